@@ -1,0 +1,1 @@
+"""Plain Python: no Django, no Channels, no openai, no tiktoken, no clock, no randomness."""

@@ -1,0 +1,44 @@
+"""How many tokens a prompt may have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEFAULT_BUDGET = 16_000
+SMALLEST_BUDGET = 4_000
+REPLY_RESERVE = 2_048
+SAFETY = 256
+
+
+class BudgetTooSmall(ValueError):
+    """The setting, or what the model's window leaves, is under `SMALLEST_BUDGET`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """`effective = min(setting, window - reply - safety)`, all in tokens (design section 3)."""
+
+    setting: int
+    window: int | None = None
+    reply: int = REPLY_RESERVE
+    safety: int = SAFETY
+
+    @property
+    def effective(self) -> int:
+        room = self.setting if self.window is None else min(self.setting, self.window - self.reply - self.safety)
+        if room < SMALLEST_BUDGET:
+            raise BudgetTooSmall(self._too_small(room))
+        return room
+
+    @property
+    def largest_setting(self) -> int | None:
+        """What the setting could be raised to; None where the model's window is not known."""
+        return None if self.window is None else self.window - self.reply - self.safety
+
+    def _too_small(self, room: int) -> str:
+        if self.setting < SMALLEST_BUDGET:
+            return f"A budget of {self.setting:,} tokens is too small: {SMALLEST_BUDGET:,} is the least."
+        return (
+            f"The model's window of {self.window:,} tokens leaves {max(room, 0):,} for the prompt after "
+            f"{self.reply:,} for the reply and {self.safety:,} for safety; {SMALLEST_BUDGET:,} is the least."
+        )

@@ -1,0 +1,20 @@
+"""One way to write a value as bytes, so that equal values have equal hashes in every process."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys, no spaces and no escapes beyond what JSON demands (design section 5, Replay)."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def request_sha256(request: dict[str, Any]) -> str:
+    return sha256(canonical_json(request))

@@ -1,0 +1,73 @@
+"""The conversation as the planner sees it: frozen values, no rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .lifecycle import RunState
+
+Role = Literal["user", "assistant", "tool"]
+
+# What chat formats add around one message, in tokens.
+MESSAGE_OVERHEAD = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogMessage:
+    """One entry of the raw log; `tokens` as stored, without overhead."""
+
+    id: int
+    role: Role
+    text: str
+    tokens: int
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+    @property
+    def cost(self) -> int:
+        return self.tokens + MESSAGE_OVERHEAD
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastTurn:
+    """A finished turn with the messages of the attempt that counts, the user's first."""
+
+    number: int
+    state: RunState
+    messages: tuple[LogMessage, ...]
+
+    @property
+    def visible(self) -> tuple[LogMessage, ...]:
+        """What later prompts see: of a failed or interrupted turn the user's message only (design section 2, Clock)."""
+        if self.state in (RunState.COMPLETED, RunState.STOPPED):
+            return self.messages
+        return self.messages[:1]
+
+    @property
+    def cost(self) -> int:
+        return sum(message.cost for message in self.visible)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurrentTurn:
+    """The turn being answered: the user's message and this run's tool episodes so far."""
+
+    number: int
+    user: LogMessage
+    episodes: tuple[LogMessage, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OlderTurns:
+    """Everything before the window as one running sum."""
+
+    last: int = 0
+    tokens: int = 0

@@ -1,0 +1,54 @@
+"""The state machines: all legal moves, each in one table."""
+
+from enum import StrEnum
+
+
+class RunState(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+    CANCELLED = "cancelled"
+
+    @property
+    def label(self) -> str:
+        return RUN_LABELS[self]
+
+
+RUN_LABELS = {
+    RunState.QUEUED: "Waiting",
+    RunState.RUNNING: "Running",
+    RunState.COMPLETED: "Done",
+    RunState.STOPPED: "Stopped",
+    RunState.FAILED: "Failed",
+    RunState.INTERRUPTED: "Interrupted",
+    RunState.CANCELLED: "Cancelled",
+}
+
+RUN_MOVES: dict[RunState, frozenset[RunState]] = {
+    RunState.QUEUED: frozenset({RunState.RUNNING, RunState.CANCELLED}),
+    RunState.RUNNING: frozenset({RunState.COMPLETED, RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED}),
+    RunState.COMPLETED: frozenset(),
+    RunState.STOPPED: frozenset(),
+    RunState.FAILED: frozenset(),
+    RunState.INTERRUPTED: frozenset(),
+    RunState.CANCELLED: frozenset(),
+}
+
+# A finished turn can be tried again where it did not end as the person wanted.
+RETRYABLE = frozenset({RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED})
+UNFINISHED = frozenset({RunState.QUEUED, RunState.RUNNING})
+
+
+class EffortStatus(StrEnum):
+    OPEN = "open"
+    CONCLUDED = "concluded"
+
+
+class PointerState(StrEnum):
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ROLLED_BACK = "rolled back"
+    INVALIDATED = "invalidated"

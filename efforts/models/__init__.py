@@ -1,0 +1,26 @@
+"""Rows, by noun. Everything is reached through its session's owner (`Session.objects.owned_by`)."""
+
+from .effort import ContextPointer, Effort, EffortState, PointerTurn
+from .endpoint import Endpoint
+from .event import AccountEvent, Event
+from .plan import ContextPlan, Fragment
+from .session import Branch, Session
+from .turn import Message, Run, Turn, TurnLabel
+
+__all__ = [
+    "AccountEvent",
+    "Branch",
+    "ContextPlan",
+    "ContextPointer",
+    "Effort",
+    "EffortState",
+    "Endpoint",
+    "Event",
+    "Fragment",
+    "Message",
+    "PointerTurn",
+    "Run",
+    "Session",
+    "Turn",
+    "TurnLabel",
+]

@@ -1,0 +1,30 @@
+"""Where models answer."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class Endpoint(models.Model):
+    """An OpenAI-compatible address of one person, with its key encrypted at rest."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="endpoints")
+    name = models.CharField(max_length=80)
+    base_url = models.URLField(max_length=300)
+    key_encrypted = models.TextField(blank=True)
+    model = models.CharField(max_length=200, blank=True, help_text="Used by new conversations and where a session names none.")
+    context_window = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens; empty where it is not known.")
+    timeout_seconds = models.PositiveIntegerField(default=300, help_text="How long to wait for the next piece of a reply.")
+    is_default = models.BooleanField(default=False, help_text="New conversations use it.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "name"], name="endpoint_name_once_per_owner"),
+            models.UniqueConstraint(fields=["owner"], condition=models.Q(is_default=True), name="one_default_endpoint_per_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,55 @@
+"""What a model call was sent, and why."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.urls import reverse
+
+
+class ContextPlan(models.Model):
+    """One plan a model call, saved before the request is sent. Immutable but for what the provider reports."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey("Session", models.CASCADE, related_name="plans")
+    branch = models.ForeignKey("Branch", models.CASCADE, related_name="plans")
+    run = models.ForeignKey("Run", models.CASCADE, related_name="plans")
+    call = models.PositiveSmallIntegerField(help_text="Number of the model call in its run, from 1.")
+    planner_version = models.CharField(max_length=20)
+    encoding = models.CharField(max_length=40, help_text="The tokenizer that counted.")
+    budget = models.PositiveIntegerField(help_text="Effective budget, tokens.")
+    tokens = models.PositiveIntegerField(help_text="The rendered request, counted.")
+    request_sha256 = models.CharField(max_length=64)
+    body = models.JSONField(help_text="Items with decisions and reasons, sections, layout and the recipe of the request.")
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True, help_text="As reported by the provider.")
+    cached_tokens = models.PositiveIntegerField(null=True, blank=True)
+    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    first_token_ms = models.PositiveIntegerField(null=True, blank=True)
+    elapsed_ms = models.PositiveIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [models.UniqueConstraint(fields=["run", "call"], name="one_plan_per_call")]
+        indexes = [models.Index(fields=["branch", "-created_at"], name="plan_by_branch")]
+
+    def __str__(self) -> str:
+        return f"plan {str(self.pk)[:8]}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("plan", args=[self.session_id, self.pk])
+
+
+class Fragment(models.Model):
+    """A rendered text that is not a message, stored once per session by its hash."""
+
+    session = models.ForeignKey("Session", models.CASCADE, related_name="fragments")
+    sha256 = models.CharField(max_length=64)
+    text = models.TextField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "sha256"], name="fragment_once_in_session")]
+
+    def __str__(self) -> str:
+        return self.sha256[:12]

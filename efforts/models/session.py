@@ -1,0 +1,81 @@
+"""A conversation and its timelines."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+from efforts.domain.budget import DEFAULT_BUDGET
+from efforts.domain.policy import AMBIENT_WINDOW
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    def owned_by(self, user: AbstractBaseUser | AnonymousUser) -> SessionQuerySet:
+        return self.filter(owner_id=user.pk)
+
+
+class Session(models.Model):
+    """One conversation of one owner, with its settings."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="ccm_sessions")
+    title = models.CharField(max_length=200, blank=True)
+    titled_by_hand = models.BooleanField(default=False)
+    endpoint = models.ForeignKey("Endpoint", models.SET_NULL, null=True, blank=True, related_name="sessions")
+    model = models.CharField(max_length=200, blank=True, help_text="Empty: the default model of the installation.")
+    budget = models.PositiveIntegerField(default=DEFAULT_BUDGET, help_text="Tokens a prompt may have at most.")
+    ambient_window = models.PositiveSmallIntegerField(default=AMBIENT_WINDOW, help_text="Turns.")
+    event_seq = models.PositiveBigIntegerField(default=0, help_text="Number of the last event.")
+    is_example = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_activity_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    objects = SessionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-last_activity_at"]
+        indexes = [models.Index(fields=["owner", "-last_activity_at"], name="session_by_owner")]
+        permissions = [("view_any_session", "Can read the sessions of other people")]
+
+    def __str__(self) -> str:
+        return self.title or "New conversation"
+
+    def get_absolute_url(self) -> str:
+        return reverse("chat", args=[self.pk])
+
+
+class Branch(models.Model):
+    """A named timeline of turns: the parent's turns up to the fork, then its own."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(Session, models.CASCADE, related_name="branches")
+    name = models.CharField(max_length=100, default="main")
+    parent = models.ForeignKey("self", models.CASCADE, null=True, blank=True, related_name="children")
+    fork_turn = models.PositiveIntegerField(null=True, blank=True, help_text="Number of the last shared turn.")
+    head = models.PositiveIntegerField(default=0, help_text="Number of the last turn.")
+    clock = models.PositiveIntegerField(default=0, help_text="Completed turns.")
+    active_effort = models.ForeignKey("Effort", models.SET_NULL, null=True, blank=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at"]
+        verbose_name_plural = "branches"
+        constraints = [
+            models.UniqueConstraint(fields=["session", "name"], name="branch_name_once_in_session"),
+            models.CheckConstraint(
+                condition=models.Q(parent__isnull=True, fork_turn__isnull=True)
+                | models.Q(parent__isnull=False, fork_turn__isnull=False),
+                name="branch_fork_has_parent",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
