@@ -1,0 +1,9 @@
+"""The project as an app: sign-in, health, checks, commands."""
+
+from django.apps import AppConfig
+
+
+class CcmwebConfig(AppConfig):
+    name = "ccmweb"
+    verbose_name = "CCM Web"
+    default_auto_field = "django.db.models.BigAutoField"

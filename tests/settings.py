@@ -1,0 +1,21 @@
+"""Settings of the suite: a state folder of its own, nothing of the developer's but the two servers."""
+
+import atexit
+import os
+import shutil
+import tempfile
+
+KEPT = ("CCM_DATA",)
+for name in [name for name in os.environ if name.startswith("CCM_") and name not in KEPT]:
+    del os.environ[name]
+os.environ["CCM_HOME"] = tempfile.mkdtemp(prefix="ccmweb-tests-")
+atexit.register(shutil.rmtree, os.environ["CCM_HOME"], ignore_errors=True)
+
+from ccmweb.settings import *  # noqa: E402, F403
+from ccmweb.settings import CCM_HOME, DATABASES  # noqa: E402
+
+if "sqlite3" in DATABASES["default"]["ENGINE"]:
+    # A file: live servers and consumers reach the database from other threads.
+    DATABASES["default"]["TEST"] = {"NAME": str(CCM_HOME / "test.sqlite3")}
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+CCM_BUILTIN_PACE = 0.0
