@@ -1,0 +1,171 @@
+"""The one client: streaming chat completions of any OpenAI-compatible address, through the openai package."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from functools import lru_cache
+from typing import Any
+
+import httpx2
+import openai
+
+from efforts.llm.assembly import ReplyAssembly
+from efforts.llm.faults import broken_stream, explain, not_a_stream
+from efforts.llm.protocol import Finished, ModelError, TextDelta
+
+CONNECT_SECONDS = 10.0
+FIRST_BACKOFF_SECONDS = 0.5
+LONGEST_WAIT_SECONDS = 30.0
+
+_Chunks = openai.AsyncStream[object]
+
+
+class OpenAIChat:
+    """`timeout_seconds` is how long to wait for the next piece of a reply, not for the whole."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        timeout_seconds: float,
+        max_retries: int = 2,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.base_url = base_url
+        self.timeout_seconds = timeout_seconds
+        self.max_retries = max_retries
+        self._api_key = api_key
+        self._transport = transport
+
+    async def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | Finished]:
+        """See `ChatModel.stream`."""
+        reply = ReplyAssembly()
+        with self._explained(streaming=True):
+            async with self._client() as client, aclosing(await self._open(client, request)) as chunks:
+                async for chunk in chunks:
+                    if text := reply.add(_object(chunk)):
+                        yield TextDelta(text)
+        finished = reply.finished()
+        if finished is None:
+            raise _unfinished(chunks.response)
+        yield finished
+
+    async def list_models(self) -> list[str]:
+        with self._explained():
+            async with self._client() as client:
+                listing = await client.get("/models", cast_to=object)
+        models = listing.get("data") if isinstance(listing, dict) else None
+        if not isinstance(models, list):
+            raise ModelError("refused", "The address answered, but not with a list of models. Type the model's name.")
+        return sorted(str(model["id"]) for model in models if isinstance(model, dict) and model.get("id"))
+
+    async def probe(self, model: str) -> str:
+        """Ask for a few words; return their beginning."""
+        request = {
+            "model": model,
+            "messages": [{"role": "user", "content": "Say hello in three words."}],
+            "stream": True,
+            "max_tokens": 64,
+        }
+        text = "".join([part.text async for part in self.stream(request) if isinstance(part, TextDelta)])
+        return " ".join(text.split()[:12])
+
+    def _client(self) -> openai.AsyncOpenAI:
+        if not (self._api_key.isascii() and self._api_key.isprintable()):
+            raise ModelError("unauthorised", "The key has characters that no key has. Enter it again in Settings.")
+        http = httpx2.AsyncClient(
+            transport=self._transport,
+            verify=_tls(),
+            trust_env=False,
+            event_hooks={"request": [self._send_only_our_headers]},
+        )
+        return openai.AsyncOpenAI(
+            base_url=self.base_url,
+            api_key=self._api_key or "none",
+            timeout=httpx2.Timeout(self.timeout_seconds, connect=min(CONNECT_SECONDS, self.timeout_seconds)),
+            max_retries=0,
+            http_client=http,
+        )
+
+    async def _send_only_our_headers(self, request: httpx2.Request) -> None:
+        """The package adds an account's names from the environment, whoever the provider is."""
+        for header in ("openai-organization", "openai-project"):
+            request.headers.pop(header, None)
+        if not self._api_key:
+            request.headers.pop("authorization", None)
+
+    async def _open(self, client: openai.AsyncOpenAI, request: Mapping[str, Any]) -> _Chunks:
+        """Send the request, again where that is safe and may help: nothing of a reply has come yet.
+
+        The package's own retries also repeat a request that timed out, which keeps a person waiting in silence
+        for a multiple of the limit they set.
+        """
+        attempt = 0
+        while True:
+            try:
+                return await _post(client, request)
+            except openai.APIError as error:
+                wait = _wait_before_retry(error, attempt) if attempt < self.max_retries else None
+                if wait is None:
+                    raise self._explain(error, streaming=False) from error
+            await asyncio.sleep(wait)
+            attempt += 1
+
+    @contextmanager
+    def _explained(self, *, streaming: bool = False) -> Iterator[None]:
+        try:
+            yield
+        except openai.APIError as error:
+            raise self._explain(error, streaming=streaming) from error
+        except httpx2.InvalidURL as error:
+            raise ModelError("unreachable", f"{self.base_url} is not an address. Correct it in Settings.") from error
+        except ValueError as error:
+            raise broken_stream("a piece of it is not JSON") from error
+
+    def _explain(self, error: openai.APIError, *, streaming: bool) -> ModelError:
+        told = explain(error, base_url=self.base_url, timeout_seconds=self.timeout_seconds, streaming=streaming)
+        # Some providers repeat the key that they refuse.
+        return ModelError(told.code, told.text.replace(self._api_key, "[key]")) if self._api_key else told
+
+
+async def _post(client: openai.AsyncOpenAI, request: Mapping[str, Any]) -> _Chunks:
+    # Not chat.completions.create(): that one may reshape the body, and what is sent must be what was planned.
+    return await client.post("/chat/completions", body=request, cast_to=object, stream=True, stream_cls=_Chunks)
+
+
+def _object(chunk: object) -> Mapping[str, Any]:
+    if not isinstance(chunk, dict):
+        raise ValueError(f"a chunk is {type(chunk).__name__}, not an object")
+    return chunk
+
+
+def _unfinished(response: httpx2.Response) -> ModelError:
+    content_type = response.headers.get("content-type", "")
+    return broken_stream() if "event-stream" in content_type else not_a_stream(content_type)
+
+
+def _wait_before_retry(error: openai.APIError, attempt: int) -> float | None:
+    """Seconds, or None where another attempt would not help or would have to wait too long."""
+    if isinstance(error, openai.APIStatusError):
+        if error.status_code != 429 and error.status_code < 500:
+            return None
+        asked = _asked_wait(error.response)
+        if asked is not None:
+            return asked if asked <= LONGEST_WAIT_SECONDS else None
+    elif isinstance(error, openai.APITimeoutError) and not isinstance(error.__cause__, httpx2.ConnectTimeout):
+        return None
+    return FIRST_BACKOFF_SECONDS * float(2**attempt)
+
+
+def _asked_wait(response: httpx2.Response) -> float | None:
+    """Retry-After in seconds; its other form, a date, is not worth a wait."""
+    value = response.headers.get("retry-after", "")
+    return float(value) if value.replace(".", "", 1).isdecimal() else None
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    return httpx2.create_ssl_context()
