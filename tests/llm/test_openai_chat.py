@@ -1,0 +1,277 @@
+"""The client against a server that keeps its promises, and one that does not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+
+import pytest
+
+from efforts.llm.openai_chat import OpenAIChat
+from efforts.llm.protocol import Finished, ModelError, TextDelta, ToolCall, Usage
+from tests.fakes.provider import CUT, INVALID_JSON, NO_FINISH, Call, Ending, FakeProvider, NoAnswer, Reply, Status
+
+KEY = "sk-secret-key"
+SEARCH = {
+    "type": "function",
+    "function": {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}},
+}
+REQUEST = {
+    "model": "small",
+    "messages": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Grüße, 日本 \u2028 and \u0007 and <b>."},
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"query": "é" '}},
+        ]},
+        {"role": "tool", "tool_call_id": "c1", "content": '{"error": "not JSON"}'},
+    ],
+    "stream": True,
+    "stream_options": {"include_usage": True},
+    "max_tokens": 512,
+    "temperature": 0.1,
+    "tools": [SEARCH],
+}  # fmt: skip
+
+
+def chat(provider: FakeProvider, *, timeout_seconds: float = 5, max_retries: int = 0, key: str = KEY) -> OpenAIChat:
+    return OpenAIChat(provider.url, key, timeout_seconds, max_retries)
+
+
+async def collect(model: OpenAIChat, parts: list[TextDelta | Finished], request=REQUEST) -> str:
+    async for part in model.stream(request):
+        parts.append(part)
+    return text_of(parts)
+
+
+def text_of(parts: list[TextDelta | Finished]) -> str:
+    return "".join(part.text for part in parts if isinstance(part, TextDelta))
+
+
+def finished(parts: list[TextDelta | Finished]) -> Finished:
+    assert isinstance(parts[-1], Finished)
+    return parts[-1]
+
+
+async def failure(model: OpenAIChat, parts: list[TextDelta | Finished] | None = None) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        await collect(model, [] if parts is None else parts)
+    assert KEY not in caught.value.text
+    return caught.value
+
+
+async def test_the_text_comes_in_pieces_and_the_usage_at_the_end(provider):
+    provider.script = [Reply("One two three.")]
+    parts: list[TextDelta | Finished] = []
+    assert await collect(chat(provider), parts) == "One two three."
+    assert len(parts) == 4
+    assert finished(parts) == Finished((), "stop", Usage(100, 10, 40))
+
+
+async def test_what_is_received_is_what_was_planned(provider):
+    await collect(chat(provider), [])
+    assert canonical(json.loads(provider.bodies[0])) == canonical(REQUEST)
+
+
+def canonical(request: object) -> str:
+    return json.dumps(request, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+async def test_a_reply_without_usage_is_complete(provider):
+    provider.script = [Reply("Yes.", usage=None)]
+    parts: list[TextDelta | Finished] = []
+    await collect(chat(provider), parts)
+    assert finished(parts).usage is None
+
+
+async def test_tool_calls_are_put_together_from_their_fragments(provider):
+    provider.script = [Reply("Looking.", (Call.of("search", "a", query="x"), Call("open", "not json", "b")))]
+    parts: list[TextDelta | Finished] = []
+    await collect(chat(provider), parts)
+    assert finished(parts) == Finished(
+        (ToolCall("a", "search", '{"query": "x"}'), ToolCall("b", "open", "not json")), "tool_calls", Usage(100, 10, 40)
+    )
+
+
+async def test_tool_calls_without_ids_are_passed_on(provider):
+    provider.script = [Reply(calls=(Call("a", "{}", ""), Call("b", "{}", "")))]
+    parts: list[TextDelta | Finished] = []
+    await collect(chat(provider), parts)
+    assert [(call.id, call.name) for call in finished(parts).tool_calls] == [("", "a"), ("", "b")]
+
+
+async def test_the_account_of_the_environment_stays_at_home(provider, monkeypatch):
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-mine")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    await collect(chat(provider, key=""), [])
+    assert not {"openai-organization", "openai-project", "authorization"} & provider.headers[0].keys()
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "words"),
+    [
+        (Status(401, f"Incorrect API key provided: {KEY}"), "unauthorised", "Incorrect API key provided: [key]"),
+        (Status(403, "Your country is not served"), "unauthorised", "Your country is not served"),
+        (Status(400, "System message must be at the beginning."), "refused", "System message must be at the beginning"),
+        (Status(404, body='{"error": "model \'small\' not found"}'), "refused", "model 'small' not found"),
+        (Status(422, body='{"detail": "max_tokens: too large"}'), "refused", "max_tokens: too large"),
+        (Status(429, "Slow down", {"retry-after": "120"}), "rate_limited", "Retry in 120 seconds"),
+        (Status(500, "On fire"), "server_error", "500: On fire"),
+        (Status(502, body="<html>nginx</html>", content_type="text/html"), "server_error", "502: Bad Gateway"),
+    ],
+)
+async def test_a_refusal_is_told_in_the_providers_words(provider, status, code, words):
+    provider.script = [status]
+    error = await failure(chat(provider))
+    assert error.code == code
+    assert words in error.text
+
+
+async def test_a_rate_limit_is_waited_for_and_then_forgotten(provider):
+    provider.script = [Status(429, "Slow down", {"retry-after": "0"}), Reply("Now.")]
+    assert await collect(chat(provider, max_retries=2), []) == "Now."
+
+
+async def test_a_wait_that_is_too_long_is_left_to_the_person(provider):
+    provider.script = [Status(429, "Quota", {"retry-after": "3600"})]
+    error = await failure(chat(provider, max_retries=2))
+    assert error.code == "rate_limited"
+    assert len(provider.requests) == 1
+
+
+async def test_a_server_that_stays_broken_is_asked_three_times(provider):
+    provider.otherwise = Status(503, "Overloaded", {"retry-after": "0"})
+    error = await failure(chat(provider, max_retries=2))
+    assert error.code == "server_error"
+    assert len(provider.requests) == 3
+
+
+async def test_a_refused_request_is_not_repeated(provider):
+    provider.script = [Status(400, "No")]
+    await failure(chat(provider, max_retries=2))
+    assert len(provider.requests) == 1
+
+
+async def test_nobody_at_the_address():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    error = await failure(OpenAIChat(f"http://127.0.0.1:{port}/v1", KEY, 5, max_retries=0))
+    assert error.code == "unreachable"
+    assert f"http://127.0.0.1:{port}/v1" in error.text
+
+
+@pytest.mark.parametrize("address", ["http://", "not an address", "ftp://example.org/v1", "http://[::1/v1"])
+async def test_an_address_that_is_none(address):
+    assert (await failure(OpenAIChat(address, KEY, 5, max_retries=0))).code == "unreachable"
+
+
+async def test_a_key_that_cannot_be_one_is_not_sent(provider):
+    assert (await failure(chat(provider, key="schlüssel\n"))).code == "unauthorised"
+    assert not provider.requests
+
+
+async def test_no_answer_ends_at_the_limit_and_is_not_repeated(provider):
+    provider.script = [NoAnswer()]
+    error = await failure(chat(provider, timeout_seconds=0.2, max_retries=2))
+    assert error.code == "timeout"
+    assert "0.2 seconds" in error.text
+    assert len(provider.requests) == 1
+
+
+async def test_a_slow_first_token_is_waited_for(provider):
+    gate = threading.Event()
+    provider.script = [Reply("At last.", gate=gate)]
+    reply = asyncio.create_task(collect(chat(provider), []))
+    await asyncio.to_thread(provider.wait_for_requests, 1)
+    assert not reply.done()
+    gate.set()
+    assert await reply == "At last."
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        (CUT, "broke off"),
+        (NO_FINISH, "broke off"),
+        (INVALID_JSON, "not JSON"),
+        (Ending(junk=b"data: [1, 2]\n\n"), "not JSON"),
+        (Ending(junk=b'data: {"error": {"message": "Out of memory"}}\n\n'), "Out of memory"),
+    ],
+)
+async def test_a_stream_that_breaks_keeps_the_text_that_came(provider, ending, words):
+    provider.script = [Reply("Half of it", ending=ending)]
+    parts: list[TextDelta | Finished] = []
+    error = await failure(chat(provider, max_retries=2), parts)
+    assert error.code == "broken_stream"
+    assert words in error.text
+    assert text_of(parts) == "Half of it"
+    assert len(provider.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [{}, {"choices": None}, {"choices": [None]}, {"choices": {}}, {"choices": [{"delta": None}]}, {"usage": 3}]
+    + [{"choices": [{"delta": {"content": ["x"], "tool_calls": [None]}}]}],
+)
+async def test_chunks_of_an_odd_shape_do_no_harm(provider, chunk):
+    odd = b"data: " + json.dumps(chunk).encode() + b"\n\n"
+    rest = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+    provider.script = [Reply("Fine.", ending=Ending(junk=odd + rest, clean=True))]
+    assert await collect(chat(provider), []) == "Fine."
+
+
+async def test_a_web_page_is_not_a_reply(provider):
+    provider.script = [Status(200, body="<html>Welcome</html>", content_type="text/html; charset=utf-8")]
+    error = await failure(chat(provider))
+    assert error.code == "refused"
+    assert "text/html" in error.text
+
+
+async def test_cancelling_the_reader_closes_the_connection(provider):
+    provider.script = [NoAnswer()]
+    reply = asyncio.create_task(collect(chat(provider), []))
+    await asyncio.to_thread(provider.wait_for_requests, 1)
+    reply.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reply
+    assert await asyncio.to_thread(provider.gone.wait, 5)
+
+
+async def test_closing_the_iterator_in_mid_reply_closes_the_connection(provider):
+    provider.script = [Reply("One two three", gate=threading.Event(), gate_after=1)]
+    stream = chat(provider).stream(REQUEST)
+    assert await anext(stream) == TextDelta("One")
+    await stream.aclose()
+    assert await asyncio.to_thread(provider.gone.wait, 5)
+
+
+async def test_models_are_listed_by_name(provider):
+    assert await chat(provider).list_models() == ["large", "small"]
+
+
+async def test_a_listing_from_nobody_is_explained():
+    with pytest.raises(ModelError, match="unreachable"):
+        await OpenAIChat("http://127.0.0.1:9/v1", KEY, 5).list_models()
+
+
+async def test_a_probe_returns_the_first_words(provider):
+    provider.script = [Reply("Hello to you.")]
+    assert await chat(provider).probe("small") == "Hello to you."
+    assert provider.requests[0]["model"] == "small"
+
+
+async def test_a_probe_shows_the_real_error(provider):
+    provider.key = "another"
+    with pytest.raises(ModelError, match="Incorrect API key provided"):
+        await chat(provider).probe("small")
+
+
+async def test_a_second_system_message_is_refused_by_a_strict_template(provider):
+    provider.strict_template = True
+    twice = {**REQUEST, "messages": [{"role": "system", "content": "A"}, {"role": "system", "content": "B"}]}
+    with pytest.raises(ModelError, match="System message must be at the beginning"):
+        await collect(chat(provider), [], twice)
+    assert await collect(chat(provider), []) == "All right."
