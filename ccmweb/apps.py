@@ -7,3 +7,6 @@ class CcmwebConfig(AppConfig):
     name = "ccmweb"
     verbose_name = "CCM Web"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from ccmweb import checks, sign_in  # noqa: F401

@@ -7,7 +7,6 @@ from importlib.util import find_spec
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ccmweb.settings")
@@ -18,13 +17,14 @@ if find_spec("efforts.routing"):
 else:
     websocket_urlpatterns = []
 
+from ccmweb.origin import SameOrigin  # noqa: E402
 from ccmweb.static import with_static  # noqa: E402
 
 application = with_static(
     ProtocolTypeRouter(
         {
             "http": http,
-            "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+            "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
         }
     )
 )

@@ -8,10 +8,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
 from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
+SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
 
 # No mmap_size: with several writers it can corrupt a database of SQLite before 3.51.3.
@@ -20,6 +22,51 @@ SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;",
 }
+
+
+class Environment:
+    """Names a wrong value at once; an empty one counts as not set."""
+
+    def text(self, name: str, default: str = "") -> str:
+        return os.environ.get(name, "").strip() or default
+
+    def switch(self, name: str) -> bool:
+        raw = self.text(name, "off")
+        if raw.lower() not in SWITCH:
+            raise ImproperlyConfigured(f"{name}={raw} is neither on nor off.")
+        return SWITCH[raw.lower()]
+
+    def number(self, name: str, default: float, *, least: float = 0) -> float:
+        raw = self.text(name, str(default))
+        try:
+            value = float(raw)
+        except ValueError:
+            raise ImproperlyConfigured(f"{name}={raw} is not a number.") from None
+        if not least <= value < float("inf"):
+            raise ImproperlyConfigured(f"{name}={raw} is out of range: {least:g} is the least.")
+        return value
+
+    def whole(self, name: str, default: int, *, least: int = 1) -> int:
+        value = self.number(name, default, least=least)
+        if not value.is_integer():
+            raise ImproperlyConfigured(f"{name}={value} is not a whole number.")
+        return int(value)
+
+    def listed(self, name: str, default: str = "") -> list[str]:
+        return [item.strip() for item in self.text(name, default).split(",") if item.strip()]
+
+    def choice(self, name: str, *options: str) -> str:
+        """The first option is the default."""
+        value = self.text(name, options[0])
+        if value not in options:
+            raise ImproperlyConfigured(f"{name}={value} is none of {', '.join(options)}.")
+        return value
+
+    def time_zone(self, name: str) -> str:
+        zone = self.text(name, "UTC")
+        if zone not in available_timezones():
+            raise ImproperlyConfigured(f"{name}={zone} is not a time zone, such as Europe/Berlin.")
+        return zone
 
 
 def state_folder(path: Path) -> Path:
@@ -54,11 +101,15 @@ def _make_secret_key(path: Path) -> None:
 
 def database(url: str, *, threads: int) -> dict[str, Any]:
     """`threads` sizes the pool of PostgreSQL connections."""
-    scheme = urlsplit(url).scheme
-    if scheme not in DATABASE_SCHEMES:
-        raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:/// or postgres://.")
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in DATABASE_SCHEMES and (parts.port or True)
+    except ValueError:
+        known = False
+    if not known:
+        raise ImproperlyConfigured("DATABASE_URL must be like sqlite:///FILE or postgres://USER:PASSWORD@HOST:PORT/NAME.")
     config: dict[str, Any] = Env.db_url_config(url)
-    if scheme == "sqlite":
+    if parts.scheme == "sqlite":
         return config | {"OPTIONS": SQLITE_OPTIONS}
     pool = {"min_size": 1, "max_size": threads + 4, "timeout": 10}
     return config | {"OPTIONS": config.get("OPTIONS", {}) | {"pool": pool}}

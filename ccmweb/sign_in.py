@@ -1,0 +1,79 @@
+"""Who may come in: the local owner, one-time links, and a record of every sign-in."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.utils import timezone
+
+from ccmweb.models import SignInLink
+from efforts.models import AccountEvent
+
+LOCAL_OWNER = "owner"
+LIFETIME = timedelta(hours=1)
+
+audit = logging.getLogger("ccm.audit")
+
+
+def local_owner() -> User:
+    """The superuser of an installation on one machine; comes in by link until given a password."""
+    owner, created = User.objects.get_or_create(username=LOCAL_OWNER, defaults={"is_staff": True, "is_superuser": True})
+    if created:
+        owner.set_unusable_password()
+        owner.save(update_fields=["password"])
+    return owner
+
+
+def make_link(user: User) -> str:
+    """Return the token; nothing that is stored brings it back."""
+    token = secrets.token_urlsafe(32)
+    SignInLink.objects.create(user=user, token_sha256=_sha256(token), expires_at=timezone.now() + LIFETIME)
+    return token
+
+
+def owner_of(token: str) -> User | None:
+    """Whose link it is or was."""
+    link = SignInLink.objects.select_related("user").filter(token_sha256=_sha256(token)).first()
+    return link.user if link else None
+
+
+def use_link(token: str) -> bool:
+    """True for the first use in time by a person who may still come in."""
+    now = timezone.now()
+    fresh = SignInLink.objects.filter(
+        token_sha256=_sha256(token), used_at=None, expires_at__gt=now, user__is_active=True
+    )
+    return fresh.update(used_at=now) == 1
+
+
+def _sha256(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+@receiver(user_logged_in)
+def _record_sign_in(request: HttpRequest, user: User, **_: Any) -> None:
+    _record("signed in", user)
+
+
+@receiver(user_logged_out)
+def _record_sign_out(request: HttpRequest, user: User | None, **_: Any) -> None:
+    if user is not None:
+        _record("signed out", user)
+
+
+@receiver(user_login_failed)
+def _record_failure(credentials: dict[str, Any], **_: Any) -> None:
+    audit.warning("sign-in refused for %r", credentials.get("username", ""))
+
+
+def _record(kind: str, user: User) -> None:
+    AccountEvent.objects.create(owner=user, actor=user, kind=kind)
+    audit.info("%s %s", user, kind)

@@ -1,0 +1,25 @@
+"""Coming in by a one-time link."""
+
+from __future__ import annotations
+
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from ccmweb import sign_in
+
+
+@login_not_required
+@never_cache
+@require_GET
+def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
+    user = sign_in.owner_of(token)
+    if user is not None and user == request.user:
+        return redirect("start")
+    if user is None or not sign_in.use_link(token):
+        return render(request, "sign_in/used.html", status=410)
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    return redirect("start")

@@ -1,0 +1,75 @@
+"""The cast and the stage: alice owns, bob must not see."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "google-chrome", "google-chrome-stable", "chromium")
+BROWSER_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # Playwright keeps an event loop on the main thread; tests with loops of their own go first.
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return User.objects.create_user("alice", password="alice")
+
+
+@pytest.fixture
+def bob(db: None) -> User:
+    return User.objects.create_user("bob", password="bob")
+
+
+@pytest.fixture
+def as_alice(alice: User) -> Client:
+    return signed_in(alice)
+
+
+@pytest.fixture
+def as_bob(bob: User) -> Client:
+    return signed_in(bob)
+
+
+@pytest.fixture
+def anyone() -> Client:
+    return Client()
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A Playwright browser, or a skip that says why; in CI the lack of one is a failure."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # Playwright's loop counts as running on this thread, where tests ask the database.
+        os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+        browser = playwright.chromium.launch(executable_path=_browser_path(playwright), args=BROWSER_ARGS)
+        yield browser
+        browser.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+def _browser_path(playwright: Any) -> str:
+    candidates = (os.environ.get("CHROMIUM", ""), *BROWSERS, playwright.chromium.executable_path)
+    found = next((path for path in map(shutil.which, filter(None, candidates)) if path and Path(path).exists()), None)
+    if found:
+        return found
+    missing = "No Chromium: install it, or set CHROMIUM to its path."
+    pytest.fail(missing) if os.environ.get("CI") == "true" else pytest.skip(missing)
