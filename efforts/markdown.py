@@ -1,0 +1,122 @@
+"""Replies as safe HTML: Markdown in, an allow-list of tags out. The one renderer of the product."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import nh3
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from pygments import highlight
+from pygments.formatters.html import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
+
+LARGEST = 200_000
+LARGEST_HIGHLIGHTED = 50_000
+CACHED = 512
+
+TAGS = set(
+    "a p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote em strong s del code pre table thead tbody tr th td div span".split()
+)
+ATTRIBUTES = {
+    "a": {"href", "title", "target"},
+    "code": {"class"},
+    "pre": {"class"},
+    "div": {"class"},
+    "span": {"class"},
+    "th": {"class"},
+    "td": {"class"},
+    "ol": {"start"},
+}
+SCHEMES = {"http", "https", "mailto"}
+ALIGNMENT = {"text-align:left": "left", "text-align:center": "center", "text-align:right": "right"}
+CODE = HtmlFormatter(nowrap=True)
+
+
+def render(text: str) -> SafeString:
+    """`text` as HTML that can do nothing but be read."""
+    if len(text) > LARGEST:
+        return mark_safe(f'<pre class="plain">{escape(text)}</pre>')
+    return _rendered(text)
+
+
+@lru_cache(maxsize=CACHED)
+def _rendered(text: str) -> SafeString:
+    return mark_safe(_clean(_markdown().render(text)))
+
+
+def _clean(html: str) -> str:
+    return nh3.clean(
+        html, tags=TAGS, attributes=ATTRIBUTES, url_schemes=SCHEMES, link_rel="noopener noreferrer nofollow ugc"
+    )
+
+
+@lru_cache(maxsize=1)
+def _markdown() -> MarkdownIt:
+    markdown = MarkdownIt("commonmark", {"html": False, "linkify": True})
+    markdown.enable(["table", "strikethrough", "linkify"])
+    assert markdown.linkify is not None
+    # README.md and main.py are file names here, not places in Moldova and Paraguay
+    markdown.linkify.set({"fuzzy_link": False, "fuzzy_email": False})
+    for name, rule in RULES.items():
+        markdown.add_render_rule(name, rule)
+    return markdown
+
+
+def _fence(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    token = tokens[at]
+    language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
+    label = escape(language or "text")
+    body = _highlighted(token.content, language)
+    return f'<div class="code"><div class="label">{label}</div><pre><code>{body}</code></pre></div>\n'
+
+
+def _highlighted(source: str, language: str) -> str:
+    if not language or len(source) > LARGEST_HIGHLIGHTED:
+        return escape(source)
+    try:
+        lexer = get_lexer_by_name(language, stripnl=False)
+    except ClassNotFound:
+        return escape(source)
+    return str(highlight(source, lexer, CODE))
+
+
+def _link(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    tokens[at].attrSet("target", "_blank")
+    return self.renderToken(tokens, at, options, env)
+
+
+def _image(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    """A picture would tell its host who reads this: it stays a link until somebody follows it."""
+    address = escape(str(tokens[at].attrGet("src") or ""))
+    label = escape(tokens[at].content) or address
+    return f'<a href="{address}" target="_blank">{label}</a>'
+
+
+def _cell(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    """Alignment comes as a style attribute, which the content security policy forbids."""
+    token = tokens[at]
+    alignment = ALIGNMENT.get(str(token.attrs.pop("style", "")))
+    if alignment:
+        token.attrSet("class", alignment)
+    return self.renderToken(tokens, at, options, env)
+
+
+RULES: dict[str, Any] = {
+    "fence": _fence,
+    "code_block": _fence,
+    "link_open": _link,
+    "image": _image,
+    "th_open": _cell,
+    "td_open": _cell,
+}

@@ -1,0 +1,81 @@
+"""How values look on a page: icons, ages, durations, numbers."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+
+if TYPE_CHECKING:
+    from django.template.context import RequestContext
+    from django.utils.safestring import SafeString
+
+register = template.Library()
+
+THEMES = ("system", "light", "dark")
+THEME_COOKIE = "ccm_theme"
+AGES = (
+    (timedelta(days=365), "y"),
+    (timedelta(weeks=1), "w"),
+    (timedelta(days=1), "d"),
+    (timedelta(hours=1), "h"),
+    (timedelta(minutes=1), "min"),
+)
+ICON_OF_STATE = {
+    "queued": "wait",
+    "running": "spin",
+    "completed": "check",
+    "stopped": "stop",
+    "failed": "alert",
+    "interrupted": "bolt",
+    "cancelled": "cross",
+}
+
+
+@register.simple_tag
+def icon(name: str, css: str = "") -> SafeString:
+    return format_html('<svg class="icon {}" aria-hidden="true"><use href="#i-{}"/></svg>', css, name)
+
+
+@register.simple_tag(takes_context=True)
+def theme(context: RequestContext) -> str:
+    chosen = context.request.COOKIES.get(THEME_COOKIE, "") if context.get("request") else ""
+    return chosen if chosen in THEMES else "system"
+
+
+@register.filter
+def state_icon(state: str) -> str:
+    return ICON_OF_STATE.get(state, "wait")
+
+
+@register.filter
+def number(value: float | None) -> str:
+    return "" if value is None else f"{value:,.0f}"
+
+
+@register.filter
+def percent_of(value: int, whole: int) -> str:
+    return f"{100 * value / whole:.0f}" if whole else "0"
+
+
+@register.filter
+def plain(value: float) -> str:
+    """A number for an SVG attribute, whatever the reader's language."""
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+@register.filter
+def duration(milliseconds: int | None) -> str:
+    if milliseconds is None:
+        return ""
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+
+
+@register.filter
+def age(moment: datetime) -> str:
+    passed = timezone.now() - moment
+    return next((f"{passed // unit} {name}" for unit, name in AGES if passed >= unit), "now")
