@@ -1,0 +1,70 @@
+# make setup, run, test, check, format, bench, lock, servers
+PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,\
+	$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
+HOST ?= 127.0.0.1
+PORT ?= 8000
+ARGS ?=
+
+BIN := .venv/bin
+STAMP := .venv/installed-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# Where CI finds its servers; `make servers` tells how to get them.
+SERVERS := DATABASE_URL=$${DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres} \
+	REDIS_URL=$${REDIS_URL:-redis://127.0.0.1:6379/0}
+NO_SERVERS := env -u DATABASE_URL -u REDIS_URL
+
+.PHONY: setup run test test-servers check format bench lock servers
+
+setup: $(STAMP)
+
+$(STAMP):
+	@test -n "$(PYTHON)" || { echo "CCM Web needs Python 3.11 or newer: make setup PYTHON=/path/to/python3" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "Installing packages into .venv ..."
+	@$(PIP) install --no-deps --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@rm -f .venv/installed-* && touch $@
+
+run: setup
+	@if [ -f .env ]; then set -a; . ./.env; set +a; fi; exec $(BIN)/python manage.py serve --host $(HOST) --port $(PORT)
+
+test: setup
+	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "" $(ARGS)
+ifeq ($(CI),true)
+	@$(MAKE) --no-print-directory test-servers
+endif
+
+test-servers: setup
+	@$(SERVERS) sh -c '$(BIN)/python -c "import os, psycopg, redis; \
+		psycopg.connect(os.environ[\"DATABASE_URL\"], connect_timeout=5).close(); \
+		redis.Redis.from_url(os.environ[\"REDIS_URL\"], socket_timeout=5).ping()"' \
+		|| { echo "PostgreSQL or Redis cannot be reached: make servers" >&2; exit 1; }
+	$(SERVERS) $(BIN)/pytest -n 2 -m "" $(ARGS)
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/djlint --lint --quiet templates
+	$(NO_SERVERS) $(BIN)/python manage.py check --fail-level WARNING
+	$(NO_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup
+	$(NO_SERVERS) $(BIN)/python -m benchmarks $(ARGS)
+
+lock:
+	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate --no-emit-index-url -o requirements.lock
+
+servers:
+	@echo "The suite runs on SQLite alone; CI=true runs it on PostgreSQL and Redis as well. To get both:"
+	@echo "  Debian, Ubuntu:  sudo apt-get install postgresql redis-server"
+	@echo "  macOS:           brew install postgresql@17 redis && brew services start postgresql@17 && brew services start redis"
+	@echo "  Docker:          docker run -d -p 127.0.0.1:5432:5432 -e POSTGRES_HOST_AUTH_METHOD=trust postgres:17"
+	@echo "                   docker run -d -p 127.0.0.1:6379:6379 redis:7"
+	@echo "Then: make test-servers, with DATABASE_URL=postgres://USER:PASSWORD@HOST:5432/postgres where the role is another."
