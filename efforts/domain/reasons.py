@@ -8,6 +8,7 @@ from enum import StrEnum
 class Reason(StrEnum):
     REQUIRED = "required"
     CURRENT_MESSAGE = "current_message"
+    CURRENT_MESSAGE_CUT = "current_message_cut"
     TOOL_EPISODE = "tool_episode"
     AMBIENT_WINDOW = "ambient_window"
     CUT_TO_FIT = "cut_to_fit"
@@ -19,6 +20,7 @@ class Reason(StrEnum):
 SENTENCES: dict[Reason, str] = {
     Reason.REQUIRED: "Always sent.",
     Reason.CURRENT_MESSAGE: "Your message of this turn.",
+    Reason.CURRENT_MESSAGE_CUT: "Your message of this turn, its beginning and end.",
     Reason.TOOL_EPISODE: "Tools used in this turn.",
     Reason.AMBIENT_WINDOW: "Among the last {window} turns outside any effort.",
     Reason.CUT_TO_FIT: "Among the last {window} turns; its long messages are cut to beginning and end.",
@@ -28,7 +30,7 @@ SENTENCES: dict[Reason, str] = {
 }
 
 REMEDIES: dict[Reason, str] = {
-    Reason.OUTSIDE_AMBIENT_WINDOW: "Ask about it (the model can search messages), or raise the window in the conversation's settings.",
-    Reason.OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the conversation's settings.",
-    Reason.BEFORE_FIRST_KEPT: "Raise the budget in the conversation's settings.",
+    Reason.OUTSIDE_AMBIENT_WINDOW: "Ask about it: the model can search. Or raise the window in the settings.",
+    Reason.OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the settings.",
+    Reason.BEFORE_FIRST_KEPT: "Raise the budget in the settings.",
 }

@@ -11,18 +11,21 @@ where a part is {"f": sha256} (a fragment) or {"m": message id, "cut"?: cut}, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .conversation import LogMessage, PastTurn
+from .canonical import canonical_json
+from .conversation import LogMessage, PastTurn, ToolCall
 from .lifecycle import RunState
 
 JOIN = "\n\n"
-MARKS: dict[RunState, str] = {
-    RunState.STOPPED: "[stopped here]",
-    RunState.FAILED: "[no reply: this turn failed]",
-    RunState.INTERRUPTED: "[no reply: this turn was interrupted]",
+MARKS = {
+    "stopped": "[stopped here]",
+    "unanswered": "[no reply: this turn was stopped]",
+    "failed": "[no reply: this turn failed]",
+    "interrupted": "[no reply: this turn was interrupted]",
 }
 
 Recipe = list[dict[str, Any]]
@@ -43,14 +46,8 @@ def render(recipe: Recipe, params: Mapping[str, Any], sources: Sources) -> dict[
     tools = request.pop("tools", None)
     request["messages"] = list(join_neighbours(render_messages(recipe, sources)))
     if tools:
-        request["tools"] = [sources_tool(sha, sources) for sha in tools]
+        request["tools"] = [json.loads(sources.fragments[sha]) for sha in tools]
     return request
-
-
-def sources_tool(sha: str, sources: Sources) -> Any:
-    import json
-
-    return json.loads(sources.fragments[sha])
 
 
 def render_messages(recipe: Recipe, sources: Sources) -> Iterator[dict[str, Any]]:
@@ -80,12 +77,19 @@ def render_turn(turn: PastTurn, entry: dict[str, Any], sources: Sources) -> Iter
     rendered = []
     for message in turn.visible:
         cut = entry["cuts"].get(str(message.id))
-        text = cut_text(message.text, cut, sources) if cut else message.text
+        text = cut_text(message.text, cut, sources.fragments) if cut else message.text
         rendered.append(chat_message(message, text))
-    mark = entry["marks"].get(turn.state)
+    mark = mark_of(turn)
     if mark:
-        rendered[-1]["content"] = join_texts([rendered[-1]["content"], sources.fragments[mark]], "\n")
+        rendered[-1]["content"] = join_texts([rendered[-1]["content"], sources.fragments[entry["marks"][mark]]], "\n")
     yield from rendered
+
+
+def mark_of(turn: PastTurn) -> str | None:
+    """How a turn that did not complete is marked in later prompts."""
+    if turn.state == RunState.STOPPED and len(turn.visible) == 1:
+        return "unanswered"
+    return str(turn.state) if turn.state in MARKS else None
 
 
 def chat_message(message: LogMessage, text: str | None = None) -> dict[str, Any]:
@@ -94,11 +98,20 @@ def chat_message(message: LogMessage, text: str | None = None) -> dict[str, Any]
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
     if not message.tool_calls:
         return {"role": message.role, "content": content}
-    calls = [
+    return {"role": message.role, "content": content, "tool_calls": wire_calls(message.tool_calls)}
+
+
+def wire_calls(calls: Iterable[ToolCall]) -> list[dict[str, Any]]:
+    return [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-        for call in message.tool_calls
+        for call in calls
     ]
-    return {"role": message.role, "content": content, "tool_calls": calls}
+
+
+def count_chat_message(message: Mapping[str, Any], count: Callable[[str], int]) -> int:
+    """Tokens of one rendered message without overhead: what a log message stores, what a request sums."""
+    calls = message.get("tool_calls")
+    return count(message["content"]) + (count(canonical_json(calls)) if calls else 0)
 
 
 def join_parts(parts: Iterable[dict[str, Any]], sources: Sources) -> str:
@@ -109,12 +122,12 @@ def part_text(part: dict[str, Any], sources: Sources) -> str:
     if "f" in part:
         return sources.fragments[part["f"]]
     text = sources.messages[part["m"]].text
-    return cut_text(text, part["cut"], sources) if "cut" in part else text
+    return cut_text(text, part["cut"], sources.fragments) if "cut" in part else text
 
 
-def cut_text(text: str, cut: dict[str, Any], sources: Sources) -> str:
+def cut_text(text: str, cut: Mapping[str, Any], fragments: Mapping[str, str]) -> str:
     head, tail = text[: cut["head"]], text[len(text) - cut["tail"] :]
-    return join_texts([head, sources.fragments[cut["f"]], tail], "\n")
+    return join_texts([head, fragments[cut["f"]], tail], "\n")
 
 
 def join_texts(texts: Iterable[str], by: str) -> str:

@@ -29,7 +29,9 @@ class EffortState(models.Model):
 
     branch = models.ForeignKey("Branch", models.CASCADE, related_name="effort_states")
     effort = models.ForeignKey(Effort, models.CASCADE, related_name="states")
-    status = models.CharField(max_length=9, choices=[(s.value, s.value) for s in EffortStatus], default=EffortStatus.OPEN)
+    status = models.CharField(
+        max_length=9, choices=[(s.value, s.value) for s in EffortStatus], default=EffortStatus.OPEN
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["branch", "effort"], name="one_state_per_effort_and_branch")]
@@ -43,7 +45,9 @@ class ContextPointer(models.Model):
 
     branch = models.ForeignKey("Branch", models.CASCADE, related_name="pointers")
     effort = models.ForeignKey(Effort, models.CASCADE, null=True, blank=True, related_name="pointers")
-    state = models.CharField(max_length=11, choices=[(s.value, s.value) for s in PointerState], default=PointerState.ACTIVE)
+    state = models.CharField(
+        max_length=11, choices=[(s.value, s.value) for s in PointerState], default=PointerState.ACTIVE
+    )
     text = models.TextField()
     tokens = models.PositiveIntegerField()
     source_sha256 = models.CharField(max_length=64)

@@ -13,9 +13,15 @@ class Endpoint(models.Model):
     name = models.CharField(max_length=80)
     base_url = models.URLField(max_length=300)
     key_encrypted = models.TextField(blank=True)
-    model = models.CharField(max_length=200, blank=True, help_text="Used by new conversations and where a session names none.")
-    context_window = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens; empty where it is not known.")
-    timeout_seconds = models.PositiveIntegerField(default=300, help_text="How long to wait for the next piece of a reply.")
+    model = models.CharField(
+        max_length=200, blank=True, help_text="Used by new conversations and where a session names none."
+    )
+    context_window = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Tokens; empty where it is not known."
+    )
+    timeout_seconds = models.PositiveIntegerField(
+        default=300, help_text="How long to wait for the next piece of a reply."
+    )
     is_default = models.BooleanField(default=False, help_text="New conversations use it.")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -23,7 +29,9 @@ class Endpoint(models.Model):
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint(fields=["owner", "name"], name="endpoint_name_once_per_owner"),
-            models.UniqueConstraint(fields=["owner"], condition=models.Q(is_default=True), name="one_default_endpoint_per_owner"),
+            models.UniqueConstraint(
+                fields=["owner"], condition=models.Q(is_default=True), name="one_default_endpoint_per_owner"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -21,7 +21,9 @@ class ContextPlan(models.Model):
     budget = models.PositiveIntegerField(help_text="Effective budget, tokens.")
     tokens = models.PositiveIntegerField(help_text="The rendered request, counted.")
     request_sha256 = models.CharField(max_length=64)
-    body = models.JSONField(help_text="Items with decisions and reasons, sections, layout and the recipe of the request.")
+    body = models.JSONField(
+        help_text="Items with decisions and reasons, sections, layout and the recipe of the request."
+    )
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True, help_text="As reported by the provider.")
     cached_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)

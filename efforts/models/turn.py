@@ -16,12 +16,23 @@ class Turn(models.Model):
     session = models.ForeignKey("Session", models.CASCADE, related_name="turns")
     branch = models.ForeignKey("Branch", models.CASCADE, related_name="turns")
     number = models.PositiveIntegerField(help_text="Counted in its branch, from 1.")
-    client_id = models.CharField(max_length=64, help_text="The browser's id of the message: a message sent twice is one turn.")
-    run = models.OneToOneField(
-        "Run", models.SET_NULL, null=True, blank=True, related_name="+", help_text="The attempt that counts: always the last."
+    client_id = models.CharField(
+        max_length=64, help_text="The browser's id of the message: a message sent twice is one turn."
     )
-    tokens = models.PositiveIntegerField(default=0, help_text="What it adds to a prompt; follows the attempt that counts.")
-    tokens_before = models.PositiveBigIntegerField(default=0, help_text="Sum over the turns before it, set when it starts.")
+    run = models.OneToOneField(
+        "Run",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The attempt that counts: always the last.",
+    )
+    tokens = models.PositiveIntegerField(
+        default=0, help_text="What it adds to a prompt; follows the attempt that counts."
+    )
+    tokens_before = models.PositiveBigIntegerField(
+        default=0, help_text="Sum over the turns before it, set when it starts."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -57,7 +68,9 @@ class Run(models.Model):
     branch = models.ForeignKey("Branch", models.CASCADE, related_name="runs")
     attempt = models.PositiveIntegerField(default=1)
     state = models.CharField(max_length=12, choices=[(s.value, s.label) for s in RunState], default=RunState.QUEUED)
-    settings = models.JSONField(default=dict, help_text="Model, endpoint and budgets as they were when the run was made.")
+    settings = models.JSONField(
+        default=dict, help_text="Model, endpoint and budgets as they were when the run was made."
+    )
     lease_owner = models.CharField(max_length=100, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     stop_requested_at = models.DateTimeField(null=True, blank=True)
@@ -92,7 +105,9 @@ class Message(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, null=True, blank=True, related_name="messages")
     role = models.CharField(max_length=9, choices=Role.choices)
     text = models.TextField(blank=True)
-    tool_calls = models.JSONField(default=list, blank=True, help_text='[{"id", "name", "arguments"}], arguments as the model wrote them.')
+    tool_calls = models.JSONField(
+        default=list, blank=True, help_text='[{"id", "name", "arguments"}], arguments as the model wrote them.'
+    )
     tool_call_id = models.CharField(max_length=80, blank=True)
     tool_name = models.CharField(max_length=64, blank=True)
     tokens = models.PositiveIntegerField(help_text="Counted once, on write; without the overhead of a chat message.")

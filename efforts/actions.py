@@ -1,0 +1,261 @@
+"""Every change a person can make to a conversation: one verb, one function, one transaction.
+
+Views, the socket, commands and tests all call these. What may not be done raises `Refused` with a sentence for the
+person; then nothing has changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from unicodedata import category
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+
+from efforts import events
+from efforts.connections import defaults_for
+from efforts.domain.budget import SMALLEST_BUDGET
+from efforts.domain.conversation import MESSAGE_OVERHEAD
+from efforts.domain.lifecycle import RETRYABLE, RunState
+from efforts.errors import Refused
+from efforts.llm.tokens import get_counter
+from efforts.models import Branch, Endpoint, Message, Run, Session, Turn
+from efforts.snapshots import main_branch
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+LARGEST_MESSAGE = 4 * 1024 * 1024
+LARGEST_BUDGET = 2_000_000
+LARGEST_WINDOW = 200
+TITLE_LENGTH = 60
+CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def create_session(owner: User, *, title: str = "") -> Session:
+    endpoint, model = defaults_for(owner)
+    with transaction.atomic():
+        session = Session.objects.create(
+            owner=owner, title=checked_title(title), titled_by_hand=bool(title), endpoint=endpoint, model=model
+        )
+        Branch.objects.create(session=session)
+        events.append(session.pk, "session.created", actor=owner)
+    return session
+
+
+def send_message(session: Session, *, text: str, client_id: str, actor: User) -> Turn:
+    """Save the message and let a run wait for it. Sent twice with one `client_id`, it is one turn."""
+    check_text(text)
+    if not CLIENT_ID.fullmatch(client_id):
+        raise Refused("bad_client_id", "The message came without a usable id. Reload the page and send it again.")
+    branch_id = main_branch(session).pk
+    with transaction.atomic():
+        branch = Branch.objects.select_for_update().get(pk=branch_id)
+        if sent := Turn.objects.filter(session=session, client_id=client_id).first():
+            return sent
+        turn = Turn.objects.create(session=session, branch=branch, number=branch.head + 1, client_id=client_id)
+        Branch.objects.filter(pk=branch.pk).update(head=turn.number)
+        tokens = get_counter(settings.CCM_ENCODING).count(text)
+        Message.objects.create(session=session, turn=turn, role=Message.Role.USER, text=text, tokens=tokens)
+        turn.tokens = tokens + MESSAGE_OVERHEAD
+        run = queue_run(turn, attempt=1)
+        touch(session, text)
+        data = {"turn": turn.number, "client_id": client_id, "run": str(run.pk), "state": str(run.state)}
+        events.append(session.pk, "turn.sent", data, actor=actor)
+    return turn
+
+
+def check_text(text: str) -> None:
+    if not text.strip():
+        raise Refused("empty", "The message is empty.")
+    if "\x00" in text:
+        at = text.index("\x00") + 1
+        raise Refused(
+            "nul", f"Character {at:,} of the message is a NUL, which cannot be stored. Remove it and send again."
+        )
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise Refused(
+            "not_text", f"Character {error.start + 1:,} of the message is half of a character. Remove it."
+        ) from error
+    if size > LARGEST_MESSAGE:
+        raise Refused(
+            "too_large", f"The message has {size:,} bytes; {LARGEST_MESSAGE:,} is the most. Send it in parts."
+        )
+
+
+def queue_run(turn: Turn, *, attempt: int, chosen: Mapping[str, Any] | None = None) -> Run:
+    run = Run.objects.create(turn=turn, branch_id=turn.branch_id, attempt=attempt, settings=dict(chosen or {}))
+    turn.run = run
+    turn.save(update_fields=["run", "tokens"])
+    transaction.on_commit(events.wake_runners)
+    return run
+
+
+def touch(session: Session, text: str) -> None:
+    changes: dict[str, Any] = {"last_activity_at": timezone.now()}
+    if not session.title:
+        changes["title"] = title_from(text)
+        events.append(session.pk, "session.renamed", {"title": changes["title"]})
+    Session.objects.filter(pk=session.pk).update(**changes)
+    session.title = changes.get("title", session.title)
+
+
+def title_from(text: str) -> str:
+    """The first line of the first message, cut at a word."""
+    line = next(line.strip() for line in text.splitlines() if line.strip())
+    line = " ".join("".join(" " if is_control(c) else c for c in line).split()) or "New conversation"
+    return line if len(line) <= TITLE_LENGTH else line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"
+
+
+def stop_run(run: Run, *, actor: User) -> Run:
+    """A row first, a doorbell second: a waiting run is cancelled, a running one asked to stop."""
+    if run.state == RunState.QUEUED and cancel_queued(run, actor):
+        run.refresh_from_db()
+        return run
+    with transaction.atomic():
+        running = Run.objects.filter(pk=run.pk, state=RunState.RUNNING, stop_requested_at=None)
+        if running.update(stop_requested_at=timezone.now()):
+            data = {"run": str(run.pk), "turn": run.turn.number}
+            events.append(run.turn.session_id, "run.stopping", data, actor=actor)
+            transaction.on_commit(events.wake_runners)
+    run.refresh_from_db()
+    return run
+
+
+def cancel_turn(turn: Turn, *, actor: User) -> Turn:
+    if turn.run is None or not cancel_queued(turn.run, actor):
+        raise Refused("not_waiting", "This message is no longer waiting. Stop the turn instead.")
+    turn.refresh_from_db()
+    return turn
+
+
+def cancel_queued(run: Run, actor: User) -> bool:
+    with transaction.atomic():
+        waiting = Run.objects.filter(pk=run.pk, state=RunState.QUEUED)
+        if not waiting.update(state=RunState.CANCELLED, ended_at=timezone.now()):
+            return False
+        Turn.objects.filter(pk=run.turn_id).update(tokens=0)
+        events.append(run.turn.session_id, "turn.cancelled", {"turn": run.turn.number}, actor=actor)
+    return True
+
+
+def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = None) -> Run:
+    """A new run of the last turn. `changes`: {"budget": tokens} for the session, {"cut_current": true} for the run."""
+    changes = changes or {}
+    with transaction.atomic():
+        branch = Branch.objects.select_for_update().get(pk=turn.branch_id)
+        turn = Turn.objects.select_related("run", "session").get(pk=turn.pk)
+        if turn.number != branch.head:
+            raise Refused("not_last", "Only the last turn can be tried again.")
+        if turn.run is None or turn.run.state not in RETRYABLE:
+            raise Refused("not_retryable", "This turn has not stopped or failed, so there is nothing to try again.")
+        if "budget" in changes:
+            set_budget(turn.session, changes["budget"], actor=actor)
+        turn.tokens = turn.messages.get(role=Message.Role.USER).tokens + MESSAGE_OVERHEAD
+        chosen = {"cut_current": True} if changes.get("cut_current") else {}
+        run = queue_run(turn, attempt=turn.run.attempt + 1, chosen=chosen)
+        data = {"turn": turn.number, "run": str(run.pk), "attempt": run.attempt}
+        events.append(turn.session_id, "run.queued", data, actor=actor)
+    return run
+
+
+def set_budget(session: Session, budget: Any, *, actor: User) -> None:
+    configure_session(
+        session,
+        actor=actor,
+        endpoint=session.endpoint,
+        model=session.model,
+        budget=budget,
+        ambient_window=session.ambient_window,
+    )
+
+
+def configure_session(
+    session: Session, *, actor: User, endpoint: Endpoint | None, model: str, budget: int, ambient_window: int
+) -> Session:
+    check_range("budget", "The budget", budget, SMALLEST_BUDGET, LARGEST_BUDGET)
+    check_range("ambient_window", "The window", ambient_window, 0, LARGEST_WINDOW)
+    if endpoint and endpoint.owner_id != session.owner_id:
+        raise Refused("not_yours", "There is no such model among yours.")
+    with transaction.atomic():
+        session.endpoint, session.model = endpoint, model
+        session.budget, session.ambient_window = budget, ambient_window
+        session.save(update_fields=["endpoint", "model", "budget", "ambient_window"])
+        data = {
+            "endpoint": endpoint and endpoint.pk,
+            "model": model,
+            "budget": budget,
+            "ambient_window": ambient_window,
+        }
+        events.append(session.pk, "session.configured", data, actor=actor)
+    return session
+
+
+def check_range(code: str, name: str, value: Any, least: int, most: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise Refused(code, f"{name} must be a number from {least:,} to {most:,}.")
+
+
+def rename_session(session: Session, *, title: str, actor: User) -> Session:
+    title = checked_title(title)
+    if not title:
+        raise Refused("empty", "The title is empty.")
+    with transaction.atomic():
+        session.title, session.titled_by_hand = title, True
+        session.save(update_fields=["title", "titled_by_hand"])
+        events.append(session.pk, "session.renamed", {"title": title}, actor=actor)
+    return session
+
+
+def checked_title(title: str) -> str:
+    title = " ".join(title.split())
+    if len(title) > 200:
+        raise Refused("too_long", f"The title has {len(title):,} characters; 200 is the most.")
+    if any(is_control(c) for c in title):
+        raise Refused("not_text", "The title has characters that cannot be shown. Remove them.")
+    return title
+
+
+def is_control(character: str) -> bool:
+    return category(character) in ("Cc", "Cs")
+
+
+def archive_session(session: Session, *, actor: User) -> Session:
+    return _set_archived(session, actor, archived=True)
+
+
+def unarchive_session(session: Session, *, actor: User) -> Session:
+    return _set_archived(session, actor, archived=False)
+
+
+def _set_archived(session: Session, actor: User, *, archived: bool) -> Session:
+    with transaction.atomic():
+        session.archived_at = timezone.now() if archived else None
+        session.save(update_fields=["archived_at"])
+        events.append(session.pk, "session.archived" if archived else "session.unarchived", actor=actor)
+    return session
+
+
+def delete_session(session: Session, *, typed_name: str, actor: User) -> None:
+    """The only deletion there is: rows, plans, fragments and events go, and the database keeps no copy of them."""
+    if typed_name.strip() != str(session):
+        raise Refused("name_differs", f"Type the name exactly as it is: {session}")
+    session_id, owner = session.pk, session.owner
+    with transaction.atomic():
+        Turn.objects.filter(session=session).update(run=None)
+        session.delete()
+        events.account(owner, "session.deleted", actor=actor)
+        transaction.on_commit(lambda: events.hang_up(session_id))
+    forget_freed_pages()
+
+
+def forget_freed_pages() -> None:
+    """SQLite overwrites what is deleted (secure_delete); its write-ahead log must not keep the old pages either."""
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,274 @@
+"""The socket of one browser tab: relays a session's event log and takes short commands. It never runs a turn."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar
+from uuid import UUID
+
+from channels.consumer import AsyncConsumer, get_handler_name
+from channels.exceptions import StopConsumer
+from django.contrib.auth import get_user
+from django.contrib.auth.models import User
+from django.db import DatabaseError
+from django.http import HttpRequest
+
+from efforts import actions, events
+from efforts.errors import Refused
+from efforts.models import Run, Session, Turn
+from efforts.snapshots import main_branch
+from efforts.threads import read, write
+
+LARGEST_FRAME = 64 * 1024
+# How often to look at the log without being rung, in seconds.
+LOOK = 20.0
+BATCH = 500
+
+SIGNED_OUT, NO_SUCH_SESSION = 4401, 4404
+
+
+class BadFrame(Exception):
+    """A frame that does not say what it should."""
+
+
+class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no types
+    """Server frames from the log carry `seq`; a gap in the numbers is answered by `resync` ."""
+
+    session_id: UUID
+    user: User
+    cursor: int | None = None
+    closed = False
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        # Without the parent's detour through the one thread that all sockets share.
+        await getattr(self, get_handler_name(message))(message)
+
+    async def websocket_connect(self, message: dict[str, Any]) -> None:
+        self.session_id = self.scope["url_route"]["kwargs"]["session_id"]
+        self.user = self.scope["user"]
+        await self.base_send({"type": "websocket.accept"})
+        if not await self.may_stay():
+            return
+        self.rung = asyncio.Event()
+        events.doorbell.attend()
+        await self.channel_layer.group_add(events.session_group(self.session_id), self.channel_name)
+        self.pump = asyncio.create_task(self.relay())
+
+    async def websocket_disconnect(self, message: dict[str, Any]) -> None:
+        self.closed = True
+        if hasattr(self, "pump"):
+            self.pump.cancel()
+            await self.channel_layer.group_discard(events.session_group(self.session_id), self.channel_name)
+        raise StopConsumer
+
+    async def websocket_receive(self, message: dict[str, Any]) -> None:
+        if self.closed:
+            return
+        try:
+            frame = parse(message)
+            await self.HANDLERS[frame["kind"]](self, frame)
+        except BadFrame as error:
+            await self.send_error("bad_frame", str(error))
+        except Refused as error:
+            await self.send_error(error.code, error.text, frame)
+        except DatabaseError:
+            await self.send_error("database", "The database did not answer. Nothing was changed; try again.", frame)
+
+    async def doorbell(self, message: dict[str, Any]) -> None:
+        self.rung.set()
+
+    async def hang_up(self, message: dict[str, Any]) -> None:
+        await self.close(NO_SUCH_SESSION)
+
+    # Frames from the browser
+
+    async def on_hello(self, frame: dict[str, Any]) -> None:
+        cursor = frame.get("last_seq")
+        if not isinstance(cursor, int) or isinstance(cursor, bool) or cursor < 0:
+            raise BadFrame("hello needs last_seq, the number of the last event you have.")
+        seq = await read(last_seq, self.session_id)
+        await self.send_json({"kind": "welcome", "seq": seq})
+        if cursor > seq:  # the browser is ahead of this database: its page is of another time
+            await self.resync(seq)
+        else:
+            self.cursor = cursor
+        self.rung.set()
+
+    async def on_ping(self, frame: dict[str, Any]) -> None:
+        if await self.may_stay():
+            await self.channel_layer.group_add(events.session_group(self.session_id), self.channel_name)
+            self.rung.set()
+            await self.send_json({"kind": "pong"})
+
+    async def on_ack(self, frame: dict[str, Any]) -> None:
+        """Nothing to do: what a browser has is known from its next hello."""
+
+    async def on_send(self, frame: dict[str, Any]) -> None:
+        text, client_id = need(frame, "text", str), need(frame, "client_id", str)
+        await self.command(frame, send, text=text, client_id=client_id)
+
+    async def on_stop(self, frame: dict[str, Any]) -> None:
+        try:
+            run_id = UUID(need(frame, "run", str))
+        except ValueError as error:
+            raise BadFrame("run must be the id of a run.") from error
+        await self.command(frame, stop, run_id=run_id)
+
+    async def on_cancel(self, frame: dict[str, Any]) -> None:
+        await self.command(frame, cancel, number=need(frame, "turn", int))
+
+    async def on_retry(self, frame: dict[str, Any]) -> None:
+        await self.command(frame, retry, number=need(frame, "turn", int), changes=frame.get("changes"))
+
+    HANDLERS: ClassVar[dict[str, Callable[..., Any]]] = {
+        "hello": on_hello,
+        "ping": on_ping,
+        "ack": on_ack,
+        "send": on_send,
+        "stop": on_stop,
+        "cancel": on_cancel,
+        "retry": on_retry,
+    }
+
+    async def command(self, frame: dict[str, Any], verb: Callable[..., dict[str, Any]], **values: Any) -> None:
+        result = await write(verb, self.session_id, self.user, **values)
+        await self.send_json({"kind": "ack", "of": frame["kind"], **result})
+
+    # The log
+
+    async def relay(self) -> None:
+        while True:
+            try:
+                await asyncio.wait_for(self.rung.wait(), LOOK)
+            except TimeoutError:
+                if not await self.may_stay():
+                    return
+            self.rung.clear()
+            while self.cursor is not None and await self.relay_batch():
+                pass
+
+    async def relay_batch(self) -> bool:
+        """Send what is new; whether there may be more."""
+        cursor = self.cursor or 0
+        rows = await read(events.after, self.session_id, cursor, BATCH)
+        for row in rows:
+            if row["seq"] != cursor + 1:  # deltas in between are gone, because their message stands
+                await self.resync(await read(last_seq, self.session_id))
+                return False
+            await self.send_json(row)
+            cursor = self.cursor = row["seq"]
+        if not rows and await read(last_seq, self.session_id) > cursor:
+            await self.resync(await read(last_seq, self.session_id))
+        return len(rows) == BATCH
+
+    async def resync(self, seq: int) -> None:
+        self.cursor = seq
+        await self.send_json({"kind": "resync", "seq": seq})
+
+    # Frames to the browser
+
+    async def may_stay(self) -> bool:
+        code = await read(refusal, self.session_id, self.scope)
+        if code:
+            await self.close(code)
+        return code is None
+
+    async def close(self, code: int) -> None:
+        if self.closed:
+            return
+        self.closed = True
+        await self.send_json({"kind": "gone", "code": code})
+        await self.base_send({"type": "websocket.close", "code": code})
+
+    async def send_error(self, code: str, text: str, frame: dict[str, Any] | None = None) -> None:
+        about: dict[str, Any] = (
+            {key: frame[key] for key in ("client_id", "turn", "run") if key in frame} if frame else {}
+        )
+        await self.send_json({"kind": "error", "code": code, "text": text, "of": frame and frame["kind"], **about})
+
+    async def send_json(self, frame: dict[str, Any]) -> None:
+        await self.base_send({"type": "websocket.send", "text": json.dumps({"v": 1, **frame})})
+
+
+def parse(message: dict[str, Any]) -> dict[str, Any]:
+    text = message.get("text")
+    if text is None:
+        raise BadFrame("Frames are JSON text.")
+    if len(text.encode("utf-8", "surrogatepass")) > LARGEST_FRAME:
+        raise BadFrame(f"A frame may have {LARGEST_FRAME:,} bytes. Longer messages go by HTTP.")
+    try:
+        frame = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadFrame("The frame is not JSON.") from error
+    if not isinstance(frame, dict) or not isinstance(frame.get("kind"), str):
+        raise BadFrame("A frame is an object with a kind.")
+    if frame["kind"] not in SessionConsumer.HANDLERS:
+        raise BadFrame(f"There is no frame of the kind {frame['kind'][:40]!r}.")
+    return frame
+
+
+def need(frame: dict[str, Any], key: str, kind: type) -> Any:
+    value = frame.get(key)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise BadFrame(f"{frame['kind']} needs {key}.")
+    return value
+
+
+def last_seq(session_id: UUID) -> int:
+    found = Session.objects.filter(pk=session_id).values_list("event_seq", flat=True).first()
+    return found or 0
+
+
+def refusal(session_id: UUID, scope: dict[str, Any]) -> int | None:
+    """The close code for who is signed out or does not own the session; None for who may stay."""
+    request = HttpRequest()
+    request.session = scope["session"].__class__(scope["session"].session_key)
+    user = get_user(request)
+    if not user.is_authenticated or user.pk != scope["user"].pk:
+        return SIGNED_OUT
+    return None if Session.objects.owned_by(user).filter(pk=session_id).exists() else NO_SUCH_SESSION
+
+
+def owned(session_id: UUID, user: User) -> Session:
+    session = Session.objects.owned_by(user).select_related("endpoint").filter(pk=session_id).first()
+    if session is None:
+        raise Refused("gone", "This conversation is gone.")
+    return session
+
+
+def turn_numbered(session_id: UUID, user: User, number: int) -> Turn:
+    branch = main_branch(owned(session_id, user))
+    turn = Turn.objects.select_related("run", "session__endpoint").filter(branch=branch, number=number).first()
+    if turn is None:
+        raise Refused("no_such_turn", f"There is no turn {number} here.")
+    return turn
+
+
+def described(turn: Turn, run: Run) -> dict[str, Any]:
+    return {"turn": turn.number, "run": str(run.pk), "state": str(run.state)}
+
+
+def send(session_id: UUID, user: User, *, text: str, client_id: str) -> dict[str, Any]:
+    turn = actions.send_message(owned(session_id, user), text=text, client_id=client_id, actor=user)
+    return {"client_id": client_id, "turn": turn.number, "run": str(turn.run_id)}
+
+
+def stop(session_id: UUID, user: User, *, run_id: UUID) -> dict[str, Any]:
+    run = Run.objects.select_related("turn").filter(pk=run_id, turn__session=owned(session_id, user)).first()
+    if run is None:
+        raise Refused("no_such_run", "There is no such run here.")
+    return described(run.turn, actions.stop_run(run, actor=user))
+
+
+def cancel(session_id: UUID, user: User, *, number: int) -> dict[str, Any]:
+    actions.cancel_turn(turn_numbered(session_id, user, number), actor=user)
+    return {"turn": number}
+
+
+def retry(session_id: UUID, user: User, *, number: int, changes: Any) -> dict[str, Any]:
+    turn = turn_numbered(session_id, user, number)
+    if not isinstance(changes, dict | None):
+        raise Refused("bad_changes", "Changes must be an object.")
+    return described(turn, actions.retry_turn(turn, actor=user, changes=changes))

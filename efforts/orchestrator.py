@@ -1,0 +1,244 @@
+"""One run of a turn: read, plan, stream, record; tools, and plan again; until the model gives control back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
+
+from efforts import recording
+from efforts.connections import KeyUnreadable, choose, connect
+from efforts.domain.budget import BudgetTooSmall
+from efforts.domain.conversation import ToolCall
+from efforts.domain.lifecycle import RunState
+from efforts.domain.plan import Plan, RequiredTooLarge
+from efforts.domain.planner import plan
+from efforts.llm.protocol import ChatModel, Finished, ModelError, TextDelta, Usage
+from efforts.models import Run
+from efforts.recording import COMPLETED, INTERRUPTED, STOPPED, Delta, Ending, Lease, LeaseLost, Reply
+from efforts.snapshots import RunSnapshot, read_run
+from efforts.threads import read, write
+from efforts.tools import ToolContext, run_tool
+
+log = logging.getLogger("ccm.turns")
+T = TypeVar("T")
+
+# Model calls in one run; the last is made without tools, so that it must answer.
+MOST_CALLS = 8
+# Tool calls taken from one reply.
+MOST_TOOL_CALLS = 16
+
+
+class Stopped(Exception):
+    """The person asked for it, or the process is going down."""
+
+
+class DeltaSink(Protocol):
+    def put(self, delta: Delta) -> None: ...
+
+    async def settle(self, run_id: UUID) -> None:
+        """Return when no text of this run is on its way any more."""
+
+
+@dataclass(kw_only=True, eq=False)
+class RunControl:
+    """How the runner reaches into a run."""
+
+    lease: Lease
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    going_down: bool = False
+
+    @property
+    def ending(self) -> Ending:
+        return INTERRUPTED if self.going_down else STOPPED
+
+    async def until_stopped(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`, or `Stopped` as soon as a stop is asked for, however silent the work is."""
+        task = asyncio.ensure_future(work)
+        stopped = asyncio.ensure_future(self.stop.wait())
+        try:
+            await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            raise Stopped
+        finally:
+            stopped.cancel()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+@dataclass(kw_only=True)
+class Streamed:
+    """What has come of one model call so far; what is here when it breaks off is kept."""
+
+    call: int
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    began: float = field(default_factory=time.monotonic)
+    first_token_ms: int | None = None
+
+    def add(self, text: str) -> int:
+        """Append; the offset at which `text` begins."""
+        offset = self.length
+        self.pieces.append(text)
+        self.length += len(text)
+        if self.first_token_ms is None:
+            self.first_token_ms = self.elapsed_ms
+        return offset
+
+    @property
+    def elapsed_ms(self) -> int:
+        return int((time.monotonic() - self.began) * 1000)
+
+    def reply(self) -> Reply:
+        return Reply(
+            call=self.call,
+            text="".join(self.pieces),
+            tool_calls=self.tool_calls,
+            usage=self.usage,
+            first_token_ms=self.first_token_ms,
+            elapsed_ms=self.elapsed_ms,
+        )
+
+
+async def run_turn(control: RunControl, deltas: DeltaSink) -> None:
+    """Answer the turn; every way it can end is a stored state. A lost lease ends it without a word."""
+    lease = control.lease
+    try:
+        run = await write(recording.take_settings, lease)
+        model = connect(await read(choose, run.turn.session))
+        await call_until_answered(control, run, model, deltas)
+    except LeaseLost:
+        log.info("Run %s is no longer ours.", lease.run_id)
+    except Stopped:
+        await finish(lease, control.ending)
+    except (ModelError, KeyUnreadable, BudgetTooSmall, RequiredTooLarge) as error:
+        await finish(lease, failure(error))
+    except Exception:
+        log.exception("Run %s failed.", lease.run_id)
+        await finish(lease, Ending(state=RunState.FAILED, code="internal", text=INTERNAL))
+
+
+INTERNAL = "Something went wrong in the program itself; the log says what. Your message is kept. Retry asks again."
+
+
+async def finish(lease: Lease, ending: Ending) -> None:
+    try:
+        await write(recording.end_run, lease, ending)
+    except LeaseLost:
+        log.info("Run %s is no longer ours.", lease.run_id)
+
+
+async def call_until_answered(control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink) -> None:
+    for call in range(1, MOST_CALLS + 1):
+        last = call == MOST_CALLS
+        snapshot, planned = await read(read_and_plan, run, offer_tools=not last)
+        if control.stop.is_set() or snapshot.stop_requested:
+            raise Stopped
+        await write(recording.record_plan, control.lease, call, planned)
+        reply, broken = await stream(control, model, planned, call, deltas)
+        if broken or last or not reply.tool_calls:
+            await conclude(control.lease, reply, broken)
+            return
+        await write(recording.record_reply, control.lease, reply)
+        for tool_call in reply.tool_calls:
+            result = await write(run_tool, tool_call, ToolContext(run=run))
+            await write(recording.record_tool_result, control.lease, call, tool_call, result)
+
+
+def read_and_plan(run: Run, *, offer_tools: bool) -> tuple[RunSnapshot, Plan]:
+    fresh = Run.objects.select_related("turn__session", "branch__parent").filter(pk=run.pk).first()
+    if fresh is None:
+        raise LeaseLost(run.pk)
+    snapshot = read_run(fresh, offer_tools=offer_tools)
+    return snapshot, plan(snapshot.inputs)
+
+
+async def conclude(lease: Lease, reply: Reply, broken: Ending | None) -> None:
+    """Save the reply that ends the run. Calls that come although no tools were offered are dropped."""
+    answer = replace(reply, tool_calls=())
+    ending = broken or (COMPLETED if reply.text.strip() else ENDLESS if reply.tool_calls else EMPTY)
+    await write(recording.record_reply, lease, answer, ending)
+
+
+EMPTY = Ending(state=RunState.FAILED, code="empty_reply", text="The model answered with nothing. Retry asks again.")
+ENDLESS = Ending(
+    state=RunState.FAILED,
+    code="endless_tools",
+    text=f"The model kept calling tools and gave no answer in {MOST_CALLS} calls. What the tools did stays done. "
+    "Retry asks again.",
+)
+
+
+async def stream(
+    control: RunControl, model: ChatModel, planned: Plan, call: int, deltas: DeltaSink
+) -> tuple[Reply, Ending | None]:
+    """What came of the call, and how the run ends where it broke off."""
+    streamed = Streamed(call=call)
+    broken = None
+    try:
+        await control.until_stopped(receive(control.lease, model, planned, streamed, deltas))
+    except Stopped:
+        broken = control.ending
+    except ModelError as error:
+        broken = failure(error)
+    await deltas.settle(control.lease.run_id)
+    return streamed.reply(), broken
+
+
+async def receive(lease: Lease, model: ChatModel, planned: Plan, streamed: Streamed, deltas: DeltaSink) -> None:
+    async with aclosing(model.stream(planned.request)) as parts:  # type: ignore[type-var]
+        async for part in parts:
+            if isinstance(part, TextDelta):
+                text = storable(part.text)
+                deltas.put(Delta(lease=lease, call=streamed.call, offset=streamed.add(text), text=text))
+            else:
+                take_end(lease, part, streamed)
+
+
+def storable(text: str) -> str:
+    """What no database takes becomes the replacement character."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def take_end(lease: Lease, end: Finished, streamed: Streamed) -> None:
+    streamed.usage = end.usage
+    streamed.tool_calls = tuple(
+        # Providers repeat ids between calls; ours are unique in the session.
+        ToolCall(
+            id=f"c{lease.run_id.hex[:16]}-{streamed.call}-{index}",
+            name=storable(call.name),
+            arguments=storable(call.arguments),
+        )
+        for index, call in enumerate(end.tool_calls[:MOST_TOOL_CALLS], 1)
+    )
+
+
+def failure(error: Exception) -> Ending:
+    if isinstance(error, ModelError):
+        return Ending(state=RunState.FAILED, code=error.code, text=error.text)
+    if isinstance(error, RequiredTooLarge):
+        return Ending(
+            state=RunState.FAILED, code="over_budget", text=over_budget(error), needed=rounded_up(error.needed)
+        )
+    code = "budget_too_small" if isinstance(error, BudgetTooSmall) else "key_unreadable"
+    return Ending(state=RunState.FAILED, code=code, text=str(error))
+
+
+def over_budget(error: RequiredTooLarge) -> str:
+    parts = ", ".join(f"{label.lower()} {tokens:,}" for label, tokens in error.parts)
+    return (
+        f"Nothing was sent. What must be sent needs {error.needed:,} tokens ({parts}); the budget is {error.budget:,}."
+    )
+
+
+def rounded_up(tokens: int) -> int:
+    """A budget that takes `tokens` and a little talk besides."""
+    return (tokens + 2_000) // 1_000 * 1_000

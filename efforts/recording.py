@@ -1,0 +1,324 @@
+"""What a runner writes while a run is its own: every function is one short transaction behind the run's lease.
+
+Nobody else may write for a run: each function first renews the lease where it still stands in the runner's name, and
+raises `LeaseLost` where it does not (another process took the run for dead, or the session was deleted).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Count, F, Sum
+from django.utils import timezone
+
+from efforts import events
+from efforts.domain.canonical import canonical_json
+from efforts.domain.conversation import MESSAGE_OVERHEAD, ToolCall
+from efforts.domain.lifecycle import RUN_MOVES, RunState
+from efforts.domain.plan import PLANNER_VERSION, Plan
+from efforts.domain.rendering import wire_calls
+from efforts.llm.protocol import Usage
+from efforts.llm.tokens import get_counter
+from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Turn
+from efforts.snapshots.planning import chosen_settings
+
+NOT_RUN = canonical_json({"error": "Not run: the turn ended before."})
+
+
+class LeaseLost(Exception):
+    """The run is no longer this runner's to write."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lease:
+    """A claimed run, with what its events carry."""
+
+    run_id: UUID
+    session_id: UUID
+    turn_number: int
+    owner: str
+
+    def data(self, **more: Any) -> dict[str, Any]:
+        return {"run": str(self.run_id), "turn": self.turn_number, **more}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delta:
+    """Text of one model call from `offset` (code points) on, not yet committed."""
+
+    lease: Lease
+    call: int
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What one model call gave, whole or up to where it broke off."""
+
+    call: int
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    first_token_ms: int | None = None
+    elapsed_ms: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    state: RunState
+    code: str = ""
+    text: str = ""
+    needed: int = 0  # budget with which it would have gone
+
+
+COMPLETED = Ending(state=RunState.COMPLETED)
+INTERRUPTED = Ending(
+    state=RunState.INTERRUPTED,
+    code="interrupted",
+    text="The program ended while it was answering. Your message and all text received are kept. Retry asks again.",
+)
+STOPPED = Ending(state=RunState.STOPPED)
+
+
+def claim_runs(owner: str, limit: int) -> list[Lease]:
+    """Take waiting runs, the first of each branch that has none running."""
+    waiting = (
+        Run.objects.filter(state=RunState.QUEUED)
+        .exclude(branch__runs__state=RunState.RUNNING)
+        .order_by("turn__number", "created_at")
+        .select_related("turn__session__endpoint", "branch")[: limit * 2]
+    )
+    first_of_branch = {run.branch_id: run for run in reversed(waiting)}
+    leases = [claim(run, owner) for run in sorted(first_of_branch.values(), key=lambda run: run.created_at)[:limit]]
+    return [lease for lease in leases if lease]
+
+
+def claim(run: Run, owner: str) -> Lease | None:
+    lease = Lease(run_id=run.pk, session_id=run.turn.session_id, turn_number=run.turn.number, owner=owner)
+    try:
+        with transaction.atomic():
+            moved = Run.objects.filter(pk=run.pk, state=RunState.QUEUED).update(
+                state=RunState.RUNNING, lease_owner=owner, lease_expires_at=lease_end(), started_at=timezone.now()
+            )
+            if not moved:
+                return None
+            before = Turn.objects.filter(branch=run.branch, number__lt=run.turn.number).order_by("-number").first()
+            Turn.objects.filter(pk=run.turn_id).update(
+                tokens_before=before.tokens_before + before.tokens if before else 0
+            )
+            events.append(lease.session_id, "run.started", lease.data())
+    except IntegrityError:  # another runner has just started a run of this branch
+        return None
+    return lease
+
+
+def take_settings(lease: Lease) -> Run:
+    """Settle what the run is made with, as the session is set now. Raises `KeyUnreadable`."""
+    with transaction.atomic():
+        hold(lease)
+        run = Run.objects.select_related("turn__session__endpoint", "branch").get(pk=lease.run_id)
+        run.settings = {**chosen_settings(run.turn.session), **run.settings}
+        run.save(update_fields=["settings"])
+    return run
+
+
+def lease_end() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.CCM_LEASE_SECONDS)
+
+
+def hold(lease: Lease) -> None:
+    """Renew the lease and lock the run's row until the transaction ends."""
+    mine = Run.objects.filter(pk=lease.run_id, state=RunState.RUNNING, lease_owner=lease.owner)
+    if not mine.update(lease_expires_at=lease_end()):
+        raise LeaseLost(lease.run_id)
+
+
+def heartbeat(owner: str, run_ids: Iterable[UUID]) -> set[UUID]:
+    """Renew the leases; the runs that are still this runner's."""
+    mine = Run.objects.filter(pk__in=list(run_ids), state=RunState.RUNNING, lease_owner=owner)
+    mine.update(lease_expires_at=lease_end())
+    return set(mine.values_list("pk", flat=True))
+
+
+def stop_requests(run_ids: Iterable[UUID]) -> set[UUID]:
+    wanted = Run.objects.filter(pk__in=list(run_ids), stop_requested_at__isnull=False)
+    return set(wanted.values_list("pk", flat=True))
+
+
+def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
+    with transaction.atomic():
+        hold(lease)
+        row = ContextPlan.objects.create(
+            session_id=lease.session_id,
+            branch_id=Run.objects.values_list("branch_id", flat=True).get(pk=lease.run_id),
+            run_id=lease.run_id,
+            call=call,
+            planner_version=PLANNER_VERSION,
+            encoding=settings.CCM_ENCODING,
+            budget=plan.budget.effective,
+            tokens=plan.tokens,
+            request_sha256=plan.request_sha256,
+            body=plan.body(),
+        )
+        Fragment.objects.bulk_create(
+            [Fragment(session_id=lease.session_id, sha256=sha, text=text) for sha, text in plan.fragments.items()],
+            ignore_conflicts=True,
+        )
+        data = lease.data(plan=str(row.pk), call=call, tokens=plan.tokens, budget=row.budget)
+        events.append(lease.session_id, "plan.made", data)
+    return row.pk
+
+
+def write_deltas(deltas: list[Delta]) -> None:
+    """Commit the text of many runs at once; the text of a run that was lost is dropped."""
+    with transaction.atomic():
+        owners = {delta.lease.run_id: delta.lease.owner for delta in deltas}
+        running = Run.objects.filter(pk__in=owners, state=RunState.RUNNING).values_list("pk", "lease_owner")
+        mine = {pk for pk, owner in running if owners[pk] == owner}
+        for delta in sorted(deltas, key=lambda delta: delta.lease.session_id):
+            if delta.lease.run_id in mine:
+                data = delta.lease.data(call=delta.call, offset=delta.offset, text=delta.text)
+                events.append(delta.lease.session_id, events.DELTA, data)
+
+
+def record_reply(lease: Lease, reply: Reply, ending: Ending | None = None) -> None:
+    """Save what a call gave as a message; its delta rows go. With an ending, the run ends in the same transaction."""
+    with transaction.atomic():
+        hold(lease)
+        if reply.text or reply.tool_calls:
+            save_message(
+                lease,
+                reply.call,
+                role=Message.Role.ASSISTANT,
+                text=reply.text,
+                tool_calls=[{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls],
+                tokens=count(reply.text)
+                + (count(canonical_json(wire_calls(reply.tool_calls))) if reply.tool_calls else 0),
+            )
+        drop_deltas(lease.session_id, lease.run_id)
+        record_usage(lease, reply)
+        if ending:
+            end(lease, ending)
+
+
+def record_tool_result(lease: Lease, call: int, tool_call: ToolCall, text: str) -> None:
+    with transaction.atomic():
+        hold(lease)
+        save_tool_result(lease, call, tool_call.id, tool_call.name, text)
+
+
+def end_run(lease: Lease, ending: Ending) -> None:
+    with transaction.atomic():
+        hold(lease)
+        drop_deltas(lease.session_id, lease.run_id)
+        end(lease, ending)
+
+
+def end(lease: Lease, ending: Ending) -> None:
+    """Move the run to its last state and settle the turn: no call without a result, tokens, clock, event."""
+    for call in unanswered_calls(lease.run_id):
+        save_tool_result(lease, 0, call["id"], call["name"], NOT_RUN)
+    move(lease, ending)
+    run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
+    said = Message.objects.filter(turn=run.turn)
+    if ending.state in (RunState.COMPLETED, RunState.STOPPED):
+        said = said.filter(run=run) | said.filter(role=Message.Role.USER)
+    else:
+        said = said.filter(role=Message.Role.USER)
+    if ending.needed:
+        Run.objects.filter(pk=run.pk).update(settings={**run.settings, "needed": ending.needed})
+    sums = said.aggregate(tokens=Sum("tokens", default=0), messages=Count("id"))
+    Turn.objects.filter(pk=run.turn_id).update(tokens=sums["tokens"] + MESSAGE_OVERHEAD * sums["messages"])
+    if ending.state == RunState.COMPLETED:
+        Branch.objects.filter(pk=run.branch_id).update(clock=F("clock") + 1)
+    Session.objects.filter(pk=lease.session_id).update(last_activity_at=timezone.now())
+    events.append(lease.session_id, "run.ended", lease.data(state=str(ending.state), code=ending.code))
+    transaction.on_commit(events.wake_runners)  # a message may be waiting in this branch
+
+
+def move(lease: Lease, ending: Ending) -> None:
+    if ending.state not in RUN_MOVES[RunState.RUNNING]:
+        raise ValueError(f"A run cannot end as {ending.state}.")
+    Run.objects.filter(pk=lease.run_id).update(
+        state=ending.state,
+        error_code=ending.code,
+        error_text=ending.text,
+        ended_at=timezone.now(),
+        lease_owner="",
+        lease_expires_at=None,
+    )
+
+
+def recover(is_dead: Callable[[str], bool]) -> int:
+    """End the runs whose runner is gone, with the text that was committed kept; how many there were."""
+    running = Run.objects.filter(state=RunState.RUNNING).select_related("turn")
+    now = timezone.now()
+    dead = [run for run in running if is_dead(run.lease_owner) or (run.lease_expires_at and run.lease_expires_at < now)]
+    return sum(interrupt(run) for run in dead)
+
+
+def interrupt(run: Run) -> bool:
+    lease = Lease(run_id=run.pk, session_id=run.turn.session_id, turn_number=run.turn.number, owner=run.lease_owner)
+    call, text = live_text(run)
+    with transaction.atomic():
+        unchanged = Run.objects.filter(
+            pk=run.pk, state=RunState.RUNNING, lease_owner=run.lease_owner, lease_expires_at=run.lease_expires_at
+        )
+        if not unchanged.update(lease_expires_at=lease_end()):
+            return False
+        record_reply(lease, Reply(call=call, text=text), STOPPED if run.stop_requested_at else INTERRUPTED)
+    return True
+
+
+def live_text(run: Run) -> tuple[int, str]:
+    """The call that was being streamed and its committed text; (0, "") where none was."""
+    rows = Event.objects.filter(session_id=run.turn.session_id, kind=events.DELTA, data__run=str(run.pk))
+    deltas = [row.data for row in rows.order_by("seq")]
+    if not deltas:
+        return 0, ""
+    call = deltas[-1]["call"]
+    return call, "".join(delta["text"] for delta in deltas if delta["call"] == call)
+
+
+def save_tool_result(lease: Lease, call: int, tool_call_id: str, name: str, text: str) -> None:
+    save_message(
+        lease, call, role=Message.Role.TOOL, text=text, tokens=count(text), tool_call_id=tool_call_id, tool_name=name
+    )
+
+
+def save_message(lease: Lease, call: int, **fields: Any) -> None:
+    turn_id = Run.objects.values_list("turn_id", flat=True).get(pk=lease.run_id)
+    row = Message.objects.create(session_id=lease.session_id, turn_id=turn_id, run_id=lease.run_id, **fields)
+    events.append(lease.session_id, "message.stands", lease.data(call=call, message=row.pk, role=str(row.role)))
+
+
+def unanswered_calls(run_id: UUID) -> list[Mapping[str, str]]:
+    rows = list(Message.objects.filter(run_id=run_id))
+    answered = {row.tool_call_id for row in rows if row.tool_call_id}
+    return [call for row in rows for call in row.tool_calls if call["id"] not in answered]
+
+
+def drop_deltas(session_id: UUID, run_id: UUID) -> None:
+    Event.objects.filter(session_id=session_id, kind=events.DELTA, data__run=str(run_id)).delete()
+
+
+def record_usage(lease: Lease, reply: Reply) -> None:
+    usage = reply.usage
+    ContextPlan.objects.filter(run_id=lease.run_id, call=reply.call).update(
+        prompt_tokens=usage.prompt_tokens if usage else None,
+        completion_tokens=usage.completion_tokens if usage else None,
+        cached_tokens=usage.cached_tokens if usage else None,
+        first_token_ms=reply.first_token_ms,
+        elapsed_ms=reply.elapsed_ms,
+    )
+
+
+def count(text: str) -> int:
+    return get_counter(settings.CCM_ENCODING).count(text)

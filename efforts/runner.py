@@ -1,0 +1,187 @@
+"""Claims waiting runs and answers them, in the web process (embedded) or in `manage.py run_turns` (grown).
+
+A run belongs to the runner that holds its lease, never to a socket: it outlives tab, page and connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+from contextlib import suppress
+from uuid import UUID
+
+from channels.layers import get_channel_layer
+from django.conf import settings
+from django.db import DatabaseError
+
+from efforts import events, recording
+from efforts.orchestrator import RunControl, run_turn
+from efforts.recording import Delta, Lease
+from efforts.threads import read, write
+
+log = logging.getLogger("ccm.runner")
+
+# How often to look for work and stop requests that no doorbell announced, in seconds.
+SWEEP = 2.0
+FLUSH_AT = 1024
+
+PROCESS = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def is_dead(owner: str) -> bool:
+    """Whether a runner on this machine is surely gone; of others only the lease tells."""
+    host, pid, token = owner.rsplit(":", 2)
+    mine = PROCESS.rsplit(":", 2)
+    if host != mine[0]:
+        return False
+    if pid == mine[1]:
+        return token != mine[2]
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+class DeltaWriter:
+    """Commits the text of all runs of this process together, every `CCM_DELTA_MS` or when 1 KiB has gathered."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[UUID, list[Delta]] = {}
+        self.size = 0
+        self.some = asyncio.Event()
+        self.full = asyncio.Event()
+        self.committing = asyncio.Lock()
+
+    def put(self, delta: Delta) -> None:
+        self.waiting.setdefault(delta.lease.run_id, []).append(delta)
+        self.size += len(delta.text)
+        self.some.set()
+        if self.size >= FLUSH_AT:
+            self.full.set()
+
+    async def settle(self, run_id: UUID) -> None:
+        """Wait for what is being committed and drop the rest: the message itself is saved next."""
+        self.waiting.pop(run_id, None)
+        async with self.committing:
+            self.waiting.pop(run_id, None)
+
+    async def run(self) -> None:
+        while True:
+            await self.some.wait()
+            await self.flush()
+            # The first text goes at once; what follows gathers.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.full.wait(), settings.CCM_DELTA_MS / 1000)
+
+    async def flush(self) -> None:
+        async with self.committing:
+            batch = [joined(deltas) for deltas in self.waiting.values()]
+            self.waiting, self.size = {}, 0
+            self.some.clear()
+            self.full.clear()
+            try:
+                await write(recording.write_deltas, batch)
+            except DatabaseError:  # browsers see the text when its message stands
+                log.warning("The text of %d runs could not be shown as it came.", len(batch), exc_info=True)
+
+
+def joined(deltas: list[Delta]) -> Delta:
+    first = deltas[0]
+    text = "".join(delta.text for delta in deltas)
+    return Delta(lease=first.lease, call=first.call, offset=first.offset, text=text)
+
+
+class Runner:
+    def __init__(self, owner: str = PROCESS) -> None:
+        self.owner = owner
+        self.controls: dict[UUID, RunControl] = {}
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.deltas = DeltaWriter()
+        self.wake = asyncio.Event()
+
+    async def run(self) -> None:
+        """Work until cancelled; then what is running is marked interrupted with its text kept."""
+        events.doorbell.attend()
+        await write(recording.recover, is_dead)
+        helpers = [asyncio.create_task(work) for work in (self.deltas.run(), self.listen(), self.keep_leases())]
+        try:
+            while True:
+                await self.sweep()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.wake.wait(), SWEEP)
+                self.wake.clear()
+        finally:
+            await self.go_down()
+            for helper in helpers:
+                helper.cancel()
+
+    async def sweep(self) -> None:
+        for run_id in await read(recording.stop_requests, list(self.controls)):
+            if control := self.controls.get(run_id):
+                control.stop.set()
+        room = settings.CCM_MAX_RUNS - len(self.controls)
+        for lease in await write(recording.claim_runs, self.owner, room) if room > 0 else []:
+            self.start(lease)
+
+    def start(self, lease: Lease) -> None:
+        control = self.controls[lease.run_id] = RunControl(lease=lease)
+        task = asyncio.create_task(self.answer(control))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def answer(self, control: RunControl) -> None:
+        try:
+            await run_turn(control, self.deltas)
+        finally:
+            self.controls.pop(control.lease.run_id, None)
+            self.wake.set()
+
+    async def listen(self) -> None:
+        layer = get_channel_layer()
+        if layer is None:
+            return
+        channel = await layer.new_channel()
+        await layer.group_add(events.RUNNERS, channel)
+        while True:
+            await layer.receive(channel)
+            self.wake.set()
+
+    async def keep_leases(self) -> None:
+        """A third of the lease apart: renew ours, and end what others left behind."""
+        while True:
+            await asyncio.sleep(settings.CCM_LEASE_SECONDS / 3)
+            held = list(self.controls)
+            ours = await write(recording.heartbeat, self.owner, held)
+            for run_id in set(held) - ours:
+                if control := self.controls.get(run_id):
+                    control.stop.set()
+            await write(recording.recover, is_dead)
+
+    async def go_down(self) -> None:
+        for control in self.controls.values():
+            control.going_down = True
+            control.stop.set()
+        if self.tasks:
+            await asyncio.wait(self.tasks, timeout=5)
+
+
+_embedded: asyncio.Task[None] | None = None
+
+
+def ensure_started() -> None:
+    """Start this process's runner on the running loop, once."""
+    global _embedded
+    if _embedded is None or _embedded.done() or _embedded.get_loop() is not asyncio.get_running_loop():
+        _embedded = asyncio.create_task(Runner().run())
+        _embedded.add_done_callback(_log_end)
+
+
+def _log_end(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()):
+        log.error("The runner ended; the next request starts it again.", exc_info=error)

@@ -1,0 +1,227 @@
+"""Turns as the chat page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from efforts.domain.lifecycle import RETRYABLE, RunState
+from efforts.events import DELTA
+from efforts.markdown import render
+from efforts.models import Branch, ContextPlan, Event, Message, Run, Session, Turn
+
+from .planning import branch_turns, main_branch
+
+PAGE = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartView:
+    """One piece of a reply: prose, or a tool call with its result."""
+
+    kind: str
+    message_id: int
+    html: str = ""
+    text: str = ""
+    tool_name: str = ""
+    tool_arguments: str = ""
+    tool_result: str = ""
+    tool_failed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnView:
+    number: int
+    turn_id: int
+    user_text: str
+    created_at: datetime
+    state: str
+    state_label: str
+    run_id: UUID
+    attempt: int
+    error_code: str
+    error_text: str
+    retryable: bool
+    cancellable: bool
+    fixes: tuple[dict[str, Any], ...]
+    parts: tuple[PartView, ...]
+    live_text: str
+    live_call: int
+    stopping: bool
+    model: str
+    in_window: bool
+    calls: int = 0
+    estimated_tokens: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    elapsed_ms: int | None = None
+    plan_id: UUID | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatPage:
+    """A stretch of the log, oldest first, with the number of the last event it includes."""
+
+    seq: int
+    turns: tuple[TurnView, ...]
+    has_earlier: bool
+    running: TurnView | None
+
+
+def chat_page(session: Session, *, before: int | None = None, count: int = PAGE) -> ChatPage:
+    # The number first: what happens while the rest is read comes again as an event, and does no harm.
+    seq = Session.objects.values_list("event_seq", flat=True).get(pk=session.pk)
+    branch = main_branch(session)
+    rows = branch_turns(branch).exclude(run=None).select_related("run").order_by("-number")
+    if before is not None:
+        rows = rows.filter(number__lt=before)
+    newest = list(rows[: count + 1])
+    turns = turn_views(session, branch, list(reversed(newest[:count])))
+    running = next((turn for turn in turns if turn.state == RunState.RUNNING), None)
+    return ChatPage(seq=seq, turns=turns, has_earlier=len(newest) > count, running=running)
+
+
+def turn_view(session: Session, number: int) -> TurnView | None:
+    branch = main_branch(session)
+    rows = branch_turns(branch).exclude(run=None).filter(number=number).select_related("run")
+    return next(iter(turn_views(session, branch, list(rows))), None)
+
+
+def turn_views(session: Session, branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
+    runs = [turn.run for turn in turns if turn.run is not None]
+    messages = grouped(
+        Message.objects.filter(Q(role="user") | Q(run__in=runs), turn__in=turns).order_by("id"), "turn_id"
+    )
+    plans = grouped(ContextPlan.objects.filter(run__in=runs).defer("body").order_by("call"), "run_id")
+    live = live_texts(session, runs)
+    shown_from = first_shown(branch)
+    return tuple(
+        one_view(turn, turn.run, branch, messages[turn.pk], plans.get(turn.run.pk, []), live, shown_from)
+        for turn in turns
+        if turn.run is not None
+    )
+
+
+def grouped(rows: Iterable[Any], key: str) -> dict[Any, list[Any]]:
+    groups: dict[Any, list[Any]] = {}
+    for row in rows:
+        groups.setdefault(getattr(row, key), []).append(row)
+    return groups
+
+
+def live_texts(session: Session, runs: list[Run]) -> dict[str, tuple[int, str]]:
+    """Of each running run the call being streamed and its committed text."""
+    running = [str(run.pk) for run in runs if run.state == RunState.RUNNING]
+    if not running:
+        return {}
+    live: dict[str, tuple[int, str]] = {}
+    for row in Event.objects.filter(session=session, kind=DELTA).order_by("seq"):
+        run, call, text = row.data["run"], row.data["call"], row.data["text"]
+        before = live.get(run, (call, ""))
+        live[run] = (call, before[1] + text if before[0] == call else text)
+    return {run: text for run, text in live.items() if run in running}
+
+
+def first_shown(branch: Branch) -> int:
+    """Number of the first turn that the last plan sent."""
+    last = ContextPlan.objects.filter(branch=branch).order_by("-created_at").first()
+    if last is None:
+        return 0
+    runs = [entry["turns"][0] for entry in last.body["recipe"] if "turns" in entry]
+    return min(runs, default=branch.head)
+
+
+def one_view(
+    turn: Turn,
+    run: Run,
+    branch: Branch,
+    messages: list[Message],
+    plans: list[ContextPlan],
+    live: Mapping[str, tuple[int, str]],
+    shown_from: int,
+) -> TurnView:
+    state = RunState(run.state)
+    live_call, live_text = live.get(str(run.pk), (0, ""))
+    retryable = state in RETRYABLE and turn.number == branch.head
+    return TurnView(
+        number=turn.number,
+        turn_id=turn.pk,
+        user_text=messages[0].text,
+        created_at=turn.created_at,
+        state=state,
+        state_label=state.label,
+        run_id=run.pk,
+        attempt=run.attempt,
+        error_code=run.error_code,
+        error_text=run.error_text,
+        retryable=retryable,
+        cancellable=state == RunState.QUEUED,
+        fixes=fixes_of(run) if retryable else (),
+        parts=tuple(parts_of(messages[1:])),
+        live_text=live_text,
+        live_call=live_call,
+        stopping=state == RunState.RUNNING and run.stop_requested_at is not None,
+        model=run.settings.get("label", ""),
+        in_window=turn.number >= shown_from,
+        **usage_of(plans),
+    )
+
+
+def usage_of(plans: list[ContextPlan]) -> dict[str, Any]:
+    """Of the whole run; a sum only where every call reported."""
+    if not plans:
+        return {}
+    return {
+        "calls": len(plans),
+        "estimated_tokens": sum(plan.tokens for plan in plans),
+        "prompt_tokens": total([plan.prompt_tokens for plan in plans]),
+        "completion_tokens": total([plan.completion_tokens for plan in plans]),
+        "cached_tokens": total([plan.cached_tokens for plan in plans]),
+        "elapsed_ms": total([plan.elapsed_ms for plan in plans]),
+        "plan_id": plans[-1].pk,
+    }
+
+
+def total(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def parts_of(messages: list[Message]) -> Iterable[PartView]:
+    results = {row.tool_call_id: row for row in messages if row.role == Message.Role.TOOL}
+    for row in messages:
+        if row.role != Message.Role.ASSISTANT:
+            continue
+        if row.text.strip():
+            yield PartView(kind="text", message_id=row.pk, text=row.text, html=render(row.text))
+        for call in row.tool_calls:
+            yield tool_part(row, call, results.get(call["id"]))
+
+
+def tool_part(row: Message, call: dict[str, str], result: Message | None) -> PartView:
+    text = result.text if result else ""
+    return PartView(
+        kind="tool",
+        message_id=row.pk,
+        tool_name=call["name"],
+        tool_arguments=call["arguments"],
+        tool_result=text,
+        tool_failed=text.startswith('{"error"'),
+    )
+
+
+def fixes_of(run: Run) -> tuple[dict[str, Any], ...]:
+    """What can be changed with one click before trying again."""
+    if run.error_code != "over_budget":
+        return ()
+    cut = {"label": "Send its beginning and end", "changes": {"cut_current": True}}
+    needed = run.settings.get("needed")
+    if not needed:
+        return (cut,)
+    return ({"label": f"Raise the budget to {needed:,}", "changes": {"budget": needed}}, cut)

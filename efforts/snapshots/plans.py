@@ -1,0 +1,209 @@
+"""Plans for reading: the preview of the next call, a stored plan, and the request of a stored plan again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Sum
+
+from efforts.connections import KeyUnreadable
+from efforts.domain.budget import BudgetTooSmall
+from efforts.domain.conversation import CurrentTurn, LogMessage
+from efforts.domain.plan import Item, Plan, RequiredTooLarge
+from efforts.domain.planner import plan
+from efforts.domain.rendering import Sources, render
+from efforts.llm.tokens import get_counter
+from efforts.models import ContextPlan, Fragment, Message, Session
+
+from .planning import branch_turns, chosen_settings, log_message, main_branch, past_turns, plan_inputs
+
+# In the order of the prompt.
+SECTIONS = {
+    "system": "System and tools",
+    "constraint": "Constraints",
+    "pin": "Pins",
+    "summary": "Summaries",
+    "ambient": "Ambient",
+    "expanded": "Expanded",
+    "open": "Other open",
+    "active": "Active",
+    "recall": "Recalled",
+    "turn": "This turn",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemView:
+    section: str
+    title: str
+    tokens: int
+    reason: str
+    rule: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SectionView:
+    """One layer: `x` is where its segment of the meter begins, in tokens."""
+
+    key: str
+    label: str
+    tokens: int
+    share_percent: int
+    x: int
+    items: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanView:
+    id: UUID | None
+    tokens: int
+    setting: int
+    budget: int
+    reply_reserve: int
+    encoding: str
+    everything_tokens: int
+    actual_prompt_tokens: int | None = None
+    sections: tuple[SectionView, ...] = ()
+    included: tuple[ItemView, ...] = ()
+    excluded: tuple[ItemView, ...] = ()
+    required_overflow: tuple[tuple[str, int], ...] = ()
+    problem: str = ""
+
+    @property
+    def free(self) -> int:
+        return max(self.budget - self.tokens, 0)
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.tokens / self.budget) if self.budget else 0
+
+
+def preview(session: Session, *, draft_text: str = "") -> PlanView:
+    """The plan of the next call as of now; nothing is stored."""
+    everything = said_so_far(session)
+    view: dict[str, Any] = {
+        "id": None,
+        "setting": session.budget,
+        "encoding": settings.CCM_ENCODING,
+        "everything_tokens": everything,
+    }
+    try:
+        chosen = chosen_settings(session)
+        planned = plan(plan_inputs(main_branch(session), chosen, current=draft_turn(session, draft_text)))
+    except (BudgetTooSmall, KeyUnreadable) as error:
+        return PlanView(**view, tokens=0, budget=session.budget, reply_reserve=0, problem=str(error))
+    except RequiredTooLarge as error:
+        return PlanView(
+            **view,
+            tokens=error.needed,
+            budget=error.budget,
+            reply_reserve=chosen["reply"],
+            required_overflow=error.parts,
+            problem=f"What must be sent needs {error.needed:,} tokens and the budget is {error.budget:,}.",
+        )
+    return PlanView(**view, **facts(planned))
+
+
+def draft_turn(session: Session, text: str) -> CurrentTurn:
+    head = main_branch(session).head
+    message = LogMessage(id=0, role="user", text=text, tokens=get_counter(settings.CCM_ENCODING).count(text))
+    return CurrentTurn(number=head + 1, user=message)
+
+
+def facts(planned: Plan) -> dict[str, Any]:
+    return {
+        "tokens": planned.tokens,
+        "budget": planned.budget.effective,
+        "reply_reserve": planned.budget.reply,
+        **lists(planned.items, planned.sections, planned.budget.effective),
+    }
+
+
+def stored_plan(row: ContextPlan) -> PlanView:
+    body = row.body
+    items = [Item.from_json(item) for item in body["items"]]
+    return PlanView(
+        id=row.pk,
+        tokens=row.tokens,
+        setting=body["budget"]["setting"],
+        budget=row.budget,
+        reply_reserve=body["budget"]["reply"],
+        encoding=row.encoding,
+        everything_tokens=said_so_far(row.session),
+        actual_prompt_tokens=row.prompt_tokens,
+        **lists(items, body["sections"], row.budget),
+    )
+
+
+def lists(items: Iterable[Item], sections: Mapping[str, int], budget: int) -> dict[str, Any]:
+    items = list(items)
+    return {
+        "sections": tuple(section_views(items, sections, budget)),
+        "included": tuple(item_view(item) for item in items if item.included),
+        "excluded": tuple(item_view(item) for item in items if not item.included),
+    }
+
+
+def section_views(items: list[Item], sections: Mapping[str, int], budget: int) -> Iterable[SectionView]:
+    x = 0
+    for key, label in SECTIONS.items():
+        if key not in sections:
+            continue
+        tokens = sections[key]
+        inside = sum(item.section == key and item.included for item in items)
+        share = round(100 * tokens / budget)
+        yield SectionView(key=key, label=label, tokens=tokens, share_percent=share, x=x, items=inside)
+        x += tokens
+
+
+def item_view(item: Item) -> ItemView:
+    return ItemView(
+        section=item.section,
+        title=item.title,
+        tokens=item.tokens,
+        reason=item.sentence,
+        rule=str(item.reason),
+        remedy="" if item.included else item.remedy,
+    )
+
+
+def said_so_far(session: Session) -> int:
+    """What everything said would cost in a prompt, from the running sum of the last turn."""
+    last = branch_turns(main_branch(session)).exclude(tokens=0).order_by("-number").first()
+    if last is None:
+        return 0
+    waiting = branch_turns(main_branch(session)).filter(number__gt=last.number).aggregate(sum=Sum("tokens", default=0))
+    return int(last.tokens_before + last.tokens + waiting["sum"])
+
+
+def replay(row: ContextPlan) -> dict[str, Any]:
+    """L0: the request of a stored plan, rendered from its recipe. Raises KeyError where a source is missing."""
+    body = row.body
+    return render(body["recipe"], body["params"], sources_of(row))
+
+
+def sources_of(row: ContextPlan) -> Sources:
+    recipe = row.body["recipe"]
+    wanted = {part["m"] for entry in recipe for part in entry.get("parts", []) if "m" in part}
+    wanted |= {id for entry in recipe for id in entry.get("messages", [])}
+    runs_of_turns = [entry["turns"] for entry in recipe if "turns" in entry]
+    turns = [
+        turn
+        for first, last in runs_of_turns
+        for turn in past_turns(
+            branch_turns(row.branch)
+            .filter(number__range=(first, last))
+            .exclude(run__state="cancelled")
+            .select_related("run")
+        )
+    ]
+    return Sources(
+        fragments=dict(Fragment.objects.filter(session_id=row.session_id).values_list("sha256", "text")),
+        messages={message.pk: log_message(message) for message in Message.objects.filter(pk__in=wanted)},
+        turns={turn.number: turn for turn in turns},
+    )

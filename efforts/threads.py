@@ -1,0 +1,51 @@
+"""ORM work of consumers and runners, off the thread that all websockets of a process would share.
+
+Channels' own helper is thread-sensitive: one slow query delays everybody's Stop. Writes on SQLite go through one
+thread, because writers that wait in its busy handler starve each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from typing import ParamSpec, TypeVar
+
+from django.conf import settings
+from django.db import close_old_connections, connection
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@cache
+def readers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(settings.CCM_ORM_THREADS, thread_name_prefix="orm")
+
+
+@cache
+def writers() -> ThreadPoolExecutor:
+    on_sqlite = connection.vendor == "sqlite"
+    return ThreadPoolExecutor(1, thread_name_prefix="orm-write") if on_sqlite else readers()
+
+
+async def read(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    return await _run(readers(), partial(function, *args, **kwargs))
+
+
+async def write(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    return await _run(writers(), partial(function, *args, **kwargs))
+
+
+async def _run(pool: ThreadPoolExecutor, function: Callable[[], R]) -> R:
+    return await asyncio.get_running_loop().run_in_executor(pool, _with_connection, function)
+
+
+def _with_connection(function: Callable[[], R]) -> R:
+    """SQLite keeps its connection with the thread; elsewhere it goes back to the pool after each piece of work."""
+    try:
+        return function()
+    finally:
+        if connection.vendor != "sqlite":
+            close_old_connections()
