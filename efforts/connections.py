@@ -1,0 +1,159 @@
+"""From settings and endpoint rows to a model one can talk to."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+
+from efforts.llm.builtin.transport import BUILTIN_MODEL, BuiltinTransport
+from efforts.llm.openai_chat import OpenAIChat
+from efforts.llm.tokens import get_counter
+from efforts.models import Endpoint
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+    from efforts.models import Session
+
+BUILTIN_LABEL = "Built-in engine"
+DEFAULT_VALUE = "default"
+
+
+class KeyUnreadable(ValueError):
+    """A stored key cannot be decrypted, because the installation's secret key is another one now."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """Which model answers, and all it takes to reach it."""
+
+    kind: Literal["builtin", "environment", "endpoint"]
+    label: str
+    model: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    timeout_seconds: float = 300
+    context_window: int | None = None
+
+    @property
+    def reply_limit(self) -> str:
+        """The request's name for the most tokens of a reply: OpenAI's newer models refuse the old one."""
+        return "max_completion_tokens" if "://api.openai.com" in self.base_url else "max_tokens"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOption:
+    """One line of the model picker. Chosen, `endpoint` and `model` go into the session as they are."""
+
+    value: str
+    label: str
+    endpoint: Endpoint | None
+    model: str
+
+
+def choose(session: Session) -> ModelChoice:
+    """The session's endpoint; else what the environment names; else the built-in engine, which always answers.
+
+    Raises `KeyUnreadable`.
+    """
+    if session.endpoint is not None:
+        return of_endpoint(session.endpoint, session.model)
+    if session.model == BUILTIN_MODEL or not settings.CCM_MODEL_URL:
+        return builtin()
+    return of_environment(session.model)
+
+
+def builtin() -> ModelChoice:
+    return ModelChoice(kind="builtin", label=BUILTIN_LABEL, model=BUILTIN_MODEL)
+
+
+def of_environment(model: str = "") -> ModelChoice:
+    name = model or settings.CCM_MODEL_NAME
+    return ModelChoice(
+        kind="environment",
+        label=name or settings.CCM_MODEL_URL,
+        model=name,
+        base_url=settings.CCM_MODEL_URL,
+        api_key=settings.CCM_MODEL_KEY,
+        timeout_seconds=settings.CCM_MODEL_TIMEOUT,
+        context_window=settings.CCM_MODEL_WINDOW or None,
+    )
+
+
+def of_endpoint(endpoint: Endpoint, model: str = "") -> ModelChoice:
+    name = model or endpoint.model
+    return ModelChoice(
+        kind="endpoint",
+        label=f"{name} · {endpoint.name}" if name else endpoint.name,
+        model=name,
+        base_url=endpoint.base_url,
+        api_key=decrypt_key(endpoint.key_encrypted),
+        timeout_seconds=endpoint.timeout_seconds,
+        context_window=endpoint.context_window,
+    )
+
+
+def connect(choice: ModelChoice) -> OpenAIChat:
+    if choice.kind != "builtin":
+        return OpenAIChat(choice.base_url, choice.api_key, choice.timeout_seconds)
+    transport = BuiltinTransport(get_counter(settings.CCM_ENCODING), pace_seconds=settings.CCM_BUILTIN_PACE)
+    return OpenAIChat("http://builtin.invalid/v1", "", choice.timeout_seconds, transport=transport)
+
+
+def defaults_for(owner: AbstractBaseUser | AnonymousUser) -> tuple[Endpoint | None, str]:
+    """Endpoint and model of a new session; none and empty where the owner set no default."""
+    endpoint = Endpoint.objects.filter(owner_id=owner.pk, is_default=True).first()
+    return endpoint, endpoint.model if endpoint else ""
+
+
+def available_models(owner: AbstractBaseUser | AnonymousUser) -> tuple[ModelOption, ...]:
+    """What a session of this owner can be set to; asks no endpoint."""
+    default = of_environment() if settings.CCM_MODEL_URL else builtin()
+    options = [ModelOption(value=DEFAULT_VALUE, label=default.label, endpoint=None, model="")]
+    if default.kind != "builtin":
+        options.append(ModelOption(value=BUILTIN_MODEL, label=BUILTIN_LABEL, endpoint=None, model=BUILTIN_MODEL))
+    for endpoint in Endpoint.objects.filter(owner_id=owner.pk):
+        label = f"{endpoint.name} · {endpoint.model}" if endpoint.model else endpoint.name
+        options.append(ModelOption(value=_value(endpoint), label=label, endpoint=endpoint, model=endpoint.model))
+    return tuple(options)
+
+
+def chosen_value(session: Session) -> str:
+    """The value of the option that `session` stands at."""
+    if session.endpoint is not None:
+        return _value(session.endpoint)
+    return BUILTIN_MODEL if session.model == BUILTIN_MODEL and settings.CCM_MODEL_URL else DEFAULT_VALUE
+
+
+def encrypt_key(key: str) -> str:
+    return _cipher(settings.SECRET_KEY).encrypt(key.encode()).decode() if key else ""
+
+
+def decrypt_key(encrypted: str) -> str:
+    """Raises `KeyUnreadable`."""
+    if not encrypted:
+        return ""
+    try:
+        return _cipher(settings.SECRET_KEY).decrypt(encrypted).decode()
+    except InvalidToken as error:
+        raise KeyUnreadable(
+            "The stored key cannot be read any more, because this installation's secret changed. "
+            "Enter the key again in Settings."
+        ) from error
+
+
+def _value(endpoint: Endpoint) -> str:
+    return f"endpoint:{endpoint.pk}"
+
+
+@lru_cache(maxsize=4)
+def _cipher(secret: str) -> Fernet:
+    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"ccmweb endpoint keys").derive(secret.encode())
+    return Fernet(base64.urlsafe_b64encode(derived))

@@ -1,0 +1,211 @@
+"""Texts cut into passages, and passages ranked against a question."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from efforts.llm.builtin.terms import terms
+
+LONGEST_PASSAGE = 480
+# A passage is good when it holds this share of what the question asks for, by weight.
+GOOD_SCORE = 0.4
+# A passage is quoted beside the best when it is nearly as good.
+BESIDE_BEST = 0.6
+QUOTES = 3
+QUESTION_FACTOR = 0.35
+REPLY_FACTOR = 0.95
+ANSWER_SHARE = 0.5
+FITTING_FACTOR = 1.15
+
+BLOCK = re.compile(r"\n\s*\n")
+LIST_LINE = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#{1,6}|\|)\s")
+SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+(?=[^a-z\s])|(?<=[。！？｡])(?![」』）])")
+ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|dr|mr|mrs|ms|prof|st|no|nr|approx|[a-z])\.$", re.IGNORECASE)
+QUESTION_MARK = re.compile(r"[?？؟][\"'”’)\]*_\s]*$")
+FENCE = re.compile(r"^\s*(?:```|~~~)")
+
+ASKS_NUMBER = re.compile(
+    r"\b(?:when|what (?:day|date|time|year)|how (?:many|much|long|old|far|often)|which (?:day|year))\b", re.IGNORECASE
+)
+NUMBER = re.compile(
+    r"\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\btomorrow\b|\b(?:one|two|three|four|five|six|ten)\b",
+    re.IGNORECASE,
+)
+ASKS_REASON = re.compile(r"\bwhy\b", re.IGNORECASE)
+REASON = re.compile(r"\b(?:because|since|so that|reason|due to|to avoid)\b", re.IGNORECASE)
+ASKS_PERSON = re.compile(r"\b(?:who|whose|whom)\b", re.IGNORECASE)
+PERSON = re.compile(r"\b(?:I|[Ww]e|[Hh]e|[Ss]he|[Tt]hey)\b|(?<!^)\b[A-Z][a-z]+")
+# What the answer to a question of a kind tends to contain.
+FITTING = ((ASKS_NUMBER, NUMBER), (ASKS_REASON, REASON), (ASKS_PERSON, PERSON))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """Something said, before it is cut: `order` counts texts from the oldest."""
+
+    text: str
+    where: str
+    by_user: bool
+    order: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    text: str
+    where: str
+    by_user: bool
+    order: int
+    place: int
+    terms: frozenset[str]
+
+    @property
+    def is_question(self) -> bool:
+        return bool(QUESTION_MARK.search(self.text))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    text: str
+    where: str
+
+
+def cut(texts: Iterable[Text]) -> tuple[Passage, ...]:
+    """All passages, each text once: what was found again or repeated keeps its first place."""
+    seen: set[str] = set()
+    found = []
+    for text in texts:
+        for place, piece in enumerate(split(text.text)):
+            key = " ".join(piece.casefold().split())
+            if key in seen:
+                continue
+            seen.add(key)
+            passage = Passage(
+                text=piece, where=text.where, by_user=text.by_user, order=text.order, place=place, terms=terms(piece)
+            )
+            found.append(passage)
+    return tuple(found)
+
+
+def split(text: str) -> Iterator[str]:
+    """Sentences, list items and code blocks, none longer than `LONGEST_PASSAGE` characters."""
+    for block in _blocks(text):
+        if FENCE.match(block):
+            yield block if len(block) <= LONGEST_PASSAGE else block[:LONGEST_PASSAGE] + "\n…\n```"
+        else:
+            for line in _lines(block):
+                for sentence in sentences(line):
+                    yield from _shorten(sentence)
+
+
+def sentences(line: str) -> list[str]:
+    found: list[str] = []
+    start = 0
+    for end in SENTENCE_END.finditer(line):
+        if ABBREVIATION.search(line[start : end.start()]):
+            continue
+        found.append(line[start : end.end()].strip())
+        start = end.end()
+    found.append(line[start:].strip())
+    return [sentence for sentence in found if sentence]
+
+
+def rank(question: str, passages: Sequence[Passage]) -> list[Passage]:
+    """The good passages for `question`, best first; among equals the later one."""
+    wanted = terms(question)
+    if not wanted or not passages:
+        return []
+    weights = _rarity(wanted, passages)
+    scores = _with_answers(passages, [_score(passage, question, weights) for passage in passages])
+    ranked = sorted(zip(scores, passages, strict=True), key=lambda pair: (-pair[0], -pair[1].order, pair[1].place))
+    best = ranked[0][0]
+    floor = max(GOOD_SCORE, best * BESIDE_BEST)
+    return [passage for score, passage in ranked if score >= floor][:QUOTES]
+
+
+def quotes(ranked: Sequence[Passage]) -> tuple[Quote, ...]:
+    """Ranked passages as quotes, those that stood side by side as one."""
+    groups: list[list[Passage]] = []
+    for passage in ranked:
+        beside = next((group for group in groups if _touches(group, passage)), None)
+        if beside is None:
+            groups.append([passage])
+        else:
+            beside.append(passage)
+    return tuple(_as_quote(sorted(group, key=lambda passage: passage.place)) for group in groups)
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Paragraphs; a fenced code block is one, blank lines and all."""
+    plain: list[str] = []
+    fenced: list[str] = []
+    for line in text.splitlines():
+        if FENCE.match(line) or fenced:
+            fenced.append(line)
+            if FENCE.match(line) and len(fenced) > 1:
+                yield from BLOCK.split("\n".join(plain))
+                yield "\n".join(fenced)
+                plain, fenced = [], []
+        else:
+            plain.append(line)
+    yield from BLOCK.split("\n".join([*plain, *fenced]))
+
+
+def _lines(block: str) -> Iterator[str]:
+    """List items on their own; the lines of a wrapped paragraph together."""
+    held: list[str] = []
+    for line in block.splitlines():
+        if LIST_LINE.match(line) and held:
+            yield " ".join(held)
+            held = []
+        held.append(line.strip())
+    yield " ".join(held)
+
+
+def _shorten(sentence: str) -> Iterator[str]:
+    while len(sentence) > LONGEST_PASSAGE:
+        end = sentence.rfind(" ", LONGEST_PASSAGE // 2, LONGEST_PASSAGE)
+        end = end if end > 0 else LONGEST_PASSAGE
+        yield sentence[:end].strip()
+        sentence = sentence[end:].strip()
+    if sentence:
+        yield sentence
+
+
+def _rarity(wanted: frozenset[str], passages: Sequence[Passage]) -> dict[str, float]:
+    """The weight of each wanted term, as shares of one; words the prompt lacks weigh as much as its rarest."""
+    holders = Counter(term for passage in passages for term in passage.terms & wanted)
+    weights = {term: math.log(1 + (len(passages) + 0.5) / (max(holders[term], 1) + 0.5)) for term in sorted(wanted)}
+    total = sum(weights.values())
+    return {term: weight / total for term, weight in weights.items()}
+
+
+def _score(passage: Passage, question: str, weights: dict[str, float]) -> float:
+    score = sum(weights[term] for term in sorted(passage.terms & weights.keys()))
+    if passage.is_question and not re.search(r"\bask(?:ed)?\b|\bquestions?\b", question, re.IGNORECASE):
+        score *= QUESTION_FACTOR
+    if any(asks.search(question) and fits.search(passage.text) for asks, fits in FITTING):
+        score *= FITTING_FACTOR
+    return round(score if passage.by_user else score * REPLY_FACTOR, 4)
+
+
+def _with_answers(passages: Sequence[Passage], scores: list[float]) -> list[float]:
+    """What follows a question is likely its answer, in words that the question need not share."""
+    raised = list(scores)
+    for i in range(1, len(passages)):
+        before = passages[i - 1]
+        if before.is_question and not passages[i].is_question:
+            raised[i] += ANSWER_SHARE * scores[i - 1] / QUESTION_FACTOR
+    return raised
+
+
+def _touches(group: list[Passage], passage: Passage) -> bool:
+    return any(other.order == passage.order and abs(other.place - passage.place) == 1 for other in group)
+
+
+def _as_quote(group: list[Passage]) -> Quote:
+    joint = "\n" if any(FENCE.match(p.text) or LIST_LINE.match(p.text) for p in group) else " "
+    return Quote(text=joint.join(passage.text for passage in group), where=group[0].where)

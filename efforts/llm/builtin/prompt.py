@@ -1,0 +1,199 @@
+"""Reads a request the way the planner wrote it: who said what, in which turn, and what is asked now."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from efforts.llm.builtin.passages import Text
+from efforts.llm.builtin.replies import is_built_in
+
+LABEL = re.compile(r"^\[(?:Conversation|Effort)\b[^\[\]]*\bturns? (\d+)[^\[\]]*\]$")
+HIDDEN = re.compile(r"^\[Turns? [^\[\]]* not shown\.[^\[\]]*\]$")
+TURN_ENDS = re.compile(r"^\[no reply: [^\[\]]*\]$")
+PROGRAM_LINE = re.compile(r"^\[(?:… [^\[\]]*|stopped here)\]$")
+NOTES_BEGIN = re.compile(r"^\[Notes\b[^\[\]]*\]$")
+NOTES_END = "[End of notes]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolResult:
+    name: str
+    arguments: str
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """`said`: what may be quoted, oldest first, without the current message. `hidden`: earlier turns are not shown.
+
+    `results`: what tools answered since the current message.
+    """
+
+    question: str
+    said: tuple[Text, ...]
+    hidden: bool
+    tools: frozenset[str]
+    results: tuple[ToolResult, ...]
+
+
+@dataclass
+class _Reader:
+    """Walks the messages with the number of the turn it is in; 0 while no label has told it."""
+
+    said: list[Text]
+    turn: int = 0
+    first_of_layer: bool = False
+    hidden: bool = False
+    current: str = ""
+
+    def user(self, content: str) -> None:
+        """One user message holds a user's text, and before it whatever had no reply or is not the user's."""
+        lines: list[str] = []
+        notes: list[str] | None = None
+        for line in content.splitlines():
+            if notes is not None:
+                notes = self._note(line, notes)
+            elif NOTES_BEGIN.match(line):
+                notes = []
+            elif TURN_ENDS.match(line):
+                self._end_turn(lines)
+                lines = []
+            elif not self._heed(line):
+                lines.append(line)
+        self._end_turn(lines)
+
+    def add(self, text: str, where: str, *, by_user: bool = False) -> None:
+        if text.strip():
+            self.said.append(Text(text=text.strip(), where=where, by_user=by_user, order=len(self.said)))
+
+    def place(self, who: str) -> str:
+        return f"{who}, turn {self.turn}" if self.turn else f"{who}, earlier"
+
+    def _end_turn(self, lines: list[str]) -> None:
+        self.current = "\n".join(lines).strip()
+        if not self.current:
+            return
+        if self.turn and not self.first_of_layer:
+            self.turn += 1
+        self.first_of_layer = False
+        self.add(self.current, self.place("you"), by_user=True)
+
+    def _note(self, line: str, notes: list[str]) -> list[str] | None:
+        if line != NOTES_END:
+            return [*notes, line]
+        self.add("\n".join(notes), "notes")
+        return None
+
+    def _heed(self, line: str) -> bool:
+        """Whether the program wrote this line, and what it says."""
+        if HIDDEN.match(line):
+            self.hidden = True
+            return True
+        if label := LABEL.match(line):
+            self.turn, self.first_of_layer = int(label[1]), True
+            return True
+        return bool(PROGRAM_LINE.match(line))
+
+
+def read(request: Mapping[str, Any]) -> Prompt:
+    messages = [message for message in request["messages"] if message["role"] != "system"]
+    now = max((i for i, message in enumerate(messages) if message["role"] == "user"), default=-1)
+    calls = _calls(messages)
+    reader = _Reader([])
+    for message in messages[:now]:
+        _take(reader, message, calls)
+    if now >= 0:
+        reader.user(_content(messages[now]))
+    question = reader.current
+    if question:
+        reader.said.pop()
+    return Prompt(
+        question=question,
+        said=tuple(reader.said),
+        hidden=reader.hidden,
+        tools=frozenset(tool["function"]["name"] for tool in request.get("tools") or ()),
+        results=tuple(_result(message, calls) for message in messages[now + 1 :] if message["role"] == "tool"),
+    )
+
+
+def texts_of(result: ToolResult, first_order: int = 0, where: str = "") -> list[Text]:
+    """What a tool's answer holds; the matches of a search keep the turns they came from."""
+    answer = _parsed(result.content)
+    matches = answer.get("matches") if isinstance(answer, dict) else None
+    if not isinstance(matches, list):
+        text = "\n".join(_strings(answer))
+        return [Text(text=text, where=where or result.name, by_user=False, order=first_order)]
+    return [_match_text(match, first_order + i) for i, match in enumerate(matches) if isinstance(match, dict)]
+
+
+def error_of(result: ToolResult) -> str:
+    answer = _parsed(result.content)
+    error = answer.get("error") if isinstance(answer, dict) else None
+    return str(error) if error else ""
+
+
+def _take(reader: _Reader, message: Mapping[str, Any], calls: Mapping[str, tuple[str, str]]) -> None:
+    if message["role"] == "user":
+        reader.user(_content(message))
+    elif message["role"] == "assistant":
+        reader.add(own_words(_content(message)), reader.place("reply"))
+    else:
+        result = _result(message, calls)
+        for text in texts_of(result, where=reader.place(f"result of {result.name}")):
+            reader.add(text.text, text.where, by_user=text.by_user)
+
+
+def own_words(reply: str) -> str:
+    """A reply without what it quotes and without the program's marks; nothing where the engine itself quoted."""
+    lines = [line for line in reply.splitlines() if not PROGRAM_LINE.match(line)]
+    if is_built_in(lines):
+        return ""
+    return "\n".join(line for line in lines if not line.startswith(">"))
+
+
+def _match_text(match: Mapping[str, Any], order: int) -> Text:
+    by_user = match.get("role") == "user"
+    said = str(match.get("text", ""))
+    where = f"{'you' if by_user else 'reply'}, turn {match.get('turn')}"
+    return Text(text=said if by_user else own_words(said), where=where, by_user=by_user, order=order)
+
+
+def _result(message: Mapping[str, Any], calls: Mapping[str, tuple[str, str]]) -> ToolResult:
+    name, arguments = calls.get(message.get("tool_call_id", ""), ("tool", ""))
+    lines = [line for line in _content(message).splitlines() if not PROGRAM_LINE.match(line)]
+    return ToolResult(name=name, arguments=arguments, content="\n".join(lines))
+
+
+def _calls(messages: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Name and arguments of every tool call in the prompt, by id."""
+    return {
+        call["id"]: (call["function"]["name"], call["function"]["arguments"])
+        for message in messages
+        for call in message.get("tool_calls") or ()
+    }
+
+
+def _content(message: Mapping[str, Any]) -> str:
+    return message.get("content") or ""
+
+
+def _parsed(content: str) -> object:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return content
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)

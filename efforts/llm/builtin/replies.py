@@ -1,0 +1,66 @@
+"""The engine's own sentences. Their first lines are how it knows its earlier replies again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from efforts.llm.builtin.passages import Quote
+
+SAID = "This was said in the conversation:"
+FOUND = "The search found this:"
+TOOL_SAID = "This is what the tool returned:"
+NOTED = "Noted."
+NOTHING = "Nothing in my prompt answers this."
+NOTHING_FOUND = "The search of the earlier turns found nothing that answers this."
+TOOL_FAILED = "That did not work."
+HELLO = "Hello. I am the built-in engine of CCM Web, not a language model."
+WELCOME = "You are welcome."
+ABOUT = "I am the built-in engine of CCM Web, not a language model."
+
+OPENINGS = (SAID, FOUND, TOOL_SAID, NOTED, NOTHING, NOTHING_FOUND, TOOL_FAILED, HELLO, WELCOME, ABOUT)
+
+WHAT_WORKS = (
+    "I can only quote what was said here. Ask about something from this conversation, in its own words, "
+    "or connect a model in Settings."
+)
+ABILITIES = """I answer by quoting what was said in this conversation, with the turn it comes from.
+I do not write anything new.
+
+- Tell me facts, decisions or notes, then ask about them: *When is the release?*
+- Ask me to look further back: *Search our messages for the release date.*
+- For real answers, connect a model in Settings. What you said here stays."""
+
+
+def is_built_in(lines: Sequence[str]) -> bool:
+    """Whether a reply is the engine's: the first line tells, also where Stop left only a part of it."""
+    first = lines[0].rstrip() if lines else ""
+    return first in OPENINGS or (len(lines) == 1 and len(first) > 1 and any(o.startswith(first) for o in OPENINGS))
+
+
+def quoting(opening: str, quotes: Sequence[Quote]) -> str:
+    return "\n\n".join([opening, *(_quoted(quote) for quote in quotes)])
+
+
+def noted() -> str:
+    return f"{NOTED}\n\nI can quote this when you ask about it."
+
+
+def nothing(*, searched: bool) -> str:
+    return f"{NOTHING_FOUND if searched else NOTHING}\n\nI am not a language model. {WHAT_WORKS}"
+
+
+def failed(error: str) -> str:
+    return f"{TOOL_FAILED}\n\n{error}"
+
+
+def hello() -> str:
+    return f"{HELLO}\n\n{WHAT_WORKS}"
+
+
+def about() -> str:
+    return f"{ABOUT}\n\n{ABILITIES}"
+
+
+def _quoted(quote: Quote) -> str:
+    lines = "\n".join(f"> {line}".rstrip() for line in quote.text.splitlines())
+    return f"{lines}\n>\n> — {quote.where}"
