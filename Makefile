@@ -6,26 +6,36 @@ PORT ?= 8000
 ARGS ?=
 
 BIN := .venv/bin
-STAMP := .venv/installed-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
-PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+# A stamp for what runs, one for what develops: each names the files that it was made from.
+stamp = .venv/$(1)-$(shell cat $(2) | cksum | cut -d' ' -f1)
+APP := $(call stamp,app,requirements.lock)
+DEV := $(call stamp,dev,requirements.lock requirements-dev.lock pyproject.toml)
 # Where CI finds its servers; `make servers` tells how to get them.
 SERVERS := DATABASE_URL=$${DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres} \
 	REDIS_URL=$${REDIS_URL:-redis://127.0.0.1:6379/0}
+COMPILE := uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-annotate --no-emit-index-url
 NO_SERVERS := env -u DATABASE_URL -u REDIS_URL
 
 .PHONY: setup run test test-servers check format bench lock servers
 
-setup: $(STAMP)
+setup: $(DEV)
 
-$(STAMP):
+$(APP):
 	@test -n "$(PYTHON)" || { echo "CCM Web needs Python 3.11 or newer: make setup PYTHON=/path/to/python3" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "Installing packages into .venv ..."
 	@$(PIP) install --no-deps --require-hashes -r requirements.lock
-	@$(PIP) install --no-deps --no-build-isolation -e .
-	@rm -f .venv/installed-* && touch $@
+	@rm -f .venv/app-* && touch $@
 
-run: setup
+$(DEV): $(APP)
+	@echo "Installing the developer's tools into .venv ..."
+	@$(PIP) install --no-deps --require-hashes -r requirements-dev.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@rm -f .venv/dev-* && touch $@
+
+run: $(APP)
 	@if [ -f .env ]; then set -a; . ./.env; set +a; fi; exec $(BIN)/python manage.py serve --host $(HOST) --port $(PORT)
 
 test: setup
@@ -58,8 +68,8 @@ bench: setup
 	$(NO_SERVERS) $(BIN)/python -m benchmarks $(ARGS)
 
 lock:
-	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
-		--no-header --no-annotate --no-emit-index-url -o requirements.lock
+	$(COMPILE) --extra postgres --extra redis -o requirements.lock
+	$(COMPILE) --all-extras -c requirements.lock -o requirements-dev.lock
 
 servers:
 	@echo "The suite runs on SQLite alone; CI=true runs it on PostgreSQL and Redis as well. To get both:"

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
+from typing import Any
 
-from channels.auth import AuthMiddlewareStack
-from channels.routing import ProtocolTypeRouter, URLRouter
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ccmweb.settings")
 http = get_asgi_application()
 
-if find_spec("efforts.routing"):
-    from efforts.routing import websocket_urlpatterns
-else:
-    websocket_urlpatterns = []
+# These need the apps that the line above has loaded.
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from django.conf import settings  # noqa: E402
 
 from ccmweb.origin import SameOrigin  # noqa: E402
 from ccmweb.static import with_static  # noqa: E402
+from efforts.routing import websocket_urlpatterns  # noqa: E402
+from efforts.runner import ensure_started  # noqa: E402
 
-application = with_static(
-    ProtocolTypeRouter(
-        {
-            "http": http,
-            "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
-        }
-    )
-)
+websocket = SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
+routed = with_static(ProtocolTypeRouter({"http": http, "websocket": websocket}))
+
+
+async def application(scope: Any, receive: Any, send: Any) -> None:
+    if settings.CCM_RUNNER == "embedded":
+        ensure_started()
+    await routed(scope, receive, send)

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from daphne.endpoints import build_endpoint_description_strings
-from daphne.server import Server
+from daphne.server import Server, twisted_loop
+from django.conf import settings
 from django.urls import reverse
 
 from ccmweb import sign_in
+from efforts.runner import ensure_started
 
 
 class PortTaken(Exception):
@@ -57,4 +59,7 @@ def serve(application: Any, host: str, port: int, announce: Callable[[str], None
         ready_callable=lambda: announce(welcome(host, server.listening_addresses[0][1])),
         server_name="ccmweb",
     )
+    if settings.CCM_RUNNER == "embedded":
+        # What waited when the last process ended goes on before anybody looks.
+        twisted_loop.call_soon(ensure_started)
     server.run()
