@@ -107,7 +107,7 @@ def database(url: str, *, threads: int) -> dict[str, Any]:
     except ValueError:
         known = False
     if not known:
-        raise ImproperlyConfigured("DATABASE_URL must be like sqlite:///FILE or postgres://USER:PASSWORD@HOST:PORT/NAME.")
+        raise ImproperlyConfigured("DATABASE_URL must be like sqlite:///FILE or postgres://USER:PASSWORD@HOST/NAME.")
     config: dict[str, Any] = Env.db_url_config(url)
     if parts.scheme == "sqlite":
         return config | {"OPTIONS": SQLITE_OPTIONS}

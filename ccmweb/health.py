@@ -15,11 +15,6 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 
-if find_spec("redis"):
-    from redis.exceptions import RedisError
-else:
-    RedisError = OSError
-
 PAUSE_SECONDS = 0.01
 LAYER_SECONDS = 2.0
 
@@ -64,6 +59,14 @@ async def channel_layer_problem() -> str:
             channel = await layer.new_channel()
             await layer.send(channel, {"type": "ready"})
             await layer.receive(channel)
-    except (OSError, RedisError) as error:
+    except layer_faults() as error:
         return f"no round trip: {error or type(error).__name__}"
     return ""
+
+
+def layer_faults() -> tuple[type[Exception], ...]:
+    if not find_spec("redis"):
+        return (OSError,)
+    from redis.exceptions import RedisError
+
+    return (OSError, RedisError)

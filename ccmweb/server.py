@@ -53,7 +53,7 @@ def welcome(host: str, port: int) -> str:
 
 
 def serve(application: Any, host: str, port: int, announce: Callable[[str], None]) -> None:
-    server = Server(
+    server: Server = Server(
         application=application,
         endpoints=build_endpoint_description_strings(host=host, port=port),
         ready_callable=lambda: announce(welcome(host, server.listening_addresses[0][1])),

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "google-chrome", "google-chrome-stable", "chromium")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
@@ -58,18 +57,17 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
+        path = os.environ.get("CHROMIUM") or _installed_browser(playwright.chromium.executable_path)
+        if path is None:
+            give_up = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+            give_up("No Chromium: install it, or set CHROMIUM to its path.")
         # Playwright's loop counts as running on this thread, where tests ask the database.
         os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-        browser = playwright.chromium.launch(executable_path=_browser_path(playwright), args=BROWSER_ARGS)
+        browser = playwright.chromium.launch(executable_path=path, args=BROWSER_ARGS)
         yield browser
         browser.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-def _browser_path(playwright: Any) -> str:
-    candidates = (os.environ.get("CHROMIUM", ""), *BROWSERS, playwright.chromium.executable_path)
-    found = next((path for path in map(shutil.which, filter(None, candidates)) if path and Path(path).exists()), None)
-    if found:
-        return found
-    missing = "No Chromium: install it, or set CHROMIUM to its path."
-    pytest.fail(missing) if os.environ.get("CI") == "true" else pytest.skip(missing)
+def _installed_browser(playwrights_own: str) -> str | None:
+    return next((path for path in map(shutil.which, (*BROWSERS, playwrights_own)) if path), None)

@@ -18,9 +18,7 @@ def test_a_living_process_says_how_late_its_loop_is(anyone: Client) -> None:
     assert body["loop_lag_ms"] >= 0
 
 
-def test_living_asks_no_database(
-    anyone: Client, db: None, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
+def test_living_asks_no_database(anyone: Client, db: None, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):
         assert anyone.get("/livez").status_code == 200
 

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.house.process import ROOT, manage
 
 
 def keys_of(text: str, pattern: str) -> set[str]:
     return set(re.findall(pattern, text, re.MULTILINE))
-
-
-def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    settings = {name: value for name, value in os.environ.items() if not name.startswith(("CCM_", "DATABASE", "REDIS"))}
-    settings |= {"DJANGO_SETTINGS_MODULE": "ccmweb.settings"} | environment
-    return subprocess.run(
-        [sys.executable, "manage.py", *arguments], cwd=ROOT, env=settings, capture_output=True, text=True, timeout=60
-    )
 
 
 def test_every_setting_stands_in_the_example_and_no_other() -> None:

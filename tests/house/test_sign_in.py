@@ -88,7 +88,9 @@ def test_the_token_is_not_stored(alice: User) -> None:
 
 
 def test_the_token_is_not_logged() -> None:
-    record = logging.LogRecord("django.request", logging.WARNING, "", 0, "Gone: %s", ("/sign-in/" + "t" * 43 + "/",), None)
+    record = logging.LogRecord(
+        "django.request", logging.WARNING, "", 0, "Gone: %s", ("/sign-in/" + "t" * 43 + "/",), None
+    )
     HideSignInTokens().filter(record)
     assert record.getMessage() == "Gone: /sign-in/…/"
 
@@ -99,9 +101,7 @@ def test_a_password_signs_in(anyone: Client, alice: User) -> None:
     assert signed_in_as(anyone) == str(alice.pk)
 
 
-def test_a_wrong_password_is_said_and_logged(
-    anyone: Client, alice: User, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_wrong_password_is_said_and_logged(anyone: Client, alice: User, caplog: pytest.LogCaptureFixture) -> None:
     response = anyone.post("/sign-in/", {"username": "alice", "password": "wrong"})
     assert "do not belong together" in response.text
     assert "sign-in refused for 'alice'" in caplog.text
