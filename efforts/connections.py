@@ -91,7 +91,7 @@ def of_endpoint(endpoint: Endpoint, model: str = "") -> ModelChoice:
     name = model or endpoint.model
     return ModelChoice(
         kind="endpoint",
-        label=f"{name} · {endpoint.name}" if name else endpoint.name,
+        label=_label(endpoint, name),
         model=name,
         base_url=endpoint.base_url,
         api_key=decrypt_key(endpoint.key_encrypted),
@@ -108,9 +108,8 @@ def connect(choice: ModelChoice) -> OpenAIChat:
 
 
 def defaults_for(owner: AbstractBaseUser | AnonymousUser) -> tuple[Endpoint | None, str]:
-    """Endpoint and model of a new session; none and empty where the owner set no default."""
-    endpoint = Endpoint.objects.filter(owner_id=owner.pk, is_default=True).first()
-    return endpoint, endpoint.model if endpoint else ""
+    """Endpoint and model of a new session. The model stays open: it is then the endpoint's, or the installation's."""
+    return Endpoint.objects.filter(owner_id=owner.pk, is_default=True).first(), ""
 
 
 def available_models(owner: AbstractBaseUser | AnonymousUser) -> tuple[ModelOption, ...]:
@@ -120,8 +119,8 @@ def available_models(owner: AbstractBaseUser | AnonymousUser) -> tuple[ModelOpti
     if default.kind != "builtin":
         options.append(ModelOption(value=BUILTIN_MODEL, label=BUILTIN_LABEL, endpoint=None, model=BUILTIN_MODEL))
     for endpoint in Endpoint.objects.filter(owner_id=owner.pk):
-        label = f"{endpoint.name} · {endpoint.model}" if endpoint.model else endpoint.name
-        options.append(ModelOption(value=_value(endpoint), label=label, endpoint=endpoint, model=endpoint.model))
+        label = _label(endpoint, endpoint.model)
+        options.append(ModelOption(value=_value(endpoint), label=label, endpoint=endpoint, model=""))
     return tuple(options)
 
 
@@ -147,6 +146,10 @@ def decrypt_key(encrypted: str) -> str:
             "The stored key cannot be read any more, because this installation's secret changed. "
             "Enter the key again in Settings."
         ) from error
+
+
+def _label(endpoint: Endpoint, model: str) -> str:
+    return f"{model} · {endpoint.name}" if model else endpoint.name
 
 
 def _value(endpoint: Endpoint) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from functools import lru_cache
 from typing import Any
@@ -40,7 +40,7 @@ class OpenAIChat:
         self._api_key = api_key
         self._transport = transport
 
-    async def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | Finished]:
+    async def stream(self, request: Mapping[str, Any]) -> AsyncGenerator[TextDelta | Finished]:
         """See `ChatModel.stream`."""
         reply = ReplyAssembly()
         with self._explained(streaming=True):
@@ -63,12 +63,12 @@ class OpenAIChat:
         return sorted(str(model["id"]) for model in models if isinstance(model, dict) and model.get("id"))
 
     async def probe(self, model: str) -> str:
-        """Ask for a few words; return their beginning."""
+        """Say hello; return the first words of the answer, nothing where the model wrote none."""
         request = {
             "model": model,
-            "messages": [{"role": "user", "content": "Say hello in three words."}],
+            "messages": [{"role": "user", "content": "Hello"}],
             "stream": True,
-            "max_tokens": 64,
+            "max_tokens": 256,
         }
         text = "".join([part.text async for part in self.stream(request) if isinstance(part, TextDelta)])
         return " ".join(text.split()[:12])

@@ -213,8 +213,15 @@ async def test_a_stream_that_breaks_keeps_the_text_that_came(provider, ending, w
 
 @pytest.mark.parametrize(
     "chunk",
-    [{}, {"choices": None}, {"choices": [None]}, {"choices": {}}, {"choices": [{"delta": None}]}, {"usage": 3}]
-    + [{"choices": [{"delta": {"content": ["x"], "tool_calls": [None]}}]}],
+    [
+        {},
+        {"choices": None},
+        {"choices": [None]},
+        {"choices": {}},
+        {"choices": [{"delta": None}]},
+        {"choices": [{"delta": {"content": ["x"], "tool_calls": [None]}}]},
+        {"usage": 3},
+    ],
 )
 async def test_chunks_of_an_odd_shape_do_no_harm(provider, chunk):
     odd = b"data: " + json.dumps(chunk).encode() + b"\n\n"

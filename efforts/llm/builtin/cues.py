@@ -34,6 +34,11 @@ ABOUT_ITSELF = _phrase(
       | \b how\ (?:do|does|can)\ (?:i|you|this(?:\ app)?|one)\ (?: work | use\ (?:you|this) | connect\ an?\ model ) \b
       | ^ help (?:\ me)? [\W_]* $"""
 )
+OVERVIEW = _phrase(
+    r"""\b summar(?:y|i[sz]e) (?:\ of)?\ (?:this|our|the)\ (?:conversation|chat|talk|discussion) \b
+      | \b what\ (?:have|did)\ we\ (?:been\ )?
+        (?: talk(?:ed|ing)?\ about | discuss(?:ed)? | sa(?:id|y) ) (?:\ so\ far)? [\W_]* $"""
+)
 ASKS = _phrase(
     r"""(?: what | who | whose | whom | when | where | why | how | which | is | are | was | were | do | does | did | can
           | could | will | would | should | has | have | had | tell | show | list | find | search | look | explain

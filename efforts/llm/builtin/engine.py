@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from efforts.llm.builtin import replies
-from efforts.llm.builtin.cues import ABOUT_ITSELF, ASKS, CUES, GREETING, SEARCH, THANKS
-from efforts.llm.builtin.passages import QUESTION_MARK, Passage, Text, cut, quotes, rank, sentences
+from efforts.llm.builtin.cues import ABOUT_ITSELF, ASKS, CUES, GREETING, OVERVIEW, SEARCH, THANKS
+from efforts.llm.builtin.passages import QUESTION_MARK, Passage, Text, cut, overview, quotes, rank, sentences
 from efforts.llm.builtin.prompt import Prompt, ToolResult, error_of, read, texts_of
 from efforts.llm.builtin.terms import keywords, terms
 from efforts.llm.protocol import ToolCall
@@ -18,6 +18,9 @@ from efforts.llm.protocol import ToolCall
 JUST_NOW = "you, just now"
 # Shorter messages without a verb of their own are taken for a question: "release date".
 TERSE_WORDS = 4
+# In longer messages the phrases of `cues` are likely part of what is told.
+LONGEST_CUED = 300
+LONGEST_SMALL_TALK = 80
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +42,8 @@ def answer(request: Mapping[str, Any]) -> Reply:
 
 
 def _from_prompt(prompt: Prompt, request: Mapping[str, Any]) -> Reply:
+    if OVERVIEW.search(prompt.question) and (begun := overview(prompt.said)):
+        return Reply(text=replies.quoting(replies.OVERVIEW, begun))
     asked, told = _asked_and_told(prompt.question)
     if not asked:
         return Reply(text=replies.noted())
@@ -78,7 +83,7 @@ def _searched_for(result: ToolResult) -> str:
 
 
 def _cued_call(prompt: Prompt) -> tuple[str, dict[str, Any]] | None:
-    for cue in CUES:
+    for cue in CUES if len(prompt.question) <= LONGEST_CUED else ():
         match = cue.phrase.search(prompt.question) if cue.tool in prompt.tools else None
         if match:
             return cue.tool, cue.arguments(match)
@@ -92,6 +97,8 @@ def _calling(call: tuple[str, dict[str, Any]], request: Mapping[str, Any]) -> Re
 
 
 def _small_talk(message: str) -> str:
+    if len(message) > LONGEST_SMALL_TALK:
+        return ""
     if GREETING.fullmatch(message):
         return replies.hello()
     if THANKS.fullmatch(message):

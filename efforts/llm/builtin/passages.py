@@ -12,19 +12,23 @@ from efforts.llm.builtin.terms import terms
 
 LONGEST_PASSAGE = 480
 # A passage is good when it holds this share of what the question asks for, by weight.
-GOOD_SCORE = 0.4
+GOOD_SCORE = 0.35
 # A passage is quoted beside the best when it is nearly as good.
 BESIDE_BEST = 0.6
 QUOTES = 3
-QUESTION_FACTOR = 0.35
-REPLY_FACTOR = 0.95
+OVERVIEW_QUOTES = 8
+QUESTION_FACTOR = 0.3
+REPLY_FACTOR = 0.9
 ANSWER_SHARE = 0.5
 FITTING_FACTOR = 1.15
 
 BLOCK = re.compile(r"\n\s*\n")
 LIST_LINE = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#{1,6}|\|)\s")
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+(?=[^a-z\s])|(?<=[。！？｡])(?![」』）])")
-ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|dr|mr|mrs|ms|prof|st|no|nr|approx|[a-z])\.$", re.IGNORECASE)
+# Also initials and ordinals ("14. Mai"): better two sentences in one passage than half of one.
+ABBREVIATION = re.compile(
+    r"\b(?:e\.g|i\.e|etc|vs|cf|dr|mr|mrs|ms|prof|st|no|nr|approx|[a-z]|\d{1,2})\.$", re.IGNORECASE
+)
 QUESTION_MARK = re.compile(r"[?？؟][\"'”’)\]*_\s]*$")
 FENCE = re.compile(r"^\s*(?:```|~~~)")
 
@@ -38,7 +42,9 @@ NUMBER = re.compile(
 ASKS_REASON = re.compile(r"\bwhy\b", re.IGNORECASE)
 REASON = re.compile(r"\b(?:because|since|so that|reason|due to|to avoid)\b", re.IGNORECASE)
 ASKS_PERSON = re.compile(r"\b(?:who|whose|whom)\b", re.IGNORECASE)
-PERSON = re.compile(r"\b(?:I|[Ww]e|[Hh]e|[Ss]he|[Tt]hey)\b|(?<!^)\b[A-Z][a-z]+")
+PERSON = re.compile(
+    r"\b(?:I|[Ww]e|[Hh]e|[Ss]he|[Tt]hey)\b|\b(?!(?:The|This|That|It|In|On|At|An|If|But|And|So|For|Our)\b)[A-Z][a-z]+"
+)
 # What the answer to a question of a kind tends to contain.
 FITTING = ((ASKS_NUMBER, NUMBER), (ASKS_REASON, REASON), (ASKS_PERSON, PERSON))
 
@@ -105,7 +111,7 @@ def sentences(line: str) -> list[str]:
     found: list[str] = []
     start = 0
     for end in SENTENCE_END.finditer(line):
-        if ABBREVIATION.search(line[start : end.start()]):
+        if ABBREVIATION.search(line, max(start, end.start() - 8), end.start()):
             continue
         found.append(line[start : end.end()].strip())
         start = end.end()
@@ -124,6 +130,12 @@ def rank(question: str, passages: Sequence[Passage]) -> list[Passage]:
     best = ranked[0][0]
     floor = max(GOOD_SCORE, best * BESIDE_BEST)
     return [passage for score, passage in ranked if score >= floor][:QUOTES]
+
+
+def overview(texts: Sequence[Text]) -> tuple[Quote, ...]:
+    """How each of the user's last messages begins, oldest first; questions left out."""
+    first = [passage for passage in cut(texts) if passage.by_user and passage.place == 0 and not passage.is_question]
+    return tuple(Quote(text=passage.text, where=passage.where) for passage in first[-OVERVIEW_QUOTES:])
 
 
 def quotes(ranked: Sequence[Passage]) -> tuple[Quote, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from efforts.llm.builtin.passages import Quote
 
 SAID = "This was said in the conversation:"
+OVERVIEW = "This is how your messages here begin:"
 FOUND = "The search found this:"
 TOOL_SAID = "This is what the tool returned:"
 NOTED = "Noted."
@@ -17,7 +18,7 @@ HELLO = "Hello. I am the built-in engine of CCM Web, not a language model."
 WELCOME = "You are welcome."
 ABOUT = "I am the built-in engine of CCM Web, not a language model."
 
-OPENINGS = (SAID, FOUND, TOOL_SAID, NOTED, NOTHING, NOTHING_FOUND, TOOL_FAILED, HELLO, WELCOME, ABOUT)
+OPENINGS = (SAID, OVERVIEW, FOUND, TOOL_SAID, NOTED, NOTHING, NOTHING_FOUND, TOOL_FAILED, HELLO, WELCOME, ABOUT)
 
 WHAT_WORKS = (
     "I can only quote what was said here. Ask about something from this conversation, in its own words, "
