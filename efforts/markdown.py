@@ -25,9 +25,11 @@ LARGEST = 200_000
 LARGEST_HIGHLIGHTED = 50_000
 CACHED = 512
 
-TAGS = set(
-    "a p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote em strong s del code pre table thead tbody tr th td div span".split()
-)
+HEADINGS = {f"h{level}" for level in range(1, 7)}
+BLOCKS = {"p", "hr", "ul", "ol", "li", "blockquote", "pre", "div"}
+INLINE = {"a", "br", "em", "strong", "s", "code", "span"}
+TABLES = {"table", "thead", "tbody", "tr", "th", "td"}
+TAGS = HEADINGS | BLOCKS | INLINE | TABLES
 ATTRIBUTES = {
     "a": {"href", "title", "target"},
     "code": {"class"},

@@ -2,6 +2,35 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from efforts.views import account, chat, plans, sessions, start
+
+urlpatterns = [
+    path("", start.start, name="start"),
+    path("s/new/", start.new_session, name="new_session"),
+    path("example/", start.example, name="example"),
+    path("theme/", start.theme, name="theme"),
+    path("conversations/", sessions.conversations, name="conversations"),
+    path("s/<uuid:session_id>/", chat.chat, name="chat"),
+    path("s/<uuid:session_id>/log/", chat.log, name="log"),
+    path("s/<uuid:session_id>/turns/<int:number>/", chat.turn, name="turn"),
+    path("s/<uuid:session_id>/turns/<int:number>/cancel/", chat.cancel, name="cancel"),
+    path("s/<uuid:session_id>/turns/<int:number>/retry/", chat.retry, name="retry"),
+    path("s/<uuid:session_id>/runs/<uuid:run_id>/stop/", chat.stop, name="stop"),
+    path("s/<uuid:session_id>/send/", chat.send, name="send"),
+    path("s/<uuid:session_id>/context/", chat.context, name="context"),
+    path("s/<uuid:session_id>/price/", chat.price, name="price"),
+    path("s/<uuid:session_id>/settings/", sessions.session_settings, name="session_settings"),
+    path("s/<uuid:session_id>/rename/", sessions.rename, name="rename"),
+    path("s/<uuid:session_id>/archive/", sessions.archive, name="archive"),
+    path("s/<uuid:session_id>/delete/", sessions.delete, name="delete"),
+    path("s/<uuid:session_id>/plans/<uuid:plan_id>/", plans.plan, name="plan"),
+    path("settings/", account.account, name="settings"),
+    path("settings/endpoints/new/", account.endpoint_new, name="endpoint_new"),
+    path("settings/endpoints/<int:pk>/", account.endpoint_edit, name="endpoint_edit"),
+    path("settings/endpoints/<int:pk>/delete/", account.endpoint_delete, name="endpoint_delete"),
+    path("settings/endpoints/<int:pk>/default/", account.endpoint_default, name="endpoint_default"),
+    path("settings/endpoints/<int:pk>/test/", account.endpoint_test, name="endpoint_test"),
+    path("settings/endpoints/<int:pk>/models/", account.endpoint_models, name="endpoint_models"),
+]

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from django.template.context import RequestContext
     from django.utils.safestring import SafeString
 
+    from efforts.snapshots import TurnView
+
 register = template.Library()
 
 THEMES = ("system", "light", "dark")
@@ -57,14 +59,9 @@ def number(value: float | None) -> str:
 
 
 @register.filter
-def percent_of(value: int, whole: int) -> str:
-    return f"{100 * value / whole:.0f}" if whole else "0"
-
-
-@register.filter
-def plain(value: float) -> str:
-    """A number for an SVG attribute, whatever the reader's language."""
-    return f"{value:.3f}".rstrip("0").rstrip(".")
+def call_number(turn: TurnView) -> int:
+    """The model call whose text comes next: the one that streams, or else the one after those that stand."""
+    return turn.live_call or len({part.message_id for part in turn.parts}) + 1
 
 
 @register.filter

@@ -1,0 +1,140 @@
+"""Forms of the pages: what a person may type, checked before an action sees it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.db import transaction
+
+from efforts import events
+from efforts.connections import available_models, chosen_value, encrypt_key
+from efforts.domain.budget import SMALLEST_BUDGET
+from efforts.llm.builtin.transport import BUILTIN_MODEL
+from efforts.models import Endpoint, Session
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    ModelFormOfEndpoint = forms.ModelForm[Endpoint]
+else:
+    ModelFormOfEndpoint = forms.ModelForm
+
+
+class RenameForm(forms.Form):
+    title = forms.CharField(
+        label="Title", max_length=200, widget=forms.TextInput(attrs={"dir": "auto", "autofocus": True})
+    )
+
+
+class DeleteForm(forms.Form):
+    typed_name = forms.CharField(
+        label="Name",
+        max_length=200,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto", "autofocus": True}),
+    )
+
+
+class SessionSettingsForm(forms.Form):
+    endpoint = forms.ChoiceField(label="Who answers")
+    model = forms.CharField(
+        label="Model name",
+        required=False,
+        max_length=200,
+        help_text="Only where the connection has several; empty: its own.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    budget = forms.IntegerField(
+        label="Prompt budget, tokens", help_text=f"From {SMALLEST_BUDGET:,}; no prompt is ever larger."
+    )
+    ambient_window = forms.IntegerField(
+        label="Window, turns", min_value=0, help_text="How many turns outside any effort stay in the prompt."
+    )
+
+    def __init__(self, session: Session, data: Mapping[str, Any] | None = None) -> None:
+        self.options = {option.value: option for option in available_models(session.owner)}
+        initial = {
+            "endpoint": chosen_value(session),
+            "model": "" if session.model == BUILTIN_MODEL else session.model,
+            "budget": session.budget,
+            "ambient_window": session.ambient_window,
+        }
+        super().__init__(data, initial=initial)
+        self.fields["endpoint"] = forms.ChoiceField(
+            label="Who answers", choices=[(option.value, option.label) for option in self.options.values()]
+        )
+
+    def chosen(self) -> dict[str, Any]:
+        option = self.options[self.cleaned_data["endpoint"]]
+        typed = self.cleaned_data["model"] if option.model != BUILTIN_MODEL else ""
+        return {
+            "endpoint": option.endpoint,
+            "model": typed or option.model,
+            "budget": self.cleaned_data["budget"],
+            "ambient_window": self.cleaned_data["ambient_window"],
+        }
+
+
+class EndpointForm(ModelFormOfEndpoint):
+    key = forms.CharField(
+        label="Key",
+        required=False,
+        strip=True,
+        max_length=2000,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+    )
+    forget_key = forms.BooleanField(label="Forget the stored key", required=False)
+
+    class Meta:
+        model = Endpoint
+        fields = ["name", "base_url", "model", "context_window", "timeout_seconds", "is_default"]
+        labels = {
+            "base_url": "Address",
+            "model": "Model",
+            "context_window": "Window, tokens",
+            "timeout_seconds": "Patience, seconds",
+            "is_default": "New conversations use it",
+        }
+        help_texts = {
+            "base_url": "It often ends in /v1.",
+            "model": "As the provider calls it.",
+            "context_window": "What the model reads at most. Empty: not known.",
+            "timeout_seconds": "How long to wait for the next piece of a reply.",
+            "is_default": "",
+        }
+        widgets = {
+            "name": forms.TextInput(attrs={"autocomplete": "off"}),
+            "base_url": forms.URLInput(attrs={"placeholder": "http://127.0.0.1:8080/v1"}),
+            "model": forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        stored = bool(self.instance.key_encrypted)
+        self.fields["key"].help_text = (
+            "A key is stored and never shown. Type a new one to replace it."
+            if stored
+            else "Stored encrypted and never shown again. Empty: none."
+        )
+        self.fields["timeout_seconds"].min_value = 1  # type: ignore[attr-defined]
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        twins = Endpoint.objects.filter(owner_id=self.instance.owner_id, name=name).exclude(pk=self.instance.pk)
+        if twins.exists():
+            raise forms.ValidationError("Another model of yours has this name.")
+        return name
+
+    def save(self, commit: bool = True) -> Endpoint:
+        endpoint = self.instance
+        if key := self.cleaned_data["key"]:
+            endpoint.key_encrypted = encrypt_key(key)
+        elif self.cleaned_data["forget_key"]:
+            endpoint.key_encrypted = ""
+        kind = "endpoint.changed" if endpoint.pk else "endpoint.added"
+        with transaction.atomic():
+            if endpoint.is_default:
+                Endpoint.objects.filter(owner_id=endpoint.owner_id).exclude(pk=endpoint.pk).update(is_default=False)
+            endpoint.save()
+            events.account(endpoint.owner, kind, {"name": endpoint.name, "base_url": endpoint.base_url})
+        return endpoint

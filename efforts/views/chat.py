@@ -1,0 +1,193 @@
+"""One conversation: its page, the parts it is read again by, and the commands of a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from efforts import actions, snapshots
+from efforts.errors import Refused
+from efforts.llm.tokens import get_counter
+from efforts.models import Run, Session, Turn
+
+from .shared import (
+    OwnRequest,
+    fields,
+    model_label,
+    owned_session,
+    page,
+    part,
+    refused_json,
+    status_of,
+    text_field,
+    wants_json,
+)
+
+Command = Callable[..., Mapping[str, Any]]
+
+
+@never_cache
+@require_GET
+def chat(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    return chat_page(request, owned_session(request, session_id))
+
+
+def chat_page(
+    request: OwnRequest,
+    session: Session,
+    *,
+    before: int | None = None,
+    text: str = "",
+    error: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    context = {**log_context(session, before), **next_call(session), "text": text, "error": error}
+    return page(request, "chat/page.html", {**context, "client_id": uuid4().hex}, status=status)
+
+
+def log_context(session: Session, before: int | None = None) -> dict[str, Any]:
+    shown = snapshots.chat_page(session, before=before)
+    numbers = [turn.number for turn in shown.turns]
+    sent = [turn.number for turn in shown.turns if turn.in_window]
+    window_from = sent[0] if sent and sent[0] > min(numbers) else None
+    return {
+        "session": session,
+        "page": shown,
+        "first_number": min(numbers, default=0),
+        "window_from": window_from,
+    }
+
+
+def next_call(session: Session) -> dict[str, Any]:
+    return {"session": session, "plan": snapshots.preview(session), "model_label": model_label(session)}
+
+
+@never_cache
+@require_GET
+def log(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    session = owned_session(request, session_id)
+    before = turn_number(request.GET.get("before"))
+    if not request.htmx:
+        return chat_page(request, session, before=before)
+    return part(request, "chat/turns.html" if before else "chat/log.html", log_context(session, before))
+
+
+def turn_number(value: str | None) -> int | None:
+    if value is None:
+        return None
+    if not value.isdecimal() or not 0 < int(value) < 2**31:
+        raise Http404
+    return int(value)
+
+
+@never_cache
+@require_GET
+def turn(request: OwnRequest, session_id: UUID, number: int) -> HttpResponse:
+    session = owned_session(request, session_id)
+    if not request.htmx:
+        return redirect(f"{session.get_absolute_url()}#turn-{number}")
+    view = snapshots.turn_view(session, number)
+    if view is None:
+        raise Http404
+    return part(request, "chat/turn.html", {"session": session, "turn": view})
+
+
+@never_cache
+@require_GET
+def context(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    session = owned_session(request, session_id)
+    if request.htmx:
+        return part(request, "chat/context_answer.html", {**log_context(session), **next_call(session)})
+    return page(request, "chat/context_page.html", next_call(session))
+
+
+@require_POST
+def price(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    session = owned_session(request, session_id)
+    try:
+        text = text_field(fields(request), "text")
+    except Refused as error:
+        return refused_json(error)
+    plan = snapshots.preview(session, draft_text=text)
+    tokens = get_counter(settings.CCM_ENCODING).count(text)
+    return JsonResponse({"tokens": tokens, "total": plan.tokens, "budget": plan.budget, "fits": not plan.problem})
+
+
+def command(act: Command) -> Callable[..., HttpResponse]:
+    """A change by POST: JSON for scripts, the page again for plain forms."""
+
+    @require_POST
+    @wraps(act)
+    def answered(request: OwnRequest, session_id: UUID, **which: Any) -> HttpResponse:
+        session = owned_session(request, session_id)
+        try:
+            result = act(request, session, **which)
+        except Refused as error:
+            return refused(request, session, error)
+        return JsonResponse(result) if wants_json(request) else redirect(session)
+
+    return answered
+
+
+def refused(request: OwnRequest, session: Session, error: Refused) -> HttpResponse:
+    if wants_json(request):
+        return refused_json(error)
+    return chat_page(request, session, text=request.POST.get("text", ""), error=error.text, status=status_of(error))
+
+
+@command
+def send(request: OwnRequest, session: Session) -> Mapping[str, Any]:
+    posted = fields(request)
+    sent = actions.send_message(
+        session, text=text_field(posted, "text"), client_id=text_field(posted, "client_id"), actor=request.user
+    )
+    return {"turn": sent.number, "run": str(sent.run_id)}
+
+
+@command
+def stop(request: OwnRequest, session: Session, run_id: UUID) -> Mapping[str, Any]:
+    run = get_object_or_404(Run.objects.select_related("turn"), pk=run_id, turn__session=session)
+    return described(run.turn, actions.stop_run(run, actor=request.user))
+
+
+@command
+def cancel(request: OwnRequest, session: Session, number: int) -> Mapping[str, Any]:
+    turn = actions.cancel_turn(owned_turn(session, number), actor=request.user)
+    return {"turn": turn.number}
+
+
+@command
+def retry(request: OwnRequest, session: Session, number: int) -> Mapping[str, Any]:
+    changes = chosen_changes(session, number, fields(request))
+    turn = owned_turn(session, number)
+    return described(turn, actions.retry_turn(turn, actor=request.user, changes=changes))
+
+
+def chosen_changes(session: Session, number: int, posted: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fix whose button was pressed, by its place among those the turn offers."""
+    if "fix" not in posted:
+        return {}
+    view = snapshots.turn_view(session, number)
+    offered = {str(place): fix for place, fix in enumerate(view.fixes)} if view else {}
+    chosen = offered.get(str(posted["fix"]))
+    if chosen is None:
+        raise Refused("no_such_fix", "This is no longer offered. Reload the page.")
+    changes: Mapping[str, Any] = chosen["changes"]
+    return changes
+
+
+def owned_turn(session: Session, number: int) -> Turn:
+    branch = snapshots.main_branch(session)
+    return get_object_or_404(Turn.objects.select_related("run", "session__endpoint"), branch=branch, number=number)
+
+
+def described(turn: Turn, run: Run) -> Mapping[str, Any]:
+    return {"turn": turn.number, "run": str(run.pk), "state": str(run.state)}

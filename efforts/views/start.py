@@ -1,0 +1,71 @@
+"""The start page: the first message, the example project, three prompts to try, the theme."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from django.contrib.auth.decorators import login_not_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_POST
+
+from efforts import actions, connections
+from efforts.errors import Refused
+from efforts.models import Session
+from efforts.templatetags.look import THEME_COOKIE, THEMES
+
+from .shared import OwnRequest, page
+
+YEAR = 31_536_000
+PROMPTS = (
+    "We ship on 12 March, and the retry limit stays at 3. Keep that in mind.",
+    "The webhook times out after 30 seconds because the handler waits for the ledger.",
+    "What can you do here?",
+)
+
+
+@require_GET
+def start(request: OwnRequest) -> HttpResponse:
+    return start_page(request)
+
+
+def start_page(request: OwnRequest, *, text: str = "", error: str = "", status: int = 200) -> HttpResponse:
+    model = connections.choose(Session(endpoint=connections.defaults_for(request.user)[0]))
+    context = {"text": text, "error": error, "prompts": PROMPTS, "builtin": model.kind == "builtin"}
+    return page(request, "start/page.html", {**context, "model_label": model.label}, status=status)
+
+
+@require_POST
+def new_session(request: OwnRequest) -> HttpResponse:
+    text = request.POST.get("text", "")
+    try:
+        return redirect(begun(request, text))
+    except Refused as error:
+        return start_page(request, text=text, error=error.text, status=422)
+
+
+def begun(request: OwnRequest, text: str) -> Session:
+    with transaction.atomic():
+        session = actions.create_session(request.user)
+        if text:
+            actions.send_message(session, text=text, client_id=uuid4().hex, actor=request.user)
+    return session
+
+
+@require_POST
+def example(request: OwnRequest) -> HttpResponse:
+    return redirect(actions.open_example(request.user))
+
+
+@login_not_required
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    after = request.POST.get("next", "/")
+    response = redirect(after if url_has_allowed_host_and_scheme(after, allowed_hosts=None) else "/")
+    if request.POST.get("theme") in THEMES:
+        response.set_cookie(
+            THEME_COOKIE, request.POST["theme"], max_age=YEAR, samesite="Lax", secure=request.is_secure()
+        )
+    return response

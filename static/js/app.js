@@ -1,0 +1,72 @@
+// Every page: theme, dialogs, menus, tabs, keys, copying, and words for failed requests.
+
+import "./theme.js";
+import "./dialogs.js";
+import { enhance } from "./copy.js";
+import { bind, showSheet } from "./keys.js";
+import { alert } from "./status.js";
+import * as store from "./store.js";
+import { whyNot } from "./http.js";
+
+const shell = document.getElementById("shell");
+const narrow = window.matchMedia("(max-width: 699.98px)");
+const wide = window.matchMedia("(min-width: 1100px)");
+
+function showTab(name) {
+  shell.dataset.tab = name;
+  for (const button of document.querySelectorAll(".tabs [data-tab]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.tab === name));
+  }
+}
+
+export function showPanel(show = null) {
+  const panel = document.getElementById("context");
+  if (!panel) return;
+  if (narrow.matches) return showTab(show ?? shell.dataset.tab !== "aside" ? "aside" : "main");
+  const name = wide.matches ? "hide-aside" : "show-aside";
+  const now = wide.matches ? !shell.classList.contains(name) : shell.classList.contains(name);
+  const next = show ?? !now;
+  shell.classList.toggle(name, wide.matches ? !next : next);
+  document.querySelector(".bar [data-key=panel]")?.setAttribute("aria-expanded", String(next));
+}
+
+function focusFilter() {
+  if (narrow.matches) showTab("side");
+  document.getElementById("filter")?.focus();
+}
+
+const ACTIONS = {
+  keys: () => showSheet(document.getElementById("dialog")),
+  panel: () => showPanel(),
+};
+
+document.addEventListener("click", (event) => {
+  const tab = event.target.closest(".tabs [data-tab]");
+  if (tab) showTab(tab.dataset.tab);
+  ACTIONS[event.target.closest("[data-key]")?.dataset.key]?.();
+});
+
+bind("Anywhere", "Mod+k", "Filter conversations", focusFilter);
+bind("Outside text fields", "/", "Filter conversations", focusFilter);
+bind("Outside text fields", "?", "These keys", ACTIONS.keys);
+if (document.getElementById("context")) bind("Anywhere", "Alt+i", "Context panel", ACTIONS.panel);
+
+document.addEventListener("submit", (event) => {
+  if ("forgetAll" in event.target.dataset) store.forgetAll("ccm.");
+});
+document.body.addEventListener("htmx:afterRequest", (event) => {
+  const { forget } = event.detail.elt.dataset ?? {};
+  if (!forget || event.detail.xhr.status !== 204) return;
+  store.forgetAll(`ccm.draft.${forget}`);
+  store.forgetAll(`ccm.outbox.${forget}`);
+  document.body.dispatchEvent(new CustomEvent("forgotten", { detail: forget }));
+});
+document.addEventListener("change", (event) => {
+  const target = document.getElementById(event.target.dataset?.fills ?? "");
+  if (target) target.value = event.target.value;
+});
+
+document.body.addEventListener("htmx:responseError", (event) => alert(whyNot({ status: event.detail.xhr.status })));
+document.body.addEventListener("htmx:sendError", () => alert(whyNot({ status: 0 })));
+
+enhance(document.body);

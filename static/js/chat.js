@@ -1,0 +1,308 @@
+// The chat page: events from the socket to the log, commands from the person to the server.
+
+import { showPanel } from "./app.js";
+import { Composer } from "./composer.js";
+import { copyText, messageText } from "./copy.js";
+import { post, whyNot } from "./http.js";
+import { bind } from "./keys.js";
+import { Log } from "./log.js";
+import { Outbox } from "./outbox.js";
+import { Pending } from "./pending.js";
+import { Follower } from "./scroll.js";
+import { Socket } from "./socket.js";
+import { alert, connection, say } from "./status.js";
+
+const CONTEXT_AFTER = 300;
+
+const shell = document.getElementById("shell");
+const { session, chat } = shell.dataset;
+
+const log = new Log(chat, arrived);
+const pending = new Pending(takeBack);
+const follower = new Follower(document.getElementById("scroller"), document.getElementById("latest"), [log.node, pending.node]);
+const composer = new Composer(session, { send, stop });
+const outbox = new Outbox(session, { ready: () => ready, frame: (frame) => socket.send(frame), post: sendByPost }, showPending);
+const scheme = location.protocol === "https:" ? "wss" : "ws";
+const socket = new Socket(`${scheme}://${location.host}/ws/s/${session}/`, { seq: () => seq, frame, live, down, ended });
+
+let seq = log.seq;
+let ready = false;
+let state = "live";
+let reading = false;
+let held = [];
+let contextTimer = null;
+
+// -- from the server
+
+const EVENTS = {
+  delta: (event) => log.append(event),
+  "turn.sent": (event) => {
+    settle(event.client_id, event.turn);
+    changed(event);
+  },
+  "turn.cancelled": changed,
+  "run.queued": changed,
+  "run.started": (event) => {
+    changed(event);
+    say("Preparing the reply");
+  },
+  "plan.made": (event) => log.refresh(event.turn),
+  "message.stands": changed,
+  "run.stopping": (event) => {
+    log.stopping(event.run);
+    changed(event);
+  },
+  "run.ended": (event) => {
+    changed(event);
+    say(ENDINGS[event.state] ?? "");
+    tell("conversations");
+  },
+  "session.renamed": (event) => {
+    retitle(event.title);
+    tell("conversations");
+  },
+  "session.archived": () => tell("conversations"),
+  "session.unarchived": () => tell("conversations"),
+  "session.configured": () => refreshContext(),
+};
+const ENDINGS = {
+  completed: "The reply is complete",
+  stopped: "Stopped",
+  failed: "The turn failed. Retry is below it.",
+  interrupted: "The turn was interrupted. Retry is below it.",
+};
+const CONTROLS = {
+  resync: () => resync(),
+  ack: (message) => message.of === "send" && acknowledged(message),
+  error: refused,
+  gone: () => socket.end(),
+};
+
+function frame(message) {
+  if (!("seq" in message) || message.kind in CONTROLS) CONTROLS[message.kind]?.(message);
+  else if (reading) held.push(message);
+  else apply(message);
+}
+
+// False where events are missing before this one: then the log is asked for again from the last good number.
+function apply(event) {
+  if (event.seq <= seq) return true;
+  if (event.seq > seq + 1) {
+    socket.reopen();
+    return false;
+  }
+  seq = event.seq;
+  EVENTS[event.kind]?.(event);
+  return true;
+}
+
+// Read the log again; what arrives meanwhile waits, and what the new log contains is skipped by its number.
+async function resync() {
+  if (reading) return;
+  reading = true;
+  const now = await log.reload();
+  reading = false;
+  const waiting = held;
+  held = [];
+  if (now === null) {
+    socket.reopen();
+    return;
+  }
+  seq = Math.max(seq, now);
+  waiting.every(apply);
+  refreshContext();
+}
+
+function live() {
+  ready = true;
+  outbox.ground();
+  show("live");
+  outbox.pump();
+}
+
+function down() {
+  show(navigator.onLine ? "reconnecting" : "offline");
+}
+
+function ended() {
+  ready = false;
+  show("closed");
+  composer.keepDraft();
+  alert("This conversation was deleted, or you are signed out. What you were writing is kept in this browser.");
+}
+
+function show(next) {
+  state = next;
+  if (next !== "live") {
+    ready = false;
+    outbox.ground();
+  }
+  showPending();
+}
+
+// -- from the person
+
+function send(text) {
+  outbox.add(text);
+  follower.pin();
+}
+
+async function sendByPost(message) {
+  const answer = await post(`${chat}send/`, message);
+  if (answer.ok) acknowledged({ ...message, turn: answer.data.turn });
+  else if (answer.status !== 0) refused({ client_id: message.client_id, text: whyNot(answer) });
+}
+
+function acknowledged({ client_id: clientId, turn }) {
+  settle(clientId, turn);
+  if (!log.turn(turn)) log.refresh(turn);
+}
+
+function settle(clientId, turn) {
+  pending.sent(clientId, turn);
+  outbox.settle(clientId);
+  pending.arrived((number) => log.turn(number));
+}
+
+function refused({ client_id: clientId, text, of }) {
+  const item = clientId && outbox.settle(clientId);
+  if (item) composer.putBack(item.text);
+  if (of === "stop") refreshRunning();
+  alert(text);
+}
+
+function takeBack(clientId) {
+  const item = outbox.settle(clientId);
+  if (item) composer.putBack(item.text);
+}
+
+async function stop() {
+  const { run } = log.running?.dataset ?? {};
+  if (!run) return;
+  log.stopping(run);
+  if (ready && socket.send({ kind: "stop", run })) return;
+  const answer = await post(`${chat}runs/${run}/stop/`, {});
+  if (!answer.ok) alert(whyNot(answer));
+}
+
+async function act(form, submitter) {
+  const fields = submitter?.name ? { [submitter.name]: submitter.value } : {};
+  submitter?.setAttribute("disabled", "");
+  const answer = await post(form.action, fields);
+  if (!answer.ok) alert(whyNot(answer));
+  log.refresh(Number(form.closest(".turn").dataset.turn));
+}
+
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches("[data-act]")) return;
+  event.preventDefault();
+  act(event.target, event.submitter);
+});
+document.addEventListener("click", (event) => {
+  const back = event.target.closest("[data-put-back]");
+  if (back) composer.putBack(back.parentElement.querySelector("template.raw").content.textContent);
+  const link = event.target.closest(".meter a");
+  if (link) {
+    event.preventDefault();
+    showSection(link.dataset.section);
+  }
+});
+window.addEventListener("pageshow", (event) => {
+  if (!event.persisted) return;
+  socket.reopen();
+  resync();
+});
+document.body.addEventListener("forgotten", (event) => event.detail === session && composer.clear());
+
+// -- on the page
+
+function changed(event) {
+  log.refresh(event.turn);
+  refreshContext();
+}
+
+function refreshRunning() {
+  if (log.running) log.refresh(Number(log.running.dataset.turn));
+}
+
+function arrived(node) {
+  composer.running = Boolean(log.running);
+  pending.arrived((number) => log.turn(number));
+  if (node === log.node) follower.watch(node);
+  placeWindow();
+}
+
+function showPending() {
+  const items = outbox.items();
+  pending.show(items, { live: state === "live", flying: (id) => outbox.isFlying(id) });
+  connection(state, items.length);
+}
+
+function retitle(title) {
+  const shown = title || "New conversation";
+  document.getElementById("title").textContent = shown;
+  document.title = `${shown} · CCM Web`;
+}
+
+function tell(name) {
+  document.body.dispatchEvent(new Event(name));
+}
+
+function refreshContext() {
+  clearTimeout(contextTimer);
+  contextTimer = setTimeout(() => tell("context"), CONTEXT_AFTER);
+}
+
+// The hairline stands before the first turn that the next call would send.
+function placeWindow() {
+  const line = document.getElementById("window");
+  const first = log.turn(document.querySelector(".context")?.dataset.window);
+  if (!line) return;
+  line.hidden = !first || Number(first.dataset.turn) === 1;
+  if (!line.hidden && first.previousElementSibling !== line) first.before(line);
+}
+
+function showSection(key) {
+  showPanel(true);
+  const found = document.querySelectorAll(`#context [data-section="${key}"]`);
+  for (const old of document.querySelectorAll("#context .lit")) old.classList.remove("lit");
+  for (const node of found) node.classList.add("lit");
+  found[0]?.scrollIntoView({ block: "nearest" });
+}
+
+document.body.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target.id === "context") placeWindow();
+  if (event.detail.target.id === "earlier") arrived(log.node);
+});
+
+function messages() {
+  return [...log.node.querySelectorAll(".msg")];
+}
+
+function move(pick) {
+  const all = messages();
+  const at = all.indexOf(document.activeElement?.closest?.(".msg"));
+  const next = all[Math.max(0, Math.min(all.length - 1, pick(at, all.length)))];
+  next?.focus({ preventScroll: true });
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+const GROUP = "Outside text fields";
+bind(GROUP, "j", "Next message", () => move((at) => at + 1));
+bind(GROUP, "k", "Previous message", () => move((at, all) => (at < 0 ? all : at) - 1));
+bind(GROUP, "g g", "First message", () => move(() => 0));
+bind(GROUP, "G", "Last message", () => move((_, all) => all - 1));
+bind(GROUP, "y", "Copy the message", () => {
+  const message = document.activeElement?.closest?.(".msg");
+  return message ? copyText(messageText(message)) : false;
+});
+bind(GROUP, "Escape", "Stop the reply", () => (log.running ? stop() : false));
+
+composer.running = Boolean(log.running);
+placeWindow();
+showPending();
+if (location.hash) document.querySelector(location.hash)?.scrollIntoView();
+else follower.pin();
+if (window.matchMedia("(pointer: fine)").matches) composer.focus();
+document.getElementById("connection").hidden = true;
+socket.open();

@@ -1,0 +1,39 @@
+// The page's dialog, filled by htmx, and its menus.
+
+const dialog = document.getElementById("dialog");
+
+export function openDialog() {
+  if (!dialog.open) dialog.showModal();
+  dialog.querySelector("[autofocus], .error, input:not([type=hidden])")?.focus();
+}
+
+document.body.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target === dialog) openDialog();
+});
+document.body.addEventListener("closeDialog", () => dialog.close());
+dialog.addEventListener("close", () => dialog.replaceChildren());
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog || event.target.closest("[data-close]")) dialog.close();
+});
+
+document.addEventListener("click", (event) => {
+  const chosen = event.target.closest(".sheet a, .sheet form:not(.theme-form) button, .sheet [data-key]");
+  for (const menu of document.querySelectorAll(".menu[open]")) {
+    if (!menu.contains(event.target) || chosen) menu.open = false;
+  }
+});
+document.addEventListener("keydown", (event) => {
+  const menu = event.key === "Escape" && event.target.closest?.(".menu[open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+  event.stopPropagation();
+});
+
+// What a panel had open stays open when it is read again.
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  const { target } = event.detail;
+  const open = [...target.querySelectorAll("details[open][id]")].map((node) => node.id);
+  const put = () => open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
+  target.addEventListener("htmx:afterSwap", put, { once: true });
+});

@@ -1,0 +1,100 @@
+// One table of keys: it binds them, and the sheet under "?" is written from it.
+
+import * as store from "./store.js";
+
+const OFF = "ccm.letters.off";
+const CHORD_WITHIN = 1_000;
+const TYPING = "input, textarea, select, [contenteditable]";
+
+const table = [];
+let prefix = "";
+let prefixAt = 0;
+
+// where: a selector of the field it belongs to, or "" for the whole page. run: returns false to let the key through.
+export function bind(group, combo, text, run = null, where = "") {
+  table.push({ group, combo, text, run, where });
+}
+
+function comboOf(event) {
+  const letter = event.altKey && event.code.startsWith("Key") ? event.code.slice(3).toLowerCase() : event.key;
+  const held = [event.ctrlKey || event.metaKey ? "Mod" : "", event.altKey ? "Alt" : ""];
+  if (event.shiftKey && letter.length > 1) held.push("Shift");
+  return [...held.filter(Boolean), letter].join("+");
+}
+
+const isLetter = (combo) => !combo.includes("+") && combo.replace(" ", "").length <= 2;
+
+function matches(entry, event, combo, typing) {
+  if (!entry.run || entry.combo !== combo) return false;
+  if (entry.where) return event.target.matches?.(entry.where) ?? false;
+  if (!isLetter(entry.combo)) return true;
+  return !typing && store.read(OFF) !== "1" && !document.querySelector("dialog[open]");
+}
+
+document.addEventListener("keydown", (event) => {
+  // While an input method composes, keys belong to it.
+  if (event.defaultPrevented || event.isComposing || event.keyCode === 229) return;
+  const typing = event.target.matches?.(TYPING) ?? false;
+  const combo = comboOf(event);
+  const chord = Date.now() - prefixAt < CHORD_WITHIN ? `${prefix} ${combo}` : "";
+  const entry = table.find((one) => chord && matches(one, event, chord, typing)) ?? table.find((one) => matches(one, event, combo, typing));
+  prefix = typing ? "" : combo;
+  prefixAt = Date.now();
+  if (entry && entry.run(event) !== false) {
+    event.preventDefault();
+    prefix = "";
+  }
+});
+
+export function showSheet(dialog) {
+  const list = document.createElement("dl");
+  list.className = "keys";
+  for (const group of new Set(table.map((entry) => entry.group))) {
+    const title = element("div", group);
+    title.className = "of";
+    list.append(title);
+    for (const entry of table.filter((one) => one.group === group)) list.append(keysOf(entry), element("dd", entry.text));
+  }
+  const body = element("div");
+  body.className = "body";
+  body.append(list, letterSwitch());
+  dialog.replaceChildren(head(), body);
+  dialog.showModal();
+}
+
+function keysOf({ combo }) {
+  const term = element("dt");
+  const command = navigator.platform.startsWith("Mac") ? "⌘" : "Ctrl";
+  for (const key of combo.split(/[+ ]/)) term.append(element("kbd", key === "Mod" ? command : key), " ");
+  return term;
+}
+
+function head() {
+  const row = element("div");
+  row.className = "head";
+  const title = element("h2", "Keys");
+  title.id = "dialog-title";
+  const close = element("button", "Close");
+  close.type = "button";
+  close.className = "button ghost small push";
+  close.dataset.close = "";
+  row.append(title, close);
+  return row;
+}
+
+function letterSwitch() {
+  const label = element("label");
+  label.className = "check";
+  const box = element("input");
+  box.type = "checkbox";
+  box.checked = store.read(OFF) !== "1";
+  box.addEventListener("change", () => (box.checked ? store.forget(OFF) : store.write(OFF, "1")));
+  label.append(box, "Single letters work outside text fields");
+  return label;
+}
+
+function element(name, text = "") {
+  const node = document.createElement(name);
+  node.textContent = text;
+  return node;
+}

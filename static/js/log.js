@@ -1,0 +1,183 @@
+// The turns on the page. Text that streams is appended by its offset; everything else is read again from the server.
+
+import { part } from "./http.js";
+import { enhance } from "./copy.js";
+
+const RETRY_AFTER = 1_500;
+
+export class Log {
+  #base;
+  #changed;
+  #jobs = new Map();
+  #unpainted = new Map();
+  #stopping = new Set();
+
+  constructor(base, changed) {
+    this.#base = base;
+    this.#changed = changed;
+    enhance(this.node);
+  }
+
+  get node() {
+    return document.getElementById("log");
+  }
+
+  get seq() {
+    return Number(this.node.dataset.seq);
+  }
+
+  get running() {
+    return this.node.querySelector('.turn[data-state="running"]');
+  }
+
+  turn(number) {
+    return document.getElementById(`turn-${number}`);
+  }
+
+  stopping(run) {
+    this.#stopping.add(run);
+    const article = this.node.querySelector(`.turn[data-run="${run}"]`);
+    if (article?.dataset.state === "running") article.dataset.phase = "stopping";
+  }
+
+  // Returns the number of the last event that the new log contains, or null if it could not be read.
+  async reload() {
+    const answer = await part(`${this.#base}log/`);
+    if (!answer.ok) return null;
+    const fresh = parse(answer.data).querySelector("#log");
+    for (const article of fresh.querySelectorAll(".turn")) this.#settleIn(this.turn(article.dataset.turn), article);
+    this.#keepEarlier(fresh);
+    this.node.replaceWith(fresh);
+    this.#arrived(fresh);
+    return this.seq;
+  }
+
+  append(delta) {
+    const job = this.#jobs.get(delta.turn);
+    const fits = this.#write(delta);
+    if (job) job.held.push(delta);
+    else if (!fits) this.refresh(delta.turn);
+  }
+
+  refresh(number) {
+    const job = this.#jobs.get(number);
+    if (job) {
+      job.again = true;
+      return;
+    }
+    const fresh = { again: true, held: [] };
+    this.#jobs.set(number, fresh);
+    this.#read(number, fresh);
+  }
+
+  async #read(number, job) {
+    while (job.again) {
+      // What was held until now is older than the answer to come, and so part of it.
+      job.again = false;
+      job.held = [];
+      const answer = await part(`${this.#base}turns/${number}/`);
+      if (answer.ok && !job.again) this.#swap(number, parse(answer.data).querySelector(".turn"));
+      if (answer.ok && job.held.some((delta) => !this.#write(delta))) job.again = true;
+      if (!answer.ok && answer.status !== 404 && answer.status !== 401) {
+        job.again = true;
+        await new Promise((done) => setTimeout(done, RETRY_AFTER));
+      }
+    }
+    this.#jobs.delete(number);
+  }
+
+  // True where the text is on the page now, or was already.
+  #write({ turn, run, call, offset, text }) {
+    const article = this.turn(turn);
+    if (!article || article.dataset.run !== run) return false;
+    if (article.dataset.state !== "running") return article.dataset.state !== "queued";
+    const here = Number(article.dataset.call);
+    if (call !== here) return call < here;
+    const length = Number(article.dataset.length);
+    if (offset > length) return false;
+    const points = Array.from(text);
+    const fresh = points.slice(length - offset).join("");
+    if (!fresh) return true;
+    article.dataset.length = offset + points.length;
+    if (article.dataset.phase === "preparing") article.dataset.phase = "writing";
+    this.#paintSoon(article, fresh);
+    return true;
+  }
+
+  #paintSoon(article, text) {
+    if (this.#unpainted.size === 0) {
+      // A hidden tab gets no animation frames
+      if (document.hidden) setTimeout(() => this.#paint());
+      else requestAnimationFrame(() => this.#paint());
+    }
+    this.#unpainted.set(article, (this.#unpainted.get(article) ?? "") + text);
+  }
+
+  #paint() {
+    for (const [article, text] of this.#unpainted) article.querySelector(".live").append(text);
+    this.#unpainted.clear();
+  }
+
+  #swap(number, fresh) {
+    if (!fresh) return;
+    const old = this.turn(number);
+    this.#settleIn(old, fresh);
+    if (old) replace(old, fresh);
+    else this.#insert(Number(number), fresh);
+    this.#arrived(fresh);
+  }
+
+  // Text that came while the answer was on its way stays: what has been seen is never taken back.
+  #settleIn(old, fresh) {
+    this.#paint();
+    if (fresh.dataset.state === "running" && this.#stopping.has(fresh.dataset.run)) fresh.dataset.phase = "stopping";
+    if (!old) return;
+    const same = old.dataset.run === fresh.dataset.run && old.dataset.call === fresh.dataset.call;
+    const ahead = Number(old.dataset.length) > Number(fresh.dataset.length);
+    if (same && ahead && fresh.dataset.state === "running") {
+      fresh.querySelector(".live").textContent = old.querySelector(".live").textContent;
+      fresh.dataset.length = old.dataset.length;
+      fresh.dataset.phase = old.dataset.phase;
+    }
+    for (const open of old.querySelectorAll("details[open][id]")) {
+      const twin = fresh.querySelector(`#${CSS.escape(open.id)}`);
+      if (twin) twin.open = true;
+    }
+  }
+
+  #insert(number, fresh) {
+    const next = [...this.node.querySelectorAll(".turn")].find((article) => Number(article.dataset.turn) > number);
+    this.node.insertBefore(fresh, next ?? null);
+  }
+
+  // Earlier turns that were loaded by hand stay when the newest are read again.
+  #keepEarlier(fresh) {
+    const first = Number(fresh.querySelector(".turn")?.dataset.turn ?? Infinity);
+    const earlier = [...this.node.querySelectorAll(".turn")].filter((article) => Number(article.dataset.turn) < first);
+    if (earlier.length === 0) return;
+    fresh.querySelector("#earlier")?.remove();
+    const button = this.node.querySelector("#earlier");
+    fresh.prepend(...(button ? [button] : []), ...earlier);
+  }
+
+  #arrived(node) {
+    enhance(node);
+    window.htmx.process(node);
+    this.#changed(node);
+  }
+}
+
+function parse(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content;
+}
+
+function replace(old, fresh) {
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  const parts = ["msg user", "msg reply"].find((name) => focused?.className.startsWith(name));
+  old.replaceWith(fresh);
+  if (!focused) return;
+  const twin = focused.id ? document.getElementById(focused.id) : parts && fresh.querySelector(`.${parts.replace(" ", ".")}`);
+  (twin ?? fresh).focus({ preventScroll: true });
+}

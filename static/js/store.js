@@ -1,0 +1,44 @@
+// What this browser keeps: drafts and unsent messages. A full or forbidden store falls back to memory.
+
+const memory = new Map();
+
+export function read(key) {
+  if (memory.has(key)) return memory.get(key);
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+export function write(key, value) {
+  try {
+    localStorage.setItem(key, value);
+    memory.delete(key);
+  } catch {
+    memory.set(key, value);
+  }
+}
+
+export function forget(key) {
+  memory.delete(key);
+  try {
+    localStorage.removeItem(key);
+  } catch {
+    // nothing was stored
+  }
+}
+
+export function keys(prefix) {
+  const found = new Set(memory.keys());
+  try {
+    for (let at = 0; at < localStorage.length; at += 1) found.add(localStorage.key(at));
+  } catch {
+    // only memory then
+  }
+  return [...found].filter((key) => key.startsWith(prefix)).sort();
+}
+
+export function forgetAll(prefix) {
+  for (const key of keys(prefix)) forget(key);
+}
