@@ -182,7 +182,7 @@ def _tool_fault(messages: list[dict[str, Any]]) -> str:
             return "Every tool call needs its result."
         else:
             waiting = {call["id"] for call in message.get("tool_calls") or ()}
-    return ""
+    return "Every tool call needs its result." if waiting else ""
 
 
 class _Server(ThreadingHTTPServer):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from efforts.llm.builtin.passages import Text
-from efforts.llm.builtin.replies import is_built_in
+from efforts.llm.builtin.replies import is_built_in, is_own_line
 
 LABEL = re.compile(r"^\[(?:Conversation|Effort)\b[^\[\]]*\bturns? (\d+)[^\[\]]*\]$")
 HIDDEN = re.compile(r"^\[Turns? [^\[\]]* not shown\.[^\[\]]*\]$")
@@ -120,14 +120,14 @@ def read(request: Mapping[str, Any]) -> Prompt:
     )
 
 
-def texts_of(result: ToolResult, first_order: int = 0, where: str = "") -> list[Text]:
-    """What a tool's answer holds; the matches of a search keep the turns they came from."""
+def texts_of(result: ToolResult, where: str = "") -> list[Text]:
+    """What a tool's answer holds; messages that were found or read keep the turns they came from."""
     answer = _parsed(result.content)
-    matches = answer.get("matches") if isinstance(answer, dict) else None
-    if not isinstance(matches, list):
+    messages = _messages(answer)
+    if messages is None:
         text = "\n".join(_strings(answer))
-        return [Text(text=text, where=where or result.name, by_user=False, order=first_order)]
-    return [_match_text(match, first_order + i) for i, match in enumerate(matches) if isinstance(match, dict)]
+        return [Text(text=text, where=where or result.name, by_user=False, order=0)]
+    return [_message_text(message, order) for order, message in enumerate(messages)]
 
 
 def error_of(result: ToolResult) -> str:
@@ -148,17 +148,25 @@ def _take(reader: _Reader, message: Mapping[str, Any], calls: Mapping[str, tuple
 
 
 def own_words(reply: str) -> str:
-    """A reply without what it quotes and without the program's marks; nothing where the engine itself quoted."""
+    """A reply without what it quotes, the program's marks, and the engine's own sentences."""
     lines = [line for line in reply.splitlines() if not PROGRAM_LINE.match(line)]
     if is_built_in(lines):
         return ""
-    return "\n".join(line for line in lines if not line.startswith(">"))
+    return "\n".join(line for line in lines if not line.startswith(">") and not is_own_line(line))
 
 
-def _match_text(match: Mapping[str, Any], order: int) -> Text:
-    by_user = match.get("role") == "user"
-    said = str(match.get("text", ""))
-    where = f"{'you' if by_user else 'reply'}, turn {match.get('turn')}"
+def _messages(answer: object) -> list[Mapping[str, Any]] | None:
+    """The messages in an answer of search_messages or read_message."""
+    if not isinstance(answer, dict):
+        return None
+    found = [answer] if "role" in answer and "text" in answer else answer.get("matches")
+    return [message for message in found if isinstance(message, dict)] if isinstance(found, list) else None
+
+
+def _message_text(message: Mapping[str, Any], order: int) -> Text:
+    by_user = message.get("role") == "user"
+    said = str(message.get("text", ""))
+    where = f"{'you' if by_user else 'reply'}, turn {message.get('turn')}"
     return Text(text=said if by_user else own_words(said), where=where, by_user=by_user, order=order)
 
 

@@ -30,6 +30,10 @@ I do not write anything new.
 - Tell me facts, decisions or notes, then ask about them: *When is the release?*
 - Ask me to look further back: *Search our messages for the release date.*
 - For real answers, connect a model in Settings. What you said here stays."""
+NO_MODEL = f"I am not a language model. {WHAT_WORKS}"
+LATER = "I can quote this when you ask about it."
+OWN_TEXTS = (*OPENINGS, NO_MODEL, LATER, ABILITIES)
+SHORTEST_PIECE = 16
 
 
 def is_built_in(lines: Sequence[str]) -> bool:
@@ -38,16 +42,22 @@ def is_built_in(lines: Sequence[str]) -> bool:
     return first in OPENINGS or (len(lines) == 1 and len(first) > 1 and any(o.startswith(first) for o in OPENINGS))
 
 
+def is_own_line(line: str) -> bool:
+    """Whether a line is a piece of the engine's sentences, as a search cuts them out."""
+    piece = line.strip("… ")
+    return len(piece) >= SHORTEST_PIECE and any(piece in text for text in OWN_TEXTS)
+
+
 def quoting(opening: str, quotes: Sequence[Quote]) -> str:
     return "\n\n".join([opening, *(_quoted(quote) for quote in quotes)])
 
 
 def noted() -> str:
-    return f"{NOTED}\n\nI can quote this when you ask about it."
+    return f"{NOTED}\n\n{LATER}"
 
 
 def nothing(*, searched: bool) -> str:
-    return f"{NOTHING_FOUND if searched else NOTHING}\n\nI am not a language model. {WHAT_WORKS}"
+    return f"{NOTHING_FOUND if searched else NOTHING}\n\n{NO_MODEL}"
 
 
 def failed(error: str) -> str:

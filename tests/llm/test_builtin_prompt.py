@@ -1,0 +1,134 @@
+"""The engine reads a request as the planner writes it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from efforts.domain.planner import AMBIENT_LABEL, CUT, NOTES, STUB
+from efforts.domain.rendering import MARKS
+from efforts.llm.builtin import replies
+from efforts.llm.builtin.passages import split
+from efforts.llm.builtin.prompt import ToolResult, own_words, read, texts_of
+from efforts.llm.builtin.terms import keywords, terms
+
+LABEL = AMBIENT_LABEL.format(first=5, last=9)
+
+
+def said(*messages: tuple[str, str]) -> list[tuple[str, str]]:
+    wire = [{"role": role, "content": content} for role, content in messages]
+    return [(text.where, text.text) for text in read({"messages": [*wire, {"role": "user", "content": "And?"}]}).said]
+
+
+def test_the_label_gives_the_first_turn_its_number():
+    messages = (("user", f"{LABEL}\nOne."), ("assistant", "Two."), ("user", "Three."), ("assistant", "Four."))
+    assert said(*messages) == [
+        ("you, turn 5", "One."),
+        ("reply, turn 5", "Two."),
+        ("you, turn 6", "Three."),
+        ("reply, turn 6", "Four."),
+    ]
+
+
+@pytest.mark.parametrize("mark", ["unanswered", "failed", "interrupted"])
+def test_a_turn_without_reply_counts(mark):
+    messages = (("user", f"{LABEL}\nOne.\n{MARKS[mark]}\n\nTwo."), ("assistant", "Three."))
+    assert said(*messages) == [("you, turn 5", "One."), ("you, turn 6", "Two."), ("reply, turn 6", "Three.")]
+
+
+def test_the_mark_of_a_stopped_reply_is_not_its_text():
+    messages = (("user", f"{LABEL}\nOne."), ("assistant", f"Two.\n{MARKS['stopped']}"))
+    assert said(*messages)[1] == ("reply, turn 5", "Two.")
+
+
+def test_the_stub_says_that_turns_are_hidden():
+    stub = STUB.format(first=1, last=4, tokens="812")
+    content = f"{LABEL}\n{stub}\nOne."
+    prompt = read({"messages": [{"role": "user", "content": content}, {"role": "user", "content": "And?"}]})
+    assert prompt.hidden
+    assert [text.text for text in prompt.said] == ["One."]
+
+
+def test_the_line_in_place_of_a_cut_is_not_the_users():
+    cut = CUT.format(tokens="5,000", id=12)
+    assert said(("user", f"{LABEL}\nBegin\n{cut}\nend.")) == [("you, turn 5", "Begin\nend.")]
+
+
+def test_notes_are_not_the_question():
+    content = NOTES.format(text="The focus is billing.") + "\nWhat now?"
+    prompt = read({"messages": [{"role": "user", "content": content}]})
+    assert prompt.question == "What now?"
+    assert [(text.where, text.text) for text in prompt.said] == [("notes", "The focus is billing.")]
+
+
+def test_without_a_label_no_turn_is_claimed():
+    assert said(("user", "One."), ("assistant", "Two.")) == [("you, earlier", "One."), ("reply, earlier", "Two.")]
+
+
+def test_a_request_without_a_users_message_has_no_question():
+    assert read({"messages": [{"role": "system", "content": "Be brief."}]}).question == ""
+
+
+def test_a_message_that_was_read_keeps_its_turn():
+    content = json.dumps({"turn": 3, "role": "user", "text": "The pump is old.", "of": 16, "next_offset": None})
+    texts = texts_of(ToolResult(name="read_message", arguments="{}", content=content))
+    assert [(text.where, text.text) for text in texts] == [("you, turn 3", "The pump is old.")]
+
+
+@pytest.mark.parametrize("start", [0, 3, 20, 45])
+def test_a_piece_of_the_engines_sentences_is_never_a_passage(start):
+    piece = "…" + replies.nothing(searched=False).replace("\n\n", "\n")[start:] + "…"
+    assert len(own_words(piece)) < 16
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("Use e.g. Redis. It is v1.2.3.", ["Use e.g. Redis.", "It is v1.2.3."]),
+        ("- apples\n- pears\n\nDone.", ["- apples", "- pears", "Done."]),
+        ("A line\nthat wraps. End.", ["A line that wraps.", "End."]),
+        ("一つ。二つ。", ["一つ。", "二つ。"]),
+        ("```\na\n\nb\n```", ["```\na\n\nb\n```"]),
+        ("", []),
+    ],
+)
+def test_texts_are_cut_into_passages(text, pieces):
+    assert list(split(text)) == pieces
+
+
+def test_no_passage_is_longer_than_can_be_read():
+    assert max(len(piece) for piece in split("word " * 1_000 + "x" * 2_000)) <= 480
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("released", "releases"),
+        ("planning", "plan"),
+        ("policies", "policy"),
+        ("Anna’s", "anna"),
+        ("auth-bug", "bug"),
+        ("src/app.py", "app.py"),
+        ("日本旅行", "旅行"),
+        ("café", "cafe\u0301"),
+    ],
+)
+def test_forms_of_a_word_are_one_term(one, other):
+    assert terms(one) & terms(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("1.2.3", "1.2.4"), ("pass", "pas"), ("14", "15"), ("the", "the")])
+def test_unlike_words_are_not_one_term(one, other):
+    assert not terms(one) & terms(other)
+
+
+def test_keywords_stand_as_they_were_typed():
+    assert keywords("What is the Wi-Fi password of Anna, and Anna's dog?") == [
+        "Wi-Fi",
+        "password",
+        "Anna",
+        "Anna's",
+        "dog",
+    ]
