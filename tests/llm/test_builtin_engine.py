@@ -253,6 +253,14 @@ def test_it_searches_where_earlier_turns_are_hidden_and_nothing_shown_answers():
     assert [json.loads(call.arguments) for call in calls] == [{"query": "Wi-Fi password Anna"}]
 
 
+def test_it_searches_for_something_better_than_half_an_answer():
+    history = (user(f"[Conversation from turn 5]\n{STUB}\nThe Falcon release needs a poster."), reply("Ok."))
+    question = "What is the release date of Falcon rocket parts?"
+    calls = ask(*history, question, tools=True).tool_calls
+    assert [json.loads(call.arguments) for call in calls] == [{"query": "release date Falcon rocket parts"}]
+    assert "poster" in ask(*history, question).text
+
+
 def test_it_does_not_search_where_everything_is_shown():
     assert not ask(*HISTORY, "What is the wifi password?", tools=True).tool_calls
 
@@ -293,6 +301,18 @@ def test_after_a_search_it_quotes_what_was_found_with_its_turn():
 def test_after_a_search_it_does_not_quote_its_own_old_replies():
     old = replies.nothing(searched=False) + " The wifi password!"
     assert after_search(matches((3, "assistant", old))).startswith(replies.NOTHING_FOUND)
+
+
+def test_after_a_search_what_the_prompt_shows_counts_as_well():
+    call = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "search_messages", "arguments": '{"query": "rate limit"}'},
+    }
+    calls = {"role": "assistant", "content": "", "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "c", "content": matches((2, "user", "The limit was lifted."))}
+    text = ask(*HISTORY, "What about the rate limit?", calls, result, tools=True).text
+    assert quoted("The rate limit is 200 requests per minute.", "you, turn 6") in text
 
 
 def test_after_an_empty_search_it_says_so_once():

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from efforts.llm.builtin import replies
 from efforts.llm.builtin.cues import ABOUT_ITSELF, ASKS, CUES, GREETING, OVERVIEW, SEARCH, THANKS
-from efforts.llm.builtin.passages import QUESTION_MARK, Passage, Text, cut, overview, quotes, rank, sentences
+from efforts.llm.builtin.passages import (
+    GOOD_SCORE,
+    QUESTION_MARK,
+    SURE_SCORE,
+    Passage,
+    Text,
+    cut,
+    overview,
+    quotes,
+    rank,
+    sentences,
+)
 from efforts.llm.builtin.prompt import Prompt, ToolResult, error_of, read, texts_of
 from efforts.llm.builtin.terms import keywords, terms
 from efforts.llm.protocol import ToolCall
@@ -48,11 +59,12 @@ def _from_prompt(prompt: Prompt, request: Mapping[str, Any]) -> Reply:
     if not asked:
         return Reply(text=replies.noted())
     just_said = Text(text=told, where=JUST_NOW, by_user=True, order=len(prompt.said))
-    good = rank(asked, cut([*prompt.said, just_said]))
-    if good:
-        return Reply(text=replies.quoting(replies.SAID, quotes(good)))
+    passages = cut([*prompt.said, just_said])
     query = " ".join(keywords(asked))
-    if prompt.hidden and SEARCH in prompt.tools and query:
+    may_search = prompt.hidden and SEARCH in prompt.tools and bool(query)
+    if good := rank(asked, passages, at_least=SURE_SCORE if may_search else GOOD_SCORE):
+        return Reply(text=replies.quoting(replies.SAID, quotes(good)))
+    if may_search:
         return _calling((SEARCH, {"query": query}), request)
     return Reply(text=replies.nothing(searched=False))
 
@@ -63,15 +75,15 @@ def _from_results(prompt: Prompt) -> str:
     if error := error_of(last):
         return replies.failed(error)
     opening = replies.FOUND if last.name == SEARCH else replies.TOOL_SAID
-    found = [passage for passage in cut(texts_of(last)) if passage.text != prompt.question]
-    best = rank(_searched_for(last) or prompt.question, found) or _sharing_a_word(found, last)
+    found = cut(texts_of(last))
+    wanted = _searched_for(last) or prompt.question
+    best = rank(wanted, cut([*texts_of(last), *prompt.said])) or _sharing_a_word(found, wanted)
     return replies.quoting(opening, quotes(best)) if best else replies.nothing(searched=True)
 
 
-def _sharing_a_word(found: list[Passage], result: ToolResult) -> list[Passage]:
+def _sharing_a_word(found: Sequence[Passage], wanted: str) -> list[Passage]:
     """The search ranks whole messages; where no passage stands out, the first that has to do with it will do."""
-    wanted = terms(_searched_for(result))
-    return [passage for passage in found if passage.terms & wanted or not wanted][:1]
+    return [passage for passage in found if not passage.is_question and passage.terms & terms(wanted)][:1]
 
 
 def _searched_for(result: ToolResult) -> str:

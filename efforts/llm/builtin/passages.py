@@ -13,6 +13,8 @@ from efforts.llm.builtin.terms import terms
 LONGEST_PASSAGE = 480
 # A passage is good when it holds this share of what the question asks for, by weight.
 GOOD_SCORE = 0.35
+# Below this share it is worth looking for a better one among what is not shown.
+SURE_SCORE = 0.6
 # A passage is quoted beside the best when it is nearly as good.
 BESIDE_BEST = 0.6
 QUOTES = 3
@@ -51,7 +53,7 @@ FITTING = ((ASKS_NUMBER, NUMBER), (ASKS_REASON, REASON), (ASKS_PERSON, PERSON))
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """Something said, before it is cut: `order` counts texts from the oldest."""
+    """Something said, before it is cut: `order` rises with time, and is another for every text."""
 
     text: str
     where: str
@@ -119,7 +121,7 @@ def sentences(line: str) -> list[str]:
     return [sentence for sentence in found if sentence]
 
 
-def rank(question: str, passages: Sequence[Passage]) -> list[Passage]:
+def rank(question: str, passages: Sequence[Passage], *, at_least: float = GOOD_SCORE) -> list[Passage]:
     """The good passages for `question`, best first; among equals the later one."""
     wanted = terms(question)
     if not wanted or not passages:
@@ -128,7 +130,7 @@ def rank(question: str, passages: Sequence[Passage]) -> list[Passage]:
     scores = _with_answers(passages, [_score(passage, question, weights) for passage in passages])
     ranked = sorted(zip(scores, passages, strict=True), key=lambda pair: (-pair[0], -pair[1].order, pair[1].place))
     best = ranked[0][0]
-    floor = max(GOOD_SCORE, best * BESIDE_BEST)
+    floor = max(at_least, best * BESIDE_BEST)
     return [passage for score, passage in ranked if score >= floor][:QUOTES]
 
 

@@ -121,13 +121,16 @@ def read(request: Mapping[str, Any]) -> Prompt:
 
 
 def texts_of(result: ToolResult, where: str = "") -> list[Text]:
-    """What a tool's answer holds; messages that were found or read keep the turns they came from."""
+    """What a tool's answer holds; messages that were found or read keep the turns they came from.
+
+    They are taken for older than all that is shown, the best match for the newest of them.
+    """
     answer = _parsed(result.content)
     messages = _messages(answer)
     if messages is None:
         text = "\n".join(_strings(answer))
-        return [Text(text=text, where=where or result.name, by_user=False, order=0)]
-    return [_message_text(message, order) for order, message in enumerate(messages)]
+        return [Text(text=text, where=where or result.name, by_user=False, order=-1)]
+    return [_message_text(message, order=-1 - i) for i, message in enumerate(messages)]
 
 
 def error_of(result: ToolResult) -> str:
