@@ -141,7 +141,8 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     async def relay(self) -> None:
         while True:
             try:
-                await asyncio.wait_for(self.rung.wait(), LOOK)
+                async with asyncio.timeout(LOOK):
+                    await self.rung.wait()
             except TimeoutError:
                 if not await self.may_stay():
                     return

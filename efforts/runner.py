@@ -77,7 +77,8 @@ class DeltaWriter:
             await self.flush()
             # The first text goes at once; what follows gathers.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.full.wait(), settings.CCM_DELTA_MS / 1000)
+                async with asyncio.timeout(settings.CCM_DELTA_MS / 1000):
+                    await self.full.wait()
 
     async def flush(self) -> None:
         async with self.committing:
@@ -114,12 +115,14 @@ class Runner:
             while True:
                 await self.sweep()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self.wake.wait(), SWEEP)
+                    async with asyncio.timeout(SWEEP):
+                        await self.wake.wait()
                 self.wake.clear()
         finally:
             await self.go_down()
             for helper in helpers:
                 helper.cancel()
+            await asyncio.gather(*helpers, return_exceptions=True)
 
     async def sweep(self) -> None:
         for run_id in await read(recording.stop_requests, list(self.controls)):
@@ -148,9 +151,12 @@ class Runner:
             return
         channel = await layer.new_channel()
         await layer.group_add(events.RUNNERS, channel)
-        while True:
-            await layer.receive(channel)
-            self.wake.set()
+        try:
+            while True:
+                await layer.receive(channel)
+                self.wake.set()
+        finally:
+            await layer.group_discard(events.RUNNERS, channel)
 
     async def keep_leases(self) -> None:
         """A third of the lease apart: renew ours, and end what others left behind."""

@@ -1,0 +1,255 @@
+"""From one choice of what to send to the whole plan: recipe, request, counts, sections, items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from .canonical import canonical_json, request_sha256, sha256
+from .conversation import MESSAGE_OVERHEAD, LogMessage, PastTurn
+from .plan import Item, Layout, Plan, PlanInputs
+from .reasons import Reason
+from .rendering import MARKS, Recipe, Sources, count_chat_message, cut_text, mark_of, render, render_messages
+
+# Messages above LARGE tokens may be cut to HEAD + TAIL characters when the budget needs the room.
+LARGE = 600
+HEAD, TAIL = 1_200, 600
+# What every chat request adds once, in tokens.
+PRIMING = 3
+# With its middle cut out, the current message takes this share of the room.
+CUT_CURRENT_SHARE = 0.75
+
+AMBIENT_LABEL = "[Conversation from turn {first}]"
+STUB = "[Turns {first}-{last} ({tokens} tokens) are not shown. Use search_messages to find what was said there.]"
+NOTES = "[Notes for this turn, not from the user]\n{text}\n[End of notes]"
+CUT = "[… {tokens} tokens in all, the middle is not shown. read_message({id}) shows it.]"
+
+SYSTEM_AND_TOOLS = "System text and tools"
+YOUR_MESSAGE = "Your message"
+TOOLS_USED = "Tools used in this turn"
+
+
+@dataclass(kw_only=True)
+class Fragments:
+    """Texts that are not messages, by hash."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def add(self, text: str) -> dict[str, str]:
+        sha = sha256(text)
+        self.texts[sha] = text
+        return {"f": sha}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ambient:
+    """The kept run of turns, oldest first, and the cuts made in it."""
+
+    turns: tuple[PastTurn, ...]
+    cuts: frozenset[int] = frozenset()
+
+
+def eligible_turns(inputs: PlanInputs) -> tuple[PastTurn, ...]:
+    return inputs.past[-inputs.ambient_window :] if inputs.ambient_window else ()
+
+
+def cost(inputs: PlanInputs, ambient: Ambient) -> int:
+    return sum(
+        (cut_tokens(inputs, message) if message.id in ambient.cuts else message.tokens) + MESSAGE_OVERHEAD
+        for turn in ambient.turns
+        for message in turn.visible
+    )
+
+
+def cut_tokens(inputs: PlanInputs, message: LogMessage) -> int:
+    """Tokens of a message cut to head and tail; its own where it is not large or carries tool calls."""
+    if message.tokens <= LARGE or message.tool_calls or len(message.text) <= HEAD + TAIL:
+        return message.tokens
+    fragments = Fragments()
+    cut = cut_of(message, HEAD, TAIL, fragments)
+    return inputs.count(cut_text(message.text, cut, fragments.texts))
+
+
+def cut_of(message: LogMessage, head: int, tail: int, fragments: Fragments) -> dict[str, Any]:
+    line = CUT.format(tokens=f"{message.tokens:,}", id=message.id)
+    return {"head": head, "tail": tail, **fragments.add(line)}
+
+
+def build(inputs: PlanInputs, ambient: Ambient) -> Plan:
+    """The whole plan around one choice of ambient turns."""
+    fragments = Fragments()
+    params = {**inputs.params, "tools": [fragments.add(canonical_json(tool))["f"] for tool in inputs.tools]}
+    recipe: Recipe = [
+        {"role": "system", "parts": [fragments.add(inputs.system_text)]},
+        *ambient_entries(inputs, ambient, fragments),
+        *this_turn(inputs, ambient, fragments),
+    ]
+    sources = sources_of(inputs, fragments)
+    request = render(recipe, params, sources)
+    tokens = count_request(request, inputs)
+    sections = section_tokens(inputs, recipe, sources, tokens)
+    return Plan(
+        items=tuple(items_of(inputs, ambient, sections, recipe, sources)),
+        sections=sections,
+        recipe=recipe,
+        params=params,
+        fragments=fragments.texts,
+        layout=layout_of(inputs, ambient),
+        tokens=tokens,
+        budget=inputs.budget,
+        request=request,
+        request_sha256=request_sha256(request),
+    )
+
+
+def ambient_entries(inputs: PlanInputs, ambient: Ambient, fragments: Fragments) -> Iterator[dict[str, Any]]:
+    if not ambient.turns:
+        return
+    first, last = ambient.turns[0].number, ambient.turns[-1].number
+    head = [fragments.add(AMBIENT_LABEL.format(first=first))]
+    stub = stub_of(inputs, ambient)
+    head += [fragments.add(stub)] if stub else []
+    marks = {mark: fragments.add(MARKS[mark])["f"] for turn in ambient.turns if (mark := mark_of(turn))}
+    cuts = {
+        str(message.id): cut_of(message, HEAD, TAIL, fragments)
+        for turn in ambient.turns
+        for message in turn.visible
+        if message.id in ambient.cuts
+    }
+    yield {"turns": [first, last], "head": head, "marks": marks, "cuts": cuts}
+
+
+def stub_of(inputs: PlanInputs, ambient: Ambient) -> str:
+    """One line for all that fell out, with the tool that brings it back; empty where nothing did."""
+    out = [turn for turn in inputs.past if turn not in ambient.turns]
+    last = out[-1].number if out else inputs.older.last
+    tokens = inputs.older.tokens + sum(turn.cost for turn in out)
+    return STUB.format(first=1, last=last, tokens=f"{tokens:,}") if last else ""
+
+
+def this_turn(inputs: PlanInputs, ambient: Ambient, fragments: Fragments) -> Iterator[dict[str, Any]]:
+    stub = "" if ambient.turns else stub_of(inputs, ambient)
+    parts: list[dict[str, Any]] = [fragments.add(NOTES.format(text=stub))] if stub else []
+    user: dict[str, Any] = {"m": inputs.current.user.id}
+    if inputs.cut_current:
+        user["cut"] = cut_current(inputs, fragments)
+    yield {"role": "user", "parts": [*parts, user]}
+    if inputs.current.episodes:
+        yield {"messages": [message.id for message in inputs.current.episodes]}
+
+
+def cut_current(inputs: PlanInputs, fragments: Fragments) -> dict[str, Any]:
+    """The largest beginning and end of the current message, two to one, that leave room for the rest."""
+    user = inputs.current.user
+    others = sum(tokens for label, tokens in required_parts(inputs) if label != YOUR_MESSAGE)
+    room = int((inputs.budget.effective - others) * CUT_CURRENT_SHARE)
+    keep = len(user.text)
+    cut = cut_of(user, keep * 2 // 3, keep // 3, fragments)
+    while keep > 0 and inputs.count(cut_text(user.text, cut, fragments.texts)) > room:
+        keep = min(keep * 4 // 5, max(room, 0) * 8)
+        cut = cut_of(user, keep * 2 // 3, keep // 3, fragments)
+    return cut
+
+
+def required_parts(inputs: PlanInputs) -> tuple[tuple[str, int], ...]:
+    tools = canonical_json(list(inputs.tools)) if inputs.tools else ""
+    system = inputs.count(inputs.system_text) + inputs.count(tools) + MESSAGE_OVERHEAD + PRIMING
+    parts = ((SYSTEM_AND_TOOLS, system), (YOUR_MESSAGE, inputs.current.user.cost))
+    if not inputs.current.episodes:
+        return parts
+    return (*parts, (TOOLS_USED, sum(message.cost for message in inputs.current.episodes)))
+
+
+def sources_of(inputs: PlanInputs, fragments: Fragments) -> Sources:
+    current = (inputs.current.user, *inputs.current.episodes)
+    return Sources(
+        fragments=fragments.texts,
+        messages={message.id: message for message in current},
+        turns={turn.number: turn for turn in inputs.past},
+    )
+
+
+def count_request(request: dict[str, Any], inputs: PlanInputs) -> int:
+    """The rendered request with schemas and overhead: the count that is held against the budget."""
+    messages = sum(count_chat_message(message, inputs.count) + MESSAGE_OVERHEAD for message in request["messages"])
+    tools = inputs.count(canonical_json(request["tools"])) if "tools" in request else 0
+    return PRIMING + messages + tools
+
+
+def section_tokens(inputs: PlanInputs, recipe: Recipe, sources: Sources, tokens: int) -> dict[str, int]:
+    """By layer; neighbours are joined across layers, so this turn is what remains of the whole."""
+    system = required_parts(inputs)[0][1]
+    log = render_messages([entry for entry in recipe if "turns" in entry], sources)
+    ambient = sum(count_chat_message(message, inputs.count) + MESSAGE_OVERHEAD for message in log)
+    return {"system": system, "ambient": ambient, "turn": tokens - system - ambient}
+
+
+def layout_of(inputs: PlanInputs, ambient: Ambient) -> Layout:
+    limit = inputs.budget.effective
+    eligible = eligible_turns(inputs)
+    if len(ambient.turns) == len(eligible):
+        return Layout(first_kept=0, budget=limit)
+    first = ambient.turns[0].number if ambient.turns else inputs.current.number
+    return Layout(first_kept=first, budget=limit)
+
+
+def items_of(
+    inputs: PlanInputs, ambient: Ambient, sections: dict[str, int], recipe: Recipe, sources: Sources
+) -> Iterator[Item]:
+    yield Item(
+        section="system", title=SYSTEM_AND_TOOLS, tokens=sections["system"], reason=Reason.REQUIRED, included=True
+    )
+    yield from ambient_items(inputs, ambient, recipe, sources)
+    episodes = sum(message.cost for message in inputs.current.episodes)
+    reason = Reason.CURRENT_MESSAGE_CUT if inputs.cut_current else Reason.CURRENT_MESSAGE
+    yield Item(section="turn", title=YOUR_MESSAGE, tokens=sections["turn"] - episodes, reason=reason, included=True)
+    if episodes:
+        yield Item(section="turn", title=TOOLS_USED, tokens=episodes, reason=Reason.TOOL_EPISODE, included=True)
+
+
+def ambient_items(inputs: PlanInputs, ambient: Ambient, recipe: Recipe, sources: Sources) -> Iterator[Item]:
+    """A run of turns with the same decision is one item; all older ones are one from the running sum."""
+    window = {"window": inputs.ambient_window}
+    outside = inputs.past[: len(inputs.past) - len(eligible_turns(inputs))]
+    last = outside[-1].number if outside else inputs.older.last
+    if last:
+        tokens = inputs.older.tokens + sum(turn.cost for turn in outside)
+        yield turn_item(1, last, tokens, Reason.OUTSIDE_AMBIENT_WINDOW, values=window)
+    for reason, group in groupby(eligible_turns(inputs), lambda turn: reason_of(inputs, ambient, turn)):
+        turns = tuple(group)
+        included = reason in (Reason.AMBIENT_WINDOW, Reason.CUT_TO_FIT)
+        tokens = cost(inputs, Ambient(turns=turns, cuts=ambient.cuts if included else frozenset()))
+        sha = run_sha256(turns, recipe, sources) if included else ""
+        yield turn_item(turns[0].number, turns[-1].number, tokens, reason, values=window, included=included, sha=sha)
+
+
+def reason_of(inputs: PlanInputs, ambient: Ambient, turn: PastTurn) -> Reason:
+    if turn in ambient.turns:
+        cut = any(message.id in ambient.cuts for message in turn.visible)
+        return Reason.CUT_TO_FIT if cut else Reason.AMBIENT_WINDOW
+    pushed_out_before = inputs.layout.budget == inputs.budget.effective and turn.number < inputs.layout.first_kept
+    return Reason.BEFORE_FIRST_KEPT if pushed_out_before else Reason.OVER_BUDGET
+
+
+def turn_item(
+    first: int, last: int, tokens: int, reason: Reason, *, values: dict[str, Any], included: bool = False, sha: str = ""
+) -> Item:
+    title = f"Turn {first}" if first == last else f"Turns {first}-{last}"
+    return Item(
+        section="ambient",
+        title=title,
+        tokens=tokens,
+        reason=reason,
+        included=included,
+        turns=(first, last),
+        values=values,
+        sha256=sha,
+    )
+
+
+def run_sha256(turns: Sequence[PastTurn], recipe: Recipe, sources: Sources) -> str:
+    entry = next(entry for entry in recipe if "turns" in entry)
+    run = {**entry, "turns": [turns[0].number, turns[-1].number], "head": []}
+    return sha256(canonical_json(list(render_messages([run], sources))))
