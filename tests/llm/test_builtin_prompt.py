@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from efforts.domain.planner import AMBIENT_LABEL, CUT, NOTES, STUB
+from efforts.domain.assembly import AMBIENT_LABEL, CUT, NOTES, STUB
 from efforts.domain.rendering import MARKS
 from efforts.llm.builtin import replies
 from efforts.llm.builtin.passages import split
