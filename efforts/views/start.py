@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from efforts import actions, connections
 from efforts.errors import Refused
+from efforts.example import open_example
 from efforts.models import Session
 from efforts.templatetags.look import THEME_COOKIE, THEMES
 
@@ -20,9 +21,9 @@ from .shared import OwnRequest, page
 
 YEAR = 31_536_000
 PROMPTS = (
-    "We ship on 12 March, and the retry limit stays at 3. Keep that in mind.",
-    "The webhook times out after 30 seconds because the handler waits for the ledger.",
     "What can you do here?",
+    "The spring release goes out on 14 May and Dana signs it off. When is the release?",
+    "The webhook times out because the handler waits for the ledger. Why does the webhook time out?",
 )
 
 
@@ -56,7 +57,7 @@ def begun(request: OwnRequest, text: str) -> Session:
 
 @require_POST
 def example(request: OwnRequest) -> HttpResponse:
-    return redirect(actions.open_example(request.user))
+    return redirect(open_example(request.user))
 
 
 @login_not_required

@@ -1,0 +1,281 @@
+"""Inspection: every table of the app, searchable, linked, and read-only. Changes go through the page."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from efforts import events
+from efforts.models import (
+    AccountEvent,
+    Branch,
+    ContextPlan,
+    ContextPointer,
+    Effort,
+    EffortState,
+    Endpoint,
+    Event,
+    Message,
+    Run,
+    Session,
+    Turn,
+)
+
+# The class takes a parameter in its stubs only.
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[Any]
+else:
+    ModelAdmin = admin.ModelAdmin
+
+
+def link(label: str, route: str, *args: Any) -> SafeString:
+    return format_html('<a href="{}">{}</a>', reverse(route, args=args), label)
+
+
+def row_link(row: models.Model | None) -> str:
+    if row is None:
+        return "-"
+    return link(str(row), f"admin:efforts_{row._meta.model_name}_change", row.pk)
+
+
+def pretty(value: Any) -> SafeString:
+    return format_html("<pre>{}</pre>", json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True))
+
+
+class ReadOnly(ModelAdmin):
+    """Staff see their own sessions; `view_any_session` opens those of others, and each such look is logged."""
+
+    show_full_result_count = False
+    list_per_page = 50
+    owner_path = "session__owner"
+    session_path = "session"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
+        rows = super().get_queryset(request)
+        if request.user.has_perm("efforts.view_any_session"):
+            return rows
+        return rows.filter(**{self.owner_path: request.user})
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        row = super().get_object(request, object_id, from_field)
+        session = self.session_of(row) if row is not None else None
+        if session is not None and session.owner_id != request.user.pk:
+            data = {"model": row._meta.model_name, "id": str(row.pk)}
+            events.account(session.owner, "read by staff", data, actor=request.user)
+        return row
+
+    def session_of(self, row: Any) -> Session | None:
+        for name in filter(None, self.session_path.split("__")):
+            row = getattr(row, name)
+        return row if isinstance(row, Session) else None
+
+    @admin.display(description="On the page")
+    def on_page(self, row: Any) -> str:
+        session = self.session_of(row)
+        return link("Open", "chat", session.pk) if session and session.owner_id else "-"
+
+
+@admin.register(Session)
+class SessionAdmin(ReadOnly):
+    owner_path = "owner"
+    session_path = ""
+    list_display = ("__str__", "owner", "model", "budget", "event_seq", "last_activity_at", "archived_at", "on_page")
+    list_filter = ("archived_at", "is_example", "model")
+    search_fields = ("id", "title", "owner__username")
+    date_hierarchy = "created_at"
+    list_select_related = ("owner",)
+
+
+@admin.register(Branch)
+class BranchAdmin(ReadOnly):
+    list_display = ("id", "name", "of_session", "head", "clock", "parent", "fork_turn", "created_at", "on_page")
+    search_fields = ("id", "name", "session__title", "session__id")
+    owner_path = "session__owner"
+    list_select_related = ("session", "parent")
+
+    @admin.display(description="Session")
+    def of_session(self, row: Branch) -> str:
+        return row_link(row.session)
+
+
+@admin.register(Turn)
+class TurnAdmin(ReadOnly):
+    list_display = ("id", "number", "of_session", "of_run", "tokens", "created_at", "on_page")
+    list_filter = ("run__state",)
+    search_fields = ("session__title", "session__id", "messages__text", "client_id")
+    date_hierarchy = "created_at"
+    list_select_related = ("session", "run__turn")
+
+    @admin.display(description="Session")
+    def of_session(self, row: Turn) -> str:
+        return row_link(row.session)
+
+    @admin.display(description="Run")
+    def of_run(self, row: Turn) -> str:
+        return row_link(row.run)
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnly):
+    owner_path = "turn__session__owner"
+    session_path = "turn__session"
+    list_display = (
+        "id",
+        "state",
+        "of_turn",
+        "attempt",
+        "error_code",
+        "created_at",
+        "started_at",
+        "ended_at",
+        "on_page",
+    )
+    list_filter = ("state", "error_code")
+    search_fields = ("id", "turn__session__title", "turn__session__id", "error_text")
+    date_hierarchy = "created_at"
+    list_select_related = ("turn__session",)
+    exclude = ("settings",)
+    readonly_fields = ("made_with", "of_turn", "of_plans")
+
+    @admin.display(description="Turn")
+    def of_turn(self, row: Run) -> str:
+        return row_link(row.turn)
+
+    @admin.display(description="Made with")
+    def made_with(self, row: Run) -> SafeString:
+        return pretty(row.settings)
+
+    @admin.display(description="Plans")
+    def of_plans(self, row: Run) -> SafeString:
+        return SafeString(" · ".join(row_link(plan) for plan in row.plans.order_by("call"))) or SafeString("-")
+
+
+@admin.register(Message)
+class MessageAdmin(ReadOnly):
+    list_display = ("id", "role", "beginning", "tokens", "of_turn", "of_session", "created_at", "on_page")
+    list_filter = ("role", "tool_name")
+    search_fields = ("text", "session__title", "session__id", "tool_call_id")
+    date_hierarchy = "created_at"
+    list_select_related = ("session", "turn")
+
+    @admin.display(description="Text")
+    def beginning(self, row: Message) -> str:
+        return row.text[:80]
+
+    @admin.display(description="Turn")
+    def of_turn(self, row: Message) -> str:
+        return row_link(row.turn)
+
+    @admin.display(description="Session")
+    def of_session(self, row: Message) -> str:
+        return row_link(row.session)
+
+
+@admin.register(ContextPlan)
+class ContextPlanAdmin(ReadOnly):
+    list_display = ("id", "call", "tokens", "prompt_tokens", "budget", "of_run", "of_session", "created_at", "opened")
+    list_filter = ("planner_version", "encoding")
+    search_fields = ("id", "run__id", "session__title", "session__id", "request_sha256")
+    date_hierarchy = "created_at"
+    list_select_related = ("session", "run__turn")
+    exclude = ("body",)
+    readonly_fields = ("whole_body",)
+
+    @admin.display(description="Run")
+    def of_run(self, row: ContextPlan) -> str:
+        return row_link(row.run)
+
+    @admin.display(description="Session")
+    def of_session(self, row: ContextPlan) -> str:
+        return row_link(row.session)
+
+    @admin.display(description="On the page")
+    def opened(self, row: ContextPlan) -> str:
+        return link("Open", "plan", row.session_id, row.pk)
+
+    @admin.display(description="Body")
+    def whole_body(self, row: ContextPlan) -> SafeString:
+        return pretty(row.body)
+
+
+@admin.register(Event)
+class EventAdmin(ReadOnly):
+    list_display = ("id", "seq", "kind", "of_session", "actor", "created_at", "on_page")
+    list_filter = ("kind",)
+    search_fields = ("kind", "session__title", "session__id", "data")
+    date_hierarchy = "created_at"
+    list_select_related = ("session", "actor")
+    exclude = ("data",)
+    readonly_fields = ("whole_data",)
+
+    @admin.display(description="Session")
+    def of_session(self, row: Event) -> str:
+        return row_link(row.session)
+
+    @admin.display(description="Data")
+    def whole_data(self, row: Event) -> SafeString:
+        return pretty(row.data)
+
+
+@admin.register(Effort)
+class EffortAdmin(ReadOnly):
+    list_display = ("slug", "name", "session", "created_at")
+    search_fields = ("slug", "name", "session__title", "session__id")
+    list_select_related = ("session",)
+
+
+@admin.register(EffortState)
+class EffortStateAdmin(ReadOnly):
+    owner_path = "branch__session__owner"
+    session_path = "branch__session"
+    list_display = ("effort", "branch", "status")
+    list_filter = ("status",)
+    search_fields = ("effort__slug", "branch__session__title")
+    list_select_related = ("effort", "branch")
+
+
+@admin.register(ContextPointer)
+class ContextPointerAdmin(ReadOnly):
+    owner_path = "branch__session__owner"
+    session_path = "branch__session"
+    list_display = ("id", "effort", "branch", "state", "tokens", "created_at")
+    list_filter = ("state",)
+    search_fields = ("text", "effort__slug", "branch__session__title")
+    list_select_related = ("effort", "branch")
+
+
+@admin.register(AccountEvent)
+class AccountEventAdmin(ReadOnly):
+    owner_path = "owner"
+    session_path = ""
+    list_display = ("id", "kind", "owner", "actor", "created_at")
+    list_filter = ("kind",)
+    search_fields = ("kind", "owner__username")
+    date_hierarchy = "created_at"
+    list_select_related = ("owner", "actor")
+
+
+@admin.register(Endpoint)
+class EndpointAdmin(ReadOnly):
+    owner_path = "owner"
+    session_path = ""
+    list_display = ("name", "owner", "base_url", "model", "is_default", "created_at")
+    search_fields = ("name", "base_url", "owner__username")
+    exclude = ("key_encrypted",)
+    list_select_related = ("owner",)
