@@ -72,6 +72,7 @@ const ENDINGS = {
   interrupted: "The turn was interrupted. Retry is below it.",
 };
 const CONTROLS = {
+  welcome: () => {},
   resync: () => resync(),
   ack: (message) => message.of === "send" && acknowledged(message),
   error: refused,
@@ -79,7 +80,7 @@ const CONTROLS = {
 };
 
 function frame(message) {
-  if (!("seq" in message) || message.kind in CONTROLS) CONTROLS[message.kind]?.(message);
+  if (message.kind in CONTROLS) CONTROLS[message.kind](message);
   else if (reading) held.push(message);
   else apply(message);
 }

@@ -2,9 +2,10 @@
 
 const dialog = document.getElementById("dialog");
 
-export function openDialog() {
+function openDialog() {
   if (!dialog.open) dialog.showModal();
-  dialog.querySelector("[autofocus], .error, input:not([type=hidden])")?.focus();
+  const first = dialog.querySelector("[autofocus]") ?? dialog.querySelector("select, input:not([type=hidden])");
+  first?.focus();
 }
 
 document.body.addEventListener("htmx:afterSwap", (event) => {

@@ -64,8 +64,8 @@ export function showSheet(dialog) {
 
 function keysOf({ combo }) {
   const term = element("dt");
-  const command = navigator.platform.startsWith("Mac") ? "⌘" : "Ctrl";
-  for (const key of combo.split(/[+ ]/)) term.append(element("kbd", key === "Mod" ? command : key), " ");
+  const names = { Mod: navigator.platform.startsWith("Mac") ? "⌘" : "Ctrl", Escape: "Esc" };
+  for (const key of combo.split(/[+ ]/)) term.append(element("kbd", names[key] ?? key), " ");
   return term;
 }
 

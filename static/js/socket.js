@@ -48,8 +48,7 @@ export class Socket {
 
   // Begin again from the last applied number: the one cure for every doubt.
   reopen() {
-    this.#drop();
-    this.open();
+    if (!this.#ended) this.#closed(0);
   }
 
   end() {
@@ -104,6 +103,7 @@ export class Socket {
 
   #closed(code) {
     this.#drop();
+    clearTimeout(this.#retry);
     if (FINAL.has(code)) return this.end();
     this.#notice ??= setTimeout(() => this.#on.down(), QUIET_DROP);
     this.#retry = setTimeout(() => this.open(), this.#wait(code));
