@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
 from django.db import models
@@ -30,6 +30,8 @@ from efforts.models import (
 
 # The class takes a parameter in its stubs only.
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
     ModelAdmin = admin.ModelAdmin[Any]
 else:
     ModelAdmin = admin.ModelAdmin
@@ -75,9 +77,9 @@ class ReadOnly(ModelAdmin):
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         row = super().get_object(request, object_id, from_field)
         session = self.session_of(row) if row is not None else None
-        if session is not None and session.owner_id != request.user.pk:
+        if row is not None and session is not None and session.owner_id != request.user.pk:
             data = {"model": row._meta.model_name, "id": str(row.pk)}
-            events.account(session.owner, "read by staff", data, actor=request.user)
+            events.account(session.owner, "read by staff", data, actor=cast("User", request.user))
         return row
 
     def session_of(self, row: Any) -> Session | None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from efforts.domain.canonical import request_sha256
-from efforts.models import ContextPlan, Event, Message, Run, Turn
+from efforts.models import ContextPlan, Endpoint, Event, Message, Run, Turn
 from efforts.orchestrator import MOST_CALLS
 from efforts.runner import Runner
 from efforts.snapshots import replay
@@ -120,7 +120,7 @@ async def test_a_fault_ends_in_a_stored_state_with_all_text_kept_and_can_be_retr
 
 
 async def test_a_provider_that_never_answers_times_out(stage: Stage, provider: FakeProvider) -> None:
-    await read(lambda: stage.session.endpoint.__class__.objects.update(timeout_seconds=1))
+    await read(lambda: Endpoint.objects.update(timeout_seconds=1))
     provider.otherwise = NoAnswer()
     turn = await stage.ask("Hi")
     assert turn.run is not None
