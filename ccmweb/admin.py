@@ -9,6 +9,8 @@ from django.http import HttpRequest
 
 from ccmweb.models import SignInLink
 
+admin.site.site_header = admin.site.site_title = "CCM Web"
+
 
 @admin.register(SignInLink)
 class SignInLinkAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
