@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -21,6 +23,8 @@ from efforts.models import Run, Session, Turn
 from efforts.snapshots import main_branch
 from efforts.threads import read, write
 
+log = logging.getLogger("ccm.sockets")
+
 LARGEST_FRAME = 64 * 1024
 # How often to look at the log without being rung, in seconds.
 LOOK = 20.0
@@ -31,6 +35,11 @@ SIGNED_OUT, NO_SUCH_SESSION = 4401, 4404
 
 class BadFrame(Exception):
     """A frame that does not say what it should."""
+
+    def __init__(self, text: str, code: str = "bad_frame", frame: dict[str, Any] | None = None) -> None:
+        super().__init__(text)
+        self.code = code
+        self.frame = frame
 
 
 class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no types
@@ -70,7 +79,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
             frame = parse(message)
             await self.HANDLERS[frame["kind"]](self, frame)
         except BadFrame as error:
-            await self.send_error("bad_frame", str(error))
+            await self.send_error(error.code, str(error), error.frame)
         except Refused as error:
             await self.send_error(error.code, error.text, frame)
         except DatabaseError:
@@ -87,7 +96,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     async def on_hello(self, frame: dict[str, Any]) -> None:
         cursor = frame.get("last_seq")
         if not isinstance(cursor, int) or isinstance(cursor, bool) or cursor < 0:
-            raise BadFrame("hello needs last_seq, the number of the last event you have.")
+            raise BadFrame("hello needs last_seq, the number of the last event you have.", frame=frame)
         seq = await read(last_seq, self.session_id)
         await self.send_json({"kind": "welcome", "seq": seq})
         if cursor > seq:  # the browser is ahead of this database: its page is of another time
@@ -113,7 +122,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         try:
             run_id = UUID(need(frame, "run", str))
         except ValueError as error:
-            raise BadFrame("run must be the id of a run.") from error
+            raise BadFrame("run must be the id of a run.", frame=frame) from error
         await self.command(frame, stop, run_id=run_id)
 
     async def on_cancel(self, frame: dict[str, Any]) -> None:
@@ -139,29 +148,36 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     # The log
 
     async def relay(self) -> None:
-        while True:
-            try:
+        while not self.closed:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK):
                     await self.rung.wait()
-            except TimeoutError:
-                if not await self.may_stay():
-                    return
-            self.rung.clear()
-            while self.cursor is not None and await self.relay_batch():
-                pass
+            try:
+                await self.relay_new()
+            except DatabaseError:
+                log.warning("A socket could not read the log; it looks again.", exc_info=True)
 
-    async def relay_batch(self) -> bool:
-        """Send what is new; whether there may be more."""
-        cursor = self.cursor or 0
-        rows = await read(events.after, self.session_id, cursor, BATCH)
-        for row in rows:
-            if row["seq"] != cursor + 1:  # deltas in between are gone, because their message stands
-                await self.resync(await read(last_seq, self.session_id))
-                return False
+    async def relay_new(self) -> None:
+        unannounced = not self.rung.is_set()
+        self.rung.clear()
+        if unannounced and not await self.may_stay():
+            return
+        while self.cursor is not None and await self.relay_batch(self.cursor):
+            pass
+
+    async def relay_batch(self, cursor: int) -> bool:
+        """Send what is new after `cursor`; whether there may be more."""
+        last, rows = await read(news, self.session_id, cursor)
+        for expected, row in enumerate(rows, cursor + 1):
+            if self.cursor != expected - 1:  # another hello, which begins elsewhere
+                return True
+            if row["seq"] != expected:  # deltas in between are gone, because their message stands
+                await self.resync(last)
+                return True
+            self.cursor = expected
             await self.send_json(row)
-            cursor = self.cursor = row["seq"]
-        if not rows and await read(last_seq, self.session_id) > cursor:
-            await self.resync(await read(last_seq, self.session_id))
+        if not rows and last > cursor == self.cursor:
+            await self.resync(last)
         return len(rows) == BATCH
 
     async def resync(self, seq: int) -> None:
@@ -198,7 +214,7 @@ def parse(message: dict[str, Any]) -> dict[str, Any]:
     if text is None:
         raise BadFrame("Frames are JSON text.")
     if len(text.encode("utf-8", "surrogatepass")) > LARGEST_FRAME:
-        raise BadFrame(f"A frame may have {LARGEST_FRAME:,} bytes. Longer messages go by HTTP.")
+        raise BadFrame(f"A frame may have {LARGEST_FRAME:,} bytes. Longer messages go by HTTP.", "frame_too_large")
     try:
         frame = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -213,8 +229,15 @@ def parse(message: dict[str, Any]) -> dict[str, Any]:
 def need(frame: dict[str, Any], key: str, kind: type) -> Any:
     value = frame.get(key)
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise BadFrame(f"{frame['kind']} needs {key}.")
+        raise BadFrame(f"{frame['kind']} needs {key}.", frame=frame)
     return value
+
+
+def news(session_id: UUID, cursor: int) -> tuple[int, list[dict[str, Any]]]:
+    """The number of the last event, and the events after `cursor`: none of them up to that number is yet to come."""
+    last = last_seq(session_id)
+    rows = events.after(session_id, cursor, BATCH)
+    return max([last, *(row["seq"] for row in rows[-1:])]), rows
 
 
 def last_seq(session_id: UUID) -> int:

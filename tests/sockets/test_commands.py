@@ -1,0 +1,165 @@
+"""What a tab may ask for over its socket, and how it is answered."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection, transaction
+
+from efforts.models import Branch, Message, Session, Turn
+from efforts.threads import read
+from tests.fakes.provider import FakeProvider, NoAnswer, Reply, Status
+from tests.sockets.conftest import Open, Stage
+
+runs = pytest.mark.usefixtures("runner")
+
+
+async def test_a_message_is_acknowledged_once_it_is_saved(open_tab: Open) -> None:
+    tab = await open_tab()
+    await tab.say(kind="send", text="Hi", client_id="one")
+    ack = await tab.frame()
+    turn = await read(Turn.objects.get)
+    assert ack == {"v": 1, "kind": "ack", "of": "send", "client_id": "one", "turn": 1, "run": str(turn.run_id)}
+    assert (await read(Message.objects.get)).text == "Hi"
+
+
+async def test_a_message_sent_again_is_acknowledged_again_and_stays_one(open_tab: Open) -> None:
+    tab = await open_tab()
+    for _ in range(2):
+        await tab.say(kind="send", text="Hi", client_id="one")
+    assert await tab.frame() == await tab.frame()
+    assert await read(Turn.objects.count) == 1
+
+
+async def test_messages_of_two_tabs_get_one_order(open_tab: Open) -> None:
+    tabs = [await open_tab(), await open_tab()]
+    for number in range(4):
+        await tabs[number % 2].say(kind="send", text=f"message {number}", client_id=f"id-{number}")
+    turns = [(await tab.frame())["turn"] for tab in tabs for _ in range(2)]
+    assert sorted(turns) == [1, 2, 3, 4]
+
+
+@runs
+async def test_stop_is_acknowledged_while_the_provider_is_silent(
+    open_tab: Open, provider: FakeProvider, stage: Stage
+) -> None:
+    provider.script = [NoAnswer()]
+    tab = await open_tab()
+    await tab.hello(2)
+    await tab.say(kind="send", text="Hi", client_id="one")
+    run = (await tab.last("plan.made"))["run"]
+    await tab.say(kind="stop", run=run)
+    frames = await tab.until("run.ended")
+    (ack,) = (frame for frame in frames if frame["kind"] == "ack" and frame["of"] == "stop")
+    assert (ack["run"], ack["turn"], ack["state"]) == (run, 1, "running")
+    assert [frame["kind"] for frame in frames if frame["kind"] != "ack"] == ["run.stopping", "run.ended"]
+    assert frames[-1]["state"] == "stopped"
+
+
+@runs
+async def test_stop_twice_is_one_stop(open_tab: Open, provider: FakeProvider) -> None:
+    provider.script = [NoAnswer()]
+    tab = await open_tab()
+    await tab.hello(2)
+    await tab.say(kind="send", text="Hi", client_id="one")
+    run = (await tab.last("plan.made"))["run"]
+    await tab.say(kind="stop", run=run)
+    await tab.until("run.ended")
+    await tab.say(kind="stop", run=run)
+    assert (await tab.last("ack", of="stop"))["state"] == "stopped"
+    assert [frame["kind"] for frame in await tab.pings()] == []
+
+
+async def test_a_waiting_message_can_be_cancelled_once(open_tab: Open) -> None:
+    tab = await open_tab()
+    await tab.say(kind="send", text="Hi", client_id="one")
+    await tab.frame()
+    await tab.say(kind="cancel", turn=1)
+    assert await tab.frame() == {"v": 1, "kind": "ack", "of": "cancel", "turn": 1}
+    await tab.say(kind="cancel", turn=1)
+    error = await tab.frame()
+    assert (error["kind"], error["code"], error["of"], error["turn"]) == ("error", "not_waiting", "cancel", 1)
+
+
+async def test_stop_of_a_waiting_run_cancels_it(open_tab: Open) -> None:
+    tab = await open_tab()
+    await tab.say(kind="send", text="Hi", client_id="one")
+    run = (await tab.frame())["run"]
+    await tab.say(kind="stop", run=run)
+    assert (await tab.frame())["state"] == "cancelled"
+
+
+@runs
+async def test_a_failed_turn_is_tried_again(open_tab: Open, provider: FakeProvider) -> None:
+    provider.script = [Status(400, "no"), Reply("Now it works.")]
+    tab = await open_tab()
+    await tab.hello(2)
+    await tab.say(kind="send", text="Hi", client_id="one")
+    first = await tab.last("run.ended", state="failed")
+    await tab.say(kind="retry", turn=1)
+    frames = await tab.until("ack", of="retry")
+    assert (frames[-1]["state"], frames[-1]["run"] != first["run"]) == ("queued", True)
+    ended = [frame for frame in frames if frame["kind"] == "run.ended"] or [await tab.last("run.ended")]
+    assert (ended[0]["run"], ended[0]["state"]) == (frames[-1]["run"], "completed")
+
+
+async def test_what_may_not_be_tried_again_is_refused_in_words(open_tab: Open) -> None:
+    tab = await open_tab()
+    await tab.say(kind="send", text="Hi", client_id="one")
+    await tab.frame()
+    await tab.say(kind="retry", turn=1)
+    error = await tab.frame()
+    assert (error["code"], error["of"], error["turn"]) == ("not_retryable", "retry", 1)
+    assert "nothing to try again" in error["text"]
+
+
+@contextmanager
+def locked(session: Session) -> Iterator[None]:
+    """Another process writes, and takes its time."""
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            Branch.objects.select_for_update().get(session=session)
+            held.set()
+            done.wait(10)
+        connection.close()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(10)
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+async def test_a_slow_query_of_one_tab_does_not_delay_another(open_tab: Open, session: Session) -> None:
+    slow, quick = await open_tab(), await open_tab()
+    with locked(session):
+        await slow.say(kind="send", text="Hi", client_id="one")
+        await quick.hello()
+        await quick.until("session.configured")
+        assert await quick.pings() == []
+        assert slow.socket.output_queue.empty()
+    assert (await slow.frame())["kind"] == "ack"
+
+
+async def test_the_tab_may_go_and_the_turn_goes_on(
+    open_tab: Open, stage: Stage, provider: FakeProvider, runner: object
+) -> None:
+    gate = threading.Event()
+    provider.script = [Reply("One two three", gate=gate, gate_after=2)]
+    tab = await open_tab()
+    await tab.hello(2)
+    await tab.say(kind="send", text="Count", client_id="one")
+    await tab.until("delta")
+    await tab.leave()
+    gate.set()
+    await stage.settled()
+    turn = await stage.turn(1)
+    assert await stage.texts(turn) == [("user", "Count"), ("assistant", "One two three")]

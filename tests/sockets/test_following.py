@@ -1,0 +1,192 @@
+"""A tab gets the whole log from any number on, whenever it comes."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from channels.layers import get_channel_layer
+from django.db import OperationalError
+
+from efforts import actions, consumers, events
+from efforts.models import Event, Session
+from efforts.threads import read, write
+from tests.fakes.provider import FakeProvider, Reply
+from tests.sockets.conftest import Open, Stage
+
+runs = pytest.mark.usefixtures("runner")
+
+
+def text_of(frames: list[dict[str, Any]]) -> str:
+    text = ""
+    for frame in frames:
+        if frame["kind"] == "delta":
+            assert frame["offset"] == len(text)
+            text += frame["text"]
+    return text
+
+
+def numbers(frames: list[dict[str, Any]]) -> list[int]:
+    return [frame["seq"] for frame in frames if "seq" in frame]
+
+
+async def test_a_tab_is_told_where_the_log_stands_and_gets_all_of_it(open_tab: Open, stage: Stage) -> None:
+    await stage.say("Hi")
+    tab = await open_tab()
+    welcome = await tab.hello()
+    frames = await tab.until("turn.sent")
+    assert welcome == {"v": 1, "kind": "welcome", "seq": frames[-1]["seq"]}
+    assert numbers(frames) == list(range(1, welcome["seq"] + 1))
+
+
+async def test_a_tab_gets_what_comes_after_its_last_number(open_tab: Open, session: Session) -> None:
+    last = await read(lambda: Session.objects.get().event_seq)
+    tab = await open_tab()
+    await tab.hello(last)
+    await write(actions.rename_session, session, title="Harbour", actor=session.owner)
+    frame = await tab.frame()
+    assert (frame["kind"], frame["seq"], frame["title"]) == ("session.renamed", last + 1, "Harbour")
+
+
+async def test_before_hello_a_tab_gets_no_events(open_tab: Open, stage: Stage) -> None:
+    tab = await open_tab()
+    await stage.say("Hi")
+    assert await tab.pings() == []
+
+
+@runs
+async def test_a_turn_arrives_as_events_in_order(open_tab: Open, stage: Stage, provider: FakeProvider) -> None:
+    provider.script = [Reply("One two three")]
+    tab = await open_tab()
+    await tab.hello(2)
+    await stage.say("Count")
+    frames = await tab.until("run.ended")
+    kinds = [frame["kind"] for frame in frames if frame["kind"] not in ("delta", "session.renamed")]
+    assert kinds in (
+        ["turn.sent", "run.started", "plan.made", "message.stands", "run.ended"],
+        ["turn.sent", "run.started", "plan.made", "resync"],
+    )
+
+
+@runs
+async def test_a_tab_that_comes_in_the_middle_gets_the_whole_text(
+    open_tab: Open, stage: Stage, provider: FakeProvider
+) -> None:
+    gate = threading.Event()
+    provider.script = [Reply("One two three four", gate=gate, gate_after=3)]
+    await stage.say("Count")
+    early = await open_tab()
+    await early.hello()
+    seen = await early.until("delta")
+    while text_of(seen) != "One two three":
+        seen.append(await early.frame())
+    late = await open_tab()
+    await late.hello()
+    replayed = await late.until("delta")
+    while text_of(replayed) != "One two three":
+        replayed.append(await late.frame())
+    assert numbers(replayed)[-1] == numbers(seen)[-1]
+    gate.set()
+    await stage.settled()
+
+
+@runs
+async def test_a_tab_whose_next_number_is_gone_is_told_to_read_again(
+    open_tab: Open, stage: Stage, provider: FakeProvider
+) -> None:
+    gate = threading.Event()
+    provider.script = [Reply("One two three", gate=gate, gate_after=2)]
+    await stage.say("Count")
+    tab = await open_tab()
+    await tab.hello()
+    cursor = (await tab.last("delta"))["seq"] - 1
+    gate.set()
+    await stage.settled()
+    back = await open_tab()
+    welcome = await back.hello(cursor)
+    assert await back.frame() == {"v": 1, "kind": "resync", "seq": welcome["seq"]}
+    assert await back.pings() == []
+    await write(actions.archive_session, stage.session, actor=stage.session.owner)
+    assert (await back.frame())["seq"] == welcome["seq"] + 1
+
+
+async def test_a_gap_at_the_end_of_the_log_is_told_too(open_tab: Open, session: Session) -> None:
+    await write(events.append, session.pk, "delta", {"text": "x"})
+    await read(Event.objects.filter(kind="delta").delete)
+    tab = await open_tab()
+    await tab.hello(2)
+    assert (await tab.frame())["kind"] == "resync"
+
+
+async def test_a_tab_ahead_of_the_log_is_told_to_read_again(open_tab: Open) -> None:
+    tab = await open_tab()
+    welcome = await tab.hello(1_000_000)
+    assert await tab.frame() == {"v": 1, "kind": "resync", "seq": welcome["seq"]}
+
+
+async def test_a_second_hello_begins_again_from_its_number(open_tab: Open) -> None:
+    tab = await open_tab()
+    await tab.hello()
+    await tab.until("session.configured")
+    await tab.hello()
+    assert numbers(await tab.until("session.configured")) == [1, 2]
+
+
+async def test_a_long_log_comes_in_parts_and_whole(open_tab: Open, session: Session) -> None:
+    many = [("note", {"n": n}) for n in range(1_200)]
+    await write(events.append_many, session.pk, many)
+    tab = await open_tab()
+    await tab.hello()
+    assert numbers(await tab.until("note", n=1_199)) == list(range(1, 1_203))
+
+
+@runs
+async def test_lost_rings_lose_nothing_else(
+    settings: Any, open_tab: Open, stage: Stage, provider: FakeProvider
+) -> None:
+    settings.CHANNEL_LAYERS = {
+        "default": {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 3}}
+    }
+    gate = threading.Event()
+    text = "word " * 400
+    provider.script = [Reply(text, gate=gate, gate_after=400)]
+    tab = await open_tab()
+    await tab.hello()
+    await tab.say(kind="send", text="Talk", client_id="one")
+    frames = await tab.until("delta")
+    while text_of(frames).split() != text.split():
+        frames.append(await tab.frame())
+    gate.set()
+    numbered = numbers([frame for frame in frames if frame["kind"] != "welcome"])
+    assert numbered == list(range(1, len(numbered) + 1))
+    await stage.settled()
+
+
+async def test_a_tab_that_no_ring_reaches_gets_all_at_its_next_ping(open_tab: Open, session: Session) -> None:
+    tab = await open_tab()
+    await tab.hello()
+    await tab.until("session.configured")
+    await get_channel_layer().flush()
+    await write(actions.archive_session, session, actor=session.owner)
+    await tab.say(kind="ping")
+    kinds = [frame["kind"] for frame in (await tab.frame(), await tab.frame())]
+    assert sorted(kinds) == ["pong", "session.archived"]
+
+
+async def test_a_tab_outlives_a_database_that_did_not_answer(
+    open_tab: Open, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = iter([OperationalError("the server closed the connection")])
+
+    def news(*which: Any) -> Any:
+        for failure in failures:
+            raise failure
+        return consumers_news(*which)
+
+    consumers_news = consumers.news
+    monkeypatch.setattr(consumers, "news", news)
+    tab = await open_tab()
+    await tab.hello()
+    await tab.say(kind="ping")
+    assert "session.configured" in [frame["kind"] for frame in await tab.until("session.configured")]
