@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.core.validators import URLValidator
 from django.db import transaction
 
 from efforts import events
@@ -76,6 +77,20 @@ class SessionSettingsForm(forms.Form):
 
 
 class EndpointForm(ModelFormOfEndpoint):
+    base_url = forms.URLField(
+        label="Address",
+        max_length=300,
+        assume_scheme="http",
+        validators=[URLValidator(schemes=["http", "https"])],
+        help_text="It often ends in /v1.",
+        widget=forms.URLInput(attrs={"placeholder": "http://127.0.0.1:8080/v1"}),
+    )
+    timeout_seconds = forms.IntegerField(
+        label="Patience, seconds",
+        min_value=1,
+        max_value=3600,
+        help_text="How long to wait for the next piece of a reply.",
+    )
     key = forms.CharField(
         label="Key",
         required=False,
@@ -89,22 +104,17 @@ class EndpointForm(ModelFormOfEndpoint):
         model = Endpoint
         fields = ["name", "base_url", "model", "context_window", "timeout_seconds", "is_default"]
         labels = {
-            "base_url": "Address",
             "model": "Model",
             "context_window": "Window, tokens",
-            "timeout_seconds": "Patience, seconds",
             "is_default": "New conversations use it",
         }
         help_texts = {
-            "base_url": "It often ends in /v1.",
             "model": "As the provider calls it.",
             "context_window": "What the model reads at most. Empty: not known.",
-            "timeout_seconds": "How long to wait for the next piece of a reply.",
             "is_default": "",
         }
         widgets = {
             "name": forms.TextInput(attrs={"autocomplete": "off"}),
-            "base_url": forms.URLInput(attrs={"placeholder": "http://127.0.0.1:8080/v1"}),
             "model": forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         }
 
@@ -116,7 +126,6 @@ class EndpointForm(ModelFormOfEndpoint):
             if stored
             else "Stored encrypted and never shown again. Empty: none."
         )
-        self.fields["timeout_seconds"].min_value = 1  # type: ignore[attr-defined]
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]

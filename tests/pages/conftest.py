@@ -1,0 +1,60 @@
+"""A conversation with turns in it, made by the same functions that a runner calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+
+from efforts import actions, recording
+from efforts.domain.planner import plan
+from efforts.models import Run, Session, Turn
+from efforts.recording import COMPLETED, Ending, Lease, Reply
+from efforts.snapshots import read_run
+
+HTMX = {"HX-Request": "true"}
+
+
+class Scene:
+    """Says and answers in one conversation of alice."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def say(self, text: str, client_id: str = "") -> Turn:
+        number = Turn.objects.filter(session=self.session).count() + 1
+        return actions.send_message(
+            self.session, text=text, client_id=client_id or f"message-{number}", actor=self.session.owner
+        )
+
+    def start(self) -> Lease:
+        [lease] = recording.claim_runs("tests:1:x", 1)
+        recording.take_settings(lease)
+        return lease
+
+    def ask(self, text: str, reply: str = "", ending: Ending = COMPLETED) -> Turn:
+        turn = self.say(text)
+        lease = self.start()
+        run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
+        recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+        recording.record_reply(lease, Reply(call=1, text=reply), ending)
+        return Turn.objects.select_related("run").get(pk=turn.pk)
+
+
+@pytest.fixture
+def session(alice: User) -> Session:
+    return actions.create_session(alice)
+
+
+@pytest.fixture
+def scene(session: Session) -> Scene:
+    return Scene(session)
+
+
+@pytest.fixture
+def address(session: Session) -> Callable[..., str]:
+    def under_it(rest: str = "") -> str:
+        return f"{session.get_absolute_url()}{rest}"
+
+    return under_it

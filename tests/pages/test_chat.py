@@ -1,0 +1,250 @@
+"""The page of one conversation and the parts it is read again by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from efforts.domain.lifecycle import RunState
+from efforts.models import ContextPlan, Session, Turn
+from efforts.recording import STOPPED, Delta, Ending, write_deltas
+
+from .conftest import HTMX, Scene
+
+Address = Callable[..., str]
+FAILED = Ending(state=RunState.FAILED, code="timeout", text="The model sent nothing for 5 seconds.")
+TOO_LARGE = Ending(state=RunState.FAILED, code="over_budget", text="It does not fit.", needed=20_000)
+NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def test_it_shows_what_was_said_and_answered(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("What is **bold**?", "This is **bold**.")
+    page = as_alice.get(address()).content.decode()
+    assert "What is **bold**?" in page
+    assert "This is <strong>bold</strong>." in page
+
+
+def test_a_stranger_finds_nothing(as_bob: Client, scene: Scene, address: Address) -> None:
+    turn = scene.ask("Mine", "Yours")
+    plan = ContextPlan.objects.get(run=turn.run_id)
+    for rest in ("", "log/", "turns/1/", "context/", "settings/", "rename/", "delete/", f"plans/{plan.pk}/"):
+        assert as_bob.get(address(rest)).status_code == 404, rest
+    for rest in ("send/", "price/", "archive/", "turns/1/retry/", "turns/1/cancel/", f"runs/{turn.run_id}/stop/"):
+        assert as_bob.post(address(rest), {"text": "x", "client_id": "x"}).status_code == 404, rest
+
+
+def test_who_is_not_signed_in_is_asked_to(anyone: Client, session: Session, address: Address) -> None:
+    assert anyone.get(address()).headers["Location"].startswith("/sign-in/")
+
+
+@pytest.mark.parametrize("rest", ["send/", "price/", "archive/", "turns/1/retry/", "turns/1/cancel/"])
+def test_changes_are_made_by_post_alone(rest: str, as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.say("Hello")
+    assert as_alice.get(address(rest)).status_code == 405
+
+
+@pytest.mark.parametrize("rest", ["", "log/", "turns/1/", "context/"])
+def test_what_is_read_is_not_posted_to(rest: str, as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.say("Hello")
+    assert as_alice.post(address(rest)).status_code == 405
+
+
+def test_script_in_messages_and_titles_is_inert(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask(NASTY, NASTY)
+    for headers in ({}, HTMX):
+        page = as_alice.get(address("log/"), headers=headers).content.decode()
+        assert "<script>alert" not in page
+        assert "<img" not in page
+
+
+def test_parts_say_that_they_depend_on_who_asks(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.say("Hello")
+    for rest in ("log/", "context/"):
+        whole, part = as_alice.get(address(rest)), as_alice.get(address(rest), headers=HTMX)
+        assert "<html" in whole.content.decode()
+        assert "<html" not in part.content.decode()
+        assert "HX-Request" in part.headers["Vary"]
+
+
+def test_a_turn_by_itself_is_the_turn_of_the_page(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "Hi")
+    part = as_alice.get(address("turns/1/"), headers=HTMX).content.decode()
+    assert part.strip().startswith("<article")
+    assert 'data-state="completed"' in part
+    assert as_alice.get(address("turns/1/")).headers["Location"].endswith("#turn-1")
+    assert as_alice.get(address("turns/2/"), headers=HTMX).status_code == 404
+
+
+def test_the_log_says_which_event_it_includes(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "Hi")
+    scene.session.refresh_from_db()
+    assert f'data-seq="{scene.session.event_seq}"' in as_alice.get(address("log/"), headers=HTMX).content.decode()
+
+
+def test_earlier_turns_come_when_asked_for(as_alice: Client, scene: Scene, address: Address) -> None:
+    for number in range(1, 43):
+        scene.ask(f"Message number {number}.", "Noted.")
+    newest = as_alice.get(address("log/"), headers=HTMX).content.decode()
+    assert "Message number 2." not in newest
+    assert "log/?before=3" in newest
+    earlier = as_alice.get(address("log/?before=3"), headers=HTMX).content.decode()
+    assert "Message number 2." in earlier
+    assert "Load earlier" not in earlier
+    assert "Message number 1." in as_alice.get(address("log/?before=3")).content.decode()
+
+
+@pytest.mark.parametrize("before", ["0", "-1", "x", "99999999999999999999"])
+def test_a_number_that_is_none_finds_nothing(before: str, as_alice: Client, session: Session, address: Address) -> None:
+    assert as_alice.get(address(f"log/?before={before}")).status_code == 404
+
+
+def test_text_that_streams_is_there_with_its_length_in_code_points(
+    as_alice: Client, scene: Scene, address: Address
+) -> None:
+    scene.say("Hello")
+    lease = scene.start()
+    write_deltas([Delta(lease=lease, call=1, offset=0, text="Grüße 🌍")])
+    part = as_alice.get(address("turns/1/"), headers=HTMX).content.decode()
+    assert 'data-call="1"' in part
+    assert 'data-length="7"' in part
+    assert ">Grüße 🌍</div>" in part
+
+
+def test_the_next_call_is_the_one_after_those_that_stand(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.say("Hello")
+    scene.start()
+    assert 'data-call="1"' in as_alice.get(address("turns/1/"), headers=HTMX).content.decode()
+
+
+def test_a_stopped_turn_keeps_its_text_and_offers_retry(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "Half a rep", STOPPED)
+    page = as_alice.get(address()).content.decode()
+    assert "Half a rep" in page
+    assert "Stopped" in page
+    assert address("turns/1/retry/") in page
+
+
+def test_a_failed_turn_says_why(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "", FAILED)
+    page = as_alice.get(address()).content.decode()
+    assert "The model sent nothing for 5 seconds." in page
+    assert "Retry" in page
+
+
+def test_a_cancelled_message_can_be_put_back(as_alice: Client, scene: Scene, address: Address) -> None:
+    turn = scene.say("Never mind")
+    assert as_alice.post(address(f"turns/{turn.number}/cancel/")).json() == {"turn": 1}
+    page = as_alice.get(address()).content.decode()
+    assert "Not sent: Never mind" in page
+    assert "data-put-back" in page
+
+
+def test_a_message_is_sent_once_whatever_the_browser_does(as_alice: Client, session: Session, address: Address) -> None:
+    message = {"client_id": "abc", "text": "Hello"}
+    first = as_alice.post(address("send/"), json.dumps(message), content_type="application/json")
+    again = as_alice.post(address("send/"), message)
+    assert first.json() == again.json()
+    assert first.json()["turn"] == 1
+    assert Turn.objects.filter(session=session).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ({"client_id": "a", "text": "  "}, "empty"),
+        ({"client_id": "a", "text": "nul \x00"}, "nul"),
+        ({"client_id": "", "text": "Hello"}, "bad_client_id"),
+        ({"client_id": "a", "text": 7}, "bad_request"),
+        ({"client_id": "a", "text": "\ud800"}, "not_text"),
+        ([], "bad_request"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_in_words(
+    message: object, code: str, as_alice: Client, session: Session, address: Address
+) -> None:
+    answer = as_alice.post(address("send/"), json.dumps(message), content_type="application/json")
+    assert answer.status_code == 422
+    assert answer.json()["code"] == code
+    assert answer.json()["text"].endswith(".")
+    assert not Turn.objects.filter(session=session).exists()
+
+
+def test_what_is_not_json_is_refused(as_alice: Client, session: Session, address: Address) -> None:
+    answer = as_alice.post(address("send/"), "{", content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (422, "bad_request")
+
+
+def test_a_plain_form_comes_back_to_the_page(as_alice: Client, session: Session, address: Address) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    answer = as_alice.post(address("send/"), {"client_id": "a", "text": "Hello"}, headers=browser)
+    assert answer.headers["Location"] == address()
+    refused = as_alice.post(address("send/"), {"client_id": "", "text": "Keep me"}, headers=browser)
+    assert refused.status_code == 422
+    assert "Keep me</textarea>" in refused.content.decode()
+
+
+def test_stopping_what_waits_cancels_it(as_alice: Client, scene: Scene, address: Address) -> None:
+    turn = scene.say("Hello")
+    answer = as_alice.post(address(f"runs/{turn.run_id}/stop/"))
+    assert answer.json()["state"] == "cancelled"
+    assert as_alice.post(address(f"runs/{uuid4()}/stop/")).status_code == 404
+
+
+def test_what_is_over_cannot_be_cancelled_or_retried(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "Hi")
+    for verb in ("cancel", "retry"):
+        answer = as_alice.post(address(f"turns/1/{verb}/"))
+        assert answer.status_code == 409, verb
+    assert as_alice.post(address("turns/9/retry/")).status_code == 404
+
+
+def test_a_failed_turn_is_tried_again(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "", FAILED)
+    assert as_alice.post(address("turns/1/retry/")).json()["state"] == "queued"
+
+
+def test_a_message_that_does_not_fit_offers_the_larger_budget(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "", TOO_LARGE)
+    assert "Raise the budget to 20,000" in as_alice.get(address()).content.decode()
+    as_alice.post(address("turns/1/retry/"), {"fix": "0"})
+    scene.session.refresh_from_db()
+    assert scene.session.budget == 20_000
+
+
+def test_a_fix_that_is_not_offered_is_refused(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "", FAILED)
+    assert as_alice.post(address("turns/1/retry/"), {"fix": "0"}).status_code == 422
+
+
+def test_a_message_has_its_price_before_it_is_sent(as_alice: Client, scene: Scene, address: Address) -> None:
+    price = as_alice.post(address("price/"), {"text": "Hello there"}).json()
+    assert price["tokens"] == 2
+    assert price["fits"] is True
+    assert price["tokens"] < price["total"] < price["budget"] == 16_000
+
+
+def test_a_price_over_the_budget_says_so(as_alice: Client, session: Session, address: Address) -> None:
+    price = as_alice.post(address("price/"), {"text": "word " * 20_000}).json()
+    assert price["fits"] is False
+    assert price["total"] > price["budget"]
+
+
+def test_the_meter_and_the_lists_show_the_next_call(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "Hi")
+    part = as_alice.get(address("context/"), headers=HTMX).content.decode()
+    assert "of 16,000 tokens" in part
+    assert 'hx-swap-oob="innerHTML"' in part
+    assert 'class="layer-ambient"' in part
+    assert "style=" not in part
+
+
+def test_where_the_prompt_begins_there_is_a_line(as_alice: Client, scene: Scene, address: Address) -> None:
+    Session.objects.filter(pk=scene.session.pk).update(ambient_window=1)
+    for number in range(4):
+        scene.ask(f"Message {number}", "Noted.")
+    log = as_alice.get(address("log/"), headers=HTMX).content.decode()
+    assert log.index("Message 0") < log.index("Above here is not sent") < log.index("Message 3")

@@ -1,0 +1,115 @@
+"""What a model writes can be read and can do nothing else."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from efforts.markdown import LARGEST, LARGEST_HIGHLIGHTED, TAGS, render
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](data:text/html,<script>alert(1)</script>)",
+    "![x](javascript:alert(1))",
+    "![x](data:image/png;base64,AAAA)",
+    "<a href='/x' hx-get='/y' hx-trigger='load'>z</a>",
+    "<div style='position:fixed' id='main' onclick='x'>",
+    '[x](https://e.example "a\\" onmouseover=\\"alert(1)")',
+    '![a" onerror="alert(1)](https://e.example/x.png)',
+    '```py" onclick="alert(1)\nx\n```',
+    "<svg><use href='#x'/></svg>",
+    "<https://e.example/?a=<script>>",
+    "| a |\n|:-:|\n| <b onclick=x> |",
+    "</div></article></main>",
+    "<!-- --><iframe src=//e.example>",
+]
+TAG = re.compile(r"<\s*/?\s*([a-zA-Z0-9]+)([^>]*)>")
+ATTRIBUTE = re.compile(r"""\s([a-zA-Z-]+)\s*=\s*"([^"]*)\"""")
+ALLOWED = {"href", "title", "target", "rel", "class", "start"}
+
+
+def assert_harmless(html: str) -> None:
+    for tag, attributes in TAG.findall(html):
+        assert tag in TAGS
+        for name, value in ATTRIBUTE.findall(attributes):
+            assert name in ALLOWED
+            if name == "href":
+                assert not re.match(r"(?i)\s*(javascript|data|vbscript):", value)
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_nothing_nasty_comes_through(text: str) -> None:
+    assert_harmless(render(text))
+    assert_harmless(render(f"> - {text}\n\n**{text}**"))
+
+
+@given(st.lists(st.sampled_from([*NASTY, "`", "**", "[", "](", "\n", "```", "|", "<", ">", '"', "text"]), max_size=12))
+def test_no_mixture_is_nasty_either(pieces: list[str]) -> None:
+    assert_harmless(render("".join(pieces)))
+
+
+def test_markup_is_rendered() -> None:
+    html = render("# Title\n\n- **one**\n- ~~two~~\n\n| a | b |\n|:--|--:|\n| 1 | 2 |")
+    for piece in (
+        "<h1>Title</h1>",
+        "<strong>one</strong>",
+        "<s>two</s>",
+        '<td class="left">1</td>',
+        '<td class="right">2</td>',
+    ):
+        assert piece in html
+
+
+def test_links_open_apart_and_tell_nobody_where_from() -> None:
+    html = render("See https://docs.example/page and [this](https://e.example).")
+    assert html.count('target="_blank"') == 2
+    assert html.count("noopener noreferrer nofollow ugc") == 2
+
+
+def test_names_of_files_are_no_links() -> None:
+    assert "<a" not in render("Look into README.md and main.py.")
+
+
+def test_pictures_are_links_until_somebody_follows_them() -> None:
+    html = render("![A chart](https://e.example/chart.png)")
+    assert "<img" not in html
+    assert '<a href="https://e.example/chart.png"' in html
+    assert ">A chart</a>" in html
+
+
+def test_code_has_its_language_and_colours() -> None:
+    html = render("```python\nreturn 'x < y'\n```")
+    assert '<div class="label">python</div>' in html
+    assert '<span class="k">return</span>' in html
+    assert "x &lt; y" in html
+
+
+@pytest.mark.parametrize("language", ["", "nosuchlanguage", '"><script>'])
+def test_code_of_an_unknown_language_is_shown_as_it_is(language: str) -> None:
+    html = render(f"```{language}\na < b\n```")
+    assert "a &lt; b" in html
+    assert_harmless(html)
+
+
+def test_an_open_code_block_is_closed() -> None:
+    assert render("```python\nx = 1").endswith("</code></pre></div>\n")
+
+
+def test_very_long_code_is_shown_without_colours() -> None:
+    html = render("```python\n" + "x = 1\n" * (LARGEST_HIGHLIGHTED // 5) + "```")
+    assert "<span" not in html
+
+
+def test_a_very_long_text_is_shown_as_it_is() -> None:
+    html = render("<b>" + "x" * LARGEST)
+    assert html.startswith('<pre class="plain">&lt;b&gt;')
+
+
+def test_other_scripts_stay_whole() -> None:
+    assert "日本語 עברית 🌍" in render("日本語 עברית 🌍")
