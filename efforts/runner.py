@@ -10,7 +10,9 @@ import logging
 import os
 import secrets
 import socket
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from typing import Any
 from uuid import UUID
 
 from channels.layers import get_channel_layer
@@ -88,8 +90,11 @@ class DeltaWriter:
             self.full.clear()
             try:
                 await write(recording.write_deltas, batch)
-            except DatabaseError:  # browsers see the text when its message stands
-                log.warning("The text of %d runs could not be shown as it came.", len(batch), exc_info=True)
+            except DatabaseError:
+                log.warning("The text of %d runs is not committed yet.", len(batch), exc_info=True)
+                for delta in batch:
+                    self.waiting.setdefault(delta.lease.run_id, []).insert(0, delta)
+                self.some.set()
 
 
 def joined(deltas: list[Delta]) -> Delta:
@@ -110,19 +115,20 @@ class Runner:
         """Work until cancelled; then what is running is marked interrupted with its text kept."""
         events.doorbell.attend()
         await write(recording.recover, is_dead)
-        helpers = [asyncio.create_task(work) for work in (self.deltas.run(), self.listen(), self.keep_leases())]
+        helpers = [asyncio.create_task(keep_up(work)) for work in (self.deltas.run, self.listen, self.keep_leases)]
         try:
-            while True:
-                await self.sweep()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(SWEEP):
-                        await self.wake.wait()
-                self.wake.clear()
+            await keep_up(self.take_runs)
         finally:
             await self.go_down()
-            for helper in helpers:
-                helper.cancel()
-            await asyncio.gather(*helpers, return_exceptions=True)
+            await end(helpers)
+
+    async def take_runs(self) -> None:
+        while True:
+            await self.sweep()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SWEEP):
+                    await self.wake.wait()
+            self.wake.clear()
 
     async def sweep(self) -> None:
         for run_id in await read(recording.stop_requests, list(self.controls)):
@@ -177,6 +183,23 @@ class Runner:
             await asyncio.wait(self.tasks, timeout=5)
 
 
+async def keep_up(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Do what should never end; where a fault ends it (a database or a channel layer that is away), begin again."""
+    while True:
+        faults = await asyncio.gather(work(), return_exceptions=True)
+        log.error("The runner's %s ended; it begins again.", work.__name__, exc_info=faults[0])
+        await asyncio.sleep(SWEEP)
+
+
+async def end(tasks: Collection[asyncio.Task[None]]) -> None:
+    """Cancel until it takes: the Redis layer may swallow a cancellation that meets a message."""
+    pending = set(tasks)
+    while pending:
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=0.5)
+
+
 _embedded: asyncio.Task[None] | None = None
 
 
@@ -186,6 +209,13 @@ def ensure_started() -> None:
     if _embedded is None or _embedded.done() or _embedded.get_loop() is not asyncio.get_running_loop():
         _embedded = asyncio.create_task(Runner().run())
         _embedded.add_done_callback(_log_end)
+
+
+async def shut_down() -> None:
+    """End this process's runner; what it was answering is marked interrupted."""
+    if _embedded is not None:
+        _embedded.cancel()
+        await asyncio.wait([_embedded])
 
 
 def _log_end(task: asyncio.Task[None]) -> None:

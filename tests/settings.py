@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 
-KEPT = ("CCM_DATA",)
+KEPT = ("CCM_DATA", "CCM_SHOTS")
 for name in [name for name in os.environ if name.startswith("CCM_") and name not in KEPT]:
     del os.environ[name]
 os.environ["CCM_HOME"] = tempfile.mkdtemp(prefix="ccmweb-tests-")
@@ -17,5 +17,7 @@ from ccmweb.settings import CCM_HOME, DATABASES  # noqa: E402
 if "sqlite3" in DATABASES["default"]["ENGINE"]:
     # A file: live servers and consumers reach the database from other threads.
     DATABASES["default"]["TEST"] = {"NAME": str(CCM_HOME / "test.sqlite3")}
+else:
+    DATABASES["default"]["OPTIONS"]["options"] = "-c synchronous_commit=off"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CCM_BUILTIN_PACE = 0.0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from channels.layers import get_channel_layer
+from channels.layers import channel_layers, get_channel_layer
 from django.contrib.auth.models import User
 
 from efforts import actions, events
@@ -41,7 +41,10 @@ def session(transactional_db: None, alice: User, provider: FakeProvider) -> Sess
 
 @pytest_asyncio.fixture
 async def runner(transactional_db: None) -> AsyncIterator[Runner]:
-    await get_channel_layer().flush()
+    channel_layers.backends = {}  # a layer belongs to the loop of its test
+    layer = get_channel_layer()
+    layer.brpop_timeout = 0.2  # on Redis: how long a receive cannot be cancelled, in seconds
+    await layer.flush()
     runner = Runner()
     task = asyncio.create_task(runner.run())
     yield runner
