@@ -76,7 +76,7 @@ const CONTROLS = {
   resync: () => resync(),
   ack: (message) => message.of === "send" && acknowledged(message),
   error: refused,
-  gone: () => socket.end(),
+  gone: (message) => socket.end(message.code),
 };
 
 function frame(message) {
@@ -125,11 +125,12 @@ function down() {
   show(navigator.onLine ? "reconnecting" : "offline");
 }
 
-function ended() {
-  ready = false;
+function ended(signedOut) {
   show("closed");
-  composer.keepDraft();
-  alert("This conversation was deleted, or you are signed out. What you were writing is kept in this browser.");
+  composer.close({ keep: signedOut });
+  if (signedOut) alert("You are signed out. What you were writing is kept in this browser.");
+  else alert("This conversation was deleted. What you were writing is still in the field below.");
+  if (!signedOut) tell("conversations");
 }
 
 function show(next) {

@@ -22,6 +22,7 @@ export class Composer {
   #priceTimer = null;
   #asking = null;
   #running = false;
+  #closed = false;
 
   // on: {send(text), stop()}
   constructor(session, on) {
@@ -50,6 +51,15 @@ export class Composer {
     this.focus();
   }
 
+  // Nothing can be sent from here any more; of a deleted conversation nothing is kept either.
+  close({ keep }) {
+    if (keep) this.keepDraft();
+    else store.forget(this.#draftKey);
+    this.#closed = true;
+    this.#running = false;
+    this.#show();
+  }
+
   clear() {
     this.#field.value = "";
     this.#typed();
@@ -57,6 +67,7 @@ export class Composer {
 
   keepDraft() {
     clearTimeout(this.#draftTimer);
+    if (this.#closed) return;
     if (this.#field.value) store.write(this.#draftKey, this.#field.value);
     else store.forget(this.#draftKey);
   }
@@ -88,7 +99,7 @@ export class Composer {
 
   #submit() {
     const text = this.#field.value;
-    if (!text.trim()) return;
+    if (this.#closed || !text.trim()) return;
     this.#on.send(text);
     this.clear();
     this.keepDraft();
@@ -112,7 +123,7 @@ export class Composer {
     const empty = !this.#field.value.trim();
     this.#stop.hidden = !this.#running;
     this.#send.hidden = this.#running && empty;
-    this.#send.disabled = empty;
+    this.#send.disabled = empty || this.#closed;
     this.#send.querySelector("span").textContent = this.#running ? "Send next" : "Send";
     const words = this.#running && !empty ? "Waits until this turn ends." : this.#plainHint;
     if (this.#hint.innerHTML !== words) this.#hint.innerHTML = words;

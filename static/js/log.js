@@ -15,7 +15,7 @@ export class Log {
   constructor(base, changed) {
     this.#base = base;
     this.#changed = changed;
-    enhance(this.node);
+    prepare(this.node);
   }
 
   get node() {
@@ -114,7 +114,7 @@ export class Log {
   }
 
   #paint() {
-    for (const [article, text] of this.#unpainted) article.querySelector(".live").append(text);
+    for (const [article, text] of this.#unpainted) write(article.querySelector(".live"), text);
     this.#unpainted.clear();
   }
 
@@ -135,7 +135,7 @@ export class Log {
     const same = old.dataset.run === fresh.dataset.run && old.dataset.call === fresh.dataset.call;
     const ahead = Number(old.dataset.length) > Number(fresh.dataset.length);
     if (same && ahead && fresh.dataset.state === "running") {
-      fresh.querySelector(".live").textContent = old.querySelector(".live").textContent;
+      fresh.querySelector(".live").replaceChildren(old.querySelector(".live").textContent);
       fresh.dataset.length = old.dataset.length;
       fresh.dataset.phase = old.dataset.phase;
     }
@@ -161,10 +161,30 @@ export class Log {
   }
 
   #arrived(node) {
-    enhance(node);
+    prepare(node);
     window.htmx.process(node);
     this.#changed(node);
   }
+}
+
+function prepare(node) {
+  enhance(node);
+  for (const live of node.querySelectorAll(".live")) write(live, "");
+}
+
+// Blank lines get the height that they have between paragraphs later, so that nothing jumps when Markdown replaces this.
+function write(live, text) {
+  const last = live.lastChild;
+  const pieces = `${last?.textContent ?? ""}${text}`.split(/(\n{2,})/);
+  last?.remove();
+  pieces.forEach((piece, place) => piece && live.append(place % 2 ? gap(piece) : piece));
+}
+
+function gap(lines) {
+  const node = document.createElement("span");
+  node.className = "gap";
+  node.textContent = lines;
+  return node;
 }
 
 function parse(html) {

@@ -5,6 +5,8 @@ const NEAR = 48;
 export class Follower {
   #scroller;
   #jump;
+  #top = 0;
+  #height = 0;
   pinned = true;
 
   constructor(scroller, jump, watched) {
@@ -25,9 +27,13 @@ export class Follower {
     this.#follow();
   }
 
+  // Away from the end means unpinned only where the reader went up: text that grows moves the end away as well.
   #look() {
     const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
-    this.pinned = scrollHeight - scrollTop - clientHeight < NEAR;
+    if (scrollHeight - scrollTop - clientHeight < NEAR) this.pinned = true;
+    else if (scrollTop < this.#top && scrollHeight === this.#height) this.pinned = false;
+    this.#top = scrollTop;
+    this.#height = scrollHeight;
     this.#jump.hidden = this.pinned;
   }
 

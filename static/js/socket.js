@@ -1,6 +1,7 @@
 // The connection to a session's event log: says where it stands, goes on from there, comes back by itself.
 
-const FINAL = new Set([4401, 4404]);
+const SIGNED_OUT = 4401;
+const FINAL = new Set([SIGNED_OUT, 4404]);
 const RESTART = 1012;
 const PING_EVERY = 25_000;
 const ANSWER_WITHIN = 10_000;
@@ -21,7 +22,7 @@ export class Socket {
   #ended = false;
   #unacked = 0;
 
-  // on: {seq() -> last number applied, frame(object), live(), down(), ended()}
+  // on: {seq() -> last number applied, frame(object), live(), down(), ended(signedOut)}
   constructor(url, on) {
     this.#url = url;
     this.#on = on;
@@ -51,12 +52,13 @@ export class Socket {
     if (!this.#ended) this.#closed(0);
   }
 
-  end() {
+  end(code) {
+    if (this.#ended) return;
     this.#ended = true;
     this.#drop();
     clearTimeout(this.#retry);
     clearTimeout(this.#notice);
-    this.#on.ended();
+    this.#on.ended(code === SIGNED_OUT);
   }
 
   send(frame) {
@@ -104,7 +106,7 @@ export class Socket {
   #closed(code) {
     this.#drop();
     clearTimeout(this.#retry);
-    if (FINAL.has(code)) return this.end();
+    if (FINAL.has(code)) return this.end(code);
     this.#notice ??= setTimeout(() => this.#on.down(), QUIET_DROP);
     this.#retry = setTimeout(() => this.open(), this.#wait(code));
     return undefined;
