@@ -88,7 +88,8 @@ class Watch:
 
     def __init__(self) -> None:
         self.problems: list[str] = []
-        self.expected: list[str] = []
+        # A page that is left while a part of it is being read says so.
+        self.expected = ["^htmx:(afterRequest|sendAbort)"]
 
     def expect(self, pattern: str) -> None:
         self.expected.append(pattern)
@@ -152,13 +153,13 @@ def serving(browser: Browser, home: Path, **settings: str) -> Iterator[tuple[App
     assert not [line for line in app.said if "Traceback" in line], "".join(app.said)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def built_in(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[App, Any]]:
     with serving(chromium, tmp_path_factory.mktemp("app"), CCM_BUILTIN_PACE="0.02") as served:
         yield served
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stage() -> Iterator[FakeProvider]:
     with FakeProvider() as provider:
         yield provider
@@ -173,7 +174,7 @@ def provider(stage: FakeProvider) -> FakeProvider:
     return stage
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def directed(
     chromium: Browser, stage: FakeProvider, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[App, Any]]:

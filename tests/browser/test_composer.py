@@ -1,0 +1,161 @@
+"""The field where messages are written."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import begin, is_in_state, is_live, turn
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def chat(page: Page) -> Page:
+    begin(page, "Hello.")
+    is_in_state(page, 1, "completed")
+    return page
+
+
+def test_a_draft_survives_a_reload(chat: Page) -> None:
+    chat.locator("#text").press_sequentially("Half a thou")
+    chat.reload()
+    expect(chat.locator("#text")).to_have_value("Half a thou")
+
+
+def test_a_draft_of_the_first_message_survives_a_reload(page: Page) -> None:
+    page.goto("/")
+    page.get_by_label("First message").press_sequentially("Half a")
+    page.reload()
+    expect(page.get_by_label("First message")).to_have_value("Half a")
+
+
+def test_a_sent_message_leaves_no_draft(chat: Page) -> None:
+    chat.locator("#text").press_sequentially("Said.")
+    chat.keyboard.press("Enter")
+    is_in_state(chat, 2, "completed")
+    chat.reload()
+    expect(chat.locator("#text")).to_have_value("")
+
+
+def test_enter_sends_and_shift_enter_begins_a_line(chat: Page) -> None:
+    chat.locator("#text").press_sequentially("One")
+    chat.keyboard.press("Shift+Enter")
+    chat.keyboard.type("Two")
+    chat.keyboard.press("Enter")
+    expect(turn(chat, 2).locator(".said")).to_have_text("One\nTwo", use_inner_text=True)
+
+
+def test_control_enter_sends(chat: Page) -> None:
+    chat.locator("#text").fill("By both keys")
+    chat.keyboard.press("Control+Enter")
+    is_in_state(chat, 2, "completed")
+
+
+def test_enter_that_ends_a_composition_does_not_send(chat: Page) -> None:
+    field = chat.locator("#text")
+    field.fill("にほん")
+    left_alone = field.evaluate(
+        "node => node.dispatchEvent(new KeyboardEvent('keydown',"
+        " {key: 'Enter', code: 'Enter', isComposing: true, bubbles: true, cancelable: true}))"
+    )
+    assert left_alone
+    expect(field).to_have_value("にほん")
+    expect(chat.locator("#pending")).to_be_empty()
+
+
+def test_on_touch_enter_is_a_new_line(guest) -> None:
+    page = guest.page(width=390)
+    begin(page, "Hello.")
+    page.locator("#text").press_sequentially("One")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Two")
+    expect(page.locator("#text")).to_have_value("One\nTwo")
+
+
+def test_nothing_but_spaces_cannot_be_sent(chat: Page) -> None:
+    chat.locator("#text").fill("  \n ")
+    expect(chat.locator("#send")).to_be_disabled()
+    chat.keyboard.press("Enter")
+    expect(chat.locator("#pending")).to_be_empty()
+
+
+def test_the_price_is_shown_while_typing(chat: Page) -> None:
+    chat.locator("#text").press_sequentially("What does this cost?")
+    expect(chat.locator("#price")).to_have_text(re.compile(r"^~\d+ tokens$"))
+
+
+def test_keys_are_listed_and_letters_belong_to_text_fields(chat: Page) -> None:
+    chat.locator("#text").press_sequentially("? j k c y gg")
+    expect(chat.locator("#dialog")).to_be_hidden()
+    chat.locator("#text").fill("")
+    chat.keyboard.press("Escape")
+    chat.keyboard.press("?")
+    sheet = chat.locator("#dialog")
+    for words in ("Send; on touch a new line", "Stop the reply", "Next message", "Filter conversations", "These keys"):
+        expect(sheet).to_contain_text(words)
+    chat.keyboard.press("j")
+    expect(sheet).to_be_visible()
+    chat.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+
+
+def test_letters_move_between_messages(chat: Page) -> None:
+    chat.keyboard.press("Escape")
+    chat.keyboard.press("G")
+    expect(turn(chat, 1).locator(".reply")).to_be_focused()
+    chat.keyboard.press("k")
+    expect(turn(chat, 1).locator(".user")).to_be_focused()
+    chat.keyboard.press("y")
+    assert chat.evaluate("navigator.clipboard.readText()") == "Hello."
+    chat.keyboard.press("c")
+    expect(chat.locator("#text")).to_be_focused()
+
+
+def test_letters_can_be_switched_off(chat: Page) -> None:
+    chat.keyboard.press("Escape")
+    chat.keyboard.press("?")
+    chat.get_by_label("Single letters work").uncheck()
+    chat.keyboard.press("Escape")
+    chat.locator("#scroller").focus()
+    chat.keyboard.press("?")
+    expect(chat.locator("#dialog")).to_be_hidden()
+
+
+def test_the_context_panel_and_the_filter_have_keys(chat: Page) -> None:
+    chat.keyboard.press("Alt+i")
+    expect(chat.locator("#context")).to_be_hidden()
+    chat.keyboard.press("Alt+i")
+    expect(chat.locator("#context")).to_be_visible()
+    chat.keyboard.press("Control+k")
+    expect(chat.locator("#filter")).to_be_focused()
+
+
+def test_typing_into_the_filter_finds_a_conversation(chat: Page) -> None:
+    begin(chat, "A quite peculiar heading")
+    chat.locator("#filter").fill("peculiar")
+    expect(chat.locator("#conversations .list li")).to_have_count(1)
+    chat.locator("#filter").fill("nowhere to be found")
+    expect(chat.locator("#conversations")).to_contain_text("No title has")
+
+
+def test_a_prompt_of_the_start_page_begins_a_conversation(visitor) -> None:
+    page = visitor.page()
+    page.goto("/")
+    page.locator(".prompts button").nth(1).click()
+    is_live(page)
+    is_in_state(page, 1, "completed")
+    expect(turn(page, 1).locator(".prose")).to_contain_text("14 May")
+
+
+def test_the_example_project_can_be_asked_about(visitor) -> None:
+    page = visitor.page()
+    page.goto("/")
+    page.get_by_role("button", name="Open the example project").click()
+    is_live(page)
+    page.locator("#text").fill("When is the release, and who signs it off?")
+    page.keyboard.press("Enter")
+    is_in_state(page, 15, "completed")
+    expect(turn(page, 15).locator(".reply")).to_contain_text("Dana")

@@ -1,0 +1,209 @@
+"""A turn on the page: streamed, stopped, failed, waiting, too large; and what the reader's scroll position is worth."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Visitor, begin, is_in_state, reply_of, say, turn
+from tests.fakes.provider import CUT, FakeProvider, NoAnswer, Reply, Status
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+def live(page: Page, number: int) -> str:
+    return turn(page, number).locator(".live").text_content() or ""
+
+
+def test_text_shows_while_it_comes_and_stands_as_markdown(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
+    provider.script = [Reply("Some **bold** words\n\n- one\n- two", gate=gate, gate_after=3)]
+    begin(page, "Say something.")
+    expect(turn(page, 1).locator(".live")).to_have_text("Some **bold** words")
+    gate.set()
+    is_in_state(page, 1, "completed")
+    expect(turn(page, 1).locator(".prose strong")).to_have_text("bold")
+    expect(turn(page, 1).locator(".prose li")).to_have_count(2)
+    assert live(page, 1) == ""
+
+
+def test_stop_before_the_first_word(page: Page, provider: FakeProvider) -> None:
+    provider.script = [NoAnswer(), Reply("Here I am.")]
+    begin(page, "Are you there?")
+    expect(turn(page, 1)).to_contain_text("Preparing the context")
+    page.locator("#stop").click()
+    is_in_state(page, 1, "stopped")
+    turn(page, 1).get_by_role("button", name="Retry").click()
+    is_in_state(page, 1, "completed")
+    assert reply_of(page, 1) == "Here I am."
+
+
+def test_escape_stops(page: Page, provider: FakeProvider, gate: threading.Event) -> None:
+    provider.script = [Reply("Word after word after word", gate=gate, gate_after=3)]
+    begin(page, "Go on.")
+    expect(turn(page, 1).locator(".live")).to_contain_text("Word after word")
+    page.locator("#text").focus()
+    page.keyboard.press("Escape")
+    is_in_state(page, 1, "stopped")
+    assert reply_of(page, 1) == "Word after word"
+
+
+def test_a_wrong_key_is_explained_and_can_be_tried_again(page: Page, provider: FakeProvider) -> None:
+    provider.script = [Status(401, "Incorrect API key provided"), Reply("Now it works.")]
+    begin(page, "Hello?")
+    is_in_state(page, 1, "failed")
+    expect(turn(page, 1)).to_contain_text("Incorrect API key provided")
+    turn(page, 1).get_by_role("button", name="Retry").click()
+    is_in_state(page, 1, "completed")
+
+
+def test_a_stream_that_breaks_off_keeps_its_text(page: Page, provider: FakeProvider) -> None:
+    provider.script = [Reply("Half of an", ending=CUT)]
+    begin(page, "Tell me.")
+    is_in_state(page, 1, "failed")
+    expect(turn(page, 1).locator(".prose")).to_have_text("Half of an")
+    expect(turn(page, 1)).to_contain_text("broke off")
+    expect(turn(page, 1).get_by_role("button", name="Retry")).to_be_visible()
+
+
+def test_a_waiting_message_can_be_cancelled_and_put_back(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
+    provider.script = [Reply("First things first", gate=gate, gate_after=2)]
+    begin(page, "First.")
+    expect(turn(page, 1).locator(".live")).to_have_text("First things")
+    say(page, "Second, in a hurry.")
+    is_in_state(page, 2, "queued")
+    expect(turn(page, 2)).to_contain_text("Waiting for the turn before")
+    turn(page, 2).hover()
+    turn(page, 2).get_by_role("button", name="Cancel").click()
+    is_in_state(page, 2, "cancelled")
+    turn(page, 2).get_by_role("button", name="Put back").click()
+    expect(page.locator("#text")).to_have_value("Second, in a hurry.")
+    gate.set()
+    is_in_state(page, 1, "completed")
+    assert len(provider.requests) == 1
+
+
+def test_a_waiting_message_goes_when_its_time_has_come(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
+    provider.script = [Reply("First things", gate=gate, gate_after=1), Reply("And the second.")]
+    begin(page, "First.")
+    expect(turn(page, 1).locator(".live")).to_have_text("First")
+    say(page, "Second.")
+    is_in_state(page, 2, "queued")
+    gate.set()
+    is_in_state(page, 2, "completed")
+    assert [reply_of(page, 1), reply_of(page, 2)] == ["First things", "And the second."]
+
+
+@pytest.mark.parametrize("fix", ["Raise the budget", "Send its beginning and end"])
+def test_a_message_over_the_budget_says_what_needs_how_much_and_how_to_go_on(page: Page, fix: str) -> None:
+    begin(page, "Short.")
+    is_in_state(page, 1, "completed")
+    page.locator("#text").fill("word " * 20_000)
+    expect(page.locator("#price")).to_have_text(re.compile(r"over the budget$"))
+    page.locator("#send").click()
+    is_in_state(page, 2, "failed")
+    expect(turn(page, 2).locator(".notice")).to_contain_text(re.compile(r"20,\d\d\d"))
+    turn(page, 2).get_by_role("button", name=fix).click()
+    is_in_state(page, 2, "completed")
+
+
+LONG = "\n\n".join(f"Paragraph {number} has a few words to fill a line or two of the page." for number in range(1, 60))
+LAST_LINE = """page => {
+  const walker = document.createTreeWalker(document.querySelector('#log .turn:last-of-type .reply'), NodeFilter.SHOW_TEXT);
+  let found;
+  while (walker.nextNode()) if (walker.currentNode.textContent.includes('Omega')) found = walker.currentNode;
+  const range = document.createRange();
+  range.setStart(found, found.textContent.indexOf('Omega'));
+  range.setEnd(found, found.textContent.indexOf('Omega') + 5);
+  return range.getBoundingClientRect().top;
+}"""
+
+
+@pytest.mark.parametrize("before", ["", LONG + "\n\n"], ids=["short", "long"])
+def test_nothing_jumps_when_markdown_replaces_the_text_as_it_came(
+    page: Page, provider: FakeProvider, gate: threading.Event, before: str
+) -> None:
+    text = f"{before}Alpha one.\n\nBeta two.\n\nGamma three.\n\nDelta four.\n\nOmega last"
+    provider.script = [Reply(text, gate=gate, gate_after=len(Reply(text).pieces()))]
+    begin(page, "Five paragraphs, please.")
+    expect(turn(page, 1).locator(".live")).to_contain_text("Omega last")
+    shown = page.evaluate(LAST_LINE)
+    gate.set()
+    is_in_state(page, 1, "completed")
+    assert abs(page.evaluate(LAST_LINE) - shown) < 22
+
+
+def test_a_long_reply_is_followed_to_its_end(page: Page, provider: FakeProvider) -> None:
+    provider.script = [Reply(LONG, pace_seconds=0.002)]
+    begin(page, "At length, please.")
+    is_in_state(page, 1, "completed")
+    expect(turn(page, 1).get_by_text("Paragraph 59")).to_be_in_viewport()
+    expect(page.locator("#latest")).to_be_hidden()
+
+
+def test_a_reader_who_scrolled_up_is_left_alone(page: Page, provider: FakeProvider, gate: threading.Event) -> None:
+    pieces = Reply(LONG).pieces()
+    provider.script = [Reply(LONG, gate=gate, gate_after=len(pieces) // 2)]
+    begin(page, "At length, please.")
+    expect(turn(page, 1).locator(".live")).to_contain_text("Paragraph 28")
+    page.locator("#scroller").hover()
+    page.mouse.wheel(0, -400)
+    expect(page.locator("#latest")).to_be_visible()
+    page.wait_for_function("new Promise(requestAnimationFrame).then(() => true)")
+    top = page.locator("#scroller").evaluate("node => node.scrollTop")
+    gate.set()
+    expect(page.locator("#log")).to_contain_text("Paragraph 59")
+    assert abs(page.locator("#scroller").evaluate("node => node.scrollTop") - top) < 2
+    page.get_by_role("button", name="Jump to latest").click()
+    expect(page.locator("#latest")).to_be_hidden()
+    is_in_state(page, 1, "completed")
+    expect(turn(page, 1).get_by_text("Paragraph 59")).to_be_in_viewport()
+
+
+def test_html_in_messages_and_replies_is_only_text(guest: Visitor, provider: FakeProvider) -> None:
+    attack = "<img src=x onerror='window.hacked = 1'><script>window.hacked = 2</script> [x](javascript:hacked=3)"
+    provider.otherwise = Reply(attack)
+    page = guest.page()
+    begin(page, attack)
+    is_in_state(page, 1, "completed")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("#log img, #log script, #log a[href^=javascript], #side img").count() == 0
+    expect(turn(page, 1).locator(".said")).to_have_text(attack)
+    expect(page.locator("#title")).to_contain_text("<img src=x")
+
+
+def test_each_script_is_set_in_its_own_direction(page: Page, provider: FakeProvider) -> None:
+    provider.script = [Reply("שלום. התשובה היא 42."), Reply("これは日本語の返事です。")]
+    begin(page, "مرحبا، متى موعد الإصدار؟")
+    is_in_state(page, 1, "completed")
+    said, reply = turn(page, 1).locator(".said"), turn(page, 1).locator(".prose")
+    assert [node.evaluate("node => getComputedStyle(node).direction") for node in (said, reply)] == ["rtl", "rtl"]
+    say(page, "次のリリースはいつですか？" * 12)
+    is_in_state(page, 2, "completed")
+    assert turn(page, 2).locator(".said").evaluate("node => getComputedStyle(node).direction") == "ltr"
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_code_is_copied_as_it_is(page: Page, provider: FakeProvider) -> None:
+    provider.script = [Reply("Look:\n\n```python\nprint('<b>')\n```")]
+    begin(page, "Code, please.")
+    is_in_state(page, 1, "completed")
+    turn(page, 1).locator(".code").get_by_role("button", name="Copy").click()
+    expect(turn(page, 1).locator(".code").get_by_role("button")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == "print('<b>')\n"
