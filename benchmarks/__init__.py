@@ -1,0 +1,1 @@
+"""Speed and memory, beside a bare Channels consumer on the same server, machine and run. `make bench` prints JSON."""

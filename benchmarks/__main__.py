@@ -1,0 +1,56 @@
+"""`make bench`: one JSON document; every figure of the product beside the bare consumer's of the same run."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import tempfile
+from typing import Any
+
+import django
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--streams", type=int, nargs="*", default=[1, 100], help="how many paced streams at once")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home:
+        os.environ.update(CCM_HOME=home, DJANGO_SETTINGS_MODULE="ccmweb.settings", CCM_BUILTIN_PACE="0")
+        django.setup()
+        print(json.dumps(measured(arguments.streams), indent=2))
+
+
+def measured(streams: list[int]) -> dict[str, Any]:
+    from django.core.management import call_command
+
+    from benchmarks import servers
+    from benchmarks.measures import REPEATS
+    from benchmarks.stage import Stage
+    from benchmarks.writes import writes_per_turn
+
+    call_command("migrate", verbosity=0)
+    stage = Stage.set(max([*streams, REPEATS]))
+    with servers.bare() as (port, pid):
+        floor = asyncio.run(stage.of_bare(port, pid, streams))
+    with servers.paced_provider() as provider, servers.product(provider) as (port, pid):
+        product = asyncio.run(stage.of_product(port, pid, streams))
+    return {
+        "frame_latency_ms": {
+            count: {
+                "bare": floor["latency"][count],
+                "product": product["latency"][count],
+                "added_p50": round(product["latency"][count]["p50"] - floor["latency"][count]["p50"], 2),
+            }
+            for count in streams
+        },
+        "time_to_first_token_ms": product["first_token"],
+        "stop_acknowledged_while_silent_ms": product["stop"],
+        "idle_socket_kib": {"bare": floor["memory"], "product": product["memory"]},
+        "writes_per_turn": writes_per_turn(stage.owner),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""What one turn writes: statements and transactions, counted in the process that answers it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from channels.layers import get_channel_layer
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.backends.signals import connection_created
+
+from efforts import actions, events
+from efforts.models import Session
+from efforts.runner import Runner
+from efforts.snapshots import turn_view
+from efforts.threads import read, write
+
+WRITES = ("INSERT", "UPDATE", "DELETE")
+
+
+def writes_per_turn(owner: User) -> dict[str, int]:
+    """Of a short turn on the built-in engine, from the message to its settling."""
+    counted: Counter[str] = Counter()
+
+    def note(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        word = sql.split(" ", 1)[0].upper()
+        counted["transactions"] += word == "BEGIN"
+        counted["statements"] += word in WRITES
+        return execute(sql, params, many, context)
+
+    def watch(connection: Any, **kwargs: Any) -> None:
+        connection.execute_wrappers.append(note)
+
+    connection_created.connect(watch)
+    connection.close()
+    asyncio.run(one_turn(actions.create_session(owner), counted))
+    return dict(counted)
+
+
+async def one_turn(session: Session, counted: Counter[str]) -> None:
+    runner = Runner()
+    task = asyncio.create_task(runner.run())
+    layer = get_channel_layer()
+    channel = await layer.new_channel()
+    await layer.group_add(events.session_group(session.pk), channel)
+    counted.clear()
+    await write(actions.send_message, session, text="What can you do here?", client_id="bench", actor=session.owner)
+    while (turn := await read(turn_view, session, 1)) is None or turn.state != "completed":
+        await layer.receive(channel)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
