@@ -17,6 +17,7 @@ from efforts import actions, snapshots
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
 from efforts.models import Run, Session, Turn
+from efforts.snapshots.pages import first_shown
 
 from .shared import (
     OwnRequest,
@@ -105,7 +106,8 @@ def turn(request: OwnRequest, session_id: UUID, number: int) -> HttpResponse:
 def context(request: OwnRequest, session_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
     if request.htmx:
-        return part(request, "chat/context_answer.html", {**log_context(session), **next_call(session)})
+        window_from = first_shown(snapshots.main_branch(session))
+        return part(request, "chat/context_answer.html", {"window_from": window_from, **next_call(session)})
     return page(request, "chat/context_page.html", next_call(session))
 
 

@@ -17,7 +17,7 @@ from efforts.example import open_example
 from efforts.models import Session
 from efforts.templatetags.look import THEME_COOKIE, THEMES
 
-from .shared import OwnRequest, page
+from .shared import OwnRequest, model_label, page
 
 YEAR = 31_536_000
 PROMPTS = (
@@ -33,9 +33,10 @@ def start(request: OwnRequest) -> HttpResponse:
 
 
 def start_page(request: OwnRequest, *, text: str = "", error: str = "", status: int = 200) -> HttpResponse:
-    model = connections.choose(Session(endpoint=connections.defaults_for(request.user)[0]))
-    context = {"text": text, "error": error, "prompts": PROMPTS, "builtin": model.kind == "builtin"}
-    return page(request, "start/page.html", {**context, "model_label": model.label}, status=status)
+    endpoint, model = connections.defaults_for(request.user)
+    label = model_label(Session(endpoint=endpoint, model=model))
+    context = {"text": text, "error": error, "prompts": PROMPTS, "builtin": label == connections.BUILTIN_LABEL}
+    return page(request, "start/page.html", {**context, "model_label": label}, status=status)
 
 
 @require_POST

@@ -1,5 +1,6 @@
 // Where messages are written: drafts, keys, the price while typing, Send and Stop.
 
+import { fit } from "./field.js";
 import { post } from "./http.js";
 import { bind } from "./keys.js";
 import * as store from "./store.js";
@@ -108,15 +109,9 @@ export class Composer {
   #typed() {
     clearTimeout(this.#draftTimer);
     this.#draftTimer = setTimeout(() => this.keepDraft(), DRAFT_AFTER);
-    this.#grow();
+    fit(this.#field);
     this.#show();
     this.#askPrice();
-  }
-
-  #grow() {
-    if (CSS.supports("field-sizing", "content")) return;
-    this.#field.style.height = "auto";
-    this.#field.style.height = `${this.#field.scrollHeight}px`;
   }
 
   #show() {

@@ -44,7 +44,7 @@ export class Pending {
   }
 
   #add({ client_id: clientId, text }) {
-    const bubble = document.createElement("section");
+    const bubble = document.createElement("div");
     bubble.className = "msg user pending";
     bubble.dataset.client = clientId;
     const who = document.createElement("div");

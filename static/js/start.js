@@ -1,5 +1,6 @@
 // The start page: its composer keeps a draft and sends by Enter like the chat's.
 
+import { fit } from "./field.js";
 import { bind } from "./keys.js";
 import * as store from "./store.js";
 
@@ -10,6 +11,7 @@ const button = form.querySelector("button");
 const fine = window.matchMedia("(pointer: fine)");
 
 function show() {
+  fit(field);
   button.disabled = !field.value.trim();
 }
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from efforts.connections import decrypt_key
-from efforts.models import AccountEvent, Endpoint
+from efforts.models import AccountEvent, Endpoint, Session
 from tests.fakes.provider import FakeProvider
 
 from .conftest import HTMX
@@ -116,6 +116,11 @@ def test_a_key_that_cannot_be_read_any_more_is_said(as_alice: Client, endpoint: 
     Endpoint.objects.filter(pk=endpoint.pk).update(key_encrypted="of another installation")
     part = as_alice.post(f"/settings/endpoints/{endpoint.pk}/test/", headers=HTMX).content.decode()
     assert "Enter the key again" in part
+    Endpoint.objects.filter(pk=endpoint.pk).update(is_default=True)
+    assert "Mine answers." in as_alice.get("/").content.decode()
+    as_alice.post("/s/new/", {"text": "Hello"})
+    chat = as_alice.get(Session.objects.get(owner=endpoint.owner).get_absolute_url())
+    assert "Enter the key again" in chat.content.decode()
 
 
 def test_the_models_of_another_are_not_there(as_bob: Client, endpoint: Endpoint) -> None:
