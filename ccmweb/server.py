@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 from collections.abc import Callable
@@ -11,9 +12,11 @@ from daphne.endpoints import build_endpoint_description_strings
 from daphne.server import Server, twisted_loop
 from django.conf import settings
 from django.urls import reverse
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
 
 from ccmweb import sign_in
-from efforts.runner import ensure_started
+from efforts.runner import ensure_started, shut_down
 
 
 class PortTaken(Exception):
@@ -62,4 +65,10 @@ def serve(application: Any, host: str, port: int, announce: Callable[[str], None
     if settings.CCM_RUNNER == "embedded":
         # What waited when the last process ended goes on before anybody looks.
         twisted_loop.call_soon(ensure_started)
+    reactor.addSystemEventTrigger("before", "shutdown", end_runner)  # type: ignore[arg-type]  # an interface, no self
     server.run()
+
+
+def end_runner() -> Deferred[None]:
+    """The process waits for this before it ends."""
+    return Deferred.fromFuture(asyncio.ensure_future(shut_down()))

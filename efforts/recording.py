@@ -6,7 +6,7 @@ raises `LeaseLost` where it does not (another process took the run for dead, or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -133,11 +133,13 @@ def lease_end() -> datetime:
     return timezone.now() + timedelta(seconds=settings.CCM_LEASE_SECONDS)
 
 
-def hold(lease: Lease) -> None:
-    """Renew the lease and lock the run's row until the transaction ends."""
+def hold(lease: Lease, *, ending: bool = False) -> None:
+    """Renew the lease and lock the run's row until the transaction ends; with its branch where the run ends."""
     mine = Run.objects.filter(pk=lease.run_id, state=RunState.RUNNING, lease_owner=lease.owner)
     if not mine.update(lease_expires_at=lease_end()):
         raise LeaseLost(lease.run_id)
+    if ending:  # the branch before the session, as everybody locks them, or two would wait for each other
+        Branch.objects.select_for_update(of=("self",)).get(runs=lease.run_id)
 
 
 def heartbeat(owner: str, run_ids: Iterable[UUID]) -> set[UUID]:
@@ -147,9 +149,10 @@ def heartbeat(owner: str, run_ids: Iterable[UUID]) -> set[UUID]:
     return set(mine.values_list("pk", flat=True))
 
 
-def stop_requests(run_ids: Iterable[UUID]) -> set[UUID]:
-    wanted = Run.objects.filter(pk__in=list(run_ids), stop_requested_at__isnull=False)
-    return set(wanted.values_list("pk", flat=True))
+def stop_requests(run_ids: Collection[UUID]) -> set[UUID]:
+    """The runs that shall stop: because somebody asked, or because they are gone with their session."""
+    go_on = Run.objects.filter(pk__in=run_ids, stop_requested_at=None)
+    return set(run_ids) - set(go_on.values_list("pk", flat=True))
 
 
 def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
@@ -180,8 +183,9 @@ def write_deltas(deltas: list[Delta]) -> None:
     """Commit the text of many runs at once; the text of a run that was lost is dropped."""
     with transaction.atomic():
         owners = {delta.lease.run_id: delta.lease.owner for delta in deltas}
-        running = Run.objects.filter(pk__in=owners, state=RunState.RUNNING).values_list("pk", "lease_owner")
-        mine = {pk for pk, owner in running if owners[pk] == owner}
+        # Locked, so that nobody ends a run between the look at its owner and the text.
+        running = Run.objects.filter(pk__in=owners, state=RunState.RUNNING).order_by("pk").select_for_update()
+        mine = {pk for pk, owner in running.values_list("pk", "lease_owner") if owners[pk] == owner}
         for delta in sorted(deltas, key=lambda delta: delta.lease.session_id):
             if delta.lease.run_id in mine:
                 data = delta.lease.data(call=delta.call, offset=delta.offset, text=delta.text)
@@ -191,7 +195,7 @@ def write_deltas(deltas: list[Delta]) -> None:
 def record_reply(lease: Lease, reply: Reply, ending: Ending | None = None) -> None:
     """Save what a call gave as a message; its delta rows go. With an ending, the run ends in the same transaction."""
     with transaction.atomic():
-        hold(lease)
+        hold(lease, ending=ending is not None)
         if reply.text or reply.tool_calls:
             save_message(
                 lease,
@@ -216,7 +220,7 @@ def record_tool_result(lease: Lease, call: int, tool_call: ToolCall, text: str) 
 
 def end_run(lease: Lease, ending: Ending) -> None:
     with transaction.atomic():
-        hold(lease)
+        hold(lease, ending=True)
         drop_deltas(lease.session_id, lease.run_id)
         end(lease, ending)
 
@@ -266,13 +270,13 @@ def recover(is_dead: Callable[[str], bool]) -> int:
 
 def interrupt(run: Run) -> bool:
     lease = Lease(run_id=run.pk, session_id=run.turn.session_id, turn_number=run.turn.number, owner=run.lease_owner)
-    call, text = live_text(run)
     with transaction.atomic():
         unchanged = Run.objects.filter(
             pk=run.pk, state=RunState.RUNNING, lease_owner=run.lease_owner, lease_expires_at=run.lease_expires_at
         )
         if not unchanged.update(lease_expires_at=lease_end()):
             return False
+        call, text = live_text(run)
         record_reply(lease, Reply(call=call, text=text), STOPPED if run.stop_requested_at else INTERRUPTED)
     return True
 

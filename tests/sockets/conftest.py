@@ -28,7 +28,7 @@ class Tab:
 
     async def connect(self) -> bool:
         connected, _ = await self.socket.connect(timeout=PATIENCE)
-        return connected
+        return bool(connected)
 
     async def hello(self, last_seq: int = 0) -> dict[str, Any]:
         await self.say(kind="hello", last_seq=last_seq)

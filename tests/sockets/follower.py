@@ -15,7 +15,7 @@ class Page:
     """What a browser gets when it reads the log: the texts that stand, the one on its way, and up to where."""
 
     seq: int
-    standing: dict[int, str]
+    standing: dict[Call, str]
     live: dict[Call, str]
 
 
@@ -25,7 +25,7 @@ class Follower:
 
     read: Callable[[], Page]
     seq: int = 0
-    standing: dict[int, str] = field(default_factory=dict)
+    standing: dict[Call, str] = field(default_factory=dict)
     live: dict[Call, str] = field(default_factory=dict)
     applied: list[dict[str, Any]] = field(default_factory=list)
     behind: bool = False
@@ -58,20 +58,16 @@ class Follower:
         self.live[call] = shown[:offset] + text
 
     def reload(self) -> None:
-        """Read the page; nothing that was shown may be missing from it."""
-        shown = list(self.live.values())
-        self.open_at_least(self.seq)
-        now = [*self.standing.values(), *self.live.values()]
-        for text in shown:
-            assert any(other.startswith(text) for other in now), f"shown, and then lost: {text!r}"
-
-    def open_at_least(self, seq: int) -> None:
-        page = self.read()
-        assert page.seq >= seq, f"the page ends at {page.seq}, the events at {seq}"
-        self.seq, self.standing, self.live = page.seq, dict(page.standing), dict(page.live)
+        """Read the page; it goes at least as far as the events did, and nothing that was shown is missing from it."""
+        shown, seq = dict(self.live), self.seq
+        self.open()
+        assert self.seq >= seq, f"the page ends at {self.seq}, the events at {seq}"
+        for call, text in shown.items():
+            now = self.standing.get(call, self.live.get(call, ""))
+            assert now.startswith(text), f"{call} was shown as {text!r} and is now {now!r}"
         self.behind = False
 
     def catch_up(self) -> None:
-        """What a browser does when something stands: it reads the turn again."""
+        """What a browser does when something stands: it reads again."""
         if self.behind:
             self.reload()

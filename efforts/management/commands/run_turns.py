@@ -1,0 +1,41 @@
+"""Answer turns in a process of its own, for web processes with CCM_RUNNER=worker."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import suppress
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+
+from efforts.runner import PROCESS, Runner, end
+
+
+class Command(BaseCommand):
+    help = "Answer the turns that wait in the database, until the process is ended."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(f"Runner {PROCESS} answers up to {settings.CCM_MAX_RUNS} turns at a time.")
+        self.stdout.flush()
+        try:
+            asyncio.run(work())
+        except DatabaseError as error:
+            raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error
+
+
+async def work() -> None:
+    """Run until SIGTERM or SIGINT; what was being answered is then marked interrupted with its text kept."""
+    runner = asyncio.create_task(Runner().run())
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, asked.set)
+    waiting = asyncio.create_task(asked.wait())
+    await asyncio.wait({runner, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    await end([runner])
+    with suppress(asyncio.CancelledError):
+        await runner

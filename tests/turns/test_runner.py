@@ -1,0 +1,115 @@
+"""What a runner does when the database is slow, away, or written by somebody else at the same time."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from efforts import actions, events, recording
+from efforts.models import Branch, Event, Run, Session
+from efforts.recording import COMPLETED, Delta, LeaseLost, Reply
+from efforts.runner import Runner
+from efforts.threads import read
+from tests.fakes.provider import FakeProvider
+from tests.fakes.provider import Reply as Said
+from tests.turns.conftest import Stage
+
+on_postgres = pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite has one writer at a time.")
+
+
+def failing_once(function: Any) -> Any:
+    failures = iter([OperationalError("the server closed the connection")])
+
+    def fails_once(*args: Any) -> Any:
+        for failure in failures:
+            raise failure
+        return function(*args)
+
+    return fails_once
+
+
+async def test_text_that_could_not_be_committed_is_committed_later(
+    stage: Stage, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, runner: Runner
+) -> None:
+    monkeypatch.setattr(recording, "write_deltas", failing_once(recording.write_deltas))
+    gate = threading.Event()
+    provider.script = [Said("One two three", gate=gate, gate_after=3)]
+    await stage.say("Count")
+    await stage.until(lambda: read(lambda: committed() == "One two three"))
+    gate.set()
+    await stage.settled()
+
+
+def committed() -> str:
+    return "".join(row.data["text"] for row in Event.objects.filter(kind="delta").order_by("seq"))
+
+
+async def test_a_runner_outlives_a_database_that_did_not_answer(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, runner: Runner
+) -> None:
+    await stage.ask("first")
+    monkeypatch.setattr(recording, "claim_runs", failing_once(recording.claim_runs))
+    turn = await stage.ask("second")
+    assert turn.run is not None
+    assert turn.run.state == "completed"
+
+
+def claimed(session: Session, owner: str = "here:1:a") -> recording.Lease:
+    actions.send_message(session, text="Hi", client_id="one", actor=session.owner)
+    (lease,) = recording.claim_runs(owner, 1)
+    return lease
+
+
+def test_text_written_before_a_run_is_taken_for_dead_is_kept(session: Session) -> None:
+    lease = claimed(session)
+    recording.write_deltas([Delta(lease=lease, call=1, offset=0, text="One ")])
+    stale = Run.objects.select_related("turn").get()
+    recording.write_deltas([Delta(lease=lease, call=1, offset=4, text="two")])
+    assert recording.interrupt(stale)
+    assert session.messages.get(role="assistant").text == "One two"
+
+
+def test_a_runner_taken_for_dead_writes_nothing_more(session: Session) -> None:
+    lease = claimed(session)
+    recording.recover(lambda owner: True)
+    recording.write_deltas([Delta(lease=lease, call=1, offset=0, text="late")])
+    assert not committed()
+    with pytest.raises(LeaseLost):
+        recording.record_reply(lease, Reply(call=1, text="late"), COMPLETED)
+    assert Run.objects.get().state == "interrupted"
+    assert not session.messages.filter(role="assistant")
+
+
+@on_postgres
+def test_a_message_sent_while_a_turn_ends_does_not_wait_for_what_waits_for_it(session: Session) -> None:
+    lease = claimed(session)
+    faults: list[Exception] = []
+
+    def finish() -> None:
+        try:
+            recording.record_reply(lease, Reply(call=1, text="Done."), COMPLETED)
+        except OperationalError as error:
+            faults.append(error)
+        connection.close()
+
+    ending = threading.Thread(target=finish)
+    with transaction.atomic():  # as send_message does: the branch, then the session
+        Branch.objects.select_for_update().get(session=session)
+        ending.start()
+        wait_until_somebody_waits()
+        events.append(session.pk, "note")
+    ending.join()
+    assert not faults
+    assert Run.objects.get().state == "completed"
+
+
+def wait_until_somebody_waits() -> None:
+    with connection.cursor() as cursor:
+        for _ in range(100_000):
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone() != (0,):
+                return
+    raise AssertionError("Nobody waits.")
