@@ -251,6 +251,7 @@ def delete_session(session: Session, *, typed_name: str, actor: User) -> None:
         session.delete()
         events.account(owner, "session.deleted", actor=actor)
         transaction.on_commit(lambda: events.hang_up(session_id))
+        transaction.on_commit(events.wake_runners)  # what was running there stops
     forget_freed_pages()
 
 

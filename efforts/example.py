@@ -30,8 +30,8 @@ EXCHANGES = (
         "Users are logged out after about an hour, always with a 401. Can you see why from this?\n\n"
         "    access_token: lifetime 3600 s\n    refresh_token: lifetime 30 d, requested: never",
         "The access token lives 3,600 seconds and nothing asks for a new one before it expires, so the "
-        "first call after an hour gets a 401.\n\nRequest a refresh token at sign-in, and renew the access token when fewer than "
-        "five minutes are left.",
+        "first call after an hour gets a 401.\n\nRequest a refresh token at sign-in, and renew the access token "
+        "when fewer than five minutes are left.",
     ),
     (
         "Good. We renew them automatically, no button. And the renewal must be tested with revoked tokens too.",

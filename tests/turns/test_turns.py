@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from typing import Any
@@ -125,6 +126,25 @@ async def test_a_provider_that_never_answers_times_out(stage: Stage, provider: F
     turn = await stage.ask("Hi")
     assert turn.run is not None
     assert (turn.run.state, turn.run.error_code) == ("failed", "timeout")
+
+
+async def test_a_slow_first_token_is_waited_for(stage: Stage, provider: FakeProvider) -> None:
+    gate = threading.Event()
+    provider.script = [Reply("At last.", gate=gate)]
+    turn = await stage.say("Hi")
+    await asyncio.to_thread(provider.wait_for_requests, 1)
+    assert (await stage.turn(1)).run.state == "running"  # type: ignore[union-attr]
+    gate.set()
+    await stage.settled()
+    assert await stage.texts(turn) == [("user", "Hi"), ("assistant", "At last.")]
+
+
+async def test_a_broken_provider_is_given_up_in_the_end(stage: Stage, provider: FakeProvider) -> None:
+    provider.otherwise = Status(500, "on fire")
+    turn = await stage.ask("Hi")
+    assert turn.run is not None
+    assert (turn.run.state, turn.run.error_code) == ("failed", "server_error")
+    assert "on fire" in turn.run.error_text
 
 
 async def test_a_busy_provider_is_asked_again(stage: Stage, provider: FakeProvider) -> None:

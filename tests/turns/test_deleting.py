@@ -1,0 +1,81 @@
+"""Deleting a conversation leaves nothing of it, in no table and in no file."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.db import connection
+
+from efforts import actions
+from efforts.errors import Refused
+from efforts.models import AccountEvent, Endpoint, Session
+from efforts.threads import read, write
+from tests.fakes.provider import Call, FakeProvider, Reply
+from tests.turns.conftest import Stage
+
+SECRET = "xylophonequartz"
+
+
+async def everything_said(stage: Stage, provider: FakeProvider) -> None:
+    provider.script = [Reply(f"{SECRET} noted", calls=(Call.of("search_messages", query=SECRET),)), Reply(SECRET)]
+    await stage.ask(f"Remember {SECRET}.")
+
+
+def rows_left() -> dict[str, int]:
+    kept = {AccountEvent, Endpoint}
+    models = [model for model in apps.get_app_config("efforts").get_models() if model not in kept]
+    return {model.__name__: count for model in models if (count := model._default_manager.count())}
+
+
+def files() -> bytes:
+    name = Path(str(connection.settings_dict["NAME"]))
+    return b"".join(path.read_bytes() for path in name.parent.glob(name.name + "*"))
+
+
+@pytest.mark.usefixtures("runner")
+async def test_no_row_is_left(stage: Stage, provider: FakeProvider) -> None:
+    await everything_said(stage, provider)
+    assert set(await read(rows_left)) >= {"Session", "Turn", "Run", "Message", "ContextPlan", "Fragment", "Event"}
+    await write(actions.delete_session, stage.session, typed_name=str(stage.session), actor=stage.session.owner)
+    assert await read(rows_left) == {}
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="looks into SQLite's file")
+async def test_no_byte_is_left_in_the_database_file(stage: Stage, provider: FakeProvider, runner: object) -> None:
+    await everything_said(stage, provider)
+    assert SECRET.encode() in await read(files)
+    await write(actions.delete_session, stage.session, typed_name=str(stage.session), actor=stage.session.owner)
+    assert SECRET.encode() not in await read(files)
+
+
+@pytest.mark.usefixtures("runner")
+async def test_a_running_turn_of_a_deleted_conversation_stops_at_once_and_quietly(
+    stage: Stage, provider: FakeProvider
+) -> None:
+    provider.script = [Reply("one two three", gate=threading.Event(), gate_after=1)]
+    await stage.say("Count")
+    await stage.logged("delta")
+    await write(actions.delete_session, stage.session, typed_name=str(stage.session), actor=stage.session.owner)
+    assert await asyncio.to_thread(provider.gone.wait, 10)
+    assert await read(rows_left) == {}
+
+
+@pytest.mark.django_db
+def test_the_name_must_be_typed(alice: User) -> None:
+    session = actions.create_session(alice, title="Payments")
+    with pytest.raises(Refused, match="Payments"):
+        actions.delete_session(session, typed_name="payments", actor=alice)
+    assert Session.objects.filter(pk=session.pk).exists()
+
+
+@pytest.mark.django_db
+def test_that_something_was_deleted_stays_in_the_account_log_without_its_name(alice: User) -> None:
+    session = actions.create_session(alice, title="Payments")
+    actions.delete_session(session, typed_name="Payments", actor=alice)
+    entry = AccountEvent.objects.get(kind="session.deleted")
+    assert (entry.owner, entry.actor, entry.data) == (alice, alice, {})
