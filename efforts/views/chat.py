@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from efforts import actions, snapshots
 from efforts.errors import Refused
+from efforts.example import EXCHANGES, PROMPTS
 from efforts.llm.tokens import get_counter
 from efforts.models import Run, Session, Turn
 from efforts.snapshots.pages import first_shown
@@ -51,7 +52,15 @@ def chat_page(
     status: int = 200,
 ) -> HttpResponse:
     context = {**log_context(session, before), **next_call(session), "text": text, "error": error}
-    return page(request, "chat/page.html", {**context, "client_id": uuid4().hex}, status=status)
+    more = {"client_id": uuid4().hex, "suggestions": suggestions(session)}
+    return page(request, "chat/page.html", {**context, **more}, status=status)
+
+
+def suggestions(session: Session) -> list[dict[str, str]]:
+    """Questions to try, while the example is as it was opened."""
+    if not session.is_example or snapshots.main_branch(session).head != len(EXCHANGES):
+        return []
+    return [{"text": text, "client_id": uuid4().hex} for text in PROMPTS]
 
 
 def log_context(session: Session, before: int | None = None) -> dict[str, Any]:

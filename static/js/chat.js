@@ -145,6 +145,7 @@ function show(next) {
 // -- from the person
 
 function send(text) {
+  document.getElementById("suggestions")?.remove();
   outbox.add(text);
   follower.pin();
 }
@@ -196,6 +197,11 @@ async function act(form, submitter) {
 }
 
 document.addEventListener("submit", (event) => {
+  if (event.target.matches("[data-suggest]")) {
+    event.preventDefault();
+    send(event.target.elements.text.value);
+    return;
+  }
   if (!event.target.matches("[data-act]")) return;
   event.preventDefault();
   act(event.target, event.submitter);
