@@ -1,0 +1,53 @@
+"""What the documents name is there, and every event is described."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core.management import get_commands
+
+from tests.house.process import ROOT
+
+SPECIFICATION = "docs/specification.md"  # has a test of its own
+PAGES = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = ["README.md", *(page for page in PAGES if page != SPECIFICATION)]
+# Where a name without a folder may stand.
+FOLDERS = ("", "efforts", "efforts/domain", "static/js")
+
+
+def read(document: str) -> str:
+    return (ROOT / document).read_text()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_to_files(document: str) -> None:
+    links = re.findall(r"\]\((?!http)([^)#]+)", read(document))
+    assert [link for link in links if not ((ROOT / document).parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_named_files_are_there(document: str) -> None:
+    names = re.findall(r"`([\w./-]+\.(?:py|md|js|css|toml|html))(?:::\w+)?`", read(document))
+    assert [name for name in names if not any((ROOT / folder / name).exists() for folder in FOLDERS)] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_named_commands_exist(document: str) -> None:
+    assert set(re.findall(r"manage\.py (\w+)", read(document))) <= set(get_commands())
+
+
+def test_every_event_is_described_and_no_other() -> None:
+    table = read("docs/events.md").partition("## Events")[2].partition("\n## ")[0]
+    code = "".join(path.read_text() for path in (ROOT / "efforts").glob("*.py"))
+    written = set(re.findall(r'"((?:session|turn|run|plan|message)\.[a-z]+)"', code))
+    of_accounts = set(re.findall(r'account\([^)]*"([\w.]+)"', code))
+    assert described(table) == written - of_accounts
+
+
+def described(table: str) -> set[str]:
+    return {kind for line in table.splitlines() if line.startswith("| `") for kind in first_cell(line)}
+
+
+def first_cell(line: str) -> list[str]:
+    return re.findall(r"`([a-z]+\.[a-z]+)`", line.split("|")[1])
