@@ -28,7 +28,7 @@ document.addEventListener("keydown", (event) => {
   if (!menu) return;
   menu.open = false;
   menu.querySelector("summary").focus();
-  event.stopPropagation();
+  event.stopImmediatePropagation();
 });
 
 // What a panel had open stays open when it is read again.

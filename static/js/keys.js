@@ -27,8 +27,9 @@ const isLetter = (combo) => !combo.includes("+") && combo.replace(" ", "").lengt
 function matches(entry, event, combo, typing) {
   if (!entry.run || entry.combo !== combo) return false;
   if (entry.where) return event.target.matches?.(entry.where) ?? false;
-  if (!isLetter(entry.combo)) return true;
-  return !typing && store.read(OFF) !== "1" && !document.querySelector("dialog[open]");
+  // An open dialog has the keyboard to itself.
+  if (document.querySelector("dialog[open]")) return false;
+  return !isLetter(entry.combo) || (!typing && store.read(OFF) !== "1");
 }
 
 document.addEventListener("keydown", (event) => {
