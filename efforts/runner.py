@@ -20,6 +20,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from efforts import events, recording
+from efforts.llm.tokens import get_counter
 from efforts.orchestrator import RunControl, run_turn
 from efforts.recording import Delta, Lease
 from efforts.threads import read, write
@@ -115,6 +116,8 @@ class Runner:
         """Work until cancelled; then what is running is marked interrupted with its text kept."""
         events.doorbell.attend()
         await write(recording.recover, is_dead)
+        # Reading the tokenizer's table takes a quarter of a second; nobody's first message shall wait for it.
+        await read(get_counter, settings.CCM_ENCODING)
         helpers = [asyncio.create_task(keep_up(work)) for work in (self.deltas.run, self.listen, self.keep_leases)]
         try:
             await keep_up(self.take_runs)
