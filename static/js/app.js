@@ -52,7 +52,9 @@ bind("Outside text fields", "?", "These keys", ACTIONS.keys);
 if (document.getElementById("context")) bind("Anywhere", "Alt+i", "Context panel", ACTIONS.panel);
 
 document.addEventListener("submit", (event) => {
-  if ("forgetAll" in event.target.dataset) store.forgetAll("ccm.");
+  if (!("forgetAll" in event.target.dataset)) return;
+  document.body.dispatchEvent(new CustomEvent("forgotten"));
+  store.forgetAll("ccm.");
 });
 document.body.addEventListener("htmx:afterRequest", (event) => {
   const { forget } = event.detail.elt.dataset ?? {};

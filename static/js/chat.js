@@ -220,7 +220,7 @@ window.addEventListener("pageshow", (event) => {
   socket.reopen();
   resync();
 });
-document.body.addEventListener("forgotten", (event) => event.detail === session && composer.clear());
+document.body.addEventListener("forgotten", (event) => [session, null].includes(event.detail) && composer.clear());
 
 // -- on the page
 
@@ -280,7 +280,18 @@ function showSection(key) {
 
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target.id === "context") placeWindow();
-  if (event.detail.target.id === "earlier") arrived(log.node);
+});
+// Earlier turns come in above what is being read, which stays where it is.
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.target.id !== "earlier") return;
+  const scroller = document.getElementById("scroller");
+  const below = scroller.scrollHeight - scroller.scrollTop;
+  const [reading] = messages();
+  log.node.addEventListener("htmx:afterSettle", () => {
+    scroller.scrollTop = scroller.scrollHeight - below;
+    reading?.focus({ preventScroll: true });
+    log.earlierCame();
+  }, { once: true });
 });
 
 function messages() {

@@ -52,6 +52,11 @@ export class Log {
     return this.seq;
   }
 
+  earlierCame() {
+    prepare(this.node);
+    this.#changed(null);
+  }
+
   append(delta) {
     const job = this.#jobs.get(delta.turn);
     const fits = this.#write(delta);
