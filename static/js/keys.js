@@ -48,19 +48,19 @@ document.addEventListener("keydown", (event) => {
 });
 
 export function showSheet(dialog) {
-  const list = document.createElement("dl");
-  list.className = "keys";
-  for (const group of new Set(table.map((entry) => entry.group))) {
-    const title = element("div", group);
-    title.className = "of";
-    list.append(title);
-    for (const entry of table.filter((one) => one.group === group)) list.append(keysOf(entry), element("dd", entry.text));
-  }
   const body = element("div");
   body.className = "body";
-  body.append(list, letterSwitch());
+  for (const group of new Set(table.map((entry) => entry.group))) body.append(element("h3", group), listOf(group));
+  body.append(letterSwitch());
   dialog.replaceChildren(head(), body);
   dialog.showModal();
+}
+
+function listOf(group) {
+  const list = element("dl");
+  list.className = "keys";
+  for (const entry of table.filter((one) => one.group === group)) list.append(keysOf(entry), element("dd", entry.text));
+  return list;
 }
 
 function keysOf({ combo }) {
