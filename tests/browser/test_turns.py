@@ -125,7 +125,7 @@ def test_a_message_over_the_budget_says_what_needs_how_much_and_how_to_go_on(pag
 
 LONG = "\n\n".join(f"Paragraph {number} has a few words to fill a line or two of the page." for number in range(1, 60))
 LAST_LINE = """page => {
-  const walker = document.createTreeWalker(document.querySelector('#log .turn:last-of-type .reply'), NodeFilter.SHOW_TEXT);
+  const walker = document.createTreeWalker(document.querySelector('#turn-1 .reply'), NodeFilter.SHOW_TEXT);
   let found;
   while (walker.nextNode()) if (walker.currentNode.textContent.includes('Omega')) found = walker.currentNode;
   const range = document.createRange();
@@ -165,7 +165,7 @@ def test_a_reader_who_scrolled_up_is_left_alone(page: Page, provider: FakeProvid
     page.locator("#scroller").hover()
     page.mouse.wheel(0, -400)
     expect(page.locator("#latest")).to_be_visible()
-    page.wait_for_function("new Promise(requestAnimationFrame).then(() => true)")
+    page.evaluate("() => new Promise(requestAnimationFrame)")
     top = page.locator("#scroller").evaluate("node => node.scrollTop")
     gate.set()
     expect(page.locator("#log")).to_contain_text("Paragraph 59")

@@ -1,0 +1,147 @@
+"""Every kind of page and state, in both themes, as axe reads it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Visitor, begin, is_in_state, is_live, turn
+from tests.fakes.provider import FakeProvider, Reply, Status
+
+pytestmark = pytest.mark.browser
+
+TEXT = """# A title
+
+Words, `code`, a [link](https://example.com) and
+
+> a quote
+
+```python
+x = 1  # why
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+"""
+
+
+SETTLED = """() => Promise.all(document.getAnimations()
+    .filter((one) => one.effect.getTiming().iterations !== Infinity).map((one) => one.finished)).then(() => null)"""
+# On a phone the other tabs stand in the place of the main part; it is one touch away.
+IN_A_TAB = {"rules": {name: {"enabled": False} for name in ("landmark-one-main", "page-has-heading-one")}}
+
+
+def assert_accessible(page: Page, options: dict | None = None) -> None:
+    page.evaluate(SETTLED)
+    results = Axe().run(page, options=options)
+    assert results.violations_count == 0, results.generate_report()
+
+
+def on_start(page: Page, provider: FakeProvider) -> None:
+    page.goto("/")
+
+
+def in_an_empty_chat(page: Page, provider: FakeProvider) -> None:
+    page.goto("/")
+    page.evaluate("document.querySelector('#first textarea').name = ''; document.getElementById('first').submit()")
+    page.wait_for_url("**/s/*/")
+    is_live(page)
+
+
+def in_a_finished_turn(page: Page, provider: FakeProvider) -> None:
+    provider.script = [Reply(TEXT)]
+    begin(page, "Everything, please.")
+    is_in_state(page, 1, "completed")
+    turn(page, 1).locator(".facts summary").click()
+
+
+def in_a_failed_turn(page: Page, provider: FakeProvider) -> None:
+    provider.script = [Status(401, "No")]
+    begin(page, "Hello?")
+    is_in_state(page, 1, "failed")
+
+
+def in_a_dialog(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    page.locator("#meter a.chip").click()
+    expect(page.locator("#dialog")).to_be_visible()
+
+
+def in_the_sheet_of_keys(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.locator("#dialog")).to_be_visible()
+
+
+def on_the_plan(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    turn(page, 1).get_by_role("link", name="What was sent").click()
+    page.wait_for_url("**/plans/**")
+
+
+def in_settings(page: Page, provider: FakeProvider) -> None:
+    page.goto("/settings/")
+
+
+def at_a_new_model(page: Page, provider: FakeProvider) -> None:
+    page.goto("/settings/endpoints/new/")
+
+
+def at_the_sign_in(page: Page, provider: FakeProvider) -> None:
+    page.context.clear_cookies()
+    page.goto("/")
+    page.wait_for_url("**/sign-in/**")
+
+
+def at_a_link_that_was_used(page: Page, provider: FakeProvider) -> None:
+    page.context.clear_cookies()
+    page.goto("/sign-in/used-up/")
+
+
+PLACES = (
+    on_start,
+    in_an_empty_chat,
+    in_a_finished_turn,
+    in_a_failed_turn,
+    in_a_dialog,
+    in_the_sheet_of_keys,
+    on_the_plan,
+    in_settings,
+    at_a_new_model,
+    at_the_sign_in,
+    at_a_link_that_was_used,
+)
+
+
+@pytest.mark.parametrize("go", PLACES, ids=lambda go: go.__name__)
+def test_there_is_nothing_to_complain_about(
+    guest: Visitor, provider: FakeProvider, go: Callable[[Page, FakeProvider], None]
+) -> None:
+    guest.watch.expect("410")
+    page = guest.page()
+    go(page, provider)
+    for theme in ("light", "dark"):
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+        assert_accessible(page)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_phone_in_mid_stream_has_nothing_to_complain_about(
+    guest: Visitor, provider: FakeProvider, theme: str
+) -> None:
+    gate = threading.Event()
+    provider.script = [Reply("Words that come and more", gate=gate, gate_after=3)]
+    page = guest.page(width=390, theme=theme)
+    begin(page, "Go on.")
+    expect(turn(page, 1).locator(".live")).to_contain_text("Words that come")
+    assert_accessible(page)
+    for tab in ("side", "aside"):
+        page.locator(f".tabs [data-tab={tab}]").click()
+        assert_accessible(page, IN_A_TAB)
+    gate.set()

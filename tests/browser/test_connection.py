@@ -1,0 +1,165 @@
+"""A network that goes, a server that is killed, a second tab, a person who signs out."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import LINK, Visitor, begin, is_in_state, is_live, reply_of, say, session_of, turn
+from tests.fakes.provider import FakeProvider, Reply
+from tests.house.process import manage
+
+pytestmark = pytest.mark.browser
+
+# What a browser logs about a network that is not there.
+NO_NETWORK = r"ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED|WebSocket connection|ERR_NETWORK_CHANGED|htmx:sendError"
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+def lamp(page: Page, state: str) -> None:
+    expect(page.locator("#connection")).to_have_attribute("data-state", state)
+
+
+def users_messages(guest: Visitor, page: Page) -> list[str]:
+    query = "SELECT text FROM efforts_message WHERE role = 'user' AND session_id = ? ORDER BY id"
+    return [text for (text,) in guest.app.rows(query, session_of(page))]
+
+
+def test_two_tabs_show_the_same_text_as_it_comes(guest: Visitor, provider: FakeProvider, gate: threading.Event) -> None:
+    provider.script = [Reply("Grüße 👋🏽 an alle, in beiden Fenstern", gate=gate, gate_after=3)]
+    context = guest.context()
+    one = context.new_page()
+    begin(one, "Say it twice.")
+    expect(turn(one, 1).locator(".live")).to_have_text("Grüße 👋🏽 an")
+    two = context.new_page()
+    two.goto(one.url)
+    is_live(two)
+    expect(turn(two, 1).locator(".live")).to_have_text("Grüße 👋🏽 an")
+    gate.set()
+    for page in (one, two):
+        is_in_state(page, 1, "completed")
+    assert [reply_of(one, 1)] == [reply_of(two, 1)] == guest.app.replies(one)
+    say(two, "From the other one.")
+    is_in_state(one, 2, "completed")
+
+
+def test_what_streamed_while_the_network_was_gone_is_there_afterwards(
+    guest: Visitor, provider: FakeProvider, gate: threading.Event
+) -> None:
+    guest.watch.expect(NO_NETWORK)
+    provider.script = [Reply("Seen before the gap and after it", gate=gate, gate_after=3)]
+    context = guest.context()
+    page = context.new_page()
+    begin(page, "Go on.")
+    expect(turn(page, 1).locator(".live")).to_have_text("Seen before the")
+    context.set_offline(True)
+    lamp(page, "offline")
+    gate.set()
+    context.set_offline(False)
+    is_live(page)
+    is_in_state(page, 1, "completed")
+    assert [reply_of(page, 1)] == guest.app.replies(page) == ["Seen before the gap and after it"]
+
+
+def test_messages_written_offline_wait_survive_the_tab_and_are_sent_once(guest: Visitor) -> None:
+    guest.watch.expect(NO_NETWORK)
+    context = guest.context()
+    page = context.new_page()
+    begin(page, "Before.")
+    is_in_state(page, 1, "completed")
+    context.set_offline(True)
+    lamp(page, "offline")
+    say(page, "On the train.")
+    say(page, "In the tunnel.")
+    expect(page.locator("#pending .said")).to_have_text(["On the train.", "In the tunnel."])
+    expect(page.locator("#connection")).to_have_text("Offline, 2 messages waiting")
+    address = page.url
+    page.close()
+    context.set_offline(False)
+    later = context.new_page()
+    later.goto(address)
+    is_in_state(later, 3, "completed")
+    expect(later.locator("#pending")).to_be_empty()
+    assert users_messages(guest, later) == ["Before.", "On the train.", "In the tunnel."]
+
+
+def test_a_message_written_offline_can_be_taken_back(guest: Visitor) -> None:
+    guest.watch.expect(NO_NETWORK)
+    context = guest.context()
+    page = context.new_page()
+    begin(page, "Before.")
+    is_in_state(page, 1, "completed")
+    context.set_offline(True)
+    lamp(page, "offline")
+    say(page, "Better not.")
+    page.locator("#pending").get_by_role("button", name="Take back").click()
+    expect(page.locator("#text")).to_have_value("Better not.")
+    context.set_offline(False)
+    is_live(page)
+    assert users_messages(guest, page) == ["Before."]
+
+
+def test_a_killed_server_comes_back_with_all_that_was_seen(
+    guest: Visitor, provider: FakeProvider, gate: threading.Event
+) -> None:
+    guest.watch.expect(NO_NETWORK)
+    provider.script = [Reply("These words were seen and these were not", gate=gate, gate_after=4)]
+    page = guest.page()
+    begin(page, "Go on.")
+    expect(turn(page, 1).locator(".live")).to_have_text("These words were seen")
+    guest.app.kill()
+    say(page, "Sent to nobody.")
+    lamp(page, "reconnecting")
+    guest.app.start_again()
+    is_live(page)
+    is_in_state(page, 2, "completed")
+    is_in_state(page, 1, "interrupted")
+    assert reply_of(page, 1) == "These words were seen"
+    assert users_messages(guest, page) == ["Go on.", "Sent to nobody."]
+
+
+def test_a_restart_of_the_server_leaves_a_retry_at_the_last_turn(
+    guest: Visitor, provider: FakeProvider, gate: threading.Event
+) -> None:
+    guest.watch.expect(NO_NETWORK)
+    provider.script = [Reply("Cut off here and there", gate=gate, gate_after=2), Reply("Whole again.")]
+    page = guest.page()
+    begin(page, "Go on.")
+    expect(turn(page, 1).locator(".live")).to_have_text("Cut off")
+    guest.app.kill()
+    guest.app.start_again()
+    is_in_state(page, 1, "interrupted")
+    is_live(page)
+    turn(page, 1).get_by_role("button", name="Retry").click()
+    is_in_state(page, 1, "completed")
+    assert reply_of(page, 1) == "Whole again."
+
+
+def test_signing_out_closes_the_other_tab_and_forgets_drafts(guest: Visitor) -> None:
+    guest.watch.expect("403|401|htmx")
+    said = manage("sign_in_link", "owner", "--base", guest.app.url.rstrip("/"), CCM_HOME=str(guest.app.home)).stdout
+    context = guest.context(signed_in=False)
+    page = context.new_page()
+    page.goto(re.sub(r"\s.*", "", LINK.search(said)[0]))  # type: ignore[index]
+    begin(page, "Hello.")
+    other = context.new_page()
+    other.goto(page.url)
+    is_live(other)
+    page.locator("#text").press_sequentially("A secret draft")
+    page.locator(".side .foot summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/sign-in/**")
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('ccm.draft'))") == []
+    other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    lamp(other, "closed")
+    expect(other.locator("#alerts")).to_contain_text("signed out")

@@ -1,0 +1,115 @@
+"""Connecting a model, trying it, and choosing model and budget of a conversation."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Visitor, begin, is_in_state, turn
+from tests.fakes.provider import FakeProvider, Reply
+
+pytestmark = pytest.mark.browser
+
+KEY = "sk-very-secret-1234567890"
+
+
+def connect(page: Page, provider: FakeProvider, name: str) -> None:
+    page.goto("/settings/")
+    page.get_by_role("link", name="Connect a model").click()
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Address").fill(provider.url)
+    page.get_by_label("Key", exact=True).fill(KEY)
+    page.get_by_label("Model", exact=True).fill("small")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url("**/settings/")
+
+
+def card(page: Page, name: str):
+    return page.locator("article.card").filter(has_text=name)
+
+
+def test_a_model_is_connected_tried_used_and_removed(visitor: Visitor, provider: FakeProvider) -> None:
+    provider.key = KEY
+    provider.otherwise = Reply("Small but real.")
+    page = visitor.page()
+    connect(page, provider, "Local box")
+    box = card(page, "Local box")
+    box.get_by_role("button", name="Test").click()
+    expect(box).to_contain_text("Small but real.")
+    box.get_by_role("button", name="Use for new conversations").click()
+    expect(box).to_contain_text("New conversations use it")
+    begin(page, "Hello, small one.")
+    is_in_state(page, 1, "completed")
+    expect(turn(page, 1)).to_contain_text("small · Local box")
+    page.goto("/settings/")
+    box.get_by_role("link", name="Remove").click()
+    page.locator("#dialog").get_by_role("button", name="Remove").click()
+    expect(box).to_have_count(0)
+
+
+def test_a_wrong_key_shows_the_providers_own_words_and_no_key(visitor: Visitor, provider: FakeProvider) -> None:
+    provider.key = "another"
+    page = visitor.page()
+    connect(page, provider, "Wrong key")
+    box = card(page, "Wrong key")
+    box.get_by_role("button", name="Test").click()
+    expect(box).to_contain_text("Incorrect API key provided")
+    assert KEY not in page.content()
+    box.get_by_role("link", name="Edit").click()
+    expect(page.get_by_label("Key", exact=True)).to_have_value("")
+    assert KEY not in page.content()
+
+
+def test_an_endpoint_is_asked_for_its_models(visitor: Visitor, provider: FakeProvider) -> None:
+    page = visitor.page()
+    connect(page, provider, "Has two")
+    card(page, "Has two").get_by_role("link", name="Edit").click()
+    page.get_by_role("button", name="Ask it for its models").click()
+    page.get_by_label("Its models").select_option("large")
+    expect(page.get_by_label("Model", exact=True)).to_have_value("large")
+
+
+def test_nobody_at_the_address_is_said_in_words(visitor: Visitor) -> None:
+    page = visitor.page()
+    page.goto("/settings/endpoints/new/")
+    page.get_by_label("Name", exact=True).fill("Nobody")
+    page.get_by_label("Address").fill("http://127.0.0.1:9/v1")
+    page.get_by_label("Model", exact=True).fill("none")
+    page.get_by_role("button", name="Save").click()
+    box = card(page, "Nobody")
+    box.get_by_role("button", name="Test").click()
+    expect(box).to_contain_text("No model answers at http://127.0.0.1:9/v1", timeout=20_000)
+
+
+def test_the_budget_is_changed_in_the_dialog(guest: Visitor) -> None:
+    guest.watch.expect("422")
+    page = guest.page()
+    begin(page, "Hello.")
+    is_in_state(page, 1, "completed")
+    page.locator("#meter a.chip").click()
+    dialog = page.locator("#dialog")
+    dialog.get_by_label("Prompt budget").fill("100")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.locator(".error")).to_contain_text("from 4,000")
+    dialog.get_by_label("Prompt budget").fill("9000")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_be_hidden()
+    expect(page.locator("#meter")).to_contain_text("of 9,000 tokens")
+
+
+def test_a_conversation_is_archived_and_brought_back(guest: Visitor) -> None:
+    page = guest.page()
+    begin(page, "To be put away.")
+    is_in_state(page, 1, "completed")
+    row = page.locator("#conversations li").filter(has_text="To be put away.")
+    row.hover()
+    row.locator("summary").click()
+    row.get_by_role("button", name="Archive").click()
+    expect(row).to_have_count(0)
+    page.get_by_role("button", name="Archived").click()
+    row.hover()
+    row.locator("summary").click()
+    row.get_by_role("button", name="Bring back").click()
+    expect(row).to_have_count(0)
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(row).to_have_count(1)
