@@ -11,7 +11,17 @@ from .canonical import canonical_json, request_sha256, sha256
 from .conversation import MESSAGE_OVERHEAD, LogMessage, PastTurn
 from .plan import Item, Layout, Plan, PlanInputs
 from .reasons import Reason
-from .rendering import MARKS, Recipe, Sources, count_chat_message, cut_text, mark_of, render, render_messages
+from .rendering import (
+    MARKS,
+    Recipe,
+    Sources,
+    count_chat_message,
+    cut_text,
+    join_neighbours,
+    mark_of,
+    render,
+    render_messages,
+)
 
 # Messages above LARGE tokens may be cut to HEAD + TAIL characters when the budget needs the room.
 LARGE = 600
@@ -132,34 +142,38 @@ def stub_of(inputs: PlanInputs, ambient: Ambient) -> str:
 def this_turn(inputs: PlanInputs, ambient: Ambient, fragments: Fragments) -> Iterator[dict[str, Any]]:
     stub = "" if ambient.turns else stub_of(inputs, ambient)
     parts: list[dict[str, Any]] = [fragments.add(NOTES.format(text=stub))] if stub else []
-    user: dict[str, Any] = {"m": inputs.current.user.id}
-    if inputs.cut_current:
-        user["cut"] = cut_current(inputs, fragments)
-    yield {"role": "user", "parts": [*parts, user]}
+    cut = cut_current(inputs, fragments) if inputs.cut_current else {}
+    yield {"role": "user", "parts": [*parts, {"m": inputs.current.user.id, **cut}]}
     if inputs.current.episodes:
         yield {"messages": [message.id for message in inputs.current.episodes]}
 
 
 def cut_current(inputs: PlanInputs, fragments: Fragments) -> dict[str, Any]:
-    """The largest beginning and end of the current message, two to one, that leave room for the rest."""
+    """The largest beginning and end of the current message, two to one, that leave room; none where all of it does."""
     user = inputs.current.user
-    others = sum(tokens for label, tokens in required_parts(inputs) if label != YOUR_MESSAGE)
-    room = int((inputs.budget.effective - others) * CUT_CURRENT_SHARE)
+    room = int((inputs.budget.effective - system_tokens(inputs) - episode_tokens(inputs)) * CUT_CURRENT_SHARE)
+    if user.tokens <= room:
+        return {}
     keep = len(user.text)
     cut = cut_of(user, keep * 2 // 3, keep // 3, fragments)
     while keep > 0 and inputs.count(cut_text(user.text, cut, fragments.texts)) > room:
         keep = min(keep * 4 // 5, max(room, 0) * 8)
         cut = cut_of(user, keep * 2 // 3, keep // 3, fragments)
-    return cut
+    return {"cut": cut}
 
 
-def required_parts(inputs: PlanInputs) -> tuple[tuple[str, int], ...]:
+def system_tokens(inputs: PlanInputs) -> int:
     tools = canonical_json(list(inputs.tools)) if inputs.tools else ""
-    system = inputs.count(inputs.system_text) + inputs.count(tools) + MESSAGE_OVERHEAD + PRIMING
-    parts = ((SYSTEM_AND_TOOLS, system), (YOUR_MESSAGE, inputs.current.user.cost))
-    if not inputs.current.episodes:
-        return parts
-    return (*parts, (TOOLS_USED, sum(message.cost for message in inputs.current.episodes)))
+    return inputs.count(inputs.system_text) + inputs.count(tools) + MESSAGE_OVERHEAD + PRIMING
+
+
+def episode_tokens(inputs: PlanInputs) -> int:
+    return sum(message.cost for message in inputs.current.episodes)
+
+
+def required_parts(required: Plan) -> tuple[tuple[str, int], ...]:
+    """What must be sent, by part; the parts make up the whole."""
+    return tuple((item.title, item.tokens) for item in required.items if item.included)
 
 
 def sources_of(inputs: PlanInputs, fragments: Fragments) -> Sources:
@@ -179,20 +193,21 @@ def count_request(request: dict[str, Any], inputs: PlanInputs) -> int:
 
 
 def section_tokens(inputs: PlanInputs, recipe: Recipe, sources: Sources, tokens: int) -> dict[str, int]:
-    """By layer; neighbours are joined across layers, so this turn is what remains of the whole."""
-    system = required_parts(inputs)[0][1]
-    log = render_messages([entry for entry in recipe if "turns" in entry], sources)
+    """By layer; the last turn may be joined with this one, so this turn is what remains of the whole."""
+    system = system_tokens(inputs)
+    log = join_neighbours(render_messages([entry for entry in recipe if "turns" in entry], sources))
     ambient = sum(count_chat_message(message, inputs.count) + MESSAGE_OVERHEAD for message in log)
     return {"system": system, "ambient": ambient, "turn": tokens - system - ambient}
 
 
 def layout_of(inputs: PlanInputs, ambient: Ambient) -> Layout:
-    limit = inputs.budget.effective
-    eligible = eligible_turns(inputs)
-    if len(ambient.turns) == len(eligible):
-        return Layout(first_kept=0, budget=limit)
+    """What the next call is to keep: 0 where nothing was pushed out or cut."""
     first = ambient.turns[0].number if ambient.turns else inputs.current.number
-    return Layout(first_kept=first, budget=limit)
+    return Layout(
+        first_kept=0 if len(ambient.turns) == len(eligible_turns(inputs)) else first,
+        cut_through=max(ambient.cuts, default=0),
+        budget=inputs.budget.effective,
+    )
 
 
 def items_of(
@@ -202,8 +217,9 @@ def items_of(
         section="system", title=SYSTEM_AND_TOOLS, tokens=sections["system"], reason=Reason.REQUIRED, included=True
     )
     yield from ambient_items(inputs, ambient, recipe, sources)
-    episodes = sum(message.cost for message in inputs.current.episodes)
-    reason = Reason.CURRENT_MESSAGE_CUT if inputs.cut_current else Reason.CURRENT_MESSAGE
+    episodes = episode_tokens(inputs)
+    cut = any("cut" in part for entry in recipe for part in entry.get("parts", ()))
+    reason = Reason.CURRENT_MESSAGE_CUT if cut else Reason.CURRENT_MESSAGE
     yield Item(section="turn", title=YOUR_MESSAGE, tokens=sections["turn"] - episodes, reason=reason, included=True)
     if episodes:
         yield Item(section="turn", title=TOOLS_USED, tokens=episodes, reason=Reason.TOOL_EPISODE, included=True)
@@ -229,7 +245,7 @@ def reason_of(inputs: PlanInputs, ambient: Ambient, turn: PastTurn) -> Reason:
     if turn in ambient.turns:
         cut = any(message.id in ambient.cuts for message in turn.visible)
         return Reason.CUT_TO_FIT if cut else Reason.AMBIENT_WINDOW
-    pushed_out_before = inputs.layout.budget == inputs.budget.effective and turn.number < inputs.layout.first_kept
+    pushed_out_before = turn.number < inputs.layout.under(inputs.budget.effective).first_kept
     return Reason.BEFORE_FIRST_KEPT if pushed_out_before else Reason.OVER_BUDGET
 
 

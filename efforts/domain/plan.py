@@ -18,17 +18,25 @@ Section = Literal["system", "constraint", "pin", "summary", "ambient", "expanded
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The cuts of one call that the next one keeps, so that the prompt grows at its end (design section 5)."""
+    """The cuts of one call that the next one keeps, so that the prompt grows at its end (design section 5).
+
+    `first_kept` is a turn's number; large messages are cut up to the one with the id `cut_through`.
+    """
 
     first_kept: int = 0
+    cut_through: int = 0
     budget: int = 0
 
+    def under(self, budget: int) -> Layout:
+        """What of it still stands: all, or nothing once the budget is another."""
+        return self if self.budget == budget else Layout()
+
     def to_json(self) -> dict[str, int]:
-        return {"first_kept": self.first_kept, "budget": self.budget}
+        return {"first_kept": self.first_kept, "cut_through": self.cut_through, "budget": self.budget}
 
     @classmethod
     def from_json(cls, value: Mapping[str, int]) -> Layout:
-        return cls(first_kept=value.get("first_kept", 0), budget=value.get("budget", 0))
+        return cls(**value)
 
 
 @dataclass(frozen=True, kw_only=True)

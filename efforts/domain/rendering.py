@@ -81,8 +81,15 @@ def render_turn(turn: PastTurn, entry: dict[str, Any], sources: Sources) -> Iter
         rendered.append(chat_message(message, text))
     mark = mark_of(turn)
     if mark:
-        rendered[-1]["content"] = join_texts([rendered[-1]["content"], sources.fragments[entry["marks"][mark]]], "\n")
+        rendered += marked(rendered.pop(), sources.fragments[entry["marks"][mark]])
     yield from rendered
+
+
+def marked(last: dict[str, Any], mark: str) -> list[dict[str, Any]]:
+    """The last message of a turn with its mark; after a tool's result the mark is what the assistant says."""
+    if last["role"] == "tool":
+        return [last, {"role": "assistant", "content": mark}]
+    return [{**last, "content": join_texts([last["content"], mark], "\n")}]
 
 
 def mark_of(turn: PastTurn) -> str | None:

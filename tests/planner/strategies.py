@@ -1,0 +1,182 @@
+"""Whole random conversations, as the planner may meet them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count as numbers
+from typing import Any
+
+from hypothesis import strategies as st
+
+from efforts.domain.budget import SMALLEST_BUDGET, Budget
+from efforts.domain.canonical import canonical_json
+from efforts.domain.conversation import CurrentTurn, LogMessage, OlderTurns, PastTurn, Role, ToolCall
+from efforts.domain.lifecycle import RunState
+from efforts.domain.plan import Layout, PlanInputs
+from efforts.domain.rendering import wire_calls
+from efforts.domain.toolbox import TOOLS
+
+Count = Callable[[str], int]
+
+SAYINGS = (
+    "yes ",
+    "The harbour of Kiel is closed on Sundays. ",
+    "def add(a, b):\n    return a + b\n\n",
+    "来週の旅行の計画を立てましょう。",
+    "🙂👩‍👩‍👧‍👦🏳️‍🌈 ",
+    "שלום עולם, مرحبا بالعالم ",
+    '{"path": "src/app.py", "line": 12}\n',
+    "[stopped here] <|endoftext|> ",
+    "\n\n",
+)
+TIMES = (1, 1, 2, 3, 5, 8, 20, 50, 120)
+HUGE_TIMES = (400, 900, 2_500)
+
+
+def saying(number: int, times: Sequence[int] = TIMES) -> str:
+    """One integer is a whole text: cheap to draw, and a smaller one is a simpler text."""
+    return SAYINGS[number % len(SAYINGS)] * times[number // len(SAYINGS) % len(times)]
+
+
+TEXTS = st.one_of(
+    st.integers(0, len(SAYINGS) * len(TIMES) - 1).map(saying),
+    st.integers(0, len(SAYINGS) * len(TIMES) - 1).map(saying),
+    st.text(min_size=1, max_size=8),
+)
+OPENINGS = st.one_of(
+    *[TEXTS] * 9, st.integers(0, len(SAYINGS) * len(HUGE_TIMES) - 1).map(lambda number: saying(number, HUGE_TIMES))
+)
+MAYBE = st.one_of(st.just(""), TEXTS)
+Episodes = list[tuple[str, list[str]]]
+EPISODES: st.SearchStrategy[Episodes] = st.one_of(
+    *[st.just([])] * 2,
+    st.lists(st.tuples(MAYBE, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=2),
+)
+FINAL = (RunState.COMPLETED, RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED)
+
+
+def four_letters(text: str) -> int:
+    """A counter for many examples: four UTF-8 bytes are a token."""
+    return (len(text.encode()) + 3) // 4
+
+
+@dataclass(kw_only=True)
+class Log:
+    """Makes log messages as the program stores them: ids in order, tokens counted on write."""
+
+    count: Count
+    ids: Any = field(default_factory=lambda: numbers(1))
+
+    def said(self, role: Role, text: str, **more: Any) -> LogMessage:
+        return LogMessage(id=next(self.ids), role=role, text=text, tokens=self.count(text), **more)
+
+    def called(self, text: str, queries: Sequence[str]) -> LogMessage:
+        id = next(self.ids)
+        calls = tuple(
+            ToolCall(id=f"c{id}-{n}", name="search_messages", arguments=json.dumps({"query": query}))
+            for n, query in enumerate(queries)
+        )
+        tokens = self.count(text) + self.count(canonical_json(wire_calls(calls)))
+        return LogMessage(id=id, role="assistant", text=text, tokens=tokens, tool_calls=calls)
+
+    def episode(self, text: str, results: Sequence[str]) -> list[LogMessage]:
+        """A reply that calls tools, with or without text, and what each call gave."""
+        caller = self.called(text, [result[:20] for result in results])
+        given = zip(caller.tool_calls, results, strict=True)
+        return [caller, *(self.said("tool", result, tool_call_id=call.id) for call, result in given)]
+
+
+Said = tuple[RunState, str, Episodes, str, bool]
+# State, the user's message, tool episodes, the reply, and whether a cancelled message came before.
+TURNS: st.SearchStrategy[Said] = st.tuples(
+    st.sampled_from(FINAL), OPENINGS, EPISODES, MAYBE, st.integers(0, 9).map(lambda number: number == 9)
+)
+
+
+def conversation(log: Log, told: Sequence[Said], begin: int) -> list[PastTurn]:
+    """Finished turns, oldest first. All but a completed one may end anywhere: without a word, among its tools."""
+    turns, number = [], begin
+    for state, user, episodes, reply, after_a_gap in told:
+        number += after_a_gap
+        turns.append(past_turn(log, number, state, user, episodes, reply))
+        number += 1
+    return turns
+
+
+def past_turn(log: Log, number: int, state: RunState, user: str, episodes: Episodes, reply: str) -> PastTurn:
+    messages = [log.said("user", user)]
+    for text, results in episodes:
+        messages += log.episode(text, results)
+    if state == RunState.COMPLETED or reply:
+        messages.append(log.said("assistant", reply or "Done."))
+    return PastTurn(number=number, state=state, messages=tuple(messages))
+
+
+@st.composite
+def current_turns(draw: st.DrawFn, log: Log, number: int) -> CurrentTurn:
+    user = log.said("user", draw(OPENINGS))
+    episodes = [message for text, results in draw(EPISODES) for message in log.episode(text, results)]
+    return CurrentTurn(number=number, user=user, episodes=tuple(episodes))
+
+
+BUDGETS = st.builds(
+    Budget,
+    setting=st.one_of(st.sampled_from((SMALLEST_BUDGET, 4_001, 8_000, 16_000)), st.integers(SMALLEST_BUDGET, 40_000)),
+    window=st.one_of(st.none(), st.integers(6_304, 200_000)),
+)
+
+WINDOWS = st.integers(0, 20)
+
+
+@st.composite
+def histories(
+    draw: st.DrawFn, count: Count = four_letters, windows: st.SearchStrategy[int] = WINDOWS, cuts: bool = True
+) -> PlanInputs:
+    """All that one plan depends on, as a read of the database would give it."""
+    log = Log(count=count)
+    begin = draw(st.one_of(st.just(1), st.integers(2, 5_000)))
+    turns = conversation(log, draw(st.lists(TURNS, max_size=24)), begin)
+    number = turns[-1].number + draw(st.integers(1, 3)) if turns else begin
+    window = draw(windows)
+    budget = draw(BUDGETS)
+    before = OlderTurns(last=begin - 1, tokens=(begin - 1) * 100)
+    past, older = read_past(turns, window, before)
+    return PlanInputs(
+        budget=budget,
+        params={"model": "any", "stream": True, "max_tokens": budget.reply},
+        system_text=draw(st.sampled_from(("You help.", "You help people. " * 100))),
+        tools=draw(st.sampled_from(((), TOOLS))),
+        past=past,
+        older=older,
+        current=draw(current_turns(log, number)),
+        ambient_window=window,
+        layout=draw(layouts(budget, number)),
+        count=count,
+        cut_current=cuts and draw(st.booleans()),
+    )
+
+
+def layouts(budget: Budget, number: int) -> st.SearchStrategy[Layout]:
+    """What an earlier call may have left: nothing, a cut under this budget, a cut under another."""
+    return st.one_of(
+        st.just(Layout()),
+        st.builds(
+            Layout,
+            first_kept=st.one_of(st.just(0), st.integers(max(number - 20, 0), number)),
+            cut_through=st.one_of(st.just(0), st.integers(0, 60)),
+            budget=st.sampled_from((budget.effective, budget.effective + 1_000)),
+        ),
+    )
+
+
+def read_past(
+    turns: Sequence[PastTurn], window: int, before: OlderTurns | None = None
+) -> tuple[tuple[PastTurn, ...], OlderTurns]:
+    """The newest `window` turns, and the running sum of all others."""
+    before = before or OlderTurns()
+    split = max(len(turns) - window, 0)
+    last = turns[split - 1].number if split else before.last
+    tokens = before.tokens + sum(turn.cost for turn in turns[:split])
+    return tuple(turns[split:]), OlderTurns(last=last, tokens=tokens)

@@ -1,0 +1,170 @@
+"""A conversation that grows, each call with the layout that the one before it left: the prompt grows at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from efforts.domain.budget import Budget
+from efforts.domain.conversation import CurrentTurn, OlderTurns, PastTurn
+from efforts.domain.lifecycle import RunState
+from efforts.domain.plan import Layout, Plan, PlanInputs
+from efforts.domain.planner import plan
+from efforts.domain.reasons import Reason
+from efforts.domain.toolbox import TOOLS
+from efforts.prompts import system_text
+from tests.planner.invariants import kept_turns, stays_within_its_budget
+from tests.planner.strategies import Log, four_letters, histories, read_past
+from tests.planner.test_every_plan import RANDOM, plan_or_refusal
+
+TURNS = 60
+PUSHED_OUT = (Reason.OVER_BUDGET, Reason.BEFORE_FIRST_KEPT)
+
+
+def talk(sizes: list[tuple[int, int]], *, window: int = 10, budget: int = 4_000) -> Iterator[tuple[PlanInputs, Plan]]:
+    """Turns of so many words asked and answered, one call each."""
+    log, layout = Log(count=four_letters), Layout()
+    turns: list[PastTurn] = []
+    for number, (asked, answered) in enumerate(sizes, 1):
+        user = log.said("user", "word " * asked)
+        past, older = read_past(turns, window)
+        inputs = PlanInputs(
+            budget=Budget(setting=budget),
+            params={"model": "any"},
+            system_text=system_text(),
+            tools=TOOLS,
+            past=past,
+            older=older,
+            current=CurrentTurn(number=number, user=user),
+            ambient_window=window,
+            layout=layout,
+            count=four_letters,
+        )
+        planned = plan(inputs)
+        yield inputs, planned
+        layout = planned.layout
+        reply = log.said("assistant", "word " * answered)
+        turns.append(PastTurn(number=number, state=RunState.COMPLETED, messages=(user, reply)))
+
+
+def after(inputs: PlanInputs, planned: Plan, *, budget: int | None = None) -> PlanInputs:
+    """The turn was answered, and the person says something short."""
+    log = Log(count=inputs.count)
+    log.ids = iter(range(100_000, 100_010))
+    said = (inputs.current.user, *inputs.current.episodes, log.said("assistant", "All right."))
+    done = PastTurn(number=inputs.current.number, state=RunState.COMPLETED, messages=said)
+    past, older = read_past([*inputs.past, done], inputs.ambient_window, inputs.older)
+    return replace(
+        inputs,
+        past=past,
+        older=older,
+        current=CurrentTurn(number=done.number + 1, user=log.said("user", "Go on.")),
+        layout=planned.layout,
+        budget=replace(inputs.budget, setting=budget, window=None) if budget else inputs.budget,
+    )
+
+
+def first_shown(inputs: PlanInputs, planned: Plan) -> int:
+    kept = kept_turns(inputs, planned)
+    return kept[0].number if kept else inputs.current.number
+
+
+def moved_by_the_budget(calls: list[tuple[PlanInputs, Plan]]) -> int:
+    """Calls whose ambient layer begins elsewhere than before, and not where the window begins."""
+    firsts = [first_shown(*call) for call in calls]
+    windows = [inputs.past[0].number if inputs.past else 1 for inputs, _ in calls]
+    return sum(
+        first != before and first > window
+        for (before, first), window in zip(pairwise(firsts), windows[1:], strict=True)
+    )
+
+
+def chatter(seed: int, mean: int) -> list[tuple[int, int]]:
+    """Short questions and middling answers, one in ten of them long."""
+    random = Random(seed)
+    return [
+        (1 + int(random.expovariate(5 / mean)), 1 + int(random.expovariate(1 / mean) * random.choice((1,) * 9 + (5,))))
+        for _ in range(TURNS)
+    ]
+
+
+@pytest.mark.parametrize(("mean", "most"), [(200, 0.1), (350, 0.25), (700, 0.33)])
+def test_at_the_smallest_budget_the_beginning_seldom_moves(mean: int, most: float) -> None:
+    # Seen: .05, .20 and .27 of all calls; with a tenth as headroom .09, .37 and .48, with none .13, .58 and .68.
+    talks = [list(talk(chatter(seed, mean))) for seed in range(10)]
+    moved = sum(map(moved_by_the_budget, talks))
+    assert moved / (TURNS * len(talks)) < most
+
+
+@given(sizes=st.lists(st.tuples(st.integers(1, 2_000), st.integers(1, 6_000)), min_size=TURNS, max_size=TURNS))
+@settings(RANDOM, max_examples=15)
+def test_no_call_of_a_growing_conversation_exceeds_its_budget(sizes: list[tuple[int, int]]) -> None:
+    for inputs, planned in talk(sizes):
+        stays_within_its_budget(inputs, planned)
+
+
+@given(inputs=histories())
+@settings(RANDOM, max_examples=300)
+def test_what_the_budget_pushed_out_stays_out_while_it_is_the_same(inputs: PlanInputs) -> None:
+    planned = plan_or_refusal(inputs)
+    if not isinstance(planned, Plan):
+        return
+    out = {item.turns for item in planned.items if item.reason in PUSHED_OUT}
+    following = after(inputs, planned)
+    again = plan(following)
+    shown = {turn.number for turn in kept_turns(following, again)}
+    assert not any(first <= number <= last for first, last in filter(None, out) for number in shown)
+
+
+@given(inputs=histories(windows=st.just(40), cuts=False))
+@settings(RANDOM, max_examples=300)
+def test_the_request_before_is_a_prefix_of_the_next_while_nothing_slid_and_nothing_was_cut(inputs: PlanInputs) -> None:
+    planned = plan_or_refusal(inputs)
+    if not isinstance(planned, Plan) or not kept_turns(inputs, planned):
+        return
+    following = after(inputs, planned)
+    again = plan(following)
+    before = planned.request["messages"]
+    if (first_shown(following, again), cuts(again)) == (first_shown(inputs, planned), cuts(planned)):
+        assert again.request["messages"][: len(before)] == before
+
+
+def cuts(planned: Plan) -> set[str]:
+    return {id for entry in planned.recipe for id in entry.get("cuts", {})}
+
+
+def test_a_conversation_that_fits_only_ever_grows_at_its_end() -> None:
+    requests = [planned.request["messages"] for _, planned in talk([(20, 100)] * 9)]
+    for before, following in pairwise(requests[1:]):
+        assert following[: len(before)] == before
+
+
+def test_a_higher_budget_brings_back_what_a_smaller_one_pushed_out() -> None:
+    *_, (inputs, planned) = talk([(20, 400)] * 11)
+    assert len(kept_turns(inputs, planned)) < 10
+    assert PUSHED_OUT[1] in {item.reason for item in planned.items}
+    following = after(inputs, planned, budget=16_000)
+    assert kept_turns(following, plan(following)) == list(following.past)
+    assert planned.layout.under(16_000) == Layout()
+
+
+def test_a_message_that_was_cut_stays_cut_and_a_higher_budget_shows_it_whole() -> None:
+    *_, (inputs, planned) = talk([(20, 1_500), (20, 1_500), (20, 100), (20, 100)])
+    assert cuts(planned) == {"2", "4"}
+    small = replace(after(inputs, planned), past=inputs.past[1:], older=OlderTurns(last=1, tokens=inputs.past[0].cost))
+    assert cuts(plan(small)) == {"4"}
+    assert cuts(plan(after(inputs, planned, budget=16_000))) == set()
+
+
+def test_a_cut_frees_headroom_so_that_the_next_turns_need_none() -> None:
+    calls = list(talk([(20, 420)] * 30, window=20))
+    firsts = [first_shown(*call) for call in calls]
+    steps = [following - before for before, following in pairwise(firsts)]
+    assert max(steps) >= 2
+    assert steps.count(0) > len(steps) / 2
