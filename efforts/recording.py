@@ -109,7 +109,9 @@ def claim(run: Run, owner: str) -> Lease | None:
             )
             if not moved:
                 return None
-            before = Turn.objects.filter(branch=run.branch, number__lt=run.turn.number).order_by("-number").first()
+            earlier = Turn.objects.filter(branch=run.branch, number__lt=run.turn.number)
+            # A cancelled turn may never have started, and then has no sum.
+            before = earlier.exclude(run__state=RunState.CANCELLED).order_by("-number").first()
             Turn.objects.filter(pk=run.turn_id).update(
                 tokens_before=before.tokens_before + before.tokens if before else 0
             )

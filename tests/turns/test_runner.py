@@ -83,6 +83,17 @@ def test_a_runner_taken_for_dead_writes_nothing_more(session: Session) -> None:
     assert not session.messages.filter(role="assistant")
 
 
+def test_a_cancelled_turn_does_not_break_the_running_sum(session: Session) -> None:
+    first = claimed(session)
+    waiting = actions.send_message(session, text="Never mind", client_id="two", actor=session.owner)
+    actions.cancel_turn(waiting, actor=session.owner)
+    actions.send_message(session, text="Go on", client_id="three", actor=session.owner)
+    recording.record_reply(first, Reply(call=1, text="Done."), COMPLETED)
+    recording.claim_runs(first.owner, 1)
+    turns = {turn.number: turn for turn in session.turns.all()}
+    assert turns[3].tokens_before == turns[1].tokens > 0
+
+
 @on_postgres
 def test_a_message_sent_while_a_turn_ends_does_not_wait_for_what_waits_for_it(session: Session) -> None:
     lease = claimed(session)
