@@ -38,6 +38,7 @@ const EVENTS = {
   delta: (event) => log.append(event),
   "turn.sent": (event) => {
     settle(event.client_id, event.turn);
+    for (const number of log.retryable) log.refresh(number);
     changed(event);
   },
   "turn.cancelled": changed,

@@ -30,6 +30,11 @@ export class Log {
     return this.node.querySelector('.turn[data-state="running"]');
   }
 
+  // Turns that offer Retry; only the last one may.
+  get retryable() {
+    return Array.from(this.node.querySelectorAll("[data-retry]"), (form) => Number(form.closest(".turn").dataset.turn));
+  }
+
   turn(number) {
     return document.getElementById(`turn-${number}`);
   }

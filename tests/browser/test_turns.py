@@ -69,6 +69,15 @@ def test_a_wrong_key_is_explained_and_can_be_tried_again(page: Page, provider: F
     is_in_state(page, 1, "completed")
 
 
+def test_retry_is_offered_at_the_last_turn_only(page: Page, provider: FakeProvider) -> None:
+    provider.script = [Status(401, "Incorrect API key provided")]
+    begin(page, "Hello?")
+    is_in_state(page, 1, "failed")
+    say(page, "Never mind.")
+    is_in_state(page, 2, "completed")
+    expect(turn(page, 1).get_by_role("button", name="Retry")).to_have_count(0)
+
+
 def test_a_stream_that_breaks_off_keeps_its_text(page: Page, provider: FakeProvider) -> None:
     provider.script = [Reply("Half of an", ending=CUT)]
     begin(page, "Tell me.")
