@@ -17,7 +17,8 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 from tests.fakes.provider import FakeProvider, Reply
 from tests.house.process import start
 
-PATIENCE_MS = 10_000
+# Long enough for a busy machine and for the longest pause before the page connects again.
+PATIENCE_MS = 30_000
 LINK = re.compile(r"(http://127\.0\.0\.1:\d+)(/sign-in/[\w-]+/)")
 PHONE = 390
 
@@ -27,19 +28,19 @@ expect.set_options(timeout=PATIENCE_MS)
 class App:
     """`manage.py serve` with a folder of its own, and what it says."""
 
-    def __init__(self, home: Path, port: int = 0, **settings: str) -> None:
+    def __init__(self, home: Path, **settings: str) -> None:
         self.home = home
         self.settings = settings
         self.said: list[str] = []
         self.ready = threading.Event()
         self.link = ""
-        self.process = self._start(port)
+        self.process = self._start()
 
     @property
     def url(self) -> str:
         return LINK.sub(r"\1", self.link)
 
-    def _start(self, port: int) -> subprocess.Popen[str]:
+    def _start(self, port: int = 0) -> subprocess.Popen[str]:
         process = start("serve", "--port", str(port), CCM_HOME=str(self.home), **self.settings)
         self.listener = threading.Thread(target=self._listen, args=(process,), daemon=True)
         self.listener.start()
