@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -232,13 +232,14 @@ def ambient_items(inputs: PlanInputs, ambient: Ambient, recipe: Recipe, sources:
     last = outside[-1].number if outside else inputs.older.last
     if last:
         tokens = inputs.older.tokens + sum(turn.cost for turn in outside)
-        yield turn_item(1, last, tokens, Reason.OUTSIDE_AMBIENT_WINDOW, values=window)
+        yield turn_item((1, last), tokens, Reason.OUTSIDE_AMBIENT_WINDOW, values=window)
     for reason, group in groupby(eligible_turns(inputs), lambda turn: reason_of(inputs, ambient, turn)):
         turns = tuple(group)
         included = reason in (Reason.AMBIENT_WINDOW, Reason.CUT_TO_FIT)
         tokens = cost(inputs, Ambient(turns=turns, cuts=ambient.cuts if included else frozenset()))
-        sha = run_sha256(turns, recipe, sources) if included else ""
-        yield turn_item(turns[0].number, turns[-1].number, tokens, reason, values=window, included=included, sha=sha)
+        span = (turns[0].number, turns[-1].number)
+        sha = run_sha256(span, recipe, sources) if included else ""
+        yield turn_item(span, tokens, reason, values=window, included=included, sha=sha)
 
 
 def reason_of(inputs: PlanInputs, ambient: Ambient, turn: PastTurn) -> Reason:
@@ -250,8 +251,9 @@ def reason_of(inputs: PlanInputs, ambient: Ambient, turn: PastTurn) -> Reason:
 
 
 def turn_item(
-    first: int, last: int, tokens: int, reason: Reason, *, values: dict[str, Any], included: bool = False, sha: str = ""
+    span: tuple[int, int], tokens: int, reason: Reason, *, values: dict[str, Any], included: bool = False, sha: str = ""
 ) -> Item:
+    first, last = span
     title = f"Turn {first}" if first == last else f"Turns {first}-{last}"
     return Item(
         section="ambient",
@@ -259,13 +261,13 @@ def turn_item(
         tokens=tokens,
         reason=reason,
         included=included,
-        turns=(first, last),
+        turns=span,
         values=values,
         sha256=sha,
     )
 
 
-def run_sha256(turns: Sequence[PastTurn], recipe: Recipe, sources: Sources) -> str:
-    entry = next(entry for entry in recipe if "turns" in entry)
-    run = {**entry, "turns": [turns[0].number, turns[-1].number], "head": []}
-    return sha256(canonical_json(list(render_messages([run], sources))))
+def run_sha256(span: tuple[int, int], recipe: Recipe, sources: Sources) -> str:
+    """Of what a run of turns renders to, whatever stands before and after it."""
+    run = [{**entry, "turns": span, "head": []} for entry in recipe if "turns" in entry]
+    return sha256(canonical_json(list(render_messages(run, sources))))

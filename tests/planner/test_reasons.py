@@ -1,0 +1,130 @@
+"""Why something is in a prompt, or out of it, in words for people; and what models are told of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from efforts.domain.conversation import CurrentTurn, PastTurn
+from efforts.domain.lifecycle import RunState
+from efforts.domain.plan import Item, Layout, Plan
+from efforts.domain.planner import plan
+from efforts.domain.reasons import REMEDIES, SENTENCES, Reason
+from tests.fakes.provider import template_fault
+from tests.planner.examples import about, turn
+from tests.planner.strategies import Log
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_reason_is_a_sentence(reason: Reason) -> None:
+    item = Item(section="ambient", title="", tokens=1_234, reason=reason, included=False, values={"window": 10})
+    for text in filter(None, (item.sentence, item.remedy)):
+        assert text[0].isupper()
+        assert text.endswith(".")
+        assert not set("{}") & set(text)
+
+
+def test_the_vocabulary_is_closed() -> None:
+    assert set(SENTENCES) == set(Reason)
+    assert set(REMEDIES) < set(Reason)
+
+
+def reasons(planned: Plan) -> dict[str, Reason]:
+    return {item.title: item.reason for item in planned.items}
+
+
+def test_turns_of_one_decision_are_one_item(log: Log) -> None:
+    planned = plan(about(log, [turn(log, number) for number in range(1, 31)], ambient_window=5))
+    assert reasons(planned) == {
+        "System text and tools": Reason.REQUIRED,
+        "Turns 1-25": Reason.OUTSIDE_AMBIENT_WINDOW,
+        "Turns 26-30": Reason.AMBIENT_WINDOW,
+        "Your message": Reason.CURRENT_MESSAGE,
+    }
+
+
+def test_what_does_not_fit_the_budget_says_so_and_later_that_it_stays_out(log: Log) -> None:
+    # Each turn is short of what may be cut; together they are more than fits.
+    turns = [turn(log, number, "word " * 400, "word " * 400) for number in range(1, 6)]
+    first = plan(about(log, turns, budget=4_000))
+    out = [item for item in first.items if not item.included]
+    assert [item.reason for item in out] == [Reason.OVER_BUDGET]
+    assert out[0].remedy.startswith(f"Needs {out[0].tokens:,} more tokens")
+    again = plan(about(log, turns, budget=4_000, layout=first.layout))
+    assert reasons(again)[out[0].title] == Reason.BEFORE_FIRST_KEPT
+
+
+def test_a_large_old_message_is_cut_before_a_turn_is_left_out(log: Log) -> None:
+    turns = [turn(log, 1, "Read this.", "line\n" * 4_000), turn(log, 2)]
+    planned = plan(about(log, turns, budget=4_000))
+    assert reasons(planned)["Turn 1"] == Reason.CUT_TO_FIT
+    assert reasons(planned)["Turn 2"] == Reason.AMBIENT_WINDOW
+    reply = planned.request["messages"][2]["content"]
+    assert "[… 5,000 tokens in all, the middle is not shown. read_message(2) shows it.]" in reply
+    assert planned.layout == Layout(cut_through=2, budget=4_000)
+
+
+def test_the_stub_names_turns_tokens_and_the_tool_that_brings_them_back(log: Log) -> None:
+    turns = [turn(log, number) for number in range(1, 13)]
+    tokens = turns[0].cost + turns[1].cost
+    sent = plan(about(log, turns)).request["messages"][1]["content"]
+    assert sent.splitlines()[:2] == [
+        "[Conversation from turn 3]",
+        f"[Turns 1-2 ({tokens} tokens) are not shown. Use search_messages to find what was said there.]",
+    ]
+
+
+def test_with_a_window_of_none_the_stub_stands_as_a_note_before_the_message(log: Log) -> None:
+    planned = plan(about(log, [turn(log, 1)], ambient_window=0))
+    assert [message["role"] for message in planned.request["messages"]] == ["system", "user"]
+    lines = planned.request["messages"][1]["content"].splitlines()
+    assert lines[0] == "[Notes for this turn, not from the user]"
+    assert "[Turns 1-1 " in lines[1]
+    assert lines[2:] == ["[End of notes]", "Go on."]
+
+
+def test_a_stopped_turn_stands_with_its_text_and_is_marked(log: Log) -> None:
+    planned = plan(about(log, [turn(log, 1, "Count", "One, two", RunState.STOPPED)]))
+    assert planned.request["messages"][2] == {"role": "assistant", "content": "One, two\n[stopped here]"}
+
+
+def test_a_turn_stopped_before_the_first_word_says_so(log: Log) -> None:
+    planned = plan(about(log, [turn(log, 1, "Count", "", RunState.STOPPED)]))
+    sent = planned.request["messages"][1]["content"]
+    assert sent == "[Conversation from turn 1]\nCount\n[no reply: this turn was stopped]\n\nGo on."
+
+
+def test_a_turn_stopped_after_a_tool_leaves_the_result_as_it_is_and_the_assistant_says_where_it_ended(log: Log) -> None:
+    messages = (log.said("user", "Look it up."), *log.episode("", ['{"matches":[]}']))
+    planned = plan(about(log, [PastTurn(number=1, state=RunState.STOPPED, messages=messages)]))
+    sent = planned.request["messages"]
+    assert [message["content"] for message in sent[3:]] == ['{"matches":[]}', "[stopped here]", "Go on."]
+    assert template_fault(sent) == ""
+
+
+@pytest.mark.parametrize("state", [RunState.FAILED, RunState.INTERRUPTED])
+def test_a_failed_turn_shows_the_users_message_only(log: Log, state: RunState) -> None:
+    planned = plan(about(log, [turn(log, 1, "Count", "One, two", state)]))
+    sent = planned.request["messages"]
+    assert len(sent) == 2
+    assert (
+        sent[1]["content"]
+        == f"[Conversation from turn 1]\nCount\n[no reply: this turn {planned_word(state)}]\n\nGo on."
+    )
+
+
+def planned_word(state: RunState) -> str:
+    return {RunState.FAILED: "failed", RunState.INTERRUPTED: "was interrupted"}[state]
+
+
+def test_failed_turns_in_a_row_take_nothing_from_the_share_of_this_turn(log: Log) -> None:
+    turns = [turn(log, number, "Hi", "", RunState.FAILED) for number in range(1, 9)]
+    planned = plan(about(log, turns, message="word " * 20))
+    assert planned.sections["turn"] >= 25
+    assert sum(planned.sections.values()) == planned.tokens
+
+
+def test_results_of_this_turns_tools_are_whole_and_are_counted_as_its_own(log: Log) -> None:
+    user, episodes = log.said("user", "Look."), log.episode("", ["found " * 1_000])
+    planned = plan(about(log, current=CurrentTurn(number=1, user=user, episodes=tuple(episodes))))
+    assert planned.request["messages"][-1]["content"] == "found " * 1_000
+    assert reasons(planned)["Tools used in this turn"] == Reason.TOOL_EPISODE
