@@ -1,0 +1,99 @@
+"""Check that every stored plan still renders to the request that was sent (L0, design section 5, Replay)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import QuerySet
+
+from efforts.domain.assembly import run_sha256
+from efforts.domain.canonical import canonical_json, request_sha256, sha256
+from efforts.domain.plan import PLANNER_VERSION
+from efforts.models import ContextPlan, Session
+from efforts.snapshots import replay
+from efforts.snapshots.plans import sources_of
+
+CHUNK = 200
+TELL_EVERY = 1_000
+
+
+class Command(BaseCommand):
+    help = "Render every stored plan again and compare it with what was sent. Exit status 0 only when all are the same."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--session", type=UUID, help="only the plans of this session")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        rows = plans_of(options["session"])
+        checked = other_versions = 0
+        failures = []
+        for row in rows.iterator(chunk_size=CHUNK):
+            checked += 1
+            other_versions += row.planner_version != PLANNER_VERSION
+            if problem := problem_of(row):
+                failures.append({**named(row), "problem": problem})
+            if checked % TELL_EVERY == 0:
+                self.stderr.write(f"{checked:,} plans checked ...")
+        counts = {"checked": checked, "ok": checked - len(failures), "failed": len(failures)}
+        self.tell({**counts, "other_versions": other_versions, "failures": failures}, as_json=options["json"])
+        if failures:
+            sys.exit(1)
+
+    def tell(self, found: dict[str, Any], *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(found))
+            return
+        self.stdout.write("{checked:,} plans checked: {ok:,} hold, {failed:,} do not.".format(**found))
+        if found["other_versions"]:
+            self.stdout.write(
+                f"{found['other_versions']:,} of them are of another planner version than {PLANNER_VERSION}: "
+                "planning again may give something else, what was sent must hold."
+            )
+        for failure in found["failures"]:
+            self.stdout.write("plan {plan}, turn {turn}, call {call}: {problem}".format(**failure))
+
+
+def plans_of(session_id: UUID | None) -> QuerySet[ContextPlan]:
+    rows = ContextPlan.objects.select_related("branch__parent", "run__turn")
+    if session_id is None:
+        return rows
+    if not Session.objects.filter(pk=session_id).exists():
+        raise CommandError(f"There is no session {session_id}.")
+    return rows.filter(session=session_id)
+
+
+def named(row: ContextPlan) -> dict[str, Any]:
+    return {"plan": str(row.pk), "session": str(row.session_id), "turn": row.run.turn.number, "call": row.call}
+
+
+def problem_of(row: ContextPlan) -> str:
+    """Why the plan does not hold; empty where it does."""
+    try:
+        request = replay(row)
+    except KeyError as missing:
+        kind = "message" if isinstance(missing.args[0], int) else "fragment"
+        return f"{kind} {missing.args[0]} is missing"
+    except (AttributeError, TypeError, ValueError) as error:
+        return f"the recipe cannot be read: {error}"
+    if request_sha256(request) == row.request_sha256:
+        return ""
+    found = list(differences(row))
+    return f"not what was sent: {', '.join(found) or 'the messages of the turn, or the recipe'}"
+
+
+def differences(row: ContextPlan) -> Iterator[str]:
+    """The fragments and the runs of turns that are not what their hashes say."""
+    sources, recipe = sources_of(row), row.body["recipe"]
+    used = canonical_json([recipe, row.body["params"]])
+    for sha, text in sources.fragments.items():
+        if sha in used and sha256(text) != sha:
+            yield f"fragment {sha}"
+    for item in row.body["items"]:
+        if item["sha256"] and run_sha256(item["turns"], recipe, sources) != item["sha256"]:
+            yield item["title"].lower()

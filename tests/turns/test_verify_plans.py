@@ -1,0 +1,162 @@
+"""What was sent can be rendered again from what is stored, and a change of what is stored is found."""
+
+from __future__ import annotations
+
+import json
+import threading
+from io import StringIO
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from efforts.domain.canonical import request_sha256, sha256
+from efforts.models import ContextPlan, Fragment, Message, Session
+from efforts.prompts import system_text
+from efforts.runner import Runner
+from efforts.snapshots import replay
+from efforts.threads import read
+from tests.fakes.provider import CUT, Call, FakeProvider, Reply
+from tests.turns.conftest import Stage
+
+
+def verify(*arguments: str) -> dict[str, Any]:
+    """What the command finds, with its exit status."""
+    out, status = StringIO(), 0
+    try:
+        call_command("verify_plans", "--json", *arguments, stdout=out)
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    return {**json.loads(out.getvalue()), "status": status}
+
+
+@pytest.fixture
+async def eventful(stage: Stage, provider: FakeProvider, runner: Runner) -> Session:
+    """Tool rounds, a stop, a failure, a retry and a large message: seven plans in four turns."""
+    gate = threading.Event()
+    provider.script = [
+        Reply("Let me look.", calls=(Call.of("search_messages", query="blue"), Call("read_message", "{"))),
+        Reply("Nothing yet."),
+        Reply("One two three four", gate=gate, gate_after=2),
+        Reply("Half", ending=CUT),
+        Reply("Whole."),
+        Reply(calls=(Call.of("search_messages", query="sentence"),)),
+        Reply("It is long."),
+    ]
+    await stage.ask("Have I said blue?")
+    counting = await stage.say("Count")
+    await stage.logged("delta")
+    await stage.stop(counting)
+    await stage.settled()
+    failed = await stage.ask("A long sentence. " * 400)
+    await stage.retry(failed)
+    await stage.settled()
+    await stage.ask("How long was the sentence?")
+    return stage.session
+
+
+async def test_it_holds_for_tool_rounds_stops_failures_and_retries(eventful: Session) -> None:
+    found = await read(verify)
+    assert found == {"checked": 7, "ok": 7, "failed": 0, "other_versions": 0, "failures": [], "status": 0}
+
+
+async def test_it_says_so_to_people(eventful: Session) -> None:
+    out = StringIO()
+    await read(call_command, "verify_plans", stdout=out)
+    assert out.getvalue() == "7 plans checked: 7 hold, 0 do not.\n"
+
+
+async def test_a_changed_recipe_is_found(eventful: Session) -> None:
+    def tamper() -> ContextPlan:
+        plan = ContextPlan.objects.order_by("created_at")[4]
+        plan.body["params"]["max_tokens"] = 1
+        plan.save()
+        return plan
+
+    plan = await read(tamper)
+    found = await read(verify)
+    assert (found["status"], found["ok"], found["failed"]) == (1, 6, 1)
+    assert found["failures"] == [
+        {
+            "plan": str(plan.pk),
+            "session": str(eventful.pk),
+            "turn": 3,
+            "call": 1,
+            "problem": "not what was sent: the messages of the turn, or the recipe",
+        }
+    ]
+
+
+async def test_a_changed_message_is_found_in_every_plan_that_sent_it(eventful: Session) -> None:
+    await read(Message.objects.filter(text="Nothing yet.").update, text="Nothing at all.")
+    found = await read(verify)
+    assert [(failure["turn"], failure["call"]) for failure in found["failures"]] == [
+        (2, 1),
+        (3, 1),
+        (3, 1),
+        (4, 1),
+        (4, 2),
+    ]
+    assert found["failures"][0]["problem"] == "not what was sent: turn 1"
+
+
+async def test_a_missing_fragment_is_named(eventful: Session) -> None:
+    sha = sha256(system_text())
+    await read(Fragment.objects.filter(sha256=sha).delete)
+    found = await read(verify)
+    assert {failure["problem"] for failure in found["failures"]} == {f"fragment {sha} is missing"}
+    assert found["failed"] == 7
+
+
+async def test_a_changed_fragment_is_named(eventful: Session) -> None:
+    sha = sha256(system_text())
+    await read(Fragment.objects.filter(sha256=sha).update, text="Be rude.")
+    found = await read(verify)
+    assert {failure["problem"] for failure in found["failures"]} == {f"not what was sent: fragment {sha}"}
+
+
+async def test_a_lost_message_is_named(eventful: Session) -> None:
+    lost = await read(Message.objects.filter(role="tool").latest, "id")
+    await read(Message.objects.filter(pk=lost.pk).delete)
+    found = await read(verify)
+    assert [failure["problem"] for failure in found["failures"]] == [f"message {lost.pk} is missing"]
+
+
+async def test_a_recipe_that_is_none_is_a_finding_and_no_crash(eventful: Session) -> None:
+    def tamper() -> None:
+        plan = ContextPlan.objects.order_by("created_at")[0]
+        plan.body["recipe"] = [{"role": "system", "parts": [None]}]
+        plan.save()
+
+    await read(tamper)
+    found = await read(verify)
+    assert found["failed"] == 1
+    assert found["failures"][0]["problem"].startswith("the recipe cannot be read")
+
+
+async def test_it_holds_for_a_plan_made_with_another_system_text_and_another_planner(eventful: Session) -> None:
+    def rewrite() -> None:
+        """As if the first plan had been made before the system text was changed."""
+        plan = ContextPlan.objects.order_by("created_at")[0]
+        old = "You were another assistant."
+        Fragment.objects.create(session=eventful, sha256=sha256(old), text=old)
+        plan.body["recipe"][0]["parts"] = [{"f": sha256(old)}]
+        plan.planner_version = "0"
+        plan.request_sha256 = request_sha256(replay(plan))
+        plan.save()
+
+    await read(rewrite)
+    found = await read(verify)
+    assert (found["status"], found["ok"], found["other_versions"]) == (0, 7, 1)
+
+
+async def test_one_session_can_be_checked_alone(eventful: Session) -> None:
+    assert (await read(verify, "--session", str(eventful.pk)))["checked"] == 7
+    with pytest.raises(CommandError, match="There is no session"):
+        await read(call_command, "verify_plans", "--session", str(uuid4()))
+
+
+@pytest.mark.django_db
+def test_no_plans_hold() -> None:
+    assert verify()["status"] == 0
