@@ -54,7 +54,6 @@ class TurnView:
     live_call: int
     stopping: bool
     model: str
-    in_window: bool
     calls: int = 0
     estimated_tokens: int | None = None
     prompt_tokens: int | None = None
@@ -100,9 +99,8 @@ def turn_views(session: Session, branch: Branch, turns: list[Turn]) -> tuple[Tur
     )
     plans = grouped(ContextPlan.objects.filter(run__in=runs).defer("body").order_by("call"), "run_id")
     live = live_texts(session, runs)
-    shown_from = first_shown(branch)
     return tuple(
-        one_view(turn, turn.run, branch, messages[turn.pk], plans.get(turn.run.pk, []), live, shown_from)
+        one_view(turn, turn.run, branch, messages[turn.pk], plans.get(turn.run.pk, []), live)
         for turn in turns
         if turn.run is not None
     )
@@ -128,15 +126,6 @@ def live_texts(session: Session, runs: list[Run]) -> dict[str, tuple[int, str]]:
     return {run: text for run, text in live.items() if run in running}
 
 
-def first_shown(branch: Branch) -> int:
-    """Number of the first turn that the last plan sent."""
-    last = ContextPlan.objects.filter(branch=branch).order_by("-created_at").first()
-    if last is None:
-        return 0
-    runs = [entry["turns"][0] for entry in last.body["recipe"] if "turns" in entry]
-    return min(runs, default=branch.head)
-
-
 def one_view(
     turn: Turn,
     run: Run,
@@ -144,7 +133,6 @@ def one_view(
     messages: list[Message],
     plans: list[ContextPlan],
     live: Mapping[str, tuple[int, str]],
-    shown_from: int,
 ) -> TurnView:
     state = RunState(run.state)
     live_call, live_text = live.get(str(run.pk), (0, ""))
@@ -168,7 +156,6 @@ def one_view(
         live_call=live_call,
         stopping=state == RunState.RUNNING and run.stop_requested_at is not None,
         model=run.settings.get("label", ""),
-        in_window=turn.number >= shown_from,
         **usage_of(plans),
     )
 

@@ -44,6 +44,7 @@ class ItemView:
     reason: str
     rule: str
     remedy: str = ""
+    turns: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +78,11 @@ class PlanView:
     @property
     def free(self) -> int:
         return max(self.budget - self.tokens, 0)
+
+    @property
+    def first_turn(self) -> int | None:
+        """Number of the oldest turn that is sent."""
+        return min((item.turns[0] for item in self.included if item.turns), default=None)
 
     @property
     def percent(self) -> int:
@@ -169,6 +175,7 @@ def item_view(item: Item) -> ItemView:
         reason=item.sentence,
         rule=str(item.reason),
         remedy="" if item.included else item.remedy,
+        turns=item.turns,
     )
 
 

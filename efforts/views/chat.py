@@ -18,7 +18,6 @@ from efforts.errors import Refused
 from efforts.example import EXCHANGES, PROMPTS
 from efforts.llm.tokens import get_counter
 from efforts.models import Run, Session, Turn
-from efforts.snapshots.pages import first_shown
 
 from .shared import (
     OwnRequest,
@@ -51,7 +50,7 @@ def chat_page(
     error: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    context = {**log_context(session, before), **next_call(session), "text": text, "error": error}
+    context = {**log_context(session, before), "text": text, "error": error}
     more = {"client_id": uuid4().hex, "suggestions": suggestions(session)}
     return page(request, "chat/page.html", {**context, **more}, status=status)
 
@@ -66,13 +65,13 @@ def suggestions(session: Session) -> list[dict[str, str]]:
 def log_context(session: Session, before: int | None = None) -> dict[str, Any]:
     shown = snapshots.chat_page(session, before=before)
     numbers = [turn.number for turn in shown.turns]
-    sent = [turn.number for turn in shown.turns if turn.in_window]
-    window_from = sent[0] if sent and sent[0] > min(numbers) else None
+    following = next_call(session)
+    first = following["plan"].first_turn
     return {
-        "session": session,
+        **following,
         "page": shown,
         "first_number": min(numbers, default=0),
-        "window_from": window_from,
+        "window_from": first if first in numbers[1:] else None,
     }
 
 
@@ -115,8 +114,8 @@ def turn(request: OwnRequest, session_id: UUID, number: int) -> HttpResponse:
 def context(request: OwnRequest, session_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
     if request.htmx:
-        window_from = first_shown(snapshots.main_branch(session))
-        return part(request, "chat/context_answer.html", {"window_from": window_from, **next_call(session)})
+        following = next_call(session)
+        return part(request, "chat/context_answer.html", {"window_from": following["plan"].first_turn, **following})
     return page(request, "chat/context_page.html", next_call(session))
 
 

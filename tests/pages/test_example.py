@@ -23,6 +23,7 @@ def test_opening_it_twice_opens_the_same_conversation(as_alice: Client) -> None:
 def test_it_is_longer_than_the_window_so_that_there_is_something_to_find(alice: User) -> None:
     plan = preview(open_example(alice))
     assert plan.excluded[0].title == "Turns 1-4"
+    assert plan.first_turn == 5
     assert plan.everything_tokens > plan.sections[1].tokens
 
 
