@@ -156,7 +156,7 @@ def serving(browser: Browser, home: Path, **settings: str) -> Iterator[tuple[App
 
 @pytest.fixture(scope="session")
 def built_in(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[App, Any]]:
-    with serving(chromium, tmp_path_factory.mktemp("app"), CCM_BUILTIN_PACE="0.02") as served:
+    with serving(chromium, tmp_path_factory.mktemp("app"), CCM_BUILTIN_PACE="0.04") as served:
         yield served
 
 

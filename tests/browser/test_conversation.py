@@ -20,7 +20,8 @@ TALK = (
     "When is the release, and who signs it off?",
     "What did we say about the retry limit?",
 )
-LAST = "Who is on call this week, what is the retry limit, and when does the spring release go out?"
+# Quotes all of the above: long enough to be stopped, and reloaded, in the middle.
+LAST = "What have we talked about so far?"
 
 
 class Album:
