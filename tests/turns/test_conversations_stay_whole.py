@@ -319,6 +319,7 @@ class Conversation(RuleBasedStateMachine):
         self.events_are_numbered_once()
         self.only_a_running_run_has_deltas()
         self.sums_are_sums()
+        self.no_call_of_an_ended_run_is_without_a_result()
 
     def every_message_is_there_once_and_in_order(self) -> None:
         rows = Message.objects.filter(session=self.session, role="user").order_by("id")
@@ -365,6 +366,11 @@ class Conversation(RuleBasedStateMachine):
             if turn.run.state not in UNFINISHED:
                 assert turn.tokens == self.tokens_of(turn)
             total += turn.tokens
+
+    def no_call_of_an_ended_run_is_without_a_result(self) -> None:
+        rows = Message.objects.filter(session=self.session, run__isnull=False).exclude(run__state=RunState.RUNNING)
+        called = [call["id"] for row in rows for call in row.tool_calls]
+        assert sorted(called) == sorted(row.tool_call_id for row in rows if row.tool_call_id)
 
     # Helpers
 
@@ -454,6 +460,7 @@ def play(examples: int, steps: int) -> None:
             max_examples=examples,
             stateful_step_count=steps,
             deadline=None,
+            report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
             # To see the shortest story that goes wrong, add Phase.shrink; it takes minutes.
             phases=[Phase.reuse, Phase.generate],
