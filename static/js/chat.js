@@ -130,7 +130,7 @@ function ended(signedOut) {
   show("closed");
   composer.close({ keep: signedOut });
   if (signedOut) alert("You are signed out. What you were writing is kept in this browser.");
-  else alert("This conversation was deleted. What you were writing is still in the field below.");
+  else alert("This conversation was deleted. Nothing can be sent here any more.");
   if (!signedOut) tell("conversations");
 }
 

@@ -166,6 +166,27 @@ def test_a_long_reply_is_followed_to_its_end(page: Page, provider: FakeProvider)
     expect(page.locator("#latest")).to_be_hidden()
 
 
+GROWS_BEFORE_THE_SCROLL_EVENT = """async () => {
+  const scroller = document.getElementById('scroller');
+  const more = document.createElement('div');
+  more.style.height = '300px';
+  document.getElementById('log').append(more);
+  scroller.dispatchEvent(new Event('scroll'));
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  return scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+}"""
+
+
+def test_text_that_grows_between_two_frames_is_not_taken_for_a_reader_who_scrolls(
+    page: Page, provider: FakeProvider
+) -> None:
+    provider.script = [Reply(LONG)]
+    begin(page, "At length, please.")
+    is_in_state(page, 1, "completed")
+    assert page.evaluate(GROWS_BEFORE_THE_SCROLL_EVENT) < 2
+    expect(page.locator("#latest")).to_be_hidden()
+
+
 def test_a_reader_who_scrolled_up_is_left_alone(page: Page, provider: FakeProvider, gate: threading.Event) -> None:
     pieces = Reply(LONG).pieces()
     provider.script = [Reply(LONG, gate=gate, gate_after=len(pieces) // 2)]
@@ -201,11 +222,11 @@ def test_each_script_is_set_in_its_own_direction(page: Page, provider: FakeProvi
     provider.script = [Reply("שלום. התשובה היא 42."), Reply("これは日本語の返事です。")]
     begin(page, "مرحبا، متى موعد الإصدار؟")
     is_in_state(page, 1, "completed")
-    said, reply = turn(page, 1).locator(".said"), turn(page, 1).locator(".prose")
-    assert [node.evaluate("node => getComputedStyle(node).direction") for node in (said, reply)] == ["rtl", "rtl"]
+    expect(turn(page, 1).locator(".said")).to_have_css("direction", "rtl")
+    expect(turn(page, 1).locator(".prose")).to_have_css("direction", "rtl")
     say(page, "次のリリースはいつですか？" * 12)
     is_in_state(page, 2, "completed")
-    assert turn(page, 2).locator(".said").evaluate("node => getComputedStyle(node).direction") == "ltr"
+    expect(turn(page, 2).locator(".said")).to_have_css("direction", "ltr")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
