@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from .canonical import canonical_json, request_sha256, sha256
-from .conversation import MESSAGE_OVERHEAD, LogMessage, PastTurn
+from .conversation import MESSAGE_OVERHEAD, PRIMING, LogMessage, PastTurn
 from .plan import Item, Layout, Plan, PlanInputs
 from .reasons import Reason
 from .rendering import (
@@ -16,6 +16,7 @@ from .rendering import (
     Recipe,
     Sources,
     count_chat_message,
+    count_request,
     cut_text,
     join_neighbours,
     mark_of,
@@ -26,8 +27,6 @@ from .rendering import (
 # Messages above LARGE tokens may be cut to HEAD + TAIL characters when the budget needs the room.
 LARGE = 600
 HEAD, TAIL = 1_200, 600
-# What every chat request adds once, in tokens.
-PRIMING = 3
 # With its middle cut out, the current message takes this share of the room.
 CUT_CURRENT_SHARE = 0.75
 
@@ -98,7 +97,7 @@ def build(inputs: PlanInputs, ambient: Ambient) -> Plan:
     ]
     sources = sources_of(inputs, fragments)
     request = render(recipe, params, sources)
-    tokens = count_request(request, inputs)
+    tokens = count_request(request, inputs.count)
     sections = section_tokens(inputs, recipe, sources, tokens)
     return Plan(
         items=tuple(items_of(inputs, ambient, sections, recipe, sources)),
@@ -118,9 +117,10 @@ def ambient_entries(inputs: PlanInputs, ambient: Ambient, fragments: Fragments) 
     if not ambient.turns:
         return
     first, last = ambient.turns[0].number, ambient.turns[-1].number
-    head = [fragments.add(AMBIENT_LABEL.format(first=first))]
+    numbers = [turn.number for turn in ambient.turns]
+    labels = {str(number): [label(number, fragments)] for number in broken_counts(numbers)}
     stub = stub_of(inputs, ambient)
-    head += [fragments.add(stub)] if stub else []
+    labels[str(first)] += [fragments.add(stub)] if stub else []
     marks = {mark: fragments.add(MARKS[mark])["f"] for turn in ambient.turns if (mark := mark_of(turn))}
     cuts = {
         str(message.id): cut_of(message, HEAD, TAIL, fragments)
@@ -128,7 +128,16 @@ def ambient_entries(inputs: PlanInputs, ambient: Ambient, fragments: Fragments) 
         for message in turn.visible
         if message.id in ambient.cuts
     }
-    yield {"turns": [first, last], "head": head, "marks": marks, "cuts": cuts}
+    yield {"turns": [first, last], "labels": labels, "marks": marks, "cuts": cuts}
+
+
+def label(number: int, fragments: Fragments) -> dict[str, str]:
+    return fragments.add(AMBIENT_LABEL.format(first=number))
+
+
+def broken_counts(numbers: Sequence[int]) -> list[int]:
+    """Where the layer begins, and where a cancelled message left a gap: labelled, so that turns can be cited."""
+    return [number for before, number in pairwise([-1, *numbers]) if number != before + 1]
 
 
 def stub_of(inputs: PlanInputs, ambient: Ambient) -> str:
@@ -142,6 +151,8 @@ def stub_of(inputs: PlanInputs, ambient: Ambient) -> str:
 def this_turn(inputs: PlanInputs, ambient: Ambient, fragments: Fragments) -> Iterator[dict[str, Any]]:
     stub = "" if ambient.turns else stub_of(inputs, ambient)
     parts: list[dict[str, Any]] = [fragments.add(NOTES.format(text=stub))] if stub else []
+    gap = ambient.turns and inputs.current.number != ambient.turns[-1].number + 1
+    parts += [label(inputs.current.number, fragments)] if gap else []
     cut = cut_current(inputs, fragments) if inputs.cut_current else {}
     yield {"role": "user", "parts": [*parts, {"m": inputs.current.user.id, **cut}]}
     if inputs.current.episodes:
@@ -183,13 +194,6 @@ def sources_of(inputs: PlanInputs, fragments: Fragments) -> Sources:
         messages={message.id: message for message in current},
         turns={turn.number: turn for turn in inputs.past},
     )
-
-
-def count_request(request: dict[str, Any], inputs: PlanInputs) -> int:
-    """The rendered request with schemas and overhead: the count that is held against the budget."""
-    messages = sum(count_chat_message(message, inputs.count) + MESSAGE_OVERHEAD for message in request["messages"])
-    tools = inputs.count(canonical_json(request["tools"])) if "tools" in request else 0
-    return PRIMING + messages + tools
 
 
 def section_tokens(inputs: PlanInputs, recipe: Recipe, sources: Sources, tokens: int) -> dict[str, int]:
@@ -269,5 +273,5 @@ def turn_item(
 
 def run_sha256(span: tuple[int, int], recipe: Recipe, sources: Sources) -> str:
     """Of what a run of turns renders to, whatever stands before and after it."""
-    run = [{**entry, "turns": span, "head": []} for entry in recipe if "turns" in entry]
+    run = [{**entry, "turns": span, "labels": {}} for entry in recipe if "turns" in entry]
     return sha256(canonical_json(list(render_messages(run, sources))))

@@ -11,6 +11,8 @@ Role = Literal["user", "assistant", "tool"]
 
 # What chat formats add around one message, in tokens.
 MESSAGE_OVERHEAD = 4
+# What they add once to a request.
+PRIMING = 3
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 A recipe is JSON: a list of entries, each one of
   {"role": r, "parts": [part, ...]}                one message put together from parts
-  {"turns": [first, last], "head": [part, ...], "marks": {mark: sha256}, "cuts": {message id: cut}}
-                                                   finished turns in their own roles, `head` before the first text
+  {"turns": [first, last], "labels": {number: [part, ...]}, "marks": {mark: sha256}, "cuts": {message id: cut}}
+                                                   finished turns in their own roles, a label before a turn's text
   {"messages": [id, ...]}                          log messages as they are
 where a part is {"f": sha256} (a fragment) or {"m": message id, "cut"?: cut}, and a cut is
 {"head": characters, "tail": characters, "f": sha256 of the line that stands between}.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .canonical import canonical_json
-from .conversation import LogMessage, PastTurn, ToolCall
+from .conversation import MESSAGE_OVERHEAD, PRIMING, LogMessage, PastTurn, ToolCall
 from .lifecycle import RunState
 
 JOIN = "\n\n"
@@ -61,16 +61,11 @@ def render_messages(recipe: Recipe, sources: Sources) -> Iterator[dict[str, Any]
 
 
 def render_turns(entry: dict[str, Any], sources: Sources) -> Iterator[dict[str, Any]]:
-    head = join_parts(entry["head"], sources)
     first, last = entry["turns"]
     for number in range(first, last + 1):
-        turn = sources.turns.get(number)
-        if turn is None:  # a cancelled message left its number behind
-            continue
-        for message in render_turn(turn, entry, sources):
-            if head:
-                message["content"], head = head + "\n" + message["content"], ""
-            yield message
+        # A cancelled message leaves its number behind, and nothing else.
+        if turn := sources.turns.get(number):
+            yield from render_turn(turn, entry, sources)
 
 
 def render_turn(turn: PastTurn, entry: dict[str, Any], sources: Sources) -> Iterator[dict[str, Any]]:
@@ -79,6 +74,8 @@ def render_turn(turn: PastTurn, entry: dict[str, Any], sources: Sources) -> Iter
         cut = entry["cuts"].get(str(message.id))
         text = cut_text(message.text, cut, sources.fragments) if cut else message.text
         rendered.append(chat_message(message, text))
+    label = join_parts(entry["labels"].get(str(turn.number), []), sources)
+    rendered[0]["content"] = join_texts([label, rendered[0]["content"]], "\n")
     mark = mark_of(turn)
     if mark:
         rendered += marked(rendered.pop(), sources.fragments[entry["marks"][mark]])
@@ -113,6 +110,13 @@ def wire_calls(calls: Iterable[ToolCall]) -> list[dict[str, Any]]:
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
         for call in calls
     ]
+
+
+def count_request(request: Mapping[str, Any], count: Callable[[str], int]) -> int:
+    """Tokens of the rendered request with schemas and overhead: the count that is held against the budget."""
+    messages = sum(count_chat_message(message, count) + MESSAGE_OVERHEAD for message in request["messages"])
+    tools = count(canonical_json(request["tools"])) if "tools" in request else 0
+    return PRIMING + messages + tools
 
 
 def count_chat_message(message: Mapping[str, Any], count: Callable[[str], int]) -> int:

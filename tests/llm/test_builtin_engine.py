@@ -341,3 +341,14 @@ def test_any_text_gets_an_answer_and_only_quotes_of_the_prompt(history, question
     answered = ask(*messages, question)
     assert answered == ask(*messages, question)
     assert answered.text.split("\n")[0] in replies.OPENINGS
+
+
+def test_a_gap_in_the_numbers_does_not_shift_the_turn_that_is_cited() -> None:
+    text = ask(
+        "[Conversation from turn 1]\nHello.",
+        reply("Hi."),
+        "[Conversation from turn 4]\nThe pump failed.",
+        reply("Ok."),
+        "What failed?",
+    ).text
+    assert "— you, turn 4" in text

@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from efforts.domain.rendering import count_request
 from efforts.llm.builtin.transport import BuiltinTransport
 from efforts.llm.openai_chat import OpenAIChat
 from efforts.llm.protocol import Finished, TextDelta
@@ -60,6 +61,13 @@ async def test_its_usage_is_counted():
     assert finished.usage.prompt_tokens == count("Be brief.") + count("The tea is at five. When is the tea?") + 11
     assert finished.usage.completion_tokens == count("".join(texts))
     assert finished.usage.cached_tokens == 0
+
+
+async def test_its_count_is_that_of_the_plan_where_the_tokenizer_is_the_same() -> None:
+    asked = request("Hello there.", tools=[SEARCH_TOOL])
+    _, end = await parts_of(asked)
+    assert end.usage is not None
+    assert end.usage.prompt_tokens == count_request(asked, get_counter().count)
 
 
 async def test_usage_comes_only_when_asked_for():

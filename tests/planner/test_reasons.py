@@ -63,6 +63,12 @@ def test_a_large_old_message_is_cut_before_a_turn_is_left_out(log: Log) -> None:
     assert planned.layout == Layout(cut_through=2, budget=4_000)
 
 
+def test_where_a_cancelled_message_left_a_gap_the_next_turn_is_labelled_so_that_it_can_be_cited(log: Log) -> None:
+    turns = [turn(log, 1, "One", "1"), turn(log, 2, "Two", "2"), turn(log, 4, "Four", "4")]
+    sent = [message["content"] for message in plan(about(log, turns)).request["messages"]]
+    assert sent[1:6:2] == ["[Conversation from turn 1]\nOne", "Two", "[Conversation from turn 4]\nFour"]
+
+
 def test_the_stub_names_turns_tokens_and_the_tool_that_brings_them_back(log: Log) -> None:
     turns = [turn(log, number) for number in range(1, 13)]
     tokens = turns[0].cost + turns[1].cost

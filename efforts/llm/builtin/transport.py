@@ -10,13 +10,12 @@ from typing import Any
 
 import httpx2
 
+from efforts.domain.rendering import count_request
 from efforts.llm.builtin.engine import Reply, answer, fingerprint
 from efforts.llm.tokens import TokenCounter
 
 BUILTIN_MODEL = "builtin"
 # What chat formats add to a message, and once to a request, in tokens.
-MESSAGE_OVERHEAD = 4
-REQUEST_OVERHEAD = 3
 
 PIECE = re.compile(r"\s*\S+|\s+$")
 
@@ -61,11 +60,7 @@ class BuiltinTransport(httpx2.AsyncBaseTransport):
         return pieces, "tool_calls" if reply.tool_calls else "stop"
 
     def _usage(self, request: Mapping[str, Any], text: str, reply: Reply) -> dict[str, Any]:
-        parts = [message.get("content") or "" for message in request["messages"]]
-        parts += [json.dumps(message["tool_calls"]) for message in request["messages"] if message.get("tool_calls")]
-        parts += [json.dumps(tool) for tool in request.get("tools") or ()]
-        overhead = MESSAGE_OVERHEAD * len(request["messages"]) + REQUEST_OVERHEAD
-        prompt = sum(map(self._counter.count, parts)) + overhead
+        prompt = count_request(request, self._counter.count)
         written = self._counter.count(text) + sum(self._counter.count(call.arguments) for call in reply.tool_calls)
         return {
             "prompt_tokens": prompt,
