@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from django.db.models import Sum
 
 from efforts.connections import KeyUnreadable
 from efforts.domain.budget import BudgetTooSmall
+from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import CurrentTurn, LogMessage
 from efforts.domain.plan import Item, Plan, RequiredTooLarge
 from efforts.domain.planner import plan
@@ -21,6 +23,7 @@ from efforts.models import ContextPlan, Fragment, Message, Session
 
 from .planning import branch_turns, chosen_settings, log_message, main_branch, past_turns, plan_inputs
 
+SHA256 = re.compile(r'"([0-9a-f]{64})"')
 # In the order of the prompt.
 SECTIONS = {
     "system": "System and tools",
@@ -209,8 +212,10 @@ def sources_of(row: ContextPlan) -> Sources:
             .select_related("run")
         )
     ]
+    hashes = SHA256.findall(canonical_json([recipe, row.body["params"]]))
+    fragments = Fragment.objects.filter(session_id=row.session_id, sha256__in=hashes)
     return Sources(
-        fragments=dict(Fragment.objects.filter(session_id=row.session_id).values_list("sha256", "text")),
+        fragments=dict(fragments.values_list("sha256", "text")),
         messages={message.pk: log_message(message) for message in Message.objects.filter(pk__in=wanted)},
         turns={turn.number: turn for turn in turns},
     )
