@@ -6,7 +6,7 @@ come between any two of their transactions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -36,7 +36,7 @@ from tests.sockets.follower import Call, Follower, Page
 
 FAILED = Ending(state=RunState.FAILED, code="broken_stream", text="The stream broke.")
 TEXTS = st.text(st.sampled_from("ab é日👩\n"), min_size=1, max_size=6)
-PEOPLE_SAY = TEXTS.filter(str.strip)
+SAY = TEXTS.filter(str.strip)
 PICK = st.integers(0, 1_000)
 
 
@@ -76,6 +76,10 @@ def page_of(session: Session) -> Page:
     return Page(seq=seq, standing=standing, live=live)
 
 
+def copy(browser: Follower) -> Follower:
+    return replace(browser, standing=dict(browser.standing), live=dict(browser.live))
+
+
 class Conversation(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
@@ -95,6 +99,7 @@ class Conversation(RuleBasedStateMachine):
         self.browsers = [Follower(read=lambda: page_of(self.session)) for _ in range(2)]
         self.asleep: list[Follower] = []
         self.start_runner()
+        self.start_runner()
 
     def teardown(self) -> None:
         if not hasattr(self, "stage"):
@@ -108,7 +113,25 @@ class Conversation(RuleBasedStateMachine):
 
     # People
 
-    @rule(text=PEOPLE_SAY)
+    @rule(what=st.sampled_from(["send", "send", "send", "send_again", "stop", "cancel", "retry"]), text=SAY, pick=PICK)
+    def people(self, what: str, text: str, pick: int) -> None:
+        if what == "send" or not self.said:
+            self.send(text)
+        elif what == "send_again":
+            self.send_again(pick % len(self.said))
+        elif what == "retry":
+            self.retry(self.turn(pick % len(self.said)))
+        else:
+            # Mostly a turn that is not over: of the others it is refused or does nothing.
+            unfinished = [index for index, state in enumerate(self.states) if state in UNFINISHED]
+            index = self.pick(unfinished, pick) if unfinished and pick % 4 else pick % len(self.said)
+            (self.stop if what == "stop" else self.cancel)(self.turn(index))
+
+    @precondition(lambda self: self.states and self.states[-1] in RETRYABLE)
+    @rule()
+    def try_again(self) -> None:
+        self.retry(self.turn(len(self.said) - 1))
+
     def send(self, text: str) -> None:
         client_id = f"id-{len(self.said)}"
         turn = actions.send_message(self.session, text=text, client_id=client_id, actor=self.alice)
@@ -116,28 +139,19 @@ class Conversation(RuleBasedStateMachine):
         self.states.append(RunState.QUEUED)
         assert turn.number == len(self.said)
 
-    @precondition(lambda self: self.said)
-    @rule(pick=PICK)
-    def send_again(self, pick: int) -> None:
-        number = pick % len(self.said)
-        client_id, text = self.said[number]
+    def send_again(self, index: int) -> None:
+        client_id, text = self.said[index]
         turn = actions.send_message(self.session, text=text, client_id=client_id, actor=self.alice)
-        assert turn.number == number + 1
+        assert turn.number == index + 1
 
-    @precondition(lambda self: self.said)
-    @rule(pick=PICK)
-    def stop(self, pick: int) -> None:
-        turn = self.turn(pick % len(self.said))
+    def stop(self, turn: Turn) -> None:
         assert turn.run is not None
         run = actions.stop_run(turn.run, actor=self.alice)
         if self.states[turn.number - 1] == RunState.QUEUED:
             self.states[turn.number - 1] = RunState.CANCELLED
-        assert (run.stop_requested_at is not None) or run.state != RunState.RUNNING
+        assert run.stop_requested_at is not None or run.state != RunState.RUNNING
 
-    @precondition(lambda self: self.said)
-    @rule(pick=PICK)
-    def cancel(self, pick: int) -> None:
-        turn = self.turn(pick % len(self.said))
+    def cancel(self, turn: Turn) -> None:
         if self.states[turn.number - 1] == RunState.QUEUED:
             actions.cancel_turn(turn, actor=self.alice)
             self.states[turn.number - 1] = RunState.CANCELLED
@@ -145,11 +159,7 @@ class Conversation(RuleBasedStateMachine):
             with pytest.raises(Refused):
                 actions.cancel_turn(turn, actor=self.alice)
 
-    @precondition(lambda self: self.said)
-    @rule(pick=PICK)
-    def retry(self, pick: int) -> None:
-        # Mostly the last: of the others it is refused.
-        turn = self.turn(pick % len(self.said) if pick % 3 == 0 else len(self.said) - 1)
+    def retry(self, turn: Turn) -> None:
         if turn.number == len(self.said) and self.states[-1] in RETRYABLE:
             actions.retry_turn(turn, actor=self.alice)
             self.states[-1] = RunState.QUEUED
@@ -157,20 +167,12 @@ class Conversation(RuleBasedStateMachine):
             with pytest.raises(Refused):
                 actions.retry_turn(turn, actor=self.alice)
 
-    @rule(title=st.sampled_from(["Harbour", "Boats"]))
-    def rename(self, title: str) -> None:
-        actions.rename_session(self.session, title=title, actor=self.alice)
-
     # Runners
 
-    @rule()
-    def start_runner(self) -> None:
-        self.born += 1
-        self.runners[f"here:{self.born}:x"] = {}
-
-    @precondition(lambda self: self.runners)
+    @precondition(lambda self: self.states and not self.answering())
     @rule(pick=PICK)
     def claim(self, pick: int) -> None:
+        """A runner looks for work; while another answers, or nobody has recovered what a dead one left, in vain."""
         owner = self.pick(self.runners, pick)
         waiting = [number for number, state in enumerate(self.states, 1) if state == RunState.QUEUED]
         free = RunState.RUNNING not in self.states
@@ -181,132 +183,101 @@ class Conversation(RuleBasedStateMachine):
             self.runners[owner][lease.run_id] = Answering(lease=lease, run=recording.take_settings(lease))
 
     @precondition(lambda self: self.answering())
-    @rule(pick=PICK)
-    def plan(self, pick: int) -> None:
-        owner, answering = self.pick(self.answering(), pick)
-        if answering.streaming or answering.unanswered:
-            return
+    @rule(pick=PICK, text=TEXTS, what=st.sampled_from(["stream", "stream", "keep", "tools", "conclude", "fail"]))
+    def answer(self, pick: int, text: str, what: str) -> None:
+        """One transaction of a run that its runner believes to be its own."""
+        answering = self.pick(self.answering(), pick)
         try:
-            snapshot, planned = read_and_plan(answering.run, offer_tools=True)
-            if snapshot.stop_requested:
-                self.end(owner, answering, STOPPED)
-                return
-            recording.record_plan(answering.lease, answering.call + 1, planned)
+            if answering.unanswered:
+                self.give_result(answering)
+            elif not answering.streaming:
+                self.plan(answering)
+            else:
+                self.go_on(answering, text, what)
         except LeaseLost:
-            self.lost(owner, answering)
-            return
-        answering.begin()
+            assert not self.holds(answering)
+            self.forget(answering)
 
-    @precondition(lambda self: self.answering(streaming=True))
-    @rule(pick=PICK, text=TEXTS, flush=st.booleans())
-    def stream(self, pick: int, text: str, flush: bool) -> None:
-        _, answering = self.pick(self.answering(streaming=True), pick)
-        answering.text += text
-        if flush:
-            self.flush([answering])
+    def plan(self, answering: Answering) -> None:
+        snapshot, planned = read_and_plan(answering.run, offer_tools=True)
+        if snapshot.stop_requested:
+            recording.end_run(answering.lease, STOPPED)
+            self.ended(answering, STOPPED.state)
+        else:
+            recording.record_plan(answering.lease, answering.call + 1, planned)
+            answering.begin()
 
-    @precondition(lambda self: self.answering(streaming=True))
-    @rule()
-    def flush_all(self) -> None:
-        self.flush([answering for _, answering in self.answering(streaming=True)])
+    def go_on(self, answering: Answering, text: str, what: str) -> None:
+        if what in ("stream", "keep"):
+            answering.text += text
+            if what == "stream":
+                self.flush(answering)
+        elif what == "tools":
+            self.call_tools(answering, len(text) % 2 + 1)
+        else:
+            self.conclude(answering, COMPLETED if what == "conclude" else FAILED)
 
-    def flush(self, all_answering: list[Answering]) -> None:
-        unsent = [answering for answering in all_answering if answering.flushed < len(answering.text)]
-        recording.write_deltas(
-            [Delta(lease=a.lease, call=a.call, offset=a.flushed, text=a.text[a.flushed :]) for a in unsent]
-        )
-        for answering in unsent:
-            if self.holds(answering):
-                self.shown[answering.key] = answering.text
-            answering.flushed = len(answering.text)
+    def flush(self, answering: Answering) -> None:
+        text = answering.text[answering.flushed :]
+        recording.write_deltas([Delta(lease=answering.lease, call=answering.call, offset=answering.flushed, text=text)])
+        if self.holds(answering):
+            self.shown[answering.key] = answering.text
+        answering.flushed = len(answering.text)
 
-    @precondition(lambda self: self.answering(streaming=True))
-    @rule(pick=PICK, calls=st.integers(1, 2))
-    def call_tools(self, pick: int, calls: int) -> None:
-        owner, answering = self.pick(self.answering(streaming=True), pick)
+    def call_tools(self, answering: Answering, calls: int) -> None:
         prefix = f"c{answering.lease.run_id.hex[:16]}-{answering.call}"
         tool_calls = [ToolCall(id=f"{prefix}-{n}", name="search_messages", arguments="{}") for n in range(calls)]
-        try:
-            recording.record_reply(answering.lease, answering.reply(*tool_calls))
-        except LeaseLost:
-            self.lost(owner, answering)
-            return
+        recording.record_reply(answering.lease, answering.reply(*tool_calls))
         self.stands(answering)
         answering.unanswered, answering.streaming = tool_calls, False
 
-    @precondition(lambda self: any(answering.unanswered for _, answering in self.answering()))
-    @rule(pick=PICK)
-    def give_result(self, pick: int) -> None:
-        owner, answering = self.pick([pair for pair in self.answering() if pair[1].unanswered], pick)
-        try:
-            recording.record_tool_result(answering.lease, answering.call, answering.unanswered[0], '{"matches":[]}')
-        except LeaseLost:
-            self.lost(owner, answering)
-            return
+    def give_result(self, answering: Answering) -> None:
+        recording.record_tool_result(answering.lease, answering.call, answering.unanswered[0], '{"matches":[]}')
         answering.unanswered.pop(0)
 
-    @precondition(lambda self: self.answering(streaming=True))
-    @rule(pick=PICK, ending=st.sampled_from([COMPLETED, COMPLETED, FAILED]))
-    def conclude(self, pick: int, ending: Ending) -> None:
-        owner, answering = self.pick(self.answering(streaming=True), pick)
-        stopped = recording.stop_requests([answering.lease.run_id])
-        self.end(owner, answering, STOPPED if stopped else ending)
-
-    def end(self, owner: str, answering: Answering, ending: Ending) -> None:
-        try:
-            if answering.streaming:
-                recording.record_reply(answering.lease, answering.reply(), ending)
-            else:
-                recording.end_run(answering.lease, ending)
-        except LeaseLost:
-            self.lost(owner, answering)
-            return
-        if answering.streaming:
-            self.stands(answering)
+    def conclude(self, answering: Answering, ending: Ending) -> None:
+        if recording.stop_requests([answering.lease.run_id]):
+            ending = STOPPED
+        recording.record_reply(answering.lease, answering.reply(), ending)
+        self.stands(answering)
         self.ended(answering, ending.state)
-        del self.runners[owner][answering.lease.run_id]
 
-    @precondition(lambda self: self.runners)
-    @rule(pick=PICK)
-    def die(self, pick: int) -> None:
+    @rule(what=st.sampled_from(["die", "die", "recover", "take for dead"]), pick=PICK)
+    def misfortune(self, what: str, pick: int) -> None:
+        """A runner dies and another starts; one that is only slow may be taken for dead, and goes on writing."""
         owner = self.pick(self.runners, pick)
-        del self.runners[owner]
-        self.dead.add(owner)
+        if what == "die":
+            del self.runners[owner]
+            self.dead.add(owner)
+            self.start_runner()
+        suspects = self.dead | {owner} if what == "take for dead" else self.dead
+        if what != "die" or pick % 2:
+            recording.recover(lambda owner: owner in suspects)
+            self.note_interrupted()
 
-    @rule(pick=PICK, also_alive=st.booleans())
-    def recover(self, pick: int, also_alive: bool) -> None:
-        """A runner starts, or looks around; one that is only slow may be taken for dead."""
-        taken_for_dead = {self.pick(self.runners, pick)} if also_alive and self.runners else set()
-        recording.recover(lambda owner: owner in self.dead | taken_for_dead)
-        self.note_interrupted()
+    def start_runner(self) -> None:
+        self.born += 1
+        self.runners[f"here:{self.born}:x"] = {}
 
     # Browsers
+
+    @rule(what=st.sampled_from(["catch up", "read", "sleep", "wake", "open"]), which=st.integers(0, 1), pick=PICK)
+    def browsers_act(self, what: str, which: int, pick: int) -> None:
+        browser = self.browsers[which]
+        if what == "catch up":
+            browser.catch_up()
+        elif what == "read":
+            browser.reload()
+        elif what == "sleep":
+            self.asleep.append(copy(browser))
+        elif what == "wake" and self.asleep:  # it connects again from a number it once had
+            self.browsers[which] = copy(self.pick(self.asleep, pick))
+        elif what == "open":
+            self.browsers[which] = Follower(read=lambda: page_of(self.session))
 
     @rule(which=st.integers(0, 1), most=st.integers(1, 12))
     def follow(self, which: int, most: int) -> None:
         self.relay(self.browsers[which], most)
-
-    @rule(which=st.integers(0, 1))
-    def catch_up(self, which: int) -> None:
-        self.browsers[which].catch_up()
-
-    @rule(which=st.integers(0, 1))
-    def read_the_page(self, which: int) -> None:
-        self.browsers[which].reload()
-
-    @rule(which=st.integers(0, 1))
-    def fall_asleep(self, which: int) -> None:
-        self.asleep.append(self.copy(self.browsers[which]))
-
-    @precondition(lambda self: self.asleep)
-    @rule(which=st.integers(0, 1), pick=PICK)
-    def wake_up(self, which: int, pick: int) -> None:
-        """A browser connects again from any number it once had."""
-        self.browsers[which] = self.copy(self.pick(self.asleep, pick))
-
-    @rule(which=st.integers(0, 1))
-    def open_anew(self, which: int) -> None:
-        self.browsers[which] = Follower(read=lambda: page_of(self.session))
 
     # What always holds
 
@@ -392,9 +363,8 @@ class Conversation(RuleBasedStateMachine):
     def turn(self, index: int) -> Turn:
         return Turn.objects.select_related("run", "session").get(session=self.session, number=index + 1)
 
-    def answering(self, *, streaming: bool = False) -> list[tuple[str, Answering]]:
-        everybody = [(owner, a) for owner, mine in self.runners.items() for a in mine.values()]
-        return [(owner, a) for owner, a in everybody if a.streaming or not streaming]
+    def answering(self) -> list[Answering]:
+        return [answering for mine in self.runners.values() for answering in mine.values()]
 
     def holds(self, answering: Answering) -> bool:
         run = Run.objects.get(pk=answering.lease.run_id)
@@ -407,10 +377,10 @@ class Conversation(RuleBasedStateMachine):
     def ended(self, answering: Answering, state: RunState) -> None:
         self.states[answering.lease.turn_number - 1] = state
         self.completed += state == RunState.COMPLETED
+        self.forget(answering)
 
-    def lost(self, owner: str, answering: Answering) -> None:
-        assert not self.holds(answering)
-        del self.runners[owner][answering.lease.run_id]
+    def forget(self, answering: Answering) -> None:
+        del self.runners[answering.lease.owner][answering.lease.run_id]
 
     def note_interrupted(self) -> None:
         """What was shown of an interrupted run now stands, exactly."""
@@ -422,15 +392,6 @@ class Conversation(RuleBasedStateMachine):
             self.states[index] = RunState(run.state)
             for call in [call for call in self.shown if call[0] == str(run.pk)]:
                 self.texts[call] = self.shown.pop(call)
-
-    def copy(self, browser: Follower) -> Follower:
-        return Follower(
-            read=browser.read,
-            seq=browser.seq,
-            standing=dict(browser.standing),
-            live=dict(browser.live),
-            behind=browser.behind,
-        )
 
     def relay(self, browser: Follower, most: int) -> None:
         """As the consumer does."""
@@ -470,7 +431,7 @@ def play(examples: int, steps: int) -> None:
 
 @pytest.mark.django_db
 def test_conversations_stay_whole() -> None:
-    play(examples=40, steps=40)
+    play(examples=30, steps=40)
 
 
 @pytest.mark.slow
