@@ -1,4 +1,4 @@
-# make setup, run, test, check, format, bench, lock, servers
+# make setup, run, test, check, format, bench, talk, lock, servers
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,\
 	$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 HOST ?= 127.0.0.1
@@ -18,7 +18,7 @@ COMPILE := uv pip compile -q pyproject.toml --universal --python-version 3.11 --
 	--no-header --no-annotate --no-emit-index-url
 NO_SERVERS := env -u DATABASE_URL -u REDIS_URL
 
-.PHONY: setup run test test-servers check format bench lock servers
+.PHONY: setup run test test-servers check format bench talk lock servers
 
 setup: $(DEV)
 
@@ -66,6 +66,9 @@ format: setup
 
 bench: setup
 	$(NO_SERVERS) $(BIN)/python -m benchmarks $(ARGS)
+
+talk: setup
+	@$(NO_SERVERS) $(BIN)/python -m benchmarks.talk --url "$(MODEL_URL)" --model "$(MODEL)"
 
 lock:
 	$(COMPILE) --extra postgres --extra redis -o requirements.lock
