@@ -51,6 +51,7 @@ def append_many(
         Event(session_id=session_id, seq=seq, kind=kind, data=dict(data), actor=actor)
         for seq, (kind, data) in enumerate(entries, first)
     )
+    # A ring before the commit would have listeners look too early, find nothing, and go back to sleep.
     transaction.on_commit(partial(ring, session_id))
     return last
 
@@ -78,9 +79,11 @@ class Doorbell:
         if layer is None:
             return
         if self.loop is not None and self.loop.is_running():
+            # The in-memory layer's queues belong to one loop. The thread does not wait for it: a lost ring only delays.
             future = asyncio.run_coroutine_threadsafe(layer.group_send(group, message), self.loop)
             future.add_done_callback(_log_failure)
         else:
+            # No loop serves here, as in a command: another process may still be listening.
             async_to_sync(layer.group_send)(group, message)
 
 

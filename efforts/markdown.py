@@ -21,14 +21,18 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
 
+# Beyond this a text is shown as it is: parsing it would keep a thread busy for too long.
 LARGEST = 200_000
+# Lexers are built of regular expressions, and some are slow on long input.
 LARGEST_HIGHLIGHTED = 50_000
+# A page of forty turns is read again at every change of one; the others were rendered before.
 CACHED = 512
 
 HEADINGS = {f"h{level}" for level in range(1, 7)}
 BLOCKS = {"p", "hr", "ul", "ol", "li", "blockquote", "pre", "div"}
 INLINE = {"a", "br", "em", "strong", "s", "code", "span"}
 TABLES = {"table", "thead", "tbody", "tr", "th", "td"}
+# No form, no script, no id, no style, no hx-*: what a model writes must not name, dress or drive the page.
 TAGS = HEADINGS | BLOCKS | INLINE | TABLES
 ATTRIBUTES = {
     "a": {"href", "title", "target"},
@@ -42,6 +46,7 @@ ATTRIBUTES = {
 }
 SCHEMES = {"http", "https", "mailto"}
 ALIGNMENT = {"text-align:left": "left", "text-align:center": "center", "text-align:right": "right"}
+# Colours come as classes: the content security policy forbids style attributes.
 CODE = HtmlFormatter(nowrap=True)
 
 
@@ -54,6 +59,7 @@ def render(text: str) -> SafeString:
 
 @lru_cache(maxsize=CACHED)
 def _rendered(text: str) -> SafeString:
+    # The parser has HTML switched off. Cleaned all the same, or one fault in it would be ours.
     return mark_safe(_clean(_markdown().render(text)))
 
 
@@ -87,6 +93,7 @@ def _highlighted(source: str, language: str) -> str:
     if not language or len(source) > LARGEST_HIGHLIGHTED:
         return escape(source)
     try:
+        # stripnl would drop blank lines that belong to what was said, and to what is copied.
         lexer = get_lexer_by_name(language, stripnl=False)
     except ClassNotFound:
         return escape(source)
@@ -94,6 +101,7 @@ def _highlighted(source: str, language: str) -> str:
 
 
 def _link(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    # A link must not take the conversation away, perhaps in the middle of a reply.
     tokens[at].attrSet("target", "_blank")
     return self.renderToken(tokens, at, options, env)
 

@@ -47,5 +47,6 @@ def _with_connection(function: Callable[[], R]) -> R:
     try:
         return function()
     finally:
+        # On SQLite a new connection would run its PRAGMAs anew for every piece of work.
         if connection.vendor != "sqlite":
             close_old_connections()

@@ -26,10 +26,12 @@ from .rendering import (
 
 # Messages above LARGE tokens may be cut to HEAD + TAIL characters when the budget needs the room.
 LARGE = 600
+# In characters and not tokens: a replay must cut at the same place, whatever tokenizer counts by then.
 HEAD, TAIL = 1_200, 600
-# With its middle cut out, the current message takes this share of the room.
+# With its middle cut out, the current message takes this share of the room; the rest is for earlier turns.
 CUT_CURRENT_SHARE = 0.75
 
+# The built-in engine knows these lines again by llm/builtin/prompt.py: both change together.
 AMBIENT_LABEL = "[Conversation from turn {first}]"
 STUB = "[Turns {first}-{last} ({tokens} tokens) are not shown. Use search_messages to find what was said there.]"
 NOTES = "[Notes for this turn, not from the user]\n{text}\n[End of notes]"
@@ -61,6 +63,7 @@ class Ambient:
 
 
 def eligible_turns(inputs: PlanInputs) -> tuple[PastTurn, ...]:
+    # Without the condition a window of 0 would be past[-0:], which is everything.
     return inputs.past[-inputs.ambient_window :] if inputs.ambient_window else ()
 
 
@@ -74,6 +77,7 @@ def cost(inputs: PlanInputs, ambient: Ambient) -> int:
 
 def cut_tokens(inputs: PlanInputs, message: LogMessage) -> int:
     """Tokens of a message cut to head and tail; its own where it is not large or carries tool calls."""
+    # The stored tokens of a message with tool calls include the calls, which no cut makes smaller.
     if message.tokens <= LARGE or message.tool_calls or len(message.text) <= HEAD + TAIL:
         return message.tokens
     fragments = Fragments()
@@ -89,6 +93,7 @@ def cut_of(message: LogMessage, head: int, tail: int, fragments: Fragments) -> d
 def build(inputs: PlanInputs, ambient: Ambient) -> Plan:
     """The whole plan around one choice of ambient turns."""
     fragments = Fragments()
+    # Schemas go in by hash like all program text: stored once a conversation, not once a call.
     params = {**inputs.params, "tools": [fragments.add(canonical_json(tool))["f"] for tool in inputs.tools]}
     recipe: Recipe = [
         {"role": "system", "parts": [fragments.add(inputs.system_text)]},
@@ -96,6 +101,7 @@ def build(inputs: PlanInputs, ambient: Ambient) -> Plan:
         *this_turn(inputs, ambient, fragments),
     ]
     sources = sources_of(inputs, fragments)
+    # From the recipe and not from the inputs, so that what is counted and hashed is what a replay gives.
     request = render(recipe, params, sources)
     tokens = count_request(request, inputs.count)
     sections = section_tokens(inputs, recipe, sources, tokens)
@@ -121,6 +127,7 @@ def ambient_entries(inputs: PlanInputs, ambient: Ambient, fragments: Fragments) 
     labels = {str(number): [label(number, fragments)] for number in broken_counts(numbers)}
     stub = stub_of(inputs, ambient)
     labels[str(first)] += [fragments.add(stub)] if stub else []
+    # Only the marks that occur: a plan must not change because a mark it does not use is worded anew.
     marks = {mark: fragments.add(MARKS[mark])["f"] for turn in ambient.turns if (mark := mark_of(turn))}
     cuts = {
         str(message.id): cut_of(message, HEAD, TAIL, fragments)
@@ -149,8 +156,10 @@ def stub_of(inputs: PlanInputs, ambient: Ambient) -> str:
 
 
 def this_turn(inputs: PlanInputs, ambient: Ambient, fragments: Fragments) -> Iterator[dict[str, Any]]:
+    # Where no turn is kept there is no label for the stub to stand beside: it comes as a note in this message.
     stub = "" if ambient.turns else stub_of(inputs, ambient)
     parts: list[dict[str, Any]] = [fragments.add(NOTES.format(text=stub))] if stub else []
+    # Readers count turns on from the last label; a cancelled number in between would shift what they cite.
     gap = ambient.turns and inputs.current.number != ambient.turns[-1].number + 1
     parts += [label(inputs.current.number, fragments)] if gap else []
     cut = cut_current(inputs, fragments) if inputs.cut_current else {}
@@ -168,6 +177,8 @@ def cut_current(inputs: PlanInputs, fragments: Fragments) -> dict[str, Any]:
     keep = len(user.text)
     cut = cut_of(user, keep * 2 // 3, keep // 3, fragments)
     while keep > 0 and inputs.count(cut_text(user.text, cut, fragments.texts)) > room:
+        # Text has about four characters a token. Starting from twice that lands near in one step, so that a huge
+        # message is not counted a dozen times.
         keep = min(keep * 4 // 5, max(room, 0) * 8)
         cut = cut_of(user, keep * 2 // 3, keep // 3, fragments)
     return {"cut": cut}
@@ -235,11 +246,13 @@ def ambient_items(inputs: PlanInputs, ambient: Ambient, recipe: Recipe, sources:
     outside = inputs.past[: len(inputs.past) - len(eligible_turns(inputs))]
     last = outside[-1].number if outside else inputs.older.last
     if last:
+        # From the running sum: what a long past would cost is known without reading it.
         tokens = inputs.older.tokens + sum(turn.cost for turn in outside)
         yield turn_item((1, last), tokens, Reason.OUTSIDE_AMBIENT_WINDOW, values=window)
     for reason, group in groupby(eligible_turns(inputs), lambda turn: reason_of(inputs, ambient, turn)):
         turns = tuple(group)
         included = reason in (Reason.AMBIENT_WINDOW, Reason.CUT_TO_FIT)
+        # What is left out is priced whole: that is the room it would take to bring it back.
         tokens = cost(inputs, Ambient(turns=turns, cuts=ambient.cuts if included else frozenset()))
         span = (turns[0].number, turns[-1].number)
         sha = run_sha256(span, recipe, sources) if included else ""
@@ -250,6 +263,7 @@ def reason_of(inputs: PlanInputs, ambient: Ambient, turn: PastTurn) -> Reason:
     if turn in ambient.turns:
         cut = any(message.id in ambient.cuts for message in turn.visible)
         return Reason.CUT_TO_FIT if cut else Reason.AMBIENT_WINDOW
+    # Not the same as being over budget now: it may even fit again, and stays out all the same.
     pushed_out_before = turn.number < inputs.layout.under(inputs.budget.effective).first_kept
     return Reason.BEFORE_FIRST_KEPT if pushed_out_before else Reason.OVER_BUDGET
 

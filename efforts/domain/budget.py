@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DEFAULT_BUDGET = 16_000
+# System text and tools take up to 1,500 of it; with less a conversation has no room to be one.
 SMALLEST_BUDGET = 4_000
+# Also sent as the limit of the reply, so that the room that is kept is the room that can be used.
 REPLY_RESERVE = 2_048
+# The model may count with another tokenizer than we do.
 SAFETY = 256
 
 
@@ -16,7 +19,7 @@ class BudgetTooSmall(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """`effective = min(setting, window - reply - safety)`, all in tokens (design section 3)."""
+    """`effective = min(setting, window - reply - safety)`, all in tokens."""
 
     setting: int
     window: int | None = None

@@ -8,7 +8,8 @@ from typing import Any
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys, no spaces and no escapes beyond what JSON demands (design section 5, Replay)."""
+    """JSON with sorted keys, no spaces and no escapes beyond what JSON demands: what requests are hashed as."""
+    # allow_nan: NaN is not JSON, and what another program reads in its place would have another hash.
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 

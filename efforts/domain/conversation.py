@@ -48,9 +48,10 @@ class PastTurn:
 
     @property
     def visible(self) -> tuple[LogMessage, ...]:
-        """What later prompts see: of a failed or interrupted turn the user's message only (design section 2, Clock)."""
+        """What later prompts see: of a failed or interrupted turn the user's message only."""
         if self.state in (RunState.COMPLETED, RunState.STOPPED):
             return self.messages
+        # A person who stopped a reply has seen what stands. What a fault left behind was nobody's answer.
         return self.messages[:1]
 
     @property

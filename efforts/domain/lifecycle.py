@@ -27,6 +27,7 @@ RUN_LABELS = {
     RunState.CANCELLED: "Cancelled",
 }
 
+# Nothing leads out of an end: Retry is a new run of the same turn, so that no attempt is overwritten.
 RUN_MOVES: dict[RunState, frozenset[RunState]] = {
     RunState.QUEUED: frozenset({RunState.RUNNING, RunState.CANCELLED}),
     RunState.RUNNING: frozenset({RunState.COMPLETED, RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED}),
@@ -42,6 +43,7 @@ RETRYABLE = frozenset({RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED})
 UNFINISHED = frozenset({RunState.QUEUED, RunState.RUNNING})
 
 
+# Nothing else is a status: which effort is active is the branch's to say.
 class EffortStatus(StrEnum):
     OPEN = "open"
     CONCLUDED = "concluded"

@@ -11,6 +11,7 @@ from .conversation import CurrentTurn, OlderTurns, PastTurn
 from .reasons import REMEDIES, SENTENCES, Reason
 from .rendering import Recipe
 
+# Raise it when the same inputs give another plan: verify_plans tells plans of other versions apart.
 PLANNER_VERSION = "1"
 
 Section = Literal["system", "constraint", "pin", "summary", "ambient", "expanded", "open", "active", "recall", "turn"]
@@ -18,7 +19,7 @@ Section = Literal["system", "constraint", "pin", "summary", "ambient", "expanded
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The cuts of one call that the next one keeps, so that the prompt grows at its end (design section 5).
+    """The cuts of one call that the next one keeps, so that the prompt grows at its end.
 
     `first_kept` is a turn's number; large messages are cut up to the one with the id `cut_through`.
     """
@@ -29,6 +30,7 @@ class Layout:
 
     def under(self, budget: int) -> Layout:
         """What of it still stands: all, or nothing once the budget is another."""
+        # A larger budget must be able to bring turns back at once; a smaller one needs cuts of its own.
         return self if self.budget == budget else Layout()
 
     def to_json(self) -> dict[str, int]:
@@ -52,6 +54,7 @@ class PlanInputs:
     current: CurrentTurn
     ambient_window: int
     layout: Layout
+    # The tokenizer comes in as a function, because this package must not import one.
     count: Callable[[str], int]
     cut_current: bool = False
 
@@ -113,6 +116,7 @@ class Plan:
     def body(self) -> dict[str, Any]:
         """What is stored: ids and hashes, no copies of text."""
         return {
+            # Plans outlive this code: whoever changes the shape must go on reading the old one.
             "v": 1,
             "items": [item.to_json() for item in self.items],
             "sections": dict(self.sections),

@@ -1,3 +1,4 @@
-"""The policy table of design section 3: one clock, one place for its thresholds (turns)."""
+"""The policy table: the one place for thresholds that are counted in turns."""
 
+# Turns and not messages or lines, so that one long reply does not push out all others.
 AMBIENT_WINDOW = 10

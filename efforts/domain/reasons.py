@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
+# Stored plans keep these words and not the sentences: sentences may be improved, the words have to stay.
 class Reason(StrEnum):
     REQUIRED = "required"
     CURRENT_MESSAGE = "current_message"

@@ -45,6 +45,7 @@ def render(recipe: Recipe, params: Mapping[str, Any], sources: Sources) -> dict[
     request = dict(params)
     tools = request.pop("tools", None)
     request["messages"] = list(join_neighbours(render_messages(recipe, sources)))
+    # Some providers refuse an empty list of tools.
     if tools:
         request["tools"] = [json.loads(sources.fragments[sha]) for sha in tools]
     return request
@@ -71,10 +72,12 @@ def render_turns(entry: dict[str, Any], sources: Sources) -> Iterator[dict[str, 
 def render_turn(turn: PastTurn, entry: dict[str, Any], sources: Sources) -> Iterator[dict[str, Any]]:
     rendered = []
     for message in turn.visible:
+        # Keys are text: a stored recipe has been through JSON, where all keys are.
         cut = entry["cuts"].get(str(message.id))
         text = cut_text(message.text, cut, sources.fragments) if cut else message.text
         rendered.append(chat_message(message, text))
     label = join_parts(entry["labels"].get(str(turn.number), []), sources)
+    # A turn begins with the user's message, so that a label needs no message of its own.
     rendered[0]["content"] = join_texts([label, rendered[0]["content"]], "\n")
     mark = mark_of(turn)
     if mark:
@@ -91,6 +94,7 @@ def marked(last: dict[str, Any], mark: str) -> list[dict[str, Any]]:
 
 def mark_of(turn: PastTurn) -> str | None:
     """How a turn that did not complete is marked in later prompts."""
+    # Stopped before the first word: under the user's message "[stopped here]" would say that it broke off.
     if turn.state == RunState.STOPPED and len(turn.visible) == 1:
         return "unanswered"
     return str(turn.state) if turn.state in MARKS else None
@@ -137,6 +141,7 @@ def part_text(part: dict[str, Any], sources: Sources) -> str:
 
 
 def cut_text(text: str, cut: Mapping[str, Any], fragments: Mapping[str, str]) -> str:
+    # Not text[-tail:], which is the whole text where the tail is 0.
     head, tail = text[: cut["head"]], text[len(text) - cut["tail"] :]
     return join_texts([head, fragments[cut["f"]], tail], "\n")
 
@@ -149,6 +154,7 @@ def join_neighbours(messages: Iterable[dict[str, Any]]) -> Iterator[dict[str, An
     """Strict chat templates want roles to alternate: plain neighbours of one role become one message."""
     held: dict[str, Any] | None = None
     for message in messages:
+        # A tool's result answers one call, and nothing may come between a call and its results: these stay apart.
         if held and held["role"] == message["role"] != "tool" and "tool_calls" not in held:
             held = {**message, "content": join_texts([held["content"], message["content"]], JOIN)}
         else:

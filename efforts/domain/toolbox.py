@@ -23,4 +23,5 @@ READ_MESSAGE = tool(
     id={"type": "integer", "description": "The message's id."},
     offset={"type": "integer", "description": "First character to read.", "default": 0},
 )
+# Part of every request: a new word or another order makes providers read each prompt anew.
 TOOLS: tuple[dict[str, Any], ...] = (SEARCH_MESSAGES, READ_MESSAGE)
