@@ -53,7 +53,9 @@ def send_message(session: Session, *, text: str, client_id: str, actor: User) ->
         raise Refused("bad_client_id", "The message came without a usable id. Reload the page and send it again.")
     branch_id = main_branch(session).pk
     with transaction.atomic():
+        # Always the branch before the session, as when a run ends, or two would wait for each other for ever.
         branch = Branch.objects.select_for_update().get(pk=branch_id)
+        # Under the lock: the same message by socket and by POST at once is still one turn.
         if sent := Turn.objects.filter(session=session, client_id=client_id).first():
             return sent
         turn = Turn.objects.create(session=session, branch=branch, number=branch.head + 1, client_id=client_id)
@@ -71,6 +73,7 @@ def send_message(session: Session, *, text: str, client_id: str, actor: User) ->
 def check_text(text: str) -> None:
     if not text.strip():
         raise Refused("empty", "The message is empty.")
+    # Only PostgreSQL would refuse it; refused at once, whatever the database.
     if "\x00" in text:
         at = text.index("\x00") + 1
         raise Refused(
@@ -114,10 +117,12 @@ def title_from(text: str) -> str:
 
 def stop_run(run: Run, *, actor: User) -> Run:
     """A row first, a doorbell second: a waiting run is cancelled, a running one asked to stop."""
+    # A runner may claim it in this moment; then nothing is cancelled, and it is stopped like any running one.
     if run.state == RunState.QUEUED and cancel_queued(run, actor):
         run.refresh_from_db()
         return run
     with transaction.atomic():
+        # Asked again it is no second event: only the first request finds the row.
         running = Run.objects.filter(pk=run.pk, state=RunState.RUNNING, stop_requested_at=None)
         if running.update(stop_requested_at=timezone.now()):
             data = {"run": str(run.pk), "turn": run.turn.number}
@@ -137,8 +142,10 @@ def cancel_turn(turn: Turn, *, actor: User) -> Turn:
 def cancel_queued(run: Run, actor: User) -> bool:
     with transaction.atomic():
         waiting = Run.objects.filter(pk=run.pk, state=RunState.QUEUED)
+        # One update that must change a row: a runner's claim is another, and only one of them can.
         if not waiting.update(state=RunState.CANCELLED, ended_at=timezone.now()):
             return False
+        # It will be in no prompt, so it adds nothing to the sum of the past.
         Turn.objects.filter(pk=run.turn_id).update(tokens=0)
         events.append(run.turn.session_id, "turn.cancelled", {"turn": run.turn.number}, actor=actor)
     return True
@@ -149,13 +156,16 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
     changes = changes or {}
     with transaction.atomic():
         branch = Branch.objects.select_for_update().get(pk=turn.branch_id)
+        # Read again under the lock: since the caller's look it may have been tried again.
         turn = Turn.objects.select_related("run", "session").get(pk=turn.pk)
+        # Later replies were given without what a new attempt would say.
         if turn.number != branch.head:
             raise Refused("not_last", "Only the last turn can be tried again.")
         if turn.run is None or turn.run.state not in RETRYABLE:
             raise Refused("not_retryable", "This turn has not stopped or failed, so there is nothing to try again.")
         if "budget" in changes:
             set_budget(turn.session, changes["budget"], actor=actor)
+        # The old attempt no longer counts, and the new one has said nothing yet.
         turn.tokens = turn.messages.get(role=Message.Role.USER).tokens + MESSAGE_OVERHEAD
         chosen = {"cut_current": True} if changes.get("cut_current") else {}
         run = queue_run(turn, attempt=turn.run.attempt + 1, chosen=chosen)
@@ -180,6 +190,7 @@ def configure_session(
 ) -> Session:
     check_range("budget", "The budget", budget, SMALLEST_BUDGET, LARGEST_BUDGET)
     check_range("ambient_window", "The window", ambient_window, 0, LARGEST_WINDOW)
+    # A form offers only one's own models, but not every caller is a form.
     if endpoint and endpoint.owner_id != session.owner_id:
         raise Refused("not_yours", "There is no such model among yours.")
     with transaction.atomic():
@@ -222,6 +233,7 @@ def checked_title(title: str) -> str:
 
 
 def is_control(character: str) -> bool:
+    # Not Cf: joiners of emoji and marks of right-to-left text belong to titles.
     return category(character) in ("Cc", "Cs")
 
 
@@ -245,6 +257,7 @@ def delete_session(session: Session, *, typed_name: str, actor: User) -> None:
     """The only deletion there is: rows, plans, fragments and events go, and the database keeps no copy of them."""
     if typed_name.strip() != str(session):
         raise Refused("name_differs", f"Type the name exactly as it is: {session}")
+    # delete() takes the id out of the instance.
     session_id, owner = session.pk, session.owner
     with transaction.atomic():
         Turn.objects.filter(session=session).update(run=None)
@@ -257,6 +270,7 @@ def delete_session(session: Session, *, typed_name: str, actor: User) -> None:
 
 def forget_freed_pages() -> None:
     """SQLite overwrites what is deleted (secure_delete); its write-ahead log must not keep the old pages either."""
+    # Inside a transaction, as in most tests, a checkpoint is refused.
     if connection.vendor == "sqlite" and not connection.in_atomic_block:
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

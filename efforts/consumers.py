@@ -25,11 +25,13 @@ from efforts.threads import read, write
 
 log = logging.getLogger("ccm.sockets")
 
+# The frames of a socket are handled one after the other: a Stop must not wait behind a novel.
 LARGEST_FRAME = 64 * 1024
 # How often to look at the log without being rung, in seconds.
 LOOK = 20.0
 BATCH = 500
 
+# On these two a browser gives up; on every other code it comes back.
 SIGNED_OUT, NO_SUCH_SESSION = 4401, 4404
 
 
@@ -57,22 +59,26 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     async def websocket_connect(self, message: dict[str, Any]) -> None:
         self.session_id = self.scope["url_route"]["kwargs"]["session_id"]
         self.user = self.scope["user"]
+        # Accepted even to be refused: of a failed handshake a browser learns no code.
         await self.base_send({"type": "websocket.accept"})
         if not await self.may_stay():
             return
         self.rung = asyncio.Event()
         events.doorbell.attend()
+        # Joined before the first look at the log, so that no event falls between the two.
         await self.channel_layer.group_add(events.session_group(self.session_id), self.channel_name)
         self.pump = asyncio.create_task(self.relay())
 
     async def websocket_disconnect(self, message: dict[str, Any]) -> None:
         self.closed = True
+        # Who was refused at the door has none.
         if hasattr(self, "pump"):
             self.pump.cancel()
             await self.channel_layer.group_discard(events.session_group(self.session_id), self.channel_name)
         raise StopConsumer
 
     async def websocket_receive(self, message: dict[str, Any]) -> None:
+        # Frames that were under way when the socket was closed come from somebody who may no longer act.
         if self.closed:
             return
         try:
@@ -107,6 +113,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
 
     async def on_ping(self, frame: dict[str, Any]) -> None:
         if await self.may_stay():
+            # A layer drops members after a day, and the in-memory one already when a ring stays unread for a minute.
             await self.channel_layer.group_add(events.session_group(self.session_id), self.channel_name)
             self.rung.set()
             await self.send_json({"kind": "pong"})
@@ -155,11 +162,14 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
             try:
                 await self.relay_new()
             except DatabaseError:
+                # Were the fault to end this task, the tab would stay open and silent.
                 log.warning("A socket could not read the log; it looks again.", exc_info=True)
 
     async def relay_new(self) -> None:
         unannounced = not self.rung.is_set()
+        # Before reading: a ring that comes during the read then leads to another look.
         self.rung.clear()
+        # Nobody rings when a person signs out; the look without a ring is when it is noticed.
         if unannounced and not await self.may_stay():
             return
         while self.cursor is not None and await self.relay_batch(self.cursor):
@@ -176,6 +186,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
                 return True
             self.cursor = expected
             await self.send_json(row)
+        # What is missing may also be the end of the log, where no higher number would show the gap.
         if not rows and last > cursor == self.cursor:
             await self.resync(last)
         return len(rows) == BATCH
@@ -195,6 +206,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     async def close(self, code: int) -> None:
         if self.closed:
             return
+        # Before anything is awaited, so that the relay begins no further round.
         self.closed = True
         await self.send_json({"kind": "gone", "code": code})
         await self.base_send({"type": "websocket.close", "code": code})
@@ -217,6 +229,7 @@ def parse(message: dict[str, Any]) -> dict[str, Any]:
         raise BadFrame(f"A frame may have {LARGEST_FRAME:,} bytes. Longer messages go by HTTP.", "frame_too_large")
     try:
         frame = json.loads(text)
+    # Brackets nested a thousand deep are no ValueError.
     except (ValueError, RecursionError) as error:
         raise BadFrame("The frame is not JSON.") from error
     if not isinstance(frame, dict) or not isinstance(frame.get("kind"), str):
@@ -235,6 +248,7 @@ def need(frame: dict[str, Any], key: str, kind: type) -> Any:
 
 def news(session_id: UUID, cursor: int) -> tuple[int, list[dict[str, Any]]]:
     """The number of the last event, and the events after `cursor`: none of them up to that number is yet to come."""
+    # In this order: an event between the two reads is among the rows, and not taken for a gap.
     last = last_seq(session_id)
     rows = events.after(session_id, cursor, BATCH)
     return max([last, *(row["seq"] for row in rows[-1:])]), rows
@@ -248,6 +262,7 @@ def last_seq(session_id: UUID) -> int:
 def refusal(session_id: UUID, scope: dict[str, Any]) -> int | None:
     """The close code for who is signed out or does not own the session; None for who may stay."""
     request = HttpRequest()
+    # A session of its own: the one in the scope remembers what it read when the socket was opened.
     request.session = scope["session"].__class__(scope["session"].session_key)
     user = get_user(request)
     if not user.is_authenticated or user.pk != scope["user"].pk:

@@ -62,13 +62,16 @@ class RunControl:
         task = asyncio.ensure_future(work)
         stopped = asyncio.ensure_future(self.stop.wait())
         try:
+            # A look between two pieces of text would not do: a silent provider sends none for minutes.
             await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            # Both may have happened at once; what has come is not thrown away.
             if task.done():
                 return task.result()
             raise Stopped
         finally:
             stopped.cancel()
             task.cancel()
+            # Wait until the connection is closed: nothing may stream into a run that has ended.
             await asyncio.gather(task, return_exceptions=True)
 
 
@@ -78,6 +81,7 @@ class Streamed:
 
     call: int
     pieces: list[str] = field(default_factory=list)
+    # Not summed from the pieces: that would make a long reply quadratic.
     length: int = 0
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage | None = None
@@ -121,6 +125,8 @@ async def run_turn(control: RunControl, deltas: DeltaSink) -> None:
         await finish(lease, control.ending)
     except (ModelError, KeyUnreadable, BudgetTooSmall, RequiredTooLarge) as error:
         await finish(lease, failure(error))
+    # The only broad except: whatever a library raises, the person finds an ended turn with a Retry, and not one that
+    # runs for ever.
     except Exception:
         log.exception("Run %s failed.", lease.run_id)
         await finish(lease, Ending(state=RunState.FAILED, code="internal", text=INTERNAL))
@@ -139,9 +145,13 @@ async def finish(lease: Lease, ending: Ending) -> None:
 async def call_until_answered(control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink) -> None:
     for call in range(1, MOST_CALLS + 1):
         last = call == MOST_CALLS
+        # Anew for every call, so that a tool's result is in the next prompt; on a thread, because counting tokens would
+        # hold up every socket of the process.
         snapshot, planned = await read(read_and_plan, run, offer_tools=not last)
+        # The row is asked too: a ring may be lost, and nobody should pay for a call that is unwanted.
         if control.stop.is_set() or snapshot.stop_requested:
             raise Stopped
+        # Before the request: whatever happens from here on, it is known what was sent.
         await write(recording.record_plan, control.lease, call, planned)
         reply, broken = await stream(control, model, planned, call, deltas)
         if broken or last or not reply.tool_calls:
@@ -150,11 +160,13 @@ async def call_until_answered(control: RunControl, run: Run, model: ChatModel, d
         await write(recording.record_reply, control.lease, reply)
         for tool_call in reply.tool_calls:
             result = await write(run_tool, tool_call, ToolContext(run=run))
+            # Saved one by one, so that a stop in between keeps what was done.
             await write(recording.record_tool_result, control.lease, call, tool_call, result)
 
 
 def read_and_plan(run: Run, *, offer_tools: bool) -> tuple[RunSnapshot, Plan]:
     fresh = Run.objects.select_related("turn__session", "branch__parent").filter(pk=run.pk).first()
+    # The conversation was deleted while its turn went on.
     if fresh is None:
         raise LeaseLost(run.pk)
     snapshot = read_run(fresh, offer_tools=offer_tools)
@@ -164,6 +176,7 @@ def read_and_plan(run: Run, *, offer_tools: bool) -> tuple[RunSnapshot, Plan]:
 async def conclude(lease: Lease, reply: Reply, broken: Ending | None) -> None:
     """Save the reply that ends the run. Calls that come although no tools were offered are dropped."""
     answer = replace(reply, tool_calls=())
+    # White space is no answer, although it arrives like one.
     ending = broken or (COMPLETED if reply.text.strip() else ENDLESS if reply.tool_calls else EMPTY)
     await write(recording.record_reply, lease, answer, ending)
 
@@ -189,11 +202,13 @@ async def stream(
         broken = control.ending
     except ModelError as error:
         broken = failure(error)
+    # Text that is still on its way would be committed after its message, and be read twice.
     await deltas.settle(control.lease.run_id)
     return streamed.reply(), broken
 
 
 async def receive(lease: Lease, model: ChatModel, planned: Plan, streamed: Streamed, deltas: DeltaSink) -> None:
+    # Closed here and now: left to the garbage collector, a stopped model would go on writing.
     async with aclosing(model.stream(planned.request)) as parts:  # type: ignore[type-var]
         async for part in parts:
             if isinstance(part, TextDelta):
@@ -205,6 +220,7 @@ async def receive(lease: Lease, model: ChatModel, planned: Plan, streamed: Strea
 
 def storable(text: str) -> str:
     """What no database takes becomes the replacement character."""
+    # PostgreSQL takes no NUL and UTF-8 no half of a surrogate pair; a provider may send both.
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 

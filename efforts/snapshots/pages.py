@@ -97,6 +97,7 @@ def turn_views(session: Session, branch: Branch, turns: list[Turn]) -> tuple[Tur
     messages = grouped(
         Message.objects.filter(Q(role="user") | Q(run__in=runs), turn__in=turns).order_by("id"), "turn_id"
     )
+    # A plan's body is its large part, and is shown on the plan's own page.
     plans = grouped(ContextPlan.objects.filter(run__in=runs).defer("body").order_by("call"), "run_id")
     live = live_texts(session, runs)
     return tuple(
@@ -119,6 +120,7 @@ def live_texts(session: Session, runs: list[Run]) -> dict[str, tuple[int, str]]:
     if not running:
         return {}
     live: dict[str, tuple[int, str]] = {}
+    # Delta rows go when their message stands: these are of the calls that stream now.
     for row in Event.objects.filter(session=session, kind=DELTA).order_by("seq"):
         run, call, text = row.data["run"], row.data["call"], row.data["text"]
         before = live.get(run, (call, ""))
@@ -176,6 +178,7 @@ def usage_of(plans: list[ContextPlan]) -> dict[str, Any]:
 
 
 def total(counts: list[int | None]) -> int | None:
+    # One call without a report makes the sum unknown: a part of it would pass for the whole.
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
@@ -199,6 +202,7 @@ def tool_part(row: Message, call: dict[str, str], result: Message | None) -> Par
         tool_name=call["name"],
         tool_arguments=call["arguments"],
         tool_result=text,
+        # How every tool says that it failed (efforts/tools.py), canonical JSON having no spaces.
         tool_failed=text.startswith('{"error"'),
     )
 

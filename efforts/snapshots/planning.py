@@ -47,6 +47,7 @@ def branch_turns(branch: Branch) -> QuerySet[Turn]:
 
 def read_run(run: Run, *, offer_tools: bool) -> RunSnapshot:
     turn, chosen = run.turn, run.settings
+    # Of this run: what an earlier attempt at the turn said must not be in the prompt of the next.
     log = list(turn.messages.filter(Q(role="user") | Q(run=run)))
     user, *episodes = [log_message(row) for row in log]
     session = turn.session
@@ -72,6 +73,7 @@ def plan_inputs(
     params = {
         "model": chosen["model"],
         "stream": True,
+        # Unasked, providers report no usage for a stream.
         "stream_options": {"include_usage": True},
         chosen["reply_limit"]: chosen["reply"],
     }
@@ -93,6 +95,7 @@ def plan_inputs(
 def read_past(branch: Branch, *, before: int, window: int) -> tuple[tuple[PastTurn, ...], OlderTurns]:
     """The newest `window` finished turns, oldest first, and the running sum of all before them."""
     finished = branch_turns(branch).filter(number__lt=before).exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
+    # One more than the window: its running sum stands for all before it, so no plan reads the whole history.
     newest = list(finished.select_related("run").order_by("-number")[: window + 1])
     shown, beyond = newest[:window], newest[window:]
     older = (
@@ -126,6 +129,7 @@ def log_message(row: Message) -> LogMessage:
 
 
 def read_layout(branch: Branch) -> Layout:
+    # Only this key of the body is fetched; the rest is large.
     body = ContextPlan.objects.filter(branch=branch).order_by("-created_at").values_list("body__layout", flat=True)[:1]
     stored = next(iter(body), None)
     return Layout.from_json(stored or {})
