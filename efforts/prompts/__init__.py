@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 
+# Read once: two calls of a turn must not be sent two texts because the file was edited in between.
 @cache
 def system_text() -> str:
     return (Path(__file__).parent / "system.md").read_text().strip()

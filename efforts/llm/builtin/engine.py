@@ -42,6 +42,7 @@ class Reply:
 
 def answer(request: Mapping[str, Any]) -> Reply:
     prompt = read(request)
+    # Before the cues: the message that called for a search is still there, and would call for it again and again.
     if prompt.results:
         return Reply(text=_from_results(prompt))
     call = _cued_call(prompt)
@@ -58,10 +59,12 @@ def _from_prompt(prompt: Prompt, request: Mapping[str, Any]) -> Reply:
     asked, told = _asked_and_told(prompt.question)
     if not asked:
         return Reply(text=replies.noted())
+    # A message may tell something and ask about it in one breath.
     just_said = Text(text=told, where=JUST_NOW, by_user=True, order=len(prompt.said))
     passages = cut([*prompt.said, just_said])
     query = " ".join(keywords(asked))
     may_search = prompt.hidden and SEARCH in prompt.tools and bool(query)
+    # While earlier turns can be searched, half an answer in sight is not settled for.
     if good := rank(asked, passages, at_least=SURE_SCORE if may_search else GOOD_SCORE):
         return Reply(text=replies.quoting(replies.SAID, quotes(good)))
     if may_search:
@@ -104,6 +107,7 @@ def _cued_call(prompt: Prompt) -> tuple[str, dict[str, Any]] | None:
 
 def _calling(call: tuple[str, dict[str, Any]], request: Mapping[str, Any]) -> Reply:
     name, arguments = call
+    # Not random: the same request must give the same bytes.
     id_ = f"call_{fingerprint(request)[:16]}"
     return Reply(tool_calls=(ToolCall(id_, name, json.dumps(arguments, ensure_ascii=False)),))
 

@@ -19,7 +19,9 @@ SURE_SCORE = 0.6
 BESIDE_BEST = 0.6
 QUOTES = 3
 OVERVIEW_QUOTES = 8
+# A question has all the words that are asked for, and no answer.
 QUESTION_FACTOR = 0.3
+# Of two alike, the user's own words: a reply may only repeat them.
 REPLY_FACTOR = 0.9
 ANSWER_SHARE = 0.5
 FITTING_FACTOR = 1.15
@@ -192,6 +194,7 @@ def _shorten(sentence: str) -> Iterator[str]:
 def _rarity(wanted: frozenset[str], passages: Sequence[Passage]) -> dict[str, float]:
     """The weight of each wanted term, as shares of one; words the prompt lacks weigh as much as its rarest."""
     holders = Counter(term for passage in passages for term in passage.terms & wanted)
+    # Sorted, because floats add up differently in another order and sets have none of their own.
     weights = {term: math.log(1 + (len(passages) + 0.5) / (max(holders[term], 1) + 0.5)) for term in sorted(wanted)}
     total = sum(weights.values())
     return {term: weight / total for term, weight in weights.items()}
@@ -203,6 +206,7 @@ def _score(passage: Passage, question: str, weights: dict[str, float]) -> float:
         score *= QUESTION_FACTOR
     if any(asks.search(question) and fits.search(passage.text) for asks, fits in FITTING):
         score *= FITTING_FACTOR
+    # Rounded, so that what is as good as equal is equal, and the later passage wins.
     return round(score if passage.by_user else score * REPLY_FACTOR, 4)
 
 

@@ -11,8 +11,10 @@ from typing import Any
 from efforts.llm.builtin.passages import Text
 from efforts.llm.builtin.replies import is_built_in, is_own_line
 
+# What domain/assembly.py and domain/rendering.py write, and what the engine's quotes must not contain.
 LABEL = re.compile(r"^\[(?:Conversation|Effort)\b[^\[\]]*\bturns? (\d+)[^\[\]]*\]$")
 HIDDEN = re.compile(r"^\[Turns? [^\[\]]* not shown\.[^\[\]]*\]$")
+# User messages side by side are joined for strict chat templates; only this line tells where one ended.
 TURN_ENDS = re.compile(r"^\[no reply: [^\[\]]*\]$")
 PROGRAM_LINE = re.compile(r"^\[(?:… [^\[\]]*|stopped here)\]$")
 NOTES_BEGIN = re.compile(r"^\[Notes\b[^\[\]]*\]$")
@@ -77,6 +79,7 @@ class _Reader:
         self.current = "\n".join(lines).strip()
         if not self.current:
             return
+        # Only the first turn after a label is named by it; those that follow are counted.
         if self.turn and not self.first_of_layer:
             self.turn += 1
         self.first_of_layer = False
@@ -110,6 +113,7 @@ def read(request: Mapping[str, Any]) -> Prompt:
         reader.user(_content(messages[now]))
     question = reader.current
     if question:
+        # What is asked is no answer to itself.
         reader.said.pop()
     return Prompt(
         question=question,

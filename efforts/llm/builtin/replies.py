@@ -18,6 +18,7 @@ HELLO = "Hello. I am the built-in engine of CCM Web, not a language model."
 WELCOME = "You are welcome."
 ABOUT = "I am the built-in engine of CCM Web, not a language model."
 
+# Old conversations are full of these: a sentence that is worded anew is taken for somebody's words, and quoted.
 OPENINGS = (SAID, OVERVIEW, FOUND, TOOL_SAID, NOTED, NOTHING, NOTHING_FOUND, TOOL_FAILED, HELLO, WELCOME, ABOUT)
 
 WHAT_WORKS = (
@@ -33,6 +34,7 @@ I do not write anything new.
 NO_MODEL = f"I am not a language model. {WHAT_WORKS}"
 LATER = "I can quote this when you ask about it."
 OWN_TEXTS = (*OPENINGS, NO_MODEL, LATER, ABILITIES)
+# Shorter pieces occur in anybody's text.
 SHORTEST_PIECE = 16
 
 

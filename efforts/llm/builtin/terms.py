@@ -19,6 +19,7 @@ STOPWORDS = frozenset(FUNCTION_WORDS.split())
 # Han, kana, Hangul, Thai and their neighbours: written without spaces, or with endings that hide the word.
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 HIRAGANA = re.compile("[\u3040-\u309f]+")
+# Addresses, versions and file names are one token; the end keeps C++ apart from C.
 TOKEN = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+(?:['’.,:/@#+&_-]+[^\W{UNSPACED}]+)*\+*")
 PART = re.compile(r"[^\W_]+")
 CONNECTED = re.compile(r"[./@#+&_:-]")
@@ -49,6 +50,7 @@ def _of_token(token: str) -> set[str]:
         return _bigrams(token)
     if token in STOPWORDS:
         return set()
+    # 14:30 is not about 14, nor 3.11 about 3.
     if not CONNECTED.search(token) or token[0].isdecimal():
         return {_stem(token)}
     parts = {_stem(part) for part in PART.findall(token) if len(part) > 1 and part.isalpha() and part not in STOPWORDS}

@@ -15,8 +15,8 @@ from efforts.llm.builtin.engine import Reply, answer, fingerprint
 from efforts.llm.tokens import TokenCounter
 
 BUILTIN_MODEL = "builtin"
-# What chat formats add to a message, and once to a request, in tokens.
 
+# With the space before it, so that the pieces put together are the text again, byte by byte.
 PIECE = re.compile(r"\s*\S+|\s+$")
 
 
@@ -47,6 +47,7 @@ class BuiltinTransport(httpx2.AsyncBaseTransport):
         chunks: list[dict[str, Any]] = [{"choices": [choice]} for choice in [*choices, _choice({}, finish_reason)]]
         if (request.get("stream_options") or {}).get("include_usage"):
             chunks.append({"choices": [], "usage": self._usage(request, "".join(pieces), reply)})
+        # No clock and no chance: the same request gives the same bytes.
         head = {"id": f"chatcmpl-{fingerprint(request)[:24]}", "object": "chat.completion.chunk", "created": 0}
         return [*(_event({**head, "model": request["model"], **chunk}) for chunk in chunks), b"data: [DONE]\n\n"]
 
