@@ -9,4 +9,5 @@ class CcmwebConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        # For what they register: system checks, and receivers of sign-ins.
         from ccmweb import checks, sign_in  # noqa: F401

@@ -20,11 +20,13 @@ from ccmweb.static import with_static  # noqa: E402
 from efforts.routing import websocket_urlpatterns  # noqa: E402
 from efforts.runner import ensure_started  # noqa: E402
 
+# Outermost: a page of another site must not get as far as having its visitor's cookie looked up.
 websocket = SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
 routed = with_static(ProtocolTypeRouter({"http": http, "websocket": websocket}))
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
     if settings.CCM_RUNNER == "embedded":
+        # Here and not at import, where no loop runs yet; a runner that has ended is started again by the next request.
         ensure_started()
     await routed(scope, receive, send)

@@ -22,6 +22,7 @@ def _problems() -> Iterator[tuple[str, str]]:
     if settings.DATABASES["default"].get("CONN_MAX_AGE"):
         yield "E001", "DATABASE_URL sets conn_max_age: leave it out, kept connections leak under ASGI."
     try:
+        # Loads it, so that a wrong name stops the start and not the first message.
         get_counter(settings.CCM_ENCODING)
     except UnknownEncoding as error:
         yield "E002", f"CCM_ENCODING: {error}"

@@ -37,6 +37,7 @@ async def readyz(request: HttpRequest) -> JsonResponse:
     found = {"database": database, "channel_layer": await channel_layer_problem()}
     ready = not any(found.values())
     body: dict[str, Any] = {"ready": ready}
+    # Who asks is known from the database: while that is away, nobody is staff.
     if not database and (await request.auser()).is_staff:
         body["details"] = {part: problem or "ok" for part, problem in found.items()}
     return JsonResponse(body, status=200 if ready else 503)
@@ -69,4 +70,5 @@ def layer_faults() -> tuple[type[Exception], ...]:
         return (OSError,)
     from redis.exceptions import RedisError
 
+    # A Redis that is away raises no OSError.
     return (OSError, RedisError)

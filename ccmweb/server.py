@@ -26,7 +26,9 @@ class PortTaken(Exception):
 def require_port(host: str, port: int) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
+        # Tried before anything else, for words that Twisted's error does not have.
         with socket.socket(family, socket.SOCK_STREAM) as probe:
+            # As the server will: connections that are still closing do not hold a port.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host.strip("[]"), port))
     except (OSError, OverflowError) as error:
@@ -59,6 +61,7 @@ def serve(application: Any, host: str, port: int, announce: Callable[[str], None
     server: Server = Server(
         application=application,
         endpoints=build_endpoint_description_strings(host=host, port=port),
+        # The port as it turned out: 0 asks for any free one.
         ready_callable=lambda: announce(welcome(host, server.listening_addresses[0][1])),
         server_name="ccmweb",
     )

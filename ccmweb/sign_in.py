@@ -51,6 +51,7 @@ def use_link(token: str) -> bool:
     fresh = SignInLink.objects.filter(
         token_sha256=_sha256(token), used_at=None, expires_at__gt=now, user__is_active=True
     )
+    # One update that must change a row, so that two clicks at once are one sign-in.
     return fresh.update(used_at=now) == 1
 
 
@@ -71,6 +72,7 @@ def _record_sign_out(request: HttpRequest, user: User | None, **_: Any) -> None:
 
 @receiver(user_login_failed)
 def _record_failure(credentials: dict[str, Any], **_: Any) -> None:
+    # To the log only: the account may not exist.
     audit.warning("sign-in refused for %r", credentials.get("username", ""))
 
 

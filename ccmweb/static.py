@@ -12,6 +12,7 @@ from servestatic import ServeStaticASGI
 
 def with_static(application: Any) -> ServeStaticASGI:
     # max_age=0: files keep their names when they change, so browsers ask each time and get 304.
+    # allow_all_origins is on by default, and no other site needs these files.
     server = ServeStaticASGI(
         application, autorefresh=settings.DEBUG, max_age=0, allow_all_origins=False, add_headers_function=_no_sniffing
     )
@@ -27,4 +28,5 @@ def _folders() -> Iterator[str]:
 
 
 def _no_sniffing(headers: Any, path: str, url: str) -> None:
+    # These answers do not pass Django's SecurityMiddleware, which sets it elsewhere.
     headers["X-Content-Type-Options"] = "nosniff"

@@ -17,6 +17,7 @@ from ccmweb import sign_in
 @require_GET
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     user = sign_in.owner_of(token)
+    # Back or Reload on one's own link goes on, instead of saying that it was used.
     if user is not None and user == request.user:
         return redirect("start")
     if user is None or not sign_in.use_link(token):

@@ -19,6 +19,7 @@ class AnnouncingServer(Server):  # type: ignore[misc]
         host, port = self.listening_addresses[0]
         try:
             print(welcome(host, port), flush=True)  # noqa: T201
+        # Like Django's own and unlike `serve`, this does not migrate.
         except DatabaseError:
             print("The database is not ready: run manage.py migrate.", flush=True)  # noqa: T201
 

@@ -15,6 +15,7 @@ from ccmweb import server, sign_in
 
 class Command(BaseCommand):
     help = "Check, migrate, and serve; on this machine alone it prints a sign-in link."
+    # Checked by hand below, for one line each instead of Django's report.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,6 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         refuse_wrong_settings()
         try:
+            # Before the database: a second start must not migrate it under the first.
             server.require_port(options["host"], options["port"])
         except server.PortTaken as error:
             raise CommandError(str(error)) from error
@@ -34,6 +36,7 @@ class Command(BaseCommand):
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)
+        # Behind a pipe the link would wait in a buffer until the server ends.
         sys.stdout.flush()
 
 
