@@ -54,6 +54,7 @@ def pretty(value: Any) -> SafeString:
 class ReadOnly(ModelAdmin):
     """Staff see their own sessions; `view_any_session` opens those of others, and each such look is logged."""
 
+    # Counting a long log for the page's header takes longer than the page.
     show_full_result_count = False
     list_per_page = 50
     owner_path = "session__owner"
@@ -74,6 +75,7 @@ class ReadOnly(ModelAdmin):
             return rows
         return rows.filter(**{self.owner_path: request.user})
 
+    # Here and not in a view, because every page about one row begins with this.
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         row = super().get_object(request, object_id, from_field)
         session = self.session_of(row) if row is not None else None
@@ -279,5 +281,6 @@ class EndpointAdmin(ReadOnly):
     session_path = ""
     list_display = ("name", "owner", "base_url", "model", "is_default", "created_at")
     search_fields = ("name", "base_url", "owner__username")
+    # Even encrypted it belongs on no page.
     exclude = ("key_encrypted",)
     list_select_related = ("owner",)

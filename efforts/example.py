@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TITLE = "Example: payments, spring release"
 
+# The built-in engine has to find the answers to PROMPTS in here, in words that they share.
 EXCHANGES = (
     (
         "We start the payments work today. The spring release goes out on 14 May, and Dana signs it off.",
@@ -118,6 +119,7 @@ def open_example(owner: User) -> Session:
 
 def add_turn(branch: Branch, number: int, question: str, answer: str, said: int) -> int:
     """A completed turn that no model was asked for; the tokens it adds."""
+    # Rows as a run would have left them, so that planner and page need no exception for the example.
     count = get_counter(settings.CCM_ENCODING).count
     turn = Turn.objects.create(
         session_id=branch.session_id, branch=branch, number=number, client_id=f"example-{number}", tokens_before=said

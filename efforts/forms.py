@@ -56,6 +56,7 @@ class SessionSettingsForm(forms.Form):
         self.options = {option.value: option for option in available_models(session.owner)}
         initial = {
             "endpoint": chosen_value(session),
+            # The engine is an option of the list above, and no name that one types.
             "model": "" if session.model == BUILTIN_MODEL else session.model,
             "budget": session.budget,
             "ambient_window": session.ambient_window,
@@ -80,6 +81,7 @@ class EndpointForm(ModelFormOfEndpoint):
     base_url = forms.URLField(
         label="Address",
         max_length=300,
+        # What people type without a scheme is most often a server on their own machine.
         assume_scheme="http",
         validators=[URLValidator(schemes=["http", "https"])],
         help_text="It often ends in /v1.",
@@ -129,6 +131,7 @@ class EndpointForm(ModelFormOfEndpoint):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
+        # Checked by hand: the owner is no field of the form, so Django leaves the constraint to the database.
         twins = Endpoint.objects.filter(owner_id=self.instance.owner_id, name=name).exclude(pk=self.instance.pk)
         if twins.exists():
             raise forms.ValidationError("Another model of yours has this name.")
@@ -142,6 +145,7 @@ class EndpointForm(ModelFormOfEndpoint):
             endpoint.key_encrypted = ""
         kind = "endpoint.changed" if endpoint.pk else "endpoint.added"
         with transaction.atomic():
+            # Before saving: the database allows each person one default.
             if endpoint.is_default:
                 Endpoint.objects.filter(owner_id=endpoint.owner_id).exclude(pk=endpoint.pk).update(is_default=False)
             endpoint.save()

@@ -12,6 +12,7 @@ class Event(models.Model):
     session = models.ForeignKey("Session", models.CASCADE, related_name="events")
     seq = models.PositiveBigIntegerField()
     kind = models.CharField(max_length=40)
+    # Not CASCADE: what was done stays on record when the account that did it is gone.
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     data = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -19,6 +20,7 @@ class Event(models.Model):
     class Meta:
         ordering = ["session", "seq"]
         constraints = [models.UniqueConstraint(fields=["session", "seq"], name="event_number_once_in_session")]
+        # Deltas are read and removed by their kind while text streams.
         indexes = [models.Index(fields=["session", "kind", "seq"], name="event_by_kind")]
 
     def __str__(self) -> str:

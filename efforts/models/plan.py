@@ -34,6 +34,7 @@ class ContextPlan(models.Model):
     class Meta:
         ordering = ["created_at"]
         constraints = [models.UniqueConstraint(fields=["run", "call"], name="one_plan_per_call")]
+        # Every call begins with the layout of the newest plan of its branch.
         indexes = [models.Index(fields=["branch", "-created_at"], name="plan_by_branch")]
 
     def __str__(self) -> str:

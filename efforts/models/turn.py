@@ -84,6 +84,7 @@ class Run(models.Model):
         ordering = ["created_at"]
         constraints = [
             models.UniqueConstraint(fields=["turn", "attempt"], name="attempt_once_in_turn"),
+            # What decides when two runners claim at once; see recording.claim.
             models.UniqueConstraint(fields=["branch"], condition=Q(state="running"), name="one_running_run_per_branch"),
         ]
         indexes = [models.Index(fields=["state", "created_at"], name="run_by_state")]

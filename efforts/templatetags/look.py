@@ -45,6 +45,7 @@ def icon(name: str, css: str = "") -> SafeString:
 @register.simple_tag(takes_context=True)
 def theme(context: RequestContext) -> str:
     chosen = context.request.COOKIES.get(THEME_COOKIE, "") if context.get("request") else ""
+    # A cookie is the browser's to write, and this goes into an attribute.
     return chosen if chosen in THEMES else "system"
 
 

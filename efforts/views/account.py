@@ -34,6 +34,7 @@ def settings_page(request: OwnRequest, tested: dict[str, Any] | None = None) -> 
     context = {
         "endpoints": endpoints,
         "has_default": any(endpoint.is_default for endpoint in endpoints),
+        # A session that names nothing, and is never saved, gets what a new one would.
         "standard": connections.choose(Session()),
         "tested": tested,
     }
@@ -77,6 +78,7 @@ def endpoint_delete(request: OwnRequest, pk: int) -> HttpResponse:
 def endpoint_default(request: OwnRequest, pk: int) -> HttpResponse:
     connections_of = Endpoint.objects.filter(owner=request.user)
     endpoint = owned_endpoint(request, pk)
+    # Cleared first: the database allows each person one.
     connections_of.update(is_default=False)
     connections_of.filter(pk=endpoint.pk).update(is_default=True)
     return redirect("settings")

@@ -35,6 +35,7 @@ from .shared import (
 Command = Callable[..., Mapping[str, Any]]
 
 
+# Back must read the log anew, and not show a browser's old copy with an old event number.
 @never_cache
 @require_GET
 def chat(request: OwnRequest, session_id: UUID) -> HttpResponse:
@@ -51,6 +52,7 @@ def chat_page(
     status: int = 200,
 ) -> HttpResponse:
     context = {**log_context(session, before), "text": text, "error": error}
+    # Made with the page, so that a form sent twice is one turn without any script too.
     more = {"client_id": uuid4().hex, "suggestions": suggestions(session)}
     return page(request, "chat/page.html", {**context, **more}, status=status)
 
@@ -71,6 +73,7 @@ def log_context(session: Session, before: int | None = None) -> dict[str, Any]:
         **following,
         "page": shown,
         "first_number": min(numbers, default=0),
+        # No line above the first turn shown: there is nothing on the page that it would part off.
         "window_from": first if first in numbers[1:] else None,
     }
 
@@ -92,6 +95,7 @@ def log(request: OwnRequest, session_id: UUID) -> HttpResponse:
 def turn_number(value: str | None) -> int | None:
     if value is None:
         return None
+    # PostgreSQL fails on larger numbers where SQLite finds nothing.
     if not value.isdecimal() or not 0 < int(value) < 2**31:
         raise Http404
     return int(value)

@@ -15,6 +15,7 @@ from efforts.models import ContextPlan, Session
 
 from .shared import OwnRequest, owned_session, page, part
 
+# More text in one element makes a browser slow.
 LARGEST_RAW = 400_000
 
 
@@ -44,6 +45,7 @@ def neighbours(stored: ContextPlan, session: Session) -> dict[str, ContextPlan |
 def raw_request(stored: ContextPlan) -> dict[str, Any]:
     try:
         request = snapshots.replay(stored)
+    # What a replay needs is missing: all else about the plan can still be read.
     except KeyError:
         return {"raw": ""}
     text = json.dumps(request, indent=2, ensure_ascii=False)

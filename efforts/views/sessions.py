@@ -81,6 +81,7 @@ def delete(request: OwnRequest, session_id: UUID) -> HttpResponse:
 def deleted(request: OwnRequest, session_id: UUID) -> HttpResponse:
     if not request.htmx:
         return redirect("start")
+    # Deleted from its own page, that page has to go; from elsewhere only its place in the list.
     if str(session_id) in (request.htmx.current_url_abs_path or ""):
         return done(go_to=reverse("start"))
     return done("closeDialog", "conversations")

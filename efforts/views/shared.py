@@ -34,6 +34,7 @@ class OwnRequest(HttpRequest):
 
 
 def owned_session(request: OwnRequest, session_id: UUID) -> Session:
+    # 404 and not 403: whether somebody else's conversation exists is nobody's business.
     return get_object_or_404(Session.objects.owned_by(request.user).select_related("endpoint"), pk=session_id)
 
 
@@ -61,6 +62,7 @@ def dialog(request: OwnRequest, template: str, context: Mapping[str, Any], *, st
 
 
 def varied(response: HttpResponse) -> HttpResponse:
+    # The page and its part have one address: a cache that does not know would show the bare part on Back.
     patch_vary_headers(response, ["HX-Request"])
     return response
 
@@ -76,6 +78,7 @@ def done(*events: str, go_to: str = "") -> HttpResponse:
 
 
 def wants_json(request: HttpRequest) -> bool:
+    # First what a client gets that accepts anything: scripts do, browsers name HTML.
     return request.get_preferred_type(["application/json", "text/html"]) == "application/json"
 
 
@@ -112,5 +115,6 @@ def status_of(error: Refused) -> int:
 def model_label(session: Session) -> str:
     try:
         return connections.choose(session).label
+    # The page must open all the same: the settings that mend it are reached from there.
     except connections.KeyUnreadable:
         return str(session.endpoint)

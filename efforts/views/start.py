@@ -49,6 +49,7 @@ def new_session(request: OwnRequest) -> HttpResponse:
 
 
 def begun(request: OwnRequest, text: str) -> Session:
+    # A message that is refused must not leave an empty conversation behind.
     with transaction.atomic():
         session = actions.create_session(request.user)
         if text:
@@ -61,9 +62,11 @@ def example(request: OwnRequest) -> HttpResponse:
     return redirect(open_example(request.user))
 
 
+# The sign-in page has the switch too.
 @login_not_required
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
+    # `next` comes with the form: only addresses of our own, or another site could send people on from here.
     after = request.POST.get("next", "/")
     response = redirect(after if url_has_allowed_host_and_scheme(after, allowed_hosts=None) else "/")
     if request.POST.get("theme") in THEMES:

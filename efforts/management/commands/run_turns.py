@@ -32,10 +32,13 @@ async def work() -> None:
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
+        # Without this SIGTERM kills at once, and what was being answered waits for another runner to find it.
         loop.add_signal_handler(number, asked.set)
     waiting = asyncio.create_task(asked.wait())
+    # Either may be first: asked to end, or ended by a fault.
     await asyncio.wait({runner, waiting}, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
     await end([runner])
+    # A fault that ended it is raised here, and becomes the exit status.
     with suppress(asyncio.CancelledError):
         await runner

@@ -1,4 +1,4 @@
-"""Check that every stored plan still renders to the request that was sent (L0, design section 5, Replay)."""
+"""Check that every stored plan still renders to the request that was sent (docs/decisions/0002)."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class Command(BaseCommand):
         rows = plans_of(options["session"])
         checked = other_versions = 0
         failures = []
+        # In chunks: plans are many and their bodies large.
         for row in rows.iterator(chunk_size=CHUNK):
             checked += 1
             other_versions += row.planner_version != PLANNER_VERSION
@@ -77,6 +78,7 @@ def problem_of(row: ContextPlan) -> str:
     try:
         request = replay(row)
     except KeyError as missing:
+        # Messages are asked for by number, fragments by hash.
         kind = "message" if isinstance(missing.args[0], int) else "fragment"
         return f"{kind} {missing.args[0]} is missing"
     except (AttributeError, TypeError, ValueError) as error:
