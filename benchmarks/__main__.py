@@ -17,6 +17,7 @@ def main() -> None:
     parser.add_argument("--streams", type=int, nargs="*", default=[1, 100], help="how many paced streams at once")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
+        # Before Django reads its settings: a measurement must not touch the installation's own database.
         os.environ.update(CCM_HOME=home, DJANGO_SETTINGS_MODULE="ccmweb.settings", CCM_BUILTIN_PACE="0")
         django.setup()
         print(json.dumps(measured(arguments.streams), indent=2))
@@ -31,6 +32,7 @@ def measured(streams: list[int]) -> dict[str, Any]:
     from benchmarks.writes import writes_per_turn
 
     call_command("migrate", verbosity=0)
+    # A conversation answers one message at a time, so each stream needs its own.
     stage = Stage.set(max([*streams, REPEATS]))
     with servers.bare() as (port, pid):
         floor = asyncio.run(stage.of_bare(port, pid, streams))

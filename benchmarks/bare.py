@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
+# Before the import below, which asks for the channel layers.
 settings.configure(CHANNEL_LAYERS={"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}})
 
 from channels.generic.websocket import AsyncWebsocketConsumer  # noqa: E402

@@ -43,6 +43,7 @@ async def follow(socket: Websocket, begin: Begin, place: int) -> list[float]:
         frame = await socket.frame()
         now = time.monotonic_ns()
         if frame["kind"] == "delta":
+            # The stamp is another process's: the monotonic clock is one for the whole machine.
             late += [(now - int(stamp)) / 1e6 for stamp in STAMP.findall(frame["text"])]
         elif frame["kind"] == "run.ended":
             return late
@@ -54,6 +55,7 @@ async def times(once: Callable[[int], Awaitable[float]], count: int) -> dict[str
 
 async def memory_per_socket(open_socket: Open, pid: int, sockets: int) -> float:
     """KiB of resident memory that an idle socket adds."""
+    # The first sockets load code and fill caches, which is no price of a socket.
     warm = [await open_socket(place) for place in range(20)]
     before = resident_kib(pid)
     opened = [await open_socket(place) for place in range(sockets)]

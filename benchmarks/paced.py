@@ -16,6 +16,7 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         while head := await reader.readuntil(b"\r\n\r\n"):
             length = next(int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if b"content-length" in line)
             request = json.loads(await reader.readexactly(length))
+            # The last line: the planner may have put notes for the model before the message.
             await stream(writer, request["messages"][-1]["content"].split("\n")[-1].split())
     except (asyncio.IncompleteReadError, ConnectionError):
         writer.close()
@@ -44,6 +45,7 @@ def send(writer: asyncio.StreamWriter, delta: dict[str, Any], finish: str | None
 
 
 async def main() -> None:
+    # All streams connect at once, and the default backlog is 100.
     server = await asyncio.start_server(answer, "127.0.0.1", 0, backlog=256)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()

@@ -43,6 +43,7 @@ def port_in(running: subprocess.Popen[str], pattern: str) -> int:
 @contextmanager
 def product(provider_port: int) -> Iterator[tuple[int, int]]:
     """Port and process id of the product, on the database of CCM_HOME."""
+    # More runs than streams, or the last ones would be measured waiting for their turn.
     model = {"CCM_MODEL_URL": f"http://127.0.0.1:{provider_port}/v1", "CCM_MODEL_NAME": "paced", "CCM_MAX_RUNS": "128"}
     with process("manage.py", "serve", "--port", "0", **model) as running:
         yield port_in(running, r"http://127\.0\.0\.1:(\d+)/sign-in/"), running.pid

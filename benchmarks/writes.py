@@ -34,6 +34,7 @@ def writes_per_turn(owner: User) -> dict[str, int]:
     def watch(connection: Any, **kwargs: Any) -> None:
         connection.execute_wrappers.append(note)
 
+    # Every thread makes a connection of its own; this one's, already made, is closed to be made again.
     connection_created.connect(watch)
     connection.close()
     asyncio.run(one_turn(actions.create_session(owner), counted))
@@ -46,6 +47,7 @@ async def one_turn(session: Session, counted: Counter[str]) -> None:
     layer = get_channel_layer()
     channel = await layer.new_channel()
     await layer.group_add(events.session_group(session.pk), channel)
+    # What a runner writes when it starts belongs to no turn.
     counted.clear()
     await write(actions.send_message, session, text="What can you do here?", client_id="bench", actor=session.owner)
     while (turn := await read(turn_view, session, 1)) is None or turn.state != "completed":

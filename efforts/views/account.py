@@ -34,7 +34,7 @@ def settings_page(request: OwnRequest, tested: dict[str, Any] | None = None) -> 
     context = {
         "endpoints": endpoints,
         "has_default": any(endpoint.is_default for endpoint in endpoints),
-        # A session that names nothing, and is never saved, gets what a new one would.
+        # A session that names nothing, never saved: what answers where no model of one's own does.
         "standard": connections.choose(Session()),
         "tested": tested,
     }

@@ -95,7 +95,7 @@ def log(request: OwnRequest, session_id: UUID) -> HttpResponse:
 def turn_number(value: str | None) -> int | None:
     if value is None:
         return None
-    # PostgreSQL fails on larger numbers where SQLite finds nothing.
+    # No column holds more: a page that is not there, and no fault of a database.
     if not value.isdecimal() or not 0 < int(value) < 2**31:
         raise Http404
     return int(value)
