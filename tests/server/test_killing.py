@@ -33,7 +33,7 @@ async def test_ten_kills_lose_nothing_that_was_acknowledged_or_shown(
         server.start()
         states.add(await begin_again(server, session, follower, number))
         check(server, session, number)
-    assert states >= {"interrupted", "completed"}
+    assert "interrupted" in states
 
 
 def saying(number: int) -> str:
