@@ -281,6 +281,5 @@ class EndpointAdmin(ReadOnly):
     session_path = ""
     list_display = ("name", "owner", "base_url", "model", "is_default", "created_at")
     search_fields = ("name", "base_url", "owner__username")
-    # Even encrypted it belongs on no page.
     exclude = ("key_encrypted",)
     list_select_related = ("owner",)

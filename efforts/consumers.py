@@ -71,7 +71,6 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
 
     async def websocket_disconnect(self, message: dict[str, Any]) -> None:
         self.closed = True
-        # Who was refused at the door has none.
         if hasattr(self, "pump"):
             self.pump.cancel()
             await self.channel_layer.group_discard(events.session_group(self.session_id), self.channel_name)

@@ -89,12 +89,14 @@ STOPPED = Ending(state=RunState.STOPPED)
 
 def claim_runs(owner: str, limit: int) -> list[Lease]:
     """Take waiting runs, the first of each branch that has none running."""
+    # More than wanted, because several may be waiting in one branch.
     waiting = (
         Run.objects.filter(state=RunState.QUEUED)
         .exclude(branch__runs__state=RunState.RUNNING)
         .order_by("turn__number", "created_at")
         .select_related("turn__session__endpoint", "branch")[: limit * 2]
     )
+    # Reversed, so that of each branch the first one is written last and stays.
     first_of_branch = {run.branch_id: run for run in reversed(waiting)}
     leases = [claim(run, owner) for run in sorted(first_of_branch.values(), key=lambda run: run.created_at)[:limit]]
     return [lease for lease in leases if lease]
@@ -104,6 +106,7 @@ def claim(run: Run, owner: str) -> Lease | None:
     lease = Lease(run_id=run.pk, session_id=run.turn.session_id, turn_number=run.turn.number, owner=owner)
     try:
         with transaction.atomic():
+            # One update that must change a row: a cancelled run is not claimed, and a claimed one not cancelled.
             moved = Run.objects.filter(pk=run.pk, state=RunState.QUEUED).update(
                 state=RunState.RUNNING, lease_owner=owner, lease_expires_at=lease_end(), started_at=timezone.now()
             )
@@ -126,6 +129,7 @@ def take_settings(lease: Lease) -> Run:
     with transaction.atomic():
         hold(lease)
         run = Run.objects.select_related("turn__session__endpoint", "branch").get(pk=lease.run_id)
+        # What a retry asked for this run alone goes before what the session says.
         run.settings = {**chosen_settings(run.turn.session), **run.settings}
         run.save(update_fields=["settings"])
     return run
@@ -172,6 +176,7 @@ def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
             request_sha256=plan.request_sha256,
             body=plan.body(),
         )
+        # ignore_conflicts: most are there from earlier calls.
         Fragment.objects.bulk_create(
             [Fragment(session_id=lease.session_id, sha256=sha, text=text) for sha, text in plan.fragments.items()],
             ignore_conflicts=True,
@@ -188,6 +193,7 @@ def write_deltas(deltas: list[Delta]) -> None:
         # Locked, so that nobody ends a run between the look at its owner and the text.
         running = Run.objects.filter(pk__in=owners, state=RunState.RUNNING).order_by("pk").select_for_update()
         mine = {pk for pk, owner in running.values_list("pk", "lease_owner") if owners[pk] == owner}
+        # Sessions are locked in one order, or the batches of two processes would wait for each other.
         for delta in sorted(deltas, key=lambda delta: delta.lease.session_id):
             if delta.lease.run_id in mine:
                 data = delta.lease.data(call=delta.call, offset=delta.offset, text=delta.text)
@@ -208,6 +214,7 @@ def record_reply(lease: Lease, reply: Reply, ending: Ending | None = None) -> No
                 tokens=count(reply.text)
                 + (count(canonical_json(wire_calls(reply.tool_calls))) if reply.tool_calls else 0),
             )
+        # In the same transaction: at no moment does the database hold the text twice, or not at all.
         drop_deltas(lease.session_id, lease.run_id)
         record_usage(lease, reply)
         if ending:
@@ -229,6 +236,7 @@ def end_run(lease: Lease, ending: Ending) -> None:
 
 def end(lease: Lease, ending: Ending) -> None:
     """Move the run to its last state and settle the turn: no call without a result, tokens, clock, event."""
+    # Providers refuse a prompt in which a call has no result.
     for call in unanswered_calls(lease.run_id):
         save_tool_result(lease, 0, call["id"], call["name"], NOT_RUN)
     move(lease, ending)
@@ -266,6 +274,7 @@ def recover(is_dead: Callable[[str], bool]) -> int:
     """End the runs whose runner is gone, with the text that was committed kept; how many there were."""
     running = Run.objects.filter(state=RunState.RUNNING).select_related("turn")
     now = timezone.now()
+    # On this machine a dead process is known at once; of others only the lease tells.
     dead = [run for run in running if is_dead(run.lease_owner) or (run.lease_expires_at and run.lease_expires_at < now)]
     return sum(interrupt(run) for run in dead)
 
@@ -276,9 +285,11 @@ def interrupt(run: Run) -> bool:
         unchanged = Run.objects.filter(
             pk=run.pk, state=RunState.RUNNING, lease_owner=run.lease_owner, lease_expires_at=run.lease_expires_at
         )
+        # Changed since it was read: its runner renewed it and lives, or somebody else has ended the run.
         if not unchanged.update(lease_expires_at=lease_end()):
             return False
         call, text = live_text(run)
+        # The person had asked it to end; that it ended otherwise is no news to them.
         record_reply(lease, Reply(call=call, text=text), STOPPED if run.stop_requested_at else INTERRUPTED)
     return True
 

@@ -31,6 +31,7 @@ log = logging.getLogger("ccm.runner")
 SWEEP = 2.0
 FLUSH_AT = 1024
 
+# The last part tells this process from a dead one with its number, as in a container that was started again.
 PROCESS = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
@@ -61,6 +62,7 @@ class DeltaWriter:
         self.full = asyncio.Event()
         self.committing = asyncio.Lock()
 
+    # Not awaited by anybody: a model's stream does not wait for the disk.
     def put(self, delta: Delta) -> None:
         self.waiting.setdefault(delta.lease.run_id, []).append(delta)
         self.size += len(delta.text)
@@ -72,6 +74,7 @@ class DeltaWriter:
         """Wait for what is being committed and drop the rest: the message itself is saved next."""
         self.waiting.pop(run_id, None)
         async with self.committing:
+            # Once more, because a commit that failed has put its text back.
             self.waiting.pop(run_id, None)
 
     async def run(self) -> None:
@@ -94,6 +97,7 @@ class DeltaWriter:
             except DatabaseError:
                 log.warning("The text of %d runs is not committed yet.", len(batch), exc_info=True)
                 for delta in batch:
+                    # Before what has come meanwhile, so that the offsets stay in order.
                     self.waiting.setdefault(delta.lease.run_id, []).insert(0, delta)
                 self.some.set()
 
@@ -115,6 +119,7 @@ class Runner:
     async def run(self) -> None:
         """Work until cancelled; then what is running is marked interrupted with its text kept."""
         events.doorbell.attend()
+        # First: what a dead process left running keeps its branch from going on.
         await write(recording.recover, is_dead)
         # Reading the tokenizer's table takes a quarter of a second; nobody's first message shall wait for it.
         await read(get_counter, settings.CCM_ENCODING)
@@ -122,6 +127,7 @@ class Runner:
         try:
             await keep_up(self.take_runs)
         finally:
+            # Waited for although we are cancelled: each turn has its end stored before the process is gone.
             await self.go_down()
             await end(helpers)
 
@@ -131,6 +137,7 @@ class Runner:
             with suppress(TimeoutError):
                 async with asyncio.timeout(SWEEP):
                     await self.wake.wait()
+            # Before the next sweep: a ring that comes during it then leads to another.
             self.wake.clear()
 
     async def sweep(self) -> None:
@@ -144,6 +151,7 @@ class Runner:
     def start(self, lease: Lease) -> None:
         control = self.controls[lease.run_id] = RunControl(lease=lease)
         task = asyncio.create_task(self.answer(control))
+        # The loop itself holds tasks weakly: one could be collected in the middle of its turn.
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
@@ -173,6 +181,7 @@ class Runner:
             await asyncio.sleep(settings.CCM_LEASE_SECONDS / 3)
             held = list(self.controls)
             ours = await write(recording.heartbeat, self.owner, held)
+            # Taken by another process: nothing it says is recorded any more, so it should not go on costing.
             for run_id in set(held) - ours:
                 if control := self.controls.get(run_id):
                     control.stop.set()
@@ -183,12 +192,14 @@ class Runner:
             control.going_down = True
             control.stop.set()
         if self.tasks:
+            # Not without end: who stops a process kills it in the end, and the next start recovers the rest.
             await asyncio.wait(self.tasks, timeout=5)
 
 
 async def keep_up(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Do what should never end; where a fault ends it (a database or a channel layer that is away), begin again."""
     while True:
+        # Gathered to have any fault as a value, without a broad except; a cancellation still goes through.
         faults = await asyncio.gather(work(), return_exceptions=True)
         log.error("The runner's %s ended; it begins again.", work.__name__, exc_info=faults[0])
         await asyncio.sleep(SWEEP)
@@ -209,6 +220,7 @@ _embedded: asyncio.Task[None] | None = None
 def ensure_started() -> None:
     """Start this process's runner on the running loop, once."""
     global _embedded
+    # A task of another loop, as one test leaves for the next, never runs again.
     if _embedded is None or _embedded.done() or _embedded.get_loop() is not asyncio.get_running_loop():
         _embedded = asyncio.create_task(Runner().run())
         _embedded.add_done_callback(_log_end)

@@ -104,6 +104,7 @@ def preview(session: Session, *, draft_text: str = "") -> PlanView:
     try:
         chosen = chosen_settings(session)
         planned = plan(plan_inputs(main_branch(session), chosen, current=draft_turn(session, draft_text)))
+    # Every page shows the next call: what is wrong with it must not close the page.
     except (BudgetTooSmall, KeyUnreadable) as error:
         return PlanView(**view, tokens=0, budget=session.budget, reply_reserve=0, problem=str(error))
     except RequiredTooLarge as error:
@@ -120,6 +121,7 @@ def preview(session: Session, *, draft_text: str = "") -> PlanView:
 
 def draft_turn(session: Session, text: str) -> CurrentTurn:
     head = main_branch(session).head
+    # No stored message has this id, and no preview is stored.
     message = LogMessage(id=0, role="user", text=text, tokens=get_counter(settings.CCM_ENCODING).count(text))
     return CurrentTurn(number=head + 1, user=message)
 
@@ -202,6 +204,7 @@ def sources_of(row: ContextPlan) -> Sources:
     wanted = {part["m"] for entry in recipe for part in entry.get("parts", []) if "m" in part}
     wanted |= {id for entry in recipe for id in entry.get("messages", [])}
     runs_of_turns = [entry["turns"] for entry in recipe if "turns" in entry]
+    # As they are now, which is as they were: once a later turn is sent, an earlier one cannot be tried again.
     turns = [
         turn
         for first, last in runs_of_turns
@@ -212,6 +215,7 @@ def sources_of(row: ContextPlan) -> Sources:
             .select_related("run")
         )
     ]
+    # Found in the text, wherever the recipe holds one: only these are read, not all of the conversation.
     hashes = SHA256.findall(canonical_json([recipe, row.body["params"]]))
     fragments = Fragment.objects.filter(session_id=row.session_id, sha256__in=hashes)
     return Sources(

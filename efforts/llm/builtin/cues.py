@@ -69,7 +69,6 @@ def _query(match: re.Match[str]) -> dict[str, Any]:
     return {"query": match["query"].strip(" \t\"'“”.?!")}
 
 
-# The first that matches counts.
 CUES = (
     Cue(tool=SEARCH, phrase=SEARCH_FOR, arguments=_query),
     Cue(tool=SEARCH, phrase=FIND_WHERE, arguments=_query),
