@@ -452,4 +452,4 @@ def test_conversations_stay_whole() -> None:
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_many_long_conversations_stay_whole() -> None:
-    play(examples=150, steps=80)
+    play(examples=50, steps=60)
