@@ -23,7 +23,7 @@ from efforts.domain.lifecycle import RETRYABLE, RunState
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Endpoint, Message, Run, Session, Turn
-from efforts.snapshots import main_branch
+from efforts.snapshots import counted_tokens, main_branch
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -145,10 +145,20 @@ def cancel_queued(run: Run, actor: User) -> bool:
         # One update that must change a row: a runner's claim is another, and only one of them can.
         if not waiting.update(state=RunState.CANCELLED, ended_at=timezone.now()):
             return False
-        # It will be in no prompt, so it adds nothing to the sum of the past.
-        Turn.objects.filter(pk=run.turn_id).update(tokens=0)
+        step_back(run)
         events.append(run.turn.session_id, "turn.cancelled", {"turn": run.turn.number}, actor=actor)
+        transaction.on_commit(events.wake_runners)  # a message may be waiting behind it
     return True
+
+
+def step_back(run: Run) -> None:
+    """A cancelled retry leaves the turn as it was; a cancelled message is in no prompt and adds nothing to the past."""
+    turn = Turn.objects.filter(pk=run.turn_id)
+    earlier = Run.objects.filter(turn=run.turn_id, attempt__lt=run.attempt).exclude(state=RunState.CANCELLED)
+    if before := earlier.order_by("-attempt").first():
+        turn.update(run=before, tokens=counted_tokens(run.turn, before))
+    else:
+        turn.update(tokens=0)
 
 
 def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = None) -> Run:
@@ -168,7 +178,7 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         # The old attempt no longer counts, and the new one has said nothing yet.
         turn.tokens = turn.messages.get(role=Message.Role.USER).tokens + MESSAGE_OVERHEAD
         chosen = {"cut_current": True} if changes.get("cut_current") else {}
-        run = queue_run(turn, attempt=turn.run.attempt + 1, chosen=chosen)
+        run = queue_run(turn, attempt=turn.runs.count() + 1, chosen=chosen)
         data = {"turn": turn.number, "run": str(run.pk), "attempt": run.attempt}
         events.append(turn.session_id, "run.queued", data, actor=actor)
     return run
@@ -260,12 +270,23 @@ def delete_session(session: Session, *, typed_name: str, actor: User) -> None:
     # delete() takes the id out of the instance.
     session_id, owner = session.pk, session.owner
     with transaction.atomic():
+        lock_whole(session)
         Turn.objects.filter(session=session).update(run=None)
         session.delete()
         events.account(owner, "session.deleted", actor=actor)
         transaction.on_commit(lambda: events.hang_up(session_id))
         transaction.on_commit(events.wake_runners)  # what was running there stops
     forget_freed_pages()
+
+
+def lock_whole(session: Session) -> None:
+    """In the order in which runners lock, or a deletion and a reply would wait for each other."""
+    for rows in (
+        Run.objects.filter(turn__session=session).select_for_update(of=("self",)),
+        Branch.objects.filter(session=session).select_for_update(),
+        Session.objects.filter(pk=session.pk).select_for_update(),
+    ):
+        list(rows.order_by("pk").values_list("pk"))
 
 
 def forget_freed_pages() -> None:

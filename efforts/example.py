@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
@@ -102,10 +103,11 @@ PROMPTS = (
 
 def open_example(owner: User) -> Session:
     """The owner's example conversation; made on the first call, found on later ones."""
-    found = Session.objects.owned_by(owner).filter(is_example=True).first()
-    if found:
-        return found
     with transaction.atomic():
+        # Two first calls at once would make two.
+        get_user_model().objects.select_for_update().get(pk=owner.pk)
+        if found := Session.objects.owned_by(owner).filter(is_example=True).first():
+            return found
         session = create_session(owner, title=TITLE)
         Session.objects.filter(pk=session.pk).update(is_example=True)
         branch = main_branch(session)

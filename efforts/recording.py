@@ -14,19 +14,19 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Count, F, Sum
+from django.db.models import F
 from django.utils import timezone
 
 from efforts import events
 from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import MESSAGE_OVERHEAD, ToolCall
+from efforts.domain.conversation import ToolCall
 from efforts.domain.lifecycle import RUN_MOVES, RunState
 from efforts.domain.plan import PLANNER_VERSION, Plan
 from efforts.domain.rendering import wire_calls
 from efforts.llm.protocol import Usage
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Turn
-from efforts.snapshots.planning import chosen_settings
+from efforts.snapshots.planning import chosen_settings, counted_tokens
 
 NOT_RUN = canonical_json({"error": "Not run: the turn ended before."})
 
@@ -241,15 +241,9 @@ def end(lease: Lease, ending: Ending) -> None:
         save_tool_result(lease, 0, call["id"], call["name"], NOT_RUN)
     move(lease, ending)
     run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
-    said = Message.objects.filter(turn=run.turn)
-    if ending.state in (RunState.COMPLETED, RunState.STOPPED):
-        said = said.filter(run=run) | said.filter(role=Message.Role.USER)
-    else:
-        said = said.filter(role=Message.Role.USER)
     if ending.needed:
         Run.objects.filter(pk=run.pk).update(settings={**run.settings, "needed": ending.needed})
-    sums = said.aggregate(tokens=Sum("tokens", default=0), messages=Count("id"))
-    Turn.objects.filter(pk=run.turn_id).update(tokens=sums["tokens"] + MESSAGE_OVERHEAD * sums["messages"])
+    Turn.objects.filter(pk=run.turn_id).update(tokens=counted_tokens(run.turn, run))
     if ending.state == RunState.COMPLETED:
         Branch.objects.filter(pk=run.branch_id).update(clock=F("clock") + 1)
     Session.objects.filter(pk=lease.session_id).update(last_activity_at=timezone.now())

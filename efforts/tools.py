@@ -73,7 +73,16 @@ def checked(key: str, value: Any, schema: dict[str, Any]) -> Any:
     kind = {"string": str, "integer": int}[schema["type"]]
     if not isinstance(value, kind) or isinstance(value, bool):
         raise ToolError(f"{key} must be of type {schema['type']}: {schema['description']}")
+    if not storable(value):
+        raise ToolError(f"{key} holds what no database takes. Send it without.")
     return value
+
+
+def storable(value: Any) -> bool:
+    """JSON can name numbers, NULs and half characters that the database refuses with an exception."""
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    return "\x00" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def search_messages(context: ToolContext, *, query: str) -> dict[str, Any]:
@@ -83,7 +92,9 @@ def search_messages(context: ToolContext, *, query: str) -> dict[str, Any]:
         raise ToolError("The query is empty. Give the most telling words.")
     wanted = Q()
     for word in words:
-        wanted |= Q(text__icontains=word)
+        # SQLite ignores the case of ASCII letters only.
+        for spelling in {word, word.capitalize(), word.upper()}:
+            wanted |= Q(text__icontains=spelling)
     # The newest thousand: ranking reads their texts, and must not grow with the log.
     found = said_before(context).filter(wanted).select_related("turn").order_by("-id")[:1_000]
     ranked = sorted(found, key=lambda row: (-hits(row.text, words), -row.pk))

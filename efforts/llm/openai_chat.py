@@ -19,6 +19,7 @@ from efforts.llm.protocol import Finished, ModelError, TextDelta
 CONNECT_SECONDS = 10.0
 FIRST_BACKOFF_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 30.0
+PROBED_WORDS = 12
 
 _Chunks = openai.AsyncStream[object]
 
@@ -64,14 +65,15 @@ class OpenAIChat:
 
     async def probe(self, model: str) -> str:
         """Say hello; return the first words of the answer, nothing where the model wrote none."""
-        request = {
-            "model": model,
-            "messages": [{"role": "user", "content": "Hello"}],
-            "stream": True,
-            "max_tokens": 256,
-        }
-        text = "".join([part.text async for part in self.stream(request) if isinstance(part, TextDelta)])
-        return " ".join(text.split()[:12])
+        # No limit by name: the newest models refuse the one that all others know.
+        request = {"model": model, "messages": [{"role": "user", "content": "Hello"}], "stream": True}
+        text = ""
+        async with aclosing(self.stream(request)) as parts:
+            async for part in parts:
+                text += part.text if isinstance(part, TextDelta) else ""
+                if len(text.split()) > PROBED_WORDS:
+                    break
+        return " ".join(text.split()[:PROBED_WORDS])
 
     def _client(self) -> openai.AsyncOpenAI:
         # Nothing else fits into a header, and the HTTP library would say so in an exception of its own.

@@ -8,11 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 
 from efforts.connections import choose
 from efforts.domain.budget import REPLY_RESERVE, Budget
-from efforts.domain.conversation import CurrentTurn, LogMessage, OlderTurns, PastTurn, ToolCall
+from efforts.domain.conversation import MESSAGE_OVERHEAD, CurrentTurn, LogMessage, OlderTurns, PastTurn, ToolCall
 from efforts.domain.lifecycle import UNFINISHED, RunState
 from efforts.domain.plan import Layout, PlanInputs
 from efforts.domain.toolbox import TOOLS
@@ -115,6 +115,15 @@ def past_turns(turns: Iterable[Turn]) -> list[PastTurn]:
         for turn in turns
         if turn.run is not None
     ]
+
+
+def counted_tokens(turn: Turn, run: Run) -> int:
+    """What the turn adds to later prompts when this attempt is the one that counts."""
+    said = Q(role=Message.Role.USER)
+    if run.state in (RunState.COMPLETED, RunState.STOPPED):
+        said |= Q(run=run)
+    sums = Message.objects.filter(said, turn=turn).aggregate(tokens=Sum("tokens", default=0), messages=Count("id"))
+    return int(sums["tokens"] + MESSAGE_OVERHEAD * sums["messages"])
 
 
 def log_message(row: Message) -> LogMessage:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from asgiref.sync import async_to_sync
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -79,8 +80,9 @@ def endpoint_default(request: OwnRequest, pk: int) -> HttpResponse:
     connections_of = Endpoint.objects.filter(owner=request.user)
     endpoint = owned_endpoint(request, pk)
     # Cleared first: the database allows each person one.
-    connections_of.update(is_default=False)
-    connections_of.filter(pk=endpoint.pk).update(is_default=True)
+    with transaction.atomic():
+        connections_of.update(is_default=False)
+        connections_of.filter(pk=endpoint.pk).update(is_default=True)
     return redirect("settings")
 
 
