@@ -20,8 +20,8 @@ class Reason(StrEnum):
 
 SENTENCES: dict[Reason, str] = {
     Reason.REQUIRED: "Always sent.",
-    Reason.CURRENT_MESSAGE: "Your message of this turn.",
-    Reason.CURRENT_MESSAGE_CUT: "Your message of this turn, its beginning and end.",
+    Reason.CURRENT_MESSAGE: "What this turn asks, whole.",
+    Reason.CURRENT_MESSAGE_CUT: "What this turn asks, its beginning and end.",
     Reason.TOOL_EPISODE: "Tools used in this turn.",
     Reason.AMBIENT_WINDOW: "Among the last {window} turns outside any effort.",
     Reason.CUT_TO_FIT: "Among the last {window} turns; its long messages are cut to beginning and end.",

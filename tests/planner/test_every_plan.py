@@ -1,4 +1,4 @@
-"""Invariants over random conversations (design section 5), and the same bytes in every process."""
+"""Invariants over random conversations, and the same bytes in every process."""
 
 from __future__ import annotations
 
