@@ -42,9 +42,11 @@ run: $(APP)
 	@if [ -f .env ]; then set -a; . ./.env; set +a; fi; exec $(BIN)/python manage.py serve --host $(HOST) --port $(PORT)
 
 test: setup
-	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "" $(ARGS)
+	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "not grown" $(ARGS)
 ifeq ($(CI),true)
 	@$(MAKE) --no-print-directory test-servers
+else
+	@echo "On PostgreSQL and Redis: make test-servers (make servers says how to get them)."
 endif
 
 test-servers: setup
@@ -52,7 +54,7 @@ test-servers: setup
 		psycopg.connect(os.environ[\"DATABASE_URL\"], connect_timeout=5).close(); \
 		redis.Redis.from_url(os.environ[\"REDIS_URL\"], socket_timeout=5).ping()"' \
 		|| { echo "PostgreSQL or Redis cannot be reached: make servers" >&2; exit 1; }
-	$(SERVERS) $(BIN)/pytest -n 2 -m "" $(SERVERLESS) $(ARGS)
+	$(SERVERS) $(BIN)/pytest -n 2 -m "not slow" $(SERVERLESS) $(ARGS)
 
 check: setup
 	$(BIN)/ruff format --check .

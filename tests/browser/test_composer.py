@@ -52,6 +52,7 @@ def test_control_enter_sends(chat: Page) -> None:
     chat.locator("#text").fill("By both keys")
     chat.keyboard.press("Control+Enter")
     is_in_state(chat, 2, "completed")
+    expect(turn(chat, 2).locator(".said")).to_have_text("By both keys")
 
 
 def test_enter_that_ends_a_composition_does_not_send(chat: Page) -> None:

@@ -22,7 +22,7 @@ RANDOM = settings(deadline=None, suppress_health_check=list(HealthCheck))
 MEASURED = histories(count=get_counter().count)
 
 
-def hold_the_invariants(inputs: PlanInputs) -> None:
+def assert_invariants(inputs: PlanInputs) -> None:
     """Either nothing is sent and the refusal says how much is needed, or everything holds."""
     planned = plan_or_refusal(inputs)
     if isinstance(planned, RequiredTooLarge):
@@ -42,27 +42,27 @@ def plan_or_refusal(inputs: PlanInputs) -> Plan | RequiredTooLarge:
 @given(inputs=histories())
 @settings(RANDOM, max_examples=600)
 def test_every_plan_holds_the_invariants(inputs: PlanInputs) -> None:
-    hold_the_invariants(inputs)
+    assert_invariants(inputs)
 
 
 @given(inputs=MEASURED)
 @settings(RANDOM, max_examples=100)
 def test_every_plan_holds_the_invariants_with_the_real_tokenizer(inputs: PlanInputs) -> None:
-    hold_the_invariants(inputs)
+    assert_invariants(inputs)
 
 
 @pytest.mark.slow
 @given(inputs=histories())
 @settings(RANDOM, max_examples=2_000)
 def test_thousands_of_plans_hold_the_invariants(inputs: PlanInputs) -> None:
-    hold_the_invariants(inputs)
+    assert_invariants(inputs)
 
 
 @pytest.mark.slow
 @given(inputs=MEASURED)
 @settings(RANDOM, max_examples=500)
 def test_many_plans_hold_the_invariants_with_the_real_tokenizer(inputs: PlanInputs) -> None:
-    hold_the_invariants(inputs)
+    assert_invariants(inputs)
 
 
 def digests(many: list[PlanInputs]) -> list[str]:

@@ -107,6 +107,7 @@ def grown(tmp_path: Path, provider: FakeProvider) -> Iterator[dict[str, str]]:
             database.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+@pytest.mark.grown
 async def test_a_turn_streams_from_a_worker_through_two_web_processes(
     grown: dict[str, str], tmp_path: Path, provider: FakeProvider
 ) -> None:
@@ -126,7 +127,7 @@ async def test_a_turn_streams_from_a_worker_through_two_web_processes(
                     await streamed(tab, text)
                 gate.set()
                 for tab in (writer, reader):
-                    await tab.until("run.ended", state="completed")
+                    assert (await tab.until("run.ended"))[-1]["state"] == "completed"
     finally:
         first.kill()
         second.kill()

@@ -429,7 +429,7 @@ class Conversation(RuleBasedStateMachine):
             assert turn.live_text == page.live.get((str(turn.run_id), turn.live_call), "")
 
 
-def play(examples: int, steps: int) -> None:
+def assert_whole(examples: int, steps: int) -> None:
     run_state_machine_as_test(
         Conversation,
         settings=settings(
@@ -446,10 +446,10 @@ def play(examples: int, steps: int) -> None:
 
 @pytest.mark.django_db
 def test_conversations_stay_whole() -> None:
-    play(examples=30, steps=40)
+    assert_whole(examples=30, steps=40)
 
 
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_many_long_conversations_stay_whole() -> None:
-    play(examples=50, steps=60)
+    assert_whole(examples=50, steps=60)

@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 
 from efforts import actions, events, recording
-from efforts.models import Branch, Event, Run, Session
+from efforts.models import Branch, Event, Message, Run, Session
 from efforts.recording import COMPLETED, Delta, LeaseLost, Reply
 from efforts.runner import Runner
 from efforts.threads import read
@@ -41,6 +41,7 @@ async def test_text_that_could_not_be_committed_is_committed_later(
     await stage.until(lambda: read(lambda: committed() == "One two three"))
     gate.set()
     await stage.settled()
+    assert (await read(Message.objects.get, role="assistant")).text == "One two three"
 
 
 def committed() -> str:
@@ -94,6 +95,7 @@ def test_a_cancelled_turn_does_not_break_the_running_sum(session: Session) -> No
     assert turns[3].tokens_before == turns[1].tokens > 0
 
 
+@pytest.mark.grown
 @on_postgres
 def test_a_message_sent_while_a_turn_ends_does_not_wait_for_what_waits_for_it(session: Session) -> None:
     lease = claimed(session)
