@@ -16,7 +16,9 @@ from tests.house.process import manage
 pytestmark = pytest.mark.browser
 
 # What a browser logs about a network that is not there.
-NO_NETWORK = r"ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED|WebSocket connection|ERR_NETWORK_CHANGED|htmx:sendError"
+NO_NETWORK = (
+    r"ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_RE(FUSED|SET)|WebSocket connection|ERR_NETWORK_CHANGED|htmx:sendError"
+)
 
 
 @pytest.fixture

@@ -98,6 +98,7 @@ class Conversation(RuleBasedStateMachine):
         self.session = actions.create_session(self.alice)
         self.said: list[tuple[str, str]] = []
         self.states: list[RunState] = []
+        self.before_retry: dict[int, RunState] = {}
         self.texts: dict[Call, str] = {}
         self.shown: dict[Call, str] = {}
         self.log: dict[int, str] = {}
@@ -161,20 +162,25 @@ class Conversation(RuleBasedStateMachine):
         assert turn.run is not None
         run = actions.stop_run(turn.run, actor=self.alice)
         if self.states[turn.number - 1] == RunState.QUEUED:
-            self.states[turn.number - 1] = RunState.CANCELLED
+            self.step_back(turn.number)
         assert run.stop_requested_at is not None or run.state != RunState.RUNNING
 
     def cancel(self, turn: Turn) -> None:
         if self.states[turn.number - 1] == RunState.QUEUED:
             actions.cancel_turn(turn, actor=self.alice)
-            self.states[turn.number - 1] = RunState.CANCELLED
+            self.step_back(turn.number)
         else:
             with pytest.raises(Refused):
                 actions.cancel_turn(turn, actor=self.alice)
 
+    def step_back(self, number: int) -> None:
+        """A message that is cancelled was never sent; of a retry the earlier attempt stands again."""
+        self.states[number - 1] = self.before_retry.get(number, RunState.CANCELLED)
+
     def retry(self, turn: Turn) -> None:
         if turn.number == len(self.said) and self.states[-1] in RETRYABLE:
             actions.retry_turn(turn, actor=self.alice)
+            self.before_retry[turn.number] = self.states[-1]
             self.states[-1] = RunState.QUEUED
         else:
             with pytest.raises(Refused):
