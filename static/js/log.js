@@ -52,7 +52,7 @@ export class Log {
     const fresh = parse(answer.data).querySelector("#log");
     for (const article of fresh.querySelectorAll(".turn")) this.#settleIn(this.turn(article.dataset.turn), article);
     this.#keepEarlier(fresh);
-    this.node.replaceWith(fresh);
+    replace(this.node, fresh);
     this.#arrived(fresh);
     return this.seq;
   }
@@ -203,11 +203,14 @@ function parse(html) {
   return template.content;
 }
 
+// What has the focus keeps it, in one turn that is read again as in the whole log.
 function replace(old, fresh) {
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
-  const parts = ["msg user", "msg reply"].find((name) => focused?.className.startsWith(name));
+  const article = focused?.closest(".turn")?.id;
+  const part = [".msg.user", ".msg.reply"].find((name) => focused?.matches(name));
   old.replaceWith(fresh);
   if (!focused) return;
-  const twin = focused.id ? document.getElementById(focused.id) : parts && fresh.querySelector(`.${parts.replace(" ", ".")}`);
-  (twin ?? fresh).focus({ preventScroll: true });
+  const turn = article && document.getElementById(article);
+  const twin = (focused.id && document.getElementById(focused.id)) || (part && turn?.querySelector(part)) || turn || fresh;
+  twin.focus({ preventScroll: true });
 }

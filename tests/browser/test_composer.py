@@ -115,6 +115,16 @@ def test_letters_move_between_messages(chat: Page) -> None:
     expect(chat.locator("#text")).to_be_focused()
 
 
+def test_reading_the_log_again_leaves_the_focus_where_it_is(chat: Page) -> None:
+    chat.keyboard.press("Escape")
+    chat.keyboard.press("G")
+    expect(turn(chat, 1).locator(".reply")).to_be_focused()
+    chat.evaluate("document.getElementById('log').dataset.old = 'yes'")
+    chat.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+    expect(chat.locator("#log[data-old]")).to_have_count(0)
+    expect(turn(chat, 1).locator(".reply")).to_be_focused()
+
+
 def test_letters_can_be_switched_off(chat: Page) -> None:
     chat.keyboard.press("Escape")
     chat.keyboard.press("?")
