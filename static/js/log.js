@@ -9,6 +9,7 @@ export class Log {
   #base;
   #changed;
   #jobs = new Map();
+  #shown = new Map();
   #unpainted = new Map();
   #stopping = new Set();
 
@@ -86,7 +87,7 @@ export class Log {
       job.again = false;
       job.held = [];
       const answer = await part(`${this.#base}turns/${number}/`);
-      if (answer.ok && !job.again) this.#swap(number, parse(answer.data).querySelector(".turn"));
+      if (answer.ok && !job.again && !this.#isShown(number, answer.data)) this.#swap(number, parse(answer.data).querySelector(".turn"));
       if (answer.ok && job.held.some((delta) => !this.#write(delta))) job.again = true;
       if (!answer.ok && answer.status !== 404 && answer.status !== 401) {
         job.again = true;
@@ -94,6 +95,13 @@ export class Log {
       }
     }
     this.#jobs.delete(number);
+  }
+
+  // A finished turn that reads as before is left alone: what the reader does in it, such as copying, is not undone.
+  #isShown(number, html) {
+    const same = this.#shown.get(number) === html && this.turn(number)?.dataset.state === "completed";
+    this.#shown.set(number, html);
+    return same;
   }
 
   // True where the text is on the page now, or was already.
