@@ -126,7 +126,10 @@ def channel_layer(redis_url: str) -> dict[str, Any]:
     """Redis' core layer when an address is given, else this process' own."""
     if not redis_url:
         return {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 1000}}
+    # The layer waits five seconds in one read, and so does the client before it gives up: then every quiet socket
+    # would be closed each time.
+    host = {"address": redis_url, "socket_timeout": 30}
     return {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [redis_url], "capacity": 1000, "prefix": "ccmweb"},
+        "CONFIG": {"hosts": [host], "capacity": 1000, "prefix": "ccmweb"},
     }

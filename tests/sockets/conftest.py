@@ -13,9 +13,9 @@ from django.test import Client
 
 from ccmweb.asgi import application
 from efforts.models import Session
-from tests.turns.conftest import PATIENCE, Stage, provider, runner, session, stage
+from tests.turns.conftest import PATIENCE, Stage, layer, provider, runner, session, stage
 
-__all__ = ["Open", "Stage", "Tab", "provider", "runner", "session", "stage"]
+__all__ = ["Open", "Stage", "Tab", "layer", "provider", "runner", "session", "stage"]
 
 
 class Tab:
@@ -81,7 +81,7 @@ Open = Callable[..., Any]
 
 
 @pytest_asyncio.fixture
-async def open_tab(settings: Any, session: Session, as_alice: Client) -> AsyncIterator[Open]:
+async def open_tab(settings: Any, layer: Any, session: Session, as_alice: Client) -> AsyncIterator[Open]:
     """A tab of alice on her conversation, unless told otherwise; all are closed in the end."""
     settings.CCM_RUNNER = "worker"  # the tests bring their own
     tabs: list[Tab] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import pytest_asyncio
@@ -39,12 +40,18 @@ def session(transactional_db: None, alice: User, provider: FakeProvider) -> Sess
     )
 
 
-@pytest_asyncio.fixture
-async def runner(transactional_db: None) -> AsyncIterator[Runner]:
-    channel_layers.backends = {}  # a layer belongs to the loop of its test
+@pytest.fixture
+def layer() -> Any:
+    """A channel layer of this test alone: one belongs to one loop, and other workers use the same Redis."""
+    channel_layers.backends = {}
     layer = get_channel_layer()
+    layer.prefix = f"test-{uuid4().hex}"
     layer.brpop_timeout = 0.2  # on Redis: how long a receive cannot be cancelled, in seconds
-    await layer.flush()
+    return layer
+
+
+@pytest_asyncio.fixture
+async def runner(transactional_db: None, layer: Any) -> AsyncIterator[Runner]:
     runner = Runner()
     task = asyncio.create_task(runner.run())
     yield runner
