@@ -50,8 +50,11 @@ class Stage:
         async def open_socket(place: int) -> Websocket:
             session = self.sessions[place % len(self.sessions)]
             socket = await Websocket.open(port, f"/ws/s/{session}/", self.cookie)
-            await socket.say(kind="hello", last_seq=2**40)  # from now on: the answer is a resync to the last number
-            await socket.until("resync")
+            await socket.say(kind="hello", last_seq=0)
+            known = (await socket.until("welcome"))[-1]["seq"]
+            seen = 0
+            while seen < known:
+                seen = (await socket.frame()).get("seq", seen)
             return socket
 
         async def begin(socket: Websocket, place: int) -> None:
@@ -59,9 +62,12 @@ class Stage:
 
         async def first_token(place: int) -> float:
             socket = await open_socket(place)
-            waited = await elapsed_ms(socket, "delta", {"kind": "send", "client_id": uuid4().hex, "text": "stream 1 0"})
+            waited = await elapsed_ms(
+                socket, "delta", {"kind": "send", "client_id": uuid4().hex, "text": "stream 2 0.2"}
+            )
             await socket.until("run.ended")
-            return waited
+            # The provider's own pause before its first word; without one a reply may stand before any text is shown.
+            return waited - 200
 
         async def stop(place: int) -> float:
             socket = await open_socket(place)
