@@ -45,7 +45,7 @@ class BadFrame(Exception):
 
 
 class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no types
-    """Server frames from the log carry `seq`; a gap in the numbers is answered by `resync` ."""
+    """Server frames from the log carry `seq`; a gap in the numbers is answered by `resync` (docs/events.md)."""
 
     session_id: UUID
     user: User
