@@ -64,6 +64,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         if not await self.may_stay():
             return
         self.rung = asyncio.Event()
+        self.pushed: list[dict[str, Any]] = []
         events.doorbell.attend()
         # Joined before the first look at the log, so that no event falls between the two.
         await self.channel_layer.group_add(events.session_group(self.session_id), self.channel_name)
@@ -91,6 +92,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
             await self.send_error("database", "The database did not answer. Nothing was changed; try again.", frame)
 
     async def doorbell(self, message: dict[str, Any]) -> None:
+        self.pushed += message["frames"]
         self.rung.set()
 
     async def hang_up(self, message: dict[str, Any]) -> None:
@@ -171,8 +173,21 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         # Nobody rings when a person signs out; the look without a ring is when it is noticed.
         if unannounced and not await self.may_stay():
             return
+        if await self.relay_pushed():
+            return
         while self.cursor is not None and await self.relay_batch(self.cursor):
             pass
+
+    async def relay_pushed(self) -> bool:
+        """Send what the rings brought along; whether that was all, so that nobody needs to read the log."""
+        pushed, self.pushed = self.pushed, []
+        for frame in pushed:
+            if self.cursor is None or frame["seq"] > self.cursor + 1:
+                return False
+            if frame["seq"] == self.cursor + 1:
+                self.cursor += 1
+                await self.send_json(frame)
+        return bool(pushed)
 
     async def relay_batch(self, cursor: int) -> bool:
         """Send what is new after `cursor`; whether there may be more."""

@@ -1,14 +1,15 @@
 """The numbered event log of a session, and the doorbell that says it has grown.
 
-The log is the truth. The doorbell (the channel layer) may lose a ring without harm: who listens also looks from
-time to time.
+The log is the truth. The doorbell (the channel layer) may lose a ring without harm: the numbers show the gap, and who
+listens also looks from time to time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ from uuid import UUID
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
-from django.db.models import F
 
 from efforts.models import AccountEvent, Event, Session
 
@@ -36,24 +36,28 @@ def session_group(session_id: UUID) -> str:
 
 def append(session_id: UUID, kind: str, data: Mapping[str, Any] | None = None, *, actor: User | None = None) -> int:
     """Write one event inside the caller's transaction; its number. Rings when the transaction is committed."""
-    return append_many(session_id, [(kind, data or {})], actor=actor)
+    event = Event(session_id=session_id, kind=kind, data=dict(data or {}), actor=actor)
+    append_all([event])
+    return event.seq
 
 
-def append_many(
-    session_id: UUID, entries: Iterable[tuple[str, Mapping[str, Any]]], *, actor: User | None = None
-) -> int:
-    entries = list(entries)
-    # The update locks the session's row, so that numbers are committed in their order.
-    Session.objects.filter(pk=session_id).update(event_seq=F("event_seq") + len(entries))
-    last: int = Session.objects.values_list("event_seq", flat=True).get(pk=session_id)
-    first = last - len(entries) + 1
-    Event.objects.bulk_create(
-        Event(session_id=session_id, seq=seq, kind=kind, data=dict(data), actor=actor)
-        for seq, (kind, data) in enumerate(entries, first)
-    )
-    # A ring before the commit would have listeners look too early, find nothing, and go back to sleep.
-    transaction.on_commit(partial(ring, session_id))
-    return last
+def append_all(rows: Sequence[Event]) -> None:
+    """Number and write events of one or many sessions, in four statements however many there are."""
+    ids = {row.session_id for row in rows}
+    # Locked, so that numbers are committed in their order; in one order, or two processes would wait for each other.
+    sessions = {row.pk: row for row in Session.objects.select_for_update().filter(pk__in=ids).order_by("pk")}
+    if len(sessions) < len(ids):
+        raise Session.DoesNotExist(ids - sessions.keys())
+    rings: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        session = sessions[row.session_id]
+        session.event_seq += 1
+        row.seq = session.event_seq
+        rings[row.session_id].append(frame(row))
+    Session.objects.bulk_update(sessions.values(), ["event_seq"])
+    Event.objects.bulk_create(rows)
+    # A ring before the commit would show text that may never be stored.
+    transaction.on_commit(partial(ring, rings))
 
 
 def account(owner: User, kind: str, data: Mapping[str, Any] | None = None, *, actor: User | None = None) -> None:
@@ -63,28 +67,45 @@ def account(owner: User, kind: str, data: Mapping[str, Any] | None = None, *, ac
 def after(session_id: UUID, seq: int, limit: int = 500) -> list[dict[str, Any]]:
     """Events numbered above `seq`, oldest first, as browsers get them."""
     rows = Event.objects.filter(session_id=session_id, seq__gt=seq).order_by("seq")[:limit]
-    return [{"v": 1, "seq": row.seq, "kind": row.kind, **row.data} for row in rows]
+    return [frame(row) for row in rows]
+
+
+def frame(row: Event) -> dict[str, Any]:
+    return {"v": 1, "seq": row.seq, "kind": row.kind, **row.data}
 
 
 class Doorbell:
     """Sends through the channel layer from any thread, on the loop that serves this process."""
 
     loop: asyncio.AbstractEventLoop | None = None
+    order: asyncio.Lock
 
     def attend(self) -> None:
-        self.loop = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        if loop is not self.loop:
+            self.loop, self.order = loop, asyncio.Lock()
 
-    def send(self, group: str, message: dict[str, Any]) -> None:
+    def send(self, messages: Mapping[str, dict[str, Any]]) -> None:
+        """Send each group its message."""
         layer = get_channel_layer()
         if layer is None:
             return
         if self.loop is not None and self.loop.is_running():
             # The in-memory layer's queues belong to one loop. The thread does not wait for it: a lost ring only delays.
-            future = asyncio.run_coroutine_threadsafe(layer.group_send(group, message), self.loop)
+            future = asyncio.run_coroutine_threadsafe(self._send_in_order(layer, messages), self.loop)
             future.add_done_callback(_log_failure)
         else:
             # No loop serves here, as in a command: another process may still be listening.
-            async_to_sync(layer.group_send)(group, message)
+            async_to_sync(_send)(layer, messages)
+
+    async def _send_in_order(self, layer: Any, messages: Mapping[str, dict[str, Any]]) -> None:
+        # A ring that overtakes another is taken for a gap, and everybody reads the log.
+        async with self.order:
+            await _send(layer, messages)
+
+
+async def _send(layer: Any, messages: Mapping[str, dict[str, Any]]) -> None:
+    await asyncio.gather(*(layer.group_send(group, message) for group, message in messages.items()))
 
 
 def _log_failure(future: Future[None]) -> None:
@@ -95,14 +116,15 @@ def _log_failure(future: Future[None]) -> None:
 doorbell = Doorbell()
 
 
-def ring(session_id: UUID) -> None:
-    doorbell.send(session_group(session_id), {"type": "doorbell"})
+def ring(rings: Mapping[UUID, list[dict[str, Any]]]) -> None:
+    """Tell who follows a session what was committed; who misses a ring reads the log."""
+    doorbell.send({session_group(key): {"type": "doorbell", "frames": frames} for key, frames in rings.items()})
 
 
 def wake_runners() -> None:
-    doorbell.send(RUNNERS, {"type": "wake"})
+    doorbell.send({RUNNERS: {"type": "wake"}})
 
 
 def hang_up(session_id: UUID) -> None:
     """Tell the sockets of a deleted session that it is gone."""
-    doorbell.send(session_group(session_id), {"type": "hang.up"})
+    doorbell.send({session_group(session_id): {"type": "hang.up"}})

@@ -57,6 +57,10 @@ class Delta:
     offset: int
     text: str
 
+    @property
+    def data(self) -> dict[str, Any]:
+        return self.lease.data(call=self.call, offset=self.offset, text=self.text)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
@@ -193,11 +197,13 @@ def write_deltas(deltas: list[Delta]) -> None:
         # Locked, so that nobody ends a run between the look at its owner and the text.
         running = Run.objects.filter(pk__in=owners, state=RunState.RUNNING).order_by("pk").select_for_update()
         mine = {pk for pk, owner in running.values_list("pk", "lease_owner") if owners[pk] == owner}
-        # Sessions are locked in one order, or the batches of two processes would wait for each other.
-        for delta in sorted(deltas, key=lambda delta: delta.lease.session_id):
-            if delta.lease.run_id in mine:
-                data = delta.lease.data(call=delta.call, offset=delta.offset, text=delta.text)
-                events.append(delta.lease.session_id, events.DELTA, data)
+        events.append_all(
+            [
+                Event(session_id=delta.lease.session_id, kind=events.DELTA, data=delta.data)
+                for delta in deltas
+                if delta.lease.run_id in mine
+            ]
+        )
 
 
 def record_reply(lease: Lease, reply: Reply, ending: Ending | None = None) -> None:

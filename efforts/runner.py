@@ -53,21 +53,20 @@ def is_dead(owner: str) -> bool:
 
 
 class DeltaWriter:
-    """Commits the text of all runs of this process together, every `CCM_DELTA_MS` or when 1 KiB has gathered."""
+    """Commits the text of all runs of this process together, every `CCM_DELTA_MS` or when one has 1 KiB."""
 
     def __init__(self) -> None:
         self.waiting: dict[UUID, list[Delta]] = {}
-        self.size = 0
         self.some = asyncio.Event()
         self.full = asyncio.Event()
         self.committing = asyncio.Lock()
 
     # Not awaited by anybody: a model's stream does not wait for the disk.
     def put(self, delta: Delta) -> None:
-        self.waiting.setdefault(delta.lease.run_id, []).append(delta)
-        self.size += len(delta.text)
+        waiting = self.waiting.setdefault(delta.lease.run_id, [])
+        waiting.append(delta)
         self.some.set()
-        if self.size >= FLUSH_AT:
+        if delta.offset + len(delta.text) - waiting[0].offset >= FLUSH_AT:
             self.full.set()
 
     async def settle(self, run_id: UUID) -> None:
@@ -89,7 +88,7 @@ class DeltaWriter:
     async def flush(self) -> None:
         async with self.committing:
             batch = [joined(deltas) for deltas in self.waiting.values()]
-            self.waiting, self.size = {}, 0
+            self.waiting = {}
             self.some.clear()
             self.full.clear()
             try:

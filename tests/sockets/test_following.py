@@ -133,11 +133,46 @@ async def test_a_second_hello_begins_again_from_its_number(open_tab: Open) -> No
 
 
 async def test_a_long_log_comes_in_parts_and_whole(open_tab: Open, session: Session) -> None:
-    many = [("note", {"n": n}) for n in range(1_200)]
-    await write(events.append_many, session.pk, many)
+    many = [Event(session=session, kind="note", data={"n": n}) for n in range(1_200)]
+    await write(events.append_all, many)
     tab = await open_tab()
     await tab.hello()
     assert numbers(await tab.until("note", n=1_199)) == list(range(1, 1_203))
+
+
+async def test_a_ring_brings_the_news_along_so_that_nobody_reads_the_log(
+    open_tab: Open, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = await open_tab()
+    await tab.hello()
+    await tab.until("session.configured")
+    reads: list[int] = []
+
+    def news(session_id: Any, cursor: int) -> tuple[int, list[dict[str, Any]]]:
+        reads.append(cursor)
+        return cursor, []
+
+    monkeypatch.setattr(consumers, "news", news)
+    await write(actions.rename_session, session, title="Harbour", actor=session.owner)
+    assert (await tab.frame())["title"] == "Harbour"
+    assert reads == []
+
+
+async def test_rings_that_overtake_each_other_show_everything_once_and_in_order(
+    open_tab: Open, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = await open_tab()
+    await tab.hello()
+    await tab.until("session.configured")
+    kept: list[Any] = []
+    ring = events.ring
+    monkeypatch.setattr(events, "ring", kept.append)
+    for title in ("First", "Second", "Third"):
+        await write(actions.rename_session, session, title=title, actor=session.owner)
+    for rings in reversed(kept):
+        await write(ring, rings)
+    assert [(await tab.frame())["title"] for _ in range(3)] == ["First", "Second", "Third"]
+    assert await tab.pings() == []
 
 
 @runs
@@ -168,7 +203,7 @@ async def test_a_tab_that_no_ring_reaches_gets_all_at_its_next_ping(
     tab = await open_tab()
     await tab.hello()
     await tab.until("session.configured")
-    monkeypatch.setattr(events, "ring", lambda session_id: None)
+    monkeypatch.setattr(events, "ring", lambda rings: None)
     await write(actions.archive_session, session, actor=session.owner)
     await tab.say(kind="ping")
     kinds = [frame["kind"] for frame in (await tab.frame(), await tab.frame())]
