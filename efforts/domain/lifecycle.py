@@ -49,6 +49,31 @@ class EffortStatus(StrEnum):
     CONCLUDED = "concluded"
 
 
+EFFORT_MOVES: dict[EffortStatus, frozenset[EffortStatus]] = {
+    EffortStatus.OPEN: frozenset({EffortStatus.CONCLUDED}),
+    EffortStatus.CONCLUDED: frozenset({EffortStatus.OPEN}),
+}
+
+
+class Via(StrEnum):
+    """Who concluded an effort: the person's control, the offer the person took, or the model's tool."""
+
+    CONTROL = "control"
+    OFFER = "offer"
+    MODEL = "model"
+
+
+class SummaryState(StrEnum):
+    """On the way to the pointer of a concluded effort."""
+
+    NONE = "none"
+    DUE = "due"
+    DRAFTING = "drafting"
+    WAITING = "waiting"  # for the person's yes
+    STANDS = "stands"
+    FAILED = "failed"
+
+
 class PointerState(StrEnum):
     ACTIVE = "active"
     SUPERSEDED = "superseded"

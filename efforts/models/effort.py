@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from efforts.domain.lifecycle import EffortStatus, PointerState
+from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState, Via
 
 
 class Effort(models.Model):
@@ -25,16 +26,30 @@ class Effort(models.Model):
 
 
 class EffortState(models.Model):
-    """An effort as one branch sees it."""
+    """An effort as one branch sees it; one without a state does not exist there."""
 
     branch = models.ForeignKey("Branch", models.CASCADE, related_name="effort_states")
     effort = models.ForeignKey(Effort, models.CASCADE, related_name="states")
     status = models.CharField(
         max_length=9, choices=[(s.value, s.value) for s in EffortStatus], default=EffortStatus.OPEN
     )
+    opened_turn = models.PositiveIntegerField(default=0, help_text="Number of the turn it was opened in.")
+    active_turn = models.PositiveIntegerField(default=0, help_text="Number of the last turn it was active in.")
+    concluded_turn = models.PositiveIntegerField(null=True, blank=True)
+    via = models.CharField(max_length=7, choices=[(v.value, v.value) for v in Via], blank=True)
+    expanded_turn = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: it is not expanded.")
+    turns = models.PositiveIntegerField(default=0, help_text="Turns labelled with it.")
+    tokens = models.PositiveBigIntegerField(default=0, help_text="What these add to a prompt.")
+    summary = models.CharField(
+        max_length=8, choices=[(s.value, s.value) for s in SummaryState], default=SummaryState.NONE
+    )
+    summary_owner = models.CharField(max_length=100, blank=True)
+    summary_expires_at = models.DateTimeField(null=True, blank=True)
+    draft = models.TextField(blank=True, help_text="A summary that waits for the person's yes, or why there is none.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["branch", "effort"], name="one_state_per_effort_and_branch")]
+        indexes = [models.Index(fields=["summary"], name="state_by_summary")]
 
     def __str__(self) -> str:
         return f"{self.effort}: {self.status}"
@@ -51,6 +66,9 @@ class ContextPointer(models.Model):
     text = models.TextField()
     tokens = models.PositiveIntegerField()
     source_sha256 = models.CharField(max_length=64)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", help_text="Who accepted it."
+    )
     previous = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="successors")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -20,6 +20,7 @@ class ContextPlan(models.Model):
     encoding = models.CharField(max_length=40, help_text="The tokenizer that counted.")
     budget = models.PositiveIntegerField(help_text="Effective budget, tokens.")
     tokens = models.PositiveIntegerField(help_text="The rendered request, counted.")
+    layout_key = models.CharField(max_length=64, blank=True, help_text="Calls with the same key keep the same cuts.")
     request_sha256 = models.CharField(max_length=64)
     body = models.JSONField(
         help_text="Items with decisions and reasons, sections, layout and the recipe of the request."
@@ -35,7 +36,10 @@ class ContextPlan(models.Model):
         ordering = ["created_at"]
         constraints = [models.UniqueConstraint(fields=["run", "call"], name="one_plan_per_call")]
         # Every call begins with the layout of the newest plan of its branch.
-        indexes = [models.Index(fields=["branch", "-created_at"], name="plan_by_branch")]
+        indexes = [
+            models.Index(fields=["branch", "-created_at"], name="plan_by_branch"),
+            models.Index(fields=["branch", "layout_key", "-created_at"], name="plan_by_layout"),
+        ]
 
     def __str__(self) -> str:
         return f"plan {str(self.pk)[:8]}"

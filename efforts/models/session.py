@@ -33,6 +33,7 @@ class Session(models.Model):
     budget = models.PositiveIntegerField(default=DEFAULT_BUDGET, help_text="Tokens a prompt may have at most.")
     ambient_window = models.PositiveSmallIntegerField(default=AMBIENT_WINDOW, help_text="Turns.")
     event_seq = models.PositiveBigIntegerField(default=0, help_text="Number of the last event.")
+    quiet_notices = models.BooleanField(default=False, help_text="Fold what the program notes between the turns.")
     is_example = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     last_activity_at = models.DateTimeField(auto_now_add=True)
@@ -62,6 +63,10 @@ class Branch(models.Model):
     fork_turn = models.PositiveIntegerField(null=True, blank=True, help_text="Number of the last shared turn.")
     head = models.PositiveIntegerField(default=0, help_text="Number of the last turn.")
     clock = models.PositiveIntegerField(default=0, help_text="Completed turns.")
+    effort_epoch = models.PositiveIntegerField(
+        default=0,
+        help_text="Grows when an effort is opened, concluded, reopened or switched to: prompts may be cut anew.",
+    )
     active_effort = models.ForeignKey("Effort", models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -49,9 +49,18 @@ class Turn(models.Model):
 class TurnLabel(models.Model):
     """The effort a turn belongs to in one branch; a turn without a label is ambient there."""
 
+    class By(models.TextChoices):
+        """How the turn came to its effort; a later one here is stronger than those before it."""
+
+        BEGAN = "began"
+        CLOSED = "closed"
+        OPENED = "opened"
+        MOVED = "moved"
+
     branch = models.ForeignKey("Branch", models.CASCADE, related_name="labels")
     turn = models.ForeignKey(Turn, models.CASCADE, related_name="labels")
     effort = models.ForeignKey("Effort", models.CASCADE, related_name="labels")
+    by = models.CharField(max_length=6, choices=By.choices, default=By.BEGAN)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["branch", "turn"], name="one_label_per_turn_and_branch")]

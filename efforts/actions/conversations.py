@@ -1,8 +1,4 @@
-"""Every change a person can make to a conversation: one verb, one function, one transaction.
-
-Views, the socket, commands and tests all call these. What may not be done raises `Refused` with a sentence for the
-person; then nothing has changed.
-"""
+"""Conversations and their turns: what a person can do to them."""
 
 from __future__ import annotations
 
