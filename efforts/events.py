@@ -41,6 +41,7 @@ def append(session_id: UUID, kind: str, data: Mapping[str, Any] | None = None, *
     return event.seq
 
 
+@transaction.atomic(savepoint=False)
 def append_all(rows: Sequence[Event]) -> None:
     """Number and write events of one or many sessions, in four statements however many there are."""
     ids = {row.session_id for row in rows}
