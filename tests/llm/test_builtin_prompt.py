@@ -8,8 +8,8 @@ import pytest
 
 from efforts.domain.assembly import AMBIENT_LABEL, CUT, NOTES, STUB
 from efforts.domain.rendering import MARKS
+from efforts.domain.sentences import split
 from efforts.llm.builtin import replies
-from efforts.llm.builtin.passages import split
 from efforts.llm.builtin.prompt import ToolResult, own_words, read, texts_of
 from efforts.llm.builtin.terms import keywords, terms
 

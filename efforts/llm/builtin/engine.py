@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from efforts.domain.sentences import sentences
 from efforts.llm.builtin import replies
 from efforts.llm.builtin.cues import ABOUT_ITSELF, ASKS, CUES, GREETING, OVERVIEW, SEARCH, THANKS
 from efforts.llm.builtin.passages import (
@@ -20,7 +21,6 @@ from efforts.llm.builtin.passages import (
     overview,
     quotes,
     rank,
-    sentences,
 )
 from efforts.llm.builtin.prompt import Prompt, ToolResult, error_of, read, texts_of
 from efforts.llm.builtin.terms import keywords, terms
