@@ -21,6 +21,8 @@ from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Endpoint, Message, Run, Session, Turn
 from efforts.snapshots import counted_tokens, main_branch
 
+from .pointers import source_changes
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
@@ -175,6 +177,7 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         turn.tokens = turn.messages.get(role=Message.Role.USER).tokens + MESSAGE_OVERHEAD
         chosen = {"cut_current": True} if changes.get("cut_current") else {}
         run = queue_run(turn, attempt=turn.runs.count() + 1, chosen=chosen)
+        source_changes(branch, turn)
         data = {"turn": turn.number, "run": str(run.pk), "attempt": run.attempt}
         events.append(turn.session_id, "run.queued", data, actor=actor)
     return run
