@@ -20,6 +20,23 @@ export function write(key, value) {
   }
 }
 
+// For this tab alone: a list of strings.
+export function readHere(key) {
+  try {
+    return JSON.parse(sessionStorage.getItem(key)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+export function writeHere(key, list) {
+  try {
+    sessionStorage.setItem(key, JSON.stringify(list));
+  } catch {
+    // then it lasts until the page is left
+  }
+}
+
 export function forget(key) {
   memory.delete(key);
   try {

@@ -1,0 +1,225 @@
+"""Efforts as pages show them: where each stands, what it costs, where one left off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from django.db.models import Q
+
+from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState
+from efforts.models import Branch, ContextPointer, EffortState, Message, Session, TurnLabel
+
+from .planning import main_branch
+
+# An open effort without a turn for so long is offered for concluding.
+QUIET_TURNS = 20
+# Of those concluded, the newest are listed at once and the others folded.
+LISTED_CONCLUDED = 8
+FIRST_WORDS = 140
+LEFT_OFF = 6
+
+
+class Standing(StrEnum):
+    """What an effort is to the next prompt, in the order of the panel."""
+
+    ACTIVE = "active"
+    OPEN = "open"
+    EXPANDED = "expanded"
+    AWAITING = "awaiting"
+    CONCLUDED = "concluded"
+
+    @property
+    def label(self) -> str:
+        return "Awaiting summary" if self is Standing.AWAITING else self.capitalize()
+
+    @property
+    def layer(self) -> str:
+        """The section of the plan that holds it."""
+        return "summary" if self is Standing.CONCLUDED else str(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortView:
+    """`tokens` is what its log adds to a prompt, `headline` the text that can stand in for it.
+
+    `quiet` is how many turns there have been since the last one in which it was active.
+    """
+
+    slug: str
+    name: str
+    standing: Standing
+    turns: int
+    tokens: int
+    headline: str = ""
+    headline_tokens: int = 0
+    opened_turn: int = 0
+    active_turn: int = 0
+    concluded_turn: int | None = None
+    expanded_turn: int | None = None
+    summary: SummaryState = SummaryState.NONE
+    draft: str = ""
+    quiet: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.standing in (Standing.ACTIVE, Standing.OPEN)
+
+    @property
+    def asks_conclusion(self) -> bool:
+        return self.is_open and self.quiet >= QUIET_TURNS
+
+    @property
+    def prompt_tokens(self) -> int:
+        return self.headline_tokens if self.standing == Standing.CONCLUDED else self.tokens
+
+    def mentions(self, query: str) -> bool:
+        return all(word in f"{self.slug} {self.name} {self.headline}".casefold() for word in query.casefold().split())
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortsView:
+    """The efforts of a branch, or those of them that a search found."""
+
+    rows: tuple[EffortView, ...]
+    total: int
+    query: str = ""
+
+    @property
+    def active(self) -> EffortView | None:
+        return next((row for row in self.rows if row.standing == Standing.ACTIVE), None)
+
+    @property
+    def open(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.rows if row.is_open)
+
+    @property
+    def awaiting(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.rows if row.standing == Standing.AWAITING)
+
+    @property
+    def expanded(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.rows if row.standing == Standing.EXPANDED)
+
+    @property
+    def listed(self) -> tuple[EffortView, ...]:
+        return self.rows if self.query else tuple(row for row in self.rows if row not in self.folded)
+
+    @property
+    def folded(self) -> tuple[EffortView, ...]:
+        concluded = [row for row in self.rows if row.standing == Standing.CONCLUDED]
+        return () if self.query else tuple(concluded[LISTED_CONCLUDED:])
+
+
+def efforts_view(session: Session, *, query: str = "") -> EffortsView:
+    branch = main_branch(session)
+    rows = effort_views(branch)
+    found = tuple(row for row in rows if row.mentions(query))
+    return EffortsView(rows=found, total=len(rows), query=query.strip())
+
+
+def effort_views(branch: Branch) -> tuple[EffortView, ...]:
+    """All efforts of the branch, as the panel orders them."""
+    standing = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__isnull=False)
+    pointers = {pointer.effort_id: pointer for pointer in standing}
+    states = EffortState.objects.filter(branch=branch).select_related("effort")
+    return in_panel_order(effort_view(branch, state, pointers.get(state.effort_id)) for state in states)
+
+
+def effort_view(branch: Branch, state: EffortState, pointer: ContextPointer | None) -> EffortView:
+    return EffortView(
+        slug=state.effort.slug,
+        name=state.effort.name,
+        standing=standing_of(branch, state, pointer),
+        turns=state.turns,
+        tokens=state.tokens,
+        headline=pointer.text if pointer else "",
+        headline_tokens=pointer.tokens if pointer else 0,
+        opened_turn=state.opened_turn,
+        active_turn=state.active_turn,
+        concluded_turn=state.concluded_turn,
+        expanded_turn=state.expanded_turn,
+        summary=SummaryState(state.summary),
+        draft=state.draft,
+        quiet=max(branch.head - max(state.active_turn, state.opened_turn), 0),
+    )
+
+
+def standing_of(branch: Branch, state: EffortState, pointer: ContextPointer | None) -> Standing:
+    if state.status == EffortStatus.OPEN:
+        return Standing.ACTIVE if branch.active_effort_id == state.effort_id else Standing.OPEN
+    if state.expanded_turn is not None:
+        return Standing.EXPANDED
+    return Standing.CONCLUDED if pointer else Standing.AWAITING
+
+
+def in_panel_order(rows: Iterable[EffortView]) -> tuple[EffortView, ...]:
+    ranks = {standing: rank for rank, standing in enumerate(Standing)}
+
+    def place(row: EffortView) -> tuple[int, int, str]:
+        latest = row.active_turn if row.is_open else row.expanded_turn or row.concluded_turn or 0
+        return ranks[row.standing], -latest, row.slug
+
+    return tuple(sorted(rows, key=place))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOff:
+    """The last exchange of an open effort, by its first words."""
+
+    effort: EffortView
+    turn: int
+    at: datetime
+    asked: str
+    answered: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhereView:
+    open: tuple[LeftOff, ...]
+    untouched: tuple[EffortView, ...]
+    awaiting: tuple[EffortView, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.open or self.untouched or self.awaiting)
+
+
+def where_view(session: Session) -> WhereView:
+    """What a person who comes back needs to go on; from rows alone."""
+    branch = main_branch(session)
+    rows = EffortsView(rows=effort_views(branch), total=0)
+    left = [left_off(branch, row) for row in rows.open[:LEFT_OFF]]
+    found = tuple(one for one in left if one)
+    known = {one.effort.slug for one in found}
+    return WhereView(
+        open=found,
+        untouched=tuple(row for row in rows.open[:LEFT_OFF] if row.slug not in known),
+        awaiting=rows.awaiting,
+    )
+
+
+def left_off(branch: Branch, effort: EffortView) -> LeftOff | None:
+    labels = TurnLabel.objects.filter(branch=branch, effort__slug=effort.slug).exclude(turn__run=None)
+    label = labels.select_related("turn").order_by("-turn__number").first()
+    if label is None:
+        return None
+    turn = label.turn
+    said = Message.objects.filter(
+        Q(role=Message.Role.USER) | Q(run=turn.run_id, role=Message.Role.ASSISTANT), turn=turn
+    )
+    words = {row.role: row.text for row in said.exclude(text="").order_by("id")}
+    return LeftOff(
+        effort=effort,
+        turn=turn.number,
+        at=turn.created_at,
+        asked=first_words(words.get(Message.Role.USER, "")),
+        answered=first_words(words.get(Message.Role.ASSISTANT, "")),
+    )
+
+
+def first_words(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= FIRST_WORDS else line[:FIRST_WORDS].rsplit(" ", 1)[0] + " …"

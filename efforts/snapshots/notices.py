@@ -1,0 +1,172 @@
+"""What the program notes between the turns: the events of efforts, as lines of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Literal
+
+from efforts.domain.lifecycle import EffortStatus, SummaryState
+from efforts.models import Branch, EffortState, Event, Session
+
+Asks = Literal["", "summary", "retry", "conclude"]
+
+# Each changes where an effort stands, so that it is the last word about it until the next one.
+MOVES = {
+    "effort.opened": "open",
+    "effort.concluded": "summary",
+    "effort.reopened": "open",
+    "effort.switched": "active",
+    "effort.expanded": "expanded",
+    "effort.collapsed": "summary",
+}
+OFFERED = "effort.offered"
+READ = (*MOVES, OFFERED, "effort.summarised", "effort.undone")
+WRITTEN_SOON = (SummaryState.DUE, SummaryState.DRAFTING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoticeView:
+    """One line; `more` goes on below it, `asks` is what the person may answer."""
+
+    seq: int
+    kind: str
+    effort: str
+    text: str
+    layer: str
+    more: str = ""
+    asks: Asks = ""
+    undoable: bool = False
+    taken_back: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoticeGroup:
+    """Notices shown as one line that opens where `text` names them together, else a single one."""
+
+    notices: tuple[NoticeView, ...]
+    text: str = ""
+
+    @property
+    def first(self) -> NoticeView:
+        return self.notices[0]
+
+
+@dataclass(kw_only=True)
+class Story:
+    """What later events say about earlier ones."""
+
+    undone: set[int]
+    last: dict[str, int] = field(default_factory=dict)
+    concluded: dict[str, int] = field(default_factory=dict)
+    offered: dict[str, int] = field(default_factory=dict)
+    summaries: dict[int, str] = field(default_factory=dict)
+    states: Mapping[str, EffortState] = field(default_factory=dict)
+
+    def read(self, row: Event) -> None:
+        slug = row.data.get("effort", "")
+        if row.seq in self.undone:
+            return
+        if row.kind in MOVES:
+            self.last[slug] = row.seq
+        if row.kind == "effort.concluded":
+            self.concluded[slug] = row.seq
+        elif row.kind == "effort.summarised" and slug in self.concluded:
+            self.summaries[self.concluded[slug]] = row.data["text"]
+        elif row.kind == OFFERED:
+            self.offered[slug] = row.seq
+
+
+def notice_groups(session: Session, branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
+    """By the number of the turn they stand after; 0 is before the first."""
+    rows = list(Event.objects.filter(session=session, kind__in=READ, data__branch=str(branch.pk)).order_by("seq"))
+    if not rows:
+        return {}
+    story = Story(undone={row.data["of"] for row in rows if row.kind == "effort.undone"})
+    story.states = {
+        state.effort.slug: state for state in EffortState.objects.filter(branch=branch).select_related("effort")
+    }
+    for row in rows:
+        story.read(row)
+    by_turn: dict[int, list[NoticeView]] = {}
+    for row in rows:
+        if notice := notice_view(row, story):
+            by_turn.setdefault(row.data["turn"], []).append(notice)
+    fold = folded if session.quiet_notices else grouped_alike
+    return {turn: tuple(fold(notices)) for turn, notices in by_turn.items()}
+
+
+def notice_view(row: Event, story: Story) -> NoticeView | None:
+    if row.kind == OFFERED:
+        return offer(row, story)
+    if row.kind not in MOVES:
+        return None
+    slug = row.data["effort"]
+    taken_back = row.seq in story.undone
+    more, asks = about_summary(row, story)
+    return NoticeView(
+        seq=row.seq,
+        kind=row.kind,
+        effort=slug,
+        text=without_dashes(row.data["notice"]),
+        layer=MOVES[row.kind],
+        more="" if taken_back else more,
+        asks="" if taken_back else asks,
+        undoable=is_automatic(row.data) and story.last.get(slug) == row.seq,
+        taken_back=taken_back,
+    )
+
+
+def offer(row: Event, story: Story) -> NoticeView | None:
+    """Open still, and nothing has happened to it since."""
+    slug = row.data["effort"]
+    state = story.states.get(slug)
+    stands = state is not None and state.status == EffortStatus.OPEN and story.offered.get(slug) == row.seq
+    if not stands or story.last.get(slug, 0) > row.seq:
+        return None
+    text = f"Conclude {slug}?"
+    return NoticeView(seq=row.seq, kind=row.kind, effort=slug, text=text, layer="active", asks="conclude")
+
+
+def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
+    slug = row.data["effort"]
+    if row.kind != "effort.concluded":
+        return "", ""
+    state = story.states.get(slug)
+    if state is not None and state.status == EffortStatus.CONCLUDED and story.concluded.get(slug) == row.seq:
+        if state.summary == SummaryState.WAITING:
+            return state.draft, "summary"
+        if state.summary == SummaryState.FAILED:
+            return f"There is no summary: {state.draft}", "retry"
+        if state.summary in WRITTEN_SOON:
+            return "Its summary is being written.", ""
+    text = story.summaries.get(row.seq)
+    return (f"Summary: {text}", "") if text else ("", "")
+
+
+def is_automatic(data: Mapping[str, Any]) -> bool:
+    return data.get("via") == "model" or data.get("why") == "work_session"
+
+
+def without_dashes(notice: str) -> str:
+    return notice.splitlines()[0].removeprefix("--- ").removesuffix(" ---")
+
+
+def grouped_alike(notices: Iterable[NoticeView]) -> Iterable[NoticeGroup]:
+    for (_, asks, taken_back), group in groupby(notices, key=lambda one: (one.kind, one.asks, one.taken_back)):
+        alike = tuple(group)
+        if len(alike) == 1 or asks or taken_back or alike[0].kind == "effort.concluded":
+            yield from (NoticeGroup(notices=(one,)) for one in alike)
+        else:
+            verb = alike[0].text.partition(":")[0]
+            yield NoticeGroup(notices=alike, text=f"{verb} ×{len(alike)}")
+
+
+def folded(notices: Iterable[NoticeView]) -> Iterable[NoticeGroup]:
+    """All into one small line, but for those that wait for an answer."""
+    notices = list(notices)
+    quiet = tuple(one for one in notices if not one.asks)
+    if quiet:
+        yield NoticeGroup(notices=quiet, text=f"{len(quiet)} note{'' if len(quiet) == 1 else 's'}")
+    yield from (NoticeGroup(notices=(one,)) for one in notices if one.asks)
