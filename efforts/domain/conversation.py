@@ -32,6 +32,7 @@ class LogMessage:
     tokens: int
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    tool_name: str = ""
 
     @property
     def cost(self) -> int:
@@ -70,7 +71,36 @@ class CurrentTurn:
 
 @dataclass(frozen=True, kw_only=True)
 class OlderTurns:
-    """Everything before the window as one running sum."""
+    """Everything before what was read, as one running sum."""
 
     last: int = 0
     tokens: int = 0
+
+
+EffortKind = Literal["active", "open", "expanded", "awaiting"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortLog:
+    """An effort that is shown by its turns: the newest of them, oldest first, and the sum of all before.
+
+    `active_turn` is the last turn it was active in: of several, the later one is filled first.
+    """
+
+    slug: str
+    kind: EffortKind
+    turns: tuple[PastTurn, ...]
+    older: OlderTurns = OlderTurns()
+    opened_turn: int = 1
+    active_turn: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """What stands in for a concluded effort; while that is expanded it keeps its place and is not shown."""
+
+    pointer: int
+    slug: str
+    text: str
+    turns: tuple[int, int]
+    expanded: bool = False

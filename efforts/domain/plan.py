@@ -2,48 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .budget import Budget
-from .conversation import CurrentTurn, OlderTurns, PastTurn
+from .canonical import canonical_json, sha256
+from .conversation import CurrentTurn, EffortLog, Headline, OlderTurns, PastTurn
 from .reasons import REMEDIES, SENTENCES, Reason
 from .rendering import Recipe
 
 # Raise it when the same inputs give another plan: verify_plans tells plans of other versions apart.
-PLANNER_VERSION = "1"
+PLANNER_VERSION = "2"
 
-Section = Literal["system", "constraint", "pin", "summary", "ambient", "expanded", "open", "active", "recall", "turn"]
+Section = Literal[
+    "system",
+    "constraint",
+    "pin",
+    "summary",
+    "ambient",
+    "expanded",
+    "awaiting",
+    "open",
+    "active",
+    "recall",
+    "turn",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cut:
+    """Where one layer begins: the number of its first turn, 0 where all of it stands; and the id of the newest large
+    message that is cut."""
+
+    first_kept: int = 0
+    cut_through: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
     """The cuts of one call that the next one keeps, so that the prompt grows at its end.
 
-    `first_kept` is a turn's number; large messages are cut up to the one with the id `cut_through`.
+    `cuts` by the layer's key: an effort's id, "" for ambient. `headlines` are pointers in their order, `seen` the newest
+    one that was considered. All of it holds as long as `base` is the same: the budget, and the count of changes of effort.
     """
 
-    first_kept: int = 0
-    cut_through: int = 0
-    budget: int = 0
+    base: str = ""
+    cuts: Mapping[str, Cut] = field(default_factory=dict)
+    headlines: tuple[int, ...] = ()
+    seen: int = 0
 
-    def under(self, budget: int) -> Layout:
-        """What of it still stands: all, or nothing once the budget is another."""
+    def under(self, base: str) -> Layout:
+        """What of it still stands: all; or, once the base is another, only the order of the headlines."""
         # A larger budget must be able to bring turns back at once; a smaller one needs cuts of its own.
-        return self if self.budget == budget else Layout()
+        return self if self.base == base else Layout(base=base, headlines=self.headlines)
 
-    def to_json(self) -> dict[str, int]:
-        return {"first_kept": self.first_kept, "cut_through": self.cut_through, "budget": self.budget}
+    def to_json(self) -> dict[str, Any]:
+        cuts = {key: [cut.first_kept, cut.cut_through] for key, cut in self.cuts.items()}
+        return {"base": self.base, "cuts": cuts, "headlines": list(self.headlines), "seen": self.seen}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, int]) -> Layout:
-        return cls(**value)
+    def from_json(cls, value: Mapping[str, Any]) -> Layout:
+        cuts = {key: Cut(first_kept=first, cut_through=through) for key, (first, through) in value["cuts"].items()}
+        return cls(base=value["base"], cuts=cuts, headlines=tuple(value["headlines"]), seen=value["seen"])
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanInputs:
-    """All that a plan depends on. `past` holds the newest turns, `older` the sum of all before them."""
+    """All that a plan depends on.
+
+    `past` holds the newest ambient turns, `older` the sum of all before them; `efforts` those whose turns are shown,
+    `headlines` the concluded ones in short, `unlisted` how many more are concluded. `epoch` counts changes of effort.
+    """
 
     budget: Budget
     params: Mapping[str, Any]
@@ -57,6 +87,31 @@ class PlanInputs:
     # The tokenizer comes in as a function, because this package must not import one.
     count: Callable[[str], int]
     cut_current: bool = False
+    efforts: tuple[EffortLog, ...] = ()
+    headlines: tuple[Headline, ...] = ()
+    unlisted: int = 0
+    epoch: int = 0
+
+    @property
+    def has_efforts(self) -> bool:
+        return bool(self.efforts or self.headlines or self.unlisted)
+
+    @property
+    def base(self) -> str:
+        return layout_base(self.budget, self.epoch)
+
+    @property
+    def layout_key(self) -> str:
+        return layout_key(self.base, [effort.slug for effort in self.efforts if effort.kind == "expanded"])
+
+
+def layout_base(budget: Budget, epoch: int) -> str:
+    return f"{budget.effective}:{epoch}"
+
+
+def layout_key(base: str, expanded: Iterable[str]) -> str:
+    """Two calls with the same key keep the same cuts: an expansion taken back leaves no trace."""
+    return sha256(canonical_json([base, sorted(expanded)]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +163,7 @@ class Plan:
     params: Mapping[str, Any]
     fragments: Mapping[str, str]
     layout: Layout
+    layout_key: str
     tokens: int
     budget: Budget
     request: dict[str, Any]

@@ -1,9 +1,9 @@
 """`plan(inputs) -> Plan`, one pure function: the same inputs give the same bytes in every process.
 
-Build the required set, fill the ambient layer with a contiguous newest run of whole turns, say what was left out
-and why, render, count, hash. What the budget pushes out leaves in a block with headroom, and stays out until the
-budget changes, so that the prompt grows at its end (tests/planner/test_growth.py measures it: at the smallest budget
-the beginning moves in a fifth of the calls, with a third as much headroom in two).
+Build the required set, share the room that is left among the layers, fill each with a contiguous newest run of whole
+turns, say what was left out and why, render, count, hash. What the budget pushes out leaves in a block with headroom,
+and stays out until budget or effort change, so that the prompt grows at its end (tests/planner/test_growth.py measures
+it: at the smallest budget the beginning moves in a fifth of the calls, with a third as much headroom in two).
 """
 
 from __future__ import annotations
@@ -12,14 +12,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from .assembly import Ambient, build, cost, cut_tokens, eligible_turns, required_parts
-from .conversation import PastTurn
-from .plan import Plan, PlanInputs, RequiredTooLarge
+from .allotment import CAPS, ORDER, allot
+from .assembly import build, required_parts
+from .conversation import Headline, PastTurn
+from .layers import (
+    Choice,
+    Kept,
+    Layer,
+    headline_tokens,
+    layer_tokens,
+    layers_of,
+    turn_tokens,
+    whole,
+    with_cuts,
+)
+from .plan import Cut, Layout, Plan, PlanInputs, RequiredTooLarge
 
 # When the budget forces turns or messages out, this share of it is freed, so that the next turns need no new cut.
 HEADROOM = 0.3
-# Kept free for the ambient layer's label and stub.
-LABEL_ROOM = 64
+# Kept free for the note on what is not shown at all, and for what joining messages adds.
+SPARE = 64
 
 
 def plan(inputs: PlanInputs) -> Plan:
@@ -27,58 +39,125 @@ def plan(inputs: PlanInputs) -> Plan:
     # While a plan is fitted the same texts are counted again and again; the cache goes when the plan is made.
     inputs = replace(inputs, count=lru_cache(maxsize=None)(inputs.count))
     limit = inputs.budget.effective
-    # First without any past: if that is over the budget nothing may be sent, and its items say what needs how much.
-    required = build(inputs, Ambient(turns=()))
-    if required.tokens > limit:
-        raise RequiredTooLarge(required_parts(required), limit)
-    ambient = fill(inputs, limit - required.tokens - LABEL_ROOM)
-    candidate = build(inputs, ambient)
-    # `fill` adds up stored sums; labels, stub and joined messages can add a little. The rendered request decides.
+    choice = fill(inputs, room_of(inputs))
+    candidate = build(inputs, choice)
+    # `fill` adds up stored sums; joined messages and stubs can add a little. The rendered request decides.
     while candidate.tokens > limit:
-        ambient = replace(ambient, turns=ambient.turns[1:])
-        candidate = build(inputs, ambient)
+        choice = shed(inputs, choice)
+        candidate = build(inputs, choice)
     return candidate
 
 
-def fill(inputs: PlanInputs, room: int) -> Ambient:
-    """A contiguous newest run, as the layout left it while it fits; else cut with headroom, messages before turns."""
-    layout = inputs.layout.under(inputs.budget.effective)
-    turns = tuple(turn for turn in eligible_turns(inputs) if turn.number >= layout.first_kept)
-    standing = with_cuts(inputs, turns, layout.cut_through, None)
-    # As the last call left it: an unchanged beginning is what a model's cache can use again.
-    if cost(inputs, standing) <= room:
+def room_of(inputs: PlanInputs) -> int:
+    """Tokens that are left beside what must be sent."""
+    limit = inputs.budget.effective
+    required = build(inputs, Choice())
+    # If that is over the budget nothing may be sent, and its items say what needs how much.
+    if required.tokens > limit:
+        raise RequiredTooLarge(required_parts(required), limit)
+    return limit - required.tokens - SPARE
+
+
+def expansion_price(inputs: PlanInputs, slug: str) -> tuple[int, int]:
+    """Tokens that the expanded effort `slug` needs whole, and that are free for it (design.md section 5)."""
+    cap = int(max(room_of(inputs), 0) * CAPS["expanded"])
+    tokens = {
+        layer.key: layer_tokens(inputs, layer, whole(inputs, layer)) + layer.older.tokens
+        for layer in layers_of(inputs)
+        if layer.kind == "expanded"
+    }
+    needed = tokens.pop(slug)
+    return needed, max(cap - sum(tokens.values()), 0)
+
+
+def fill(inputs: PlanInputs, room: int) -> Choice:
+    layout = inputs.layout.under(inputs.base)
+    layers = layers_of(inputs)
+    cuts = {layer.key: layout.cuts.get(layer.key, Cut()) for layer in layers}
+    standing = {layer.key: stand(inputs, layer, cuts[layer.key]) for layer in layers}
+    headlines = in_order(inputs, layout)
+    demands = dict.fromkeys(ORDER, 0)
+    for layer in layers:
+        demands[layer.kind] += layer_tokens(inputs, layer, standing[layer.key])
+    demands["summary"] = headline_tokens(inputs, headlines)
+    given = allot(demands, room)
+    chosen: dict[str, Kept] = {}
+    # Of several in one class the one that was active last is filled first.
+    for layer in sorted(layers, key=lambda layer: (-layer.active_turn, layer.key)):
+        kept = fit(inputs, layer, standing[layer.key], given[layer.kind], cuts[layer.key].cut_through)
+        given[layer.kind] -= layer_tokens(inputs, layer, kept)
+        chosen[layer.key] = kept
+    return Choice(layers=chosen, headlines=fit_headlines(inputs, headlines, given["summary"]))
+
+
+def stand(inputs: PlanInputs, layer: Layer, cut: Cut) -> Kept:
+    """A layer as the last call left it: an unchanged beginning is what a model's cache can use again."""
+    turns = tuple(turn for turn in layer.turns if turn.number >= cut.first_kept)
+    return with_cuts(inputs, turns, cut.cut_through, None)
+
+
+def fit(inputs: PlanInputs, layer: Layer, standing: Kept, room: int, through: int) -> Kept:
+    """A contiguous newest run, as it stands while it fits; else cut with headroom, messages before turns."""
+    if layer_tokens(inputs, layer, standing) <= room:
         return standing
     # Cutting just enough would mean to cut again at the next turn, and each cut has the model read all of it anew.
-    roomy = room - int(inputs.budget.effective * HEADROOM)
-    whole = with_cuts(inputs, turns, layout.cut_through, roomy)
+    roomy = room - min(int(inputs.budget.effective * HEADROOM), room // 2)
+    cut = with_cuts(inputs, standing.turns, through, roomy)
     # Messages before turns: of a cut message the beginning and end are still there.
-    if cost(inputs, whole) <= room:
-        return whole
-    all_cut = frozenset(message.id for turn in turns for message in turn.visible)
+    if layer_tokens(inputs, layer, cut) <= room:
+        return cut
+    all_cut = frozenset(message.id for turn in standing.turns for message in turn.visible)
     # Rather no headroom than no turns at all.
-    kept = newest_run(inputs, turns, roomy, all_cut) or newest_run(inputs, turns, room, all_cut)
-    return with_cuts(inputs, kept, layout.cut_through, roomy)
+    kept = newest_run(inputs, layer, standing.turns, roomy, all_cut) or newest_run(
+        inputs, layer, standing.turns, room, all_cut
+    )
+    return with_cuts(inputs, kept, through, roomy)
 
 
-def with_cuts(inputs: PlanInputs, turns: Sequence[PastTurn], through: int, room: int | None) -> Ambient:
-    """Cut the large messages up to the id `through`, and more, oldest first, until the turns fit `room` tokens."""
-    excess = 0 if room is None else sum(turn.cost for turn in turns) - room
-    cuts: set[int] = set()
-    for message in (message for turn in turns for message in turn.visible):
-        gain = message.tokens - cut_tokens(inputs, message)
-        # What was cut before stays cut, or the prompt would change in its middle.
-        if gain > 0 and (message.id <= through or excess > 0):
-            cuts.add(message.id)
-            excess -= gain
-    return Ambient(turns=tuple(turns), cuts=frozenset(cuts))
-
-
-def newest_run(inputs: PlanInputs, turns: Sequence[PastTurn], room: int, cuts: frozenset[int]) -> tuple[PastTurn, ...]:
+def newest_run(
+    inputs: PlanInputs, layer: Layer, turns: Sequence[PastTurn], room: int, cuts: frozenset[int]
+) -> tuple[PastTurn, ...]:
     kept: list[PastTurn] = []
+    after = 0
     for turn in reversed(turns):
-        room -= cost(inputs, Ambient(turns=(turn,), cuts=cuts))
+        room -= turn_tokens(inputs, (turn,), cuts)
+        # A turn that the next one does not follow stands under a label of its own.
+        room -= 0 if turn.number + 1 == after else inputs.count(layer.label(turn.number)) + 1
         # Not `continue`: an older turn must not stand where a newer one is missing.
         if room < 0:
             break
         kept.insert(0, turn)
+        after = turn.number
     return tuple(kept)
+
+
+def in_order(inputs: PlanInputs, layout: Layout) -> tuple[Headline, ...]:
+    """The headlines that may stand: those of the last call in their places, new ones after them."""
+    by_pointer = {headline.pointer: headline for headline in inputs.headlines}
+    kept = [by_pointer.pop(pointer) for pointer in layout.headlines if pointer in by_pointer]
+    # What the budget removed comes back only when the effort changes, and then last.
+    return (*kept, *(by_pointer[pointer] for pointer in sorted(by_pointer) if pointer > layout.seen))
+
+
+def fit_headlines(inputs: PlanInputs, headlines: tuple[Headline, ...], room: int) -> tuple[Headline, ...]:
+    """All that stand while they fit; else the oldest leave, in a block."""
+    if headline_tokens(inputs, headlines) <= room:
+        return headlines
+    roomy = int(room * (1 - HEADROOM))
+    kept = list(headlines)
+    for headline in sorted(headlines, key=lambda headline: headline.pointer):
+        if headline_tokens(inputs, kept) <= roomy:
+            break
+        kept.remove(headline)
+    return tuple(kept)
+
+
+def shed(inputs: PlanInputs, choice: Choice) -> Choice:
+    """One thing less, from what is filled last."""
+    if choice.shown_headlines:
+        oldest = min(choice.shown_headlines, key=lambda headline: headline.pointer)
+        return replace(choice, headlines=tuple(one for one in choice.headlines if one is not oldest))
+    filled = [layer for layer in layers_of(inputs) if choice.of(layer).turns]
+    last = max(filled, key=lambda layer: (ORDER.index(layer.kind), -layer.active_turn, layer.key))
+    kept = choice.of(last)
+    return replace(choice, layers={**choice.layers, last.key: replace(kept, turns=kept.turns[1:])})

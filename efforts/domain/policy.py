@@ -1,4 +1,6 @@
-"""The policy table: the one place for thresholds that are counted in turns."""
+"""The policy table: the one place for thresholds that are counted in turns, or in hours."""
 
 # Turns and not messages or lines, so that one long reply does not push out all others.
 AMBIENT_WINDOW = 10
+# Of silence, after which the next message begins a new work session.
+WORK_SESSION_HOURS = 8

@@ -16,6 +16,13 @@ class Reason(StrEnum):
     OUTSIDE_AMBIENT_WINDOW = "outside_ambient_window"
     OVER_BUDGET = "over_budget"
     BEFORE_FIRST_KEPT = "before_first_kept"
+    ACTIVE_EFFORT = "active_effort"
+    OPEN_EFFORT = "open_effort"
+    EXPANDED_EFFORT = "expanded_effort"
+    AWAITING_SUMMARY = "awaiting_summary"
+    EFFORT_OVER_BUDGET = "effort_over_budget"
+    HEADLINE = "headline"
+    HEADLINE_OVER_BUDGET = "headline_over_budget"
 
 
 SENTENCES: dict[Reason, str] = {
@@ -24,14 +31,23 @@ SENTENCES: dict[Reason, str] = {
     Reason.CURRENT_MESSAGE_CUT: "What this turn asks, its beginning and end.",
     Reason.TOOL_EPISODE: "Tools used in this turn.",
     Reason.AMBIENT_WINDOW: "Among the last {window} turns outside any effort.",
-    Reason.CUT_TO_FIT: "Among the last {window} turns; its long messages are cut to beginning and end.",
+    Reason.CUT_TO_FIT: "Shown, with its long messages cut to beginning and end.",
     Reason.OUTSIDE_AMBIENT_WINDOW: "Older than the last {window} turns.",
     Reason.OVER_BUDGET: "Does not fit the budget.",
     Reason.BEFORE_FIRST_KEPT: "Left when the budget was full, and stays out so that the prompt keeps its beginning.",
+    Reason.ACTIVE_EFFORT: "The active effort is shown in full.",
+    Reason.OPEN_EFFORT: "Open efforts are shown in full.",
+    Reason.EXPANDED_EFFORT: "You or the model asked for its details.",
+    Reason.AWAITING_SUMMARY: "Concluded, and shown in full until its summary stands.",
+    Reason.EFFORT_OVER_BUDGET: "The older part of the effort does not fit the budget.",
+    Reason.HEADLINE: "A concluded effort is shown by its summary.",
+    Reason.HEADLINE_OVER_BUDGET: "The summaries of later efforts fill the room.",
 }
 
 REMEDIES: dict[Reason, str] = {
     Reason.OUTSIDE_AMBIENT_WINDOW: "Ask about it: the model can search. Or raise the window in the settings.",
     Reason.OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the settings.",
     Reason.BEFORE_FIRST_KEPT: "Raise the budget in the settings.",
+    Reason.EFFORT_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget, or ask for the turns you mean.",
+    Reason.HEADLINE_OVER_BUDGET: "Ask about it: the model can search. Or raise the budget in the settings.",
 }

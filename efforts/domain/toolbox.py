@@ -5,23 +5,62 @@ from __future__ import annotations
 from typing import Any
 
 
-def tool(name: str, description: str, **parameters: dict[str, Any]) -> dict[str, Any]:
+def tool(name: str, description: str, /, **parameters: dict[str, Any]) -> dict[str, Any]:
     """A function schema; parameters with a default are optional."""
     required = [key for key, value in parameters.items() if "default" not in value]
     schema = {"type": "object", "properties": parameters, "required": required, "additionalProperties": False}
     return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
 
 
-SEARCH_MESSAGES = tool(
-    "search_messages",
-    "Find what was said earlier in this conversation and is not shown: the best passages with turn and message id.",
-    query={"type": "string", "description": "The most telling words: names, numbers, topics."},
+EFFORT = {"type": "string", "description": "Its id."}
+WORDS = {"type": "string", "description": "The most telling words."}
+OPEN_EFFORT = tool(
+    "open_effort",
+    "Start an effort when the user begins a new piece of work, such as a bug to find, a trip to plan, a pain to treat. "
+    "Follow the procedure first.",
+    name={"type": "string", "description": "1-4 words, e.g. payment webhook."},
+)
+CLOSE_EFFORT = tool(
+    "close_effort",
+    "Conclude an effort when the user says that it is solved, works now, is answered or no longer needed. NEVER when "
+    "the user says pause, hold on, wait, later or tomorrow, switches topic or starts something new: leave it open.",
+    id={**EFFORT, "default": ""},
+)
+REOPEN_EFFORT = tool("reopen_effort", "Work again on a concluded effort.", id=EFFORT)
+SWITCH_EFFORT = tool("switch_effort", "Go on with another open effort that the user comes back to.", id=EFFORT)
+EXPAND_EFFORT = tool(
+    "expand_effort",
+    "Bring back the whole log of a concluded effort when the user asks for details that its note lacks.",
+    id=EFFORT,
+)
+COLLAPSE_EFFORT = tool("collapse_effort", "Show an expanded effort as its note again.", id=EFFORT)
+EFFORT_STATUS = tool("effort_status", "List the efforts with state and tokens, when the user asks for them.")
+SEARCH_EFFORTS = tool("search_efforts", "Find the effort in which something was done.", query=WORDS)
+SEARCH_MESSAGES = tool("search_messages", "Find what was said in turns that are not shown.", query=WORDS)
+READ_EFFORT = tool(
+    "read_effort",
+    "Read turns of an effort that are not shown, or too long to expand.",
+    id=EFFORT,
+    from_turn={"type": "integer", "description": "First turn.", "default": 0},
+    to_turn={"type": "integer", "description": "Last turn; 0: to the end.", "default": 0},
 )
 READ_MESSAGE = tool(
     "read_message",
-    "Read one stored message from a position on, when a passage of it is cut.",
+    "Read on in a message of which a passage is cut.",
     id={"type": "integer", "description": "The message's id."},
-    offset={"type": "integer", "description": "First character to read.", "default": 0},
+    offset={"type": "integer", "description": "First character.", "default": 0},
 )
 # Part of every request: a new word or another order makes providers read each prompt anew.
-TOOLS: tuple[dict[str, Any], ...] = (SEARCH_MESSAGES, READ_MESSAGE)
+TOOLS: tuple[dict[str, Any], ...] = (
+    OPEN_EFFORT,
+    CLOSE_EFFORT,
+    REOPEN_EFFORT,
+    SWITCH_EFFORT,
+    EXPAND_EFFORT,
+    COLLAPSE_EFFORT,
+    EFFORT_STATUS,
+    SEARCH_EFFORTS,
+    SEARCH_MESSAGES,
+    READ_EFFORT,
+    READ_MESSAGE,
+)

@@ -1,24 +1,36 @@
 """Reads: rows in, frozen values out. Nothing here changes anything."""
 
+from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, efforts_view, where_view
+from .notices import NoticeGroup, NoticeView
 from .pages import ChatPage, PartView, TurnView, chat_page, turn_view
-from .planning import RunSnapshot, branch_turns, counted_tokens, main_branch, read_run
+from .layers import branch_turns
+from .planning import RunSnapshot, counted_tokens, main_branch, read_run
 from .plans import ItemView, PlanView, SectionView, preview, replay, stored_plan
 
 __all__ = [
     "ChatPage",
+    "EffortView",
+    "EffortsView",
     "ItemView",
+    "LeftOff",
+    "NoticeGroup",
+    "NoticeView",
     "PartView",
     "PlanView",
     "RunSnapshot",
     "SectionView",
+    "Standing",
     "TurnView",
+    "WhereView",
     "branch_turns",
     "chat_page",
     "counted_tokens",
+    "efforts_view",
     "main_branch",
     "preview",
     "read_run",
     "replay",
     "stored_plan",
     "turn_view",
+    "where_view",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,9 +13,11 @@ from django.db.models import Q
 from efforts.domain.lifecycle import RETRYABLE, RunState
 from efforts.events import DELTA
 from efforts.markdown import render
-from efforts.models import Branch, ContextPlan, Event, Message, Run, Session, Turn
+from efforts.models import Branch, ContextPlan, EffortState, Event, Message, Run, Session, Turn, TurnLabel
 
-from .planning import branch_turns, main_branch
+from .notices import NoticeGroup, notice_groups
+from .layers import branch_turns
+from .planning import main_branch
 
 PAGE = 40
 
@@ -61,16 +63,23 @@ class TurnView:
     cached_tokens: int | None = None
     elapsed_ms: int | None = None
     plan_id: UUID | None = None
+    effort: str = ""
+    efforts_exist: bool = False
+    notices: tuple[NoticeGroup, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChatPage:
-    """A stretch of the log, oldest first, with the number of the last event it includes."""
+    """A stretch of the log, oldest first, with the number of the last event it includes.
+
+    `notices` stand before the first turn.
+    """
 
     seq: int
     turns: tuple[TurnView, ...]
     has_earlier: bool
     running: TurnView | None
+    notices: tuple[NoticeGroup, ...] = ()
 
 
 def chat_page(session: Session, *, before: int | None = None, count: int = PAGE) -> ChatPage:
@@ -83,7 +92,9 @@ def chat_page(session: Session, *, before: int | None = None, count: int = PAGE)
     newest = list(rows[: count + 1])
     turns = turn_views(session, branch, list(reversed(newest[:count])))
     running = next((turn for turn in turns if turn.state == RunState.RUNNING), None)
-    return ChatPage(seq=seq, turns=turns, has_earlier=len(newest) > count, running=running)
+    has_earlier = len(newest) > count
+    opening = () if has_earlier else notice_groups(session, branch).get(0, ())
+    return ChatPage(seq=seq, turns=turns, has_earlier=has_earlier, running=running, notices=opening)
 
 
 def turn_view(session: Session, number: int) -> TurnView | None:
@@ -100,8 +111,16 @@ def turn_views(session: Session, branch: Branch, turns: list[Turn]) -> tuple[Tur
     # A plan's body is its large part, and is shown on the plan's own page.
     plans = grouped(ContextPlan.objects.filter(run__in=runs).defer("body").order_by("call"), "run_id")
     live = live_texts(session, runs)
+    notices = notice_groups(session, branch)
+    labels = dict(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn_id", "effort__slug"))
+    efforts_exist = EffortState.objects.filter(branch=branch).exists()
     return tuple(
-        one_view(turn, turn.run, branch, messages[turn.pk], plans.get(turn.run.pk, []), live)
+        replace(
+            one_view(turn, turn.run, branch, messages[turn.pk], plans.get(turn.run.pk, []), live),
+            effort=labels.get(turn.pk, ""),
+            efforts_exist=efforts_exist,
+            notices=notices.get(turn.number, ()),
+        )
         for turn in turns
         if turn.run is not None
     )

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Q, Sum
 
 from efforts.connections import choose
 from efforts.domain.budget import REPLY_RESERVE, Budget
-from efforts.domain.conversation import MESSAGE_OVERHEAD, CurrentTurn, LogMessage, OlderTurns, PastTurn, ToolCall
-from efforts.domain.lifecycle import UNFINISHED, RunState
+from efforts.domain.conversation import MESSAGE_OVERHEAD, CurrentTurn
+from efforts.domain.lifecycle import RunState
 from efforts.domain.plan import Layout, PlanInputs
 from efforts.domain.toolbox import TOOLS
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPlan, Message, Run, Session, Turn
 from efforts.prompts import system_text
+
+from .layers import log_message, read_ambient, read_efforts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,15 +36,6 @@ class RunSnapshot:
 
 def main_branch(session: Session) -> Branch:
     return Branch.objects.get(session=session, parent=None)
-
-
-def branch_turns(branch: Branch) -> QuerySet[Turn]:
-    """The turns of a branch's timeline: the parents' up to each fork, then its own."""
-    timeline = Q(branch=branch)
-    while branch.parent is not None and branch.fork_turn is not None:
-        timeline |= Q(branch=branch.parent, number__lte=branch.fork_turn)
-        branch = branch.parent
-    return Turn.objects.filter(timeline)
 
 
 def read_run(run: Run, *, offer_tools: bool) -> RunSnapshot:
@@ -66,10 +59,20 @@ def read_run(run: Run, *, offer_tools: bool) -> RunSnapshot:
 
 
 def plan_inputs(
-    branch: Branch, chosen: dict[str, Any], *, current: CurrentTurn, offer_tools: bool = True
+    branch: Branch,
+    chosen: dict[str, Any],
+    *,
+    current: CurrentTurn,
+    offer_tools: bool = True,
+    expanded: Collection[str] | None = None,
 ) -> PlanInputs:
-    """`chosen` is a run's settings: model, budget, window, reply, reply_limit, ambient_window, cut_current."""
-    past, older = read_past(branch, before=current.number, window=chosen["ambient_window"])
+    """`chosen` is a run's settings: model, budget, window, reply, reply_limit, ambient_window, cut_current.
+
+    `expanded`: efforts to take for expanded instead of those that are.
+    """
+    budget = Budget(setting=chosen["budget"], window=chosen["window"], reply=chosen["reply"])
+    past, older = read_ambient(branch, before=current.number, window=chosen["ambient_window"])
+    layers = read_efforts(branch, before=current.number, room=budget.effective, expanded=expanded)
     params = {
         "model": chosen["model"],
         "stream": True,
@@ -77,8 +80,8 @@ def plan_inputs(
         "stream_options": {"include_usage": True},
         chosen["reply_limit"]: chosen["reply"],
     }
-    return PlanInputs(
-        budget=Budget(setting=chosen["budget"], window=chosen["window"], reply=chosen["reply"]),
+    inputs = PlanInputs(
+        budget=budget,
         params=params,
         system_text=system_text(),
         tools=TOOLS if offer_tools else (),
@@ -86,35 +89,26 @@ def plan_inputs(
         older=older,
         current=current,
         ambient_window=chosen["ambient_window"],
-        layout=read_layout(branch),
+        layout=Layout(),
         count=get_counter(settings.CCM_ENCODING).count,
         cut_current=chosen.get("cut_current", False),
+        efforts=layers.efforts,
+        headlines=layers.headlines,
+        unlisted=layers.unlisted,
+        epoch=branch.effort_epoch,
     )
+    return replace(inputs, layout=read_layout(branch, inputs.layout_key))
 
 
-def read_past(branch: Branch, *, before: int, window: int) -> tuple[tuple[PastTurn, ...], OlderTurns]:
-    """The newest `window` finished turns, oldest first, and the running sum of all before them."""
-    finished = branch_turns(branch).filter(number__lt=before).exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
-    # One more than the window: its running sum stands for all before it, so no plan reads the whole history.
-    newest = list(finished.select_related("run").order_by("-number")[: window + 1])
-    shown, beyond = newest[:window], newest[window:]
-    older = (
-        OlderTurns(last=beyond[0].number, tokens=beyond[0].tokens_before + beyond[0].tokens) if beyond else OlderTurns()
-    )
-    return tuple(reversed(past_turns(shown))), older
-
-
-def past_turns(turns: Iterable[Turn]) -> list[PastTurn]:
-    turns = [turn for turn in turns if turn.run is not None]
-    said: dict[int, list[LogMessage]] = {turn.pk: [] for turn in turns}
-    counts = Q(role="user") | Q(run__in=[turn.run_id for turn in turns])
-    for row in Message.objects.filter(counts, turn__in=said).order_by("id"):
-        said[row.turn_id].append(log_message(row))
-    return [
-        PastTurn(number=turn.number, state=RunState(turn.run.state), messages=tuple(said[turn.pk]))
-        for turn in turns
-        if turn.run is not None
-    ]
+def read_layout(branch: Branch, key: str) -> Layout:
+    """Of the newest call with the same key; else of the newest call."""
+    # A call from before an expansion has the key of one after it: what was expanded leaves no trace.
+    newest = ContextPlan.objects.filter(branch=branch).order_by("-created_at")
+    for plans in (newest.filter(layout_key=key), newest):
+        # Only this key of the body is fetched; the rest is large.
+        for stored in plans.values_list("body__layout", flat=True)[:1]:
+            return Layout.from_json(stored)
+    return Layout()
 
 
 def counted_tokens(turn: Turn, run: Run) -> int:
@@ -124,24 +118,6 @@ def counted_tokens(turn: Turn, run: Run) -> int:
         said |= Q(run=run)
     sums = Message.objects.filter(said, turn=turn).aggregate(tokens=Sum("tokens", default=0), messages=Count("id"))
     return int(sums["tokens"] + MESSAGE_OVERHEAD * sums["messages"])
-
-
-def log_message(row: Message) -> LogMessage:
-    return LogMessage(
-        id=row.pk,
-        role=row.role,  # type: ignore[arg-type]  # the database holds nothing else
-        text=row.text,
-        tokens=row.tokens,
-        tool_calls=tuple(ToolCall(**call) for call in row.tool_calls),
-        tool_call_id=row.tool_call_id,
-    )
-
-
-def read_layout(branch: Branch) -> Layout:
-    # Only this key of the body is fetched; the rest is large.
-    body = ContextPlan.objects.filter(branch=branch).order_by("-created_at").values_list("body__layout", flat=True)[:1]
-    stored = next(iter(body), None)
-    return Layout.from_json(stored or {})
 
 
 def chosen_settings(session: Session) -> dict[str, Any]:

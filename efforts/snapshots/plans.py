@@ -21,7 +21,8 @@ from efforts.domain.rendering import Sources, render
 from efforts.llm.tokens import get_counter
 from efforts.models import ContextPlan, Fragment, Message, Session
 
-from .planning import branch_turns, chosen_settings, log_message, main_branch, past_turns, plan_inputs
+from .layers import branch_turns, log_message, past_turns
+from .planning import chosen_settings, main_branch, plan_inputs
 
 SHA256 = re.compile(r'"([0-9a-f]{64})"')
 # In the order of the prompt.
@@ -32,6 +33,7 @@ SECTIONS = {
     "summary": "Summaries",
     "ambient": "Ambient",
     "expanded": "Expanded",
+    "awaiting": "Awaiting",
     "open": "Other open",
     "active": "Active",
     "recall": "Recalled",

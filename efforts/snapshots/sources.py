@@ -9,7 +9,7 @@ from efforts.domain.lifecycle import UNFINISHED, RunState
 from efforts.domain.source_text import Source, source_of
 from efforts.models import Branch, Effort
 
-from .planning import branch_turns, past_turns
+from .layers import branch_turns, past_turns
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from efforts.domain.assembly import HEAD, TAIL
 from efforts.domain.canonical import canonical_json, request_sha256, sha256
 from efforts.domain.conversation import MESSAGE_OVERHEAD, LogMessage, PastTurn
+from efforts.domain.layers import HEAD, TAIL, Layer, folds, layers_of
 from efforts.domain.plan import Item, Plan, PlanInputs
 from efforts.domain.planner import plan
 from efforts.domain.rendering import Sources, render
@@ -43,10 +43,10 @@ def sends_the_current_message_word_for_word(inputs: PlanInputs, planned: Plan) -
     assert f"read_message({inputs.current.user.id})" in sent
 
 
-def keeps_a_contiguous_newest_run_of_turns(inputs: PlanInputs, planned: Plan) -> None:
-    eligible = inputs.past[-inputs.ambient_window :] if inputs.ambient_window else ()
-    kept = kept_turns(inputs, planned)
-    assert kept == list(eligible[len(eligible) - len(kept) :])
+def keeps_a_contiguous_newest_run_of_each_layer(inputs: PlanInputs, planned: Plan) -> None:
+    for layer in layers_of(inputs):
+        kept = kept_of(layer, planned)
+        assert kept == list(layer.turns[len(layer.turns) - len(kept) :])
 
 
 def keeps_turns_whole(inputs: PlanInputs, planned: Plan) -> None:
@@ -60,16 +60,25 @@ def keeps_turns_whole(inputs: PlanInputs, planned: Plan) -> None:
 def pieces(message: LogMessage, cuts: Mapping[str, Any]) -> list[str]:
     if str(message.id) not in cuts:
         return [message.text]
+    if folds(message):
+        return [f"[… the result of {message.tool_name}, {message.tokens:,} tokens,"]
     assert message.tokens > 600
     assert not message.tool_calls
     return [message.text[:HEAD], f"read_message({message.id})", message.text[-TAIL:]]
+
+
+def shows_what_a_finding_tool_gave_in_its_own_turn_only(inputs: PlanInputs, planned: Plan) -> None:
+    cuts = {id for entry in planned.recipe for id in entry.get("cuts", {})}
+    past = [message for turn in kept_turns(inputs, planned) for message in turn.visible]
+    assert {str(message.id) for message in past if folds(message)} <= cuts
+    assert not {str(message.id) for message in inputs.current.episodes} & cuts
 
 
 def pairs_every_call_with_its_result(inputs: PlanInputs, planned: Plan) -> None:
     """No result without its call, no call without its result, arguments as the model wrote them."""
     written = {
         call.id: call.arguments
-        for message in (*(m for turn in inputs.past for m in turn.messages), *inputs.current.episodes)
+        for message in (*(m for turn in past_of(inputs) for m in turn.messages), *inputs.current.episodes)
         for call in message.tool_calls
     }
     waiting: list[str] = []
@@ -93,12 +102,16 @@ def is_accepted_by_a_strict_chat_template(inputs: PlanInputs, planned: Plan) -> 
 
 
 def decides_on_everything_exactly_once(inputs: PlanInputs, planned: Plan) -> None:
-    """The turns of the items follow each other without a gap but for cancelled numbers, from the first turn on."""
-    spans = [item.turns for item in planned.items if item.turns]
-    covered = [number for first, last in spans for number in range(first, last + 1)]
-    assert covered == sorted(set(covered))
-    numbers = {turn.number for turn in inputs.past} | set(range(1, inputs.older.last + 1))
-    assert numbers <= set(covered)
+    """The turns of a layer's items follow each other, from its first turn to its last."""
+    for layer in layers_of(inputs):
+        spans = spans_of(layer, planned)
+        covered = [number for first, last in spans for number in range(first, last + 1)]
+        assert covered == sorted(set(covered))
+        assert {turn.number for turn in layer.turns} | set(range(layer.opened_turn, layer.older.last + 1)) <= set(
+            covered
+        )
+    headlines = {item.title for item in planned.items if item.section == "summary"}
+    assert headlines == {headline.slug for headline in inputs.headlines if not headline.expanded}
     assert {"system", "turn"} <= {item.section for item in planned.items}
 
 
@@ -106,8 +119,28 @@ def counts_all_that_was_said(inputs: PlanInputs, planned: Plan) -> None:
     """But for cuts, the turns of all items cost what the turns cost."""
     if any(entry.get("cuts") for entry in planned.recipe):
         return
-    costs = inputs.older.tokens + sum(turn.cost for turn in inputs.past)
-    assert sum(item.tokens for item in planned.items if item.turns) == costs
+    for layer in layers_of(inputs):
+        costs = layer.older.tokens + sum(turn.cost for turn in layer.turns)
+        assert sum(item.tokens for item in items_of(layer, planned)) == costs
+
+
+def tells_the_state_of_the_efforts_in_this_turn_alone(inputs: PlanInputs, planned: Plan) -> None:
+    told = [content(m) for m in planned.request["messages"] if "\nActive effort: " in content(m)]
+    assert len(told) <= 1 or "Active effort" in str(inputs)
+    sent = last_user_content(planned)
+    assert (f"This is turn {inputs.current.number}.\nActive effort: " in sent) == inputs.has_efforts
+    unlisted = inputs.unlisted + len(inputs.headlines) - len(planned.layout.headlines)
+    assert (f"Not listed: {unlisted} concluded" in sent) == bool(unlisted)
+
+
+def starves_no_summary(inputs: PlanInputs, planned: Plan) -> None:
+    """The newest small headline stands, however large the logs are; but for one that has left already."""
+    room = inputs.budget.effective - planned.sections["system"] - planned.sections["turn"]
+    seen = inputs.layout.under(inputs.base).seen
+    shown = {item.title for item in planned.items if item.section == "summary" and item.included}
+    for headline in inputs.headlines[-1:]:
+        small = inputs.count(headline.text) + 30 < 0.07 * room - 64
+        assert headline.slug in shown or headline.expanded or not small or headline.pointer <= seen
 
 
 def gives_a_reason_for_everything_and_a_remedy_for_what_is_out(inputs: PlanInputs, planned: Plan) -> None:
@@ -125,12 +158,15 @@ def splits_its_tokens_into_sections(inputs: PlanInputs, planned: Plan) -> None:
 
 
 def names_what_was_left_out(inputs: PlanInputs, planned: Plan) -> None:
-    """One line says which turns are missing, what they would cost and which tool finds them."""
-    out = [turn for turn in inputs.past if turn not in kept_turns(inputs, planned)]
-    last = out[-1].number if out else inputs.older.last
-    tokens = inputs.older.tokens + sum(turn.cost for turn in out)
-    line = f"[Turns 1-{last} ({tokens:,} tokens) are not shown. Use search_messages"
-    assert any(line in content(message) for message in planned.request["messages"]) == bool(last)
+    """One line for each layer says which turns are missing, what they would cost and which tool finds them."""
+    sent = [content(message) for message in planned.request["messages"]]
+    for layer in layers_of(inputs):
+        out = [turn for turn in layer.turns if turn not in kept_of(layer, planned)]
+        last = out[-1].number if out else layer.older.last
+        tokens = layer.older.tokens + sum(turn.cost for turn in out)
+        whose, tool = (f" of {layer.key}", "read_effort") if layer.key else ("", "search_messages")
+        line = f"[Turns {layer.opened_turn}-{last}{whose} ({tokens:,} tokens) are not shown. Use {tool}"
+        assert any(line in text for text in sent) == bool(last)
 
 
 def is_rendered_again_from_what_is_stored(inputs: PlanInputs, planned: Plan) -> None:
@@ -142,7 +178,7 @@ def is_rendered_again_from_what_is_stored(inputs: PlanInputs, planned: Plan) -> 
     sources = Sources(
         fragments=fragments,
         messages={message.id: message for message in log},
-        turns={turn.number: turn for turn in inputs.past},
+        turns={turn.number: turn for turn in past_of(inputs)},
     )
     again = render(body["recipe"], body["params"], sources)
     assert canonical_json(again) == canonical_json(planned.request)
@@ -151,7 +187,8 @@ def is_rendered_again_from_what_is_stored(inputs: PlanInputs, planned: Plan) -> 
 
 def stores_no_text_of_the_log(inputs: PlanInputs, planned: Plan) -> None:
     """Ids and hashes: a body does not grow with what was said."""
-    assert len(canonical_json(planned.body())) < 6_000 + 500 * (inputs.ambient_window + len(inputs.current.episodes))
+    shown = len(past_of(inputs)) + len(inputs.headlines) + len(inputs.current.episodes)
+    assert len(canonical_json(planned.body())) < 6_000 + 800 * shown
 
 
 def is_the_same_when_made_again(inputs: PlanInputs, planned: Plan) -> None:
@@ -164,10 +201,13 @@ INVARIANTS = (
     stays_within_its_budget,
     counts_what_is_sent,
     sends_the_current_message_word_for_word,
-    keeps_a_contiguous_newest_run_of_turns,
+    keeps_a_contiguous_newest_run_of_each_layer,
     keeps_turns_whole,
     pairs_every_call_with_its_result,
     is_accepted_by_a_strict_chat_template,
+    shows_what_a_finding_tool_gave_in_its_own_turn_only,
+    tells_the_state_of_the_efforts_in_this_turn_alone,
+    starves_no_summary,
     decides_on_everything_exactly_once,
     counts_all_that_was_said,
     gives_a_reason_for_everything_and_a_remedy_for_what_is_out,
@@ -192,6 +232,23 @@ def user_part(planned: Plan) -> Mapping[str, Any]:
     return next(part for part in parts if "m" in part)
 
 
+def past_of(inputs: PlanInputs) -> list[PastTurn]:
+    return [*inputs.past, *(turn for effort in inputs.efforts for turn in effort.turns)]
+
+
+def items_of(layer: Layer, planned: Plan) -> list[Item]:
+    logs = [item for item in planned.items if item.turns and item.section != "summary"]
+    return [item for item in logs if item.values.get("effort", "") == layer.key]
+
+
+def spans_of(layer: Layer, planned: Plan, *, included: bool = False) -> list[tuple[int, int]]:
+    return [item.turns for item in items_of(layer, planned) if item.turns and (item.included or not included)]
+
+
+def kept_of(layer: Layer, planned: Plan) -> list[PastTurn]:
+    spans = spans_of(layer, planned, included=True)
+    return [turn for turn in layer.turns if any(first <= turn.number <= last for first, last in spans)]
+
+
 def kept_turns(inputs: PlanInputs, planned: Plan) -> list[PastTurn]:
-    spans = [item.turns for item in planned.items if item.turns and item.included]
-    return [turn for turn in inputs.past if any(first <= turn.number <= last for first, last in spans)]
+    return [turn for layer in layers_of(inputs) for turn in kept_of(layer, planned)]

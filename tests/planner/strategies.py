@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 
 from efforts.domain.budget import SMALLEST_BUDGET, Budget
 from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import CurrentTurn, LogMessage, OlderTurns, PastTurn, Role, ToolCall
+from efforts.domain.conversation import (
+    CurrentTurn,
+    EffortLog,
+    Headline,
+    LogMessage,
+    OlderTurns,
+    PastTurn,
+    Role,
+    ToolCall,
+)
 from efforts.domain.lifecycle import RunState
-from efforts.domain.plan import Layout, PlanInputs
+from efforts.domain.plan import Cut, Layout, PlanInputs, layout_base
 from efforts.domain.rendering import wire_calls
 from efforts.domain.toolbox import TOOLS
 
@@ -54,6 +63,8 @@ EPISODES: st.SearchStrategy[Episodes] = st.one_of(
     *[st.just([])] * 2,
     st.lists(st.tuples(MAYBE, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=2),
 )
+# The results of the first are shown in their own turn only, those of the second always.
+FOUND_BY = ("search_messages", "close_effort")
 FINAL = (RunState.COMPLETED, RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED)
 
 
@@ -75,7 +86,7 @@ class Log:
     def called(self, text: str, queries: Sequence[str]) -> LogMessage:
         id = next(self.ids)
         calls = tuple(
-            ToolCall(id=f"c{id}-{n}", name="search_messages", arguments=json.dumps({"query": query}))
+            ToolCall(id=f"c{id}-{n}", name=FOUND_BY[n % 2], arguments=json.dumps({"query": query}))
             for n, query in enumerate(queries)
         )
         tokens = self.count(text) + self.count(canonical_json(wire_calls(calls)))
@@ -85,7 +96,10 @@ class Log:
         """A reply that calls tools, with or without text, and what each call gave."""
         caller = self.called(text, [result[:20] for result in results])
         given = zip(caller.tool_calls, results, strict=True)
-        return [caller, *(self.said("tool", result, tool_call_id=call.id) for call, result in given)]
+        return [
+            caller,
+            *(self.said("tool", result, tool_call_id=call.id, tool_name=call.name) for call, result in given),
+        ]
 
 
 Said = tuple[RunState, str, Episodes, str, bool]
@@ -141,8 +155,8 @@ def histories(
     number = turns[-1].number + draw(st.integers(1, 3)) if turns else begin
     window = draw(windows)
     budget = draw(BUDGETS)
-    before = OlderTurns(last=begin - 1, tokens=(begin - 1) * 100)
-    past, older = read_past(turns, window, before)
+    efforts, headlines, ambient = draw(divided(turns, begin))
+    past, older = read_past(ambient, window, OlderTurns(last=begin - 1, tokens=(begin - 1) * 100))
     return PlanInputs(
         budget=budget,
         params={"model": "any", "stream": True, "max_tokens": budget.reply},
@@ -152,21 +166,68 @@ def histories(
         older=older,
         current=draw(current_turns(log, number)),
         ambient_window=window,
-        layout=draw(layouts(budget, number)),
+        layout=draw(layouts(budget, number, headlines)),
         count=count,
         cut_current=cuts and draw(st.booleans()),
+        efforts=efforts,
+        headlines=headlines,
+        unlisted=draw(st.sampled_from((0, 0, 1, 40))),
     )
 
 
-def layouts(budget: Budget, number: int) -> st.SearchStrategy[Layout]:
-    """What an earlier call may have left: nothing, a cut under this budget, a cut under another."""
+KINDS = ("active", "open", "open", "expanded", "expanded", "awaiting")
+Divided = tuple[tuple[EffortLog, ...], tuple[Headline, ...], list[PastTurn]]
+
+
+@st.composite
+def divided(draw: st.DrawFn, turns: Sequence[PastTurn], begin: int) -> Divided:
+    """Each turn belongs to one of a few efforts or to none; concluded efforts of long ago stand by their headlines."""
+    places = draw(st.lists(st.sampled_from((None, None, *range(len(KINDS)))), min_size=len(turns), max_size=len(turns)))
+    logs = []
+    for index, kind in enumerate(KINDS):
+        mine = tuple(turn for turn, place in zip(turns, places, strict=True) if place == index)
+        if mine and draw(st.booleans()):
+            opened = draw(st.integers(1, begin))
+            last = draw(st.sampled_from((0, begin - 1)))
+            older = OlderTurns(last=last, tokens=77 * last) if last >= opened else OlderTurns()
+            logs.append(
+                EffortLog(
+                    slug=f"effort-{index}",
+                    kind=kind,  # type: ignore[arg-type]  # of the table above
+                    turns=mine,
+                    older=older,
+                    opened_turn=opened if older.last else mine[0].number,
+                    active_turn=mine[-1].number,
+                )
+            )
+        else:
+            places = [None if place == index else place for place in places]
+    expanded = [effort.slug for effort in logs if effort.kind == "expanded"]
+    texts = draw(st.lists(st.one_of(TEXTS, st.just("Done and settled. " * 12)), max_size=12))
+    slugs = [*expanded, *(f"done-{index}" for index in range(len(texts)))]
+    headlines = tuple(
+        Headline(pointer=10 * index + 1, slug=slug, text=text, turns=(1, index + 1), expanded=slug in expanded)
+        for index, (slug, text) in enumerate(zip(slugs, [*(["Seen."] * len(expanded)), *texts], strict=True))
+    )
+    return tuple(logs), headlines, [turn for turn, place in zip(turns, places, strict=True) if place is None]
+
+
+def layouts(budget: Budget, number: int, headlines: Sequence[Headline]) -> st.SearchStrategy[Layout]:
+    """What an earlier call may have left: nothing, cuts under this budget, cuts under another."""
+    cuts = st.builds(
+        Cut,
+        first_kept=st.one_of(st.just(0), st.integers(max(number - 20, 0), number)),
+        cut_through=st.one_of(st.just(0), st.integers(0, 60)),
+    )
+    pointers = [headline.pointer for headline in headlines]
     return st.one_of(
         st.just(Layout()),
         st.builds(
             Layout,
-            first_kept=st.one_of(st.just(0), st.integers(max(number - 20, 0), number)),
-            cut_through=st.one_of(st.just(0), st.integers(0, 60)),
-            budget=st.sampled_from((budget.effective, budget.effective + 1_000)),
+            base=st.sampled_from((layout_base(budget, 0), layout_base(budget, 1))),
+            cuts=st.dictionaries(st.sampled_from(("", "effort-0", "effort-1", "effort-3")), cuts, max_size=3),
+            headlines=st.lists(st.sampled_from([*pointers, 5]), unique=True, max_size=4).map(tuple),
+            seen=st.sampled_from((0, 31, *pointers)),
         ),
     )
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from efforts.domain.assembly import SYSTEM_AND_TOOLS, TOOLS_USED, YOUR_MESSAGE
 from efforts.domain.budget import REPLY_RESERVE, SAFETY, Budget, BudgetTooSmall
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import CurrentTurn
+from efforts.domain.items import SYSTEM_TITLE, TOOLS_USED, YOUR_MESSAGE
 from efforts.domain.plan import RequiredTooLarge
 from efforts.domain.planner import plan
 from efforts.domain.toolbox import TOOLS
@@ -47,7 +47,7 @@ def test_a_refusal_says_which_part_needs_how_much(log: Log) -> None:
     with pytest.raises(RequiredTooLarge) as refused:
         plan(inputs)
     parts = dict(refused.value.parts)
-    assert set(parts) == {SYSTEM_AND_TOOLS, YOUR_MESSAGE}
+    assert set(parts) == {SYSTEM_TITLE, YOUR_MESSAGE}
     assert parts[YOUR_MESSAGE] >= 5_000
     assert sum(parts.values()) == refused.value.needed > refused.value.budget == 4_000
 

@@ -13,18 +13,19 @@ from hypothesis import strategies as st
 
 from efforts.domain.budget import Budget
 from efforts.domain.conversation import CurrentTurn, OlderTurns, PastTurn
+from efforts.domain.layers import layers_of
 from efforts.domain.lifecycle import RunState
 from efforts.domain.plan import Layout, Plan, PlanInputs
 from efforts.domain.planner import plan
 from efforts.domain.reasons import Reason
 from efforts.domain.toolbox import TOOLS
 from efforts.prompts import system_text
-from tests.planner.invariants import kept_turns
+from tests.planner.invariants import items_of, kept_of, kept_turns
 from tests.planner.strategies import Log, four_letters, histories, read_past
 from tests.planner.test_every_plan import RANDOM, plan_or_refusal
 
 TURNS = 60
-PUSHED_OUT = (Reason.OVER_BUDGET, Reason.BEFORE_FIRST_KEPT)
+PUSHED_OUT = (Reason.OVER_BUDGET, Reason.EFFORT_OVER_BUDGET, Reason.BEFORE_FIRST_KEPT)
 
 
 def talk(sizes: list[tuple[int, int]], *, window: int = 10, budget: int = 4_000) -> Iterator[tuple[PlanInputs, Plan]]:
@@ -59,11 +60,16 @@ def after(inputs: PlanInputs, planned: Plan, *, budget: int | None = None) -> Pl
     log.ids = iter(range(100_000, 100_010))
     said = (inputs.current.user, *inputs.current.episodes, log.said("assistant", "All right."))
     done = PastTurn(number=inputs.current.number, state=RunState.COMPLETED, messages=said)
-    past, older = read_past([*inputs.past, done], inputs.ambient_window, inputs.older)
+    active = any(effort.kind == "active" for effort in inputs.efforts)
+    past, older = read_past([*inputs.past, *([] if active else [done])], inputs.ambient_window, inputs.older)
     return replace(
         inputs,
         past=past,
         older=older,
+        efforts=tuple(
+            replace(effort, turns=(*effort.turns, done)) if effort.kind == "active" else effort
+            for effort in inputs.efforts
+        ),
         current=CurrentTurn(number=done.number + 1, user=log.said("user", "Go on.")),
         layout=planned.layout,
         budget=replace(inputs.budget, setting=budget, window=None) if budget else inputs.budget,
@@ -114,24 +120,39 @@ def test_what_the_budget_pushed_out_stays_out_while_it_is_the_same(inputs: PlanI
     planned = plan_or_refusal(inputs)
     if not isinstance(planned, Plan):
         return
-    out = {item.turns for item in planned.items if item.reason in PUSHED_OUT}
     following = after(inputs, planned)
     again = plan(following)
-    shown = {turn.number for turn in kept_turns(following, again)}
-    assert not any(first <= number <= last for first, last in filter(None, out) for number in shown)
+    for layer in layers_of(following):
+        out = [item.turns for item in items_of(layer, planned) if item.turns and item.reason in PUSHED_OUT]
+        shown = {turn.number for turn in kept_of(layer, again)}
+        back = {number for first, last in out for number in range(first, last + 1)} & shown
+        assert not back, layer.key
 
 
 @given(inputs=histories(windows=st.just(40), cuts=False))
 @settings(RANDOM, max_examples=200)
 def test_the_request_before_is_a_prefix_of_the_next_while_nothing_slid_and_nothing_was_cut(inputs: PlanInputs) -> None:
     planned = plan_or_refusal(inputs)
-    if not isinstance(planned, Plan) or not kept_turns(inputs, planned):
+    if not isinstance(planned, Plan) or not kept_turns(inputs, planned) or grows_in_its_middle(inputs):
         return
     following = after(inputs, planned)
     again = plan(following)
     before = planned.request["messages"]
-    if (first_shown(following, again), cuts(again)) == (first_shown(inputs, planned), cuts(planned)):
+    # What is told of the efforts stands in this turn, and leaves with it.
+    before = before[: -1 - len(inputs.current.episodes)] if inputs.has_efforts else before
+    if stands(following, again) == stands(inputs, planned):
         assert again.request["messages"][: len(before)] == before
+
+
+def grows_in_its_middle(inputs: PlanInputs) -> bool:
+    """A turn of no effort is said while efforts are shown, which stand after all such turns."""
+    return bool(inputs.efforts) and not any(effort.kind == "active" for effort in inputs.efforts)
+
+
+def stands(inputs: PlanInputs, planned: Plan) -> object:
+    """Where each layer begins, and what is cut or listed."""
+    layers = {layer.key: [turn.number for turn in kept_of(layer, planned)][:1] for layer in layers_of(inputs)}
+    return layers, cuts(planned), planned.layout.headlines
 
 
 def cuts(planned: Plan) -> set[str]:
@@ -147,10 +168,10 @@ def test_a_conversation_that_fits_only_ever_grows_at_its_end() -> None:
 def test_a_higher_budget_brings_back_what_a_smaller_one_pushed_out() -> None:
     *_, (inputs, planned) = talk([(20, 400)] * 11)
     assert len(kept_turns(inputs, planned)) < 10
-    assert PUSHED_OUT[1] in {item.reason for item in planned.items}
+    assert Reason.BEFORE_FIRST_KEPT in {item.reason for item in planned.items}
     following = after(inputs, planned, budget=16_000)
     assert kept_turns(following, plan(following)) == list(following.past)
-    assert planned.layout.under(16_000) == Layout()
+    assert planned.layout.under(following.base) == Layout(base=following.base)
 
 
 def test_a_message_that_was_cut_stays_cut_and_a_higher_budget_shows_it_whole() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from efforts.domain.conversation import CurrentTurn, PastTurn
 from efforts.domain.lifecycle import RunState
-from efforts.domain.plan import Item, Layout, Plan
+from efforts.domain.plan import Cut, Item, Plan
 from efforts.domain.planner import plan
 from efforts.domain.reasons import REMEDIES, SENTENCES, Reason
 from tests.fakes.provider import template_fault
@@ -60,7 +60,7 @@ def test_a_large_old_message_is_cut_before_a_turn_is_left_out(log: Log) -> None:
     assert reasons(planned)["Turn 2"] == Reason.AMBIENT_WINDOW
     reply = planned.request["messages"][2]["content"]
     assert "[… 5,000 tokens in all, the middle is not shown. read_message(2) shows it.]" in reply
-    assert planned.layout == Layout(cut_through=2, budget=4_000)
+    assert planned.layout.cuts == {"": Cut(cut_through=2)}
 
 
 def test_where_a_cancelled_message_left_a_gap_the_next_turn_is_labelled_so_that_it_can_be_cited(log: Log) -> None:

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import QuerySet
 
-from efforts.domain.assembly import run_sha256
+from efforts.domain.items import run_sha256
 from efforts.domain.canonical import canonical_json, request_sha256, sha256
 from efforts.domain.plan import PLANNER_VERSION
 from efforts.models import ContextPlan, Session
@@ -97,5 +97,7 @@ def differences(row: ContextPlan) -> Iterator[str]:
         if sha in used and sha256(text) != sha:
             yield f"fragment {sha}"
     for item in row.body["items"]:
-        if item["sha256"] and run_sha256(item["turns"], recipe, sources) != item["sha256"]:
-            yield item["title"].lower()
+        if item["sha256"] and item["section"] != "summary":
+            effort = item["values"].get("effort", "")
+            if run_sha256(effort, item["turns"], recipe, sources) != item["sha256"]:
+                yield item["title"].lower()

@@ -1,0 +1,127 @@
+"""What was decided on each candidate, and why: the plan as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from .canonical import canonical_json, sha256
+from .conversation import PastTurn
+from .layers import Choice, Kept, Layer, folds, headline_line, layers_of, turn_tokens
+from .plan import Cut, Item, PlanInputs
+from .reasons import Reason
+from .rendering import Recipe, Sources, render_messages
+
+SYSTEM_TITLE = "System text and tools"
+YOUR_MESSAGE = "Your message"
+TOOLS_USED = "Tools used in this turn"
+
+# Why the turns of a layer are in, by what the layer is.
+SHOWN: Mapping[str, Reason] = {
+    "ambient": Reason.AMBIENT_WINDOW,
+    "active": Reason.ACTIVE_EFFORT,
+    "open": Reason.OPEN_EFFORT,
+    "expanded": Reason.EXPANDED_EFFORT,
+    "awaiting": Reason.AWAITING_SUMMARY,
+}
+
+
+def items_of(
+    inputs: PlanInputs, choice: Choice, sections: Mapping[str, int], recipe: Recipe, sources: Sources
+) -> Iterator[Item]:
+    yield Item(section="system", title=SYSTEM_TITLE, tokens=sections["system"], reason=Reason.REQUIRED, included=True)
+    yield from headline_items(inputs, choice)
+    for layer in layers_of(inputs):
+        yield from layer_items(inputs, layer, choice.of(layer), recipe, sources)
+    episodes = sum(message.cost for message in inputs.current.episodes)
+    cut = any("cut" in part for entry in recipe for part in entry.get("parts", ()))
+    reason = Reason.CURRENT_MESSAGE_CUT if cut else Reason.CURRENT_MESSAGE
+    yield Item(section="turn", title=YOUR_MESSAGE, tokens=sections["turn"] - episodes, reason=reason, included=True)
+    if episodes:
+        yield Item(section="turn", title=TOOLS_USED, tokens=episodes, reason=Reason.TOOL_EPISODE, included=True)
+
+
+def headline_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
+    shown = {headline.pointer for headline in choice.shown_headlines}
+    for headline in inputs.headlines:
+        if headline.expanded:
+            continue
+        included = headline.pointer in shown
+        line = headline_line(headline)
+        yield Item(
+            section="summary",
+            title=headline.slug,
+            tokens=inputs.count(line) + 1,
+            reason=Reason.HEADLINE if included else Reason.HEADLINE_OVER_BUDGET,
+            included=included,
+            turns=headline.turns,
+            values={"effort": headline.slug},
+            sha256=sha256(line) if included else "",
+        )
+
+
+def layer_items(inputs: PlanInputs, layer: Layer, kept: Kept, recipe: Recipe, sources: Sources) -> Iterator[Item]:
+    """A run of turns with the same decision is one item; all older ones are one from the running sum."""
+    if layer.older.last:
+        # From the running sum: what a long past would cost is known without reading it.
+        reason = Reason.OUTSIDE_AMBIENT_WINDOW if layer.kind == "ambient" else Reason.EFFORT_OVER_BUDGET
+        span = (1 if layer.kind == "ambient" else layer.opened_turn, layer.older.last)
+        yield turn_item(inputs, layer, span, layer.older.tokens, reason)
+    for reason, group in groupby(layer.turns, lambda turn: reason_of(inputs, layer, kept, turn)):
+        turns = tuple(group)
+        included = turns[-1] in kept.turns
+        # What is left out is priced whole: that is the room it would take to bring it back.
+        tokens = turn_tokens(inputs, turns, kept.cuts if included else frozenset())
+        span = (turns[0].number, turns[-1].number)
+        sha = run_sha256(layer.key, span, recipe, sources) if included else ""
+        yield turn_item(inputs, layer, span, tokens, reason, included=included, sha=sha)
+
+
+def reason_of(inputs: PlanInputs, layer: Layer, kept: Kept, turn: PastTurn) -> Reason:
+    if turn in kept.turns:
+        cut = any(message.id in kept.cuts and not folds(message) for message in turn.visible)
+        return Reason.CUT_TO_FIT if cut else SHOWN[layer.kind]
+    # Not the same as being over budget now: it may even fit again, and stays out all the same.
+    before = inputs.layout.under(inputs.base).cuts.get(layer.key, Cut()).first_kept
+    if turn.number < before:
+        return Reason.BEFORE_FIRST_KEPT
+    return Reason.OVER_BUDGET if layer.kind == "ambient" else Reason.EFFORT_OVER_BUDGET
+
+
+def turn_item(
+    inputs: PlanInputs,
+    layer: Layer,
+    span: tuple[int, int],
+    tokens: int,
+    reason: Reason,
+    *,
+    included: bool = False,
+    sha: str = "",
+) -> Item:
+    first, last = span
+    title = f"Turn {first}" if first == last else f"Turns {first}-{last}"
+    values: dict[str, Any] = {"window": inputs.ambient_window}
+    if layer.key:
+        title, values = f"{layer.key}: {title[0].lower()}{title[1:]}", {**values, "effort": layer.key}
+    return Item(
+        section=layer.kind,
+        title=title,
+        tokens=tokens,
+        reason=reason,
+        included=included,
+        turns=span,
+        values=values,
+        sha256=sha,
+    )
+
+
+def run_sha256(effort: str, span: tuple[int, int], recipe: Recipe, sources: Sources) -> str:
+    """Of what a run of a layer's turns renders to, whatever stands before and after it."""
+    first, last = span
+    inside = [
+        {**entry, "turns": [max(first, entry["turns"][0]), min(last, entry["turns"][1])], "labels": {}}
+        for entry in recipe
+        if "turns" in entry and entry["effort"] == effort
+    ]
+    return sha256(canonical_json(list(render_messages(inside, sources))))

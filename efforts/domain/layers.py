@@ -1,0 +1,222 @@
+"""The logs that a prompt shows: ambient turns and the turns of efforts, each with its label, stub and price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal
+
+from .canonical import sha256
+from .conversation import MESSAGE_OVERHEAD, EffortKind, EffortLog, Headline, LogMessage, OlderTurns, PastTurn
+from .plan import Cut, PlanInputs
+from .rendering import cut_text
+
+# Messages above LARGE tokens may be cut to HEAD + TAIL characters when the budget needs the room.
+LARGE = 600
+# In characters and not tokens: a replay must cut at the same place, whatever tokenizer counts by then.
+HEAD, TAIL = 1_200, 600
+
+# The built-in engine knows these lines again by llm/builtin/prompt.py: both change together.
+AMBIENT_LABEL = "[Conversation from turn {first}]"
+EFFORT_LABEL = "[Effort {slug}, {kind}, from turn {first}]"
+KINDS: dict[EffortKind, str] = {
+    "active": "active",
+    "open": "open",
+    "expanded": "concluded, expanded",
+    "awaiting": "concluded, without summary yet",
+}
+STUB = "[Turns 1-{last} ({tokens} tokens) are not shown. Use search_messages to find what was said there.]"
+EFFORT_STUB = "[Turns {first}-{last} of {slug} ({tokens} tokens) are not shown. Use read_effort to read them.]"
+CUT = "[… {tokens} tokens in all, the middle is not shown. read_message({id}) shows it.]"
+FOLDED = "[… the result of {tool}, {tokens} tokens, was shown in its own turn. Call it again to see it.]"
+# Found again at any time: their results are shown whole in their own turn, and afterwards as one line.
+FINDERS = frozenset(
+    {"search_messages", "search_efforts", "read_message", "read_effort", "expand_effort", "effort_status"}
+)
+# A shorter result is not worth a line that says it was there.
+SHORT = 40
+HEADLINE = "- {slug} (turns {first}-{last}): {text}"
+
+
+@dataclass(kw_only=True)
+class Fragments:
+    """Texts that are not messages, by hash."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def add(self, text: str) -> dict[str, str]:
+        sha = sha256(text)
+        self.texts[sha] = text
+        return {"f": sha}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """The turns of one log that may be shown, oldest first; `older` is all before them."""
+
+    key: str
+    kind: Literal["ambient"] | EffortKind
+    turns: tuple[PastTurn, ...]
+    older: OlderTurns
+    opened_turn: int = 1
+    active_turn: int = 0
+
+    def label(self, first: int) -> str:
+        if self.kind == "ambient":
+            return AMBIENT_LABEL.format(first=first)
+        return EFFORT_LABEL.format(slug=self.key, kind=KINDS[self.kind], first=first)
+
+    def out(self, kept: Kept) -> OlderTurns:
+        """The sum of all that is not shown."""
+        missing = self.turns[: len(self.turns) - len(kept.turns)]
+        last = missing[-1].number if missing else self.older.last
+        return OlderTurns(last=last, tokens=self.older.tokens + sum(turn.cost for turn in missing))
+
+    def stub(self, kept: Kept) -> str:
+        """One line for all that is not shown, with the tool that brings it back; empty where all is shown."""
+        out = self.out(kept)
+        if not out.last:
+            return ""
+        text = STUB if self.kind == "ambient" else EFFORT_STUB
+        return text.format(first=self.opened_turn, last=out.last, slug=self.key, tokens=f"{out.tokens:,}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """The newest run of a layer's turns that is shown, oldest first, and the messages in it that are cut."""
+
+    turns: tuple[PastTurn, ...] = ()
+    cuts: frozenset[int] = frozenset()
+
+    @property
+    def runs(self) -> tuple[tuple[int, int], ...]:
+        """First and last numbers of turns that follow each other: efforts interleave, cancelled numbers leave gaps."""
+        numbers = [turn.number for turn in self.turns]
+        firsts = [number for before, number in pairwise([-1, *numbers]) if number != before + 1]
+        lasts = [number for number, after in pairwise([*numbers, -1]) if after != number + 1]
+        return tuple(zip(firsts, lasts, strict=True))
+
+
+NOTHING = Kept()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What is sent beside the required: of each layer, by key, a run of turns; and headlines in their order."""
+
+    layers: Mapping[str, Kept] = field(default_factory=dict)
+    headlines: tuple[Headline, ...] = ()
+
+    def of(self, layer: Layer) -> Kept:
+        return self.layers.get(layer.key, NOTHING)
+
+    @property
+    def shown_headlines(self) -> tuple[Headline, ...]:
+        return tuple(headline for headline in self.headlines if not headline.expanded)
+
+
+def eligible_turns(inputs: PlanInputs) -> tuple[PastTurn, ...]:
+    # Without the condition a window of 0 would be past[-0:], which is everything.
+    return inputs.past[-inputs.ambient_window :] if inputs.ambient_window else ()
+
+
+def layers_of(inputs: PlanInputs) -> tuple[Layer, ...]:
+    """In the order of the prompt."""
+    eligible = eligible_turns(inputs)
+    outside = inputs.past[: len(inputs.past) - len(eligible)]
+    older = OlderTurns(
+        last=outside[-1].number if outside else inputs.older.last,
+        tokens=inputs.older.tokens + sum(turn.cost for turn in outside),
+    )
+    order = ("expanded", "awaiting", "open", "active")
+    efforts = sorted(inputs.efforts, key=lambda effort: (order.index(effort.kind), effort.opened_turn, effort.slug))
+    return (Layer(key="", kind="ambient", turns=eligible, older=older), *map(effort_layer, efforts))
+
+
+def effort_layer(effort: EffortLog) -> Layer:
+    return Layer(
+        key=effort.slug,
+        kind=effort.kind,
+        turns=effort.turns,
+        older=effort.older,
+        opened_turn=effort.opened_turn,
+        active_turn=effort.active_turn,
+    )
+
+
+def whole(inputs: PlanInputs, layer: Layer) -> Kept:
+    return with_cuts(inputs, layer.turns, 0, None)
+
+
+def with_cuts(inputs: PlanInputs, turns: Sequence[PastTurn], through: int, room: int | None) -> Kept:
+    """Cut the large messages up to the id `through`, and more, oldest first, until the turns fit `room` tokens."""
+    messages = [message for turn in turns for message in turn.visible]
+    cuts = {message.id for message in messages if folds(message)}
+    excess = 0 if room is None else turn_tokens(inputs, turns, cuts) - room
+    for message in messages:
+        gain = 0 if message.id in cuts else message.tokens - cut_tokens(inputs, message)
+        # What was cut before stays cut, or the prompt would change in its middle.
+        if gain > 0 and (message.id <= through or excess > 0):
+            cuts.add(message.id)
+            excess -= gain
+    return Kept(turns=tuple(turns), cuts=frozenset(cuts))
+
+
+def layer_tokens(inputs: PlanInputs, layer: Layer, kept: Kept) -> int:
+    """What a layer adds to the prompt, labels and stub included; a few tokens off where messages are joined."""
+    if not kept.turns:
+        return 0
+    lines = [layer.label(first) for first, _ in kept.runs]
+    if stub := layer.stub(kept):
+        lines.append(stub)
+    return turn_tokens(inputs, kept.turns, kept.cuts) + sum(inputs.count(line) + 1 for line in lines)
+
+
+def turn_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], cuts: frozenset[int] | set[int]) -> int:
+    return sum(
+        (cut_tokens(inputs, message) if message.id in cuts else message.tokens) + MESSAGE_OVERHEAD
+        for turn in turns
+        for message in turn.visible
+    )
+
+
+def folds(message: LogMessage) -> bool:
+    return message.role == "tool" and message.tool_name in FINDERS and message.tokens > SHORT
+
+
+def cut_tokens(inputs: PlanInputs, message: LogMessage) -> int:
+    """Tokens of a message when it is cut or folded; its own where that cannot be done."""
+    if not folds(message):
+        # The stored tokens of a message with tool calls include the calls, which no cut makes smaller.
+        if message.tokens <= LARGE or message.tool_calls or len(message.text) <= HEAD + TAIL:
+            return message.tokens
+    fragments = Fragments()
+    return inputs.count(cut_text(message.text, cut_of(message, fragments), fragments.texts))
+
+
+def cut_of(message: LogMessage, fragments: Fragments, head: int = HEAD, tail: int = TAIL) -> dict[str, Any]:
+    if folds(message):
+        line = FOLDED.format(tool=message.tool_name, tokens=f"{message.tokens:,}")
+        return {"head": 0, "tail": 0, **fragments.add(line)}
+    line = CUT.format(tokens=f"{message.tokens:,}", id=message.id)
+    return {"head": head, "tail": tail, **fragments.add(line)}
+
+
+def headline_line(headline: Headline) -> str:
+    first, last = headline.turns
+    # One line each: a summary's own line breaks would look like the next entry.
+    return HEADLINE.format(slug=headline.slug, first=first, last=last, text=" ".join(headline.text.split()))
+
+
+def headline_tokens(inputs: PlanInputs, headlines: Sequence[Headline]) -> int:
+    return sum(inputs.count(headline_line(headline)) + 1 for headline in headlines if not headline.expanded)
+
+
+def cut_at(layer: Layer, kept: Kept) -> Cut:
+    """What the next call is to keep of this layer's beginning."""
+    whole_layer = len(kept.turns) == len(layer.turns) and (layer.kind == "ambient" or not layer.older.last)
+    first = kept.turns[0].number if kept.turns else (layer.turns[-1].number + 1 if layer.turns else 0)
+    visible = [message for turn in kept.turns for message in turn.visible]
+    large = [message.id for message in visible if message.id in kept.cuts and not folds(message)]
+    return Cut(first_kept=0 if whole_layer else first, cut_through=max(large, default=0))

@@ -1,0 +1,154 @@
+"""The logs and headlines of a branch, read in O(what may be shown)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet, Sum
+
+from efforts.domain.conversation import EffortKind, EffortLog, Headline, LogMessage, OlderTurns, PastTurn, ToolCall
+from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState
+from efforts.models import Branch, ContextPointer, EffortState, Message, Turn
+
+# Turns read of one effort at most: a turn of fewer tokens than this part of a budget is hardly ever met.
+MOST_TURNS = 400
+# A headline has at least this many tokens, so that no more are read than could stand.
+LEAST_HEADLINE = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortLayers:
+    efforts: tuple[EffortLog, ...]
+    headlines: tuple[Headline, ...]
+    unlisted: int
+
+
+def branch_turns(branch: Branch) -> QuerySet[Turn]:
+    """The turns of a branch's timeline: the parents' up to each fork, then its own."""
+    timeline = Q(branch=branch)
+    while branch.parent is not None and branch.fork_turn is not None:
+        timeline |= Q(branch=branch.parent, number__lte=branch.fork_turn)
+        branch = branch.parent
+    return Turn.objects.filter(timeline)
+
+
+def finished_turns(branch: Branch, *, before: int) -> QuerySet[Turn]:
+    return branch_turns(branch).filter(number__lt=before).exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
+
+
+def read_ambient(branch: Branch, *, before: int, window: int) -> tuple[tuple[PastTurn, ...], OlderTurns]:
+    """The newest `window` finished turns of no effort, oldest first, and the sum of all such before them."""
+    ambient = finished_turns(branch, before=before).exclude(labels__branch=branch)
+    # One more than the window: its running sum stands for all before it, so no plan reads the whole history.
+    newest = list(ambient.select_related("run").order_by("-number")[: window + 1])
+    shown, beyond = newest[:window], newest[window:]
+    return tuple(reversed(past_turns(shown))), older_ambient(branch, beyond[0]) if beyond else OlderTurns()
+
+
+def older_ambient(branch: Branch, last: Turn) -> OlderTurns:
+    labelled = branch_turns(branch).filter(labels__branch=branch, number__lt=last.number)
+    of_efforts = labelled.aggregate(sum=Sum("tokens", default=0))["sum"]
+    return OlderTurns(last=last.number, tokens=last.tokens_before + last.tokens - of_efforts)
+
+
+def read_efforts(branch: Branch, *, before: int, room: int, expanded: Collection[str] | None = None) -> EffortLayers:
+    """What the branch's efforts may have in a prompt of `room` tokens.
+
+    `expanded`: ids to take for expanded instead of those that are, for a plan of what would be.
+    """
+    stands = ContextPointer.objects.filter(branch=branch, effort=OuterRef("effort"), state=PointerState.ACTIVE)
+    states = EffortState.objects.filter(branch=branch).annotate(stands=Exists(stands)).select_related("effort")
+    opened = {state.effort.slug for state in states.filter(expanded_turn__isnull=False)}
+    expanded = opened if expanded is None else set(expanded)
+    in_full = states.filter(Q(status=EffortStatus.OPEN) | Q(stands=False) | Q(effort__slug__in=expanded))
+    headlines = read_headlines(branch, expanded, most=max(room // LEAST_HEADLINE, 1))
+    concluded = states.filter(status=EffortStatus.CONCLUDED, stands=True).count()
+    return EffortLayers(
+        efforts=tuple(
+            read_effort(branch, state, kind_of(branch, state, expanded), before=before, room=room) for state in in_full
+        ),
+        headlines=headlines,
+        unlisted=concluded - len(headlines),
+    )
+
+
+def kind_of(branch: Branch, state: EffortState, expanded: Collection[str]) -> EffortKind:
+    if state.effort_id == branch.active_effort_id:
+        return "active"
+    if state.status == EffortStatus.OPEN:
+        return "open"
+    return "expanded" if state.effort.slug in expanded else "awaiting"
+
+
+def read_effort(branch: Branch, state: EffortState, kind: EffortKind, *, before: int, room: int) -> EffortLog:
+    """The newest turns of an effort that `room` tokens can hold, and the sum of those before them."""
+    labels = Q(labels__branch=branch, labels__effort=state.effort_id)
+    labelled = finished_turns(branch, before=before).filter(labels)
+    newest = list(labelled.select_related("run").order_by("-number")[:MOST_TURNS])
+    shown: list[Turn] = []
+    tokens = 0
+    for turn in newest:
+        tokens += turn.tokens
+        # The newest in any case: cut to beginning and end it may fit.
+        if shown and tokens > room:
+            break
+        shown.append(turn)
+    return EffortLog(
+        slug=state.effort.slug,
+        kind=kind,
+        turns=tuple(reversed(past_turns(shown))),
+        older=sum_before(labelled, shown[-1].number)
+        if len(shown) < len(newest) or len(newest) == MOST_TURNS
+        else OlderTurns(),
+        opened_turn=state.opened_turn,
+        active_turn=state.active_turn,
+    )
+
+
+def sum_before(turns: QuerySet[Turn], number: int) -> OlderTurns:
+    older = turns.filter(number__lt=number).aggregate(last=Max("number", default=0), tokens=Sum("tokens", default=0))
+    return OlderTurns(**older)
+
+
+def read_headlines(branch: Branch, expanded: Collection[str], *, most: int) -> tuple[Headline, ...]:
+    """Of the concluded efforts that have a summary, the `most` concluded last; in the order of their conclusion."""
+    active = ContextPointer.objects.filter(branch=branch, effort__isnull=False, state=PointerState.ACTIVE)
+    spans = active.annotate(first=Min("scope__turn__number"), last=Max("scope__turn__number"))
+    newest = spans.select_related("effort").order_by("-pk")[:most]
+    return tuple(
+        Headline(
+            pointer=row.pk,
+            slug=row.effort.slug,
+            text=row.text,
+            turns=(row.first or 0, row.last or 0),
+            expanded=row.effort.slug in expanded,
+        )
+        for row in reversed(newest)
+        if row.effort is not None
+    )
+
+
+def past_turns(turns: Iterable[Turn]) -> list[PastTurn]:
+    turns = [turn for turn in turns if turn.run is not None]
+    said: dict[int, list[LogMessage]] = {turn.pk: [] for turn in turns}
+    counts = Q(role="user") | Q(run__in=[turn.run_id for turn in turns])
+    for row in Message.objects.filter(counts, turn__in=said).order_by("id"):
+        said[row.turn_id].append(log_message(row))
+    return [
+        PastTurn(number=turn.number, state=RunState(turn.run.state), messages=tuple(said[turn.pk]))
+        for turn in turns
+        if turn.run is not None
+    ]
+
+
+def log_message(row: Message) -> LogMessage:
+    return LogMessage(
+        id=row.pk,
+        role=row.role,  # type: ignore[arg-type]  # the database holds nothing else
+        text=row.text,
+        tokens=row.tokens,
+        tool_calls=tuple(ToolCall(**call) for call in row.tool_calls),
+        tool_call_id=row.tool_call_id,
+        tool_name=row.tool_name,
+    )
