@@ -12,7 +12,7 @@ from django.db.models import Count, Q, Sum
 
 from efforts.connections import choose
 from efforts.domain.budget import REPLY_RESERVE, Budget
-from efforts.domain.conversation import MESSAGE_OVERHEAD, CurrentTurn
+from efforts.domain.conversation import MESSAGE_OVERHEAD, CurrentTurn, LogMessage
 from efforts.domain.lifecycle import RunState
 from efforts.domain.plan import Layout, PlanInputs
 from efforts.domain.toolbox import TOOLS
@@ -39,23 +39,27 @@ def main_branch(session: Session) -> Branch:
 
 
 def read_run(run: Run, *, offer_tools: bool) -> RunSnapshot:
-    turn, chosen = run.turn, run.settings
-    # Of this run: what an earlier attempt at the turn said must not be in the prompt of the next.
-    log = list(turn.messages.filter(Q(role="user") | Q(run=run)))
-    user, *episodes = [log_message(row) for row in log]
-    session = turn.session
     return RunSnapshot(
         run_id=run.pk,
-        session_id=session.pk,
-        turn_number=turn.number,
+        session_id=run.turn.session_id,
+        turn_number=run.turn.number,
         stop_requested=run.stop_requested_at is not None,
-        inputs=plan_inputs(
-            run.branch,
-            chosen,
-            current=CurrentTurn(number=turn.number, user=user, episodes=tuple(episodes)),
-            offer_tools=offer_tools,
-        ),
+        inputs=plan_inputs(run.branch, run.settings, current=current_turn(run), offer_tools=offer_tools),
     )
+
+
+def current_turn(run: Run) -> CurrentTurn:
+    # Of this run: what an earlier attempt at the turn said must not be in the prompt of the next.
+    log = run.turn.messages.filter(Q(role="user") | Q(run=run))
+    user, *episodes = [log_message(row) for row in log]
+    return CurrentTurn(number=run.turn.number, user=user, episodes=tuple(episodes))
+
+
+def draft_turn(branch: Branch, text: str) -> CurrentTurn:
+    """A message that is not sent yet."""
+    # No stored message has this id, and no plan of it is stored.
+    message = LogMessage(id=0, role="user", text=text, tokens=get_counter(settings.CCM_ENCODING).count(text))
+    return CurrentTurn(number=branch.head + 1, user=message)
 
 
 def plan_inputs(

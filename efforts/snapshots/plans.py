@@ -14,7 +14,6 @@ from django.db.models import Sum
 from efforts.connections import KeyUnreadable
 from efforts.domain.budget import BudgetTooSmall
 from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import CurrentTurn, LogMessage
 from efforts.domain.plan import Item, Plan, RequiredTooLarge
 from efforts.domain.planner import plan
 from efforts.domain.rendering import Sources, render
@@ -22,7 +21,7 @@ from efforts.llm.tokens import get_counter
 from efforts.models import ContextPlan, Fragment, Message, Session
 
 from .layers import branch_turns, log_message, past_turns
-from .planning import chosen_settings, main_branch, plan_inputs
+from .planning import chosen_settings, draft_turn, main_branch, plan_inputs
 
 SHA256 = re.compile(r'"([0-9a-f]{64})"')
 # In the order of the prompt.
@@ -105,7 +104,8 @@ def preview(session: Session, *, draft_text: str = "") -> PlanView:
     }
     try:
         chosen = chosen_settings(session)
-        planned = plan(plan_inputs(main_branch(session), chosen, current=draft_turn(session, draft_text)))
+        branch = main_branch(session)
+        planned = plan(plan_inputs(branch, chosen, current=draft_turn(branch, draft_text)))
     # Every page shows the next call: what is wrong with it must not close the page.
     except (BudgetTooSmall, KeyUnreadable) as error:
         return PlanView(**view, tokens=0, budget=session.budget, reply_reserve=0, problem=str(error))
@@ -119,13 +119,6 @@ def preview(session: Session, *, draft_text: str = "") -> PlanView:
             problem=f"What must be sent needs {error.needed:,} tokens and the budget is {error.budget:,}.",
         )
     return PlanView(**view, **facts(planned))
-
-
-def draft_turn(session: Session, text: str) -> CurrentTurn:
-    head = main_branch(session).head
-    # No stored message has this id, and no preview is stored.
-    message = LogMessage(id=0, role="user", text=text, tokens=get_counter(settings.CCM_ENCODING).count(text))
-    return CurrentTurn(number=head + 1, user=message)
 
 
 def facts(planned: Plan) -> dict[str, Any]:

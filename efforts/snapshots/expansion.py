@@ -1,0 +1,47 @@
+"""What expanding an effort costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from efforts.connections import KeyUnreadable
+from efforts.domain.budget import BudgetTooSmall
+from efforts.domain.plan import RequiredTooLarge
+from efforts.domain.planner import expansion_price, plan
+from efforts.errors import Refused
+from efforts.models import Branch, EffortState, Run
+
+from .planning import chosen_settings, current_turn, draft_turn, plan_inputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """In tokens: what the prompt grows by, what the raw log needs, and what expansions may still take."""
+
+    tokens: int
+    needed: int
+    free: int
+
+
+def price(branch: Branch, run: Run | None, slug: str) -> Price:
+    """The difference of two plans over the same inputs, one with the effort expanded and one without.
+
+    `run`: the run that asks, between two of its calls; None for the next message. Raises `Refused` where nothing can be
+    planned.
+    """
+    states = EffortState.objects.filter(branch=branch, expanded_turn__isnull=False)
+    standing = set(states.values_list("effort__slug", flat=True))
+    try:
+        chosen = run.settings if run else chosen_settings(branch.session)
+        current = current_turn(run) if run else draft_turn(branch, "")
+        without, expanded = (
+            plan_inputs(branch, chosen, current=current, expanded=slugs)
+            for slugs in (standing - {slug}, standing | {slug})
+        )
+        needed, free = expansion_price(expanded, slug)
+        return Price(tokens=plan(expanded).tokens - plan(without).tokens, needed=needed, free=free)
+    except RequiredTooLarge as error:
+        text = f"What must be sent needs {error.needed:,} tokens and the budget is {error.budget:,}."
+        raise Refused("over_budget", text) from error
+    except (BudgetTooSmall, KeyUnreadable) as error:
+        raise Refused("not_planned", str(error)) from error
