@@ -60,14 +60,23 @@ def room_of(inputs: PlanInputs) -> int:
 
 def expansion_price(inputs: PlanInputs, slug: str) -> tuple[int, int]:
     """Tokens that the expanded effort `slug` needs whole, and that are free for it (design.md section 5)."""
+    needed = log_tokens(inputs)[slug]
+    return needed, expansion_room(inputs) + needed
+
+
+def expansion_room(inputs: PlanInputs) -> int:
+    """Tokens that are free for one more expansion; below 0 where more is expanded than has room."""
     cap = int(max(room_of(inputs), 0) * CAPS["expanded"])
-    tokens = {
+    return cap - sum(log_tokens(inputs).values())
+
+
+def log_tokens(inputs: PlanInputs) -> dict[str, int]:
+    """What each expanded effort needs whole."""
+    return {
         layer.key: layer_tokens(inputs, layer, whole(inputs, layer)) + layer.older.tokens
         for layer in layers_of(inputs)
         if layer.kind == "expanded"
     }
-    needed = tokens.pop(slug)
-    return needed, max(cap - sum(tokens.values()), 0)
 
 
 def fill(inputs: PlanInputs, room: int) -> Choice:

@@ -1,9 +1,9 @@
 """Reads: rows in, frozen values out. Nothing here changes anything."""
 
 from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, efforts_view, where_view
+from .layers import branch_turns
 from .notices import NoticeGroup, NoticeView
 from .pages import ChatPage, PartView, TurnView, chat_page, turn_view
-from .layers import branch_turns
 from .planning import RunSnapshot, counted_tokens, main_branch, read_run
 from .plans import ItemView, PlanView, SectionView, preview, replay, stored_plan
 

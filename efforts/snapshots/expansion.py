@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from efforts.connections import KeyUnreadable
 from efforts.domain.budget import BudgetTooSmall
-from efforts.domain.plan import RequiredTooLarge
-from efforts.domain.planner import expansion_price, plan
+from efforts.domain.plan import PlanInputs, RequiredTooLarge
+from efforts.domain.planner import expansion_price, expansion_room, plan
 from efforts.errors import Refused
 from efforts.models import Branch, EffortState, Run
 
@@ -29,19 +29,33 @@ def price(branch: Branch, run: Run | None, slug: str) -> Price:
     `run`: the run that asks, between two of its calls; None for the next message. Raises `Refused` where nothing can be
     planned.
     """
-    states = EffortState.objects.filter(branch=branch, expanded_turn__isnull=False)
-    standing = set(states.values_list("effort__slug", flat=True))
+    standing = expanded_slugs(branch)
     try:
-        chosen = run.settings if run else chosen_settings(branch.session)
-        current = current_turn(run) if run else draft_turn(branch, "")
-        without, expanded = (
-            plan_inputs(branch, chosen, current=current, expanded=slugs)
-            for slugs in (standing - {slug}, standing | {slug})
-        )
+        without = inputs_with(branch, run, standing - {slug})
+        expanded = inputs_with(branch, run, standing | {slug})
         needed, free = expansion_price(expanded, slug)
-        return Price(tokens=plan(expanded).tokens - plan(without).tokens, needed=needed, free=free)
+        return Price(tokens=plan(expanded).tokens - plan(without).tokens, needed=needed, free=max(free, 0))
     except RequiredTooLarge as error:
         text = f"What must be sent needs {error.needed:,} tokens and the budget is {error.budget:,}."
         raise Refused("over_budget", text) from error
     except (BudgetTooSmall, KeyUnreadable) as error:
         raise Refused("not_planned", str(error)) from error
+
+
+def free(branch: Branch, run: Run | None) -> int:
+    """Tokens that one more expansion may take."""
+    try:
+        return max(expansion_room(inputs_with(branch, run, expanded_slugs(branch))), 0)
+    except (RequiredTooLarge, BudgetTooSmall, KeyUnreadable):
+        return 0
+
+
+def expanded_slugs(branch: Branch) -> set[str]:
+    states = EffortState.objects.filter(branch=branch, expanded_turn__isnull=False)
+    return set(states.values_list("effort__slug", flat=True))
+
+
+def inputs_with(branch: Branch, run: Run | None, expanded: set[str]) -> PlanInputs:
+    chosen = run.settings if run else chosen_settings(branch.session)
+    current = current_turn(run) if run else draft_turn(branch, "")
+    return plan_inputs(branch, chosen, current=current, expanded=expanded)

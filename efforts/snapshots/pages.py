@@ -15,8 +15,8 @@ from efforts.events import DELTA
 from efforts.markdown import render
 from efforts.models import Branch, ContextPlan, EffortState, Event, Message, Run, Session, Turn, TurnLabel
 
-from .notices import NoticeGroup, notice_groups
 from .layers import branch_turns
+from .notices import NoticeGroup, notice_groups
 from .planning import main_branch
 
 PAGE = 40

@@ -17,7 +17,6 @@ from efforts.domain.canonical import canonical_json
 from efforts.domain.plan import Item, Plan, RequiredTooLarge
 from efforts.domain.planner import plan
 from efforts.domain.rendering import Sources, render
-from efforts.llm.tokens import get_counter
 from efforts.models import ContextPlan, Fragment, Message, Session
 
 from .layers import branch_turns, log_message, past_turns

@@ -180,7 +180,7 @@ Divided = tuple[tuple[EffortLog, ...], tuple[Headline, ...], list[PastTurn]]
 
 
 @st.composite
-def divided(draw: st.DrawFn, turns: Sequence[PastTurn], begin: int) -> Divided:
+def divided(draw: Any, turns: Sequence[PastTurn], begin: int) -> Divided:
     """Each turn belongs to one of a few efforts or to none; concluded efforts of long ago stand by their headlines."""
     places = draw(st.lists(st.sampled_from((None, None, *range(len(KINDS)))), min_size=len(turns), max_size=len(turns)))
     logs = []
