@@ -78,6 +78,11 @@ class Sentence:
         return frozenset(word[:5] for word in WORD.findall(self.text.casefold()))
 
     @property
+    def work(self) -> frozenset[str]:
+        """Its words, without those that only say that something is open."""
+        return replace(self, text=OPEN.sub("", self.text)).stems
+
+    @property
     def is_question(self) -> bool:
         return bool(QUESTION.search(self.text))
 
@@ -192,8 +197,9 @@ def still_open(found: Sequence[Sentence]) -> list[Sentence]:
 
 
 def holds(one: Sentence, other: Sentence) -> bool:
-    """Whether one of them says little that the other does not."""
-    return 3 * len(one.stems & other.stems) >= 2 * min(len(one.stems), len(other.stems))
+    """Whether all words of one of them, but those that say it is open, are words of the other."""
+    mine, others = one.work, other.work
+    return mine <= others or others <= mine
 
 
 def ends(done: Sentence, work: Sentence) -> bool:

@@ -8,5 +8,14 @@ from pathlib import Path
 
 # Read once: two calls of a turn must not be sent two texts because the file was edited in between.
 @cache
+def text_of(name: str) -> str:
+    return (Path(__file__).parent / f"{name}.md").read_text().strip()
+
+
 def system_text() -> str:
-    return (Path(__file__).parent / "system.md").read_text().strip()
+    return text_of("system")
+
+
+def summary_text() -> str:
+    """What a model is told that summarises a concluded effort."""
+    return text_of("summary")

@@ -1,0 +1,20 @@
+"""What is said of efforts between the turns. Events carry these strings; no model is ever sent one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+NOTICES = {
+    "effort.opened": "--- Started effort: {effort} ---",
+    "effort.concluded": "--- Concluded effort: {effort} ---",
+    "effort.summarised": "--- Concluded effort: {effort} ---\nSummary: {text}",
+    "effort.reopened": "--- Reopened effort: {effort} ---",
+    "effort.switched": "--- Switched to effort: {effort} ---",
+    "effort.expanded": "--- Expanded effort: {effort} ({tokens:,} tokens loaded) ---",
+    "effort.collapsed": "--- Collapsed effort: {effort} (back to summary) ---",
+}
+
+
+def with_notice(kind: str, data: dict[str, Any]) -> dict[str, Any]:
+    """The event's fields, with its notice where its kind has one."""
+    return {**data, "notice": NOTICES[kind].format(**data)} if kind in NOTICES else data
