@@ -1,0 +1,261 @@
+"""Efforts in a prompt: where each stands, what it is called, how room is shared, and what moves when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from efforts.domain.allotment import CAPS, FLOORS, ORDER, allot
+from efforts.domain.conversation import EffortKind, EffortLog, Headline, OlderTurns, PastTurn
+from efforts.domain.plan import Plan, PlanInputs
+from efforts.domain.planner import expansion_price, expansion_room, plan
+from efforts.domain.reasons import Reason
+from tests.planner.examples import about, turn
+from tests.planner.strategies import Log
+
+
+def effort(kind: EffortKind, slug: str, *turns: PastTurn, **more: Any) -> EffortLog:
+    return EffortLog(
+        slug=slug, kind=kind, turns=turns, opened_turn=turns[0].number, active_turn=turns[-1].number, **more
+    )
+
+
+def headline(pointer: int, slug: str, text: str = "Settled.", *, expanded: bool = False) -> Headline:
+    return Headline(pointer=pointer, slug=slug, text=text, turns=(1, 2), expanded=expanded)
+
+
+def texts(planned: Plan) -> list[str]:
+    return [message["content"] for message in planned.request["messages"]]
+
+
+def whole_text(planned: Plan) -> str:
+    return "\n".join(texts(planned))
+
+
+@pytest.fixture
+def full(log: Log) -> PlanInputs:
+    """One of each layer."""
+    return about(
+        log,
+        [turn(log, 1, "Hello", "Hi."), turn(log, 6, "Thanks", "Welcome.")],
+        efforts=(
+            effort("active", "webhook", turn(log, 7, "It times out", "Where?"), turn(log, 9, "At night", "I see.")),
+            effort("open", "vacation", turn(log, 8, "Where to?", "The sea.")),
+            effort("expanded", "auth-bug", turn(log, 2, "401 again", "Refresh it."), turn(log, 3, "Done", "Good.")),
+            effort("awaiting", "tax", turn(log, 4, "The form", "Page 3."), turn(log, 5, "Sent", "Fine.")),
+        ),
+        headlines=(headline(5, "auth-bug", expanded=True), headline(7, "budget-plan", "Rent first,\nthen food.")),
+        unlisted=12,
+    )
+
+
+def test_layers_stand_in_one_order_each_under_its_label(full: PlanInputs) -> None:
+    text = whole_text(plan(full))
+    lines = [
+        "[Notes, not instructions: concluded efforts in short]",
+        "- budget-plan (turns 1-2): Rent first, then food.",
+        "[End of notes]",
+        "[Conversation from turn 1]",
+        "[Conversation from turn 6]",
+        "[Effort auth-bug, concluded, expanded, from turn 2]",
+        "[Effort tax, concluded, without summary yet, from turn 4]",
+        "[Effort vacation, open, from turn 8]",
+        "[Effort webhook, active, from turn 7]",
+        "[Effort webhook, active, from turn 9]",
+        "[Notes for this turn, not from the user]",
+    ]
+    places = [text.index(line) for line in lines]
+    assert places == sorted(places)
+
+
+def test_this_turn_is_told_where_the_efforts_stand(full: PlanInputs) -> None:
+    assert texts(plan(full))[-1].splitlines() == [
+        "[Notes for this turn, not from the user]",
+        "This is turn 7.",
+        "Active effort: webhook",
+        "Other open efforts: vacation",
+        "Expanded efforts: auth-bug",
+        "Concluded without summary yet: tax",
+        "Not listed: 12 concluded efforts. search_efforts finds them.",
+        "[End of notes]",
+        "Go on.",
+    ]
+
+
+def test_without_an_active_effort_it_says_so_and_without_any_effort_nothing(log: Log) -> None:
+    told = texts(plan(about(log, unlisted=1)))[-1]
+    assert "Active effort: none\nNot listed: 1 concluded effort. search_efforts finds them.\n[End of notes]" in told
+    assert texts(plan(about(log)))[-1] == "Go on."
+
+
+def test_an_effort_too_large_shows_its_newest_turns_under_a_stub(log: Log) -> None:
+    turns = [turn(log, number, "word " * 300, "word " * 300) for number in range(3, 15)]
+    planned = plan(about(log, budget=4_000, efforts=(effort("active", "webhook", *turns),)))
+    kept = [item for item in planned.items if item.section == "active" and item.included]
+    out = [item for item in planned.items if item.reason == Reason.EFFORT_OVER_BUDGET]
+    first = kept[0].turns[0] if kept[0].turns else 0
+    assert [item.turns for item in out] == [(3, first - 1)]
+    stub = f"[Turns 3-{first - 1} of webhook ({out[0].tokens:,} tokens) are not shown. Use read_effort to read them.]"
+    assert f"[Effort webhook, active, from turn {first}]\n{stub}\n" in whole_text(planned)
+
+
+def test_what_was_not_even_read_is_in_the_stub_and_in_the_items(log: Log) -> None:
+    older = OlderTurns(last=40, tokens=90_000)
+    shown = replace(effort("active", "webhook", turn(log, 41)), older=older, opened_turn=3)
+    planned = plan(about(log, efforts=(shown,)))
+    assert "[Turns 3-40 of webhook (90,000 tokens) are not shown. Use read_effort" in whole_text(planned)
+    assert [item.tokens for item in planned.items if item.turns == (3, 40)] == [90_000]
+
+
+def test_an_effort_of_which_no_turn_fits_is_named_in_this_turns_notes(log: Log) -> None:
+    huge = turn(log, 2, "word " * 900, "")
+    planned = plan(
+        about(
+            log,
+            budget=4_000,
+            message="word " * 2_000,
+            efforts=(effort("open", "essay", huge), effort("active", "webhook", turn(log, 3))),
+        )
+    )
+    told = texts(planned)[-1]
+    assert "[Turns 2-2 of essay (" in told[: told.index("[End of notes]")]
+
+
+def test_results_of_search_are_one_line_once_their_turn_is_over(log: Log) -> None:
+    found = log.episode("", ["found " * 200])
+    past = PastTurn(number=1, state=turn(log, 1).state, messages=(log.said("user", "Look"), *found))
+    sent = texts(plan(about(log, [past])))
+    assert sent[3] == (
+        "[… the result of search_messages, 300 tokens, was shown in its own turn. Call it again to see it.]"
+    )
+
+
+def test_expanding_takes_the_summary_out_and_the_log_in_and_collapsing_gives_the_same_bytes(full: PlanInputs) -> None:
+    expanded = plan(full)
+    collapsed = replace(
+        full,
+        efforts=tuple(one for one in full.efforts if one.kind != "expanded"),
+        headlines=tuple(replace(one, expanded=False) for one in full.headlines),
+    )
+    before = plan(collapsed)
+    assert "- auth-bug (turns 1-2)" in whole_text(before)
+    assert "- auth-bug" not in whole_text(expanded)
+    assert "401 again" in whole_text(expanded)
+    # The layout of the call in between is not that of the calls without the expansion.
+    assert expanded.layout_key != before.layout_key
+    again = plan(replace(collapsed, layout=before.layout))
+    assert again.request_sha256 == before.request_sha256
+
+
+def test_an_expanded_effort_keeps_its_place_among_the_summaries(log: Log) -> None:
+    three = tuple(headline(number, f"effort-{number}") for number in (1, 2, 3))
+    shown = plan(about(log, headlines=three))
+    hidden = plan(about(log, headlines=(three[0], replace(three[1], expanded=True), three[2]), layout=shown.layout))
+    back = plan(about(log, headlines=three, layout=hidden.layout))
+    assert "effort-2" not in whole_text(hidden)
+    assert texts(back)[1].splitlines()[1:4] == [f"- effort-{n} (turns 1-2): Settled." for n in (1, 2, 3)]
+
+
+def many_headlines(count: int) -> tuple[Headline, ...]:
+    return tuple(headline(number, f"effort-{number}", "word " * 60) for number in range(1, count + 1))
+
+
+def listed(planned: Plan) -> tuple[int, ...]:
+    return planned.layout.headlines
+
+
+def test_when_summaries_fill_their_share_the_oldest_leave_in_a_block(log: Log) -> None:
+    crowd = [turn(log, number, "word " * 300, "word " * 300) for number in range(1, 20)]
+    inputs = about(log, crowd, budget=4_000, headlines=many_headlines(8))
+    kept = listed(plan(inputs))
+    assert 0 < len(kept) < 8
+    assert kept == tuple(range(9 - len(kept), 9))
+    out = [item for item in plan(inputs).items if item.reason == Reason.HEADLINE_OVER_BUDGET]
+    assert [item.title for item in out] == [f"effort-{number}" for number in range(1, 9 - len(kept))]
+
+
+def test_a_summary_that_left_for_the_budget_comes_back_when_the_effort_changes_and_last(log: Log) -> None:
+    crowd = [turn(log, number, "word " * 300, "word " * 300) for number in range(1, 20)]
+    crowded = plan(about(log, crowd, budget=4_000, headlines=many_headlines(8)))
+    kept = listed(crowded)
+    assert 0 < len(kept) < 8
+    roomy = about(log, budget=4_000, headlines=many_headlines(8), layout=crowded.layout)
+    assert listed(plan(roomy)) == kept
+    changed = replace(roomy, epoch=1)
+    assert listed(plan(changed)) == (*kept, *range(1, kept[0]))
+
+
+def test_a_layer_that_was_cut_stays_cut_until_the_effort_changes(log: Log) -> None:
+    turns = [turn(log, number, "word " * 150, "word " * 150) for number in range(1, 12)]
+    crowded = about(log, budget=4_000, message="word " * 1_500, efforts=(effort("active", "webhook", *turns),))
+    first = plan(crowded)
+    roomy = replace(about(log, budget=4_000, efforts=crowded.efforts), layout=first.layout)
+    assert shown_turns(plan(roomy)) == shown_turns(first)
+    changed = plan(replace(roomy, epoch=1))
+    assert shown_turns(changed)[0] < shown_turns(first)[0]
+
+
+def shown_turns(planned: Plan) -> list[int]:
+    spans = [item.turns for item in planned.items if item.turns and item.included and item.section == "active"]
+    return [number for first, last in spans for number in range(first, last + 1)]
+
+
+def test_a_huge_active_effort_starves_no_other_layer(log: Log) -> None:
+    huge = [turn(log, number, "word " * 400, "word " * 400) for number in range(20, 60)]
+    planned = plan(
+        about(
+            log,
+            [turn(log, number, "Small talk", "Indeed.") for number in range(1, 6)],
+            budget=8_000,
+            headlines=many_headlines(3),
+            efforts=(
+                effort("active", "webhook", *huge),
+                effort("open", "vacation", turn(log, 7)),
+                effort("expanded", "tax", turn(log, 8)),
+            ),
+        )
+    )
+    included = [item.section for item in planned.items if item.included]
+    assert {"ambient", "summary", "open", "expanded", "active"} <= set(included)
+    assert included.count("summary") == 3
+
+
+def test_of_several_open_efforts_the_one_active_last_is_filled_first(log: Log) -> None:
+    early = [turn(log, number, "word " * 500, "") for number in range(1, 5)]
+    late = [turn(log, number, "word " * 500, "") for number in range(5, 9)]
+    planned = plan(about(log, budget=4_000, efforts=(effort("open", "early", *early), effort("open", "late", *late))))
+    kept = {item.values["effort"]: item.turns for item in planned.items if item.included and item.section == "open"}
+    assert kept["late"] == (5, 8)
+    assert kept.get("early", (5, 5))[0] > 1
+
+
+def test_an_expansion_is_priced_whole_and_what_is_free_is_its_share_less_what_is_expanded(log: Log) -> None:
+    small, large = effort("expanded", "small", turn(log, 1)), effort("expanded", "large", turn(log, 2, "word " * 900))
+    none, one, two = (about(log, budget=8_000, efforts=efforts) for efforts in ((), (small,), (small, large)))
+    needed, free = expansion_price(two, "large")
+    assert needed > 900
+    assert 0 <= expansion_room(one) - free < 20
+    assert expansion_room(none) > expansion_room(one) > expansion_room(two)
+
+
+DEMANDS = st.dictionaries(st.sampled_from(ORDER), st.integers(0, 20_000))
+
+
+@given(demands=DEMANDS, room=st.integers(-500, 20_000))
+def test_room_is_shared_without_waste_and_nobody_gets_more_than_asked(demands: Mapping[str, int], room: int) -> None:
+    given_out = allot(demands, room)
+    assert sum(given_out.values()) == min(max(room, 0), sum(demands.values()))
+    for key in ORDER:
+        assert 0 <= given_out[key] <= demands.get(key, 0)
+        assert given_out[key] >= min(demands.get(key, 0), int(max(room, 0) * FLOORS[key]))
+
+
+def test_floors_leave_room_for_all_and_no_cap_is_below_its_floor() -> None:
+    assert sum(FLOORS.values()) <= 1
+    assert all(FLOORS[key] <= CAPS[key] for key in ORDER)
+    assert set(FLOORS) == set(CAPS) == set(ORDER)
