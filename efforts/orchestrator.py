@@ -8,6 +8,7 @@ import time
 from collections.abc import Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
@@ -159,9 +160,9 @@ async def call_until_answered(control: RunControl, run: Run, model: ChatModel, d
             return
         await write(recording.record_reply, control.lease, reply)
         for tool_call in reply.tool_calls:
-            result = await write(run_tool, tool_call, ToolContext(run=run))
-            # Saved one by one, so that a stop in between keeps what was done.
-            await write(recording.record_tool_result, control.lease, call, tool_call, result)
+            tool = partial(run_tool, tool_call, ToolContext(run=run))
+            # One by one, so that a stop in between keeps what was done.
+            await write(recording.run_and_record, control.lease, call, tool_call, tool)
 
 
 def read_and_plan(run: Run, *, offer_tools: bool) -> tuple[RunSnapshot, Plan]:

@@ -17,12 +17,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from efforts import events
+from efforts import events, labels
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import ToolCall
-from efforts.domain.lifecycle import RUN_MOVES, RunState
+from efforts.domain.lifecycle import RUN_MOVES, RunState, Via
 from efforts.domain.plan import PLANNER_VERSION, Plan
 from efforts.domain.rendering import wire_calls
+from efforts.domain.resolution import resolving_sentences
 from efforts.llm.protocol import Usage
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Turn
@@ -116,12 +117,15 @@ def claim(run: Run, owner: str) -> Lease | None:
             )
             if not moved:
                 return None
+            # The run, the branch, the session: in one order everywhere, or two would wait for each other.
+            branch = lock_branch(run.pk)
             earlier = Turn.objects.filter(branch=run.branch, number__lt=run.turn.number)
             # A cancelled turn may never have started, and then has no sum.
             before = earlier.exclude(run__state=RunState.CANCELLED).order_by("-number").first()
             Turn.objects.filter(pk=run.turn_id).update(
                 tokens_before=before.tokens_before + before.tokens if before else 0
             )
+            labels.begin(branch, run.turn, attempt=run.attempt)
             events.append(lease.session_id, "run.started", lease.data())
     except IntegrityError:  # another runner has just started a run of this branch
         return None
@@ -148,8 +152,12 @@ def hold(lease: Lease, *, ending: bool = False) -> None:
     mine = Run.objects.filter(pk=lease.run_id, state=RunState.RUNNING, lease_owner=lease.owner)
     if not mine.update(lease_expires_at=lease_end()):
         raise LeaseLost(lease.run_id)
-    if ending:  # the branch before the session, as everybody locks them, or two would wait for each other
-        Branch.objects.select_for_update(of=("self",)).get(runs=lease.run_id)
+    if ending:
+        lock_branch(lease.run_id)
+
+
+def lock_branch(run_id: UUID) -> Branch:
+    return Branch.objects.select_for_update(of=("self",)).get(runs=run_id)
 
 
 def heartbeat(owner: str, run_ids: Iterable[UUID]) -> set[UUID]:
@@ -177,6 +185,7 @@ def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
             encoding=settings.CCM_ENCODING,
             budget=plan.budget.effective,
             tokens=plan.tokens,
+            layout_key=plan.layout_key,
             request_sha256=plan.request_sha256,
             body=plan.body(),
         )
@@ -227,10 +236,13 @@ def record_reply(lease: Lease, reply: Reply, ending: Ending | None = None) -> No
             end(lease, ending)
 
 
-def record_tool_result(lease: Lease, call: int, tool_call: ToolCall, text: str) -> None:
+def run_and_record(lease: Lease, call: int, tool_call: ToolCall, tool: Callable[[], str]) -> str:
+    """Run a tool and save its result as one: a lost lease changes nothing, and what was done is on record."""
     with transaction.atomic():
         hold(lease)
-        save_tool_result(lease, call, tool_call.id, tool_call.name, text)
+        result = tool()
+        save_tool_result(lease, call, tool_call.id, tool_call.name, result)
+    return result
 
 
 def end_run(lease: Lease, ending: Ending) -> None:
@@ -252,9 +264,28 @@ def end(lease: Lease, ending: Ending) -> None:
     Turn.objects.filter(pk=run.turn_id).update(tokens=counted_tokens(run.turn, run))
     if ending.state == RunState.COMPLETED:
         Branch.objects.filter(pk=run.branch_id).update(clock=F("clock") + 1)
+        offer_conclusion(lease, run)
+    labels.settle(run.branch, run.turn)
     Session.objects.filter(pk=lease.session_id).update(last_activity_at=timezone.now())
     events.append(lease.session_id, "run.ended", lease.data(state=str(ending.state), code=ending.code))
     transaction.on_commit(events.wake_runners)  # a message may be waiting in this branch
+
+
+def offer_conclusion(lease: Lease, run: Run) -> None:
+    """Where the person's words end an effort and the model did nothing about it, the page asks."""
+    text = run.turn.messages.get(role=Message.Role.USER).text
+    sentences = resolving_sentences(text)
+    if not sentences or acted(lease, run):
+        return
+    if slug := labels.meant(run.branch, " ".join(sentences)):
+        data = {"turn": lease.turn_number, "branch": str(run.branch_id), "effort": slug, "via": str(Via.OFFER)}
+        events.append(lease.session_id, "effort.offered", {**data, "why": "resolved"})
+
+
+def acted(lease: Lease, run: Run) -> bool:
+    """The model changed something about an effort in this turn."""
+    mine = {"data__turn": lease.turn_number, "data__branch": str(run.branch_id), "data__via": str(Via.MODEL)}
+    return Event.objects.filter(session_id=lease.session_id, kind__startswith="effort.", **mine).exists()
 
 
 def move(lease: Lease, ending: Ending) -> None:

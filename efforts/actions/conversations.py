@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from unicodedata import category
 
 from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from efforts import events
+from efforts import events, labels
 from efforts.connections import defaults_for
 from efforts.domain.budget import SMALLEST_BUDGET
 from efforts.domain.conversation import MESSAGE_OVERHEAD
 from efforts.domain.lifecycle import RETRYABLE, RunState
+from efforts.domain.policy import WORK_SESSION_HOURS
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Endpoint, Message, Run, Session, Turn
 from efforts.snapshots import counted_tokens, main_branch
 
+from .efforts import here, new_work_session
+from .names import is_control
 from .pointers import source_changes
 
 if TYPE_CHECKING:
@@ -44,12 +47,16 @@ def create_session(owner: User, *, title: str = "") -> Session:
     return session
 
 
-def send_message(session: Session, *, text: str, client_id: str, actor: User) -> Turn:
-    """Save the message and let a run wait for it. Sent twice with one `client_id`, it is one turn."""
+def send_message(session: Session, *, text: str, client_id: str, actor: User, branch: Branch | None = None) -> Turn:
+    """Save the message and let a run wait for it. Sent twice with one `client_id`, it is one turn.
+
+    `branch`: the main one where none is given. After hours of silence a new work session begins.
+    """
     check_text(text)
     if not CLIENT_ID.fullmatch(client_id):
         raise Refused("bad_client_id", "The message came without a usable id. Reload the page and send it again.")
-    branch_id = main_branch(session).pk
+    branch_id = (branch or main_branch(session)).pk
+    collapse_when_idle(session, actor)
     with transaction.atomic():
         # Always the branch before the session, as when a run ends, or two would wait for each other for ever.
         branch = Branch.objects.select_for_update().get(pk=branch_id)
@@ -66,6 +73,14 @@ def send_message(session: Session, *, text: str, client_id: str, actor: User) ->
         data = {"turn": turn.number, "client_id": client_id, "run": str(run.pk), "state": str(run.state)}
         events.append(session.pk, "turn.sent", data, actor=actor)
     return turn
+
+
+def collapse_when_idle(session: Session, actor: User) -> None:
+    last = Session.objects.values_list("last_activity_at", flat=True).get(pk=session.pk)
+    if timezone.now() - last < timedelta(hours=WORK_SESSION_HOURS):
+        return
+    for branch in session.branches.order_by("pk"):
+        new_work_session(here(session, actor=actor, branch=branch))
 
 
 def check_text(text: str) -> None:
@@ -143,7 +158,9 @@ def cancel_queued(run: Run, actor: User) -> bool:
         # One update that must change a row: a runner's claim is another, and only one of them can.
         if not waiting.update(state=RunState.CANCELLED, ended_at=timezone.now()):
             return False
+        branch = Branch.objects.select_for_update().get(pk=run.branch_id)
         step_back(run)
+        labels.settle(branch, run.turn)
         events.append(run.turn.session_id, "turn.cancelled", {"turn": run.turn.number}, actor=actor)
         transaction.on_commit(events.wake_runners)  # a message may be waiting behind it
     return True
@@ -178,6 +195,7 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         chosen = {"cut_current": True} if changes.get("cut_current") else {}
         run = queue_run(turn, attempt=turn.runs.count() + 1, chosen=chosen)
         source_changes(branch, turn)
+        labels.settle(branch, turn)
         data = {"turn": turn.number, "run": str(run.pk), "attempt": run.attempt}
         events.append(turn.session_id, "run.queued", data, actor=actor)
     return run
@@ -191,11 +209,19 @@ def set_budget(session: Session, budget: Any, *, actor: User) -> None:
         model=session.model,
         budget=budget,
         ambient_window=session.ambient_window,
+        quiet_notices=session.quiet_notices,
     )
 
 
 def configure_session(
-    session: Session, *, actor: User, endpoint: Endpoint | None, model: str, budget: int, ambient_window: int
+    session: Session,
+    *,
+    actor: User,
+    endpoint: Endpoint | None,
+    model: str,
+    budget: int,
+    ambient_window: int,
+    quiet_notices: bool = False,
 ) -> Session:
     check_range("budget", "The budget", budget, SMALLEST_BUDGET, LARGEST_BUDGET)
     check_range("ambient_window", "The window", ambient_window, 0, LARGEST_WINDOW)
@@ -204,13 +230,14 @@ def configure_session(
         raise Refused("not_yours", "There is no such model among yours.")
     with transaction.atomic():
         session.endpoint, session.model = endpoint, model
-        session.budget, session.ambient_window = budget, ambient_window
-        session.save(update_fields=["endpoint", "model", "budget", "ambient_window"])
+        session.budget, session.ambient_window, session.quiet_notices = budget, ambient_window, quiet_notices
+        session.save(update_fields=["endpoint", "model", "budget", "ambient_window", "quiet_notices"])
         data = {
             "endpoint": endpoint and endpoint.pk,
             "model": model,
             "budget": budget,
             "ambient_window": ambient_window,
+            "quiet_notices": quiet_notices,
         }
         events.append(session.pk, "session.configured", data, actor=actor)
     return session
@@ -239,11 +266,6 @@ def checked_title(title: str) -> str:
     if any(is_control(c) for c in title):
         raise Refused("not_text", "The title has characters that cannot be shown. Remove them.")
     return title
-
-
-def is_control(character: str) -> bool:
-    # Not Cf: joiners of emoji and marks of right-to-left text belong to titles.
-    return category(character) in ("Cc", "Cs")
 
 
 def archive_session(session: Session, *, actor: User) -> Session:

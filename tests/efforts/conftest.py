@@ -1,7 +1,17 @@
-"""Conversations with efforts: those of the turns' stage, with a runner that answers."""
+"""Conversations with efforts: those of the turns' stage, with a runner that answers, and one that is played."""
 
 from __future__ import annotations
 
+import pytest
+from django.contrib.auth.models import User
+
+from efforts import actions
+from tests.efforts.talk import Talk
 from tests.turns.conftest import Stage, layer, provider, runner, session, stage
 
 __all__ = ["Stage", "layer", "provider", "runner", "session", "stage"]
+
+
+@pytest.fixture
+def talk(alice: User) -> Talk:
+    return Talk(actions.create_session(alice))

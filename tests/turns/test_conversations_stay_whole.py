@@ -254,7 +254,7 @@ class Conversation(RuleBasedStateMachine):
         answering.unanswered, answering.streaming = tool_calls, False
 
     def give_result(self, answering: Answering) -> None:
-        recording.record_tool_result(answering.lease, answering.call, answering.unanswered[0], '{"matches":[]}')
+        recording.run_and_record(answering.lease, answering.call, answering.unanswered[0], lambda: '{"matches":[]}')
         answering.unanswered.pop(0)
 
     def conclude(self, answering: Answering, ending: Ending) -> None:

@@ -1,0 +1,41 @@
+"""What people and models may call things."""
+
+from __future__ import annotations
+
+from unicodedata import category
+
+from django.utils.text import slugify
+
+from efforts.errors import Refused
+
+LONGEST_NAME = 200
+LONGEST_SLUG = 80
+
+
+def is_control(character: str) -> bool:
+    # Not Cf: joiners of emoji and marks of right-to-left text belong to titles.
+    return category(character) in ("Cc", "Cs")
+
+
+def checked_name(name: str) -> str:
+    """The name of an effort in one line; of any script, but with something to make an id of."""
+    name = " ".join(name.split())
+    if not name:
+        raise Refused("empty", "The name is empty. Give the effort a short name, such as: payment webhook.")
+    if len(name) > LONGEST_NAME:
+        raise Refused("too_long", f"The name has {len(name):,} characters; {LONGEST_NAME} is the most. Shorten it.")
+    if any(is_control(c) for c in name):
+        raise Refused("not_text", "The name has characters that cannot be shown. Give it without them.")
+    if not slug_of(name):
+        raise Refused("no_letters", "The name has no letter or digit to make an id of. Name the effort in words.")
+    return name
+
+
+def slug_of(name: str) -> str:
+    """The id that a name gives; empty where it has no letter or digit."""
+    slug = slugify(name, allow_unicode=True)[:LONGEST_SLUG].strip("-_")
+    return slug if any(c.isalnum() for c in slug) else ""
+
+
+def numbered(slug: str, number: int) -> str:
+    return f"{slug[: LONGEST_SLUG - len(str(number)) - 1]}-{number}"
