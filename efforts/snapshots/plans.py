@@ -84,8 +84,9 @@ class PlanView:
 
     @property
     def first_turn(self) -> int | None:
-        """Number of the oldest turn that is sent."""
-        return min((item.turns[0] for item in self.included if item.turns), default=None)
+        """Number of the oldest turn that is sent as it was said."""
+        shown = (item.turns[0] for item in self.included if item.turns and item.section != "summary")
+        return min(shown, default=None)
 
     @property
     def percent(self) -> int:
