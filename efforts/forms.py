@@ -28,6 +28,14 @@ class RenameForm(forms.Form):
     )
 
 
+class EffortForm(forms.Form):
+    name = forms.CharField(
+        label="Name",
+        max_length=200,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto", "autofocus": True}),
+    )
+
+
 class DeleteForm(forms.Form):
     typed_name = forms.CharField(
         label="Name",
@@ -51,6 +59,7 @@ class SessionSettingsForm(forms.Form):
     ambient_window = forms.IntegerField(
         label="Window, turns", min_value=0, help_text="How many turns outside any effort stay in the prompt."
     )
+    quiet_notices = forms.BooleanField(label="Fold the notes between the turns", required=False)
 
     def __init__(self, session: Session, data: Mapping[str, Any] | None = None) -> None:
         self.options = {option.value: option for option in available_models(session.owner)}
@@ -60,6 +69,7 @@ class SessionSettingsForm(forms.Form):
             "model": "" if session.model == BUILTIN_MODEL else session.model,
             "budget": session.budget,
             "ambient_window": session.ambient_window,
+            "quiet_notices": session.quiet_notices,
         }
         super().__init__(data, initial=initial)
         self.fields["endpoint"] = forms.ChoiceField(
@@ -74,6 +84,7 @@ class SessionSettingsForm(forms.Form):
             "model": typed or option.model,
             "budget": self.cleaned_data["budget"],
             "ambient_window": self.cleaned_data["ambient_window"],
+            "quiet_notices": self.cleaned_data["quiet_notices"],
         }
 
 

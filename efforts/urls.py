@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from efforts.views import account, chat, plans, sessions, start
+from efforts.views import account, chat, efforts, plans, sessions, start
 
 urlpatterns = [
     path("", start.start, name="start"),
@@ -17,6 +17,7 @@ urlpatterns = [
     path("s/<uuid:session_id>/turns/<int:number>/", chat.turn, name="turn"),
     path("s/<uuid:session_id>/turns/<int:number>/cancel/", chat.cancel, name="cancel"),
     path("s/<uuid:session_id>/turns/<int:number>/retry/", chat.retry, name="retry"),
+    path("s/<uuid:session_id>/turns/<int:number>/move/", efforts.move, name="move"),
     path("s/<uuid:session_id>/runs/<uuid:run_id>/stop/", chat.stop, name="stop"),
     path("s/<uuid:session_id>/send/", chat.send, name="send"),
     path("s/<uuid:session_id>/context/", chat.context, name="context"),
@@ -26,6 +27,14 @@ urlpatterns = [
     path("s/<uuid:session_id>/archive/", sessions.archive, name="archive"),
     path("s/<uuid:session_id>/delete/", sessions.delete, name="delete"),
     path("s/<uuid:session_id>/plans/<uuid:plan_id>/", plans.plan, name="plan"),
+    path("s/<uuid:session_id>/where/", efforts.where, name="where"),
+    path("s/<uuid:session_id>/efforts/", efforts.efforts, name="efforts"),
+    path("s/<uuid:session_id>/efforts/new/", efforts.new, name="effort_new"),
+    path("s/<uuid:session_id>/efforts/work-session/", efforts.work_session, name="work_session"),
+    path("s/<uuid:session_id>/efforts/undo/<int:seq>/", efforts.undo, name="undo"),
+    path("s/<uuid:session_id>/efforts/<str:slug>/price/", efforts.expand_price, name="effort_price"),
+    path("s/<uuid:session_id>/efforts/<str:slug>/rename/", efforts.rename, name="effort_rename"),
+    path("s/<uuid:session_id>/efforts/<str:slug>/<str:verb>/", efforts.change, name="effort"),
     path("settings/", account.account, name="settings"),
     path("settings/endpoints/new/", account.endpoint_new, name="endpoint_new"),
     path("settings/endpoints/<int:pk>/", account.endpoint_edit, name="endpoint_edit"),

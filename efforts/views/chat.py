@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 from uuid import UUID, uuid4
@@ -10,6 +11,7 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
@@ -33,6 +35,8 @@ from .shared import (
 )
 
 Command = Callable[..., Mapping[str, Any]]
+# Who comes back after so long is told where things were left.
+AWAY = timedelta(hours=1)
 
 
 # Back must read the log anew, and not show a browser's old copy with an old event number.
@@ -53,8 +57,15 @@ def chat_page(
 ) -> HttpResponse:
     context = {**log_context(session, before), "text": text, "error": error}
     # Made with the page, so that a form sent twice is one turn without any script too.
-    more = {"client_id": uuid4().hex, "suggestions": suggestions(session)}
+    more = {"client_id": uuid4().hex, "suggestions": suggestions(session), **efforts_context(session)}
     return page(request, "chat/page.html", {**context, **more}, status=status)
+
+
+def efforts_context(session: Session) -> dict[str, Any]:
+    shown = snapshots.efforts_view(session)
+    away = timezone.now() - session.last_activity_at > AWAY
+    where = snapshots.where_view(session) if away and shown.total else None
+    return {"efforts": shown, "destinations": shown, "where": where}
 
 
 def suggestions(session: Session) -> list[dict[str, str]]:

@@ -3,6 +3,7 @@
 import { showPanel } from "./app.js";
 import { Composer } from "./composer.js";
 import { copyText, messageText } from "./copy.js";
+import { Efforts } from "./efforts.js";
 import { post, whyNot } from "./http.js";
 import { bind } from "./keys.js";
 import { Log } from "./log.js";
@@ -18,6 +19,7 @@ const shell = document.getElementById("shell");
 const { session, chat } = shell.dataset;
 
 const log = new Log(chat, arrived);
+const efforts = new Efforts(session, { refresh: (turn) => log.refresh(turn), reload: () => resync(), context: () => refreshContext() });
 const pending = new Pending(takeBack);
 const follower = new Follower(document.getElementById("scroller"), document.getElementById("latest"), [log.node, pending.node]);
 const composer = new Composer(session, { send, stop });
@@ -37,14 +39,17 @@ let contextTimer = null;
 const EVENTS = {
   delta: (event) => log.append(event),
   "turn.sent": (event) => {
+    efforts.refresh();
     settle(event.client_id, event.turn);
     for (const number of log.retryable) log.refresh(number);
     changed(event);
   },
   "turn.cancelled": changed,
+  "turn.moved": (event) => efforts.happened(event),
   "run.queued": changed,
   "run.started": (event) => {
     changed(event);
+    efforts.refresh();
     say("Preparing the reply");
   },
   "plan.made": (event) => log.refresh(event.turn),
@@ -56,6 +61,7 @@ const EVENTS = {
   "run.ended": (event) => {
     changed(event);
     say(ENDINGS[event.state] ?? "");
+    efforts.refresh();
     tell("conversations");
   },
   "session.renamed": (event) => {
@@ -64,7 +70,7 @@ const EVENTS = {
   },
   "session.archived": () => tell("conversations"),
   "session.unarchived": () => tell("conversations"),
-  "session.configured": () => refreshContext(),
+  "session.configured": () => resync(),
 };
 const ENDINGS = {
   completed: "The reply is complete",
@@ -94,7 +100,8 @@ function apply(event) {
     return false;
   }
   seq = event.seq;
-  EVENTS[event.kind]?.(event);
+  if (event.kind.startsWith("effort.")) efforts.happened(event);
+  else EVENTS[event.kind]?.(event);
   return true;
 }
 
@@ -113,6 +120,7 @@ async function resync() {
   seq = Math.max(seq, now);
   waiting.every(apply);
   refreshContext();
+  efforts.refresh();
 }
 
 function live() {
@@ -146,7 +154,7 @@ function show(next) {
 // -- from the person
 
 function send(text) {
-  document.getElementById("suggestions")?.remove();
+  for (const id of ["suggestions", "where"]) document.getElementById(id)?.remove();
   outbox.add(text);
   follower.pin();
 }
@@ -191,10 +199,14 @@ async function stop() {
 
 async function act(form, submitter) {
   const fields = submitter?.name ? { [submitter.name]: submitter.value } : {};
+  const { turn } = form.closest(".turn")?.dataset ?? {};
+  efforts.acted(form.dataset.effort);
   submitter?.setAttribute("disabled", "");
   const answer = await post(form.action, fields);
   if (!answer.ok) alert(whyNot(answer));
-  log.refresh(Number(form.closest(".turn").dataset.turn));
+  submitter?.removeAttribute("disabled");
+  if (turn) log.refresh(Number(turn));
+  if (!turn || form.dataset.effort) efforts.refresh();
 }
 
 document.addEventListener("submit", (event) => {
@@ -210,7 +222,7 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("click", (event) => {
   const back = event.target.closest("[data-put-back]");
   if (back) composer.putBack(back.parentElement.querySelector("template.raw").content.textContent);
-  const link = event.target.closest(".meter a");
+  const link = event.target.closest("a[data-section]");
   if (link) {
     event.preventDefault();
     showSection(link.dataset.section);
@@ -237,6 +249,7 @@ function refreshRunning() {
 function arrived(node) {
   composer.running = Boolean(log.running);
   pending.arrived((number) => log.turn(number));
+  efforts.arrived(document);
   if (node === log.node) follower.watch(node);
   placeWindow();
 }
@@ -319,6 +332,7 @@ bind(GROUP, "y", "Copy the message", () => {
 bind(GROUP, "Escape", "Stop the reply", () => (log.running ? stop() : false));
 
 composer.running = Boolean(log.running);
+efforts.arrived(document);
 placeWindow();
 showPending();
 if (location.hash) document.querySelector(location.hash)?.scrollIntoView();

@@ -1,0 +1,473 @@
+"""Efforts on the page: the panel, the notices in the log, where the next message goes, and every control."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from efforts import actions, events
+from efforts.actions import Place
+from efforts.domain.lifecycle import PointerState, SummaryState, Via
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
+from efforts.snapshots import efforts_view, main_branch, where_view
+
+from .conftest import HTMX, Scene
+
+Address = Callable[..., str]
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+SUMMARY = "The webhook answered too late; it stores the event first and retries 3 times."
+
+
+class Work:
+    """What a person or the model does to the efforts of one conversation."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.session = scene, scene.session
+
+    def place(self, via: Via = Via.CONTROL) -> Place:
+        return actions.here(Session.objects.get(pk=self.session.pk), actor=self.session.owner, via=via)
+
+    def by_model(self) -> Place:
+        branch = main_branch(self.session)
+        return Place(branch=branch, turn=branch.head, via=Via.MODEL)
+
+    def open(self, name: str, *talk: str) -> str:
+        slug = actions.open_effort(self.place(), name).effort.slug
+        for text in talk:
+            self.scene.ask(text, f"Noted: {text}")
+        return slug
+
+    def conclude(self, name: str, *talk: str, summary: str = SUMMARY) -> str:
+        """Concluded, with a summary that stands."""
+        slug = self.open(name, *talk or ("It times out.", "It works now."))
+        state = actions.close_effort(self.place(), slug)
+        self.stands(state, summary)
+        return slug
+
+    def stands(self, state: EffortState, text: str) -> None:
+        """As the summary of a concluded effort comes to stand."""
+        pointer = ContextPointer.objects.create(
+            branch=state.branch, effort=state.effort, text=text, tokens=18, source_sha256="0" * 64
+        )
+        for label in TurnLabel.objects.filter(branch=state.branch, effort=state.effort):
+            PointerTurn.objects.create(pointer=pointer, branch=state.branch, turn=label.turn)
+        EffortState.objects.filter(pk=state.pk).update(summary=SummaryState.STANDS)
+        self.note("effort.summarised", state.effort.slug, text=text, tokens=18, drafter="builtin")
+
+    def note(self, kind: str, slug: str, **more: object) -> int:
+        branch = main_branch(self.session)
+        data = {"turn": branch.head, "branch": str(branch.pk), "effort": slug, "via": "model", **more}
+        return events.append(self.session.pk, kind, data)
+
+    def state(self, slug: str) -> EffortState:
+        return EffortState.objects.get(effort__session=self.session, effort__slug=slug)
+
+    def active(self) -> str | None:
+        effort = Branch.objects.select_related("active_effort").get(session=self.session).active_effort
+        return effort.slug if effort else None
+
+    def last(self, kind: str) -> Event:
+        return Event.objects.filter(session=self.session, kind=kind).latest("seq")
+
+
+@pytest.fixture
+def work(scene: Scene) -> Work:
+    return Work(scene)
+
+
+def shown(client: Client, where: str) -> str:
+    answer = client.get(where, headers=HTMX)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+# The panel
+
+
+def test_a_conversation_without_efforts_says_how_one_begins(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "Hi")
+    page = as_alice.get(address()).content.decode()
+    assert "None yet. One begins when you say what you work on" in page
+    assert "of-turn" not in page
+
+
+def test_the_panel_lists_active_open_expanded_awaiting_concluded_in_this_order(
+    as_alice: Client, work: Work, address: Address
+) -> None:
+    work.conclude("perf fix")
+    expanded = work.conclude("auth bug")
+    waiting = work.open("tax return", "The form is due in May.")
+    actions.close_effort(work.place(), waiting)
+    work.open("guild feature", "We plan the guild.")
+    work.open("payment webhook", "The webhook times out.")
+    actions.expand_effort(work.place(), expanded)
+    panel = shown(as_alice, address("efforts/"))
+    places = [panel.index(f'id="effort-{slug}"') for slug in ("payment-webhook", "guild-feature", "auth-bug")]
+    places += [panel.index(f'id="effort-{slug}"') for slug in ("tax-return", "perf-fix")]
+    assert places == sorted(places)
+    for word in ("Active", "Open", "Expanded", "Awaiting summary", "Concluded"):
+        assert word in panel
+
+
+def test_only_controls_that_apply_are_offered(as_alice: Client, work: Work, address: Address) -> None:
+    work.conclude("perf fix")
+    work.open("guild feature")
+    work.open("payment webhook")
+    panel = shown(as_alice, address("efforts/"))
+    offered = {
+        (slug, verb)
+        for slug in ("perf-fix", "guild-feature", "payment-webhook")
+        for verb in ("switch", "conclude", "reopen", "expand", "collapse")
+        if address(f"efforts/{slug}/{verb}/") in panel.split("destination")[0]
+    }
+    assert offered == {
+        ("perf-fix", "reopen"),
+        ("perf-fix", "expand"),
+        ("guild-feature", "switch"),
+        ("guild-feature", "conclude"),
+        ("payment-webhook", "conclude"),
+    }
+
+
+def test_what_an_effort_costs_is_a_link_to_the_plan(as_alice: Client, work: Work, address: Address) -> None:
+    work.conclude("perf fix")
+    panel = shown(as_alice, address("efforts/"))
+    assert f'href="{address("context/")}" data-section="summary">18 in the prompt' in panel
+
+
+def test_more_than_eight_concluded_are_folded(as_alice: Client, work: Work, address: Address) -> None:
+    for number in range(10):
+        work.conclude(f"job {number}", "Done.")
+    panel = shown(as_alice, address("efforts/"))
+    assert "2 more concluded" in panel
+    folded = panel.index("2 more concluded")
+    assert panel.index('id="effort-job-9"') < folded < panel.index('id="effort-job-0"')
+
+
+def test_a_search_finds_by_id_name_and_headline(as_alice: Client, work: Work, address: Address) -> None:
+    work.conclude("perf fix", summary="The query lacked an index.")
+    work.open("guild feature")
+    for query in ("INDEX", "perf-fix", "fix perf"):
+        panel = shown(as_alice, address(f"efforts/?efforts={query}"))
+        assert 'id="effort-perf-fix"' in panel
+        assert 'id="effort-guild-feature"' not in panel
+    assert "No effort has “sailing”." in shown(as_alice, address("efforts/?efforts=sailing"))
+
+
+def test_a_search_leaves_the_destination_alone(as_alice: Client, work: Work, address: Address) -> None:
+    work.open("guild feature")
+    assert 'data-active="guild-feature"' in shown(as_alice, address("efforts/?efforts=sailing"))
+
+
+def test_a_quiet_open_effort_is_offered_for_concluding(as_alice: Client, work: Work, address: Address) -> None:
+    work.open("guild feature", "We plan the guild.")
+    work.open("payment webhook")
+    Branch.objects.filter(session=work.session).update(head=40)
+    panel = shown(as_alice, address("efforts/"))
+    assert "Quiet for 39 turns." in panel
+    as_alice.post(address("efforts/guild-feature/conclude/"), {"via": "offer"})
+    assert work.state("guild-feature").via == Via.OFFER
+
+
+def test_the_panel_has_a_page_of_its_own(as_alice: Client, work: Work, address: Address) -> None:
+    work.open("guild feature")
+    whole = as_alice.get(address("efforts/"))
+    assert "<html" in whole.content.decode()
+    assert 'id="effort-guild-feature"' in whole.content.decode()
+    assert "HX-Request" in whole.headers["Vary"]
+
+
+def test_names_are_inert_and_of_any_script(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.open("日本旅行")
+    work.open("<script>alert(1)</script>")
+    page = as_alice.get(address()).content.decode()
+    assert "<script>alert" not in page
+    assert as_alice.post(address(f"efforts/{slug}/switch/")).status_code == 200
+    assert work.active() == "日本旅行"
+
+
+# Controls
+
+
+def test_the_price_is_shown_before_it_is_paid(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.conclude("auth bug", "The token expires after an hour. " * 40, "Fixed.")
+    told = shown(as_alice, address(f"efforts/{slug}/price/"))
+    as_alice.post(address(f"efforts/{slug}/expand/"))
+    assert f"+{work.last('effort.expanded').data['tokens']:,} tokens" in told
+
+
+def test_the_price_of_what_cannot_be_expanded_says_why(as_alice: Client, work: Work, address: Address) -> None:
+    assert as_alice.get(address("efforts/nothing/price/"), headers=HTMX).status_code == 404
+    slug = work.conclude("auth bug", "The token expires after an hour. " * 1_500, "Fixed.")
+    assert "are free" in shown(as_alice, address(f"efforts/{slug}/price/"))
+
+
+def test_every_control_is_the_action_of_the_same_name(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.conclude("auth bug")
+    other = work.open("guild feature")
+    work.open("payment webhook")
+
+    def does(verb: str, to: str) -> None:
+        answer = as_alice.post(address(f"efforts/{to}/{verb}/"))
+        assert (answer.status_code, answer.json()) == (200, {"effort": to})
+
+    does("expand", slug)
+    assert work.state(slug).expanded_turn is not None
+    does("collapse", slug)
+    assert work.state(slug).expanded_turn is None
+    does("switch", other)
+    assert work.active() == other
+    does("reopen", slug)
+    assert (work.active(), work.state(slug).status) == (slug, "open")
+    does("conclude", slug)
+    assert (work.state(slug).status, work.state(slug).via) == ("concluded", "control")
+
+
+def test_a_control_that_does_not_apply_is_refused_in_words(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.open("auth bug")
+    for verb in ("switch", "reopen", "expand", "collapse", "use-summary", "retry-summary"):
+        answer = as_alice.post(address(f"efforts/{slug}/{verb}/"))
+        assert answer.status_code in (409, 422), verb
+        assert answer.json()["text"].endswith((".", ".")), verb
+    assert as_alice.post(address("efforts/nothing/conclude/")).status_code == 422
+    assert as_alice.post(address(f"efforts/{slug}/explode/")).status_code == 404
+
+
+def test_a_plain_form_comes_back_to_the_page(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.open("auth bug")
+    refused = as_alice.post(address(f"efforts/{slug}/collapse/"), headers=BROWSER)
+    assert refused.status_code == 422
+    assert "is not expanded" in refused.content.decode()
+    assert as_alice.post(address(f"efforts/{slug}/conclude/"), headers=BROWSER).headers["Location"] == address()
+
+
+@pytest.mark.parametrize("rest", ["efforts/x/conclude/", "efforts/undo/1/", "efforts/work-session/"])
+def test_changes_are_made_by_post_alone(rest: str, as_alice: Client, work: Work, address: Address) -> None:
+    assert as_alice.get(address(rest)).status_code == 405
+
+
+def test_a_stranger_reaches_no_effort(as_bob: Client, work: Work, address: Address) -> None:
+    slug = work.open("auth bug", "Hello")
+    for rest in ("efforts/", "where/", "efforts/new/", f"efforts/{slug}/price/", f"efforts/{slug}/rename/"):
+        assert as_bob.get(address(rest), headers=HTMX).status_code == 404, rest
+    for rest in (f"efforts/{slug}/conclude/", "efforts/undo/1/", "efforts/work-session/", "turns/1/move/"):
+        assert as_bob.post(address(rest)).status_code == 404, rest
+    assert work.state(slug).status == "open"
+
+
+def test_a_new_effort_is_begun_by_its_name(as_alice: Client, work: Work, address: Address) -> None:
+    assert 'name="name"' in shown(as_alice, address("efforts/new/"))
+    answer = as_alice.post(address("efforts/new/"), {"name": "Guild feature"}, headers=HTMX)
+    assert (answer.status_code, json.loads(answer.headers["HX-Trigger"])) == (
+        204,
+        {"closeDialog": None, "efforts": None},
+    )
+    assert work.active() == "guild-feature"
+    refused = as_alice.post(address("efforts/new/"), {"name": "…"}, headers=HTMX)
+    assert refused.status_code == 422
+    assert 'class="error"' in refused.content.decode()
+
+
+def test_an_effort_gets_another_name_and_keeps_its_id(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.open("auth bug")
+    assert 'value="auth bug"' in shown(as_alice, address(f"efforts/{slug}/rename/"))
+    as_alice.post(address(f"efforts/{slug}/rename/"), {"name": "Sign-in bug"}, headers=HTMX)
+    assert Effort.objects.get(slug=slug).name == "Sign-in bug"
+    assert as_alice.get(address("efforts/nothing/rename/"), headers=HTMX).status_code == 404
+
+
+def test_a_new_work_session_collapses_what_is_expanded(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.conclude("auth bug")
+    assert "New work session" not in shown(as_alice, address("efforts/"))
+    actions.expand_effort(work.place(), slug)
+    assert "New work session" in shown(as_alice, address("efforts/"))
+    assert as_alice.post(address("efforts/work-session/")).json() == {"collapsed": 1}
+    assert work.state(slug).expanded_turn is None
+
+
+def test_a_turn_shows_its_effort_and_can_be_moved(as_alice: Client, work: Work, address: Address) -> None:
+    work.scene.ask("Hello", "Hi")
+    work.open("guild feature", "We plan the guild.")
+    assert "guild-feature" in shown(as_alice, address("turns/2/"))
+    choices = shown(as_alice, address("turns/1/move/"))
+    assert 'value="guild-feature"' in choices
+    assert as_alice.post(address("turns/1/move/"), {"effort": "guild-feature"}, headers=HTMX).status_code == 204
+    assert work.state("guild-feature").turns == 2
+    as_alice.post(address("turns/1/move/"), {"effort": ""}, headers=HTMX)
+    assert work.state("guild-feature").turns == 1
+    assert as_alice.post(address("turns/1/move/"), {"effort": "nothing"}, headers=HTMX).status_code == 422
+
+
+# Notices
+
+
+def test_a_notice_stands_after_the_turn_it_belongs_to_without_its_dashes(
+    as_alice: Client, work: Work, address: Address
+) -> None:
+    work.scene.ask("Hello", "Hi")
+    actions.open_effort(work.by_model(), "guild feature")
+    work.scene.ask("Next", "Yes")
+    log = shown(as_alice, address("log/"))
+    assert log.index("Hello") < log.index("Started effort: guild-feature") < log.index("Next")
+    assert "---" not in log
+
+
+def test_what_is_done_before_the_first_turn_stands_above_it(as_alice: Client, work: Work, address: Address) -> None:
+    work.open("guild feature", "We plan the guild.")
+    log = shown(as_alice, address("log/"))
+    assert log.index("Started effort: guild-feature") < log.index("We plan the guild.")
+
+
+def test_undo_is_offered_on_the_last_thing_the_model_did(as_alice: Client, work: Work, address: Address) -> None:
+    work.scene.ask("Hello", "Hi")
+    actions.open_effort(work.by_model(), "guild feature")
+    opened = work.last("effort.opened").seq
+    assert address(f"efforts/undo/{opened}/") in shown(as_alice, address("turns/1/"))
+    actions.close_effort(work.by_model(), "guild-feature")
+    concluded = work.last("effort.concluded").seq
+    part = shown(as_alice, address("turns/1/"))
+    assert address(f"efforts/undo/{opened}/") not in part
+    assert address(f"efforts/undo/{concluded}/") in part
+
+
+def test_what_a_person_did_offers_no_undo(as_alice: Client, work: Work, address: Address) -> None:
+    work.scene.ask("Hello", "Hi")
+    work.open("guild feature")
+    assert "/undo/" not in shown(as_alice, address("turns/1/"))
+
+
+def test_what_was_undone_is_marked_as_taken_back(as_alice: Client, work: Work, address: Address) -> None:
+    work.scene.ask("Hello", "Hi")
+    actions.open_effort(work.by_model(), "guild feature")
+    opened = work.last("effort.opened").seq
+    assert as_alice.post(address(f"efforts/undo/{opened}/")).json() == {"undone": opened}
+    part = shown(as_alice, address("turns/1/"))
+    assert "taken back" in part
+    assert "/undo/" not in part
+    assert as_alice.post(address(f"efforts/undo/{opened}/")).status_code in (409, 422)
+
+
+def test_a_conclusion_gains_its_summary(as_alice: Client, work: Work, address: Address) -> None:
+    work.scene.ask("Hello", "Hi")
+    state = actions.close_effort(work.place(), work.open("auth bug"))
+    assert "Its summary is being written." in shown(as_alice, address("turns/1/"))
+    work.stands(state, SUMMARY)
+    part = shown(as_alice, address("turns/1/"))
+    assert f"Summary: {SUMMARY}" in part
+    assert "being written" not in part
+
+
+def test_a_summary_that_waits_is_asked_about(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.open("auth bug", "It fails.", "It works now.")
+    actions.close_effort(work.by_model(), slug)
+    EffortState.objects.update(summary=SummaryState.WAITING, draft=SUMMARY)
+    work.note("effort.summary_waiting", slug, text=SUMMARY)
+    part = shown(as_alice, address("turns/2/"))
+    assert "Use the summary?" in part
+    assert part.count("/undo/") == 1
+    assert as_alice.post(address(f"efforts/{slug}/use-summary/")).status_code == 200
+    assert ContextPointer.objects.get(state=PointerState.ACTIVE).text == SUMMARY
+    assert "Use the summary?" not in shown(as_alice, address("turns/2/"))
+
+
+def test_a_summary_that_failed_says_why_and_can_be_retried(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.open("auth bug", "It fails.")
+    actions.close_effort(work.place(), slug)
+    EffortState.objects.update(summary=SummaryState.FAILED, draft="The model sent nothing.")
+    part = shown(as_alice, address("turns/1/"))
+    assert "There is no summary: The model sent nothing." in part
+    assert as_alice.post(address(f"efforts/{slug}/retry-summary/")).status_code == 200
+    assert work.state(slug).summary == SummaryState.DUE
+
+
+def test_an_offer_asks_until_something_happens_to_the_effort(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.open("auth bug", "It works now.")
+    offered = work.note("effort.offered", slug, why="resolved")
+    part = shown(as_alice, address("turns/1/"))
+    assert "Conclude auth-bug?" in part
+    assert f'data-offer="{offered}"' in part
+    as_alice.post(address(f"efforts/{slug}/conclude/"), {"via": "offer"})
+    assert work.state(slug).via == Via.OFFER
+    assert "Conclude auth-bug?" not in shown(as_alice, address("turns/1/"))
+
+
+def test_several_alike_are_one_line_that_opens(as_alice: Client, work: Work, address: Address) -> None:
+    for name in ("auth bug", "perf fix"):
+        actions.expand_effort(work.place(), work.conclude(name))
+    work.scene.ask("Hello", "Hi")
+    actions.new_work_session(work.place())
+    number = Turn.objects.filter(session=work.session).count()
+    part = shown(as_alice, address(f"turns/{number}/"))
+    assert "Collapsed effort ×2" in part
+    assert part.count("(back to summary)") >= 2
+    assert part.count("/undo/") == 2
+
+
+def test_the_quiet_setting_folds_notes_but_not_questions(as_alice: Client, work: Work, address: Address) -> None:
+    work.scene.ask("Hello", "Hi")
+    work.open("perf fix")
+    slug = work.open("auth bug")
+    work.note("effort.offered", slug, why="resolved")
+    form = {"endpoint": "", "budget": "16000", "ambient_window": "10", "quiet_notices": "on"}
+    form["endpoint"] = initial_endpoint(as_alice, address)
+    assert as_alice.post(address("settings/"), form, headers=HTMX).status_code == 204
+    part = shown(as_alice, address("turns/1/"))
+    assert ">2 notes<" in part
+    assert part.index("2 notes") < part.index("Conclude auth-bug?")
+    assert part.index("</details>", part.index("2 notes")) < part.index("Conclude auth-bug?")
+
+
+def initial_endpoint(client: Client, address: Address) -> str:
+    form = client.get(address("settings/"), headers=HTMX).context["form"]
+    return str(form.initial["endpoint"])
+
+
+# Where the next message goes, and where one was
+
+
+def test_the_composer_names_the_active_effort(as_alice: Client, work: Work, address: Address) -> None:
+    assert ">no effort<" in as_alice.get(address()).content.decode()
+    work.open("guild feature")
+    work.open("payment webhook")
+    page = as_alice.get(address()).content.decode()
+    chip = page[page.index('id="destination"') :]
+    assert 'data-active="payment-webhook"' in chip
+    assert address("efforts/guild-feature/switch/") in chip
+
+
+def test_who_comes_back_after_an_hour_is_told_where_things_were_left(
+    as_alice: Client, work: Work, address: Address
+) -> None:
+    work.open("guild feature", "Guilds have at most 40 members.")
+    actions.close_effort(work.place(), work.open("tax return", "It is due in May."))
+    assert 'id="where"' not in as_alice.get(address()).content.decode()
+    Session.objects.update(last_activity_at=timezone.now() - timedelta(hours=2))
+    page = as_alice.get(address()).content.decode()
+    block = page[page.index('id="where"') :]
+    assert "Guilds have at most 40 members." in block
+    assert "its summary is being written" in block
+    assert "Guilds have at most 40 members." in shown(as_alice, address("where/"))
+
+
+def test_where_i_was_names_efforts_in_which_nothing_was_said(work: Work) -> None:
+    work.open("guild feature")
+    view = where_view(work.session)
+    assert [effort.slug for effort in view.untouched] == ["guild-feature"]
+    assert not view.is_empty
+
+
+def test_first_words_are_cut_at_a_word(work: Work) -> None:
+    work.open("guild feature", "guild " * 60)
+    [left] = where_view(work.session).open
+    assert left.asked.endswith("guild …")
+    assert len(left.asked) < 150
+
+
+def test_an_effort_without_a_state_in_the_branch_is_not_there(work: Work) -> None:
+    Effort.objects.create(session=work.session, slug="elsewhere", name="Elsewhere")
+    assert efforts_view(work.session).rows == ()
