@@ -100,9 +100,9 @@ def chatter(seed: int, mean: int) -> list[tuple[int, int]]:
     ]
 
 
-@pytest.mark.parametrize(("mean", "most"), [(200, 0.1), (350, 0.25), (700, 0.33)])
+@pytest.mark.parametrize(("mean", "most"), [(200, 0.2), (350, 0.25), (700, 0.33)])
 def test_at_the_smallest_budget_the_beginning_seldom_moves(mean: int, most: float) -> None:
-    # Seen: .05, .20 and .27 of all calls; with a tenth as headroom .09, .37 and .48, with none .13, .58 and .68.
+    # Seen: .15, .22 and .29 of all calls, with 1,200 of the 4,000 tokens in system text and tools.
     talks = [list(talk(chatter(seed, mean))) for seed in range(10)]
     moved = sum(map(moved_by_the_budget, talks))
     assert moved / (TURNS * len(talks)) < most
