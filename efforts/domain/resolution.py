@@ -15,7 +15,7 @@ SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
 CLAUSE = re.compile(r"\s*[,;:]\s+|\s+[-–—]+\s+|、|\b(?:but|although|though|because|so|aber|pero|mais)\b")
 
 
-def _phrases(*patterns: str) -> re.Pattern[str]:
+def phrases(*patterns: str) -> re.Pattern[str]:
     """Whole words, where the script has words."""
     whole = (pattern if ord(pattern[0]) > 0x3000 else rf"\b(?:{pattern})(?!\w)" for pattern in patterns)
     return re.compile("|".join(whole))
@@ -37,7 +37,7 @@ ELSE_MEANT = (
     r"(?! (?:by(?! the way)|before|so far|wrong|at|me|us|him|her|you|price|rates?|to (?:me|us|him|her|you)|it|this|that"
     r"|from|off on|for (?:now|today)|tomorrow|soon|next|later)\b)"
 )
-RESOLVED = _phrases(
+RESOLVED = phrases(
     r"(?:is|are|was|were|'s|'re|am|i'm|been|got|all|now|finally|just|already|both|its|thats) "
     rf"{NOW}(?:{ENDED}){ELSE_MEANT}",
     rf"(?:i|we|have|'ve|has|'s) {NOW}(?:{ENDED_IT}) (?:{IT})(?! (?:to (?:me|us)|with))(?: (?:in|off|up|out|over))?",
@@ -74,7 +74,7 @@ AT_ONCE = re.compile(
     rf"|(?:{ENDED_IT}) (?:it|them|everything)(?!\w)(?! (?:to|with)))"
 )
 # These hold a negation or a request of their own, which takes nothing back.
-RELEASED = _phrases(
+RELEASED = phrases(
     r"no longer (?:needed?|necessary|relevant|required|an issue|a problem|applies|matters|interested|want)",
     r"(?:don't|dont|do not|doesn't|does not|won't|needn't) (?:have to|need to|need|want to|want|matter)"
     r"[^.?!]{0,50}? any ?more",
@@ -125,7 +125,7 @@ GOES_ON = re.compile(
     r"(?:next\b(?! (?:week|year|month))|now for the next|on to the next|one more|another one|then the)"
 )
 # Said outright: whatever else the message says, the work is left and not ended.
-LEFT = _phrases(
+LEFT = phrases(
     r"(?:let's|lets|let us|we|i|please|to|and|can) (?:\w+ )?pause|pause (?:it|this|that|the|here|for)|paused?(?= ?$)",
     r"(?<!.)pause",
     r"(?:put|leave|set) [^.?!]{1,40}(?:on hold|aside|on ice|on the back burner)|on hold(?: for)?",
@@ -144,7 +144,7 @@ LEFT = _phrases(
     "また明日|続きは|休憩",
 )
 # Said in passing: it gives way where the same message says that the work has ended.
-TURNS_AWAY = _phrases(
+TURNS_AWAY = phrases(
     r"wait|hold on|hang on|later|brb|be right back|bbl|afk|back (?:in|soon|later)|ttyl|gtg|lunch|dinner|coffee break",
     r"tomorrow|tonight|another (?:time|day)|next week|good ?night|bedtime|interrupted",
     r"(?:gotta|have to|need to|must|got to) (?:go|run|leave|hop off|head out|dash)",

@@ -6,14 +6,15 @@ import json
 
 import pytest
 
-from efforts.domain.assembly import AMBIENT_LABEL, CUT, NOTES, STUB
+from efforts.domain.assembly import NOTES_BEGIN, NOTES_END
+from efforts.domain.layers import AMBIENT_LABEL, CUT, STUB
 from efforts.domain.rendering import MARKS
 from efforts.domain.sentences import split
 from efforts.llm.builtin import replies
 from efforts.llm.builtin.prompt import ToolResult, own_words, read, texts_of
 from efforts.llm.builtin.terms import keywords, terms
 
-LABEL = AMBIENT_LABEL.format(first=5, last=9)
+LABEL = AMBIENT_LABEL.format(first=5)
 
 
 def said(*messages: tuple[str, str]) -> list[tuple[str, str]]:
@@ -43,7 +44,7 @@ def test_the_mark_of_a_stopped_reply_is_not_its_text():
 
 
 def test_the_stub_says_that_turns_are_hidden():
-    stub = STUB.format(first=1, last=4, tokens="812")
+    stub = STUB.format(last=4, tokens="812")
     content = f"{LABEL}\n{stub}\nOne."
     prompt = read({"messages": [{"role": "user", "content": content}, {"role": "user", "content": "And?"}]})
     assert prompt.hidden
@@ -56,7 +57,7 @@ def test_the_line_in_place_of_a_cut_is_not_the_users():
 
 
 def test_notes_are_not_the_question():
-    content = NOTES.format(text="The focus is billing.") + "\nWhat now?"
+    content = f"{NOTES_BEGIN}\nThe focus is billing.\n{NOTES_END}\nWhat now?"
     prompt = read({"messages": [{"role": "user", "content": content}]})
     assert prompt.question == "What now?"
     assert [(text.where, text.text) for text in prompt.said] == [("notes", "The focus is billing.")]

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from efforts.domain.sentences import sentences
-from efforts.llm.builtin import replies
-from efforts.llm.builtin.cues import ABOUT_ITSELF, ASKS, CUES, GREETING, OVERVIEW, SEARCH, THANKS
-from efforts.llm.builtin.passages import (
-    GOOD_SCORE,
-    QUESTION_MARK,
-    SURE_SCORE,
-    Passage,
-    Text,
-    cut,
-    overview,
-    quotes,
-    rank,
-)
-from efforts.llm.builtin.prompt import Prompt, ToolResult, error_of, read, texts_of
-from efforts.llm.builtin.terms import keywords, terms
+from efforts.llm.builtin import follow_ups, replies
+from efforts.llm.builtin.acts import Act, acts_of
+from efforts.llm.builtin.cues.talk import ABOUT_ITSELF, ASKS, CUES, GREETING, OVERVIEW, SEARCH, THANKS
+from efforts.llm.builtin.passages import GOOD_SCORE, QUESTION_MARK, SURE_SCORE, Text, cut, overview, quotes, rank
+from efforts.llm.builtin.prompt import Prompt, read
+from efforts.llm.builtin.terms import keywords
 from efforts.llm.protocol import ToolCall
 
 JUST_NOW = "you, just now"
@@ -42,12 +33,12 @@ class Reply:
 
 def answer(request: Mapping[str, Any]) -> Reply:
     prompt = read(request)
-    # Before the cues: the message that called for a search is still there, and would call for it again and again.
+    # Before the cues: the message that called for a tool is still there, and would call for it again and again.
     if prompt.results:
-        return Reply(text=_from_results(prompt))
-    call = _cued_call(prompt)
-    if call is not None:
-        return _calling(call, request)
+        return _calling(request, *follow_ups.next_acts(prompt)) or Reply(text=follow_ups.told(prompt))
+    called = _calling(request, *(_searches(prompt) or acts_of(prompt)))
+    if called:
+        return called
     if text := _small_talk(prompt.question):
         return Reply(text=text)
     return _from_prompt(prompt, request)
@@ -63,53 +54,30 @@ def _from_prompt(prompt: Prompt, request: Mapping[str, Any]) -> Reply:
     just_said = Text(text=told, where=JUST_NOW, by_user=True, order=len(prompt.said))
     passages = cut([*prompt.said, just_said])
     query = " ".join(keywords(asked))
-    may_search = prompt.hidden and SEARCH in prompt.tools and bool(query)
+    may_search = prompt.incomplete and SEARCH in prompt.tools and bool(query)
     # While earlier turns can be searched, half an answer in sight is not settled for.
     if good := rank(asked, passages, at_least=SURE_SCORE if may_search else GOOD_SCORE):
         return Reply(text=replies.quoting(replies.SAID, quotes(good)))
-    if may_search:
-        return _calling((SEARCH, {"query": query}), request)
-    return Reply(text=replies.nothing(searched=False))
+    searching = _calling(request, (SEARCH, {"query": query})) if may_search else None
+    return searching or Reply(text=replies.nothing(searched=False))
 
 
-def _from_results(prompt: Prompt) -> str:
-    """Quotes what the tools found; what was asked for is what was searched for."""
-    last = prompt.results[-1]
-    if error := error_of(last):
-        return replies.failed(error)
-    opening = replies.FOUND if last.name == SEARCH else replies.TOOL_SAID
-    found = cut(texts_of(last))
-    wanted = _searched_for(last) or prompt.question
-    best = rank(wanted, cut([*texts_of(last), *prompt.said])) or _sharing_a_word(found, wanted)
-    return replies.quoting(opening, quotes(best)) if best else replies.nothing(searched=True)
-
-
-def _sharing_a_word(found: Sequence[Passage], wanted: str) -> list[Passage]:
-    """The search ranks whole messages; where no passage stands out, the first that has to do with it will do."""
-    return [passage for passage in found if not passage.is_question and passage.terms & terms(wanted)][:1]
-
-
-def _searched_for(result: ToolResult) -> str:
-    try:
-        arguments = json.loads(result.arguments)
-    except ValueError:
-        return ""
-    return str(arguments.get("query", "")) if isinstance(arguments, dict) else ""
-
-
-def _cued_call(prompt: Prompt) -> tuple[str, dict[str, Any]] | None:
+def _searches(prompt: Prompt) -> tuple[Act, ...]:
     for cue in CUES if len(prompt.question) <= LONGEST_CUED else ():
         match = cue.phrase.search(prompt.question) if cue.tool in prompt.tools else None
         if match:
-            return cue.tool, cue.arguments(match)
-    return None
+            return ((cue.tool, cue.arguments(match)),)
+    return ()
 
 
-def _calling(call: tuple[str, dict[str, Any]], request: Mapping[str, Any]) -> Reply:
-    name, arguments = call
+def _calling(request: Mapping[str, Any], *acts: Act) -> Reply | None:
     # Not random: the same request must give the same bytes.
     id_ = f"call_{fingerprint(request)[:16]}"
-    return Reply(tool_calls=(ToolCall(id_, name, json.dumps(arguments, ensure_ascii=False)),))
+    calls = tuple(
+        ToolCall(f"{id_}_{number}" if number else id_, name, json.dumps(arguments, ensure_ascii=False))
+        for number, (name, arguments) in enumerate(acts)
+    )
+    return Reply(tool_calls=calls) if calls else None
 
 
 def _small_talk(message: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from efforts.llm.builtin.passages import Text
@@ -14,11 +14,50 @@ from efforts.llm.builtin.replies import is_built_in, is_own_line
 # What domain/assembly.py and domain/rendering.py write, and what the engine's quotes must not contain.
 LABEL = re.compile(r"^\[(?:Conversation|Effort)\b[^\[\]]*\bturns? (\d+)[^\[\]]*\]$")
 HIDDEN = re.compile(r"^\[Turns? [^\[\]]* not shown\.[^\[\]]*\]$")
+EFFORT_LABEL = re.compile(r"^\[Effort (\S+), [^\[\]]*from turn \d+\]$")
 # User messages side by side are joined for strict chat templates; only this line tells where one ended.
 TURN_ENDS = re.compile(r"^\[no reply: [^\[\]]*\]$")
 PROGRAM_LINE = re.compile(r"^\[(?:… [^\[\]]*|stopped here)\]$")
 NOTES_BEGIN = re.compile(r"^\[Notes\b[^\[\]]*\]$")
 NOTES_END = "[End of notes]"
+HEADLINE = re.compile(r"^- (\S+) \(turns? [^()]*\): (.*)$")
+# The lines of the state note, and what of the state they give.
+STATE_LINES = {
+    "Active effort": "active",
+    "Other open efforts": "others",
+    "Expanded efforts": "expanded",
+    "Concluded without summary yet": "awaiting",
+}
+STATE_LINE = re.compile(rf"^({'|'.join(STATE_LINES)}): (.+)$")
+UNLISTED = re.compile(r"^Not listed: ([\d,]+) concluded efforts?\b")
+THIS_TURN = re.compile(r"^This is turn [\d,]+\.$")
+NO_EFFORT = "none"
+SUMMARY = "summary of "
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """The efforts as the prompt tells them, by id. `unlisted`: there are concluded ones that it does not name."""
+
+    active: str = ""
+    others: tuple[str, ...] = ()
+    expanded: tuple[str, ...] = ()
+    awaiting: tuple[str, ...] = ()
+    headlines: Mapping[str, str] = field(default_factory=dict)
+    unlisted: bool = False
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        return (self.active, *self.others) if self.active else self.others
+
+    @property
+    def concluded(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.headlines, *self.expanded, *self.awaiting)))
+
+    @property
+    def in_short(self) -> tuple[str, ...]:
+        """Concluded, and only their summaries are in the prompt."""
+        return tuple(id_ for id_ in self.headlines if id_ not in self.expanded)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +71,7 @@ class ToolResult:
 class Prompt:
     """`said`: what may be quoted, oldest first, without the current message. `hidden`: earlier turns are not shown.
 
-    `results`: what tools answered since the current message.
+    `results`: what tools answered since the current message, in `rounds` replies. `logs`: the texts shown of an effort.
     """
 
     question: str
@@ -40,6 +79,14 @@ class Prompt:
     hidden: bool
     tools: frozenset[str]
     results: tuple[ToolResult, ...]
+    rounds: int
+    state: State
+    logs: Mapping[str, tuple[Text, ...]]
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether something that was said is not in the prompt."""
+        return self.hidden or bool(self.state.in_short) or self.state.unlisted
 
 
 @dataclass
@@ -51,11 +98,17 @@ class _Reader:
     first_of_layer: bool = False
     hidden: bool = False
     current: str = ""
+    effort: str = ""
+    state: State = field(default_factory=State)
+    headlines: dict[str, str] = field(default_factory=dict)
+    logs: dict[str, list[Text]] = field(default_factory=dict)
 
     def user(self, content: str) -> None:
         """One user message holds a user's text, and before it whatever had no reply or is not the user's."""
         lines: list[str] = []
         notes: list[str] | None = None
+        # Only what stands before the current message is the state of now.
+        self.state = State()
         for line in content.splitlines():
             if notes is not None:
                 notes = self._note(line, notes)
@@ -69,8 +122,11 @@ class _Reader:
         self._end_turn(lines)
 
     def add(self, text: str, where: str, *, by_user: bool = False) -> None:
-        if text.strip():
-            self.said.append(Text(text=text.strip(), where=where, by_user=by_user, order=len(self.said)))
+        if not text.strip():
+            return
+        said = Text(text=text.strip(), where=where, by_user=by_user, order=len(self.said))
+        self.said.append(said)
+        self.logs.setdefault(self.effort, []).append(said)
 
     def place(self, who: str) -> str:
         return f"{who}, turn {self.turn}" if self.turn else f"{who}, earlier"
@@ -86,10 +142,42 @@ class _Reader:
         self.add(self.current, self.place("you"), by_user=True)
 
     def _note(self, line: str, notes: list[str]) -> list[str] | None:
-        if line != NOTES_END:
-            return [*notes, line]
-        self.add("\n".join(notes), "notes")
-        return None
+        if line == NOTES_END:
+            self._end_notes(notes)
+            return None
+        return notes if self._tells_state(line) else [*notes, line]
+
+    def _end_notes(self, notes: list[str]) -> None:
+        """Notes are nobody's words in a layer; the line that begins a summary names its effort."""
+        effort, self.effort, where = self.effort, "", "notes"
+        held: list[str] = []
+        for line in notes:
+            if found := HEADLINE.match(line):
+                self._add_note(held, where)
+                where, held = f"{SUMMARY}{found[1]}", [found[2]]
+            else:
+                held.append(line)
+        self._add_note(held, where)
+        self.effort = effort
+
+    def _add_note(self, lines: list[str], where: str) -> None:
+        text = "\n".join(lines).strip()
+        self.add(text, where)
+        if where.startswith(SUMMARY):
+            self.headlines[where.removeprefix(SUMMARY)] = text
+
+    def _tells_state(self, line: str) -> bool:
+        if found := STATE_LINE.match(line):
+            ids = tuple(found[2].split(", ")) if found[2] != NO_EFFORT else ()
+            key = STATE_LINES[found[1]]
+            self.state = replace(self.state, **{key: "".join(ids[:1]) if key == "active" else ids})
+        elif UNLISTED.match(line):
+            self.state = replace(self.state, unlisted=True)
+        elif HIDDEN.match(line):
+            self.hidden = True
+        else:
+            return bool(THIS_TURN.match(line))
+        return True
 
     def _heed(self, line: str) -> bool:
         """Whether the program wrote this line, and what it says."""
@@ -98,6 +186,8 @@ class _Reader:
             return True
         if label := LABEL.match(line):
             self.turn, self.first_of_layer = int(label[1]), True
+            effort = EFFORT_LABEL.match(line)
+            self.effort = effort[1] if effort else ""
             return True
         return bool(PROGRAM_LINE.match(line))
 
@@ -115,12 +205,16 @@ def read(request: Mapping[str, Any]) -> Prompt:
     if question:
         # What is asked is no answer to itself.
         reader.said.pop()
+        reader.logs[reader.effort].pop()
     return Prompt(
         question=question,
         said=tuple(reader.said),
         hidden=reader.hidden,
         tools=frozenset(tool["function"]["name"] for tool in request.get("tools") or ()),
         results=tuple(_result(message, calls) for message in messages[now + 1 :] if message["role"] == "tool"),
+        rounds=sum(bool(message.get("tool_calls")) for message in messages[now + 1 :]),
+        state=replace(reader.state, headlines=reader.headlines),
+        logs={effort: tuple(texts) for effort, texts in reader.logs.items()},
     )
 
 
@@ -137,10 +231,19 @@ def texts_of(result: ToolResult, where: str = "") -> list[Text]:
     return [_message_text(message, order=-1 - i) for i, message in enumerate(messages)]
 
 
-def error_of(result: ToolResult) -> str:
+def answer_of(result: ToolResult) -> Mapping[str, Any]:
+    """What the tool answered; empty where that is no JSON object."""
     answer = _parsed(result.content)
-    error = answer.get("error") if isinstance(answer, dict) else None
-    return str(error) if error else ""
+    return answer if isinstance(answer, dict) else {}
+
+
+def error_of(result: ToolResult) -> str:
+    return str(answer_of(result).get("error") or "")
+
+
+def arguments_of(result: ToolResult) -> Mapping[str, Any]:
+    arguments = _parsed(result.arguments)
+    return arguments if isinstance(arguments, dict) else {}
 
 
 def _take(reader: _Reader, message: Mapping[str, Any], calls: Mapping[str, tuple[str, str]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from efforts.llm.builtin.passages import Quote
@@ -18,8 +19,32 @@ HELLO = "Hello. I am the built-in engine of CCM Web, not a language model."
 WELCOME = "You are welcome."
 ABOUT = "I am the built-in engine of CCM Web, not a language model."
 
+STARTED = "Started the effort {id}."
+CONCLUDED = "Concluded the effort {id}."
+REOPENED = "Opened the effort {id} again."
+SWITCHED = "Switched to the effort {id}."
+EXPANDED = "The log of {id} is open now."
+COLLAPSED = "Put the log of {id} away. Its summary stays."
+EFFORTS = "These are the efforts here:"
+NO_EFFORTS = "There are no efforts here yet."
+FOUND_EFFORTS = "The search found these efforts:"
+LOG_SAYS = "Its log says:"
+DONE = {
+    "open_effort": STARTED,
+    "close_effort": CONCLUDED,
+    "reopen_effort": REOPENED,
+    "switch_effort": SWITCHED,
+    "expand_effort": EXPANDED,
+    "collapse_effort": COLLAPSED,
+}
+
 # Old conversations are full of these: a sentence that is worded anew is taken for somebody's words, and quoted.
-OPENINGS = (SAID, OVERVIEW, FOUND, TOOL_SAID, NOTED, NOTHING, NOTHING_FOUND, TOOL_FAILED, HELLO, WELCOME, ABOUT)
+OPENINGS = (
+    *(SAID, OVERVIEW, FOUND, TOOL_SAID, NOTED, NOTHING, NOTHING_FOUND, TOOL_FAILED, HELLO, WELCOME, ABOUT),
+    *(EFFORTS, NO_EFFORTS, FOUND_EFFORTS),
+)
+# These begin with what was done to an effort.
+DONE_LINE = re.compile("|".join(re.escape(line).replace(re.escape("{id}"), r"\S+") for line in DONE.values()))
 
 WHAT_WORKS = (
     "I can only quote what was said here. Ask about something from this conversation, in its own words, "
@@ -29,11 +54,12 @@ ABILITIES = """I answer by quoting what was said in this conversation, with the 
 I do not write anything new.
 
 - Tell me facts, decisions or notes, then ask about them: *When is the release?*
+- Begin a piece of work, and say when it is done: *Let's plan the offsite*, *The offsite is booked.*
 - Ask me to look further back: *Search our messages for the release date.*
 - For real answers, connect a model in Settings. What you said here stays."""
 NO_MODEL = f"I am not a language model. {WHAT_WORKS}"
 LATER = "I can quote this when you ask about it."
-OWN_TEXTS = (*OPENINGS, NO_MODEL, LATER, ABILITIES)
+OWN_TEXTS = (*OPENINGS, LOG_SAYS, NO_MODEL, LATER, ABILITIES)
 # Shorter pieces occur in anybody's text.
 SHORTEST_PIECE = 16
 
@@ -41,7 +67,10 @@ SHORTEST_PIECE = 16
 def is_built_in(lines: Sequence[str]) -> bool:
     """Whether a reply is the engine's: the first line tells, also where Stop left only a part of it."""
     first = lines[0].rstrip() if lines else ""
-    return first in OPENINGS or (len(lines) == 1 and len(first) > 1 and any(o.startswith(first) for o in OPENINGS))
+    if first in OPENINGS or DONE_LINE.match(first):
+        return True
+    begun = (*OPENINGS, *(line.split("{")[0] for line in DONE.values()))
+    return len(lines) == 1 and len(first) > 1 and any(opening.startswith(first) for opening in begun)
 
 
 def is_own_line(line: str) -> bool:
@@ -56,6 +85,15 @@ def quoting(opening: str, quotes: Sequence[Quote]) -> str:
 
 def noted() -> str:
     return f"{NOTED}\n\n{LATER}"
+
+
+def done(tool: str, id_: str) -> str:
+    return DONE[tool].format(id=id_)
+
+
+def efforts(entries: Sequence[str], *, found: bool = False) -> str:
+    opening = FOUND_EFFORTS if found else EFFORTS
+    return "\n".join([opening, "", *(f"- {entry}" for entry in entries)]) if entries else NO_EFFORTS
 
 
 def nothing(*, searched: bool) -> str:

@@ -1,4 +1,4 @@
-"""Phrases that the engine acts on: small talk, questions about itself, and cues that call a tool."""
+"""Small talk, questions about the engine itself, and cues that search the messages."""
 
 from __future__ import annotations
 

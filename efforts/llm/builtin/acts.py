@@ -1,0 +1,263 @@
+"""What a message asks to be done with efforts: the tools to call first, in order; most messages ask for nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from efforts.domain.resolution import CLAUSE, SENTENCE, plain_text, resolving_sentences
+from efforts.llm.builtin.cues import efforts as cues
+from efforts.llm.builtin.cues.talk import ASKS, GREETING, THANKS
+from efforts.llm.builtin.passages import QUESTION_MARK, SURE_SCORE, cut, rank
+from efforts.llm.builtin.prompt import SUMMARY, Prompt
+from efforts.llm.builtin.terms import keywords, terms
+from efforts.llm.builtin.topics import closest, name_share, name_terms, named, topic_of
+
+Act = tuple[str, dict[str, Any]]
+
+OPEN, CLOSE, REOPEN, SWITCH = "open_effort", "close_effort", "reopen_effort", "switch_effort"
+EXPAND, COLLAPSE, STATUS, SEARCH_EFFORTS = "expand_effort", "collapse_effort", "effort_status", "search_efforts"
+
+# What is longer was pasted: its phrases are nobody's wish.
+LONGEST_READ = 700
+LONGEST_STATUS, LONGEST_NAME_ALONE = 90, 4
+SHORTEST_BEGINNING = 4
+CODE = re.compile(r"^(?:```.*?```|(?:    |\t|>).*?)$", re.MULTILINE | re.DOTALL)
+# Words of a question that say what kind of thing is asked for, and not which.
+ASKED_KINDS = terms(
+    "name names guy person place stuff bit tiny again called call sister brother cousin friend mother need needs"
+    " wanna pass buy exact exactly details detail point run look dig find found give sent told asked sure once time ago"
+    " already ever earlier before back got get went made done new old number please standing want forgot us today now"
+    " tomorrow yesterday"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """One message, and the efforts it is said among."""
+
+    prompt: Prompt
+
+    @cached_property
+    def text(self) -> str:
+        return plain_text(CODE.sub("", self.prompt.question)).strip()[:LONGEST_READ]
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        return tuple(sentence for sentence in SENTENCE.split(self.text) if sentence and sentence.strip())
+
+    @cached_property
+    def logs(self) -> dict[str, str]:
+        """What is shown of each open effort."""
+        logs = self.prompt.logs
+        return {id_: "\n".join(said.text for said in logs.get(id_, ())) for id_ in self.prompt.state.open}
+
+    @cached_property
+    def asks(self) -> bool:
+        return any(QUESTION_MARK.search(sentence) or ASKS.match(sentence) for sentence in self.sentences)
+
+
+def acts_of(prompt: Prompt) -> tuple[Act, ...]:
+    view = View(prompt=prompt)
+    if not view.text or GREETING.fullmatch(view.text) or THANKS.fullmatch(view.text):
+        return ()
+    for rule in RULES:
+        if acts := tuple(act for act in rule(view) if act[0] in prompt.tools):
+            return acts
+    return ()
+
+
+def _status(view: View) -> tuple[Act, ...]:
+    state = view.prompt.state
+    asked = len(view.text) <= LONGEST_STATUS and cues.STATUS.search(view.text)
+    return ((STATUS, {}),) if asked and not named(view.text, (*state.open, *state.concluded)) else ()
+
+
+def _collapse(view: View) -> tuple[Act, ...]:
+    expanded = view.prompt.state.expanded
+    for sentence in view.sentences if expanded else ():
+        pieces = [piece for piece in CLAUSE.split(sentence) if not cues.KEEPS.search(piece)]
+        for piece in (*pieces, " ".join(pieces)):
+            if id_ := _put_away(view, piece):
+                return ((COLLAPSE, {"id": id_}),)
+    return ()
+
+
+def _put_away(view: View, piece: str) -> str:
+    state = view.prompt.state
+    id_ = named(piece, state.expanded)
+    outright, let_go = cues.COLLAPSE.search(piece), cues.LETS_GO.search(piece)
+    if id_ and (outright or let_go or resolving_sentences(piece)):
+        return "" if state.active and named(piece, state.open) and not outright else id_
+    only = state.expanded[0] if len(state.expanded) == 1 else ""
+    pronoun = outright and not named(piece, state.open)
+    return only if pronoun or (let_go and not state.open) else ""
+
+
+def _reopen(view: View) -> tuple[Act, ...]:
+    state = view.prompt.state
+    for sentence in view.sentences:
+        id_ = named(sentence, state.concluded)
+        if (
+            id_
+            and not named(sentence, state.open)
+            and cues.REOPEN.search(sentence)
+            and not QUESTION_MARK.search(sentence)
+        ):
+            return ((REOPEN, {"id": id_}),)
+    return ()
+
+
+def _conclude(view: View) -> tuple[Act, ...]:
+    """The open effort that a resolving sentence names, else the active one; and what the message goes on to."""
+    ended = resolving_sentences(view.text)
+    state = view.prompt.state
+    if not ended:
+        return ()
+    id_ = next((found for sentence in ended if (found := named(sentence, state.open))), state.active)
+    if not id_:
+        return ()
+    rest = " ".join(sentence for sentence in view.sentences if sentence not in ended)
+    return ((CLOSE, {"id": id_}), *_next_work(view, ended, rest, id_))
+
+
+def _next_work(view: View, ended: tuple[str, ...], rest: str, closed: str) -> tuple[Act, ...]:
+    left = tuple(id_ for id_ in view.prompt.state.open if id_ != closed)
+    after = [piece for sentence in ended for piece in CLAUSE.split(sentence)[1:]]
+    for piece in (*after, rest):
+        if (id_ := _goes_to(piece, left)) and len(left) > 1:
+            return ((SWITCH, {"id": id_}),)
+        begun = cues.BEGINS.search(piece)
+        if begun and not named(piece, left) and (topic := topic_of(piece, begun.end())):
+            return ((OPEN, {"name": topic}),)
+    return ()
+
+
+def _expand(view: View) -> tuple[Act, ...]:
+    state = view.prompt.state
+    whole = named(view.text, state.in_short)
+    places = [view.text] if whole and name_share(view.text, whole) == 1 else view.sentences
+    id_ = next((found for place in places if _asks(place) and (found := named(place, state.in_short))), "")
+    if not id_:
+        return ()
+    rival = named(view.text, state.open)
+    if rival and len(name_terms(rival) & terms(view.text)) > len(name_terms(id_) & terms(view.text)):
+        return ()
+    return ((EXPAND, {"id": id_}),)
+
+
+def _asks(text: str) -> bool:
+    asked = any(QUESTION_MARK.search(sentence) or ASKS.match(sentence) for sentence in SENTENCE.split(text) if sentence)
+    return bool(asked or cues.DETAILS.search(text) or cues.IMPERATIVE.search(text))
+
+
+def _switch(view: View) -> tuple[Act, ...]:
+    state = view.prompt.state
+    left = cues.ENOUGH.search(view.text)
+    elsewhere = cues.ENOUGH.sub(" ", view.text)
+    if id_ := _goes_to(elsewhere, state.others):
+        return ((SWITCH, {"id": id_}),)
+    if id_ := _goes_to(elsewhere, state.in_short, returns=True):
+        return ((REOPEN, {"id": id_}),)
+    if (id_ := named(elsewhere, state.others)) and _is_meant(view, elsewhere, id_):
+        return ((SWITCH, {"id": id_}),)
+    if (id_ := closest(elsewhere, view.logs, state.active)) and not cues.NEW_TOPIC.search(view.text):
+        return ((SWITCH, {"id": id_}),)
+    # Enough of the active one, and there is only one other to go to.
+    if left and named(left["topic"], (state.active,)) and len(state.others) == 1 and not cues.BEGINS.search(elsewhere):
+        return ((SWITCH, {"id": state.others[0]}),)
+    return ()
+
+
+def _is_meant(view: View, text: str, id_: str) -> bool:
+    """A name alone leads to its effort where the active one is not spoken of."""
+    active = view.prompt.state.active
+    return not active or not named(text, (active,))
+
+
+RETURNS = re.compile(r"\b(?:back|return|returning|zurück|volver|revenons)\b")
+
+
+def _goes_to(text: str, ids: tuple[str, ...], *, returns: bool = False) -> str:
+    """What is named right after a word that leads there."""
+    for found in cues.GOES_TO.finditer(text):
+        if returns and not RETURNS.search(found[0]):
+            continue
+        rest = re.split(r"[.?!,;:\n]", text[found.end() :], maxsplit=1)[0]
+        if id_ := named(rest, ids):
+            return id_
+    return ""
+
+
+def _past(view: View) -> tuple[Act, ...]:
+    """Something of an effort that is not named, and that nothing in sight answers."""
+    state = view.prompt.state
+    somewhere = state.in_short or state.unlisted
+    asks = view.asks or cues.IMPERATIVE.search(view.text) or re.search(r"\bagain\W*$", view.text)
+    if not (somewhere and asks and cues.PAST.search(view.text)):
+        return ()
+    # A summary is no answer to somebody who asks what was said.
+    said = [text for text in view.prompt.said if not text.where.startswith(SUMMARY)]
+    if rank(view.text, cut(said), at_least=SURE_SCORE):
+        return ()
+    query = _query(view)
+    return ((SEARCH_EFFORTS, {"query": query}),) if query else ()
+
+
+def _query(view: View) -> str:
+    words = keywords(view.text)
+    telling = [word for word in words if not terms(word) <= ASKED_KINDS]
+    return " ".join(telling or words)
+
+
+def _find_effort(view: View) -> tuple[Act, ...]:
+    found = cues.FIND_EFFORT.search(view.text)
+    query = (found["query"] or found["about"]).strip(" .?!\"'") if found else ""
+    return ((SEARCH_EFFORTS, {"query": query}),) if query else ()
+
+
+def _open(view: View) -> tuple[Act, ...]:
+    text, state = view.text, view.prompt.state
+    if len(text.split()) < SHORTEST_BEGINNING and not cues.BEGINS.search(text):
+        return ()
+    if cues.ONE_OFF.search(text) and not cues.BEGINS.search(text):
+        return ()
+    begun = _beginning(view)
+    if begun is None:
+        return ()
+    name = topic_of(text, begun)
+    if not name:
+        return ()
+    known = next((id_ for id_ in (*state.open, *state.concluded) if name_terms(id_) == terms(name)), "")
+    if not known:
+        return ((OPEN, {"name": name}),)
+    if known in state.concluded:
+        return ((REOPEN, {"id": known}),)
+    return ((SWITCH, {"id": known}),) if known != state.active else ()
+
+
+def _beginning(view: View) -> int | None:
+    """Where the words that begin a piece of work end, 0 where it has no such words; None where nothing begins."""
+    text, active = view.text, view.prompt.state.active
+    begun = cues.BEGINS.search(text)
+    if not active:
+        other = begun or cues.WISHES.search(text)
+        return other.end() if other else 0 if cues.TROUBLE.search(text) else None
+    new = cues.NEW_TOPIC.search(text)
+    said = terms(text)
+    shared = said & terms(f"{active.replace('-', ' ')} {view.logs.get(active, '')}")
+    if new and (other := cues.BEGINS.search(text, new.end()) or begun or cues.WISHES.search(text)):
+        return other.end()
+    if new and new[0] not in cues.IN_PASSING and cues.TROUBLE.search(text):
+        return 0
+    return begun.end() if begun and not shared - COMMON_TALK else None
+
+
+COMMON_TALK = terms("help plan find start begin use work week day time good new need want make")
+
+Rule = Callable[[View], tuple[Act, ...]]
+# The first that finds something to do is heeded.
+RULES: tuple[Rule, ...] = (_status, _find_effort, _collapse, _reopen, _conclude, _expand, _switch, _past, _open)
