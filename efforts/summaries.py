@@ -288,9 +288,8 @@ def accept(state: EffortState, found: EffortLog, made: Draft) -> None:
 
 
 def who_concluded(state: EffortState) -> User:
-    concluded = Event.objects.filter(
-        session=state.branch.session_id, kind="effort.concluded", data__effort=state.effort.slug
-    )
+    here = {"data__effort": state.effort.slug, "data__branch": str(state.branch_id)}
+    concluded = Event.objects.filter(session=state.branch.session_id, kind="effort.concluded", **here)
     last = concluded.select_related("actor").order_by("-seq").first()
     return last.actor if last and last.actor else state.branch.session.owner
 
@@ -305,8 +304,16 @@ def fail(job: Job, why: str) -> None:
 
 def record(state: EffortState, kind: str, **more: Any) -> None:
     # The turn that concluded it, as the notice of that turn gains the summary.
-    data = {"turn": state.concluded_turn, "effort": state.effort.slug, "via": state.via, **more}
+    where = {"turn": state.concluded_turn, "branch": str(state.branch_id)}
+    data = {**where, "effort": state.effort.slug, "via": state.via, **more}
     events.append(state.branch.session_id, kind, with_notice(kind, data))
+
+
+def summarise_now(state: EffortState) -> None:
+    """From the log's own sentences, within the caller's transaction: nobody else sees it claimed."""
+    job = claim(state, "here")
+    if job and (material := read_material(job)):
+        settle(job, material, Draft(text=extract(material), drafter=BUILTIN))
 
 
 # At work

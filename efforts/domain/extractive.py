@@ -14,6 +14,8 @@ Count = Callable[[str], int]
 
 # Tokens.
 LONGEST_SUMMARY = 100
+# A summary is to be smaller than what it stands for: it takes a third of that, but so much in any case.
+SHARE, SMALLEST_SUMMARY = 1 / 3, 40
 # Characters that people and model said; with less there is nothing to summarise.
 SHORT_EFFORT = 50
 BRIEF = "Brief effort: {name} (too short to summarize)"
@@ -21,6 +23,8 @@ BRIEF = "Brief effort: {name} (too short to summarize)"
 TOPIC_WORDS = 24
 # Open work may take this share before what was done is chosen.
 OPEN_SHARE = 0.6
+# Tokens kept for the number of what is open, where nothing of it fits.
+ROOM_FOR_NUMBER = 16
 # Sentences compared with each other.
 MOST_CANDIDATES = 60
 # Sentences this alike say the same, and the later one says it as it is now.
@@ -126,10 +130,10 @@ def summarise(source: Source, *, name: str, count: Count, limit: int = LONGEST_S
     topic = opening(found)
     if topic is None:
         return ""
+    limit = min(limit, max(int(count(source.text) * SHARE), SMALLEST_SUMMARY))
     fits = partial(within, count=count, limit=limit)
     open_work = still_open(found)
-    # Room for the number of what is open, where nothing of it fits.
-    head = trimmed(first_words(topic.text, TOPIC_WORDS), count, limit - 16)
+    head = trimmed(first_words(topic.text, TOPIC_WORDS), count, limit - ROOM_FOR_NUMBER)
     summary = with_open(Summary(topic=head), open_work, partial(within, count=count, limit=int(limit * OPEN_SHARE)))
     for sentence in outcomes(found, topic):
         more = replace(summary, outcomes=(*summary.outcomes, sentence))

@@ -76,6 +76,7 @@ def test_the_notice_gains_the_summary_word_for_word(talk: Session) -> None:
     assert last_event(talk) == {
         "kind": "effort.summarised",
         "turn": 3,
+        "branch": str(main_branch(talk).pk),
         "effort": "payment-webhook",
         "via": "control",
         "text": SAID,

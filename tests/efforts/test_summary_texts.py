@@ -115,6 +115,13 @@ def test_no_log_makes_it_longer_than_it_may_be_and_the_same_log_makes_the_same(
     assert text == summary(*exchanges, name=name)
 
 
+def test_it_takes_a_third_of_a_short_log_at_most() -> None:
+    exchange = ("We set the retry limit to 3 and the delay to 10 seconds.", "Decided: 3 retries, 10 seconds apart.")
+    for length in range(1, 8):
+        talk = [(f"Point {number}. {exchange[0]}", f"{exchange[1]} That was {number}.") for number in range(length)]
+        assert count(summary(*talk)) <= max(count(log(*talk).text) / 3, 40)
+
+
 def test_one_endless_word_is_cut() -> None:
     assert 0 < count(summary(("x1" * 5_000, "All right."))) <= LONGEST_SUMMARY
 
