@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -13,6 +13,7 @@ from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState
 from efforts.models import Branch, ContextPointer, EffortState, Message, Session, TurnLabel
 
 from .planning import main_branch
+from .plans import PlanView
 
 # An open effort without a turn for so long is offered for concluding.
 QUIET_TURNS = 20
@@ -45,7 +46,8 @@ class Standing(StrEnum):
 class EffortView:
     """`tokens` is what its log adds to a prompt, `headline` the text that can stand in for it.
 
-    `quiet` is how many turns there have been since the last one in which it was active.
+    `quiet` is how many turns there have been since the last one in which it was active; `planned_tokens` what a plan
+    has of it, where there is one.
     """
 
     slug: str
@@ -62,6 +64,7 @@ class EffortView:
     summary: SummaryState = SummaryState.NONE
     draft: str = ""
     quiet: int = 0
+    planned_tokens: int | None = None
 
     @property
     def is_open(self) -> bool:
@@ -73,6 +76,8 @@ class EffortView:
 
     @property
     def prompt_tokens(self) -> int:
+        if self.planned_tokens is not None:
+            return self.planned_tokens
         return self.headline_tokens if self.standing == Standing.CONCLUDED else self.tokens
 
     def mentions(self, query: str) -> bool:
@@ -113,9 +118,11 @@ class EffortsView:
         return () if self.query else tuple(concluded[LISTED_CONCLUDED:])
 
 
-def efforts_view(session: Session, *, query: str = "") -> EffortsView:
-    branch = main_branch(session)
-    rows = effort_views(branch)
+def efforts_view(session: Session, *, query: str = "", plan: PlanView | None = None) -> EffortsView:
+    """`plan`: of the next call, which may not have all of an effort."""
+    rows = effort_views(main_branch(session))
+    if plan and not plan.problem:
+        rows = tuple(replace(row, planned_tokens=plan.tokens_of(row.slug)) for row in rows)
     found = tuple(row for row in rows if row.mentions(query))
     return EffortsView(rows=found, total=len(rows), query=query.strip())
 

@@ -48,6 +48,7 @@ class ItemView:
     rule: str
     remedy: str = ""
     turns: tuple[int, int] | None = None
+    effort: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +88,10 @@ class PlanView:
         """Number of the oldest turn that is sent as it was said."""
         shown = (item.turns[0] for item in self.included if item.turns and item.section != "summary")
         return min(shown, default=None)
+
+    def tokens_of(self, effort: str) -> int:
+        """What an effort has in the prompt: its turns, or its headline."""
+        return sum(item.tokens for item in self.included if item.effort == effort)
 
     @property
     def percent(self) -> int:
@@ -176,6 +181,7 @@ def item_view(item: Item) -> ItemView:
         rule=str(item.reason),
         remedy="" if item.included else item.remedy,
         turns=item.turns,
+        effort=item.values.get("effort", ""),
     )
 
 

@@ -57,12 +57,12 @@ def chat_page(
 ) -> HttpResponse:
     context = {**log_context(session, before), "text": text, "error": error}
     # Made with the page, so that a form sent twice is one turn without any script too.
-    more = {"client_id": uuid4().hex, "suggestions": suggestions(session), **efforts_context(session)}
+    more = {"client_id": uuid4().hex, "suggestions": suggestions(session), **efforts_context(session, context["plan"])}
     return page(request, "chat/page.html", {**context, **more}, status=status)
 
 
-def efforts_context(session: Session) -> dict[str, Any]:
-    shown = snapshots.efforts_view(session)
+def efforts_context(session: Session, plan: snapshots.PlanView) -> dict[str, Any]:
+    shown = snapshots.efforts_view(session, plan=plan)
     away = timezone.now() - session.last_activity_at > AWAY
     where = snapshots.where_view(session) if away and shown.total else None
     return {"efforts": shown, "destinations": shown, "where": where}

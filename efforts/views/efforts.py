@@ -43,7 +43,7 @@ def place(request: OwnRequest, session: Session, via: Via = Via.CONTROL) -> Plac
 @require_GET
 def efforts(request: OwnRequest, session_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
-    found = snapshots.efforts_view(session, query=request.GET.get("efforts", ""))
+    found = snapshots.efforts_view(session, query=request.GET.get("efforts", ""), plan=snapshots.preview(session))
     context = {"session": session, "efforts": found}
     if not request.htmx:
         return page(request, "efforts/page.html", context)

@@ -14,7 +14,7 @@ from efforts import actions, events
 from efforts.actions import Place
 from efforts.domain.lifecycle import PointerState, SummaryState, Via
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
-from efforts.snapshots import efforts_view, main_branch, where_view
+from efforts.snapshots import efforts_view, main_branch, preview, where_view
 
 from .conftest import HTMX, Scene
 
@@ -136,8 +136,19 @@ def test_only_controls_that_apply_are_offered(as_alice: Client, work: Work, addr
 
 def test_what_an_effort_costs_is_a_link_to_the_plan(as_alice: Client, work: Work, address: Address) -> None:
     work.conclude("perf fix")
-    panel = shown(as_alice, address("efforts/"))
-    assert f'href="{address("context/")}" data-section="summary">18 in the prompt' in panel
+    answer = as_alice.get(address("efforts/"), headers=HTMX)
+    planned = preview(work.session).tokens_of("perf-fix")
+    link = f'href="{address("context/")}" data-section="summary">{planned} in the prompt'
+    assert 0 < planned < 60
+    assert link in answer.content.decode()
+
+
+def test_an_effort_that_does_not_fit_says_how_much_of_it_does(as_alice: Client, work: Work, address: Address) -> None:
+    for number in range(12):
+        work.open("guild feature", f"Part {number}. " + "The guild has ranks and members. " * 400)
+    [effort] = efforts_view(work.session, plan=preview(work.session)).rows
+    assert 0 < effort.prompt_tokens < effort.tokens
+    assert f"{effort.prompt_tokens:,} in the prompt" in shown(as_alice, address("efforts/"))
 
 
 def test_more_than_eight_concluded_are_folded(as_alice: Client, work: Work, address: Address) -> None:
