@@ -17,12 +17,9 @@ from .conversations import (
     unarchive_session,
 )
 from .efforts import (
-    Place,
     close_effort,
     collapse_effort,
-    effort_here,
     expand_effort,
-    here,
     move_turn,
     new_work_session,
     open_effort,
@@ -32,6 +29,8 @@ from .efforts import (
     switch_effort,
     use_summary,
 )
+from .places import Place, effort_here, here
+from .undo import undo
 
 __all__ = [
     "Place",
@@ -57,5 +56,6 @@ __all__ = [
     "stop_run",
     "switch_effort",
     "unarchive_session",
+    "undo",
     "use_summary",
 ]

@@ -22,8 +22,9 @@ from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Endpoint, Message, Run, Session, Turn
 from efforts.snapshots import counted_tokens, main_branch
 
-from .efforts import here, new_work_session
+from .efforts import new_work_session
 from .names import is_control
+from .places import here
 from .pointers import source_changes
 
 if TYPE_CHECKING:

@@ -6,67 +6,44 @@ so that no two of them decide on the same state.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
-from typing import TYPE_CHECKING, Any
-
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
 
 from efforts import events, labels
-from efforts.domain.lifecycle import EFFORT_MOVES, UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
-from efforts.domain.notices import with_notice
+from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
 from efforts.domain.resolution import sounds_paused
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
-from efforts.models import Branch, Effort, EffortState, Event, Run, Session, Turn, TurnLabel
-from efforts.snapshots import branch_turns, main_branch
+from efforts.models import Branch, Effort, EffortState, Event, Turn, TurnLabel
+from efforts.snapshots import branch_turns
 from efforts.snapshots.expansion import price
 from efforts.snapshots.sources import read_effort_log
 
 from .names import checked_name, numbered, slug_of
-from .pointers import active_pointers, end_pointers, set_pointer, source_changes
+from .places import (
+    NO_SUMMARY,
+    SUMMARY_DUE,
+    Place,
+    activate,
+    active_slug,
+    changing,
+    fresh,
+    known,
+    latest_open,
+    move,
+    named,
+    nearly_named,
+    put_label,
+    record,
+    route,
+    slug_in,
+    slug_or_none,
+    states_of,
+    the_active,
+)
+from .pointers import active_pointers, end_pointers, set_pointer
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-# Names that are this much alike are one effort to the model that gives them.
-NEARLY_THE_SAME = 0.9
-# How many ids an error names.
-NAMED = 5
-NO_SUMMARY = {"summary": SummaryState.NONE, "summary_owner": "", "summary_expires_at": None, "draft": ""}
 IN_THE_PROMPT = "Its log is in the prompt already: answer from it."
-SUMMARY_DUE = {**NO_SUMMARY, "summary": SummaryState.DUE}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where a change happens. `turn` is the number of the running turn, or the branch's head between turns;
-    `run` is there only where the change is made in a run, and then its turn follows the effort; `actor` is None where
-    the model makes it."""
-
-    branch: Branch
-    turn: int
-    via: Via = Via.CONTROL
-    actor: User | None = None
-    run: Run | None = None
-
-
-def here(session: Session, *, actor: User, via: Via = Via.CONTROL, branch: Branch | None = None) -> Place:
-    """A person's place: the end of the branch, the main one where none is named."""
-    branch = branch or main_branch(session)
-    return Place(branch=branch, turn=branch.head, via=via, actor=actor)
-
-
-@contextmanager
-def changing(place: Place) -> Iterator[Branch]:
-    """The branch as it is now, locked until the transaction ends."""
-    with transaction.atomic():
-        locked = Branch.objects.select_for_update(of=("self",))
-        yield locked.select_related("parent", "active_effort", "session").get(pk=place.branch.pk)
 
 
 def open_effort(place: Place, name: str) -> EffortState:
@@ -168,12 +145,10 @@ def expand_effort(place: Place, slug: str) -> int:
     with changing(place) as branch:
         state = known(branch, slug)
         check_expandable(branch, state)
-        cost = price(branch, place.run, slug_in(state))
-        if cost.needed > cost.free:
-            raise Refused("no_room", no_room(slug_in(state), cost.needed, cost.free))
+        tokens = check_affordable(branch, place, state)
         EffortState.objects.filter(pk=state.pk).update(expanded_turn=place.turn)
-        record(place, "effort.expanded", slug_in(state), tokens=cost.tokens)
-    return cost.tokens
+        record(place, "effort.expanded", slug_in(state), tokens=tokens)
+    return tokens
 
 
 def check_expandable(branch: Branch, state: EffortState) -> None:
@@ -184,6 +159,14 @@ def check_expandable(branch: Branch, state: EffortState) -> None:
         raise Refused("expanded", f"{slug} is expanded already. {IN_THE_PROMPT}")
     if not active_pointers(branch, state.effort).exists():
         raise Refused("awaiting", f"{slug} has no summary yet. {IN_THE_PROMPT}")
+
+
+def check_affordable(branch: Branch, place: Place, state: EffortState) -> int:
+    """What expanding it would add to the prompt, in tokens."""
+    cost = price(branch, place.run, slug_in(state))
+    if cost.needed > cost.free:
+        raise Refused("no_room", no_room(slug_in(state), cost.needed, cost.free))
+    return cost.tokens
 
 
 def no_room(slug: str, needed: int, free: int) -> str:
@@ -281,119 +264,6 @@ def retry_summary(place: Place, slug: str) -> None:
         if not failed.update(**SUMMARY_DUE):
             raise Refused("not_failed", f"The summary of {slug_in(state)} has not failed.")
         transaction.on_commit(events.wake_runners)
-
-
-# What the verbs above are made of
-
-
-def states_of(branch: Branch) -> QuerySet[EffortState]:
-    return EffortState.objects.filter(branch=branch).select_related("effort")
-
-
-def known(branch: Branch, slug: str) -> EffortState:
-    """The effort of that id; or of that name, which models give as often."""
-    if state := named(branch, slug_of(slug)):
-        return state
-    raise Refused("unknown", unknown(branch, slug))
-
-
-def effort_here(branch: Branch, slug: str) -> Effort:
-    """The effort of that id or name, as far as the branch has it; else `Refused` names what is close."""
-    return known(branch, slug).effort
-
-
-def named(branch: Branch, slug: str) -> EffortState | None:
-    """By id, else by name: a twin's id is not what its name gives."""
-    if not slug:
-        return None
-    if state := states_of(branch).filter(effort__slug=slug).first():
-        return state
-    return next((state for state in states_of(branch).order_by("pk") if slug_of(state.effort.name) == slug), None)
-
-
-def nearly_named(branch: Branch, name: str) -> EffortState | None:
-    def likeness(state: EffortState) -> float:
-        return SequenceMatcher(None, slug_in(state), slug_of(name)).ratio()
-
-    alike = max(states_of(branch).filter(status=EffortStatus.OPEN), key=likeness, default=None)
-    return alike if alike and likeness(alike) >= NEARLY_THE_SAME else None
-
-
-def unknown(branch: Branch, slug: str) -> str:
-    ids = list(states_of(branch).values_list("effort__slug", flat=True))
-    close = get_close_matches(slug_of(slug), ids, n=NAMED)
-    hint = f"Close to it: {', '.join(close)}. " if close else ""
-    return f"There is no effort {slug[:80]!r} here. {hint}search_efforts finds efforts."
-
-
-def the_active(branch: Branch) -> EffortState:
-    if branch.active_effort_id:
-        return states_of(branch).get(effort=branch.active_effort_id)
-    ids = open_ids(branch)
-    hint = f"Open: {', '.join(ids)}. Name the one to conclude." if ids else "None is open, so none can be concluded."
-    raise Refused("none_active", f"No effort is active. {hint}")
-
-
-def open_ids(branch: Branch) -> list[str]:
-    states = states_of(branch).filter(status=EffortStatus.OPEN).order_by("-active_turn", "-pk")
-    return list(states.values_list("effort__slug", flat=True)[:NAMED])
-
-
-def latest_open(branch: Branch) -> Effort | None:
-    state = states_of(branch).filter(status=EffortStatus.OPEN).order_by("-active_turn", "-pk").first()
-    return state.effort if state else None
-
-
-def move(state: EffortState, to: EffortStatus, refusal: str, **changes: Any) -> None:
-    if to not in EFFORT_MOVES[EffortStatus(state.status)]:
-        raise Refused(state.status, refusal)
-    if not EffortState.objects.filter(pk=state.pk, status=state.status).update(status=to, **changes):
-        raise Refused("changed", f"{slug_in(state)} has just been changed by somebody else. Look again.")
-
-
-def activate(branch: Branch, effort: Effort | None, turn: int) -> None:
-    """Let new messages belong to `effort`; None: to no effort. Where the prompt may be cut anew."""
-    Branch.objects.filter(pk=branch.pk).update(active_effort=effort, effort_epoch=F("effort_epoch") + 1)
-    branch.active_effort = effort
-    if effort:
-        labels.touch(branch, effort, turn)
-
-
-def route(branch: Branch, place: Place, effort: Effort, by: str) -> None:
-    """The running turn follows what is done in it; what is done between turns moves none."""
-    if place.run and not labels.is_stronger(labels.label_of(branch, place.run.turn), by):
-        put_label(branch, place.run.turn, effort, by)
-
-
-def put_label(branch: Branch, turn: Turn, effort: Effort | None, by: str) -> None:
-    label = labels.label_of(branch, turn)
-    changes = effort != (label.effort if label else None)
-    if changes:
-        source_changes(branch, turn)
-    labels.put(branch, turn, effort, by)
-    if changes:
-        source_changes(branch, turn)
-
-
-def record(place: Place, kind: str, slug: str | None, **more: Any) -> int:
-    data = {"turn": place.turn, "branch": str(place.branch.pk), "effort": slug, "via": str(place.via), **more}
-    return events.append(place.branch.session_id, kind, with_notice(kind, data), actor=place.actor)
-
-
-def fresh(state: EffortState) -> EffortState:
-    return EffortState.objects.select_related("effort", "branch").get(pk=state.pk)
-
-
-def active_slug(branch: Branch) -> str | None:
-    return slug_or_none(branch.active_effort)
-
-
-def slug_or_none(effort: Effort | None) -> str | None:
-    return effort.slug if effort else None
-
-
-def slug_in(state: EffortState) -> str:
-    return state.effort.slug
 
 
 def concluded_already(state: EffortState) -> str:

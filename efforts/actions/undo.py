@@ -1,0 +1,177 @@
+"""One change of an effort taken back, as long as nothing else has happened to that effort since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from efforts import labels
+from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState, Via
+from efforts.errors import Refused
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, TurnLabel
+from efforts.snapshots import branch_turns
+from efforts.snapshots.sources import read_effort_log
+
+from .efforts import check_affordable, check_expandable, finished_turn
+from .places import (
+    NO_SUMMARY,
+    SUMMARY_DUE,
+    Place,
+    activate,
+    active_slug,
+    changing,
+    known,
+    latest_open,
+    move,
+    put_label,
+    record,
+    slug_or_none,
+    states_of,
+)
+from .pointers import end_pointers
+
+Inverse = Callable[[Place, Branch, dict[str, Any]], None]
+
+
+def undo(place: Place, seq: int) -> None:
+    """Take event `seq` back. The log keeps it, and says that it was taken back."""
+    with changing(place) as branch:
+        event = of_branch(branch).filter(seq=seq).first()
+        if event is None:
+            raise Refused("unknown_event", "There is no such change here.")
+        if event.kind not in INVERSES:
+            raise Refused("not_undoable", "This cannot be taken back.")
+        check_last(branch, event)
+        INVERSES[event.kind](place, branch, event.data)
+        record(place, "effort.undone", event.data["effort"], of=seq, undone=event.kind)
+
+
+def of_branch(branch: Branch) -> Any:
+    return Event.objects.filter(session=branch.session_id, data__branch=str(branch.pk))
+
+
+def check_last(branch: Branch, event: Event) -> None:
+    since = list(of_branch(branch).filter(seq__gt=event.seq, kind__in=[*INVERSES, "effort.undone"]))
+    taken_back = {later.data["of"] for later in since if later.kind == "effort.undone"}
+    if event.seq in taken_back:
+        raise Refused("undone", "This was taken back already.")
+    standing = [later for later in since if later.kind in INVERSES and later.seq not in taken_back]
+    if any(touches(later, event) for later in standing):
+        raise Refused("overtaken", f"More has happened to {event.data['effort']} since. Use its controls.")
+
+
+def touches(later: Event, event: Event) -> bool:
+    """Whether `later` changed what `event` had made."""
+    if event.kind == "turn.moved":
+        return later.kind == "turn.moved" and later.data["moved"] == event.data["moved"]
+    if later.kind == "turn.moved":
+        # Only an opening took turns with it that would have to go back.
+        slugs = (later.data["source"], later.data["target"])
+        return event.kind == "effort.opened" and event.data["effort"] in slugs
+    return bool(later.data["effort"] == event.data["effort"])
+
+
+def unopen(place: Place, branch: Branch, data: dict[str, Any]) -> None:
+    """Its turns go back to the effort that was active before; nothing remains of it in this branch."""
+    state, before = known(branch, data["effort"]), effort_of(branch, data["before"])
+    for label in TurnLabel.objects.filter(branch=branch, effort=state.effort).select_related("turn"):
+        put_label(branch, label.turn, before, TurnLabel.By.BEGAN)
+    state.delete()
+    give_way(place, branch, state.effort, data["before"])
+
+
+def unconclude(place: Place, branch: Branch, data: dict[str, Any]) -> None:
+    state = known(branch, data["effort"])
+    changes = {"concluded_turn": None, "via": "", **NO_SUMMARY}
+    move(state, EffortStatus.OPEN, "It is open already.", **changes)
+    end_pointers(branch, state.effort, PointerState.INVALIDATED)
+    if not data["was_active"]:
+        return_turn(branch, data, by=TurnLabel.By.CLOSED, before=data["next"])
+    # Where the person has gone elsewhere since, they are not called back.
+    back = data["was_active"] and active_slug(branch) == data["next"]
+    activate(branch, state.effort if back else branch.active_effort, place.turn)
+
+
+def conclude_again(place: Place, branch: Branch, data: dict[str, Any]) -> None:
+    """As it was concluded before; its summary stands again if what it was made from is still all there is."""
+    state = known(branch, data["effort"])
+    changes = {"concluded_turn": data["concluded_turn"], "via": data["concluded_via"], **SUMMARY_DUE}
+    move(state, EffortStatus.CONCLUDED, "It is concluded already.", **changes)
+    return_turn(branch, data, by=TurnLabel.By.OPENED, before=data["before"])
+    give_way(place, branch, state.effort, data["before"])
+    restore_pointer(branch, state)
+
+
+def switch_back(place: Place, branch: Branch, data: dict[str, Any]) -> None:
+    before = effort_of(branch, data["before"], status=EffortStatus.OPEN)
+    if active_slug(branch) != data["effort"] or slug_or_none(before) != data["before"]:
+        raise Refused("overtaken", f"{data['effort']} or the effort before it has changed since. Use their controls.")
+    return_turn(branch, data, by=TurnLabel.By.OPENED, before=data["before"])
+    activate(branch, before, place.turn)
+
+
+def unexpand(place: Place, branch: Branch, data: dict[str, Any]) -> None:
+    states_of(branch).filter(effort__slug=data["effort"]).update(expanded_turn=None)
+
+
+def expand_again(place: Place, branch: Branch, data: dict[str, Any]) -> None:
+    state = known(branch, data["effort"])
+    check_expandable(branch, state)
+    check_affordable(branch, place, state)
+    EffortState.objects.filter(pk=state.pk).update(expanded_turn=place.turn)
+
+
+def move_back(place: Place, branch: Branch, data: dict[str, Any]) -> None:
+    turn = finished_turn(branch, data["moved"])
+    source = known(branch, data["source"]).effort if data["source"] else None
+    put_label(branch, turn, source, TurnLabel.By.MOVED)
+
+
+INVERSES: dict[str, Inverse] = {
+    "effort.opened": unopen,
+    "effort.concluded": unconclude,
+    "effort.reopened": conclude_again,
+    "effort.switched": switch_back,
+    "effort.expanded": unexpand,
+    "effort.collapsed": expand_again,
+    "turn.moved": move_back,
+}
+
+
+def effort_of(branch: Branch, slug: str | None, **wanted: Any) -> Effort | None:
+    state = states_of(branch).filter(effort__slug=slug, **wanted).first() if slug else None
+    return state.effort if state else None
+
+
+def give_way(place: Place, branch: Branch, effort: Effort, before: str | None) -> None:
+    """The effort is not open any more: where it was active, the one before it is, or the one that was last."""
+    if branch.active_effort == effort:
+        back = effort_of(branch, before, status=EffortStatus.OPEN) if before else None
+        activate(branch, back or (latest_open(branch) if before else None), place.turn)
+    else:
+        activate(branch, branch.active_effort, place.turn)
+
+
+def return_turn(branch: Branch, data: dict[str, Any], *, by: str, before: str | None) -> None:
+    """The turn that followed the model's change goes back with it."""
+    turn = branch_turns(branch).filter(number=data["turn"]).first() if data["via"] == Via.MODEL else None
+    label = labels.label_of(branch, turn) if turn else None
+    if turn and label and (label.by, label.effort.slug) == (by, data["effort"]):
+        put_label(branch, turn, effort_of(branch, before), TurnLabel.By.BEGAN)
+
+
+def restore_pointer(branch: Branch, state: EffortState) -> None:
+    ended = ContextPointer.objects.filter(branch=branch, effort=state.effort, state=PointerState.INVALIDATED)
+    pointer = ended.order_by("-pk").first()
+    if pointer is None or not still_covers(branch, state.effort, pointer):
+        return
+    pointer.scope.update(active=True)
+    ContextPointer.objects.filter(pk=pointer.pk).update(state=PointerState.ACTIVE)
+    EffortState.objects.filter(pk=state.pk).update(**{**NO_SUMMARY, "summary": SummaryState.STANDS})
+
+
+def still_covers(branch: Branch, effort: Effort, pointer: ContextPointer) -> bool:
+    """All its turns and no other, the unfinished ones counted, and none of them says anything else now."""
+    labelled = TurnLabel.objects.filter(branch=branch, effort=effort).values_list("turn", flat=True)
+    covered: Iterable[int] = PointerTurn.objects.filter(pointer=pointer).values_list("turn", flat=True)
+    return set(labelled) == set(covered) and read_effort_log(branch, effort).source.sha256 == pointer.source_sha256
