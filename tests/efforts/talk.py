@@ -66,7 +66,7 @@ class Talk:
         recording.take_settings(lease)
         return lease
 
-    def call(self, lease: Lease, name: str, **arguments: Any) -> Any:
+    def call(self, lease: Lease, name: str, /, **arguments: Any) -> Any:
         """The result, as the model reads it."""
         run = Run.objects.select_related("turn__session", "branch__parent").get(pk=lease.run_id)
         number = run.messages.count() + 1

@@ -1,0 +1,324 @@
+"""What a model gets from the tools of efforts: results that say what is now, errors that say what to do."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from efforts import actions, recording
+from efforts.domain.canonical import canonical_json
+from efforts.models import ContextPlan, Event, Message, Run
+from efforts.recording import LeaseLost
+from efforts.runner import Runner
+from efforts.threads import read
+from tests.efforts.talk import Talk
+from tests.fakes.provider import Call, FakeProvider, Reply
+from tests.turns.conftest import Stage
+
+
+def one(talk: Talk, tool: str, text: str = "Go on.", /, **arguments: Any) -> Any:
+    [result] = talk.ask(text, (tool, arguments))
+    return result
+
+
+def calling(tool: str, /, **arguments: Any) -> Call:
+    return Call(tool, json.dumps(arguments))
+
+
+# What they say
+
+
+def test_opening_and_concluding(talk: Talk) -> None:
+    assert one(talk, "open_effort", name="Payment webhook") == {"opened": "payment-webhook", "name": "Payment webhook"}
+    assert one(talk, "open_effort", name="Vacation") == {"opened": "vacation", "name": "Vacation"}
+    assert one(talk, "close_effort") == {
+        "concluded": "vacation",
+        "active": "payment-webhook",
+        "summary": "follows after this turn",
+    }
+    assert one(talk, "close_effort", id="payment-webhook")["active"] is None
+
+
+def test_what_the_model_does_is_on_record_as_the_model_s(talk: Talk) -> None:
+    one(talk, "open_effort", name="Bug")
+    one(talk, "close_effort")
+    assert [(event["kind"], event["via"], event["turn"]) for event in talk.events()] == [
+        ("effort.opened", "model", 1),
+        ("effort.concluded", "model", 2),
+    ]
+    assert talk.state("bug").via == "model"
+    assert {row.actor for row in Event.objects.filter(kind__startswith="effort.")} == {None}
+
+
+def test_reopening_switching_expanding_and_collapsing(talk: Talk) -> None:
+    talk.concluded("Bug")
+    talk.concluded("Tax return")
+    actions.open_effort(talk.place, "Vacation")
+    expanded = one(talk, "expand_effort", id="tax-return")
+    assert expanded["expanded"] == "tax-return"
+    assert expanded["tokens"] > 0
+    assert expanded["note"] == "Its log is in your prompt now; answer from it."
+    assert one(talk, "collapse_effort", id="tax-return") == {"collapsed": "tax-return"}
+    assert one(talk, "reopen_effort", id="bug") == {"reopened": "bug", "active": "bug"}
+    assert one(talk, "switch_effort", id="vacation") == {"active": "vacation"}
+
+
+def test_a_name_nearly_like_that_of_an_open_effort_is_that_effort(talk: Talk) -> None:
+    actions.open_effort(talk.place, "Payment webhook")
+    actions.open_effort(talk.place, "Vacation")
+    assert one(talk, "open_effort", name="Payment webhooks")["opened"] == "payment-webhook"
+    assert talk.active == "payment-webhook"
+    assert one(talk, "open_effort", name="Payment terminal")["opened"] == "payment-terminal"
+
+
+def test_a_person_may_open_what_is_nearly_of_the_same_name(talk: Talk) -> None:
+    actions.open_effort(talk.place, "Payment webhook")
+    actions.open_effort(talk.place, "Payment webhooks")
+    assert list(talk.states()) == ["payment-webhook", "payment-webhooks"]
+
+
+@pytest.mark.parametrize("text", ["Let's pause here.", "Hold on a second.", "Let's switch to something else."])
+def test_pausing_concludes_nothing_whatever_the_model_calls(talk: Talk, text: str) -> None:
+    actions.open_effort(talk.place, "Bug")
+    assert one(talk, "close_effort", text) == {
+        "error": "The user pauses or changes topic; that does not conclude anything. Leave it open."
+    }
+    assert talk.states() == {"bug": "open"}
+
+
+def test_the_person_may_conclude_after_words_of_pause(talk: Talk) -> None:
+    actions.open_effort(talk.place, "Bug")
+    talk.ask("Let's pause here.")
+    assert actions.close_effort(talk.place).status == "concluded"
+
+
+# Errors, each of which says what to do
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("open_effort", {"name": ""}, "The name is empty."),
+        ("open_effort", {"name": "../.."}, "no letter or digit"),
+        ("open_effort", {"name": "a\x00b"}, "no database takes"),
+        ("open_effort", {"name": "Done thing"}, 'reopen_effort("done-thing") opens it again'),
+        ("open_effort", {}, "name must be of type string"),
+        ("open_effort", {"title": "x"}, "open_effort has no argument 'title'"),
+        ("close_effort", {"id": "nothing-like-it"}, "There is no effort 'nothing-like-it' here."),
+        ("close_effort", {"id": "done-thing"}, "done-thing is concluded already."),
+        ("reopen_effort", {"id": "bug"}, "bug is open already."),
+        ("switch_effort", {"id": "done-thing"}, 'reopen_effort("done-thing")'),
+        ("switch_effort", {"id": "bug"}, "bug is already active."),
+        ("switch_effort", {"id": "done-thin"}, "Close to it: done-thing."),
+        ("expand_effort", {"id": "bug"}, "Its log is in the prompt already"),
+        ("expand_effort", {"id": "shown"}, "shown is expanded already"),
+        ("expand_effort", {"id": "unsummed"}, "unsummed has no summary yet"),
+        ("expand_effort", {"id": "what"}, "search_efforts finds efforts"),
+        ("expand_effort", {"id": ""}, "There is no effort ''"),
+        ("collapse_effort", {"id": "done-thing"}, "is not expanded"),
+        ("search_efforts", {"query": " ? "}, "The query is empty"),
+        ("read_effort", {"id": "done-thing", "from_turn": 50}, "Its turns lie between 1 and 1."),
+        ("read_effort", {"id": "who"}, "There is no effort 'who'"),
+    ],
+)
+def test_each_mistake_is_told_and_changes_nothing(talk: Talk, name: str, arguments: dict[str, Any], told: str) -> None:
+    talk.concluded("Done thing")
+    actions.expand_effort(talk.place, talk.concluded("Shown"))
+    actions.open_effort(talk.place, "Unsummed")
+    actions.close_effort(talk.place)
+    actions.open_effort(talk.place, "Bug")
+    before = (talk.states(), talk.active, len(talk.events()))
+    assert told in one(talk, name, **arguments)["error"]
+    assert (talk.states(), talk.active, len(talk.events())) == before
+
+
+def test_concluding_when_nothing_is_active_is_told(talk: Talk) -> None:
+    assert one(talk, "close_effort")["error"].startswith("No effort is active.")
+
+
+@pytest.mark.parametrize(
+    ("name", "id"),
+    [
+        ("../../evil", "evil"),
+        ("日本旅行", "日本旅行"),
+        ("\u202eתיקון הבאג", "תיקון-הבאג"),
+        ("إصلاح الخطأ", "إصلاح-الخطأ"),
+    ],
+)
+def test_names_of_any_script_are_opened_concluded_and_found(talk: Talk, name: str, id: str) -> None:
+    assert one(talk, "open_effort", name=name)["opened"] == id
+    assert one(talk, "search_efforts", query=id)["matches"][0]["id"] == id
+    assert one(talk, "close_effort", id=id)["concluded"] == id
+
+
+def test_a_batch_is_run_in_order_each_call_with_its_own_result(talk: Talk) -> None:
+    results = talk.ask(
+        "That's done, now the offsite.",
+        ("close_effort", {}),
+        ("open_effort", {"name": "Offsite"}),
+        ("open_effort", {"name": ""}),
+        ("close_effort", {"id": "offsite"}),
+        ("expand_effort", {"id": "offsite"}),
+    )
+    assert ["error" in result for result in results] == [True, False, True, False, True]
+    assert talk.states() == {"offsite": "concluded"}
+
+
+# Status, search, reading
+
+
+def test_the_status_lists_every_effort_with_its_costs(talk: Talk) -> None:
+    talk.concluded("Bug")
+    actions.expand_effort(talk.place, talk.concluded("Tax return"))
+    actions.open_effort(talk.place, "Vacation")
+    status = one(talk, "effort_status")
+    assert status["active"] == "vacation"
+    by_id = {effort["id"]: effort for effort in status["efforts"]}
+    assert {id: (effort["status"], effort["active"], effort["expanded"]) for id, effort in by_id.items()} == {
+        "vacation": ("open", True, False),
+        "tax-return": ("concluded", False, True),
+        "bug": ("concluded", False, False),
+    }
+    raw = talk.state("tax-return").tokens
+    assert (by_id["tax-return"]["raw_tokens"], by_id["tax-return"]["prompt_tokens"]) == (raw, raw)
+    assert by_id["bug"]["prompt_tokens"] == 2
+    assert by_id["bug"]["expand_tokens"] > 0
+    assert status["expansions"]["tokens"] == raw
+    assert status["expansions"]["free"] > 0
+
+
+def test_the_status_of_very_many_efforts_stays_short(talk: Talk) -> None:
+    for number in range(30):
+        actions.open_effort(talk.place, f"Effort number {number}")
+    status = one(talk, "effort_status")
+    assert len(status["efforts"]) == 20
+    assert status["not_listed"] == "10; search_efforts finds them"
+    assert status["active"] == "effort-number-29"
+
+
+@pytest.mark.parametrize("query", ["401", "auth fix", "token refresh", "AUTH-BUG", "expired"])
+def test_an_effort_is_found_by_id_name_headline_and_what_was_said(talk: Talk, query: str) -> None:
+    talk.concluded("Vacation", "Two weeks in Italy.")
+    talk.concluded("Auth bug", "The login answers 401.", "The token is not refreshed.")
+    talk.session.branches.get().pointers.filter(effort__slug="auth-bug").update(text="The token had expired.")
+    [match] = one(talk, "search_efforts", query=query)["matches"]
+    assert (match["id"], match["status"], match["headline"]) == ("auth-bug", "concluded", "The token had expired.")
+
+
+def test_what_was_said_is_shown_with_its_turn(talk: Talk) -> None:
+    talk.concluded("Auth bug", "Hello there.", "The login answers 401.")
+    [match] = one(talk, "search_efforts", query="401")["matches"]
+    assert (match["passage"], match["turn"]) == ("The login answers 401.", 2)
+
+
+def test_open_and_awaiting_efforts_are_found_too(talk: Talk) -> None:
+    actions.open_effort(talk.place, "Auth bug")
+    actions.close_effort(talk.place)
+    actions.open_effort(talk.place, "Auth docs")
+    matches = one(talk, "search_efforts", query="auth")["matches"]
+    assert [(match["id"], match["status"], match["headline"]) for match in matches] == [
+        ("auth-bug", "concluded", None),
+        ("auth-docs", "open", None),
+    ]
+
+
+def test_an_effort_named_so_comes_before_one_that_only_mentions_it(talk: Talk) -> None:
+    talk.concluded("A trip", "I have a bug in my tent.")
+    talk.concluded("Bug", "It is in the parser.")
+    assert [match["id"] for match in one(talk, "search_efforts", query="bug")["matches"]] == ["bug", "a-trip"]
+
+
+def test_nothing_found_is_no_error(talk: Talk) -> None:
+    assert one(talk, "search_efforts", query="zeppelin") == {"matches": [], "of": 0}
+
+
+def test_turns_of_an_effort_are_read_as_far_as_they_fit(talk: Talk) -> None:
+    talk.concluded("Bug", *(f"Part {number}: " + "word " * 290 for number in range(1, 6)))
+    first = one(talk, "read_effort", id="bug")
+    assert [turn["turn"] for turn in first["turns"]] == [1, 2, 3]
+    assert first["next"] == {"turn": 4}
+    rest = one(talk, "read_effort", id="bug", from_turn=4)
+    assert [turn["turn"] for turn in rest["turns"]] == [4, 5]
+    assert rest["next"] is None
+    assert rest["turns"][0]["messages"][0]["text"].startswith("Part 4: word")
+    assert rest["turns"][0]["messages"][1] == {"role": "assistant", "text": "All right."}
+    assert [turn["turn"] for turn in one(talk, "read_effort", id="bug", from_turn=2, to_turn=2)["turns"]] == [2]
+
+
+def test_of_a_very_long_turn_the_beginnings_are_read_and_the_rest_by_message(talk: Talk) -> None:
+    talk.concluded("Bug", "word " * 5_000)
+    result = one(talk, "read_effort", id="bug")
+    message = result["turns"][0]["messages"][0]
+    row = Message.objects.filter(role="user").order_by("id").first()
+    assert row is not None
+    assert message["cut"] == row.pk
+    assert len(canonical_json(result)) < 6_000
+    again = one(talk, "read_message", id=message["cut"], offset=len(message["text"]))
+    assert row.text.startswith(message["text"] + again["text"])
+
+
+# One transaction with its record
+
+
+def test_a_lost_lease_changes_nothing(talk: Talk) -> None:
+    lease = talk.begin("Let's find the bug.")
+    Run.objects.update(lease_owner="somebody:else:x", lease_expires_at=timezone.now())
+    with pytest.raises(LeaseLost):
+        talk.call(lease, "open_effort", name="Bug")
+    assert talk.states() == {}
+    assert Message.objects.filter(role="tool").count() == 0
+
+
+def test_what_cannot_be_recorded_was_not_done(talk: Talk) -> None:
+    lease = talk.begin("Let's find the bug.")
+
+    def tool() -> str:
+        actions.open_effort(talk.place, "Bug")
+        return "\ud800"  # as no database takes it
+
+    with pytest.raises(UnicodeEncodeError):
+        recording.run_and_record(lease, 1, recording.ToolCall(id="c1", name="open_effort", arguments="{}"), tool)
+    assert talk.states() == {}
+
+
+# In a turn with a runner
+
+
+async def test_a_batch_with_errors_goes_on_to_the_answer(stage: Stage, provider: FakeProvider, runner: Runner) -> None:
+    calls = (
+        calling("open_effort", name="Bug"),
+        calling("switch_effort", id="bug"),
+        Call("close_effort", "{"),
+        calling("fly"),
+    )
+    provider.script = [Reply("", calls=calls), Reply("It is open.")]
+    turn = await stage.ask("Let's find the bug.")
+    results = [json.loads(m["content"]) for m in provider.requests[-1]["messages"] if m["role"] == "tool"]
+    assert ["error" in result for result in results] == [False, True, True, True]
+    assert turn.run is not None
+    assert turn.run.state == "completed"
+    assert (await stage.texts(turn))[-1] == ("assistant", "It is open.")
+
+
+async def test_an_effort_expanded_is_readable_in_the_same_turn(
+    stage: Stage, provider: FakeProvider, runner: Runner
+) -> None:
+    provider.script = [Reply("", calls=(calling("open_effort", name="Bug"),)), Reply("The parser, then.")]
+    await stage.ask("The semicolon in line 80 breaks the parser.")
+    await read(lambda: summarised(stage, "Bug"))
+    provider.script = [Reply("", calls=(calling("expand_effort", id="bug"),)), Reply("Line 80.")]
+    await stage.ask("In which line?")
+    before, after = (canonical_json(request["messages"]) for request in provider.requests[-2:])
+    assert "semicolon" not in before
+    assert "The semicolon in line 80 breaks the parser." in after
+    tokens = await read(lambda: list(ContextPlan.objects.order_by("created_at").values_list("tokens", flat=True)))
+    assert tokens[-1] > tokens[-2]
+
+
+def summarised(stage: Stage, name: str) -> None:
+    talk = Talk(stage.session)
+    actions.close_effort(talk.place)
+    talk.summarise(name.casefold())
