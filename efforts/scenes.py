@@ -56,6 +56,11 @@ def play(session: Session, exchanges: Iterable[Exchange]) -> None:
             perform(main_branch(session), exchange)
 
 
+def change(session: Session, act: Act) -> object:
+    """What the person's control does between two turns."""
+    return act(actions.here(session, actor=session.owner))
+
+
 def perform(branch: Branch, exchange: Exchange) -> None:
     number = branch.head + 1
     add_turn(branch, number, exchange.user, exchange.reply, said_before(branch))
