@@ -31,10 +31,15 @@ document.addEventListener("keydown", (event) => {
   event.stopImmediatePropagation();
 });
 
-// What a panel had open stays open when it is read again.
+// What a panel had open stays open when it is read again, and what had the focus in it keeps it.
 document.body.addEventListener("htmx:beforeSwap", (event) => {
   const { target } = event.detail;
   const open = [...target.querySelectorAll("details[open][id]")].map((node) => node.id);
-  const put = () => open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
+  const focused = target.contains(document.activeElement) ? document.activeElement.id : "";
+  const put = () => {
+    open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
+    // Only now, as nothing in closed details can have it.
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  };
   target.addEventListener("htmx:afterSwap", put, { once: true });
 });

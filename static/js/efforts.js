@@ -21,7 +21,7 @@ export class Efforts {
     this.#key = `${HIDDEN}${session}`;
     this.#hidden = new Set(store.readHere(this.#key));
     document.body.addEventListener("htmx:oobAfterSwap", (event) => event.detail.target.id === "destination" && this.#redirected());
-    document.body.addEventListener("htmx:afterSettle", (event) => event.detail.target.id === "effort-list" && this.#keepFocus());
+    document.body.addEventListener("htmx:afterSettle", (event) => event.detail.target.id === "effort-list" && this.#settled());
     document.addEventListener("click", (event) => this.#clicked(event.target));
   }
 
@@ -66,6 +66,12 @@ export class Efforts {
     if (this.#flash && active !== this.#active) this.#destination.classList.add("flash");
     this.#flash = false;
     this.#active = active;
+  }
+
+  #settled() {
+    // Rows that stayed open were opened before anything listened for it: they ask for their price now.
+    for (const open of document.querySelectorAll(".effort[open][hx-get]")) window.htmx.trigger(open, "toggle");
+    this.#keepFocus();
   }
 
   // The button that was pressed may be gone; its effort's row has moved, not vanished.

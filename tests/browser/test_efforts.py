@@ -1,0 +1,349 @@
+"""Efforts from the first to the last on the built-in engine; and what the page keeps while they change under it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, is_live, reply_of, say, session_of, turn
+from tests.browser.test_access import IN_A_TAB, assert_accessible
+from tests.browser.test_conversation import Album
+from tests.fakes.provider import Call, FakeProvider, Reply
+
+pytestmark = pytest.mark.browser
+
+WEBHOOK = "payment-webhook"
+EXCHANGES = (
+    "The webhook handler posts every event to the ledger before it answers, and a cold ledger needs 28 seconds.",
+    "We change the handler: it stores the event by its id, answers with 202 at once and posts to the ledger in a job.",
+    "The job tries three times, after 10, 60 and 300 seconds, and then puts the event on the dead-letter list.",
+    "The load test sent 500 events through the webhook in 41 seconds, without a duplicate and with two retries.",
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = Path(os.environ.get("CCM_SHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class Journey:
+    """One person on one page: says things, looks at the panel, takes pictures."""
+
+    def __init__(self, visitor: Visitor, page: Page, album: Album, width: int) -> None:
+        self.visitor, self.page, self.album, self.width = visitor, page, album, width
+        self.said = 0
+
+    def ask(self, text: str) -> int:
+        """Say it and wait for the end; the number of the turn."""
+        self.said += 1
+        if self.said == 1:
+            begin(self.page, text)
+        else:
+            say(self.page, text)
+        is_in_state(self.page, self.said, "completed")
+        return self.said
+
+    def tab(self, name: str) -> None:
+        if self.width == PHONE:
+            self.page.locator(f".tabs [data-tab={name}]").click()
+
+    def row(self, slug: str) -> Locator:
+        return self.page.locator(f"#effort-{slug}")
+
+    def control(self, slug: str, name: str) -> None:
+        """Press a control in the panel."""
+        self.tab("efforts")
+        if not self.row(slug).get_attribute("open"):
+            self.page.locator(f"#effort-{slug}-row").click()
+        expect(self.row(slug)).to_have_attribute("open", "")
+        self.album.take(self.page, f"panel-{name.lower().replace(' ', '-')}")
+        self.row(slug).get_by_role("button", name=name).click()
+
+    def stands(self, slug: str, standing: str) -> None:
+        expect(self.page.locator(f"li[data-standing={standing}] > #effort-{slug}")).to_have_count(1)
+
+    def goes_to(self, slug: str) -> None:
+        """Where the next message will go, by the composer."""
+        expect(self.page.locator("#destinations-row")).to_have_attribute("data-active", slug)
+
+    def active(self) -> str:
+        return self.page.locator("#destinations-row").get_attribute("data-active") or ""
+
+    def belongs(self, number: int, slug: str) -> None:
+        expect(turn(self.page, number).locator(".of-turn")).to_contain_text(slug or "no effort")
+        assert self.label(number) == slug
+
+    def label(self, number: int) -> str:
+        rows = self.visitor.app.rows(
+            "SELECT e.slug FROM efforts_turnlabel l JOIN efforts_turn t ON t.id = l.turn_id "
+            "JOIN efforts_effort e ON e.id = l.effort_id WHERE t.session_id = ? AND t.number = ?",
+            session_of(self.page),
+            number,
+        )
+        return rows[0][0] if rows else ""
+
+    def note(self, number: int, text: str) -> Locator:
+        note = turn(self.page, number).locator(".note", has_text=text)
+        expect(note).to_be_visible()
+        return note
+
+    def meter(self) -> int:
+        text = self.page.locator("#meter .meter-text > span").first.text_content() or ""
+        found = re.search(r"~([\d,]+) of", text)
+        assert found, text
+        return int(found[1].replace(",", ""))
+
+
+def small_talk_opens_nothing(one: Journey) -> None:
+    one.ask("Hey, how's it going?")
+    expect(one.page.locator(".note")).to_have_count(0)
+    one.goes_to("")
+    one.album.take(one.page, "small-talk")
+
+
+def a_problem_opens_an_effort(one: Journey) -> None:
+    number = one.ask("Let's debug the payment webhook, it times out after 30 seconds")
+    one.note(number, f"Started effort: {WEBHOOK}")
+    one.goes_to(WEBHOOK)
+    one.belongs(number, WEBHOOK)
+    one.belongs(1, "")
+    one.album.take(one.page, "opened")
+
+
+def four_exchanges_belong_to_it(one: Journey) -> None:
+    for text in EXCHANGES:
+        one.belongs(one.ask(text), WEBHOOK)
+    one.tab("efforts")
+    one.stands(WEBHOOK, "active")
+    one.album.take(one.page, "exchanges")
+    one.tab("main")
+
+
+def done_concludes_it_and_the_meter_falls(one: Journey) -> None:
+    before = one.meter()
+    number = one.ask("Done, the webhook works now")
+    note = one.note(number, f"Concluded effort: {WEBHOOK}")
+    expect(note).to_contain_text(re.compile(r"Summary: \S+"))
+    expect(one.page.locator(f"li[data-standing=concluded] > #effort-{WEBHOOK}")).to_have_count(1)
+    one.page.wait_for_function(
+        "before => Number(document.querySelector('#meter .meter-text > span').textContent"
+        ".match(/~([\\d,]+)/)[1].replaceAll(',', '')) < before",
+        arg=before,
+    )
+    one.goes_to("")
+    one.album.take(one.page, "concluded")
+
+
+def a_question_about_it_expands_and_quotes_the_raw_log(one: Journey) -> None:
+    number = one.ask("What exactly did we change for the payment webhook?")
+    one.note(number, f"Expanded effort: {WEBHOOK} (")
+    assert "stores the event by its id, answers with 202 at once" in reply_of(one.page, number)
+    one.stands(WEBHOOK, "expanded")
+    one.album.take(one.page, "expanded")
+
+
+def two_more_efforts_and_each_message_in_the_active_one(one: Journey) -> tuple[str, str]:
+    trip = opened_by(one, "Help me plan the team offsite in October")
+    report = opened_by(one, "I need to write the quarterly report")
+    one.belongs(one.ask("The report has six pages and goes to the board."), report)
+
+    one.page.locator("#text").fill("We need rooms for")
+    one.page.locator("#destinations-row").click()
+    one.album.take(one.page, "destination")
+    one.page.locator("#destinations .sheet").get_by_role("button", name=trip, exact=True).click()
+    one.goes_to(trip)
+    expect(one.page.locator("#text")).to_have_value("We need rooms for")
+    one.belongs(one.ask("We need rooms for twelve people."), trip)
+
+    one.control(report, "Make active")
+    one.stands(report, "active")
+    one.tab("main")
+    one.belongs(one.ask("The numbers of March are still missing in it."), report)
+    return trip, report
+
+
+def opened_by(one: Journey, text: str) -> str:
+    number = one.ask(text)
+    slug = one.label(number)
+    one.note(number, f"Started effort: {slug}")
+    one.goes_to(slug)
+    return slug
+
+
+def undo_takes_a_conclusion_back(one: Journey, report: str) -> None:
+    number = one.ask("The report is finished and sent.")
+    note = one.note(number, f"Concluded effort: {report}")
+    expect(note).to_contain_text(re.compile(r"Summary: \S+"))
+    one.album.take(one.page, "before-undo")
+    note.get_by_role("button", name="Undo").click()
+    expect(one.note(number, f"Concluded effort: {report}")).to_contain_text("taken back")
+    one.goes_to(report)
+    one.stands(report, "active")
+    one.album.take(one.page, "undone")
+
+
+def a_turn_is_moved(one: Journey, trip: str) -> None:
+    turn(one.page, 1).locator(".of-turn").click()
+    expect(one.page.locator("#dialog")).to_be_visible()
+    one.album.take(one.page, "moving")
+    one.page.locator("#dialog").locator(f"button[value={trip}]").click()
+    expect(one.page.locator("#dialog")).to_be_hidden()
+    one.belongs(1, trip)
+    one.album.take(one.page, "moved")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, PHONE])
+def test_efforts_are_opened_concluded_expanded_switched_taken_back_and_moved(
+    visitor: Visitor, folder: Path, width: int, theme: str
+) -> None:
+    page = visitor.page(width=width, theme=theme)
+    one = Journey(visitor, page, Album(folder, f"efforts-{width}-{theme}"), width)
+    small_talk_opens_nothing(one)
+    a_problem_opens_an_effort(one)
+    four_exchanges_belong_to_it(one)
+    done_concludes_it_and_the_meter_falls(one)
+    a_question_about_it_expands_and_quotes_the_raw_log(one)
+    trip, report = two_more_efforts_and_each_message_in_the_active_one(one)
+    undo_takes_a_conclusion_back(one, report)
+    a_turn_is_moved(one, trip)
+    notices = page.locator(".note").all_text_contents()
+    page.reload()
+    is_live(page)
+    assert page.locator(".note").all_text_contents() == notices
+    one.tab("efforts")
+    assert_accessible(page, IN_A_TAB if width == PHONE else None)
+
+
+# With a model whose every word the test chooses
+
+
+def opens(name: str, text: str = "All right.") -> list[Any]:
+    return [Reply(calls=(Call("open_effort", json.dumps({"name": name})),)), Reply(text)]
+
+
+def begun(page: Page, provider: FakeProvider, name: str = "auth bug") -> None:
+    provider.script = opens(name)
+    begin(page, "Users are logged out after an hour.")
+    is_in_state(page, 1, "completed")
+    expect(page.locator("#destinations-row")).to_have_attribute("data-active", name.replace(" ", "-"))
+
+
+def test_the_destination_flashes_when_the_model_changed_it_and_not_when_a_person_did(
+    page: Page, provider: FakeProvider
+) -> None:
+    begun(page, provider)
+    expect(page.locator("#destinations-row")).to_have_class(re.compile("flash"))
+    page.get_by_role("link", name="New effort").first.click()
+    page.get_by_label("Name", exact=True).fill("Guild feature")
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator("#destinations-row")).to_have_attribute("data-active", "guild-feature")
+    expect(page.locator("#destinations-row")).not_to_have_class(re.compile("flash"))
+
+
+def test_what_happens_to_an_effort_is_announced(page: Page, provider: FakeProvider) -> None:
+    begun(page, provider)
+    page.locator("#effort-auth-bug-row").click()
+    page.get_by_role("button", name="Conclude auth bug").click()
+    expect(page.locator("#says")).to_contain_text("Concluded effort: auth-bug")
+
+
+def test_an_open_row_and_the_focus_survive_what_happens_elsewhere(page: Page, provider: FakeProvider) -> None:
+    begun(page, provider)
+    page.locator("#effort-auth-bug-row").click()
+    page.locator("#effort-auth-bug-conclude").focus()
+    fresh = page.locator("#effort-auth-bug").element_handle()
+    page.evaluate("document.body.dispatchEvent(new Event('efforts'))")
+    page.wait_for_function("old => !old.isConnected", arg=fresh)
+    expect(page.locator("#effort-auth-bug")).to_have_attribute("open", "")
+    expect(page.locator("#effort-auth-bug-conclude")).to_be_focused()
+
+
+def test_the_focus_follows_the_effort_whose_control_was_pressed(page: Page, provider: FakeProvider) -> None:
+    begun(page, provider)
+    page.locator("#effort-auth-bug-row").click()
+    page.locator("#effort-auth-bug-conclude").press("Enter")
+    expect(page.locator("#effort-auth-bug-reopen")).to_be_visible()
+    expect(page.locator("#effort-auth-bug-row")).to_be_focused()
+
+
+def test_a_refusal_is_shown_and_changes_nothing(guest: Visitor, provider: FakeProvider) -> None:
+    guest.watch.expect("422")
+    page = guest.page()
+    begun(page, provider)
+    page.locator("#effort-auth-bug-row").click()
+    button = page.locator("#effort-auth-bug-conclude")
+    button.evaluate("node => { node.form.action = node.form.action.replace('conclude', 'collapse') }")
+    button.click()
+    expect(page.locator("#alerts")).to_contain_text("is not expanded")
+    expect(page.locator("li[data-standing=active] > #effort-auth-bug")).to_have_count(1)
+
+
+def test_not_now_hides_an_offer_in_this_tab_alone(guest: Visitor, provider: FakeProvider) -> None:
+    context = guest.context()
+    page = context.new_page()
+    begun(page, provider)
+    say(page, "It works now, thank you.")
+    is_in_state(page, 2, "completed")
+    offer = turn(page, 2).locator("[data-offer]")
+    expect(offer).to_contain_text("Conclude auth-bug?")
+    offer.get_by_role("button", name="Not now").click()
+    expect(offer).to_be_hidden()
+    page.reload()
+    is_live(page)
+    expect(turn(page, 2).locator("[data-offer]")).to_be_hidden()
+    other = context.new_page()
+    other.goto(page.url)
+    turn(other, 2).get_by_role("button", name="Conclude auth-bug").click()
+    expect(turn(other, 2).locator("[data-offer]")).to_have_count(0)
+    expect(turn(page, 2)).to_contain_text("Concluded effort: auth-bug")
+
+
+def test_another_tab_sees_the_same(guest: Visitor, provider: FakeProvider) -> None:
+    context = guest.context()
+    page, other = context.new_page(), context.new_page()
+    begun(page, provider)
+    other.goto(page.url)
+    is_live(other)
+    page.locator("#effort-auth-bug-row").click()
+    page.get_by_role("button", name="Conclude auth bug").click()
+    expect(turn(other, 1)).to_contain_text("Concluded effort: auth-bug")
+    expect(other.locator("#destinations-row")).to_have_attribute("data-active", "")
+
+
+def test_the_price_comes_when_the_row_is_opened(page: Page, provider: FakeProvider) -> None:
+    provider.otherwise = Reply("It was the refresh token, which nobody asked for at sign-in.")
+    begun(page, provider)
+    page.locator("#effort-auth-bug-row").click()
+    page.get_by_role("button", name="Conclude auth bug").click()
+    expect(page.locator("li[data-standing=concluded] > #effort-auth-bug")).to_have_count(1)
+    expect(page.locator("#effort-auth-bug .price")).to_contain_text(re.compile(r"\+?-?\d+ tokens, \d+ % → \d+ %"))
+    page.get_by_role("button", name="Expand auth bug").click()
+    expect(page.locator("li[data-standing=expanded] > #effort-auth-bug")).to_have_count(1)
+    page.get_by_role("button", name="New work session").click()
+    expect(page.locator("li[data-standing=concluded] > #effort-auth-bug")).to_have_count(1)
+
+
+def test_folding_the_notes_takes_effect_at_once(page: Page, provider: FakeProvider) -> None:
+    begun(page, provider)
+    expect(turn(page, 1).locator(".note")).to_be_visible()
+    page.locator("#meter a.chip").click()
+    page.get_by_label("Fold the notes").check()
+    page.locator("#dialog").get_by_role("button", name="Save").click()
+    expect(turn(page, 1)).to_contain_text("1 note")
+    expect(turn(page, 1).locator(".note")).to_be_hidden()
+
+
+def test_where_i_was_is_one_click_away(page: Page, provider: FakeProvider) -> None:
+    begun(page, provider)
+    page.get_by_role("link", name="Where was I?").click()
+    expect(page.locator("#dialog")).to_contain_text("Users are logged out after an hour.")
+    assert_accessible(page)
