@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
 from django.db import models
+from django.db.models import Count, Q
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from efforts import events
@@ -47,8 +49,23 @@ def row_link(row: models.Model | None) -> str:
     return link(str(row), f"admin:efforts_{row._meta.model_name}_change", row.pk)
 
 
+def links(rows: Iterable[models.Model]) -> SafeString:
+    return format_html_join(" · ", "{}", ((row_link(row),) for row in rows)) or SafeString("-")
+
+
+def standing(state: EffortState) -> str:
+    active = ", active" if state.branch.active_effort_id == state.effort_id else ""
+    return f"{state.branch}: {state.status}{active}"
+
+
 def pretty(value: Any) -> SafeString:
     return format_html("<pre>{}</pre>", json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True))
+
+
+def seen_by(request: HttpRequest, rows: models.QuerySet[Any], owner_path: str) -> models.QuerySet[Any]:
+    if request.user.has_perm("efforts.view_any_session"):
+        return rows
+    return rows.filter(**{owner_path: request.user})
 
 
 class ReadOnly(ModelAdmin):
@@ -70,10 +87,7 @@ class ReadOnly(ModelAdmin):
         return False
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
-        rows = super().get_queryset(request)
-        if request.user.has_perm("efforts.view_any_session"):
-            return rows
-        return rows.filter(**{self.owner_path: request.user})
+        return seen_by(request, super().get_queryset(request), self.owner_path)
 
     # Here and not in a view, because every page about one row begins with this.
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
@@ -120,11 +134,19 @@ class BranchAdmin(ReadOnly):
 
 @admin.register(Turn)
 class TurnAdmin(ReadOnly):
-    list_display = ("id", "number", "of_session", "of_run", "tokens", "created_at", "on_page")
+    list_display = ("id", "number", "of_session", "of_run", "of_efforts", "tokens", "created_at", "on_page")
     list_filter = ("run__state",)
     search_fields = ("session__title", "session__id", "messages__text", "client_id")
     date_hierarchy = "created_at"
     list_select_related = ("session", "run__turn")
+    readonly_fields = ("of_efforts",)
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
+        return super().get_queryset(request).prefetch_related("labels__effort")
+
+    @admin.display(description="Effort")
+    def of_efforts(self, row: Turn) -> SafeString:
+        return links(label.effort for label in row.labels.all())
 
     @admin.display(description="Session")
     def of_session(self, row: Turn) -> str:
@@ -167,7 +189,7 @@ class RunAdmin(ReadOnly):
 
     @admin.display(description="Plans")
     def of_plans(self, row: Run) -> SafeString:
-        return SafeString(" · ".join(row_link(plan) for plan in row.plans.order_by("call"))) or SafeString("-")
+        return links(row.plans.order_by("call"))
 
 
 @admin.register(Message)
@@ -218,15 +240,46 @@ class ContextPlanAdmin(ReadOnly):
         return pretty(row.body)
 
 
+class EffortFilter(admin.SimpleListFilter):
+    """Events about efforts; those of one where a link names it."""
+
+    title = "effort"
+    parameter_name = "effort"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        named = self.effort_of(request)
+        return [("any", "Any"), *([(str(named.pk), named.slug)] if named else [])]
+
+    def queryset(self, request: HttpRequest, rows: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        about = rows.filter(Q(kind__startswith="effort.") | Q(kind="turn.moved"))
+        if self.value() is None:
+            return rows
+        if named := self.effort_of(request):
+            return about.filter(session=named.session_id).filter(
+                Q(data__effort=named.slug) | Q(data__source=named.slug) | Q(data__target=named.slug)
+            )
+        return about
+
+    def effort_of(self, request: HttpRequest) -> Effort | None:
+        value = request.GET.get(self.parameter_name, "")
+        if not value.isdecimal():
+            return None
+        return seen_by(request, Effort.objects.all(), "session__owner").filter(pk=int(value)).first()
+
+
 @admin.register(Event)
 class EventAdmin(ReadOnly):
-    list_display = ("id", "seq", "kind", "of_session", "actor", "created_at", "on_page")
-    list_filter = ("kind",)
+    list_display = ("id", "seq", "kind", "of_effort", "of_session", "actor", "created_at", "on_page")
+    list_filter = (EffortFilter, "kind")
     search_fields = ("kind", "session__title", "session__id", "data")
     date_hierarchy = "created_at"
     list_select_related = ("session", "actor")
     exclude = ("data",)
     readonly_fields = ("whole_data",)
+
+    @admin.display(description="Effort")
+    def of_effort(self, row: Event) -> str:
+        return row.data.get("effort") or "-"
 
     @admin.display(description="Session")
     def of_session(self, row: Event) -> str:
@@ -239,29 +292,99 @@ class EventAdmin(ReadOnly):
 
 @admin.register(Effort)
 class EffortAdmin(ReadOnly):
-    list_display = ("slug", "name", "session", "created_at")
-    search_fields = ("slug", "name", "session__title", "session__id")
+    list_display = ("slug", "name", "where_it_stands", "labelled", "of_session", "of_events", "created_at", "on_page")
+    list_filter = ("states__status",)
+    search_fields = ("slug", "name", "session__title", "session__id", "pointers__text")
+    date_hierarchy = "created_at"
     list_select_related = ("session",)
+    readonly_fields = ("of_states", "of_pointers", "labelled", "of_events", "on_page")
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
+        rows = super().get_queryset(request).prefetch_related("states__branch", "states__effort")
+        counted: models.QuerySet[Any] = rows.annotate(labelled=Count("labels", distinct=True))
+        return counted
+
+    @admin.display(description="Status")
+    def where_it_stands(self, row: Effort) -> str:
+        return ", ".join(standing(state) for state in row.states.all()) or "-"
+
+    @admin.display(description="Turns", ordering="labelled")
+    def labelled(self, row: Any) -> int:
+        return int(row.labelled)
+
+    @admin.display(description="Session")
+    def of_session(self, row: Effort) -> str:
+        return row_link(row.session)
+
+    @admin.display(description="Events")
+    def of_events(self, row: Effort) -> SafeString:
+        address = f"{reverse('admin:efforts_event_changelist')}?effort={row.pk}"
+        return format_html('<a href="{}">Events</a>', address)
+
+    @admin.display(description="In branches")
+    def of_states(self, row: Effort) -> SafeString:
+        return links(row.states.select_related("branch", "effort"))
+
+    @admin.display(description="Pointers")
+    def of_pointers(self, row: Effort) -> SafeString:
+        return links(row.pointers.all())
 
 
 @admin.register(EffortState)
 class EffortStateAdmin(ReadOnly):
     owner_path = "branch__session__owner"
     session_path = "branch__session"
-    list_display = ("effort", "branch", "status")
-    list_filter = ("status",)
-    search_fields = ("effort__slug", "branch__session__title")
-    list_select_related = ("effort", "branch")
+    list_display = (
+        "id",
+        "of_effort",
+        "of_branch",
+        "stands",
+        "summary",
+        "via",
+        "turns",
+        "tokens",
+        "expanded_turn",
+        "on_page",
+    )
+    list_filter = ("status", "summary", "via")
+    search_fields = ("effort__slug", "effort__name", "branch__session__title", "branch__session__id", "draft")
+    list_select_related = ("effort", "branch__session")
+
+    @admin.display(description="Effort")
+    def of_effort(self, row: EffortState) -> str:
+        return row_link(row.effort)
+
+    @admin.display(description="Branch")
+    def of_branch(self, row: EffortState) -> str:
+        return row_link(row.branch)
+
+    @admin.display(description="Status", ordering="status")
+    def stands(self, row: EffortState) -> str:
+        return f"{row.status}, active" if row.branch.active_effort_id == row.effort_id else row.status
 
 
 @admin.register(ContextPointer)
 class ContextPointerAdmin(ReadOnly):
     owner_path = "branch__session__owner"
     session_path = "branch__session"
-    list_display = ("id", "effort", "branch", "state", "tokens", "created_at")
+    list_display = ("id", "of_effort", "beginning", "state", "tokens", "actor", "created_at", "on_page")
     list_filter = ("state",)
-    search_fields = ("text", "effort__slug", "branch__session__title")
-    list_select_related = ("effort", "branch")
+    search_fields = ("text", "effort__slug", "effort__name", "branch__session__title", "branch__session__id")
+    date_hierarchy = "created_at"
+    list_select_related = ("effort", "branch__session", "actor")
+    readonly_fields = ("of_turns",)
+
+    @admin.display(description="Effort")
+    def of_effort(self, row: ContextPointer) -> str:
+        return row_link(row.effort)
+
+    @admin.display(description="Text")
+    def beginning(self, row: ContextPointer) -> str:
+        return row.text[:80]
+
+    @admin.display(description="Stands for")
+    def of_turns(self, row: ContextPointer) -> SafeString:
+        return links(entry.turn for entry in row.scope.select_related("turn").order_by("turn__number"))
 
 
 @admin.register(AccountEvent)

@@ -1,0 +1,130 @@
+"""Efforts in the admin: found, linked, read-only, and only one's own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+
+from efforts import actions
+from efforts.demo import open_demo
+from efforts.models import AccountEvent, ContextPointer, Effort, EffortState, Event, Session, Turn
+
+MODELS = ("effort", "effortstate", "contextpointer", "event", "turn")
+
+
+@pytest.fixture
+def demo(alice: User) -> Session:
+    User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
+    return open_demo(alice)[0]
+
+
+def page(client: Client, address: str, status: int = 200) -> str:
+    answer = client.get(address)
+    assert answer.status_code == status
+    return answer.content.decode()
+
+
+def listing(model: str, query: str = "") -> str:
+    return reverse(f"admin:efforts_{model}_changelist") + query
+
+
+def of_row(row: Effort | EffortState | ContextPointer | Event | Turn) -> str:
+    return reverse(f"admin:efforts_{row._meta.model_name}_change", args=[row.pk])
+
+
+def shown(html: str, model: str) -> list[int]:
+    """Keys of the rows of a list, by the links of their first cells."""
+    cells = re.findall(r"<th[^>]*>(.*?)</th>", html, re.DOTALL)
+    return [int(key) for cell in cells for key in re.findall(rf"/admin/efforts/{model}/(\d+)/change/", cell)]
+
+
+def test_every_list_leads_to_its_rows_and_to_the_page(demo: Session, as_alice: Client) -> None:
+    for model in MODELS:
+        html = page(as_alice, listing(model))
+        assert demo.get_absolute_url() in html, model
+        page(as_alice, reverse(f"admin:efforts_{model}_change", args=[shown(html, model)[0]]))
+
+
+def test_an_effort_shows_where_it_stands_and_leads_to_states_pointers_and_events(
+    demo: Session, as_alice: Client
+) -> None:
+    effort = Effort.objects.get(slug="csv-export")
+    html = page(as_alice, of_row(effort))
+    assert all(of_row(state) in html for state in effort.states.all())
+    assert all(of_row(pointer) in html for pointer in effort.pointers.all())
+    assert f"{listing('event')}?effort={effort.pk}" in html
+    assert demo.get_absolute_url() in html
+    assert "main: concluded" in page(as_alice, listing("effort", "?q=csv-export"))
+    assert "main: open, active" in page(as_alice, listing("effort", "?q=mail-migration"))
+
+
+def test_the_events_of_one_effort_are_listed_alone(demo: Session, as_alice: Client) -> None:
+    effort = Effort.objects.get(slug="csv-export")
+    actions.move_turn(actions.here(demo, actor=demo.owner), 2, None)
+    listed = shown(page(as_alice, listing("event", f"?effort={effort.pk}")), "event")
+    kinds = set(Event.objects.filter(pk__in=listed).values_list("kind", flat=True))
+    assert {"effort.opened", "effort.concluded", "effort.summarised", "effort.expanded", "turn.moved"} <= kinds
+    assert set(Event.objects.filter(pk__in=listed).values_list("data__effort", flat=True)) == {"csv-export"}
+
+
+def test_events_about_any_effort_are_listed_without_the_others(demo: Session, as_alice: Client) -> None:
+    listed = shown(page(as_alice, listing("event", "?effort=any")), "event")
+    assert set(listed) == set(Event.objects.filter(kind__startswith="effort.").values_list("pk", flat=True))
+
+
+def test_a_filter_that_names_nothing_known_is_no_fault(demo: Session, as_alice: Client) -> None:
+    for value in ("0", "x", "99999999"):
+        page(as_alice, listing("event", f"?effort={value}"))
+
+
+def test_states_are_filtered_by_where_they_stand(demo: Session, as_alice: Client) -> None:
+    listed = shown(page(as_alice, listing("effortstate", "?status__exact=open")), "effortstate")
+    found = EffortState.objects.filter(pk__in=listed).values_list("effort__slug", flat=True)
+    assert set(found) == {"mail-migration", "summer-party"}
+
+
+def test_pointers_are_found_by_their_text_and_show_what_they_stand_for(demo: Session, as_alice: Client) -> None:
+    (listed,) = shown(page(as_alice, listing("contextpointer", "?q=footrest")), "contextpointer")
+    pointer = ContextPointer.objects.get(pk=listed)
+    assert pointer.effort is not None
+    html = page(as_alice, of_row(pointer))
+    assert of_row(pointer.effort) in page(as_alice, listing("contextpointer"))
+    assert all(of_row(entry.turn) in html for entry in pointer.scope.all())
+
+
+def test_a_turn_shows_its_effort(demo: Session, as_alice: Client) -> None:
+    assert of_row(Effort.objects.get(slug="csv-export")) in page(as_alice, of_row(Turn.objects.get(number=2)))
+
+
+def test_nothing_can_be_added_changed_or_deleted(demo: Session, as_alice: Client) -> None:
+    for model in MODELS:
+        row = shown(page(as_alice, listing(model)), model)[0]
+        page(as_alice, reverse(f"admin:efforts_{model}_add"), 403)
+        page(as_alice, reverse(f"admin:efforts_{model}_delete", args=[row]), 403)
+        assert as_alice.post(reverse(f"admin:efforts_{model}_change", args=[row])).status_code == 403, model
+
+
+def let_in(user: User) -> None:
+    User.objects.filter(pk=user.pk).update(is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=[f"view_{model}" for model in MODELS]))
+
+
+def test_other_staff_see_none_of_it_without_the_permission(demo: Session, as_bob: Client, bob: User) -> None:
+    let_in(bob)
+    for model in MODELS:
+        assert shown(page(as_bob, listing(model)), model) == []
+    effort = Effort.objects.get(slug="csv-export")
+    page(as_bob, of_row(effort), 302)
+    # Not by the filter's name either.
+    assert "csv-export" not in page(as_bob, listing("event", f"?effort={effort.pk}"))
+
+
+def test_with_the_permission_each_look_at_a_row_is_logged(demo: Session, as_bob: Client, bob: User) -> None:
+    let_in(bob)
+    bob.user_permissions.add(Permission.objects.get(codename="view_any_session"))
+    page(as_bob, of_row(Effort.objects.get(slug="csv-export")))
+    assert AccountEvent.objects.get(kind="read by staff").actor == bob
