@@ -13,7 +13,7 @@ from django.db.models import Q
 from efforts.domain.lifecycle import RETRYABLE, RunState
 from efforts.events import DELTA
 from efforts.markdown import render
-from efforts.models import Branch, ContextPlan, EffortState, Event, Message, Run, Session, Turn, TurnLabel
+from efforts.models import Branch, ContextPlan, Event, Message, Run, Session, Turn, TurnLabel
 
 from .layers import branch_turns
 from .notices import NoticeGroup, notice_groups
@@ -64,7 +64,6 @@ class TurnView:
     elapsed_ms: int | None = None
     plan_id: UUID | None = None
     effort: str = ""
-    efforts_exist: bool = False
     notices: tuple[NoticeGroup, ...] = ()
 
 
@@ -113,12 +112,10 @@ def turn_views(session: Session, branch: Branch, turns: list[Turn]) -> tuple[Tur
     live = live_texts(session, runs)
     notices = notice_groups(session, branch)
     labels = dict(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn_id", "effort__slug"))
-    efforts_exist = EffortState.objects.filter(branch=branch).exists()
     return tuple(
         replace(
             one_view(turn, turn.run, branch, messages[turn.pk], plans.get(turn.run.pk, []), live),
             effort=labels.get(turn.pk, ""),
-            efforts_exist=efforts_exist,
             notices=notices.get(turn.number, ()),
         )
         for turn in turns
@@ -221,7 +218,7 @@ def tool_part(row: Message, call: dict[str, str], result: Message | None) -> Par
         tool_name=call["name"],
         tool_arguments=call["arguments"],
         tool_result=text,
-        # How every tool says that it failed (efforts/tools.py), canonical JSON having no spaces.
+        # How every tool says that it failed (efforts/tools), canonical JSON having no spaces.
         tool_failed=text.startswith('{"error"'),
     )
 

@@ -26,7 +26,8 @@ async function answer(ask, body) {
 async function json(response) {
   try {
     return await response.json();
-  } catch {
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
     return null;
   }
 }

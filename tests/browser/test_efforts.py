@@ -105,6 +105,7 @@ class Journey:
 def small_talk_opens_nothing(one: Journey) -> None:
     one.ask("Hey, how's it going?")
     expect(one.page.locator(".note")).to_have_count(0)
+    expect(turn(one.page, 1).locator(".of-turn")).to_be_hidden()
     one.goes_to("")
     one.album.take(one.page, "small-talk")
 

@@ -93,7 +93,6 @@ def test_a_conversation_without_efforts_says_how_one_begins(as_alice: Client, sc
     scene.ask("Hello", "Hi")
     page = as_alice.get(address()).content.decode()
     assert "None yet. One begins when you say what you work on" in page
-    assert "of-turn" not in page
 
 
 def test_the_panel_lists_active_open_expanded_awaiting_concluded_in_this_order(
