@@ -23,7 +23,7 @@ from efforts.summaries import Draft, Job, Material
 from efforts.threads import read, write
 from tests.efforts.conftest import Stage
 from tests.efforts.logs import WEBHOOK, concluded, conversation, say
-from tests.fakes.provider import FakeProvider, NoAnswer, Reply, Status, Step
+from tests.fakes.provider import Call, FakeProvider, NoAnswer, Reply, Status, Step
 
 HERE = "here:1:a"
 SAID = "The webhook answers at once; the retry limit is 3."
@@ -47,6 +47,18 @@ def settled(state: EffortState, text: str = SAID) -> EffortState:
     return EffortState.objects.get(pk=state.pk)
 
 
+def by_hand(session: Session) -> actions.Place:
+    return actions.here(session, actor=session.owner)
+
+
+def covered() -> set[int]:
+    return set(PointerTurn.objects.filter(active=True).values_list("turn__number", flat=True))
+
+
+def labelled(state: EffortState) -> set[int]:
+    return set(TurnLabel.objects.filter(effort=state.effort).values_list("turn__number", flat=True))
+
+
 def last_event(session: Session) -> dict[str, Any]:
     event = Event.objects.filter(session=session).latest("seq")
     return {"kind": event.kind, **event.data}
@@ -66,8 +78,7 @@ def test_what_a_person_concludes_has_its_summary_stand(talk: Session, via: Via) 
     assert (state.summary, state.draft, state.summary_owner) == (SummaryState.STANDS, "", "")
     assert (pointer.state, pointer.text, pointer.actor) == (PointerState.ACTIVE, SAID, talk.owner)
     assert pointer.tokens == get_counter().count(SAID)
-    covered = PointerTurn.objects.filter(pointer=pointer, active=True).values_list("turn__number", flat=True)
-    assert sorted(covered) == [2, 3, 4]
+    assert covered() == {2, 3, 4}
     assert before[0].number == 1
 
 
@@ -100,19 +111,20 @@ def test_what_the_model_concludes_by_itself_waits_for_the_person(talk: Session) 
     event = last_event(talk)
     assert (event["kind"], event["text"]) == ("effort.summary_waiting", SAID)
     assert "notice" not in event
+    actions.use_summary(by_hand(talk), "payment-webhook")
+    assert ContextPointer.objects.get().text == SAID
+    assert covered() == {1, 2, 3}
 
 
 def test_an_effort_reopened_while_it_is_drafted_gets_no_pointer(talk: Session) -> None:
     state = concluded(talk)
     job = job_of(state)
     material = material_of(job)
-    EffortState.objects.filter(pk=state.pk).update(
-        status=EffortStatus.OPEN, summary=SummaryState.NONE, summary_owner="", summary_expires_at=None
-    )
+    actions.reopen_effort(by_hand(talk), "payment-webhook")
     summaries.settle(job, material, Draft(text=SAID, drafter="builtin"))
     assert EffortState.objects.get(pk=state.pk).summary == SummaryState.NONE
     assert not ContextPointer.objects.exists()
-    assert not Event.objects.exists()
+    assert last_event(talk)["kind"] == "effort.reopened"
 
 
 def test_a_draft_of_an_earlier_conclusion_is_not_taken_for_the_later_one(talk: Session) -> None:
@@ -127,28 +139,48 @@ def test_a_draft_of_an_earlier_conclusion_is_not_taken_for_the_later_one(talk: S
     assert ContextPointer.objects.get().text == "late"
 
 
-def take_a_turn_out(state: EffortState) -> None:
-    TurnLabel.objects.filter(effort=state.effort).order_by("pk")[0].delete()
+def take_a_turn_out(talk: Session) -> None:
+    actions.move_turn(by_hand(talk), 2, None)
 
 
-def add_a_turn(state: EffortState) -> None:
-    say(state.effort.session, [("One more thing.", "Yes?")], state.effort)
+def add_a_turn(talk: Session) -> None:
+    say(talk, [("One more thing.", "Yes?")])
+    actions.move_turn(by_hand(talk), 4, "payment-webhook")
 
 
 @pytest.mark.parametrize("change", [take_a_turn_out, add_a_turn])
-def test_a_turn_moved_while_it_is_drafted_makes_it_due_again(
-    talk: Session, change: Callable[[EffortState], None]
-) -> None:
+def test_a_turn_moved_while_it_is_drafted_makes_it_due_again(talk: Session, change: Callable[[Session], None]) -> None:
     state = concluded(talk)
     job = job_of(state)
     material = material_of(job)
-    change(state)
+    change(talk)
     summaries.settle(job, material, Draft(text=SAID, drafter="builtin"))
     assert EffortState.objects.get(pk=state.pk).summary == SummaryState.DUE
     assert not ContextPointer.objects.exists()
     settled(state, "anew")
-    labelled = TurnLabel.objects.filter(effort=state.effort).values_list("turn_id", flat=True)
-    assert set(PointerTurn.objects.values_list("turn_id", flat=True)) == set(labelled)
+    assert covered() == labelled(state)
+
+
+def test_a_source_that_changed_unnoticed_makes_it_due_again(talk: Session) -> None:
+    state = concluded(talk)
+    job = job_of(state)
+    material = material_of(job)
+    TurnLabel.objects.filter(turn__number=2).delete()
+    summaries.settle(job, material, Draft(text=SAID, drafter="builtin"))
+    assert EffortState.objects.get(pk=state.pk).summary == SummaryState.DUE
+    assert not ContextPointer.objects.exists()
+
+
+@pytest.mark.parametrize("change", [take_a_turn_out, add_a_turn])
+def test_a_turn_moved_afterwards_leaves_no_pointer_over_wrong_turns(
+    talk: Session, change: Callable[[Session], None]
+) -> None:
+    state = settled(concluded(talk))
+    change(talk)
+    assert ContextPointer.objects.get().state == PointerState.INVALIDATED
+    assert covered() == set()
+    settled(state, "anew")
+    assert covered() == labelled(state)
 
 
 def test_a_summary_drafted_again_supersedes_the_one_before(talk: Session) -> None:
@@ -158,7 +190,8 @@ def test_a_summary_drafted_again_supersedes_the_one_before(talk: Session) -> Non
     old, new = ContextPointer.objects.order_by("pk")
     assert (old.state, new.state) == (PointerState.SUPERSEDED, PointerState.ACTIVE)
     assert list(new.previous.all()) == [old]
-    assert PointerTurn.objects.filter(active=True).count() == 3
+    assert covered() == {1, 2, 3}
+    assert PointerTurn.objects.count() == 6
 
 
 def test_nothing_is_drafted_before_the_closing_turn_has_ended(talk: Session) -> None:
@@ -319,6 +352,35 @@ async def test_a_summary_that_hangs_holds_up_no_reply(stage: Stage, provider: Fa
     assert (await read(EffortState.objects.get, pk=state.pk)).summary == SummaryState.DRAFTING
 
 
+async def test_several_are_drafted_at_a_time(stage: Stage, provider: FakeProvider, runner: Runner) -> None:
+    provider.otherwise = to_summaries(NoAnswer())
+    for name in ("one", "two", "three"):
+        await effort_of(stage, name=name)
+    await stage.ask("And what comes next?")
+    await read(provider.wait_for_requests, 4)
+    assert sum(map(is_summary, provider.requests)) == 3
+
+
+async def test_what_was_said_in_the_closing_turn_is_summarised_too(
+    stage: Stage, provider: FakeProvider, runner: Runner
+) -> None:
+    provider.otherwise = to_summaries(Reply("The offsite is in Graz."))
+    provider.script = [
+        Reply("One moment.", calls=(Call("open_effort", '{"name": "Offsite"}'),)),
+        Reply("Where shall it be?"),
+        Reply(calls=(Call.of("close_effort"),)),
+        Reply("Graz it is, from 3 to 5 June."),
+    ]
+    await stage.ask("Help me plan the offsite in June.")
+    await stage.ask("Booked: the hotel in Graz. That is done.")
+    event = await summarised(stage)
+    assert (event["effort"], event["via"], event["turn"]) == ("offsite", "model", 2)
+    sent = provider.requests[-1]["messages"][1]["content"]
+    assert "Booked: the hotel in Graz." in sent
+    assert "Graz it is, from 3 to 5 June." in sent
+    assert "close_effort" not in sent
+
+
 async def test_a_short_effort_asks_no_model(stage: Stage, provider: FakeProvider, runner: Runner) -> None:
     await effort_of(stage, name="tidy-up", exchanges=[("Tidy up", "Done.")])
     event = await summarised(stage)
@@ -339,7 +401,7 @@ async def test_where_everything_fails_it_says_so_and_can_be_tried_again(
         event = await summarised(stage, "effort.summary_failed")
     failed = await read(EffortState.objects.get, pk=state.pk)
     assert (failed.summary, failed.status, failed.draft) == ("failed", "concluded", event["text"])
-    await write(EffortState.objects.filter(pk=state.pk).update, summary=SummaryState.DUE)
+    await write(lambda: actions.retry_summary(by_hand(stage.session), "payment-webhook"))
     assert (await summarised(stage))["drafter"] == "builtin"
 
 
