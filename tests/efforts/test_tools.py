@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from efforts import actions, recording
 from efforts.domain.canonical import canonical_json
+from efforts.domain.conversation import ToolCall
 from efforts.models import ContextPlan, Event, Message, Run
 from efforts.recording import LeaseLost
 from efforts.runner import Runner
@@ -280,7 +281,7 @@ def test_what_cannot_be_recorded_was_not_done(talk: Talk) -> None:
         return "\ud800"  # as no database takes it
 
     with pytest.raises(UnicodeEncodeError):
-        recording.run_and_record(lease, 1, recording.ToolCall(id="c1", name="open_effort", arguments="{}"), tool)
+        recording.run_and_record(lease, 1, ToolCall(id="c1", name="open_effort", arguments="{}"), tool)
     assert talk.states() == {}
 
 

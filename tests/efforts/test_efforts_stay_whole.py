@@ -1,0 +1,302 @@
+"""Whatever people and models do to efforts, in any order and in two branches: the rules hold and nothing is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, Sum
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from efforts import actions
+from efforts.domain.lifecycle import EFFORT_MOVES, RETRYABLE, EffortStatus, RunState
+from efforts.domain.notices import NOTICES
+from efforts.domain.planner import plan
+from efforts.errors import Refused
+from efforts.models import (
+    Branch,
+    ContextPointer,
+    Effort,
+    EffortState,
+    Event,
+    Message,
+    PointerTurn,
+    Session,
+    Turn,
+    TurnLabel,
+)
+from efforts.recording import COMPLETED, STOPPED, Ending, Lease
+from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
+from tests.efforts.talk import Talk
+
+FAILED = Ending(state=RunState.FAILED, code="broken_stream", text="The stream broke.")
+NAMES = ["Bug", "Bug ", "bugs", "Vacation", "../../evil", "日本旅行", "תיקון הבאג", "\u202eabc", "", "...", "x" * 300]
+SAYINGS = ["Hello.", "The bug is fixed.", "Let's pause here.", "It works now.", "And the vacation?", "日本旅行は？"]
+TOOLS = ["open_effort"] * 4 + ["close_effort", "reopen_effort", "switch_effort", "expand_effort"] * 2
+ASKING = ["collapse_effort", "effort_status", "search_efforts", "search_messages", "read_effort", "read_message"]
+PERSON = [
+    "open",
+    "close",
+    "reopen",
+    "switch",
+    "expand",
+    "collapse",
+    "rename",
+    "move",
+    "undo",
+    "summarise",
+    "morning",
+    "look",
+]
+PICK = st.integers(0, 1_000_000)
+
+
+class Efforts(RuleBasedStateMachine):
+    @initialize()
+    def begin(self) -> None:
+        self.stage = transaction.atomic()
+        self.stage.__enter__()
+        self.session = actions.create_session(User.objects.create_user("alice"))
+        main = Branch.objects.get(session=self.session)
+        fork = Branch.objects.create(session=self.session, name="fork", parent=main, fork_turn=0)
+        self.talks = [Talk(self.session), Talk(self.session, fork)]
+        self.running: dict[int, Lease] = {}
+        self.statuses: dict[tuple[Any, str], EffortStatus] = {}
+        self.ids: dict[str, int] = {}
+        self.messages: dict[int, str] = {}
+
+    def teardown(self) -> None:
+        if hasattr(self, "stage"):
+            transaction.set_rollback(True)
+            self.stage.__exit__(None, None, None)
+
+    @rule(who=st.sampled_from(["model"] * 4 + ["person"] * 3 + ["turn"] * 4), where=st.integers(0, 1), pick=PICK)
+    def happens(self, who: str, where: int, pick: int) -> None:
+        # One rule: of several, Hypothesis leaves some out of most examples, and then little happens in them.
+        untouched = self.in_branch(self.talks[1 - where])
+        {"model": self.model_acts, "person": self.person_acts, "turn": self.turn_goes_on}[who](where, pick)
+        assert self.in_branch(self.talks[1 - where]) == untouched
+
+    # Turns
+
+    def turn_goes_on(self, where: int, pick: int) -> None:
+        """A message, or the end of the running turn; a turn that did not complete may be tried again."""
+        talk = self.talks[where]
+        if where in self.running:
+            talk.finish(self.running.pop(where), ending=(COMPLETED, COMPLETED, FAILED, STOPPED)[pick % 4])
+        elif (last := self.last_turn(talk)) and last.run and last.run.state in RETRYABLE and pick % 2:
+            actions.retry_turn(last, actor=self.session.owner)
+            if pick % 3:
+                self.running[where] = talk.claim()
+            else:
+                last.refresh_from_db()
+                actions.cancel_turn(last, actor=self.session.owner)
+        else:
+            active = talk.active
+            self.running[where] = talk.begin(SAYINGS[pick % len(SAYINGS)])
+            assert talk.labels().get(talk.branch.head) == active
+
+    def last_turn(self, talk: Talk) -> Turn | None:
+        return Turn.objects.filter(branch=talk.branch).select_related("run", "session").order_by("-number").first()
+
+    # The model
+
+    def model_acts(self, where: int, pick: int) -> None:
+        if where not in self.running:
+            self.turn_goes_on(where, pick)
+        if where not in self.running:
+            return
+        tool, pick = self.chosen(TOOLS + ASKING, pick)
+        arguments = self.arguments(tool, where, pick)
+        result = self.talks[where].call(self.running[where], tool, **arguments)
+        assert isinstance(result, dict)
+        assert result
+
+    def arguments(self, tool: str, where: int, pick: int) -> dict[str, Any]:
+        if tool == "open_effort":
+            return {"name": NAMES[pick % len(NAMES)]}
+        if tool.startswith("search"):
+            return {"query": SAYINGS[pick % len(SAYINGS)]}
+        if tool == "read_message":
+            return {"id": pick % 20}
+        if tool == "effort_status" or (tool == "close_effort" and pick % 3 == 0):
+            return {}
+        return {"id": self.some_id(where, pick)}
+
+    def some_id(self, where: int, pick: int) -> str:
+        """Mostly one that is here; else one of the other branch, or none at all."""
+        slugs = list(self.talks[where].states()) * 3 + list(self.talks[1 - where].states()) + NAMES
+        return slugs[pick % len(slugs)]
+
+    # The person
+
+    def person_acts(self, where: int, pick: int) -> None:
+        what, pick = self.chosen(PERSON, pick)
+        told = self.talks[where].events()
+        try:
+            getattr(self, f"person_{what}", self.control)(where, pick, what)
+        except Refused:
+            assert self.talks[where].events() == told
+
+    def control(self, where: int, pick: int, what: str) -> None:
+        getattr(actions, f"{what}_effort")(self.talks[where].place, self.some_id(where, pick))
+
+    def person_open(self, where: int, pick: int, what: str) -> None:
+        actions.open_effort(self.talks[where].place, NAMES[pick % len(NAMES)])
+
+    def person_rename(self, where: int, pick: int, what: str) -> None:
+        actions.rename_effort(self.talks[where].place, self.some_id(where, pick), NAMES[pick % len(NAMES)])
+
+    def person_move(self, where: int, pick: int, what: str) -> None:
+        number, pick = pick % 7, pick // 7
+        actions.move_turn(self.talks[where].place, number, self.some_id(where, pick) if pick % 4 else None)
+
+    def person_undo(self, where: int, pick: int, what: str) -> None:
+        last = Session.objects.values_list("event_seq", flat=True).get(pk=self.session.pk)
+        actions.undo(self.talks[where].place, last - pick % 12)
+
+    def person_summarise(self, where: int, pick: int, what: str) -> None:
+        """As the runner's job does it: of efforts of which no turn is running."""
+        talk = self.talks[where]
+        due = EffortState.objects.filter(branch=talk.branch, summary="due").select_related("effort")
+        for state in due:
+            unfinished = TurnLabel.objects.filter(
+                branch=talk.branch, effort=state.effort, turn__run__state__in=["queued", "running"]
+            )
+            if not unfinished.exists():
+                talk.summarise(state.effort.slug)
+
+    def person_morning(self, where: int, pick: int, what: str) -> None:
+        expanded = EffortState.objects.filter(branch=self.talks[where].branch).exclude(expanded_turn=None)
+        count = expanded.count()
+        assert actions.new_work_session(self.talks[where].place) == count
+        assert not expanded.exists()
+
+    def person_look(self, where: int, pick: int, what: str) -> None:
+        """What is expanded and collapsed again leaves the next request as it was, to the byte."""
+        talk = self.talks[where]
+        before = next_request(talk)
+        slug = self.some_id(where, pick)
+        assert actions.expand_effort(talk.place, slug) > 0
+        assert next_request(talk) != before
+        actions.collapse_effort(talk.place, slug)
+        assert next_request(talk) == before
+
+    # What always holds
+
+    @invariant()
+    def whole(self) -> None:
+        if not hasattr(self, "talks"):
+            return
+        for talk in self.talks:
+            self.the_active_effort_is_open_here(talk)
+            self.sums_are_sums(talk)
+            self.only_concluded_efforts_are_expanded_and_have_pointers(talk)
+            self.every_pointer_covers_its_effort(talk)
+        self.statuses_moved_only_as_the_table_allows()
+        self.ids_are_unique_and_stay()
+        self.nothing_said_is_lost()
+        self.notices_are_exact()
+
+    def the_active_effort_is_open_here(self, talk: Talk) -> None:
+        if talk.active is not None:
+            assert talk.states()[talk.active] == "open"
+
+    def sums_are_sums(self, talk: Talk) -> None:
+        labelled = TurnLabel.objects.filter(branch=talk.branch).values("effort__slug")
+        sums = {row["effort__slug"]: row for row in labelled.annotate(turns=Count("id"), tokens=Sum("turn__tokens"))}
+        for state in EffortState.objects.filter(branch=talk.branch).select_related("effort"):
+            found = sums.pop(state.effort.slug, {"turns": 0, "tokens": 0})
+            assert (state.turns, state.tokens) == (found["turns"], found["tokens"])
+        assert not sums, "a label of an effort that is not here"
+
+    def only_concluded_efforts_are_expanded_and_have_pointers(self, talk: Talk) -> None:
+        opened = EffortState.objects.filter(branch=talk.branch, status="open")
+        assert not opened.exclude(expanded_turn=None).exists()
+        assert not opened.exclude(summary="none").exists()
+        pointers = ContextPointer.objects.filter(branch=talk.branch, state="active")
+        assert not pointers.filter(effort__in=opened.values("effort")).exists()
+        assert not EffortState.objects.filter(branch=talk.branch, status="concluded", summary="none").exists()
+
+    def every_pointer_covers_its_effort(self, talk: Talk) -> None:
+        for pointer in ContextPointer.objects.filter(branch=talk.branch, state="active"):
+            covered = PointerTurn.objects.filter(pointer=pointer, active=True).values_list("turn", flat=True)
+            labelled = TurnLabel.objects.filter(branch=talk.branch, effort=pointer.effort)
+            assert set(covered) == set(labelled.values_list("turn", flat=True))
+        assert not PointerTurn.objects.filter(active=True).exclude(pointer__state="active").exists()
+
+    def statuses_moved_only_as_the_table_allows(self) -> None:
+        now = {
+            (state.branch_id, state.effort.slug): EffortStatus(state.status)
+            for state in EffortState.objects.filter(branch__session=self.session).select_related("effort")
+        }
+        for key, status in now.items():
+            before = self.statuses.get(key, status)
+            assert status == before or status in EFFORT_MOVES[before]
+        self.statuses = now
+
+    def ids_are_unique_and_stay(self) -> None:
+        now = dict(Effort.objects.filter(session=self.session).values_list("slug", "pk"))
+        assert len(now) == Effort.objects.filter(session=self.session).count()
+        assert self.ids.items() <= now.items()
+        assert all(slug and len(slug) <= 80 and slug == slug.strip("-_./ ") for slug in now)
+        self.ids = now
+
+    def nothing_said_is_lost(self) -> None:
+        now = dict(Message.objects.filter(session=self.session).values_list("pk", "text"))
+        assert self.messages.items() <= now.items()
+        self.messages = now
+        heads = sum(talk.branch.head for talk in self.talks)
+        assert Turn.objects.filter(session=self.session).count() == heads
+        assert Message.objects.filter(session=self.session, role="user").count() == heads
+
+    def notices_are_exact(self) -> None:
+        for row in Event.objects.filter(session=self.session, kind__startswith="effort."):
+            assert row.data.get("notice") == (NOTICES[row.kind].format(**row.data) if row.kind in NOTICES else None)
+            assert row.data["branch"] in {str(talk.branch_id) for talk in self.talks}
+
+    # Helpers
+
+    def in_branch(self, talk: Talk) -> Any:
+        rows = EffortState.objects.filter(branch=talk.branch).order_by("pk").values_list("effort", "status", "turns")
+        return talk.active, talk.labels(), list(rows)
+
+    @staticmethod
+    def chosen(options: list[str], pick: int) -> tuple[str, int]:
+        return options[pick % len(options)], pick // len(options)
+
+
+def next_request(talk: Talk) -> str:
+    branch = Branch.objects.select_related("parent").get(pk=talk.branch_id)
+    inputs = plan_inputs(branch, chosen_settings(talk.session), current=draft_turn(branch, "And now?"))
+    return plan(inputs).request_sha256
+
+
+def assert_whole(examples: int, steps: int) -> None:
+    run_state_machine_as_test(
+        Efforts,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            report_multiple_bugs=False,
+            suppress_health_check=list(HealthCheck),
+            # To see the shortest story that goes wrong, add Phase.shrink; it takes minutes.
+            phases=[Phase.reuse, Phase.generate],
+        ),
+    )
+
+
+@pytest.mark.django_db
+def test_efforts_stay_whole() -> None:
+    assert_whole(examples=12, steps=30)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_many_efforts_stay_whole() -> None:
+    assert_whole(examples=30, steps=50)
