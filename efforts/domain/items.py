@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -16,6 +16,7 @@ from .rendering import Recipe, Sources, render_messages
 SYSTEM_TITLE = "System text and tools"
 YOUR_MESSAGE = "Your message"
 TOOLS_USED = "Tools used in this turn"
+MOST_RUNS = 3
 
 # Why the turns of a layer are in, by what the layer is.
 SHOWN: Mapping[str, Reason] = {
@@ -67,7 +68,7 @@ def layer_items(inputs: PlanInputs, layer: Layer, kept: Kept, recipe: Recipe, so
         # From the running sum: what a long past would cost is known without reading it.
         reason = Reason.OUTSIDE_AMBIENT_WINDOW if layer.kind == "ambient" else Reason.EFFORT_OVER_BUDGET
         span = (1 if layer.kind == "ambient" else layer.opened_turn, layer.older.last)
-        yield turn_item(inputs, layer, span, layer.older.tokens, reason)
+        yield turn_item(inputs, layer, (span,), layer.older.tokens, reason)
     for reason, group in groupby(layer.turns, lambda turn: reason_of(inputs, layer, kept, turn)):
         turns = tuple(group)
         included = turns[-1] in kept.turns
@@ -75,7 +76,7 @@ def layer_items(inputs: PlanInputs, layer: Layer, kept: Kept, recipe: Recipe, so
         tokens = turn_tokens(inputs, turns, kept.cuts if included else frozenset())
         span = (turns[0].number, turns[-1].number)
         sha = run_sha256(layer.key, span, recipe, sources) if included else ""
-        yield turn_item(inputs, layer, span, tokens, reason, included=included, sha=sha)
+        yield turn_item(inputs, layer, Kept(turns=turns).runs, tokens, reason, included=included, sha=sha)
 
 
 def reason_of(inputs: PlanInputs, layer: Layer, kept: Kept, turn: PastTurn) -> Reason:
@@ -92,28 +93,36 @@ def reason_of(inputs: PlanInputs, layer: Layer, kept: Kept, turn: PastTurn) -> R
 def turn_item(
     inputs: PlanInputs,
     layer: Layer,
-    span: tuple[int, int],
+    runs: Sequence[tuple[int, int]],
     tokens: int,
     reason: Reason,
     *,
     included: bool = False,
     sha: str = "",
 ) -> Item:
-    first, last = span
-    title = f"Turn {first}" if first == last else f"Turns {first}-{last}"
+    title = title_of(runs)
     values: dict[str, Any] = {"window": inputs.ambient_window}
     if layer.key:
-        title, values = f"{layer.key}: {title[0].lower()}{title[1:]}", {**values, "effort": layer.key}
+        title, values = f"{layer.key}: {title.lower()}", {**values, "effort": layer.key}
     return Item(
         section=layer.kind,
         title=title,
         tokens=tokens,
         reason=reason,
         included=included,
-        turns=span,
+        turns=(runs[0][0], runs[-1][1]),
         values=values,
         sha256=sha,
     )
+
+
+def title_of(runs: Sequence[tuple[int, int]]) -> str:
+    """Turns of other efforts may stand in between; a few runs are named, of more only where they begin and end."""
+    if len(runs) > MOST_RUNS:
+        count = sum(last - first + 1 for first, last in runs)
+        return f"{count} turns from {runs[0][0]} to {runs[-1][1]}"
+    spans = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    return f"Turn {spans}" if spans.isdecimal() else f"Turns {spans}"
 
 
 def run_sha256(effort: str, span: tuple[int, int], recipe: Recipe, sources: Sources) -> str:

@@ -257,3 +257,12 @@ def test_floors_leave_room_for_all_and_no_cap_is_below_its_floor() -> None:
     assert sum(FLOORS.values()) <= 1
     assert all(FLOORS[key] <= CAPS[key] for key in ORDER)
     assert set(FLOORS) == set(CAPS) == set(ORDER)
+
+
+def test_an_item_names_the_runs_of_its_turns_and_of_many_only_their_number(log: Log) -> None:
+    few = plan(about(log, [turn(log, number) for number in (1, 2, 5, 9)]))
+    many = plan(about(log, [turn(log, number) for number in (1, 3, 5, 7, 8)]))
+    assert [[item.title for item in planned.items if item.turns] for planned in (few, many)] == [
+        ["Turns 1-2, 5, 9"],
+        ["5 turns from 1 to 8"],
+    ]
