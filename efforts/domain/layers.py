@@ -187,10 +187,10 @@ def folds(message: LogMessage) -> bool:
 
 def cut_tokens(inputs: PlanInputs, message: LogMessage) -> int:
     """Tokens of a message when it is cut or folded; its own where that cannot be done."""
-    if not folds(message):
-        # The stored tokens of a message with tool calls include the calls, which no cut makes smaller.
-        if message.tokens <= LARGE or message.tool_calls or len(message.text) <= HEAD + TAIL:
-            return message.tokens
+    # The stored tokens of a message with tool calls include the calls, which no cut makes smaller.
+    short = message.tokens <= LARGE or message.tool_calls or len(message.text) <= HEAD + TAIL
+    if short and not folds(message):
+        return message.tokens
     fragments = Fragments()
     return inputs.count(cut_text(message.text, cut_of(message, fragments), fragments.texts))
 

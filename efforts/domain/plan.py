@@ -43,8 +43,9 @@ class Cut:
 class Layout:
     """The cuts of one call that the next one keeps, so that the prompt grows at its end.
 
-    `cuts` by the layer's key: an effort's id, "" for ambient. `headlines` are pointers in their order, `seen` the newest
-    one that was considered. All of it holds as long as `base` is the same: the budget, and the count of changes of effort.
+    `cuts` by the layer's key: an effort's id, "" for ambient. `headlines` are pointers in their order, `seen` the
+    newest one that was considered. All of it holds as long as `base` is the same: the budget, and the count of changes
+    of effort.
     """
 
     base: str = ""
