@@ -43,3 +43,8 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
   };
   target.addEventListener("htmx:afterSwap", put, { once: true });
 });
+// The same for what comes along with the answer to another request.
+document.body.addEventListener("htmx:oobBeforeSwap", (event) => {
+  const { target, fragment } = event.detail;
+  for (const open of target.querySelectorAll("details[open][id]")) fragment.querySelector(`#${CSS.escape(open.id)}`)?.setAttribute("open", "");
+});

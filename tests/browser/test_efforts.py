@@ -268,6 +268,20 @@ def test_an_open_row_and_the_focus_survive_what_happens_elsewhere(page: Page, pr
     expect(page.locator("#effort-auth-bug-conclude")).to_be_focused()
 
 
+def test_the_open_destination_and_what_is_typed_survive_what_happens_elsewhere(
+    page: Page, provider: FakeProvider
+) -> None:
+    begun(page, provider)
+    page.locator("#text").fill("Half a thought")
+    page.locator("#destinations-row").click()
+    old = page.locator("#destinations").element_handle()
+    page.evaluate("document.body.dispatchEvent(new Event('efforts'))")
+    page.wait_for_function("old => !old.isConnected", arg=old)
+    expect(page.locator("#destinations")).to_have_attribute("open", "")
+    expect(page.locator("#destinations-row")).to_be_focused()
+    expect(page.locator("#text")).to_have_value("Half a thought")
+
+
 def test_the_focus_follows_the_effort_whose_control_was_pressed(page: Page, provider: FakeProvider) -> None:
     begun(page, provider)
     page.locator("#effort-auth-bug-row").click()
