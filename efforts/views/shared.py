@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LISTED = 200
 # Refusals of something that is over already, as against something that was wrong from the start.
-TOO_LATE = {"not_waiting", "not_last", "not_retryable"}
+TOO_LATE = {"not_waiting", "not_last", "not_retryable", "undone", "overtaken", "changed"}
 
 
 class OwnRequest(HttpRequest):

@@ -12,7 +12,7 @@ const shell = document.getElementById("shell");
 const narrow = window.matchMedia("(max-width: 699.98px)");
 const wide = window.matchMedia("(min-width: 1100px)");
 
-function showTab(name) {
+export function showTab(name) {
   shell.dataset.tab = name;
   for (const button of document.querySelectorAll(".tabs [data-tab]")) {
     button.setAttribute("aria-pressed", String(button.dataset.tab === name));

@@ -329,6 +329,7 @@ bind(GROUP, "y", "Copy the message", () => {
   const message = document.activeElement?.closest?.(".msg");
   return message ? copyText(messageText(message)) : false;
 });
+bind(GROUP, "e", "Efforts", () => efforts.focus());
 bind(GROUP, "Escape", "Stop the reply", () => (log.running ? stop() : false));
 
 composer.running = Boolean(log.running);

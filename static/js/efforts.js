@@ -1,9 +1,19 @@
 // Efforts on the chat page: what happened to them is said, shown where it belongs, and what was waved away stays away.
 
+import { showTab } from "./app.js";
 import { say } from "./status.js";
 import * as store from "./store.js";
 
 const PANEL_AFTER = 150;
+const REDIRECTS = new Set(["effort.opened", "effort.concluded", "effort.reopened", "effort.switched", "effort.undone"]);
+// What is said of events that have no notice.
+const WORDS = {
+  "effort.offered": ({ effort }) => `Conclude ${effort}? The answer is below the turn.`,
+  "effort.summary_waiting": ({ effort }) => `The summary of ${effort} waits for your yes.`,
+  "effort.summary_failed": ({ effort }) => `There is no summary of ${effort}. Retry is at its notice.`,
+  "effort.undone": () => "Taken back",
+  "turn.moved": ({ moved, target }) => `Turn ${moved} moved to ${target ?? "no effort"}`,
+};
 const HIDDEN = "ccm.notnow.";
 
 export class Efforts {
@@ -22,7 +32,7 @@ export class Efforts {
     this.#hidden = new Set(store.readHere(this.#key));
     document.body.addEventListener("htmx:oobAfterSwap", (event) => event.detail.target.id === "destination" && this.#redirected());
     document.body.addEventListener("htmx:afterSettle", (event) => event.detail.target.id === "effort-list" && this.#settled());
-    document.addEventListener("click", (event) => this.#clicked(event.target));
+    document.addEventListener("click", (event) => this.#clicked(event));
   }
 
   get #destination() {
@@ -30,8 +40,9 @@ export class Efforts {
   }
 
   happened(event) {
-    if (event.notice) say(words(event.notice));
-    if (event.via === "model") this.#flash = true;
+    const words = event.notice ? withoutDashes(event.notice) : WORDS[event.kind]?.(event);
+    if (words) say(words);
+    if (REDIRECTS.has(event.kind)) this.#flash = event.via === "model";
     if (event.turn === 0) this.#on.reload();
     for (const turn of this.#turnsAbout(event)) this.#on.refresh(turn);
     this.refresh();
@@ -63,9 +74,12 @@ export class Efforts {
 
   #redirected() {
     const { active } = this.#destination.dataset;
-    if (this.#flash && active !== this.#active) this.#destination.classList.add("flash");
-    this.#flash = false;
+    if (active === this.#active) return;
     this.#active = active;
+    // On what stays when the menu in it is read again.
+    const { classList } = document.getElementById("destination");
+    classList.remove("flash");
+    requestAnimationFrame(() => classList.toggle("flash", this.#flash));
   }
 
   #settled() {
@@ -81,13 +95,35 @@ export class Efforts {
     if (row && document.activeElement === document.body) row.focus();
   }
 
-  #clicked(target) {
+  focus() {
+    if (this.#list.offsetParent === null) showTab("efforts");
+    this.#list.querySelector("summary, a")?.focus();
+  }
+
+  get #list() {
+    return document.getElementById("effort-list");
+  }
+
+  #clicked(event) {
+    const { target } = event;
+    const link = target.closest("[data-turn-link]");
+    if (link) this.#goTo(event, new URL(link.href).hash.slice(1));
     const offer = target.closest("[data-not-now]");
     if (offer) this.#hide(offer.dataset.notNow);
     const dismissed = target.closest("[data-dismiss]");
     if (dismissed) document.getElementById(dismissed.dataset.dismiss)?.remove();
     const menu = document.querySelector("#destinations[open]");
     if (menu && target.closest("#destinations a")) menu.open = false;
+  }
+
+  // A turn that is not on the page is reached by the link's address.
+  #goTo(event, id) {
+    const turn = document.getElementById(id);
+    if (!turn) return;
+    event.preventDefault();
+    showTab("main");
+    turn.scrollIntoView();
+    turn.focus({ preventScroll: true });
   }
 
   #hide(seq) {
@@ -97,6 +133,6 @@ export class Efforts {
   }
 }
 
-function words(notice) {
+function withoutDashes(notice) {
   return notice.replace(/^--- | ---$/gm, "").replace("\n", ". ");
 }

@@ -242,12 +242,12 @@ def test_the_destination_flashes_when_the_model_changed_it_and_not_when_a_person
     page: Page, provider: FakeProvider
 ) -> None:
     begun(page, provider)
-    expect(page.locator("#destinations-row")).to_have_class(re.compile("flash"))
+    expect(page.locator("#destination")).to_have_class(re.compile("flash"))
     page.get_by_role("link", name="New effort").first.click()
     page.get_by_label("Name", exact=True).fill("Guild feature")
     page.get_by_role("button", name="Begin").click()
     expect(page.locator("#destinations-row")).to_have_attribute("data-active", "guild-feature")
-    expect(page.locator("#destinations-row")).not_to_have_class(re.compile("flash"))
+    expect(page.locator("#destination")).not_to_have_class(re.compile("flash"))
 
 
 def test_what_happens_to_an_effort_is_announced(page: Page, provider: FakeProvider) -> None:
@@ -362,3 +362,13 @@ def test_where_i_was_is_one_click_away(page: Page, provider: FakeProvider) -> No
     page.get_by_role("link", name="Where was I?").click()
     expect(page.locator("#dialog")).to_contain_text("Users are logged out after an hour.")
     assert_accessible(page)
+    page.locator("#dialog").get_by_role("link", name="turn 1").click()
+    expect(page.locator("#dialog")).to_be_hidden()
+    expect(turn(page, 1)).to_be_focused()
+
+
+def test_a_key_leads_to_the_efforts(page: Page, provider: FakeProvider) -> None:
+    begun(page, provider)
+    page.locator("#scroller").focus()
+    page.keyboard.press("e")
+    expect(page.locator("#effort-auth-bug-row")).to_be_focused()

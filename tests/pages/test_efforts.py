@@ -179,7 +179,7 @@ def test_a_quiet_open_effort_is_offered_for_concluding(as_alice: Client, work: W
     work.open("payment webhook")
     Branch.objects.filter(session=work.session).update(head=40)
     panel = shown(as_alice, address("efforts/"))
-    assert "Quiet for 39 turns." in panel
+    assert "quiet for 39 turns · Conclude?" in panel
     as_alice.post(address("efforts/guild-feature/conclude/"), {"via": "offer"})
     assert work.state("guild-feature").via == Via.OFFER
 
