@@ -25,7 +25,7 @@ from efforts.actions.pointers import set_pointer
 from efforts.connections import KeyUnreadable, ModelChoice, choose, connect
 from efforts.domain.budget import REPLY_RESERVE, SAFETY
 from efforts.domain.conversation import MESSAGE_OVERHEAD, PRIMING
-from efforts.domain.extractive import LONGEST_SUMMARY, SHORT_EFFORT, summarise, trimmed
+from efforts.domain.extractive import LONGEST_SUMMARY, SHORT_EFFORT, plain, summarise, trimmed
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, SummaryState, Via
 from efforts.domain.notices import with_notice
 from efforts.domain.resolution import sounds_resolved
@@ -55,6 +55,7 @@ EXTRACT = 400
 BUILTIN = "builtin"
 
 THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+HEADING = re.compile(r"\s*(?:#|\W*summary\W*$)", re.IGNORECASE)
 REQUEST = "The piece of work: {name}\n\n[Log]\n{log}\n[End of log]\n\nWrite its summary."
 EXTRACTS = "[The {count} oldest messages do not fit. Extracts of them: {text}]\n\n"
 NOTHING = "There is nothing in it that could be quoted."
@@ -191,7 +192,12 @@ async def ask(material: Material, choice: ModelChoice) -> str:
     async with aclosing(connect(choice).stream(request)) as parts:
         async for part in parts:
             text += part.text if isinstance(part, TextDelta) else ""
-    return trimmed(storable(THINKING.sub("", text)), count, LONGEST_SUMMARY)
+    return trimmed(prose(storable(THINKING.sub("", text))), count, LONGEST_SUMMARY)
+
+
+def prose(text: str) -> str:
+    """Without the headings and marks that small models write although they are told not to."""
+    return " ".join(plain(line) for line in text.splitlines() if not HEADING.match(line))
 
 
 def request_of(material: Material, choice: ModelChoice) -> dict[str, Any] | None:

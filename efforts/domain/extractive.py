@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +26,8 @@ TOPIC_WORDS = 24
 OPEN_SHARE = 0.6
 # Tokens kept for the number of what is open, where nothing of it fits.
 ROOM_FOR_NUMBER = 16
+# Letters that words of one kind share. A whole stem that recurs is what the log is about; each counts for a sentence.
+STEM, RECURS, THEME, GENERIC = 5, 3, 0.6, 2.5
 # Sentences compared with each other.
 MOST_CANDIDATES = 60
 # Sentences this alike say the same, and the later one says it as it is now.
@@ -37,8 +40,9 @@ def any_of(phrases: str, more: str = "(?!)") -> re.Pattern[str]:
 
 
 STRONG = any_of(
-    """fixed, solved, resolved, works, working now, pass(?:es|ed), done, finished, completed, decided, decision, agreed,
-    settled, chose, chosen, picked, booked, paid, ordered, bought, signed, sent, merged, deployed, shipped, released,
+    """concluded, fixed, solved, resolved, built, works, working now, pass(?:es|ed), done, finished, completed, decided,
+    decision, agreed, settled, chose, chosen, picked, booked, paid, ordered, bought, signed, sent, merged, deployed,
+    shipped, released,
     go(?:ing)? with, went with, turned out, root cause, confirmed, ran, gelöst, erledigt, entschieden, gebucht, résolu,
     décidé, réservé, resuelto, decidido, reservado""",
     "直りました|決めました|予約しました|完了",
@@ -57,6 +61,8 @@ OPEN = any_of(
     noch offen, reste à, pendiente""",
     "未完|残っている",
 )
+# What the program does with the log, not what the log is about.
+KEEPING = re.compile(r"\b(?:an|the|this) effort\b", re.IGNORECASE)
 # What only announces it: the list has a title of its own.
 OPEN_TITLE = re.compile(
     r"^(?:still open|open (?:work|points?|items?)|to[- ]?do|next(?: steps?)?|remaining)\s*:\s*", re.IGNORECASE
@@ -79,7 +85,7 @@ class Sentence:
 
     @property
     def stems(self) -> frozenset[str]:
-        return frozenset(word[:5] for word in WORD.findall(self.text.casefold()))
+        return frozenset(word[:STEM] for word in WORD.findall(self.text.casefold()))
 
     @property
     def work(self) -> frozenset[str]:
@@ -99,7 +105,7 @@ class Sentence:
         """How much it says about what was done; at most 0 where it says nothing of it."""
         strong = 3.0 * bool(STRONG.search(self.text))
         said = strong + bool(WEAK.search(self.text)) + 0.75 * min(len(CONCRETE.findall(self.text)), 3)
-        if self.is_question or self.is_open or not said:
+        if self.is_question or self.is_open or not said or KEEPING.search(self.text):
             return 0.0
         return said - 2.5 * bool(AGAINST.search(self.text)) + self.place + 0.5 * self.by_user
 
@@ -182,9 +188,23 @@ def opening(found: Sequence[Sentence]) -> Sentence | None:
 
 def outcomes(found: Sequence[Sentence], topic: Sentence) -> list[Sentence]:
     """Best first; of sentences that say the same the last one."""
-    scored = [sentence for sentence in found if sentence.score > 0 and sentence is not topic]
-    best = sorted(scored, key=lambda s: (-s.score, -s.order))[:MOST_CANDIDATES]
+    telling = [sentence for sentence in found if sentence.score > 0 and sentence is not topic]
+    themes = themes_of(found)
+    best = sorted((s for s in telling if rank(s, themes) > 0), key=lambda s: (-rank(s, themes), -s.order))
+    best = best[:MOST_CANDIDATES]
     return [s for s in best if not any(alike(s, other) for other in best if other.order > s.order)]
+
+
+def rank(sentence: Sentence, themes: frozenset[str]) -> float:
+    """With what the log is about rather than "that is done", which could be said of anything."""
+    about = len(sentence.stems & themes)
+    return round(sentence.score + THEME * min(about, 3) - (0 if about else GENERIC), 4)
+
+
+def themes_of(found: Sequence[Sentence]) -> frozenset[str]:
+    """Words that the log comes back to."""
+    holders = Counter(stem for sentence in found for stem in sentence.stems if len(stem) == STEM)
+    return frozenset(stem for stem, count in holders.items() if count >= RECURS)
 
 
 def alike(one: Sentence, other: Sentence) -> bool:

@@ -295,7 +295,7 @@ async def summarised(stage: Stage, kind: str = "effort.summarised") -> dict[str,
 async def test_the_session_s_model_writes_it_from_the_log_and_is_offered_no_tools(
     stage: Stage, provider: FakeProvider, runner: Runner
 ) -> None:
-    provider.otherwise = to_summaries(Reply("<think>Hm.</think>\nThe webhook answers at once."))
+    provider.otherwise = to_summaries(Reply("<think>Hm.</think>\n## Summary\n- **The webhook** answers at once."))
     await effort_of(stage)
     event = await summarised(stage)
     assert (event["text"], event["drafter"], event["note"]) == ("The webhook answers at once.", "fake-1", "")

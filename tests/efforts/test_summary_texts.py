@@ -80,6 +80,24 @@ def test_a_question_is_no_outcome() -> None:
     assert "2.1" not in text
 
 
+def test_what_is_about_keeping_the_log_is_no_outcome() -> None:
+    text = summary(
+        ("My back has been hurting since I moved the desk.", "I opened an effort for it. How high is it?"),
+        ("76 cm. A footrest solved it.", "Glad to hear it. I concluded the effort."),
+    )
+    assert text == "My back has been hurting since I moved the desk. A footrest solved it."
+
+
+def test_what_the_log_comes_back_to_goes_before_what_could_be_said_of_anything() -> None:
+    source = log(
+        ("The search is slow, and the index is at fault.", "Then look at the index of the search first."),
+        ("The search index was built in 4 minutes.", "Good."),
+        ("All of that is done and works for everybody now, finished at last.", "Good."),
+    )
+    text = summarise(source, name="search", count=count, limit=30)
+    assert text == "The search is slow, and the index is at fault. The search index was built in 4 minutes."
+
+
 def test_open_work_that_does_not_fit_is_counted() -> None:
     rooms = ["kitchen", "hallway", "bathroom", "cellar", "attic", "balcony", "garage", "garden", "roof", "stairs"]
     tasks = " ".join(
