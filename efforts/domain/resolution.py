@@ -25,28 +25,34 @@ ENDED = (
     "fixed|done|solved|resolved|settled|sorted(?: out)?|finished|completed?|concluded|over with|wrapped up|closed"
     "|booked|submitted|handed in|sent(?: off| out)?|mailed|posted|shipped|delivered|deployed|merged|published|signed"
     "|paid|filed|ordered|bought|cancell?ed|dealt with|taken care of|cleared up|out of the way|behind (?:me|us)"
+    "|registered|reserved|printed|uploaded|released|returned|graded|approved|accepted|cured|healed|repaired|replaced"
 )
 ENDED_IT = (
     "fixed|solved|resolved|settled|sorted|finished|completed|booked|submitted|sent|mailed|posted|shipped|delivered"
-    "|deployed|merged|published|signed|paid|filed|ordered|bought|cancell?ed|handed|turned|wrapped"
+    "|deployed|merged|published|signed|paid|filed|ordered|bought|cancell?ed|handed|turned|wrapped|dropped|uploaded"
+    "|registered|reserved|printed|returned|repaired|replaced"
 )
 IT = "it|this|that|them|everything|these|those|all of (?:it|them)|(?:the|that|this) (?:whole )?thing|the lot"
 NOW = "(?:now |finally |just |already |all |officially |completely |fully |basically |also |both |have )*"
 # "Is fixed at 30 seconds" and "has done this before" end nothing.
 ELSE_MEANT = (
-    r"(?! (?:by(?! the way)|before|so far|wrong|at|me|us|him|her|you|price|rates?|to (?:me|us|him|her|you)|it|this|that"
-    r"|from|off on|for (?:now|today)|tomorrow|soon|next|later)\b)"
+    r"(?! (?:by(?! the way)|before|so far|wrong|at|me|us|him|her|you|price|rates?|to (?:me|us|him|her|you)|it"
+    r"|this|that|with (?!(?:it|this|that|everything|all)\b)\w+|for (?!(?:good|me|us)\b)\w+|as|into|from|off on"
+    r"|tomorrow|soon|next|later)\b)"
 )
+PIECE = "(?:first|second|third|next|intro\\w*|chapter|page|part|step|draft|section|half|paragraph)"
 RESOLVED = phrases(
     r"(?:is|are|was|were|'s|'re|am|i'm|been|got|all|now|finally|just|already|both|its|thats) "
     rf"{NOW}(?:{ENDED}){ELSE_MEANT}",
     rf"(?:i|we|have|'ve|has|'s) {NOW}(?:{ENDED_IT}) (?:{IT})(?! (?:to (?:me|us)|with))(?: (?:in|off|up|out|over))?",
-    rf"(?:i|we|have|'ve) {NOW}(?:finished|solved|submitted|completed|handed in|turned in|resolved) (?:the|my|our|your)",
+    rf"(?:i|we|have|'ve) {NOW}(?:finished|solved|submitted|completed|handed in|turned in|resolved) "
+    rf"(?:the|my|our|your)(?! {PIECE}\b)",
     rf"(?:problem|mystery|case|issue|bug|puzzle|riddle) (?:{ENDED})",
     r"(?:it|everything|all|they|which|now) (?:all |just |finally |now )*works?(?= ?$)",
     r"(?:works?|runs?|running|working|behaves?) (?:now|again|like (?:a charm|new|before)|perfectly|as it should"
     r"|fine now|just fine|flawlessly)(?! (?:on|with|in|for|at) )",
-    r"(?:looks?|all|is|are|be) (?:good|fine|right|well|quiet) now|all (?:good|set|well|clear)(?= ?$)",
+    r"(?:looks?|all|is|are|be) (?:good|fine|right|well|quiet) now|all (?:set|clear)(?= ?$)",
+    r"(?:it's|it is|that's|all) over(?! (?:here|there|to)\b)",
     r"(?:that|this|it) (?:did it|was it|did the trick|fixed it|solved it|worked|nailed it|sorted it)(?= ?$| for)",
     r"(?:we|i|they|she|he) (?:did|nailed|made|cracked) it(?= ?$)",
     r"(?:pain|problem|error|bug|issue|symptoms?|leak|noise|smell)s? (?:(?:is|are|has|have|was) )?"
@@ -59,6 +65,26 @@ RESOLVED = phrases(
     r"(?:needed|wanted|was after|were after)(?= ?$| to know| from)",
     r"(?:that's|thats|that is) (?:a wrap|all i needed|everything i needed|one less thing)",
     r"(?:went|gone|came|got) through(?= ?$)|(?:got|been|was) (?:accepted|approved|granted|refunded|repaid)(?= ?$)",
+    r"(?:accepted|approved|confirmed|granted|refunded|signed) (?:the|our|my|their"
+    r"|everything)(?: \w+){1,2}(?= ?$)",
+    r"(?:got|landed) (?:the|my|our|a) (?:\w+ )?(?:job|visa|permit|flat|contract|refund|money|place|ticket|offer"
+    r"|deposit|certificate"
+    r"|licence|loan|grant|keys)(?: back)?|(?:is|are) (?:ours|mine|yours|history|in the (?:post|mail))",
+    r"(?:opens?|closes?|starts?|runs?|fits?|loads?|prints?|shuts?|drives?) (?:\w+ )?(?:properly|fine|again"
+    r"|smoothly) now",
+    r"alive again|back to life|that concludes|all boxes ticked|off the list|mission complete|ready for the archive",
+    r"everything (?:is |'s )?(?:now )?(?:in place|ready|settled|done|sorted|taken care of|set)(?= ?$)",
+    r"(?:tickets?|seats?|table|room|hotel|flights?|appointment|place) (?:is |are |'s )?(?:booked|bought|reserved"
+    r"|confirmed|secured)",
+    r"all (?:tests |of them |checks |\d+ )(?:\w+ )?(?:pass|are green|green|done|through|passing)"
+    r"|green across the board",
+    r"(?:it|this|that|they|which) (?:has |have )?(?:all )?(?:resolved|solved|sorted|settled|fixed) (?:itself"
+    r"|themselves)",
+    r"(?:that's|thats|that is) (?:that|it from (?:me|my side)|it then)|deadline met|done and dusted"
+    r"|appointment (?:made|booked)",
+    r"(?:through|finished|done) with (?:this|it|that)(?: one)?(?= ?$)|(?:went|decided|settled|agreed) (?:with|on"
+    r"|for) the \S+"
+    r"(?: \S+)? in the end|chapter (?:is )?closed|call it (?:done|finished|a wrap)|came through(?: \w+)?(?= ?$)",
     r"signed and (?:sealed|sent)|in the bag|off my (?:plate|desk|list)|ticked off|crossed off",
     r"erledigt|fertig|gelöst|geklärt|abgehakt|abgeschickt|gebucht|abgeschlossen",
     r"(?:läuft|geht|funktioniert|klappt) (?:jetzt|wieder|nun)",
@@ -68,10 +94,13 @@ RESOLVED = phrases(
 )
 # At the very beginning one word is enough: "booked!", "done, it runs".
 AT_ONCE = re.compile(
-    r"^\W*(?:(?:and|ok|okay|yes|yay|great|well|so|all|finally|just|it|its|woohoo|hurray|phew) )*"
-    rf"(?:(?:{ENDED}|passed|hecho|fini)(?= ?$| (?:everything|now|just now|yesterday|today|this morning|last night|here"
-    rf"|an hour ago|and (?:dusted|paid|delivered|sent))(?!\w))"
-    rf"|(?:{ENDED_IT}) (?:it|them|everything)(?!\w)(?! (?:to|with)))"
+    r"^\W*(?:(?:and|ok|okay|yes+|yay|great|well|so|all|both|finally|just|it|its|woohoo|hurray|phew|got it) ?)*"
+    rf"(?:(?:{ENDED}|passed|hecho|fini)(?= ?$| (?:everything|now|just now|yesterday|today|this morning"
+    rf"|last night|here"
+    rf"|an hour ago|and (?:\w+ )?(?:{ENDED}))(?!\w))"
+    rf"|(?:{ENDED_IT}) (?:it|them|everything|both|one)(?!\w)(?! (?:to|with|of))"
+    r"|(?:bought|booked|reserved|got) (?:the|a|two|three|four|them|tickets|'em|us|my|our)(?!\w)(?! (?:first|idea"
+    r"|point)))"
 )
 # These hold a negation or a request of their own, which takes nothing back.
 RELEASED = phrases(
@@ -79,14 +108,30 @@ RELEASED = phrases(
     r"(?:don't|dont|do not|doesn't|does not|won't|needn't) (?:have to|need to|need|want to|want|matter)"
     r"[^.?!]{0,50}? any ?more",
     r"(?:can|could|let's|lets|let us|may|please|go ahead and) (?:now |then |please |safely |all )*"
-    r"(?:close|conclude|wrap up|tick off|file away|check off) (?:it|this|that|the|my|our)"
+    r"(?:close|conclude|wrap up|tick off|file|file away|check off|cross off|tick) (?:it|this|that|the|my|our)"
     r"(?! (?:window|tab|file|door)\b)[^?]{0,40}",
     r"(?:close|conclude) (?:it|this|that|the \S+(?: \S+)?)(?: (?:now|out|then|please))?(?= ?$)",
     r"(?<!.)(?:close|conclude) (?!.*\b(?:window|tab|file|door)\b)\S+(?: \S+){0,3}(?= ?$)",
-    r"wrap (?:it|this|that) up",
+    r"wrap (?:it|this|that) up|put (?:it|this|that) to (?:bed|rest)|put a (?:lid|tick|check|bow) on|(?:draw"
+    r"|drawn) a line under",
+    r"(?:can|could|may|should) (?:now |all )*be (?:closed|archived|filed|ticked off|checked off|concluded)"
+    r"|archive (?:it|this|that)",
+    r"nothing (?:left|more|else|open)(?: on (?:the|my|our) list)?(?= ?$)|no (?:open|loose) (?:points|ends"
+    r"|questions|items)",
+    r"(?:that's|thats|that is|that was) (?:everything|the last (?:one|thing|item|point|piece|bit)|all of (?:it"
+    r"|them))(?= ?$)",
+    r"no (?:more )?(?:errors?|complaints?|timeouts?|crashes|pain|problems?|leaks?"
+    r"|trouble)(?: any ?more)?(?: since|(?= ?$))",
     r"(?:consider|call|mark|count) (?:it|this|that|the \S+(?: \S+)?) (?:as )?(?:done|closed|finished|solved|settled)",
     r"(?:forget (?:about )?(?:it|that|this|the whole thing)|never ?mind(?: (?:it|that|this|then))?)(?= ?$)",
-    r"(?:isn't|is not|not) needed any ?more|called off|fell through|(?:is|become) moot",
+    r"(?:isn't|is not|not) (?:needed|necessary|wanted)(?: any ?more)?|called off|fell through"
+    r"|no need (?:any ?more|to go on|for)"
+    r"|(?:is|become|becomes) (?:moot|pointless|obsolete)|decided against (?:it|that)|(?:scrap|drop|cancel|bin"
+    r"|shelve) (?:it|that|this)",
+    r"(?:can|could|let's|may|should) (?:just |now )?(?:drop|leave|forget|scrap|skip|file|bury) (?:it|this"
+    r"|that)(?: one)?(?= ?$)",
+    r"(?:trip|party|event|deal|wedding|project|meeting|move|sale|thing) is off(?! (?:to|by))|not going after all"
+    r"|takes care of it now",
     r"(?:nothing|not anything) (?:left|more|else) (?:to do|to fix)",
     r"(?:brauchen? (?:wir|ich)?|wird) ?nicht mehr(?: gebraucht)?|hat sich erledigt",
     r"ya no (?:hace falta|lo necesito)|plus besoin",
@@ -108,14 +153,16 @@ CONDITION = re.compile(
 BLOCKED = re.compile(
     r"\b(?:not|no|never|hardly|barely|nothing|none|nobody|neither|without|cannot|\w+n't|isnt|arent|wasnt|doesnt|dont"
     r"|will|would|should|could|might|may|must|shall|needs?|want(?:s|ed)?|ought|gonna|going to|have to|has to|had to"
-    r"|to be|to get|get|getting|hop(?:e|es|ing)|wish|try|trying|plan(?:ning)?|expect|think it|supposed|about to|please"
+    r"|to be|to get|get|getting|hop(?:e|es|ing)|wish|try|trying|plan(?:ning)?|expect|think it|supposed|about to"
+    r"|please"
     r"|how|why|almost|nearly|half|halfway|partly|partially|mostly|kinda|sort of|seems?|maybe|perhaps|probably|soon"
     r"|far from|close to|only|first|parts?|some|most of|step|one of|another|looks? like"
     r"|nicht|keine?|fast|noch|soll|muss|bald|casi|aún|todavía|presque|pas|encore|bientôt)\b|'ll\b|まだ"
 )
 # Anywhere in the sentence: what was said to be ended is only a part, or has not stayed so.
 UNDONE = re.compile(
-    r"\b(?:still|not yet|yet to|except|apart from|other than|remains?|left to|\w+ left|remaining|one more|another thing"
+    r"\b(?:still|not yet|yet to|except|apart from|other than|remains?|left to|\w+ left|remaining|one more"
+    r"|another thing"
     r"|half of|part of it|that part|this part|first part|breaks?|broke|came back|comes back|is back|so far"
     r"|but (?:not|now|then|there|the|it|one|only|when|as|if|what)|noch nicht|todavía no|pas encore)\b|まだ"
 )
@@ -130,11 +177,15 @@ LEFT = phrases(
     r"(?<!.)pause",
     r"(?:put|leave|set) [^.?!]{1,40}(?:on hold|aside|on ice|on the back burner)|on hold(?: for)?",
     r"park (?:it|this|that|the)|hold off|sleep on it|to be continued|let it rest",
-    r"(?:pick|picking|come|coming|get|getting|continue|continuing|finish|go on|carry on|resume|rest of|more of)"
-    r"[^.?!]{0,40}\b(?:later|tomorrow|next week|tonight|another (?:time|day)|on monday"
+    r"(?:pick|picking|(?:come|coming|get|getting) back|continue|continuing|finish|go on|carry on|resume|rest of"
+    r"|more of)\b[^.?!]{0,40}\b(?:later|tomorrow|next week|tonight|another (?:time|day)|on monday"
     r"|after (?:lunch|dinner|work|the weekend))",
     r"(?:leave|drop|stop|rest|break)(?: (?:it|this|that|things))?(?: (?:here|there|at that|off))? "
     r"for (?:now|today|tonight|the moment|a while|a bit)",
+    r"(?:wrap|close|shut|finish|call|pack|log)(?: \w+){0,3}? (?:for (?:now|today|tonight|the day|the moment)"
+    r"|a day|a night)",
+    r"(?<!booked )(?<!reserved )(?<!due )for (?:today|tonight|the moment|the time being|a bit|a while|a minute"
+    r"|a sec)",
     r"(?:enough|done|finished|that's it|that's all|thats it|thats all|all)(?: [^.?!,]{1,30})? "
     r"for (?:now|today|tonight|this week|the moment|the day)",
     r"not (?:done|finished|over|ready|there|solved|closed|fixed|quite)(?: \w+)? yet",
@@ -142,6 +193,16 @@ LEFT = phrases(
     r"(?:machen?|weiter) [^.?!]{0,20}(?:später|morgen)|(?:seguimos|continuamos) (?:luego|mañana|después)",
     r"on (?:continue|reprend) (?:plus tard|demain)",
     "また明日|続きは|休憩",
+)
+# Somebody who leaves the desk says "done" and "all set" of other things.
+LEAVES = phrases(
+    r"brb|be right back|bbl|afk|(?:be|i'm|am|we're|are) back|back (?:soon|later)|back in (?:a|an|half|\d+|five|ten|twenty|two)"
+    r"|ttyl|gtg|talk (?:later|soon)|bye|battery",
+    r"(?:gotta|got to|have to|need to|must|off to|time to) (?:go|run|leave|hop off|head out|dash|eat|sleep|pick|get the"
+    r"|bed|lunch)",
+    r"(?:lunch|dinner|breakfast)(?: (?:first|time|is ready|is on)|'s (?:ready|on)|(?= ?$))|bedtime|doorbell",
+    r"(?:baby|kids?|dog|boss|train|bus|meeting|phone|call)(?:'s| is| are) "
+    r"(?:here|calling|crying|awake|waiting|coming|starting|ringing|barking|at)",
 )
 # Said in passing: it gives way where the same message says that the work has ended.
 TURNS_AWAY = phrases(
@@ -176,19 +237,26 @@ def resolving_sentences(text: str) -> tuple[str, ...]:
         return ()
     sentences = [sentence for sentence in SENTENCE.split(plain) if sentence and sentence.strip()]
     pairs = zip_longest(sentences, sentences[1:], fillvalue="")
-    return tuple(sentence for sentence, following in pairs if _resolves(sentence) and not GOES_ON.match(following))
+    leaves = bool(LEAVES.search(plain))
+    return tuple(
+        sentence
+        for sentence, following in pairs
+        if _resolves(sentence, only_released=leaves) and not GOES_ON.match(following)
+    )
 
 
 def plain_text(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold().replace("’", "'")
 
 
-def _resolves(sentence: str) -> bool:
+def _resolves(sentence: str, *, only_released: bool = False) -> bool:
     if UNDONE.search(sentence):
         return False
     clauses = tuple(_clauses(sentence))
     if any(RELEASED.search(clause) for clause in clauses):
         return True
+    if only_released:
+        return False
     asked = (QUESTION.search(sentence) and not TAG.search(sentence)) or ASKS.match(sentence)
     return not asked and any(_ends(clause) for clause in clauses)
 

@@ -14,7 +14,7 @@ from efforts.llm.builtin.cues.talk import ASKS, GREETING, THANKS
 from efforts.llm.builtin.passages import QUESTION_MARK, SURE_SCORE, cut, rank
 from efforts.llm.builtin.prompt import SUMMARY, Prompt
 from efforts.llm.builtin.terms import keywords, terms
-from efforts.llm.builtin.topics import closest, name_share, name_terms, named, topic_of
+from efforts.llm.builtin.topics import SHARED_TERMS, closest, name_share, name_terms, named, topic_of
 
 Act = tuple[str, dict[str, Any]]
 
@@ -23,8 +23,9 @@ EXPAND, COLLAPSE, STATUS, SEARCH_EFFORTS = "expand_effort", "collapse_effort", "
 
 # What is longer was pasted: its phrases are nobody's wish.
 LONGEST_READ = 700
-LONGEST_STATUS, LONGEST_NAME_ALONE = 90, 4
-SHORTEST_BEGINNING = 4
+LONGEST_STATUS = 90
+LONGEST_HEADING = 6
+PART_OF_NAME = 0.3
 CODE = re.compile(r"^(?:```.*?```|(?:    |\t|>).*?)$", re.MULTILINE | re.DOTALL)
 # Words of a question that say what kind of thing is asked for, and not which.
 ASKED_KINDS = terms(
@@ -54,10 +55,6 @@ class View:
         """What is shown of each open effort."""
         logs = self.prompt.logs
         return {id_: "\n".join(said.text for said in logs.get(id_, ())) for id_ in self.prompt.state.open}
-
-    @cached_property
-    def asks(self) -> bool:
-        return any(QUESTION_MARK.search(sentence) or ASKS.match(sentence) for sentence in self.sentences)
 
 
 def acts_of(prompt: Prompt) -> tuple[Act, ...]:
@@ -100,13 +97,10 @@ def _put_away(view: View, piece: str) -> str:
 def _reopen(view: View) -> tuple[Act, ...]:
     state = view.prompt.state
     for sentence in view.sentences:
-        id_ = named(sentence, state.concluded)
-        if (
-            id_
-            and not named(sentence, state.open)
-            and cues.REOPEN.search(sentence)
-            and not QUESTION_MARK.search(sentence)
-        ):
+        looks_up = QUESTION_MARK.search(sentence) or cues.READS.search(sentence)
+        if looks_up or not cues.REOPEN.search(sentence) or named(sentence, state.open):
+            continue
+        if id_ := named(sentence, state.concluded):
             return ((REOPEN, {"id": id_}),)
     return ()
 
@@ -140,7 +134,8 @@ def _expand(view: View) -> tuple[Act, ...]:
     state = view.prompt.state
     whole = named(view.text, state.in_short)
     places = [view.text] if whole and name_share(view.text, whole) == 1 else view.sentences
-    id_ = next((found for place in places if _asks(place) and (found := named(place, state.in_short))), "")
+    asked = (found for place in places if _asks(place) and (found := named(place, state.in_short)))
+    id_ = next(asked, "") or _heading(view)
     if not id_:
         return ()
     rival = named(view.text, state.open)
@@ -149,20 +144,29 @@ def _expand(view: View) -> tuple[Act, ...]:
     return ((EXPAND, {"id": id_}),)
 
 
+def _heading(view: View) -> str:
+    """An effort in short whose whole name stands before a comma or colon, and what is wanted of it after."""
+    first, *rest = CLAUSE.split(view.text)
+    id_ = named(first, view.prompt.state.in_short) if rest else ""
+    return id_ if id_ and name_share(first, id_) == 1 and len(first.split()) <= LONGEST_HEADING else ""
+
+
 def _asks(text: str) -> bool:
-    asked = any(QUESTION_MARK.search(sentence) or ASKS.match(sentence) for sentence in SENTENCE.split(text) if sentence)
-    return bool(asked or cues.DETAILS.search(text) or cues.IMPERATIVE.search(text))
+    cued = (cues.DETAILS, cues.IMPERATIVE, cues.QUESTION_WORD)
+    return bool(QUESTION_MARK.search(text) or ASKS.match(text) or any(cue.search(text) for cue in cued))
 
 
 def _switch(view: View) -> tuple[Act, ...]:
     state = view.prompt.state
-    left = cues.ENOUGH.search(view.text)
+    left = cues.ENOUGH.search(view.text) or cues.LEAVES.search(view.text)
     elsewhere = cues.ENOUGH.sub(" ", view.text)
     if id_ := _goes_to(elsewhere, state.others):
         return ((SWITCH, {"id": id_}),)
     if id_ := _goes_to(elsewhere, state.in_short, returns=True):
         return ((REOPEN, {"id": id_}),)
     if (id_ := named(elsewhere, state.others)) and _is_meant(view, elsewhere, id_):
+        return ((SWITCH, {"id": id_}),)
+    if id_ := _speaks_of(view, elsewhere):
         return ((SWITCH, {"id": id_}),)
     if (id_ := closest(elsewhere, view.logs, state.active)) and not cues.NEW_TOPIC.search(view.text):
         return ((SWITCH, {"id": id_}),)
@@ -176,6 +180,18 @@ def _is_meant(view: View, text: str, id_: str) -> bool:
     """A name alone leads to its effort where the active one is not spoken of."""
     active = view.prompt.state.active
     return not active or not named(text, (active,))
+
+
+def _speaks_of(view: View, text: str) -> str:
+    """The other open effort that alone has spoken of what the person goes to."""
+    if cues.NEW_TOPIC.search(text):
+        return ""
+    for found in cues.LEADS.finditer(text):
+        said = terms(re.split(r"[.?!,;:\n]", text[found.end() :], maxsplit=1)[0])
+        holders = [id_ for id_, log in view.logs.items() if said & (terms(log) | name_terms(id_))]
+        if len(holders) == 1 and holders[0] != view.prompt.state.active:
+            return holders[0]
+    return ""
 
 
 RETURNS = re.compile(r"\b(?:back|return|returning|zurück|volver|revenons)\b")
@@ -195,9 +211,8 @@ def _goes_to(text: str, ids: tuple[str, ...], *, returns: bool = False) -> str:
 def _past(view: View) -> tuple[Act, ...]:
     """Something of an effort that is not named, and that nothing in sight answers."""
     state = view.prompt.state
-    somewhere = state.in_short or state.unlisted
-    asks = view.asks or cues.IMPERATIVE.search(view.text) or re.search(r"\bagain\W*$", view.text)
-    if not (somewhere and asks and cues.PAST.search(view.text)):
+    asks = any(_asks(sentence) for sentence in view.sentences)
+    if not (asks and (state.in_short or state.unlisted)) or not (cues.PAST.search(view.text) or _in_headline(view)):
         return ()
     # A summary is no answer to somebody who asks what was said.
     said = [text for text in view.prompt.said if not text.where.startswith(SUMMARY)]
@@ -207,8 +222,20 @@ def _past(view: View) -> tuple[Act, ...]:
     return ((SEARCH_EFFORTS, {"query": query}),) if query else ()
 
 
+def _in_headline(view: View) -> bool:
+    """Whether a summary in the prompt speaks of what is asked for."""
+    asked = terms(view.text) - ASKED_KINDS
+    headlines = view.prompt.state.headlines
+    held = [
+        asked & (terms(text) | name_terms(id_)) for id_, text in headlines.items() if id_ in view.prompt.state.in_short
+    ]
+    return max(map(len, held), default=0) >= (1 if cues.DETAILS.search(view.text) else SHARED_TERMS)
+
+
 def _query(view: View) -> str:
-    words = keywords(view.text)
+    """The telling words, those of the question first: a search takes only so many."""
+    asking = [sentence for sentence in view.sentences if _asks(sentence)]
+    words = keywords(" ".join((*asking, *(sentence for sentence in view.sentences if sentence not in asking))))
     telling = [word for word in words if not terms(word) <= ASKED_KINDS]
     return " ".join(telling or words)
 
@@ -220,15 +247,11 @@ def _find_effort(view: View) -> tuple[Act, ...]:
 
 
 def _open(view: View) -> tuple[Act, ...]:
-    text, state = view.text, view.prompt.state
-    if len(text.split()) < SHORTEST_BEGINNING and not cues.BEGINS.search(text):
+    state = view.prompt.state
+    if not _begins(view):
         return ()
-    if cues.ONE_OFF.search(text) and not cues.BEGINS.search(text):
-        return ()
-    begun = _beginning(view)
-    if begun is None:
-        return ()
-    name = topic_of(text, begun)
+    found = (cues.BEGINS.search(view.text), cues.WISHES.search(view.text))
+    name = topic_of(view.text, *(match.end() for match in found if match))
     if not name:
         return ()
     known = next((id_ for id_ in (*state.open, *state.concluded) if name_terms(id_) == terms(name)), "")
@@ -239,23 +262,46 @@ def _open(view: View) -> tuple[Act, ...]:
     return ((SWITCH, {"id": known}),) if known != state.active else ()
 
 
-def _beginning(view: View) -> int | None:
-    """Where the words that begin a piece of work end, 0 where it has no such words; None where nothing begins."""
-    text, active = view.text, view.prompt.state.active
-    begun = cues.BEGINS.search(text)
+def _begins(view: View) -> bool:
+    """Whether enough speaks for a piece of work of its own; more is asked for where another one is going on."""
+    weight = sum(points for cue, points in POINTS.items() if cue.search(view.text))
+    weight += LONG_POINTS if len(view.text.split()) >= LONG else 0
+    active = view.prompt.state.active
     if not active:
-        other = begun or cues.WISHES.search(text)
-        return other.end() if other else 0 if cues.TROUBLE.search(text) else None
-    new = cues.NEW_TOPIC.search(text)
-    said = terms(text)
-    shared = said & terms(f"{active.replace('-', ' ')} {view.logs.get(active, '')}")
-    if new and (other := cues.BEGINS.search(text, new.end()) or begun or cues.WISHES.search(text)):
-        return other.end()
-    if new and new[0] not in cues.IN_PASSING and cues.TROUBLE.search(text):
-        return 0
-    return begun.end() if begun and not shared - COMMON_TALK else None
+        return weight >= ENOUGH
+    new = cues.NEW_TOPIC.search(view.text)
+    if new and new[0] not in cues.IN_PASSING:
+        return weight >= ENOUGH
+    weight -= POINTS[cues.NEW_TOPIC] if new else 0
+    weight -= AGAIN_POINTS if cues.SAME_THING.search(view.text) else 0
+    return weight >= MORE_THAN_ENOUGH and not _related(view, active)
 
 
+def _related(view: View, id_: str) -> bool:
+    """Whether a message speaks of the same things as an effort's log."""
+    said = terms(view.text) - COMMON_TALK
+    shared = said & terms(view.logs.get(id_, ""))
+    return bool(named(view.text, (id_,))) or len(shared) >= max(2, RELATED_SHARE * len(said))
+
+
+# What speaks for a new piece of work, and against it.
+POINTS = {
+    cues.BEGINS: 2.0,
+    cues.WISHES: 1.5,
+    cues.TROUBLE: 1.0,
+    cues.LASTING: 1.0,
+    cues.LOST: 1.0,
+    cues.WORKS: 1.0,
+    cues.NEW_TOPIC: 0.5,
+    re.compile(r"\b(?:my|our)\b"): 0.5,
+    cues.ONE_OFF: -2.0,
+    cues.SMALL_TALK: -2.0,
+}
+LONG, LONG_POINTS = 8, 0.5
+ENOUGH, MORE_THAN_ENOUGH = 1.5, 2.5
+# What is done to “it” is done to what was spoken of.
+AGAIN_POINTS = 1.0
+RELATED_SHARE = 0.25
 COMMON_TALK = terms("help plan find start begin use work week day time good new need want make")
 
 Rule = Callable[[View], tuple[Act, ...]]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from efforts.domain.resolution import plain_text
 from efforts.llm.builtin import acts, replies
-from efforts.llm.builtin.acts import EXPAND, SEARCH_EFFORTS, STATUS, Act
+from efforts.llm.builtin.acts import ASKED_KINDS, EXPAND, SEARCH_EFFORTS, STATUS, Act
 from efforts.llm.builtin.cues.efforts import FIND_EFFORT
 from efforts.llm.builtin.cues.talk import SEARCH
 from efforts.llm.builtin.passages import QUOTES, Passage, Quote, cut, quotes, rank
@@ -15,6 +16,9 @@ from efforts.llm.builtin.prompt import Prompt, ToolResult, answer_of, arguments_
 from efforts.llm.builtin.terms import keywords, terms
 
 MOST_ROUNDS = 4
+# What a match tells of its effort.
+NAME_WEIGHT = 3
+MATCHED = ("name", "headline", "passage")
 READ = "read_effort"
 # An answer in the log of the effort that was asked for may share only a word with the question.
 LOOSE_SCORE = 0.12
@@ -51,10 +55,24 @@ def _wanted(prompt: Prompt) -> Iterator[Act]:
 
 def _after_search(prompt: Prompt, matches: Sequence[Mapping[str, Any]]) -> Iterator[Act]:
     """The best match is opened where only its summary is in sight; without any, the messages are searched."""
-    if matches and matches[0].get("status") == "concluded" and matches[0].get("id") not in prompt.state.expanded:
-        yield EXPAND, {"id": str(matches[0]["id"])}
+    best = _best(prompt.question, matches)
+    if best and best.get("status") == "concluded" and best.get("id") not in prompt.state.expanded:
+        yield EXPAND, {"id": str(best["id"])}
     elif not matches and (query := " ".join(keywords(prompt.question))):
         yield SEARCH, {"query": query}
+
+
+def _best(question: str, matches: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The match that has most to do with the question, rare words counting more; of equals the first."""
+    asked = terms(question) - ASKED_KINDS
+    held = [asked & terms(" ".join(str(match.get(key) or "") for key in MATCHED)) for match in matches]
+    counts = Counter(term for found in held for term in found)
+    names = [terms(str(match.get("id", "")).replace("-", " ")) for match in matches]
+    weights = [
+        round(sum((NAME_WEIGHT if term in name else 1) / counts[term] for term in sorted(found)), 4)
+        for found, name in zip(held, names, strict=True)
+    ]
+    return matches[weights.index(max(weights))] if matches else {}
 
 
 def _found_turn(prompt: Prompt, id_: str) -> dict[str, Any] | None:

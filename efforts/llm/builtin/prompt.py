@@ -169,8 +169,7 @@ class _Reader:
     def _tells_state(self, line: str) -> bool:
         if found := STATE_LINE.match(line):
             ids = tuple(found[2].split(", ")) if found[2] != NO_EFFORT else ()
-            key = STATE_LINES[found[1]]
-            self.state = replace(self.state, **{key: "".join(ids[:1]) if key == "active" else ids})
+            self.state = _with(self.state, STATE_LINES[found[1]], ids)
         elif UNLISTED.match(line):
             self.state = replace(self.state, unlisted=True)
         elif HIDDEN.match(line):
@@ -190,6 +189,13 @@ class _Reader:
             self.effort = effort[1] if effort else ""
             return True
         return bool(PROGRAM_LINE.match(line))
+
+
+def _with(state: State, key: str, ids: tuple[str, ...]) -> State:
+    if key == "active":
+        return replace(state, active="".join(ids[:1]))
+    told: dict[str, tuple[str, ...]] = {key: ids}
+    return replace(state, **told)  # type: ignore[arg-type]
 
 
 def read(request: Mapping[str, Any]) -> Prompt:
@@ -266,17 +272,23 @@ def own_words(reply: str) -> str:
 
 
 def _messages(answer: object) -> list[Mapping[str, Any]] | None:
-    """The messages in an answer of search_messages or read_message."""
+    """The messages in what a search found, or a message or an effort that was read holds."""
     if not isinstance(answer, dict):
         return None
-    found = [answer] if "role" in answer and "text" in answer else answer.get("matches")
+    if isinstance(turns := answer.get("turns"), list):
+        read = [turn for turn in turns if isinstance(turn, dict) and isinstance(turn.get("messages"), list)]
+        found: object = [{**said, "turn": turn.get("turn")} for turn in read for said in turn["messages"]]
+    else:
+        found = [answer] if "role" in answer and "text" in answer else answer.get("matches")
     return [message for message in found if isinstance(message, dict)] if isinstance(found, list) else None
 
 
 def _message_text(message: Mapping[str, Any], order: int) -> Text:
     by_user = message.get("role") == "user"
-    said = str(message.get("text", ""))
-    where = f"{'you' if by_user else 'reply'}, turn {message.get('turn')}"
+    # What is found of an effort is a passage, of whichever side.
+    said = str(message.get("text") or message.get("passage") or "")
+    who = str(message.get("id")) if "passage" in message else "you" if by_user else "reply"
+    where = f"{who}, turn {message.get('turn')}"
     return Text(text=said if by_user else own_words(said), where=where, by_user=by_user, order=order)
 
 

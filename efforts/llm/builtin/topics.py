@@ -15,22 +15,27 @@ COMMON = terms(
     " budget application setup party week weekend day diary exam repair service business stuff tuning update paper"
 )
 COMMON_WEIGHT = 0.5
+HEAD_WEIGHT = 2.0
+LINKING = re.compile(r"-(?:in|on|at|for|of|with|about|against|to|from|the)-")
 NAMED = 0.5
 SHORTEST_STEM, LONGEST_ENDING = 5, 5
 # Terms of an effort's log that a message has to share with it, and with it alone.
 SHARED_TERMS = 2
 
 DETERMINER = (
-    r"(?:the|a|an|my|our|your|his|her|their|its|this|that|these|those|some|any|new|little|of|for|about|with|to|up|out|on"
-    r"|me|us|together|down|off|away|in|at|into|from|over|and|just|really|please|maybe|quickly|\d+(?:-word)?)"
+    r"(?:the|a|an|my|our|your|his|her|their|its|this|that|these|those|some|any|new|little|of|for|about|with|to"
+    r"|up|out|on"
+    r"|me|us|through|together|down|off|away|in|at|into|from|over|and|just|really|please|maybe|quickly|\d+(?:-word)?)"
 )
 PLAIN_VERBS = "keep|get|go|do|have|take|bring|use|turn|make sure|stop|deal|come|give|run|hold|think|pay|cover|handle"
 ARTICLES = frozenset(("the", "a", "an", "my", "our", "your", "his", "her", "their", "its", "some", "new"))
 LEADING = re.compile(rf"^(?:{DETERMINER}|{PROJECT}|{PLAIN_VERBS})(?:\s+|$)")
 NOTHING_NAMED = """
     it this that them they everything something anything things thing stuff one ones why what how who which me us we i
-    rid started ready better done sorted half keep record systematically somewhere myself again back out options ideas idea
-    advice text answer way ways question read see know
+    rid started ready better done sorted half keep record systematically somewhere myself again back out options ideas
+    idea advice text answer way ways question read see know plan
+    start cause reason list ton hunt cheaper house myself you yourself find found get do make bottom sort lot finally
+    now others good news accepted somebody first point replacement
 """
 NO_TOPIC = frozenset(NOTHING_NAMED.split())
 STOP = re.compile(
@@ -41,6 +46,16 @@ STOP = re.compile(
     r"|today|tomorrow|tonight|next|this|last|together|where|how|what|about|during|during|due|max|or|every|then"
     r"|keeps?|can|could|like"
     r"|should|would|will|won't|doesn't|don't|isn't|can't|needs?)\b"
+)
+# What stands after these is often the matter itself.
+THING = re.compile(
+    r"\b(?:needs?|wants?|gets?|getting|got|have|has|expecting|in charge of|give|hold|write|into|for|about|of"
+    r"|problem with) "
+    r"(?=(?:a|an|my|our|new) )"
+)
+# "Toast at my sister's wedding": one word says little without what it belongs to.
+LINK = re.compile(
+    r"(?P<by>in|on|at|with|about|against|to|from) (?:(?:the|a|an|my|our|his|her|their|\w+'s) )*(?P<of>[^\W\d_][\w'-]+)"
 )
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 LONGEST_TOPIC = 4
@@ -59,17 +74,17 @@ SUBJECT = re.compile(
     r"(?:(?:since|for|after) [^,.:]{1,30}?(?:, | (?=our |my ))|yesterday'?s? \w+ )?(?:my|our|the|his|her|a|an)? ?"
     r"(?P<topic>(?!(?:i|we|it|you|he|she|they|this|that|there|what|which|can|could|how|help|not)\b)"
     r"[\w'-]+(?: (?!is\b|are\b|has\b|was\b|in\b|on\b|keeps?\b|and\b|of\b)[\w'-]+){0,2}?)"
-    r"(?: (?:in|on|of|at|from|for) (?:my |our |the )?[\w'-]+(?: [\w'-]+)?)? "
+    r"(?: (?:in|on|of|at|from|for) (?:my |our |the )?(?P<place>[\w'-]+)(?: [\w'-]+)?)? "
     r"(?:keeps?|stays?|is|are|was|were|has|have|won't|doesn't|don't|isn't|can't|hurts?|aches?|died|broke|fails?"
     r"|crash(?:es|ed)?|hangs?|leaks?"
     r"|skips?|drops?|times?|takes?|runs?|stopped|needs?|makes?|lost|loses?|overlap|went|smells?|charges?|got|sent)\b"
 )
 TIMES_AND_FILLERS = """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
-    october november december today tomorrow yesterday morning evening night week weeks day days month months year years
-    hour hours minute minutes time times around finally really since between first last next two three four five six
-    seven eight nine ten about little much many lot well ugh need needs want wants would going getting still though
-    anyway also help please hey been being fun totally unrelated different nicer sure maybe every
+    october november december today tomorrow yesterday moment morning evening night week weeks day days month months
+    year years hour hours minute minutes time times around finally really since between first last next two three four
+    five six seven eight nine ten about little much many lot well ugh need needs want wants would going getting still though
+    anyway also help please hey been being fun totally unrelated different nicer sure maybe every more
 """
 TIME_WORDS = frozenset(TIMES_AND_FILLERS.split())
 
@@ -86,7 +101,10 @@ def name_share(text: str, id_: str) -> float:
     wanted = sorted(name_terms(id_))
     if not wanted:
         return 0.0
+    head = name_terms(LINKING.split(id_)[0])
     weights = {term: COMMON_WEIGHT if term in COMMON else 1.0 for term in wanted}
+    # Of "toast-at-wedding" it is the toast that people speak of.
+    weights |= {term: HEAD_WEIGHT for term in wanted if term in head} if LINKING.search(id_) else {}
     held = [term for term in wanted if any(alike(term, other) for other in said)]
     return sum(weights[term] for term in held) / sum(weights.values())
 
@@ -123,15 +141,15 @@ def _points(said: frozenset[str], id_: str, vocabulary: Mapping[str, frozenset[s
     return len(alone) + len([term for term in alone if any(alike(term, word) for word in name_terms(id_))])
 
 
-def topic_of(message: str, after: int = 0) -> str:
-    """One to four words that name what a message begins. `after`: where the words that begin it end in `plain_text`."""
+def topic_of(message: str, *after: int) -> str:
+    """One to four words that name what a message begins. `after`: where words that begin it end in `plain_text`."""
     text = plain_text(message)
     if found := ACHE.search(text):
         return f"{found['part']} pain"
-    for candidate in (_phrase(text[after:]) if after else "", _subject(text), _telling_words(text)):
-        if candidate:
-            return candidate
-    return ""
+    begun = [_phrase(text[end:]) for end in sorted(after, reverse=True)]
+    things = [_phrase(text[match.end() :]) for match in THING.finditer(text)]
+    candidates = (*begun, _subject(text), *things, _telling_words(text))
+    return next((candidate for candidate in candidates if candidate), "")
 
 
 def _phrase(rest: str) -> str:
@@ -140,9 +158,11 @@ def _phrase(rest: str) -> str:
     while (shorter := LEADING.sub("", rest)) != rest:
         rest = shorter
     stop = STOP.search(rest)
-    words = WORD.findall(rest[: stop.start()] if stop else rest)
-    kept = _tidy(words)
-    return " ".join(kept) if kept and kept[0] not in NO_TOPIC else ""
+    kept = _tidy(WORD.findall(rest[: stop.start()] if stop else rest))
+    linked = LINK.match(rest[stop.start() :]) if stop and len(kept) == 1 else None
+    if linked and linked["of"] not in TIME_WORDS | NO_TOPIC:
+        kept += [linked["by"], linked["of"]]
+    return " ".join(kept) if kept and kept[0] not in NO_TOPIC and not TIME_WORDS.issuperset(kept) else ""
 
 
 def _tidy(words: list[str]) -> list[str]:
@@ -154,7 +174,7 @@ def _tidy(words: list[str]) -> list[str]:
 
 def _subject(text: str) -> str:
     found = SUBJECT.search(text)
-    words = _tidy(WORD.findall(found["topic"])) if found else []
+    words = _tidy([*WORD.findall(found["topic"]), *WORD.findall(found["place"] or "")]) if found else []
     words = [word for word in words if word not in TIME_WORDS]
     return " ".join(words) if words and words[0] not in NO_TOPIC and words[0] not in STOPWORDS else ""
 
@@ -163,7 +183,7 @@ def _telling_words(text: str) -> str:
     """The first content words, where no phrase can be made out."""
     after_colon = text.split(": ", 1)[-1] if ": " in text[:60] else text
     words = [word for word in WORD.findall(after_colon) if _tells(word)]
-    return " ".join(words[: LONGEST_TOPIC - 1])
+    return " ".join(words[:LONGEST_TOPIC])
 
 
 def _tells(word: str) -> bool:
