@@ -159,6 +159,8 @@ def check_expandable(branch: Branch, state: EffortState) -> None:
         raise Refused("expanded", f"{slug} is expanded already. {IN_THE_PROMPT}")
     if not active_pointers(branch, state.effort).exists():
         raise Refused("awaiting", f"{slug} has no summary yet. {IN_THE_PROMPT}")
+    if not state.turns:
+        raise Refused("no_turns", f"{slug} has no turns, so there is nothing to expand.")
 
 
 def check_affordable(branch: Branch, place: Place, state: EffortState) -> int:

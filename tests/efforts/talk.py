@@ -31,8 +31,7 @@ class Talk:
 
     @property
     def active(self) -> str | None:
-        effort = self.branch.active_effort
-        return effort.slug if effort else None
+        return Branch.objects.values_list("active_effort__slug", flat=True).get(pk=self.branch_id)
 
     @property
     def place(self) -> Place:

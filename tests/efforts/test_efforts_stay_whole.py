@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -36,7 +37,7 @@ from tests.efforts.talk import Talk
 FAILED = Ending(state=RunState.FAILED, code="broken_stream", text="The stream broke.")
 NAMES = ["Bug", "Bug ", "bugs", "Vacation", "../../evil", "日本旅行", "תיקון הבאג", "\u202eabc", "", "...", "x" * 300]
 SAYINGS = ["Hello.", "The bug is fixed.", "Let's pause here.", "It works now.", "And the vacation?", "日本旅行は？"]
-TOOLS = ["open_effort"] * 4 + ["close_effort", "reopen_effort", "switch_effort", "expand_effort"] * 2
+TOOLS = ["open_effort", "close_effort", "reopen_effort", "switch_effort", "expand_effort"] * 4
 ASKING = ["collapse_effort", "effort_status", "search_efforts", "search_messages", "read_effort", "read_message"]
 PERSON = [
     "open",
@@ -52,12 +53,20 @@ PERSON = [
     "morning",
     "look",
 ]
-PICK = st.integers(0, 1_000_000)
+FITTING: dict[str, dict[str, Any]] = {
+    "close": {"status": "open"},
+    "switch": {"status": "open"},
+    "reopen": {"status": "concluded"},
+    "expand": {"status": "concluded", "summary": "stands", "expanded_turn": None},
+    "collapse": {"expanded_turn__isnull": False},
+}
 
 
 class Efforts(RuleBasedStateMachine):
-    @initialize()
-    def begin(self) -> None:
+    @initialize(seed=st.integers(0, 2**32))
+    def begin(self, seed: int) -> None:
+        # One number decides all: Hypothesis' own choices are often the smallest, and then little happens.
+        self.chance = Random(seed)
         self.stage = transaction.atomic()
         self.stage.__enter__()
         self.session = actions.create_session(User.objects.create_user("alice"))
@@ -74,9 +83,10 @@ class Efforts(RuleBasedStateMachine):
             transaction.set_rollback(True)
             self.stage.__exit__(None, None, None)
 
-    @rule(who=st.sampled_from(["model"] * 4 + ["person"] * 3 + ["turn"] * 4), where=st.integers(0, 1), pick=PICK)
-    def happens(self, who: str, where: int, pick: int) -> None:
-        # One rule: of several, Hypothesis leaves some out of most examples, and then little happens in them.
+    @rule()
+    def happens(self) -> None:
+        who = self.chance.choice(["model"] * 4 + ["person"] * 5 + ["turn"] * 3)
+        where, pick = self.chance.choice([0, 0, 1]), self.chance.randrange(1_000_000)
         untouched = self.in_branch(self.talks[1 - where])
         {"model": self.model_acts, "person": self.person_acts, "turn": self.turn_goes_on}[who](where, pick)
         assert self.in_branch(self.talks[1 - where]) == untouched
@@ -88,6 +98,8 @@ class Efforts(RuleBasedStateMachine):
         talk = self.talks[where]
         if where in self.running:
             talk.finish(self.running.pop(where), ending=(COMPLETED, COMPLETED, FAILED, STOPPED)[pick % 4])
+            if pick // 4 % 2:
+                self.person_summarise(where, pick, "")
         elif (last := self.last_turn(talk)) and last.run and last.run.state in RETRYABLE and pick % 2:
             actions.retry_turn(last, actor=self.session.owner)
             if pick % 3:
@@ -101,7 +113,7 @@ class Efforts(RuleBasedStateMachine):
             assert talk.labels().get(talk.branch.head) == active
 
     def last_turn(self, talk: Talk) -> Turn | None:
-        return Turn.objects.filter(branch=talk.branch).select_related("run", "session").order_by("-number").first()
+        return Turn.objects.filter(branch=talk.branch_id).select_related("run", "session").order_by("-number").first()
 
     # The model
 
@@ -125,11 +137,15 @@ class Efforts(RuleBasedStateMachine):
             return {"id": pick % 20}
         if tool == "effort_status" or (tool == "close_effort" and pick % 3 == 0):
             return {}
-        return {"id": self.some_id(where, pick)}
+        return {"id": self.some_id(where, pick, tool.removesuffix("_effort"))}
 
-    def some_id(self, where: int, pick: int) -> str:
-        """Mostly one that is here; else one of the other branch, or none at all."""
-        slugs = list(self.talks[where].states()) * 3 + list(self.talks[1 - where].states()) + NAMES
+    def some_id(self, where: int, pick: int, verb: str) -> str:
+        """Mostly one that `verb` can be done to; else any, one of the other branch, or none at all."""
+        talk, (often, pick) = self.talks[where], divmod(pick, 4)[::-1]
+        states = EffortState.objects.filter(branch=talk.branch_id, **FITTING.get(verb, {})).order_by("pk")
+        fitting = list(states.values_list("effort__slug", flat=True))
+        others = [*list(talk.states()) * 5, *self.talks[1 - where].states(), *NAMES]
+        slugs = fitting if often and fitting else others
         return slugs[pick % len(slugs)]
 
     # The person
@@ -143,35 +159,37 @@ class Efforts(RuleBasedStateMachine):
             assert self.talks[where].events() == told
 
     def control(self, where: int, pick: int, what: str) -> None:
-        getattr(actions, f"{what}_effort")(self.talks[where].place, self.some_id(where, pick))
+        getattr(actions, f"{what}_effort")(self.talks[where].place, self.some_id(where, pick, what))
 
     def person_open(self, where: int, pick: int, what: str) -> None:
         actions.open_effort(self.talks[where].place, NAMES[pick % len(NAMES)])
 
     def person_rename(self, where: int, pick: int, what: str) -> None:
-        actions.rename_effort(self.talks[where].place, self.some_id(where, pick), NAMES[pick % len(NAMES)])
+        actions.rename_effort(self.talks[where].place, self.some_id(where, pick, what), NAMES[pick % len(NAMES)])
 
     def person_move(self, where: int, pick: int, what: str) -> None:
-        number, pick = pick % 7, pick // 7
-        actions.move_turn(self.talks[where].place, number, self.some_id(where, pick) if pick % 4 else None)
+        number, pick = pick % (self.talks[where].branch.head + 1), pick // 7
+        actions.move_turn(self.talks[where].place, number, self.some_id(where, pick, what) if pick % 4 else None)
 
     def person_undo(self, where: int, pick: int, what: str) -> None:
-        last = Session.objects.values_list("event_seq", flat=True).get(pk=self.session.pk)
-        actions.undo(self.talks[where].place, last - pick % 12)
+        done = [event for event in self.talks[where].events() if event["kind"] != "effort.offered"]
+        moves = self.talks[where].events("turn.moved")
+        last = sorted(event["seq"] for event in done + moves)[-8:] or [99]
+        actions.undo(self.talks[where].place, last[pick % len(last)])
 
     def person_summarise(self, where: int, pick: int, what: str) -> None:
         """As the runner's job does it: of efforts of which no turn is running."""
         talk = self.talks[where]
-        due = EffortState.objects.filter(branch=talk.branch, summary="due").select_related("effort")
+        due = EffortState.objects.filter(branch=talk.branch_id, summary="due").select_related("effort")
         for state in due:
             unfinished = TurnLabel.objects.filter(
-                branch=talk.branch, effort=state.effort, turn__run__state__in=["queued", "running"]
+                branch=talk.branch_id, effort=state.effort, turn__run__state__in=["queued", "running"]
             )
             if not unfinished.exists():
                 talk.summarise(state.effort.slug)
 
     def person_morning(self, where: int, pick: int, what: str) -> None:
-        expanded = EffortState.objects.filter(branch=self.talks[where].branch).exclude(expanded_turn=None)
+        expanded = EffortState.objects.filter(branch=self.talks[where].branch_id).exclude(expanded_turn=None)
         count = expanded.count()
         assert actions.new_work_session(self.talks[where].place) == count
         assert not expanded.exists()
@@ -180,8 +198,8 @@ class Efforts(RuleBasedStateMachine):
         """What is expanded and collapsed again leaves the next request as it was, to the byte."""
         talk = self.talks[where]
         before = next_request(talk)
-        slug = self.some_id(where, pick)
-        assert actions.expand_effort(talk.place, slug) > 0
+        slug = self.some_id(where, pick, "expand")
+        actions.expand_effort(talk.place, slug)
         assert next_request(talk) != before
         actions.collapse_effort(talk.place, slug)
         assert next_request(talk) == before
@@ -203,29 +221,29 @@ class Efforts(RuleBasedStateMachine):
         self.notices_are_exact()
 
     def the_active_effort_is_open_here(self, talk: Talk) -> None:
-        if talk.active is not None:
-            assert talk.states()[talk.active] == "open"
+        if active := talk.active:
+            assert talk.states()[active] == "open"
 
     def sums_are_sums(self, talk: Talk) -> None:
-        labelled = TurnLabel.objects.filter(branch=talk.branch).values("effort__slug")
+        labelled = TurnLabel.objects.filter(branch=talk.branch_id).values("effort__slug")
         sums = {row["effort__slug"]: row for row in labelled.annotate(turns=Count("id"), tokens=Sum("turn__tokens"))}
-        for state in EffortState.objects.filter(branch=talk.branch).select_related("effort"):
+        for state in EffortState.objects.filter(branch=talk.branch_id).select_related("effort"):
             found = sums.pop(state.effort.slug, {"turns": 0, "tokens": 0})
             assert (state.turns, state.tokens) == (found["turns"], found["tokens"])
         assert not sums, "a label of an effort that is not here"
 
     def only_concluded_efforts_are_expanded_and_have_pointers(self, talk: Talk) -> None:
-        opened = EffortState.objects.filter(branch=talk.branch, status="open")
+        opened = EffortState.objects.filter(branch=talk.branch_id, status="open")
         assert not opened.exclude(expanded_turn=None).exists()
         assert not opened.exclude(summary="none").exists()
-        pointers = ContextPointer.objects.filter(branch=talk.branch, state="active")
+        pointers = ContextPointer.objects.filter(branch=talk.branch_id, state="active")
         assert not pointers.filter(effort__in=opened.values("effort")).exists()
-        assert not EffortState.objects.filter(branch=talk.branch, status="concluded", summary="none").exists()
+        assert not EffortState.objects.filter(branch=talk.branch_id, status="concluded", summary="none").exists()
 
     def every_pointer_covers_its_effort(self, talk: Talk) -> None:
-        for pointer in ContextPointer.objects.filter(branch=talk.branch, state="active"):
+        for pointer in ContextPointer.objects.filter(branch=talk.branch_id, state="active"):
             covered = PointerTurn.objects.filter(pointer=pointer, active=True).values_list("turn", flat=True)
-            labelled = TurnLabel.objects.filter(branch=talk.branch, effort=pointer.effort)
+            labelled = TurnLabel.objects.filter(branch=talk.branch_id, effort=pointer.effort)
             assert set(covered) == set(labelled.values_list("turn", flat=True))
         assert not PointerTurn.objects.filter(active=True).exclude(pointer__state="active").exists()
 
@@ -262,7 +280,7 @@ class Efforts(RuleBasedStateMachine):
     # Helpers
 
     def in_branch(self, talk: Talk) -> Any:
-        rows = EffortState.objects.filter(branch=talk.branch).order_by("pk").values_list("effort", "status", "turns")
+        rows = EffortState.objects.filter(branch=talk.branch_id).order_by("pk").values_list("effort", "status", "turns")
         return talk.active, talk.labels(), list(rows)
 
     @staticmethod
@@ -293,10 +311,10 @@ def assert_whole(examples: int, steps: int) -> None:
 
 @pytest.mark.django_db
 def test_efforts_stay_whole() -> None:
-    assert_whole(examples=12, steps=30)
+    assert_whole(examples=4, steps=100)
 
 
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_many_efforts_stay_whole() -> None:
-    assert_whole(examples=30, steps=50)
+    assert_whole(examples=20, steps=120)

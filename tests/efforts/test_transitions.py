@@ -273,6 +273,14 @@ def test_an_effort_without_summary_is_not_expanded(talk: Talk) -> None:
         actions.expand_effort(talk.place, "auth-bug")
 
 
+def test_an_effort_without_turns_is_not_expanded(talk: Talk) -> None:
+    actions.open_effort(talk.place, "Auth bug")
+    actions.close_effort(talk.place)
+    talk.summarise("auth-bug")
+    with refused("no_turns"):
+        actions.expand_effort(talk.place, "auth-bug")
+
+
 def test_an_unknown_effort_is_told_with_those_close_to_it(talk: Talk) -> None:
     talk.concluded("Auth bug")
     with pytest.raises(Refused, match=r"no effort 'auth-bog' here\. Close to it: auth-bug\. search_efforts"):
