@@ -1,4 +1,4 @@
-"""Claims waiting runs and answers them, in the web process (embedded) or in `manage.py run_turns` (grown).
+"""Claims waiting runs and due summaries, in the web process (embedded) or in `manage.py run_turns` (grown).
 
 A run belongs to the runner that holds its lease, never to a socket: it outlives tab, page and connection.
 """
