@@ -147,7 +147,7 @@ def test_a_conversation_from_the_first_message_to_its_deletion(
     session = session_of(page)
     stored = visitor.app.rows(
         "SELECT m.text FROM efforts_message m JOIN efforts_turn t ON t.run_id = m.run_id "
-        "WHERE m.role = 'assistant' AND m.session_id = ? ORDER BY m.id",
+        "WHERE m.role = 'assistant' AND m.text != '' AND m.session_id = ? ORDER BY m.id",
         session,
     )
     assert texts(second) == texts(page) == [text for (text,) in stored]
