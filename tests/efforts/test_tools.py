@@ -14,7 +14,7 @@ from efforts.domain.conversation import ToolCall
 from efforts.models import ContextPlan, Event, Message, Run
 from efforts.recording import LeaseLost
 from efforts.runner import Runner
-from efforts.threads import read
+from efforts.threads import read, write
 from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider, Reply
 from tests.turns.conftest import Stage
@@ -309,7 +309,8 @@ async def test_an_effort_expanded_is_readable_in_the_same_turn(
 ) -> None:
     provider.script = [Reply("", calls=(calling("open_effort", name="Bug"),)), Reply("The parser, then.")]
     await stage.ask("The semicolon in line 80 breaks the parser.")
-    await read(lambda: summarised(stage, "Bug"))
+    await write(lambda: actions.close_effort(Talk(stage.session).place))
+    await stage.logged("effort.summarised")
     provider.script = [Reply("", calls=(calling("expand_effort", id="bug"),)), Reply("Line 80.")]
     await stage.ask("In which line?")
     before, after = (canonical_json(request["messages"]) for request in provider.requests[-2:])
@@ -317,9 +318,3 @@ async def test_an_effort_expanded_is_readable_in_the_same_turn(
     assert "The semicolon in line 80 breaks the parser." in after
     tokens = await read(lambda: list(ContextPlan.objects.order_by("created_at").values_list("tokens", flat=True)))
     assert tokens[-1] > tokens[-2]
-
-
-def summarised(stage: Stage, name: str) -> None:
-    talk = Talk(stage.session)
-    actions.close_effort(talk.place)
-    talk.summarise(name.casefold())
