@@ -26,7 +26,6 @@ from efforts.models import (
     Event,
     Message,
     PointerTurn,
-    Session,
     Turn,
     TurnLabel,
 )
@@ -317,4 +316,4 @@ def test_efforts_stay_whole() -> None:
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_many_efforts_stay_whole() -> None:
-    assert_whole(examples=20, steps=120)
+    assert_whole(examples=10, steps=100)
