@@ -91,7 +91,7 @@ class Journey:
         return rows[0][0] if rows else ""
 
     def note(self, number: int, text: str) -> Locator:
-        note = turn(self.page, number).locator(".note", has_text=text)
+        note: Locator = turn(self.page, number).locator(".note", has_text=text)
         expect(note).to_be_visible()
         return note
 
