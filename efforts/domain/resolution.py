@@ -72,6 +72,11 @@ RESOLVED = phrases(
     r"|licence|loan|grant|keys)(?: back)?|(?:is|are) (?:ours|mine|yours|history|in the (?:post|mail))",
     r"(?:opens?|closes?|starts?|runs?|fits?|loads?|prints?|shuts?|drives?) (?:\w+ )?(?:properly|fine|again"
     r"|smoothly) now",
+    r"(?:flat|contract|deal|lease|papers) signed|(?:reservation|booking|order|appointment|cancellation"
+    r"|date) (?:is )?confirmed",
+    r"(?:it|that|this|everything) (?:all )?went (?:really |very |so )?(?:well|smoothly|perfectly)|the last of it"
+    r"|got rid of it",
+    r"(?:we're|i'm|we are) through(?= ?$| with (?:it|this|that))|so that can go",
     r"alive again|back to life|that concludes|all boxes ticked|off the list|mission complete|ready for the archive",
     r"everything (?:is |'s )?(?:now )?(?:in place|ready|settled|done|sorted|taken care of|set)(?= ?$)",
     r"(?:tickets?|seats?|table|room|hotel|flights?|appointment|place) (?:is |are |'s )?(?:booked|bought|reserved"
@@ -94,13 +99,14 @@ RESOLVED = phrases(
 )
 # At the very beginning one word is enough: "booked!", "done, it runs".
 AT_ONCE = re.compile(
-    r"^\W*(?:(?:and|ok|okay|yes+|yay|great|well|so|all|both|finally|just|it|its|woohoo|hurray|phew|got it) ?)*"
-    rf"(?:(?:{ENDED}|passed|hecho|fini)(?= ?$| (?:everything|now|just now|yesterday|today|this morning"
-    rf"|last night|here"
+    r"^\W*(?:(?:and|ok|okay|yes+|yay|great|well|so|all|both|finally|just|it|its|woohoo|hurray|phew|got it)\b[\s,!]*)*"
+    r"(?:"
+    r"works(?= ?$)|took (?:it|them)(?= ?$)"
+    rf"|(?:{ENDED}|passed|hecho|fini)(?= ?$| (?:everything|now|just now|yesterday|today|this morning|last night|here"
     rf"|an hour ago|and (?:\w+ )?(?:{ENDED}))(?!\w))"
     rf"|(?:{ENDED_IT}) (?:it|them|everything|both|one)(?!\w)(?! (?:to|with|of))"
-    r"|(?:bought|booked|reserved|got) (?:the|a|two|three|four|them|tickets|'em|us|my|our)(?!\w)(?! (?:first|idea"
-    r"|point)))"
+    r"|(?:bought|booked|reserved|got) (?:the|a|two|three|four|them|tickets|'em|us|my|our)(?!\w)"
+    r"(?! (?:first|idea|point)))"
 )
 # These hold a negation or a request of their own, which takes nothing back.
 RELEASED = phrases(
@@ -110,9 +116,9 @@ RELEASED = phrases(
     r"(?:can|could|let's|lets|let us|may|please|go ahead and) (?:now |then |please |safely |all )*"
     r"(?:close|conclude|wrap up|tick off|file|file away|check off|cross off|tick) (?:it|this|that|the|my|our)"
     r"(?! (?:window|tab|file|door)\b)[^?]{0,40}",
-    r"(?:close|conclude) (?:it|this|that|the \S+(?: \S+)?)(?: (?:now|out|then|please))?(?= ?$)",
+    r"(?:close|conclude) (?:it|this|that|the \S+(?: \S+)?)(?: one)?(?: (?:now|out|then|please))?(?= ?$)",
     r"(?<!.)(?:close|conclude) (?!.*\b(?:window|tab|file|door)\b)\S+(?: \S+){0,3}(?= ?$)",
-    r"wrap (?:it|this|that) up|put (?:it|this|that) to (?:bed|rest)|put a (?:lid|tick|check|bow) on|(?:draw"
+    r"wrap (?:it|this|that) up|put (?:it |this |that )?to (?:bed|rest)|put a (?:lid|tick|check|bow) on|(?:draw"
     r"|drawn) a line under",
     r"(?:can|could|may|should) (?:now |all )*be (?:closed|archived|filed|ticked off|checked off|concluded)"
     r"|archive (?:it|this|that)",
@@ -194,11 +200,15 @@ LEFT = phrases(
     r"on (?:continue|reprend) (?:plus tard|demain)",
     "また明日|続きは|休憩",
 )
+# Words.
+SHORT = 15
 # Somebody who leaves the desk says "done" and "all set" of other things.
 LEAVES = phrases(
-    r"brb|be right back|bbl|afk|(?:be|i'm|am|we're|are) back|back (?:soon|later)|back in (?:a|an|half|\d+|five|ten|twenty|two)"
+    r"brb|be right back|bbl|afk|(?:be|i'm|am|we're|are) back|back (?:soon|later)|back in (?:a|an|half|\d+|five"
+    r"|ten|twenty|two)"
     r"|ttyl|gtg|talk (?:later|soon)|bye|battery",
-    r"(?:gotta|got to|have to|need to|must|off to|time to) (?:go|run|leave|hop off|head out|dash|eat|sleep|pick|get the"
+    r"(?:gotta|got to|have to|need to|must|off to|time to) (?:go|run|leave|hop off|head out|dash|eat|sleep|pick"
+    r"|get the"
     r"|bed|lunch)",
     r"(?:lunch|dinner|breakfast)(?: (?:first|time|is ready|is on)|'s (?:ready|on)|(?= ?$))|bedtime|doorbell",
     r"(?:baby|kids?|dog|boss|train|bus|meeting|phone|call)(?:'s| is| are) "
@@ -237,7 +247,7 @@ def resolving_sentences(text: str) -> tuple[str, ...]:
         return ()
     sentences = [sentence for sentence in SENTENCE.split(plain) if sentence and sentence.strip()]
     pairs = zip_longest(sentences, sentences[1:], fillvalue="")
-    leaves = bool(LEAVES.search(plain))
+    leaves = len(plain.split()) <= SHORT and bool(LEAVES.search(plain))
     return tuple(
         sentence
         for sentence, following in pairs

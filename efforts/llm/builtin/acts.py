@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from efforts.domain.resolution import CLAUSE, SENTENCE, plain_text, resolving_sentences
@@ -111,11 +112,20 @@ def _conclude(view: View) -> tuple[Act, ...]:
     state = view.prompt.state
     if not ended:
         return ()
-    id_ = next((found for sentence in ended if (found := named(sentence, state.open))), state.active)
+    # "The passport is here. That's settled."
+    before = [first for first, second in pairwise(view.sentences) if second in ended and POINTS_BACK.match(second)]
+    told = ((sentence, state.open) for sentence in ended)
+    id_ = next(
+        (found for text, ids in (*told, *((text, state.others) for text in before)) if (found := named(text, ids))), ""
+    )
+    id_ = id_ or state.active
     if not id_:
         return ()
     rest = " ".join(sentence for sentence in view.sentences if sentence not in ended)
     return ((CLOSE, {"id": id_}), *_next_work(view, ended, rest, id_))
+
+
+POINTS_BACK = re.compile(r"^\W*(?:(?:so|and|ok|now|then|please) )*(?:that|this|it)(?:'s| )")
 
 
 def _next_work(view: View, ended: tuple[str, ...], rest: str, closed: str) -> tuple[Act, ...]:
@@ -179,6 +189,8 @@ def _switch(view: View) -> tuple[Act, ...]:
 def _is_meant(view: View, text: str, id_: str) -> bool:
     """A name alone leads to its effort where the active one is not spoken of."""
     active = view.prompt.state.active
+    if _begins(view) and name_share(text, id_) < 1:
+        return False
     return not active or not named(text, (active,))
 
 
@@ -212,7 +224,7 @@ def _past(view: View) -> tuple[Act, ...]:
     """Something of an effort that is not named, and that nothing in sight answers."""
     state = view.prompt.state
     asks = any(_asks(sentence) for sentence in view.sentences)
-    if not (asks and (state.in_short or state.unlisted)) or not (cues.PAST.search(view.text) or _in_headline(view)):
+    if not (asks and (state.in_short or state.unlisted) and _recalls(view)):
         return ()
     # A summary is no answer to somebody who asks what was said.
     said = [text for text in view.prompt.said if not text.where.startswith(SUMMARY)]
@@ -220,6 +232,13 @@ def _past(view: View) -> tuple[Act, ...]:
         return ()
     query = _query(view)
     return ((SEARCH_EFFORTS, {"query": query}),) if query else ()
+
+
+def _recalls(view: View) -> bool:
+    """Whether it asks for something of the past; somebody who begins something has to say so outright."""
+    if cues.RECALLS.search(view.text):
+        return True
+    return not _begins(view) and bool(cues.PAST.search(view.text) or _in_headline(view))
 
 
 def _in_headline(view: View) -> bool:

@@ -35,6 +35,7 @@ NOTHING_NAMED = """
     rid started ready better done sorted half keep record systematically somewhere myself again back out options ideas
     idea advice text answer way ways question read see know plan
     start cause reason list ton hunt cheaper house myself you yourself find found get do make bottom sort lot finally
+    few look step steps coming next log work people going up down narrow place
     now others good news accepted somebody first point replacement
 """
 NO_TOPIC = frozenset(NOTHING_NAMED.split())
@@ -47,15 +48,24 @@ STOP = re.compile(
     r"|keeps?|can|could|like"
     r"|should|would|will|won't|doesn't|don't|isn't|can't|needs?)\b"
 )
+# What was said before, and nothing that follows names it.
+ALREADY_SAID = re.compile(
+    r"(?:this|that|these|those|it|them)"
+    r"(?= ?$|\W*[.,;:?!]| (?:over|in|on|with|together|properly|by|at|for|up|out"
+    r"|step|from|and|to|down"
+    r"|lying|again|this|before|so|because|when|myself|first)\b)"
+)
 # What stands after these is often the matter itself.
 THING = re.compile(
-    r"\b(?:needs?|wants?|gets?|getting|got|have|has|expecting|in charge of|give|hold|write|into|for|about|of"
+    r"\b(?:needs?|wants?|gets?|getting|got|have|has|expecting|in charge of|give|hold|having|had|write|into|for"
+    r"|about|of"
     r"|problem with) "
-    r"(?=(?:a|an|my|our|new) )"
+    r"(?=(?:a|an|my|our|new|these|this) )|having (?=\w)"
 )
 # "Toast at my sister's wedding": one word says little without what it belongs to.
 LINK = re.compile(
-    r"(?P<by>in|on|at|with|about|against|to|from) (?:(?:the|a|an|my|our|his|her|their|\w+'s) )*(?P<of>[^\W\d_][\w'-]+)"
+    r"(?P<by>in|on|at|with|about|against|to|from) (?:(?:the|a|an|my|our|his|her|their"
+    r"|\w+'s) )*(?P<of>[^\W\d_][\w'-]+)"
 )
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 LONGEST_TOPIC = 4
@@ -82,9 +92,9 @@ SUBJECT = re.compile(
 TIMES_AND_FILLERS = """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
     october november december today tomorrow yesterday moment morning evening night week weeks day days month months
-    year years hour hours minute minutes time times around finally really since between first last next two three four
-    five six seven eight nine ten about little much many lot well ugh need needs want wants would going getting still though
-    anyway also help please hey been being fun totally unrelated different nicer sure maybe every more
+    year years hour hours minute minutes time times around finally really since between first last next two three
+    four five six seven eight nine ten about little much many lot well ugh need needs want wants would going getting
+    still though anyway also help please hey been being fun totally unrelated different nicer sure maybe every more
 """
 TIME_WORDS = frozenset(TIMES_AND_FILLERS.split())
 
@@ -155,6 +165,8 @@ def topic_of(message: str, *after: int) -> str:
 def _phrase(rest: str) -> str:
     """The noun phrase that stands next: without its determiners, up to the first word that leads elsewhere."""
     rest = rest.strip(" '\"“")
+    if ALREADY_SAID.match(rest):
+        return ""
     while (shorter := LEADING.sub("", rest)) != rest:
         rest = shorter
     stop = STOP.search(rest)

@@ -139,7 +139,8 @@ PROJECT = (
     "|come up with|decide|understand|upgrade|replace|clean|review|improve|optimi[sz]e|analy[sz]e|track"
     "|keep track|keep a"
     "|register|appeal|complain|negotiate|host|throw|assemble|diagnose|troubleshoot|solve|grow|plant|sew|knit|restore"
-    "|cut down|get rid of|work on|work through|go through|go at|get (?:to the bottom|into|started|ready|fit"
+    "|cut down|get rid of|work on|work through|put together|narrow down|narrow it down|understand what"
+    "|go through|go at|get (?:to the bottom|into|started|ready|fit"
     "|better|this|it|my|our|a|an|rid)"
     "|hand over|go from|convert our|fit|install|lay out|arrange|settle|revise|edit|rewrite|set|finance|insure"
     "|cancel|switch|get on top of|get a grip on|get behind"
@@ -149,7 +150,8 @@ PROJECT = (
     "|change (?:my|our)"
 )
 DOING = (
-    "planning|organi[sz]ing|writing|drafting|building|debugging|fixing|repairing|designing|preparing|creating"
+    "planning|writing a|organi[sz]ing|writing|drafting|building|debugging|fixing|repairing|designing|preparing"
+    "|creating"
     "|setting up"
     "|migrating|moving|looking for|looking to|looking into|trying to|thinking (?:of|about)|hosting|throwing"
     "|learning|studying"
@@ -216,7 +218,8 @@ TROUBLE = phrases(
 LOST = phrases(
     r"no (?:idea|clue)(?: (?:how|where|what|why))?|(?:don't|do not|didn't) know (?:how|where|what|why)"
     r"|haven't (?:got|started|written|found|a)"
-    r"|never (?:done|did|made|written) (?:that|this|one|it|before)|(?:completely|totally|am|i'm|are|we're|is) (?:lost|stuck"
+    r"|never (?:done|did|made|written) (?:that|this|one|it|before)|(?:completely|totally|am|i'm|are|we're"
+    r"|is) (?:lost|stuck"
     r"|overwhelmed|clueless|panicking|fed up)"
     r"|head is empty|blank page|at a loss|any (?:ideas|chance|tips)|ideas\?|what (?:should|could|can) (?:i"
     r"|we) do|must be possible"
@@ -328,6 +331,16 @@ PAST = phrases(
     r"|look (?:\S+ ){0,4}up|called",
     r"damals|nochmal|war das|hatten wir|la otra vez|l'autre (?:jour|fois)",
     "前に|以前|あの時",
+)
+# Said outright.
+RECALLS = phrases(
+    r"(?:did|had|have|didn't|hadn't|haven't|were) (?:the (?:two|both) of us|we|you)|you (?:once )?(?:told|said"
+    r"|recommended|suggested|gave|sent"
+    r"|mentioned|helped|explained|showed)|remember|remind|recall|again\?|back then|last time|once before|dig"
+    r"|the two of us",
+    r"(?:what|whats|what's|which|who|where|how)\b[^.?!]*\bagain|(?:what|which|who|where|when"
+    r"|how)\b[^.?!]{0,40}\b(?:was|were|did)"
+    r"|(?:we|you) once",
 )
 IMPERATIVE = phrases(
     r"(?:^|[.!?,;:] |please |can you |could you |now )(?:show|tell|give|pull|bring|list|find|remind|walk|read"
