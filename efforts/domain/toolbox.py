@@ -33,7 +33,11 @@ EXPAND_EFFORT = tool(
     "Bring back the whole log of a concluded effort when the user asks for details that its note lacks.",
     id=EFFORT,
 )
-COLLAPSE_EFFORT = tool("collapse_effort", "Show an expanded effort as its note again.", id=EFFORT)
+COLLAPSE_EFFORT = tool(
+    "collapse_effort",
+    "Show an expanded effort as its note again, when the user has the details or goes on to something else.",
+    id=EFFORT,
+)
 EFFORT_STATUS = tool("effort_status", "List the efforts with state and tokens, when the user asks for them.")
 SEARCH_EFFORTS = tool("search_efforts", "Find the effort in which something was done.", query=WORDS)
 SEARCH_MESSAGES = tool("search_messages", "Find what was said in turns that are not shown.", query=WORDS)

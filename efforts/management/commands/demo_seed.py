@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from efforts.demo import open_demo
+from efforts.management.base import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Make a conversation with concluded, open and expanded efforts; a second run says where it is."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from efforts.management.base import DatabaseCommand
 from efforts.proofs import PROOFS, Proof, Step, run
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Measure the scripted runs by their plans. Exit status 0 only when every claim holds; nothing is kept."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -8,13 +8,14 @@ from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
+from efforts.management.base import DatabaseCommand
 from efforts.runner import PROCESS, Runner, end
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Answer the turns that wait in the database, until the process is ended."
 
     def handle(self, *args: Any, **options: Any) -> None:

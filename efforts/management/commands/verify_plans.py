@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
-from efforts.domain.items import run_sha256
 from efforts.domain.canonical import canonical_json, request_sha256, sha256
+from efforts.domain.items import run_sha256
 from efforts.domain.plan import PLANNER_VERSION
+from efforts.management.base import DatabaseCommand
 from efforts.models import ContextPlan, Session
 from efforts.snapshots import replay
 from efforts.snapshots.plans import sources_of
@@ -22,7 +23,7 @@ CHUNK = 200
 TELL_EVERY = 1_000
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Render every stored plan again and compare it with what was sent. Exit status 0 only when all are the same."
 
     def add_arguments(self, parser: CommandParser) -> None:
