@@ -21,6 +21,7 @@ MOVES = {
     "effort.expanded": "expanded",
     "effort.collapsed": "summary",
 }
+REDIRECTS = ("effort.opened", "effort.concluded", "effort.reopened", "effort.switched")
 OFFERED = "effort.offered"
 READ = (*MOVES, OFFERED, "effort.summarised", "effort.undone")
 WRITTEN_SOON = (SummaryState.DUE, SummaryState.DRAFTING)
@@ -58,11 +59,17 @@ class Story:
     """What later events say about earlier ones."""
 
     undone: set[int]
+    redirected: int = 0
     last: dict[str, int] = field(default_factory=dict)
     concluded: dict[str, int] = field(default_factory=dict)
     offered: dict[str, int] = field(default_factory=dict)
     summaries: dict[int, str] = field(default_factory=dict)
     states: Mapping[str, EffortState] = field(default_factory=dict)
+
+    def can_be_undone(self, row: Event) -> bool:
+        # What a switch left is active again only where nothing else has become so.
+        overtaken = row.kind == "effort.switched" and self.redirected != row.seq
+        return self.last.get(row.data["effort"]) == row.seq and not overtaken
 
     def read(self, row: Event) -> None:
         slug = row.data.get("effort", "")
@@ -70,6 +77,8 @@ class Story:
             return
         if row.kind in MOVES:
             self.last[slug] = row.seq
+        if row.kind in REDIRECTS:
+            self.redirected = row.seq
         if row.kind == "effort.concluded":
             self.concluded[slug] = row.seq
         elif row.kind == "effort.summarised" and slug in self.concluded:
@@ -113,7 +122,7 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         layer=MOVES[row.kind],
         more="" if taken_back else more,
         asks="" if taken_back else asks,
-        undoable=is_automatic(row.data) and story.last.get(slug) == row.seq,
+        undoable=is_automatic(row.data) and story.can_be_undone(row),
         taken_back=taken_back,
     )
 

@@ -345,6 +345,16 @@ def test_undo_is_offered_on_the_last_thing_the_model_did(as_alice: Client, work:
     assert address(f"efforts/undo/{concluded}/") in part
 
 
+def test_a_switch_is_undone_only_while_it_is_the_last_one(as_alice: Client, work: Work, address: Address) -> None:
+    work.scene.ask("Hello", "Hi")
+    first, _ = work.open("guild feature"), work.open("payment webhook")
+    actions.switch_effort(work.by_model(), first)
+    switched = address(f"efforts/undo/{work.last('effort.switched').seq}/")
+    assert switched in shown(as_alice, address("turns/1/"))
+    work.open("tax return")
+    assert switched not in shown(as_alice, address("turns/1/"))
+
+
 def test_what_a_person_did_offers_no_undo(as_alice: Client, work: Work, address: Address) -> None:
     work.scene.ask("Hello", "Hi")
     work.open("guild feature")
