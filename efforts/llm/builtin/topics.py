@@ -22,14 +22,14 @@ SHORTEST_STEM, LONGEST_ENDING = 5, 5
 # Terms of an effort's log that a message has to share with it, and with it alone.
 SHARED_TERMS = 2
 
-DETERMINER = (
-    r"(?:the|a|an|my|our|your|his|her|their|its|this|that|these|those|some|any|new|little|of|for|about|with|to"
-    r"|up|out|on"
-    r"|me|us|through|together|down|off|away|in|at|into|from|over|and|just|really|please|maybe|quickly|\d+(?:-word)?)"
-)
 PLAIN_VERBS = "keep|get|go|do|have|take|bring|use|turn|make sure|stop|deal|come|give|run|hold|think|pay|cover|handle"
 ARTICLES = frozenset(("the", "a", "an", "my", "our", "your", "his", "her", "their", "its", "some", "new"))
-LEADING = re.compile(rf"^(?:{DETERMINER}|{PROJECT}|{PLAIN_VERBS})(?:\s+|$)")
+# What may stand before a noun phrase: verbs and little words first, then articles.
+LEADING = re.compile(
+    r"^(?:of|for|about|with|to|up|out|on|me|us|through|together|down|off|away|in|at|into|from|over|and|just|really|please"
+    rf"|maybe|quickly|{PROJECT}|{PLAIN_VERBS})(?:\s+|$)"
+)
+ARTICLE = re.compile(rf"^(?:{'|'.join(sorted(ARTICLES))}|this|that|these|those|any|little|all|\d+(?:-word)?)(?:\s+|$)")
 NOTHING_NAMED = """
     it this that them they everything something anything things thing stuff one ones why what how who which me us we i
     rid started ready better done sorted half keep record systematically somewhere myself again back out options ideas
@@ -64,7 +64,7 @@ THING = re.compile(
 )
 # "Toast at my sister's wedding": one word says little without what it belongs to.
 LINK = re.compile(
-    r"(?P<by>in|on|at|with|about|against|to|from) (?:(?:the|a|an|my|our|his|her|their"
+    r"(?P<by>in|on|at|with|about|against|to) (?:(?:the|a|an|my|our|his|her|their"
     r"|\w+'s) )*(?P<of>[^\W\d_][\w'-]+)"
 )
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -167,8 +167,9 @@ def _phrase(rest: str) -> str:
     rest = rest.strip(" '\"“")
     if ALREADY_SAID.match(rest):
         return ""
-    while (shorter := LEADING.sub("", rest)) != rest:
-        rest = shorter
+    for before in (LEADING, ARTICLE):
+        while (shorter := before.sub("", rest)) != rest:
+            rest = shorter
     stop = STOP.search(rest)
     kept = _tidy(WORD.findall(rest[: stop.start()] if stop else rest))
     linked = LINK.match(rest[stop.start() :]) if stop and len(kept) == 1 else None

@@ -12,12 +12,11 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from efforts import actions, recording
 from efforts.domain.lifecycle import RunState
 from efforts.llm.builtin.transport import BUILTIN_MODEL
-from efforts.management.base import DatabaseCommand
 from efforts.management.detection import (
     JUDGES,
     SHA256,
@@ -57,7 +56,8 @@ class Unwatched:
         pass
 
 
-class Command(DatabaseCommand):
+# No DatabaseCommand: it brings its own.
+class Command(BaseCommand):
     help = "Say the frozen messages to a model, each in its state, and print how often the outcome is the expected one."
 
     def add_arguments(self, parser: CommandParser) -> None:
