@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from efforts.connections import KeyUnreadable
 from efforts.domain.budget import BudgetTooSmall
 from efforts.domain.plan import PlanInputs, RequiredTooLarge
-from efforts.domain.planner import expansion_price, expansion_room, plan
+from efforts.domain.planner import expansion_price, expansion_room, log_tokens, plan
 from efforts.errors import Refused
 from efforts.models import Branch, EffortState, Run
 
@@ -33,6 +33,9 @@ def price(branch: Branch, run: Run | None, slug: str) -> Price:
     try:
         without = inputs_with(branch, run, standing - {slug})
         expanded = inputs_with(branch, run, standing | {slug})
+        # It may have been reopened since somebody looked.
+        if slug not in log_tokens(expanded):
+            raise Refused("not_expandable", f"Nothing of {slug} can be expanded now.")
         needed, free = expansion_price(expanded, slug)
         return Price(tokens=plan(expanded).tokens - plan(without).tokens, needed=needed, free=max(free, 0))
     except RequiredTooLarge as error:

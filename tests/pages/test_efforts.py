@@ -217,6 +217,12 @@ def test_the_price_of_what_cannot_be_expanded_says_why(as_alice: Client, work: W
     assert "are free" in shown(as_alice, address(f"efforts/{slug}/price/"))
 
 
+def test_what_was_reopened_meanwhile_has_no_price(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.conclude("auth bug")
+    actions.reopen_effort(work.place(), slug)
+    assert "Nothing of auth-bug can be expanded now." in shown(as_alice, address(f"efforts/{slug}/price/"))
+
+
 def test_every_control_is_the_action_of_the_same_name(as_alice: Client, work: Work, address: Address) -> None:
     slug = work.conclude("auth bug")
     other = work.open("guild feature")
