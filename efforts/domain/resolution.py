@@ -37,7 +37,8 @@ NOW = "(?:now |finally |just |already |all |officially |completely |fully |basic
 # "Is fixed at 30 seconds" and "has done this before" end nothing.
 ELSE_MEANT = (
     r"(?! (?:by(?! the way)|before|so far|wrong|at|me|us|him|her|you|price|rates?|to (?:me|us|him|her|you)|it"
-    r"|this|that|with (?!(?:it|this|that|everything|all)\b)\w+|for (?!(?:good|me|us)\b)\w+|as|into|from|off on"
+    r"|this|that|with (?!(?:it|this|that|everything|all)\b)\w+|for (?!(?:good|me|us)\b)\w+|as|into|from|locally"
+    r"|on (?:staging|test|dev|my|localhost|the (?:test|staging|dev))|off on"
     r"|tomorrow|soon|next|later)\b)"
 )
 PIECE = "(?:first|second|third|next|intro\\w*|chapter|page|part|step|draft|section|half|paragraph)"

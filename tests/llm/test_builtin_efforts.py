@@ -219,6 +219,25 @@ def test_it_tells_what_it_did_and_never_quotes_that_later(tool, result, line):
     assert later.text.startswith(replies.NOTHING)
 
 
+def test_a_log_that_shares_no_word_with_the_question_is_quoted_from_its_end():
+    after = called(("expand_effort", {"id": "boiler-repair"}, {"expanded": "boiler-repair", "tokens": 40}))
+    note = state(active="none", expanded="boiler-repair")
+    text = answer(request("What exactly did we change for the boiler repair?", *BOILER, note=note, after=after)).text
+    assert "> There is no hot water." in text
+
+
+def test_what_tools_said_of_efforts_is_never_quoted():
+    done = called(("open_effort", {"name": "offsite"}, {"opened": "offsite", "name": "offsite"}))
+    asked = request("What is the offsite?")
+    asked["messages"][1:1] = [{"role": "user", "content": "Let's plan it"}, *done]
+    assert answer(asked).text.startswith(replies.NOTHING)
+
+
+def test_an_ache_opens_an_effort_beside_another_one():
+    reply = answer(request("my shoulder has been aching since the move", *WEBHOOK, note=ONE_OPEN))
+    assert acts(reply) == [("open_effort", {"name": "shoulder pain"})]
+
+
 def test_an_error_is_told_plainly():
     after = called(("close_effort", {"id": "x"}, {"error": "There is no open effort."}))
     assert answer(request("it works now", after=after)).text == replies.failed("There is no open effort.")

@@ -15,7 +15,7 @@ from efforts.llm.builtin.cues.talk import ASKS, GREETING, THANKS
 from efforts.llm.builtin.passages import QUESTION_MARK, SURE_SCORE, cut, rank
 from efforts.llm.builtin.prompt import SUMMARY, Prompt
 from efforts.llm.builtin.terms import keywords, terms
-from efforts.llm.builtin.topics import SHARED_TERMS, closest, name_share, name_terms, named, topic_of
+from efforts.llm.builtin.topics import ACHE, SHARED_TERMS, closest, name_share, name_terms, named, topic_of
 
 Act = tuple[str, dict[str, Any]]
 
@@ -313,6 +313,7 @@ POINTS = {
     cues.WORKS: 1.0,
     cues.NEW_TOPIC: 0.5,
     re.compile(r"\b(?:my|our)\b"): 0.5,
+    ACHE: 1.5,
     cues.ONE_OFF: -2.0,
     cues.SMALL_TALK: -2.0,
 }

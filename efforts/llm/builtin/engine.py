@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from efforts.domain.resolution import sounds_paused
 from efforts.domain.sentences import sentences
 from efforts.llm.builtin import follow_ups, replies
 from efforts.llm.builtin.acts import Act, acts_of
@@ -95,7 +96,8 @@ def _asked_and_told(message: str) -> tuple[str, str]:
     pieces = [sentence for line in message.splitlines() for sentence in sentences(line)]
     asked = [piece for piece in pieces if QUESTION_MARK.search(piece) or ASKS.match(piece)]
     told = [piece for piece in pieces if piece not in asked]
-    if not asked and len(message.split()) <= TERSE_WORDS and not message.rstrip().endswith((".", "!", "。")):
+    terse = len(message.split()) <= TERSE_WORDS and not sounds_paused(message)
+    if not asked and terse and not message.rstrip().endswith((".", "!", "。")):
         return message, ""
     return " ".join(asked), "\n".join(told)
 

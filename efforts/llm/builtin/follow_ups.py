@@ -14,6 +14,7 @@ from efforts.llm.builtin.cues.talk import SEARCH
 from efforts.llm.builtin.passages import QUOTES, Passage, Quote, cut, quotes, rank
 from efforts.llm.builtin.prompt import Prompt, ToolResult, answer_of, arguments_of, error_of, texts_of
 from efforts.llm.builtin.terms import keywords, terms
+from efforts.llm.builtin.topics import name_terms
 
 MOST_ROUNDS = 4
 # What a match tells of its effort.
@@ -108,13 +109,13 @@ def _subject(result: ToolResult) -> str:
 
 
 def _from_log(prompt: Prompt, id_: str) -> Sequence[Quote]:
-    """What the log holds on the question; where nothing stands out, how its messages begin."""
+    """What the log holds on the question, its name apart; where nothing stands out, the last that the person told."""
     passages = cut(prompt.logs.get(id_, ()))
-    best = rank(prompt.question, passages, at_least=LOOSE_SCORE)
-    if best:
+    asked = " ".join(word for word in keywords(prompt.question) if not terms(word) & name_terms(id_))
+    if best := rank(asked, passages, at_least=LOOSE_SCORE):
         return quotes(best)
-    told = [passage for passage in passages if passage.place == 0 and not passage.is_question]
-    return quotes(told[-LOG_QUOTES:])
+    told = [passage for passage in passages if passage.by_user and not passage.is_question]
+    return quotes((told or passages)[-LOG_QUOTES:])
 
 
 def _from_search(prompt: Prompt) -> str:

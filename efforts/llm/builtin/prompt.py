@@ -33,6 +33,17 @@ UNLISTED = re.compile(r"^Not listed: ([\d,]+) concluded efforts?\b")
 THIS_TURN = re.compile(r"^This is turn [\d,]+\.$")
 NO_EFFORT = "none"
 SUMMARY = "summary of "
+SILENT_TOOLS = frozenset(
+    (
+        "open_effort",
+        "close_effort",
+        "reopen_effort",
+        "switch_effort",
+        "expand_effort",
+        "collapse_effort",
+        "effort_status",
+    )
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,8 +268,8 @@ def _take(reader: _Reader, message: Mapping[str, Any], calls: Mapping[str, tuple
         reader.user(_content(message))
     elif message["role"] == "assistant":
         reader.add(own_words(_content(message)), reader.place("reply"))
-    else:
-        result = _result(message, calls)
+    # What other tools answer tells of efforts, and holds nobody's words.
+    elif (result := _result(message, calls)).name not in SILENT_TOOLS:
         for text in texts_of(result, where=reader.place(f"result of {result.name}")):
             reader.add(text.text, text.where, by_user=text.by_user)
 

@@ -19,7 +19,8 @@ GREETING = _phrase(
     r"""(?: hi+ | hello | hey+ | good\ (?:morning|afternoon|evening|day) | greetings | hallo | hola | bonjour | ciao
           | servus | moin | 你好 | こんにちは )
         (?: \ (?:there|all|again|engine|everyone|you) )?
-        (?: [,!.\ ]* how\ are\ you (?:\ doing)? )? [\W_]*"""
+        (?: [,!.\ ]* (?: how\ are\ you (?:\ doing)? | how(?:'s|\ is)\ it\ going
+          | what's\ up | how\ do\ you\ do ) )? [\W_]*"""
 )
 THANKS = _phrase(
     r"""(?: thanks? | thank\ you | thx | cheers | great | perfect )
