@@ -159,6 +159,19 @@ def test_an_expanded_effort_is_put_away(message):
     ]
 
 
+@pytest.mark.parametrize("message", ["Got it, thanks", "Thanks, got it!", "ok, understood. Thank you"])
+def test_who_has_read_the_details_needs_them_no_longer(message):
+    expanded = state(active="none", expanded="boiler-repair")
+    assert acts(answer(request(message, *BOILER, note=expanded))) == [("collapse_effort", {"id": "boiler-repair"})]
+    assert answer(request(message, *BOILER, note=NOTHING_OPEN)).text == replies.WELCOME
+
+
+def test_plain_thanks_put_nothing_away():
+    expanded = state(active="none", expanded="boiler-repair")
+    assert answer(request("Thanks a lot!", *BOILER, note=expanded)).text == replies.WELCOME
+    assert answer(request("ok", *BOILER, note=NOTHING_OPEN)).text != replies.WELCOME
+
+
 @pytest.mark.parametrize("message", ["Please reopen the tax return", "The boiler is broken again"])
 def test_a_concluded_effort_is_opened_again(message):
     [(tool, _)] = acts(answer(request(message, note=NOTHING_OPEN, headlines=True)))

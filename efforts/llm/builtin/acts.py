@@ -11,7 +11,7 @@ from typing import Any
 
 from efforts.domain.resolution import CLAUSE, SENTENCE, plain_text, resolving_sentences
 from efforts.llm.builtin.cues import efforts as cues
-from efforts.llm.builtin.cues.talk import ASKS, GREETING, THANKS
+from efforts.llm.builtin.cues.talk import ASKS, GREETING, HAS_READ, THANKS
 from efforts.llm.builtin.passages import QUESTION_MARK, SURE_SCORE, cut, rank
 from efforts.llm.builtin.prompt import SUMMARY, Prompt
 from efforts.llm.builtin.terms import keywords, terms
@@ -60,12 +60,19 @@ class View:
 
 def acts_of(prompt: Prompt) -> tuple[Act, ...]:
     view = View(prompt=prompt)
-    if not view.text or GREETING.fullmatch(view.text) or THANKS.fullmatch(view.text):
+    if not view.text or GREETING.fullmatch(view.text):
         return ()
+    if THANKS.fullmatch(view.text):
+        return _has_read(view)
     for rule in RULES:
         if acts := tuple(act for act in rule(view) if act[0] in prompt.tools):
             return acts
     return ()
+
+
+def _has_read(view: View) -> tuple[Act, ...]:
+    done = HAS_READ.search(view.text) and COLLAPSE in view.prompt.tools
+    return tuple((COLLAPSE, {"id": id_}) for id_ in view.prompt.state.expanded) if done else ()
 
 
 def _status(view: View) -> tuple[Act, ...]:

@@ -23,9 +23,13 @@ GREETING = _phrase(
           | what's\ up | how\ do\ you\ do ) )? [\W_]*"""
 )
 THANKS = _phrase(
-    r"""(?: thanks? | thank\ you | thx | cheers | great | perfect )
-        (?: [,\ ]+ (?: thanks? | thank\ you | you | a\ lot | so\ much | very\ much ) )* [\W_]*"""
+    r"""(?! ok(?:ay)? [\W_]* $ )
+        (?: (?: thanks? | thank\ you | thx | cheers | great | perfect | got\ it | i\ see | understood | ok(?:ay)? | clear )
+            (?: \ (?: a\ lot | so\ much | very\ much | a\ bunch | now | you ) )* [,;.!\ ]*
+        )+ [\W_]*"""
 )
+# Who says so has read the details that were brought back.
+HAS_READ = _phrase(r"\b (?: got\ it | understood | i\ see | clear ) \b")
 ABOUT_ITSELF = _phrase(
     r"""\b what\ (?:else\ )? can\ (?:you|i)\ (?:do|ask) \b
       | \b (?:who|what)\ are\ you \b
