@@ -24,7 +24,8 @@ GREETING = _phrase(
 )
 THANKS = _phrase(
     r"""(?! ok(?:ay)? [\W_]* $ )
-        (?: (?: thanks? | thank\ you | thx | cheers | great | perfect | got\ it | i\ see | understood | ok(?:ay)? | clear )
+        (?: (?: thanks? | thank\ you | thx | cheers | great | perfect | got\ it | i\ see | understood | clear
+            | ok(?:ay)? )
             (?: \ (?: a\ lot | so\ much | very\ much | a\ bunch | now | you ) )* [,;.!\ ]*
         )+ [\W_]*"""
 )
