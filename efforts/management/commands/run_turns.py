@@ -8,8 +8,6 @@ from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
-from django.db import DatabaseError
 
 from efforts.management.base import DatabaseCommand
 from efforts.runner import PROCESS, Runner, end
@@ -21,10 +19,7 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(f"Runner {PROCESS} answers up to {settings.CCM_MAX_RUNS} turns at a time.")
         self.stdout.flush()
-        try:
-            asyncio.run(work())
-        except DatabaseError as error:
-            raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error
+        asyncio.run(work())
 
 
 async def work() -> None:
