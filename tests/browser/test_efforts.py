@@ -241,7 +241,11 @@ def begun(page: Page, provider: FakeProvider, name: str = "auth bug") -> None:
 def test_the_destination_flashes_when_the_model_changed_it_and_not_when_a_person_did(
     page: Page, provider: FakeProvider
 ) -> None:
-    begun(page, provider)
+    provider.script = [Reply("Hello."), *opens("auth bug")]
+    begin(page, "Hello.")
+    is_in_state(page, 1, "completed")
+    # In a later turn: what happened before the page was there is no change that it could show.
+    say(page, "Users are logged out after an hour.")
     expect(page.locator("#destination")).to_have_class(re.compile("flash"))
     page.get_by_role("link", name="New effort").first.click()
     page.get_by_label("Name", exact=True).fill("Guild feature")
@@ -295,9 +299,10 @@ def test_a_refusal_is_shown_and_changes_nothing(guest: Visitor, provider: FakePr
     page = guest.page()
     begun(page, provider)
     page.locator("#effort-auth-bug-row").click()
-    button = page.locator("#effort-auth-bug-conclude")
-    button.evaluate("node => { node.form.action = node.form.action.replace('conclude', 'collapse') }")
-    button.click()
+    # At once: the panel may be read again at any moment, and the form with it.
+    page.locator("#effort-auth-bug-conclude").evaluate(
+        "node => { node.form.action = node.form.action.replace('conclude', 'collapse'); node.click() }"
+    )
     expect(page.locator("#alerts")).to_contain_text("is not expanded")
     expect(page.locator("li[data-standing=active] > #effort-auth-bug")).to_have_count(1)
 
