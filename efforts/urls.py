@@ -27,6 +27,7 @@ urlpatterns = [
     path("s/<uuid:session_id>/archive/", sessions.archive, name="archive"),
     path("s/<uuid:session_id>/delete/", sessions.delete, name="delete"),
     path("s/<uuid:session_id>/plans/<uuid:plan_id>/", plans.plan, name="plan"),
+    path("s/<uuid:session_id>/plans/<uuid:plan_id>/request.json", plans.sent, name="plan_request"),
     path("s/<uuid:session_id>/where/", efforts.where, name="where"),
     path("s/<uuid:session_id>/efforts/", efforts.efforts, name="efforts"),
     path("s/<uuid:session_id>/efforts/new/", efforts.new, name="effort_new"),

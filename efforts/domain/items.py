@@ -100,13 +100,12 @@ def turn_item(
     included: bool = False,
     sha: str = "",
 ) -> Item:
-    title = title_of(runs)
     values: dict[str, Any] = {"window": inputs.ambient_window}
     if layer.key:
-        title, values = f"{layer.key}: {title.lower()}", {**values, "effort": layer.key}
+        values["effort"] = layer.key
     return Item(
         section=layer.kind,
-        title=title,
+        title=title_of(runs, layer.key),
         tokens=tokens,
         reason=reason,
         included=included,
@@ -116,7 +115,12 @@ def turn_item(
     )
 
 
-def title_of(runs: Sequence[tuple[int, int]]) -> str:
+def title_of(runs: Sequence[tuple[int, int]], effort: str = "") -> str:
+    title = span_title(runs)
+    return f"{effort}: {title.lower()}" if effort else title
+
+
+def span_title(runs: Sequence[tuple[int, int]]) -> str:
     """Turns of other efforts may stand in between; a few runs are named, of more only where they begin and end."""
     if len(runs) > MOST_RUNS:
         count = sum(last - first + 1 for first, last in runs)

@@ -91,11 +91,14 @@ class Kept:
 
     @property
     def runs(self) -> tuple[tuple[int, int], ...]:
-        """First and last numbers of turns that follow each other: efforts interleave, cancelled numbers leave gaps."""
-        numbers = [turn.number for turn in self.turns]
-        firsts = [number for before, number in pairwise([-1, *numbers]) if number != before + 1]
-        lasts = [number for number, after in pairwise([*numbers, -1]) if after != number + 1]
-        return tuple(zip(firsts, lasts, strict=True))
+        return runs_of([turn.number for turn in self.turns])
+
+
+def runs_of(numbers: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """First and last numbers of turns that follow each other: efforts interleave, cancelled numbers leave gaps."""
+    firsts = [number for before, number in pairwise([-1, *numbers]) if number != before + 1]
+    lasts = [number for number, after in pairwise([*numbers, -1]) if after != number + 1]
+    return tuple(zip(firsts, lasts, strict=True))
 
 
 NOTHING = Kept()

@@ -1,6 +1,7 @@
 """Reads: rows in, frozen values out. Nothing here changes anything."""
 
 from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, efforts_view, where_view
+from .inspection import DifferenceView, RawRequest, compared, raw_request
 from .layers import branch_turns
 from .notices import NoticeGroup, NoticeView
 from .pages import ChatPage, PartView, TurnView, chat_page, turn_view
@@ -9,6 +10,7 @@ from .plans import ItemView, PlanView, SectionView, preview, replay, stored_plan
 
 __all__ = [
     "ChatPage",
+    "DifferenceView",
     "EffortView",
     "EffortsView",
     "ItemView",
@@ -17,6 +19,7 @@ __all__ = [
     "NoticeView",
     "PartView",
     "PlanView",
+    "RawRequest",
     "RunSnapshot",
     "SectionView",
     "Standing",
@@ -24,10 +27,12 @@ __all__ = [
     "WhereView",
     "branch_turns",
     "chat_page",
+    "compared",
     "counted_tokens",
     "efforts_view",
     "main_branch",
     "preview",
+    "raw_request",
     "read_run",
     "replay",
     "stored_plan",

@@ -52,6 +52,18 @@ class ItemView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OutView:
+    """All that is out for one reason."""
+
+    reason: str
+    items: tuple[ItemView, ...]
+
+    @property
+    def tokens(self) -> int:
+        return sum(item.tokens for item in self.items)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SectionView:
     """One layer: `x` is where its segment of the meter begins, in tokens."""
 
@@ -82,6 +94,19 @@ class PlanView:
     @property
     def free(self) -> int:
         return max(self.budget - self.tokens, 0)
+
+    @property
+    def off_percent(self) -> float | None:
+        """How far the count here is from what the provider reported, which it is measured by; below 0: too low."""
+        actual = self.actual_prompt_tokens
+        return 100 * (self.tokens - actual) / actual if actual else None
+
+    @property
+    def out_by_reason(self) -> tuple[OutView, ...]:
+        groups: dict[str, list[ItemView]] = {}
+        for item in self.excluded:
+            groups.setdefault(item.reason, []).append(item)
+        return tuple(OutView(reason=reason, items=tuple(items)) for reason, items in groups.items())
 
     @property
     def first_turn(self) -> int | None:

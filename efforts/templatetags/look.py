@@ -60,6 +60,17 @@ def number(value: float | None) -> str:
 
 
 @register.filter
+def signed(value: float) -> str:
+    return f"{value:+,.0f}".replace("-", "−")
+
+
+@register.filter
+def off(percent: float) -> str:
+    """How far a count is from the figure that it is measured by."""
+    return f"{abs(percent):.1f} % {'high' if percent > 0 else 'low'}" if abs(percent) >= 0.05 else "the same"
+
+
+@register.filter
 def call_number(turn: TurnView) -> int:
     """The model call whose text comes next: the one that streams, or else the one after those that stand."""
     return turn.live_call or len({part.message_id for part in turn.parts}) + 1

@@ -2,51 +2,57 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET
 
 from efforts import snapshots
 from efforts.models import ContextPlan, Session
+from efforts.snapshots.inspection import pretty
 
 from .shared import OwnRequest, owned_session, page, part
-
-# More text in one element makes a browser slow.
-LARGEST_RAW = 400_000
 
 
 @require_GET
 def plan(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
-    plans = ContextPlan.objects.filter(session=session)
-    stored = get_object_or_404(plans.select_related("run__turn", "session", "branch"), pk=plan_id)
+    stored = owned_plan(session, plan_id)
+    beside = neighbours(stored)
+    before = beside["previous"]
     context = {
         "session": session,
         "stored": stored,
         "plan": snapshots.stored_plan(stored),
-        **neighbours(stored, session),
-        **raw_request(stored),
+        "difference": snapshots.compared(before, stored) if before else None,
+        "raw": snapshots.raw_request(stored),
+        **beside,
     }
     return part(request, "plans/body.html", context) if request.htmx else page(request, "plans/page.html", context)
 
 
-def neighbours(stored: ContextPlan, session: Session) -> dict[str, ContextPlan | None]:
-    plans = ContextPlan.objects.filter(session=session, branch=stored.branch_id).defer("body")
+def owned_plan(session: Session, plan_id: UUID) -> ContextPlan:
+    plans = ContextPlan.objects.filter(session=session).select_related("run__turn", "session", "branch")
+    return get_object_or_404(plans, pk=plan_id)
+
+
+def neighbours(stored: ContextPlan) -> dict[str, ContextPlan | None]:
+    plans = ContextPlan.objects.filter(branch=stored.branch_id).select_related("run__turn")
     return {
         "previous": plans.filter(created_at__lt=stored.created_at).order_by("-created_at").first(),
-        "next": plans.filter(created_at__gt=stored.created_at).order_by("created_at").first(),
+        "next": plans.filter(created_at__gt=stored.created_at).defer("body").order_by("created_at").first(),
     }
 
 
-def raw_request(stored: ContextPlan) -> dict[str, Any]:
+@require_GET
+def sent(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
+    """The request to the letter, as a file: nothing in it is cut or masked."""
+    stored = owned_plan(owned_session(request, session_id), plan_id)
     try:
-        request = snapshots.replay(stored)
-    # What a replay needs is missing: all else about the plan can still be read.
-    except KeyError:
-        return {"raw": ""}
-    text = json.dumps(request, indent=2, ensure_ascii=False)
-    return {"raw": text[:LARGEST_RAW], "raw_cut": len(text) > LARGEST_RAW}
+        text = pretty(snapshots.replay(stored))
+    except KeyError as missing:
+        raise Http404 from missing
+    response = HttpResponse(text, content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="request-{str(stored.pk)[:8]}.json"'
+    return response

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from uuid import uuid4
 
+import pytest
 from django.test import Client
 
-from efforts.models import ContextPlan, Message
+from efforts import actions
+from efforts.domain.canonical import request_sha256
+from efforts.models import ContextPlan, Message, Session
+from efforts.snapshots import inspection
 
 from .conftest import HTMX, Scene
 
 Address = Callable[..., str]
+
+
+@pytest.fixture
+def read(as_alice: Client, address: Address) -> Callable[[ContextPlan], str]:
+    """The page of a plan."""
+    return lambda plan: as_alice.get(address(f"plans/{plan.pk}/")).content.decode()
+
+
+def asked(scene: Scene, text: str, reply: str = "Noted.") -> ContextPlan:
+    return ContextPlan.objects.get(run=scene.ask(text, reply).run_id)
+
+
+def section(page: str, title: str) -> str:
+    """What of a page stands under the heading with this id."""
+    return page.partition(f'id="{title}"')[2].partition("</section>")[0]
 
 
 def test_a_plan_says_what_was_sent_and_why(as_alice: Client, scene: Scene, address: Address) -> None:
@@ -48,3 +68,88 @@ def test_a_plan_that_is_not_there_is_not_found(as_alice: Client, scene: Scene, a
     assert as_alice.get(address(f"plans/{uuid4()}/")).status_code == 404
     plan = ContextPlan.objects.get(run=scene.ask("Hello", "Hi").run_id)
     assert as_alice.post(address(f"plans/{plan.pk}/")).status_code == 405
+
+
+def test_a_first_call_has_nothing_before_it(scene: Scene, read: Callable[[ContextPlan], str]) -> None:
+    assert "This is the first call of the conversation." in section(read(asked(scene, "One")), "difference-title")
+
+
+def test_the_turn_before_has_come_in_with_its_price(scene: Scene, read: Callable[[ContextPlan], str]) -> None:
+    first, second = asked(scene, "One"), asked(scene, "Two")
+    turn = first.run.turn
+    turn.refresh_from_db()
+    found = section(read(second), "difference-title")
+    assert "<b>Turn 1</b>" in found
+    assert f"{turn.tokens} tokens" in found
+    assert "Among the last 10 turns outside any effort." in found
+    assert f'<a class="xs" href="{first.get_absolute_url()}">turn 1, call 1</a>' in found
+    assert f"+{second.tokens - first.tokens} tokens" in found
+
+
+def test_what_left_says_why_and_what_would_bring_it_in(
+    scene: Scene, session: Session, read: Callable[[ContextPlan], str]
+) -> None:
+    asked(scene, "One")
+    asked(scene, "Two")
+    session.refresh_from_db()
+    actions.configure_session(
+        session, actor=session.owner, endpoint=None, model="", budget=session.budget, ambient_window=1
+    )
+    page = read(asked(scene, "Three"))
+    left = section(page, "difference-title").partition("<h3>Left</h3>")[2]
+    assert "<b>Turn 1</b>" in left
+    assert "Older than the last 1 turns." in left
+    assert "raise the window in the settings" in left
+    assert "<h3>Older than the last 1 turns.</h3>" in section(page, "out-title")
+
+
+def test_the_count_stands_beside_what_the_provider_reported(scene: Scene, read: Callable[[ContextPlan], str]) -> None:
+    plan = asked(scene, "One")
+    assert "The count is" not in read(plan), "nothing was reported"
+    ContextPlan.objects.filter(pk=plan.pk).update(prompt_tokens=1_000, cached_tokens=640, tokens=950)
+    page = read(plan)
+    assert "~950 of" in page
+    assert "1,000 tokens, 640 of them cached" in page
+    assert "5.0 % low" in page
+
+
+def test_secrets_are_masked_on_the_page_and_the_download_is_exact(
+    as_alice: Client, scene: Scene, read: Callable[[ContextPlan], str], address: Address
+) -> None:
+    plan = asked(scene, "It is password=hunter22, or sk-abcdefghij0123456789.")
+    page = read(plan)
+    assert "hunter22" not in section(page, "raw-title")
+    assert "password=[masked], or sk-[masked]." in page
+    assert "2 secrets masked on this page" in page
+    answer = as_alice.get(address(f"plans/{plan.pk}/request.json"))
+    assert "attachment" in answer["Content-Disposition"]
+    request = json.loads(answer.content)
+    assert "password=hunter22" in request["messages"][-1]["content"]
+    assert request_sha256(request) == plan.request_sha256
+
+
+def test_a_long_request_is_cut_on_the_page_and_whole_in_the_download(
+    as_alice: Client,
+    scene: Scene,
+    read: Callable[[ContextPlan], str],
+    address: Address,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inspection, "LARGEST_SHOWN", 1_000)
+    plan = asked(scene, "The last word is zebra.")
+    page = read(plan)
+    assert "are only in the download" in page
+    assert "zebra" not in section(page, "raw-title")
+    assert b"zebra" in as_alice.get(address(f"plans/{plan.pk}/request.json")).content
+
+
+def test_a_request_that_cannot_be_rebuilt_has_no_download(as_alice: Client, scene: Scene, address: Address) -> None:
+    plan = asked(scene, "Hello")
+    Message.objects.filter(turn=plan.run.turn).delete()
+    assert as_alice.get(address(f"plans/{plan.pk}/request.json")).status_code == 404
+
+
+def test_others_find_no_request(as_bob: Client, scene: Scene, address: Address) -> None:
+    plan = asked(scene, "Hello")
+    assert as_bob.get(address(f"plans/{plan.pk}/")).status_code == 404
+    assert as_bob.get(address(f"plans/{plan.pk}/request.json")).status_code == 404

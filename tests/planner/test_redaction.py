@@ -1,0 +1,84 @@
+"""Secrets are masked where a request is shown, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from efforts.domain.redaction import MASK, redact, redact_all
+
+KEY = "abcdefghij0123456789ABCDEFGHIJ"
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq1w2e3\n-----END RSA PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"use sk-{KEY} here", f"use sk-{MASK} here"),
+        (f"sk-proj-{KEY}", f"sk-{MASK}"),
+        ("id AKIAIOSFODNN7EXAMPLE.", f"id AKIA{MASK}."),
+        (f"ghp_{KEY}{KEY}", f"ghp_{MASK}"),
+        (f"github_pat_{KEY}", f"github_pat_{MASK}"),
+        ("xoxb-1234567890-abc", f"xoxb-{MASK}"),
+        (f"Authorization: Bearer {KEY}", f"Authorization: Bearer {MASK}"),
+        (f"before\n{PEM}\nafter", f"before\n-----BEGIN RSA PRIVATE KEY-----{MASK}\nafter"),
+        ("-----BEGIN PRIVATE KEY-----\nMIIE, broken off", f"-----BEGIN PRIVATE KEY-----{MASK}"),
+        ("password=hunter22", f"password={MASK}"),
+        ("DB_PASSWORD: correct-horse", f"DB_PASSWORD: {MASK}"),
+        ('{"api_key": "0123456789"}', f'{{"api_key": "{MASK}"}}'),
+        ("postgres://app:t0psecret@db/main", f"postgres://app:{MASK}@db/main"),
+    ],
+)
+def test_a_secret_is_masked_and_what_stands_around_it_stays(text: str, shown: str) -> None:
+    found = redact(text)
+    assert (found.value, found.masked) == (shown, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is asked for twice.",
+        "sk-learn and task-runner",
+        "password=$DB_PASSWORD",
+        "api_key: <your key>",
+        "The bearer of this letter",
+        "http://127.0.0.1:8000/s/@me",
+        "max_tokens: 1024",
+        "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert redact(text).value == text
+
+
+def test_every_secret_in_a_request_is_counted_and_its_shape_stays() -> None:
+    arguments = json.dumps({"text": "password=hunter22", "n": 1})
+    request = {
+        "model": "any",
+        "max_tokens": 1024,
+        "messages": [
+            {"role": "user", "content": f"sk-{KEY} and password=hunter22"},
+            {"role": "assistant", "content": "", "tool_calls": [{"function": {"arguments": arguments}}]},
+        ],
+    }
+    found = redact_all(request)
+    assert found.masked == 3
+    assert "hunter22" not in json.dumps(found.value)
+    assert found.value["max_tokens"] == 1024
+    assert [message["role"] for message in found.value["messages"]] == ["user", "assistant"]
+    assert json.loads(found.value["messages"][1]["tool_calls"][0]["function"]["arguments"])["n"] == 1
+
+
+@given(st.text() | st.from_regex(r"(password[=:]|sk-|Bearer |://a:)[a-z0-9\[\]@-]{0,40}"))
+def test_what_is_masked_once_has_nothing_left_to_mask(text: str) -> None:
+    once = redact(text).value
+    assert redact(once).value == once
+
+
+def test_a_long_text_is_read_once() -> None:
+    # Where a pattern looked at everything again from each place, this would not end.
+    text = "password " * 40_000 + "a-" * 100_000 + "://a" * 40_000 + "-----BEGIN CERTIFICATE-----" * 10_000
+    assert redact(text).masked == 0
