@@ -37,6 +37,7 @@ urlpatterns = [
     path("s/<uuid:session_id>/efforts/<str:slug>/rename/", efforts.rename, name="effort_rename"),
     path("s/<uuid:session_id>/efforts/<str:slug>/<str:verb>/", efforts.change, name="effort"),
     path("settings/", account.account, name="settings"),
+    path("settings/health/", account.health, name="health"),
     path("settings/endpoints/new/", account.endpoint_new, name="endpoint_new"),
     path("settings/endpoints/<int:pk>/", account.endpoint_edit, name="endpoint_edit"),
     path("settings/endpoints/<int:pk>/delete/", account.endpoint_delete, name="endpoint_delete"),

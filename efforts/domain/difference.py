@@ -16,6 +16,7 @@ SHOWN_BY_TURNS = "Its turns are shown instead."
 WRITTEN_ANEW = "Its summary was written anew."
 GROWN = "More was asked and found."
 OTHER_TOOLS = "The system text or the tools on offer changed."
+SUMMARY_OF = "{}: summary"
 GONE = "No longer among what could be sent."
 
 
@@ -140,7 +141,7 @@ def headlines_in(before: Made, now: Made) -> Iterator[Change]:
     was = sent_headlines(before)
     for slug, item in sent_headlines(now).items():
         if slug not in was:
-            yield Change(section="summary", title=item.title, why=item.sentence, tokens=item.tokens)
+            yield Change(section="summary", title=SUMMARY_OF.format(item.title), why=item.sentence, tokens=item.tokens)
 
 
 def headlines_out(before: Made, now: Made) -> Iterator[Change]:
@@ -150,7 +151,9 @@ def headlines_out(before: Made, now: Made) -> Iterator[Change]:
             out = now.headlines.get(slug)
             other = SHOWN_BY_TURNS if slug in shown else GONE
             why, remedy = (out.sentence, out.remedy) if out else (other, "")
-            yield Change(section="summary", title=item.title, why=why, remedy=remedy, tokens=item.tokens)
+            yield Change(
+                section="summary", title=SUMMARY_OF.format(item.title), why=why, remedy=remedy, tokens=item.tokens
+            )
 
 
 def efforts_shown(items: Iterable[Item]) -> Collection[str]:
@@ -174,7 +177,7 @@ def changed_items(before: Made, now: Made) -> Iterator[Change]:
     for slug, item in sent_headlines(now).items():
         if slug in stood and stood[slug].sha256 != item.sha256:
             added = item.tokens - stood[slug].tokens
-            yield Change(section="summary", title=item.title, why=WRITTEN_ANEW, tokens=added)
+            yield Change(section="summary", title=SUMMARY_OF.format(item.title), why=WRITTEN_ANEW, tokens=added)
 
 
 def changed_sections(before: Mapping[str, int], now: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:

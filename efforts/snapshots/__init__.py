@@ -1,6 +1,7 @@
 """Reads: rows in, frozen values out. Nothing here changes anything."""
 
 from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, efforts_view, where_view
+from .health import ModelHealth, model_health
 from .inspection import DifferenceView, RawRequest, compared, raw_request
 from .layers import branch_turns
 from .notices import NoticeGroup, NoticeView
@@ -15,6 +16,7 @@ __all__ = [
     "EffortsView",
     "ItemView",
     "LeftOff",
+    "ModelHealth",
     "NoticeGroup",
     "NoticeView",
     "PartView",
@@ -31,6 +33,7 @@ __all__ = [
     "counted_tokens",
     "efforts_view",
     "main_branch",
+    "model_health",
     "preview",
     "raw_request",
     "read_run",

@@ -16,6 +16,7 @@ from .plans import SECTIONS, replay
 
 # More text than this on one page makes a browser slow.
 LARGEST_SHOWN = 400_000
+BEGINNING = 120
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,7 @@ class RawPart:
     title: str
     text: str
     characters: int
+    begins: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,12 +124,16 @@ def raw_parts(request: Mapping[str, Any]) -> Iterator[RawPart]:
     if "tools" in request:
         yield raw_part(f"Tools, {len(request['tools'])}", request["tools"])
     for number, message in enumerate(request["messages"], 1):
-        yield raw_part(f"Message {number}, {message['role']}", message)
+        yield raw_part(f"{number}, {message['role']}", message, begins=message["content"] or called(message))
 
 
-def raw_part(title: str, value: Any) -> RawPart:
+def called(message: Mapping[str, Any]) -> str:
+    return ", ".join(call["function"]["name"] for call in message.get("tool_calls", ()))
+
+
+def raw_part(title: str, value: Any, *, begins: str = "") -> RawPart:
     text = pretty(value)
-    return RawPart(title=title, text=text, characters=len(text))
+    return RawPart(title=title, text=text, characters=len(text), begins=begins[:BEGINNING])
 
 
 def shortened(parts: Iterable[RawPart]) -> Iterator[RawPart]:

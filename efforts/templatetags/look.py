@@ -65,9 +65,16 @@ def signed(value: float) -> str:
 
 
 @register.filter
-def off(percent: float) -> str:
-    """How far a count is from the figure that it is measured by."""
-    return f"{abs(percent):.1f} % {'high' if percent > 0 else 'low'}" if abs(percent) >= 0.05 else "the same"
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"
+
+
+@register.filter
+def off(difference: float) -> str:
+    """How far a count is, in percent, from the figure that it is measured by."""
+    if abs(difference) < 0.05:
+        return "the same"
+    return f"{abs(difference):.1f} % {'high' if difference > 0 else 'low'}"
 
 
 @register.filter

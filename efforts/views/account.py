@@ -12,10 +12,11 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from efforts import connections, events
+from efforts import connections, events, snapshots
 from efforts.forms import EndpointForm
 from efforts.llm.protocol import ModelError
 from efforts.models import Endpoint, Session
+from efforts.snapshots.health import NEWEST_RUNS
 
 from .shared import OwnRequest, dialog, page, part
 
@@ -40,6 +41,12 @@ def settings_page(request: OwnRequest, tested: dict[str, Any] | None = None) -> 
         "tested": tested,
     }
     return page(request, "account/page.html", context)
+
+
+@require_GET
+def health(request: OwnRequest) -> HttpResponse:
+    context = {"models": snapshots.model_health(request.user), "newest": NEWEST_RUNS}
+    return page(request, "account/health.html", context)
 
 
 def owned_endpoint(request: OwnRequest, pk: int) -> Endpoint:

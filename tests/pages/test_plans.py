@@ -136,7 +136,7 @@ def test_a_long_request_is_cut_on_the_page_and_whole_in_the_download(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(inspection, "LARGEST_SHOWN", 1_000)
-    plan = asked(scene, "The last word is zebra.")
+    plan = asked(scene, "A long way. " * 20 + "The last word is zebra.")
     page = read(plan)
     assert "are only in the download" in page
     assert "zebra" not in section(page, "raw-title")

@@ -85,9 +85,9 @@ def test_a_concluded_effort_gives_way_to_its_summary_and_back(log: Log) -> None:
     concluded = about(log, headlines=(headline("webhook"),))
     found = between(shown, concluded)
     assert told(found.left) == [("webhook: turns 1-2", SUMMARISED)]
-    assert told(found.entered) == [("webhook", SENTENCES[Reason.HEADLINE])]
+    assert told(found.entered) == [("webhook: summary", SENTENCES[Reason.HEADLINE])]
     back = between(concluded, shown)
-    assert told(back.left) == [("webhook", SHOWN_BY_TURNS)]
+    assert told(back.left) == [("webhook: summary", SHOWN_BY_TURNS)]
     assert told(back.entered) == [("webhook: turns 1-2", SENTENCES[Reason.ACTIVE_EFFORT])]
 
 
@@ -109,7 +109,7 @@ def test_a_turn_that_moved_to_an_effort_has_neither_come_nor_left(log: Log) -> N
 def test_a_summary_written_anew_is_told_with_what_it_adds(log: Log) -> None:
     short, long = headline("webhook"), headline("webhook", "Settled after a long talk with the provider.")
     [change] = between(about(log, headlines=(short,)), about(log, headlines=(long,))).changed
-    assert (change.title, change.why) == ("webhook", WRITTEN_ANEW)
+    assert (change.title, change.why) == ("webhook: summary", WRITTEN_ANEW)
     assert change.tokens > 0
 
 
