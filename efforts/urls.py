@@ -18,6 +18,7 @@ urlpatterns = [
     path("s/<uuid:session_id>/turns/<int:number>/cancel/", chat.cancel, name="cancel"),
     path("s/<uuid:session_id>/turns/<int:number>/retry/", chat.retry, name="retry"),
     path("s/<uuid:session_id>/turns/<int:number>/move/", efforts.move, name="move"),
+    path("s/<uuid:session_id>/turns/<int:number>/plans/", plans.of_turn, name="turn_plans"),
     path("s/<uuid:session_id>/runs/<uuid:run_id>/stop/", chat.stop, name="stop"),
     path("s/<uuid:session_id>/send/", chat.send, name="send"),
     path("s/<uuid:session_id>/context/", chat.context, name="context"),

@@ -8,6 +8,7 @@ from .notices import NoticeGroup, NoticeView
 from .pages import ChatPage, PartView, TurnView, chat_page, turn_view
 from .planning import RunSnapshot, counted_tokens, main_branch, read_run
 from .plans import ItemView, PlanView, SectionView, preview, replay, stored_plan
+from .sendings import Sendings, sendings_of
 
 __all__ = [
     "ChatPage",
@@ -24,6 +25,7 @@ __all__ = [
     "RawRequest",
     "RunSnapshot",
     "SectionView",
+    "Sendings",
     "Standing",
     "TurnView",
     "WhereView",
@@ -38,6 +40,7 @@ __all__ = [
     "raw_request",
     "read_run",
     "replay",
+    "sendings_of",
     "stored_plan",
     "turn_view",
     "where_view",

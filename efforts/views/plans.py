@@ -6,13 +6,16 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from efforts import snapshots
-from efforts.models import ContextPlan, Session
+from efforts.models import ContextPlan, Message, Session
 from efforts.snapshots.inspection import pretty
+from efforts.snapshots.sendings import NEWEST_PLANS
 
-from .shared import OwnRequest, owned_session, page, part
+from .chat import owned_turn
+from .shared import OwnRequest, dialog, owned_session, page, part
 
 
 @require_GET
@@ -56,3 +59,18 @@ def sent(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
     response = HttpResponse(text, content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="request-{str(stored.pk)[:8]}.json"'
     return response
+
+
+@never_cache
+@require_GET
+def of_turn(request: OwnRequest, session_id: UUID, number: int) -> HttpResponse:
+    session = owned_session(request, session_id)
+    turn = owned_turn(session, number)
+    context = {
+        "session": session,
+        "text": turn.messages.get(role=Message.Role.USER).text,
+        "sendings": snapshots.sendings_of(turn),
+        "newest": NEWEST_PLANS,
+        "title": f"Where turn {turn.number} was sent",
+    }
+    return dialog(request, "plans/of_turn.html", context)
