@@ -66,6 +66,7 @@ def build(inputs: PlanInputs, choice: Choice) -> Plan:
         budget=inputs.budget,
         request=request,
         request_sha256=request_sha256(request),
+        inputs=inputs,
     )
 
 

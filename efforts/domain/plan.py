@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from .budget import Budget
@@ -14,6 +15,8 @@ from .rendering import Recipe
 
 # Raise it when the same inputs give another plan: verify_plans tells plans of other versions apart.
 PLANNER_VERSION = "2"
+# Characters of a hash: they tell an input that changed from one that did not, and guard nothing.
+FINGERPRINT = 8
 
 Section = Literal[
     "system",
@@ -102,6 +105,14 @@ class PlanInputs:
         return layout_base(self.budget, self.epoch)
 
     @property
+    def fingerprints(self) -> dict[str, str]:
+        """Of each input by its name: planned again from inputs with the same, a plan must be the same."""
+        named = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "count"}
+        # `vars`, because a copy of every message would cost more than the hash.
+        texts = {name: json.dumps(value, sort_keys=True, default=vars) for name, value in named.items()}
+        return {name: sha256(text)[:FINGERPRINT] for name, text in texts.items()}
+
+    @property
     def layout_key(self) -> str:
         return layout_key(self.base, [effort.slug for effort in self.efforts if effort.kind == "expanded"])
 
@@ -169,6 +180,8 @@ class Plan:
     budget: Budget
     request: dict[str, Any]
     request_sha256: str
+    # The same plan, whatever it was made from.
+    inputs: PlanInputs = field(compare=False, repr=False)
 
     def body(self) -> dict[str, Any]:
         """What is stored: ids and hashes, no copies of text."""
@@ -181,6 +194,7 @@ class Plan:
             "params": dict(self.params),
             "layout": self.layout.to_json(),
             "budget": {"setting": self.budget.setting, "window": self.budget.window, "reply": self.budget.reply},
+            "inputs": self.inputs.fingerprints,
         }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -69,10 +70,11 @@ def plan_inputs(
     current: CurrentTurn,
     offer_tools: bool = True,
     expanded: Collection[str] | None = None,
+    at: datetime | None = None,
 ) -> PlanInputs:
     """`chosen` is a run's settings: model, budget, window, reply, reply_limit, ambient_window, cut_current.
 
-    `expanded`: efforts to take for expanded instead of those that are.
+    `expanded`: efforts to take for expanded instead of those that are. `at`: only plans before it leave their layout.
     """
     budget = Budget(setting=chosen["budget"], window=chosen["window"], reply=chosen["reply"])
     past, older = read_ambient(branch, before=current.number, window=chosen["ambient_window"])
@@ -101,13 +103,15 @@ def plan_inputs(
         unlisted=layers.unlisted,
         epoch=branch.effort_epoch,
     )
-    return replace(inputs, layout=read_layout(branch, inputs.layout_key))
+    return replace(inputs, layout=read_layout(branch, inputs.layout_key, at))
 
 
-def read_layout(branch: Branch, key: str) -> Layout:
-    """Of the newest call with the same key; else of the newest call."""
+def read_layout(branch: Branch, key: str, at: datetime | None = None) -> Layout:
+    """Of the newest call with the same key; else of the newest call. Of those before `at`, where it is given."""
     # A call from before an expansion has the key of one after it: what was expanded leaves no trace.
     newest = ContextPlan.objects.filter(branch=branch).order_by("-created_at")
+    if at is not None:
+        newest = newest.filter(created_at__lt=at)
     for plans in (newest.filter(layout_key=key), newest):
         # Only this key of the body is fetched; the rest is large.
         for stored in plans.values_list("body__layout", flat=True)[:1]:

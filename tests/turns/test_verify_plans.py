@@ -11,8 +11,9 @@ from uuid import uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
+from efforts.domain import layers
 from efforts.domain.canonical import request_sha256, sha256
-from efforts.models import ContextPlan, Fragment, Message, Session
+from efforts.models import ContextPlan, Effort, EffortState, Fragment, Message, Run, Session, TurnLabel
 from efforts.prompts import system_text
 from efforts.runner import Runner
 from efforts.snapshots import replay
@@ -155,6 +156,74 @@ async def test_one_session_can_be_checked_alone(eventful: Session) -> None:
     assert (await read(verify, "--session", str(eventful.pk)))["checked"] == 7
     with pytest.raises(CommandError, match="There is no session"):
         await read(call_command, "verify_plans", "--session", str(uuid4()))
+
+
+async def test_planned_again_everything_is_the_same_request(eventful: Session) -> None:
+    found = await read(verify, "--plan-again")
+    assert (found["status"], found["planned_again"], found["apart"], found["failures"]) == (0, 7, {}, [])
+
+
+async def test_planning_again_is_told_to_people(eventful: Session) -> None:
+    await read(ContextPlan.objects.filter(call=2).update, planner_version="0")
+    out = StringIO()
+    await read(call_command, "verify_plans", "--plan-again", stdout=out)
+    assert "5 planned again: the same.\n2 not planned again, other planner version.\n" in out.getvalue()
+
+
+async def test_what_was_made_of_other_inputs_is_counted_apart_by_what_changed(eventful: Session) -> None:
+    def change() -> None:
+        effort = Effort.objects.create(session=eventful, slug="later", name="later")
+        branch = eventful.branches.get()
+        EffortState.objects.create(branch=branch, effort=effort)
+        label = TurnLabel(branch=branch, effort=effort, turn=eventful.turns.get(number=3))
+        label.save()
+        for plan in ContextPlan.objects.filter(run__turn__number=1):
+            del plan.body["inputs"]
+            plan.save()
+
+    await read(change)
+    found = await read(verify, "--plan-again")
+    assert (found["status"], found["planned_again"]) == (0, 0)
+    assert found["apart"] == {
+        "inputs not recorded": 2,
+        "inputs changed since: efforts": 3,
+        "inputs changed since: efforts, turns": 2,
+    }
+
+
+async def test_a_change_of_the_settings_is_one_of_the_inputs(eventful: Session) -> None:
+    def change() -> None:
+        run = ContextPlan.objects.latest("created_at").run
+        Run.objects.filter(pk=run.pk).update(settings={**run.settings, "ambient_window": 1})
+
+    await read(change)
+    found = await read(verify, "--plan-again")
+    assert found["planned_again"] == 5
+    [reason] = found["apart"]
+    assert reason.startswith("inputs changed since:")
+    assert "settings" in reason
+
+
+async def test_a_run_from_before_a_setting_existed_is_counted_apart(eventful: Session) -> None:
+    def forget() -> None:
+        run = ContextPlan.objects.latest("created_at").run
+        del run.settings["ambient_window"]
+        run.save()
+
+    await read(forget)
+    found = await read(verify, "--plan-again")
+    assert (found["status"], found["planned_again"], found["apart"]) == (0, 5, {"inputs not recorded": 2})
+
+
+async def test_another_request_from_the_same_inputs_is_a_failure(
+    eventful: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the planner had been changed and its version forgotten."""
+    monkeypatch.setattr(layers, "AMBIENT_LABEL", "[From turn {first}]")
+    found = await read(verify, "--plan-again")
+    assert (found["status"], found["planned_again"], found["failed"]) == (1, 2, 5)
+    problems = {failure["problem"] for failure in found["failures"]}
+    assert problems == {"planned again from the same inputs it is another request"}
 
 
 @pytest.mark.django_db

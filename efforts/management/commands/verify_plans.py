@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -18,7 +19,9 @@ from efforts.management.base import DatabaseCommand
 from efforts.models import ContextPlan, Session
 from efforts.snapshots import replay
 from efforts.snapshots.plans import sources_of
+from efforts.snapshots.replanning import plan_again
 
+SAME = "same"
 CHUNK = 200
 TELL_EVERY = 1_000
 
@@ -28,22 +31,29 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--session", type=UUID, help="only the plans of this session")
+        parser.add_argument("--plan-again", action="store_true", help="also plan again where nothing changed since")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
         rows = plans_of(options["session"])
         checked = other_versions = 0
         failures = []
+        again = Counter[str]()
         # In chunks: plans are many and their bodies large.
         for row in rows.iterator(chunk_size=CHUNK):
             checked += 1
             other_versions += row.planner_version != PLANNER_VERSION
-            if problem := problem_of(row):
+            problem = problem_of(row)
+            if options["plan_again"] and not problem:
+                problem = planned_again(row, again)
+            if problem:
                 failures.append({**named(row), "problem": problem})
             if checked % TELL_EVERY == 0:
                 self.stderr.write(f"{checked:,} plans checked ...")
         counts = {"checked": checked, "ok": checked - len(failures), "failed": len(failures)}
-        self.tell({**counts, "other_versions": other_versions, "failures": failures}, as_json=options["json"])
+        told = {"planned_again": again.pop(SAME, 0), "apart": dict(again)} if options["plan_again"] else {}
+        found = {**counts, "other_versions": other_versions, **told, "failures": failures}
+        self.tell(found, as_json=options["json"])
         if failures:
             sys.exit(1)
 
@@ -57,6 +67,10 @@ class Command(DatabaseCommand):
                 f"{found['other_versions']:,} of them are of another planner version than {PLANNER_VERSION}: "
                 "planning again may give something else, what was sent must hold."
             )
+        if "apart" in found:
+            self.stdout.write("{planned_again:,} planned again: the same.".format(**found))
+            for reason, count in sorted(found["apart"].items()):
+                self.stdout.write(f"{count:,} not planned again, {reason}.")
         for failure in found["failures"]:
             self.stdout.write("plan {plan}, turn {turn}, call {call}: {problem}".format(**failure))
 
@@ -88,6 +102,15 @@ def problem_of(row: ContextPlan) -> str:
         return ""
     found = list(differences(row))
     return f"not what was sent: {', '.join(found) or 'the messages of the turn, or the recipe'}"
+
+
+def planned_again(row: ContextPlan, tally: Counter[str]) -> str:
+    """Why a plan made again is not what was stored; empty where it is, or where it cannot be made again."""
+    again = plan_again(row)
+    if again.apart or again.same:
+        tally[again.apart or SAME] += 1
+        return ""
+    return "planned again from the same inputs it is another request"
 
 
 def differences(row: ContextPlan) -> Iterator[str]:
