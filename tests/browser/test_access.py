@@ -83,6 +83,19 @@ def on_the_plan(page: Page, provider: FakeProvider) -> None:
     in_a_finished_turn(page, provider)
     turn(page, 1).get_by_role("link", name="What was sent").click()
     page.wait_for_url("**/plans/**")
+    for summary in page.locator(".pieces summary").all():
+        summary.click()
+
+
+def in_where_it_was_sent(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    turn(page, 1).get_by_role("link", name="Where was this sent?").click()
+    expect(page.locator("#dialog")).to_be_visible()
+
+
+def in_the_health_of_models(page: Page, provider: FakeProvider) -> None:
+    in_a_failed_turn(page, provider)
+    page.goto("/settings/health/")
 
 
 def in_settings(page: Page, provider: FakeProvider) -> None:
@@ -112,6 +125,8 @@ PLACES = (
     in_a_dialog,
     in_the_sheet_of_keys,
     on_the_plan,
+    in_where_it_was_sent,
+    in_the_health_of_models,
     in_settings,
     at_a_new_model,
     at_the_sign_in,
