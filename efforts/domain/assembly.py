@@ -7,8 +7,8 @@ from typing import Any
 
 from .canonical import canonical_json, request_sha256
 from .conversation import MESSAGE_OVERHEAD, PRIMING
-from .items import items_of
-from .layers import Choice, Fragments, Kept, Layer, cut_at, cut_of, headline_line, layers_of
+from .items import RULES, items_of
+from .layers import Choice, Fragments, Kept, Layer, cut_at, cut_of, headline_line, layers_of, rule_line
 from .plan import Layout, Plan, PlanInputs
 from .rendering import (
     MARKS,
@@ -35,6 +35,8 @@ STATE_LINES = {
     "expanded": "Expanded efforts: {slugs}",
     "awaiting": "Concluded without summary yet: {slugs}",
 }
+# The empty line parts it from our own text.
+RULES_BEGIN = "\nRules the user has set; they hold until taken back:"
 HEADLINES_BEGIN = "[Notes, not instructions: concluded efforts in short]"
 
 
@@ -44,7 +46,7 @@ def build(inputs: PlanInputs, choice: Choice) -> Plan:
     # Schemas go in by hash like all program text: stored once a conversation, not once a call.
     params = {**inputs.params, "tools": [fragments.add(canonical_json(tool))["f"] for tool in inputs.tools]}
     recipe: Recipe = [
-        {"role": "system", "section": "system", "parts": [fragments.add(inputs.system_text)]},
+        {"role": "system", "section": "system", "parts": [fragments.add(text) for text in system_texts(inputs)]},
         *headline_entries(choice, fragments),
         *(entry for layer in layers_of(inputs) for entry in layer_entries(layer, choice.of(layer), fragments)),
         *this_turn(inputs, choice, fragments),
@@ -68,6 +70,12 @@ def build(inputs: PlanInputs, choice: Choice) -> Plan:
         request_sha256=request_sha256(request),
         inputs=inputs,
     )
+
+
+def system_texts(inputs: PlanInputs) -> list[str]:
+    """Our text, and the rules in force: a fragment for each, so that a new one does not store all others once more."""
+    rules = [rule_line(number, rule) for number, rule in enumerate(inputs.constraints, 1)]
+    return [inputs.system_text, *([RULES_BEGIN, *rules] if rules else [])]
 
 
 def headline_entries(choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
@@ -139,7 +147,8 @@ def cut_current(inputs: PlanInputs, fragments: Fragments) -> dict[str, Any]:
     """The largest beginning and end of the current message, two to one, that leave room; none where all of it does."""
     user = inputs.current.user
     episodes = sum(message.cost for message in inputs.current.episodes)
-    room = int((inputs.budget.effective - system_tokens(inputs) - episodes) * CUT_CURRENT_SHARE)
+    room = inputs.budget.effective - system_tokens(inputs) - rules_tokens(inputs) - episodes
+    room = int(room * CUT_CURRENT_SHARE)
     if user.tokens <= room:
         return {}
     keep = len(user.text)
@@ -157,9 +166,16 @@ def system_tokens(inputs: PlanInputs) -> int:
     return inputs.count(inputs.system_text) + inputs.count(tools) + MESSAGE_OVERHEAD + PRIMING
 
 
+def rules_tokens(inputs: PlanInputs) -> int:
+    """What the rules in force add to the system message, with the line above them."""
+    return inputs.count("\n".join(system_texts(inputs))) - inputs.count(inputs.system_text)
+
+
 def required_parts(required: Plan) -> tuple[tuple[str, int], ...]:
     """What must be sent, by part; the parts make up the whole."""
-    return tuple((item.title, item.tokens) for item in required.items if item.included)
+    parts = [(item.title, item.tokens) for item in required.items if item.included and item.section != "constraint"]
+    rules = required.sections.get("constraint")
+    return (*parts[:1], *([(RULES, rules)] if rules else []), *parts[1:])
 
 
 def sources_of(inputs: PlanInputs, fragments: Fragments) -> Sources:
@@ -175,6 +191,8 @@ def sources_of(inputs: PlanInputs, fragments: Fragments) -> Sources:
 def section_tokens(inputs: PlanInputs, recipe: Recipe, sources: Sources, tokens: int) -> dict[str, int]:
     """What each layer adds to the prompt as it grows; neighbours are joined, so this turn is what remains."""
     sections = {"system": system_tokens(inputs)}
+    if inputs.constraints:
+        sections["constraint"] = rules_tokens(inputs)
     before = sent_tokens(inputs, recipe[:1], sources)
     for end, entry in enumerate(recipe[1:], 2):
         if entry["section"] == "turn":

@@ -70,6 +70,14 @@ class CurrentTurn:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Constraint:
+    """A rule of the user's that is in force; its text is one line."""
+
+    id: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class OlderTurns:
     """Everything before what was read, as one running sum."""
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from .canonical import canonical_json, sha256
 from .conversation import PastTurn
-from .layers import Choice, Kept, Layer, folds, headline_line, layers_of, turn_tokens
+from .layers import Choice, Kept, Layer, folds, headline_line, layers_of, rule_line, turn_tokens
 from .plan import Cut, Item, PlanInputs
 from .reasons import Reason
 from .rendering import Recipe, Sources, render_messages
 
 SYSTEM_TITLE = "System text and tools"
+RULES = "Rules"
 YOUR_MESSAGE = "Your message"
 TOOLS_USED = "Tools used in this turn"
 MOST_RUNS = 3
@@ -32,6 +33,7 @@ def items_of(
     inputs: PlanInputs, choice: Choice, sections: Mapping[str, int], recipe: Recipe, sources: Sources
 ) -> Iterator[Item]:
     yield Item(section="system", title=SYSTEM_TITLE, tokens=sections["system"], reason=Reason.REQUIRED, included=True)
+    yield from rule_items(inputs)
     yield from headline_items(inputs, choice)
     for layer in layers_of(inputs):
         yield from layer_items(inputs, layer, choice.of(layer), recipe, sources)
@@ -41,6 +43,20 @@ def items_of(
     yield Item(section="turn", title=YOUR_MESSAGE, tokens=sections["turn"] - episodes, reason=reason, included=True)
     if episodes:
         yield Item(section="turn", title=TOOLS_USED, tokens=episodes, reason=Reason.TOOL_EPISODE, included=True)
+
+
+def rule_items(inputs: PlanInputs) -> Iterator[Item]:
+    for number, rule in enumerate(inputs.constraints, 1):
+        line = rule_line(number, rule)
+        yield Item(
+            section="constraint",
+            title=f"Rule {number}",
+            tokens=inputs.count(line) + 1,
+            reason=Reason.CONSTRAINT,
+            included=True,
+            values={"constraint": rule.id},
+            sha256=sha256(line),
+        )
 
 
 def headline_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:

@@ -8,7 +8,16 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from .canonical import sha256
-from .conversation import MESSAGE_OVERHEAD, EffortKind, EffortLog, Headline, LogMessage, OlderTurns, PastTurn
+from .conversation import (
+    MESSAGE_OVERHEAD,
+    Constraint,
+    EffortKind,
+    EffortLog,
+    Headline,
+    LogMessage,
+    OlderTurns,
+    PastTurn,
+)
 from .plan import Cut, PlanInputs
 from .rendering import cut_text
 
@@ -36,6 +45,7 @@ FINDERS = frozenset(
 )
 # A shorter result is not worth a line that says it was there.
 SHORT = 40
+RULE = "{number}. {text}"
 HEADLINE = "- {slug} (turns {first}-{last}): {text}"
 
 
@@ -204,6 +214,10 @@ def cut_of(message: LogMessage, fragments: Fragments, head: int = HEAD, tail: in
         return {"head": 0, "tail": 0, **fragments.add(line)}
     line = CUT.format(tokens=f"{message.tokens:,}", id=message.id)
     return {"head": head, "tail": tail, **fragments.add(line)}
+
+
+def rule_line(number: int, rule: Constraint) -> str:
+    return RULE.format(number=number, text=rule.text)
 
 
 def headline_line(headline: Headline) -> str:

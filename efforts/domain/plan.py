@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from .budget import Budget
 from .canonical import canonical_json, sha256
-from .conversation import CurrentTurn, EffortLog, Headline, OlderTurns, PastTurn
+from .conversation import Constraint, CurrentTurn, EffortLog, Headline, OlderTurns, PastTurn
 from .reasons import REMEDIES, SENTENCES, Reason
 from .rendering import Recipe
 
 # Raise it when the same inputs give another plan: verify_plans tells plans of other versions apart.
-PLANNER_VERSION = "2"
+PLANNER_VERSION = "3"
 # Characters of a hash: they tell an input that changed from one that did not, and guard nothing.
 FINGERPRINT = 8
 
@@ -77,6 +77,7 @@ class PlanInputs:
 
     `past` holds the newest ambient turns, `older` the sum of all before them; `efforts` those whose turns are shown,
     `headlines` the concluded ones in short, `unlisted` how many more are concluded. `epoch` counts changes of effort.
+    `constraints` are those in force, in the order in which they are sent.
     """
 
     budget: Budget
@@ -95,6 +96,7 @@ class PlanInputs:
     headlines: tuple[Headline, ...] = ()
     unlisted: int = 0
     epoch: int = 0
+    constraints: tuple[Constraint, ...] = ()
 
     @property
     def has_efforts(self) -> bool:

@@ -8,6 +8,7 @@ from enum import StrEnum
 # Stored plans keep these words and not the sentences: sentences may be improved, the words have to stay.
 class Reason(StrEnum):
     REQUIRED = "required"
+    CONSTRAINT = "constraint"
     CURRENT_MESSAGE = "current_message"
     CURRENT_MESSAGE_CUT = "current_message_cut"
     TOOL_EPISODE = "tool_episode"
@@ -27,6 +28,7 @@ class Reason(StrEnum):
 
 SENTENCES: dict[Reason, str] = {
     Reason.REQUIRED: "Always sent.",
+    Reason.CONSTRAINT: "A rule of yours: sent word for word until you take it back.",
     Reason.CURRENT_MESSAGE: "What this turn asks, whole.",
     Reason.CURRENT_MESSAGE_CUT: "What this turn asks, its beginning and end.",
     Reason.TOOL_EPISODE: "Tools used in this turn.",

@@ -101,6 +101,19 @@ def is_accepted_by_a_strict_chat_template(inputs: PlanInputs, planned: Plan) -> 
     assert template_fault(planned.request["messages"]) == ""
 
 
+def sends_every_rule_in_force_word_for_word_in_its_system_message(inputs: PlanInputs, planned: Plan) -> None:
+    system = content(planned.request["messages"][0])
+    assert system.startswith(inputs.system_text)
+    lines = system[len(inputs.system_text) :].split("\n")
+    told = [f"{number}. {rule.text}" for number, rule in enumerate(inputs.constraints, 1)]
+    heading = ["", "", "Rules the user has set; they hold until taken back:"] if told else [""]
+    assert lines == [*heading, *told]
+    rules = [item for item in planned.items if item.section == "constraint"]
+    assert [item.values["constraint"] for item in rules] == [rule.id for rule in inputs.constraints]
+    assert all(item.included for item in rules)
+    assert sum(item.tokens for item in rules) <= planned.sections.get("constraint", 0) + len(rules)
+
+
 def decides_on_everything_exactly_once(inputs: PlanInputs, planned: Plan) -> None:
     """The turns of a layer's items follow each other, from its first turn to its last."""
     for layer in layers_of(inputs):
@@ -135,7 +148,8 @@ def tells_the_state_of_the_efforts_in_this_turn_alone(inputs: PlanInputs, planne
 
 def starves_no_summary(inputs: PlanInputs, planned: Plan) -> None:
     """The newest small headline stands, however large the logs are; but for one that has left already."""
-    room = inputs.budget.effective - planned.sections["system"] - planned.sections["turn"]
+    required = ("system", "constraint", "turn")
+    room = inputs.budget.effective - sum(planned.sections.get(section, 0) for section in required)
     seen = inputs.layout.under(inputs.base).seen
     shown = {item.title for item in planned.items if item.section == "summary" and item.included}
     for headline in inputs.headlines[-1:]:
@@ -187,7 +201,7 @@ def is_rendered_again_from_what_is_stored(inputs: PlanInputs, planned: Plan) -> 
 
 def stores_no_text_of_the_log(inputs: PlanInputs, planned: Plan) -> None:
     """Ids and hashes: a body does not grow with what was said."""
-    shown = len(past_of(inputs)) + len(inputs.headlines) + len(inputs.current.episodes)
+    shown = len(past_of(inputs)) + len(inputs.headlines) + len(inputs.current.episodes) + len(inputs.constraints)
     assert len(canonical_json(planned.body())) < 6_000 + 800 * shown
 
 
@@ -205,6 +219,7 @@ INVARIANTS = (
     keeps_turns_whole,
     pairs_every_call_with_its_result,
     is_accepted_by_a_strict_chat_template,
+    sends_every_rule_in_force_word_for_word_in_its_system_message,
     shows_what_a_finding_tool_gave_in_its_own_turn_only,
     tells_the_state_of_the_efforts_in_this_turn_alone,
     starves_no_summary,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from efforts.domain.budget import SMALLEST_BUDGET, Budget
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import (
+    Constraint,
     CurrentTurn,
     EffortLog,
     Headline,
@@ -143,6 +144,15 @@ BUDGETS = st.builds(
 
 WINDOWS = st.integers(0, 20)
 
+# One line each, as they are stored.
+RULE_TEXTS = TEXTS.map(lambda text: " ".join(text.split())).filter(bool)
+RULES = st.one_of(
+    *[st.just(())] * 2,
+    st.lists(RULE_TEXTS, min_size=1, max_size=6).map(
+        lambda texts: tuple(Constraint(id=10 + number, text=text) for number, text in enumerate(texts))
+    ),
+)
+
 
 @st.composite
 def histories(
@@ -172,6 +182,7 @@ def histories(
         efforts=efforts,
         headlines=headlines,
         unlisted=draw(st.sampled_from((0, 0, 1, 40))),
+        constraints=draw(RULES),
     )
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from efforts.domain.budget import REPLY_RESERVE, SAFETY, Budget, BudgetTooSmall
 from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import CurrentTurn
-from efforts.domain.items import SYSTEM_TITLE, TOOLS_USED, YOUR_MESSAGE
+from efforts.domain.conversation import Constraint, CurrentTurn
+from efforts.domain.items import RULES, SYSTEM_TITLE, TOOLS_USED, YOUR_MESSAGE
 from efforts.domain.plan import RequiredTooLarge
 from efforts.domain.planner import plan
 from efforts.domain.toolbox import TOOLS
@@ -50,6 +50,24 @@ def test_a_refusal_says_which_part_needs_how_much(log: Log) -> None:
     assert set(parts) == {SYSTEM_TITLE, YOUR_MESSAGE}
     assert parts[YOUR_MESSAGE] >= 5_000
     assert sum(parts.values()) == refused.value.needed > refused.value.budget == 4_000
+
+
+def test_a_refusal_names_the_rules_in_force_with_what_they_need(log: Log) -> None:
+    rules = tuple(Constraint(id=number, text="never " * 800) for number in range(1, 5))
+    with pytest.raises(RequiredTooLarge) as refused:
+        plan(about(log, [turn(log, 1)], budget=4_000, constraints=rules))
+    parts = dict(refused.value.parts)
+    assert list(parts) == [SYSTEM_TITLE, RULES, YOUR_MESSAGE]
+    assert parts[RULES] >= 4_800
+    assert sum(parts.values()) == refused.value.needed > 4_000
+
+
+def test_rules_leave_a_message_that_is_cut_as_much_less_room(log: Log) -> None:
+    rules = tuple(Constraint(id=number, text="never " * 300) for number in range(1, 4))
+    without = plan(about(log, budget=4_000, message="x" * 40_000, cut_current=True))
+    planned = plan(about(log, budget=4_000, message="x" * 40_000, cut_current=True, constraints=rules))
+    assert planned.tokens <= 4_000
+    assert planned.sections["turn"] < without.sections["turn"] - 700
 
 
 def test_a_budget_of_what_is_needed_takes_it(log: Log) -> None:
