@@ -17,10 +17,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from efforts import events, labels
+from efforts import events, labels, ledger
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import ToolCall
-from efforts.domain.lifecycle import RUN_MOVES, RunState, Via
+from efforts.domain.lifecycle import RUN_MOVES, ConstraintBy, RunState, Via
 from efforts.domain.plan import PLANNER_VERSION, Plan
 from efforts.domain.rendering import wire_calls
 from efforts.domain.resolution import resolving_sentences
@@ -265,6 +265,7 @@ def end(lease: Lease, ending: Ending) -> None:
     if ending.state == RunState.COMPLETED:
         Branch.objects.filter(pk=run.branch_id).update(clock=F("clock") + 1)
         offer_conclusion(lease, run)
+    offer_rules(lease, run)
     labels.settle(run.branch, run.turn)
     Session.objects.filter(pk=lease.session_id).update(last_activity_at=timezone.now())
     events.append(lease.session_id, "run.ended", lease.data(state=str(ending.state), code=ending.code))
@@ -280,6 +281,13 @@ def offer_conclusion(lease: Lease, run: Run) -> None:
     if slug := labels.meant(run.branch, " ".join(sentences)):
         data = {"turn": lease.turn_number, "branch": str(run.branch_id), "effort": slug, "via": str(Via.OFFER)}
         events.append(lease.session_id, "effort.offered", {**data, "why": "resolved"})
+
+
+def offer_rules(lease: Lease, run: Run) -> None:
+    """What sounds like a rule in the person's words is suggested, where the model has not recorded it."""
+    message = run.turn.messages.select_related("session").get(role=Message.Role.USER)
+    where = ledger.Where(turn=lease.turn_number, branch=str(run.branch_id), via=str(ConstraintBy.CUE))
+    ledger.suggest_what_sounds_like_rules(message.session, message, where)
 
 
 def acted(lease: Lease, run: Run) -> bool:

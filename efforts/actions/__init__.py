@@ -4,6 +4,16 @@ Views, the socket, tools, commands and tests all call these. What may not be don
 the person or the model; then nothing has changed.
 """
 
+from .constraints import (
+    accept_constraint,
+    edit_constraint,
+    edit_standing_rule,
+    record_constraint,
+    revoke_constraint,
+    revoke_standing_rule,
+    set_constraint,
+    set_standing_rule,
+)
 from .conversations import (
     archive_session,
     cancel_turn,
@@ -34,6 +44,7 @@ from .undo import undo
 
 __all__ = [
     "Place",
+    "accept_constraint",
     "archive_session",
     "cancel_turn",
     "close_effort",
@@ -41,18 +52,25 @@ __all__ = [
     "configure_session",
     "create_session",
     "delete_session",
+    "edit_constraint",
+    "edit_standing_rule",
     "effort_here",
     "expand_effort",
     "here",
     "move_turn",
     "new_work_session",
     "open_effort",
+    "record_constraint",
     "rename_effort",
     "rename_session",
     "reopen_effort",
     "retry_summary",
     "retry_turn",
+    "revoke_constraint",
+    "revoke_standing_rule",
     "send_message",
+    "set_constraint",
+    "set_standing_rule",
     "stop_run",
     "switch_effort",
     "unarchive_session",

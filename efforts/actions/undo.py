@@ -1,4 +1,4 @@
-"""One change of an effort taken back, as long as nothing else has happened to that effort since."""
+"""One change taken back: of an effort as long as nothing else has happened to it since, of a rule while it holds."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, P
 from efforts.snapshots import branch_turns
 from efforts.snapshots.sources import read_effort_log
 
+from .constraints import revoke_set
 from .efforts import check_affordable, check_expandable, finished_turn
 from .places import (
     NO_SUMMARY,
@@ -39,6 +40,9 @@ def undo(place: Place, seq: int) -> None:
         event = of_branch(branch).filter(seq=seq).first()
         if event is None:
             raise Refused("unknown_event", "There is no such change here.")
+        if event.kind == "constraint.set":
+            revoke_set(place, event.data["constraint"], seq)
+            return
         if event.kind not in INVERSES:
             raise Refused("not_undoable", "This cannot be taken back.")
         check_last(branch, event)

@@ -74,6 +74,28 @@ class SummaryState(StrEnum):
     FAILED = "failed"
 
 
+class ConstraintState(StrEnum):
+    SUGGESTED = "suggested"
+    IN_FORCE = "in force"
+    REVOKED = "revoked"
+
+
+# What was taken back is stated anew where it shall hold again, so that each time it held is a row of its own.
+CONSTRAINT_MOVES: dict[ConstraintState, frozenset[ConstraintState]] = {
+    ConstraintState.SUGGESTED: frozenset({ConstraintState.IN_FORCE, ConstraintState.REVOKED}),
+    ConstraintState.IN_FORCE: frozenset({ConstraintState.REVOKED}),
+    ConstraintState.REVOKED: frozenset(),
+}
+
+
+class ConstraintBy(StrEnum):
+    """Who came up with a rule: the person, the model by its tool, or a sentence that sounded like one."""
+
+    PERSON = "person"
+    MODEL = "model"
+    CUE = "cue"
+
+
 class PointerState(StrEnum):
     ACTIVE = "active"
     SUPERSEDED = "superseded"

@@ -1,4 +1,4 @@
-"""What is said of efforts between the turns. Events carry these strings; no model is ever sent one."""
+"""What is said of efforts and rules between the turns. Events carry these strings; no model is ever sent one."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ NOTICES = {
     "effort.switched": "--- Switched to effort: {effort} ---",
     "effort.expanded": "--- Expanded effort: {effort} ({tokens:,} tokens loaded) ---",
     "effort.collapsed": "--- Collapsed effort: {effort} (back to summary) ---",
+    "constraint.suggested": "--- Suggested rule: {text} ---",
+    "constraint.set": "--- Rule set: {text} ---",
+    "constraint.edited": "--- Rule changed: {text} ---",
+    "constraint.revoked": "--- Rule taken back: {text} ---",
 }
 
 

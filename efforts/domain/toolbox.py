@@ -54,6 +54,12 @@ READ_MESSAGE = tool(
     id={"type": "integer", "description": "The message's id."},
     offset={"type": "integer", "description": "First character.", "default": 0},
 )
+RECORD = tool(
+    "record",
+    "Keep a rule that the user states for all the work ahead, such as: never touch the production database.",
+    kind={"type": "string", "enum": ["constraint"], "description": "What it is."},
+    text={"type": "string", "description": "The user's sentence, word for word."},
+)
 # Part of every request: a new word or another order makes providers read each prompt anew.
 TOOLS: tuple[dict[str, Any], ...] = (
     OPEN_EFFORT,
@@ -67,4 +73,5 @@ TOOLS: tuple[dict[str, Any], ...] = (
     SEARCH_MESSAGES,
     READ_EFFORT,
     READ_MESSAGE,
+    RECORD,
 )

@@ -1,5 +1,6 @@
 """Rows, by noun. Everything is reached through its session's owner (`Session.objects.owned_by`)."""
 
+from .constraint import Constraint
 from .effort import ContextPointer, Effort, EffortState, PointerTurn
 from .endpoint import Endpoint
 from .event import AccountEvent, Event
@@ -10,6 +11,7 @@ from .turn import Message, Run, Turn, TurnLabel
 __all__ = [
     "AccountEvent",
     "Branch",
+    "Constraint",
     "ContextPlan",
     "ContextPointer",
     "Effort",

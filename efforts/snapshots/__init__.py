@@ -1,5 +1,6 @@
 """Reads: rows in, frozen values out. Nothing here changes anything."""
 
+from .constraints import ConstraintsView, ConstraintView, constraints_view, standing_view
 from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, efforts_view, where_view
 from .health import ModelHealth, model_health
 from .inspection import DifferenceView, RawRequest, compared, raw_request
@@ -12,6 +13,8 @@ from .sendings import Sendings, sendings_of
 
 __all__ = [
     "ChatPage",
+    "ConstraintView",
+    "ConstraintsView",
     "DifferenceView",
     "EffortView",
     "EffortsView",
@@ -32,6 +35,7 @@ __all__ = [
     "branch_turns",
     "chat_page",
     "compared",
+    "constraints_view",
     "counted_tokens",
     "efforts_view",
     "main_branch",
@@ -41,6 +45,7 @@ __all__ = [
     "read_run",
     "replay",
     "sendings_of",
+    "standing_view",
     "stored_plan",
     "turn_view",
     "where_view",

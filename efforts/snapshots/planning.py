@@ -21,6 +21,7 @@ from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPlan, Message, Run, Session, Turn
 from efforts.prompts import system_text
 
+from .constraints import constraints_in_force
 from .layers import log_message, read_ambient, read_efforts
 
 
@@ -102,6 +103,7 @@ def plan_inputs(
         headlines=layers.headlines,
         unlisted=layers.unlisted,
         epoch=branch.effort_epoch,
+        constraints=constraints_in_force(branch.session_id),
     )
     return replace(inputs, layout=read_layout(branch, inputs.layout_key, at))
 

@@ -13,7 +13,7 @@ from efforts.domain.conversation import ToolCall
 from efforts.domain.toolbox import TOOLS
 from efforts.errors import Refused
 
-from . import efforts, messages
+from . import efforts, ledger, messages
 from .base import Function, ToolContext, ToolError
 
 __all__ = ["ToolContext", "dispatch", "run_tool"]
@@ -30,6 +30,7 @@ FUNCTIONS: dict[str, Function] = {
     "search_messages": messages.search_messages,
     "read_effort": efforts.read_effort,
     "read_message": messages.read_message,
+    "record": ledger.record,
 }
 SCHEMAS: dict[str, dict[str, Any]] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
 
@@ -66,6 +67,8 @@ def checked(key: str, value: Any, schema: dict[str, Any]) -> Any:
     kind = {"string": str, "integer": int}[schema["type"]]
     if not isinstance(value, kind) or isinstance(value, bool):
         raise ToolError(f"{key} must be of type {schema['type']}: {schema['description']}")
+    if value not in schema.get("enum", [value]):
+        raise ToolError(f"{key} must be one of: {', '.join(schema['enum'])}.")
     if not storable(value):
         raise ToolError(f"{key} holds what no database takes. Send it without.")
     return value

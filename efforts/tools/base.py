@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from efforts.actions import Place
+from efforts.domain.lifecycle import Via
 from efforts.models import Run
 
 
@@ -18,6 +20,10 @@ class ToolContext:
     """Where a call happens: a tool sees this branch up to this turn, and nothing else."""
 
     run: Run
+
+    @property
+    def place(self) -> Place:
+        return Place(branch=self.run.branch, turn=self.run.turn.number, via=Via.MODEL, run=self.run)
 
 
 Function = Callable[..., dict[str, Any]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from efforts import actions
 from efforts.domain.conversation import LogMessage, PastTurn
-from efforts.domain.lifecycle import EffortStatus, Via
+from efforts.domain.lifecycle import EffortStatus
 from efforts.models import Branch, Effort, EffortState, Message, TurnLabel
 from efforts.snapshots.efforts import EffortView, Standing, effort_views
 from efforts.snapshots.expansion import free
@@ -27,38 +27,33 @@ LISTED = 20
 IN_NAME, IN_HEADLINE, IN_LOG = 4, 2, 1
 
 
-def place_of(context: ToolContext) -> actions.Place:
-    run = context.run
-    return actions.Place(branch=run.branch, turn=run.turn.number, via=Via.MODEL, run=run)
-
-
 def open_effort(context: ToolContext, *, name: str) -> dict[str, Any]:
-    state = actions.open_effort(place_of(context), name)
+    state = actions.open_effort(context.place, name)
     return {"opened": state.effort.slug, "name": state.effort.name}
 
 
 def close_effort(context: ToolContext, *, id: str) -> dict[str, Any]:
-    state = actions.close_effort(place_of(context), id or None)
+    state = actions.close_effort(context.place, id or None)
     return {"concluded": state.effort.slug, "active": active_in(state), "summary": "follows after this turn"}
 
 
 def reopen_effort(context: ToolContext, *, id: str) -> dict[str, Any]:
-    state = actions.reopen_effort(place_of(context), id)
+    state = actions.reopen_effort(context.place, id)
     return {"reopened": state.effort.slug, "active": active_in(state)}
 
 
 def switch_effort(context: ToolContext, *, id: str) -> dict[str, Any]:
-    return {"active": actions.switch_effort(place_of(context), id).effort.slug}
+    return {"active": actions.switch_effort(context.place, id).effort.slug}
 
 
 def expand_effort(context: ToolContext, *, id: str) -> dict[str, Any]:
-    tokens = actions.expand_effort(place_of(context), id)
+    tokens = actions.expand_effort(context.place, id)
     slug = actions.effort_here(context.run.branch, id).slug
     return {"expanded": slug, "tokens": tokens, "note": "Its log is in your prompt now; answer from it."}
 
 
 def collapse_effort(context: ToolContext, *, id: str) -> dict[str, Any]:
-    return {"collapsed": actions.collapse_effort(place_of(context), id).effort.slug}
+    return {"collapsed": actions.collapse_effort(context.place, id).effort.slug}
 
 
 def active_in(state: EffortState) -> str | None:

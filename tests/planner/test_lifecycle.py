@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from efforts.domain.lifecycle import RETRYABLE, RUN_LABELS, RUN_MOVES, UNFINISHED, RunState
+from efforts.domain.lifecycle import (
+    CONSTRAINT_MOVES,
+    RETRYABLE,
+    RUN_LABELS,
+    RUN_MOVES,
+    UNFINISHED,
+    ConstraintState,
+    RunState,
+)
 
 FINAL = set(RunState) - UNFINISHED
 
@@ -33,3 +41,10 @@ def test_what_was_cancelled_never_ran() -> None:
 
 def test_only_what_ended_otherwise_than_wanted_can_be_tried_again() -> None:
     assert FINAL - {RunState.COMPLETED, RunState.CANCELLED} == RETRYABLE
+
+
+def test_a_rule_that_was_taken_back_stays_so_and_what_is_in_force_is_no_suggestion_again() -> None:
+    assert set(CONSTRAINT_MOVES) == set(ConstraintState)
+    assert CONSTRAINT_MOVES[ConstraintState.SUGGESTED] == {ConstraintState.IN_FORCE, ConstraintState.REVOKED}
+    assert CONSTRAINT_MOVES[ConstraintState.IN_FORCE] == {ConstraintState.REVOKED}
+    assert CONSTRAINT_MOVES[ConstraintState.REVOKED] == frozenset()

@@ -42,6 +42,7 @@ SILENT_TOOLS = frozenset(
         "expand_effort",
         "collapse_effort",
         "effort_status",
+        "record",
     )
 )
 

@@ -1,0 +1,149 @@
+"""Rules: set, suggested, edited and taken back, in one session or standing for all of a person's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+
+from efforts import ledger
+from efforts.domain.lifecycle import ConstraintBy, ConstraintState, RunState
+from efforts.domain.rules import find_words, one_line, said_as_a_rule
+from efforts.errors import Refused
+from efforts.ledger import Book, Source, Where
+from efforts.models import Constraint, Message
+from efforts.snapshots import branch_turns
+
+from .names import is_control
+from .places import Place
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+# Each is sent with every call, whole.
+LONGEST_RULE = 1_000
+# Messages that are looked through for what the model says that the user said.
+MOST_MESSAGES = 1_000
+
+
+def set_constraint(place: Place, text: str, *, turn: int | None = None) -> Constraint:
+    """A person's rule, in force at once. `turn`: of the user's message that it was taken from."""
+    text = checked_rule(text)
+    with ruling(place) as (book, where):
+        source = words_in_turn(place, turn, text) if turn is not None else None
+        return ledger.put_in_force(book, text, by=ConstraintBy.PERSON, source=source, where=where)
+
+
+def record_constraint(place: Place, text: str) -> Constraint:
+    """A rule by the model: in force only where the user said just this, else a suggestion."""
+    text = checked_rule(text)
+    with ruling(place) as (book, where):
+        source = own_words(place, text)
+        if ledger.taken_back(book, text, source):
+            raise Refused("taken_back", "The user has taken this rule back. Do not record it again.")
+        if source:
+            return ledger.put_in_force(book, text, by=ConstraintBy.MODEL, source=source, where=where)
+        ledger.check_new(book, text)
+        waiting = ledger.suggestion_of(book, text, None)
+        return waiting or ledger.suggest(book, text, by=ConstraintBy.MODEL, source=None, where=where)
+
+
+def accept_constraint(place: Place, pk: int) -> None:
+    """A suggestion is in force from now on."""
+    with ruling(place) as (book, where):
+        ledger.accept(book, known(book, pk), where)
+
+
+def edit_constraint(place: Place, pk: int, text: str) -> None:
+    text = checked_rule(text)
+    with ruling(place) as (book, where):
+        ledger.edit(book, known(book, pk), text, where)
+
+
+def revoke_constraint(place: Place, pk: int) -> None:
+    """Take a rule back, or dismiss a suggestion."""
+    with ruling(place) as (book, where):
+        ledger.revoke(known(book, pk), where)
+
+
+def revoke_set(place: Place, pk: int, seq: int) -> None:
+    """Undo of event `seq`, by which the rule came in force."""
+    with ruling(place) as (book, where):
+        row = known(book, pk)
+        if row.state != ConstraintState.IN_FORCE:
+            raise Refused("undone", "This was taken back already.")
+        ledger.revoke(row, where, of=seq)
+
+
+def set_standing_rule(owner: User, text: str) -> Constraint:
+    """For all conversations of the owner, those that go on and new ones."""
+    text = checked_rule(text)
+    with ruling_all(owner) as book:
+        return ledger.put_in_force(book, text, by=ConstraintBy.PERSON)
+
+
+def edit_standing_rule(owner: User, pk: int, text: str) -> None:
+    text = checked_rule(text)
+    with ruling_all(owner) as book:
+        ledger.edit(book, known(book, pk), text)
+
+
+def revoke_standing_rule(owner: User, pk: int) -> None:
+    with ruling_all(owner) as book:
+        ledger.revoke(known(book, pk))
+
+
+@contextmanager
+def ruling(place: Place) -> Iterator[tuple[Book, Where]]:
+    """The session's rules, locked until the transaction ends, and what the events of a change carry."""
+    session = place.branch.session
+    where = Where(turn=place.turn, branch=str(place.branch.pk), via=str(place.via), actor=place.actor)
+    with transaction.atomic():
+        ledger.lock(session)
+        yield ledger.book_of(session), where
+
+
+@contextmanager
+def ruling_all(owner: User) -> Iterator[Book]:
+    with transaction.atomic():
+        # no_key: rows that name this person may be written meanwhile.
+        get_user_model().objects.select_for_update(no_key=True).get(pk=owner.pk)
+        yield Book(owner_id=owner.pk)
+
+
+def known(book: Book, pk: int) -> Constraint:
+    row = book.rules.filter(pk=pk).first()
+    if row is None:
+        raise Refused("unknown_rule", "There is no such rule here.")
+    return row
+
+
+def checked_rule(text: str) -> str:
+    """The words of a rule in one line."""
+    text = one_line(text)
+    if not text:
+        raise Refused("empty", "The rule is empty. Say what shall hold, such as: never touch the production database.")
+    if len(text) > LONGEST_RULE:
+        raise Refused("too_long", f"The rule has {len(text):,} characters; {LONGEST_RULE:,} is the most. Shorten it.")
+    if any(is_control(c) for c in text):
+        raise Refused("not_text", "The rule has characters that cannot be shown. Give it without them.")
+    return text
+
+
+def words_in_turn(place: Place, number: int, text: str) -> Source | None:
+    turns = branch_turns(place.branch).filter(number=number)
+    message = Message.objects.filter(turn__in=turns, role=Message.Role.USER).first()
+    span = find_words(text, message.text) if message else None
+    return Source(message=message, span=span) if message and span else None
+
+
+def own_words(place: Place, text: str) -> Source | None:
+    """The newest message of the user's, up to this turn, that says just this."""
+    turns = branch_turns(place.branch).filter(number__lte=place.turn).exclude(run__state=RunState.CANCELLED)
+    longest = max(text.split(), key=len)
+    said = Message.objects.filter(turn__in=turns, role=Message.Role.USER, text__contains=longest).order_by("-id")
+    spans = ((message, said_as_a_rule(text, message.text)) for message in said[:MOST_MESSAGES])
+    return next((Source(message=message, span=span) for message, span in spans if span), None)

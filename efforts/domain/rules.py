@@ -1,0 +1,129 @@
+"""Rules that a person states: found by how they sound, and the person's own words told from what others make of them.
+
+Offsets count characters of the message; white space may differ, nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .sentences import FENCE, split
+
+# Shorter is an exclamation, longer a story that has such a word in it.
+SHORTEST, LONGEST_SENTENCE = 12, 300
+# A longer message is pasted, and its rules are most often somebody else's.
+LONGEST_MESSAGE, MOST = 4_000, 3
+# No sentence is longer, so that the one around some words is found without reading all of a huge message.
+AROUND = 1_000
+QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+LIST_MARK = re.compile(r"^(?:[-*+•]|\d+[.)]|#{1,6})\s+")
+LEAD = (
+    r"(?:(?:please|and|also|so|ok(?:ay)?|note|important|remember|rule|reminder|btw|in general|as a rule"
+    r"|in (?:this|the|our) \w+|for (?:this|the) \w+|when(?:ever)? [^,]{3,60}),?:?\s+)*"
+)
+# What follows such a word when it tells of something and asks for nothing.
+TELLS = r"(?:mind|been|had|has|have|was|were|is|seen|heard|knew|known|thought|felt|got|did|done|the|a|an|my|so|in)"
+PAST = r"(?:(?!embed|exceed|proceed|feed|need)\w+ed)"
+IDLE = (
+    r"(?:worry|know|think|understand|get|mind|remember|have|like|want|see|feel|need|care|bother|forget|be|believe"
+    r"|you|we|they|i|let me)"
+)
+CUES = re.compile(
+    "|".join(
+        (
+            rf"^{LEAD}(?:never|always|niemals)\b(?! (?:{TELLS}|{PAST})\b)\s+\w",
+            rf"^{LEAD}(?:do not|don['’]t)\b(?! {IDLE}\b)\s+\w",
+            r"\b(?:you|we|one|nobody|it|this|that|they|code|tests?) (?:must|may|should|shall) (?:never|always)\b",
+            r"\bmust(?: not|n['’]t| never)\b(?! have\b)",
+            r"\bunder no circumstances\b",
+            r"\b(?:from now on|from here on|going forward|henceforth)\b(?!,? (?:i|i['’]\w+|he|she|there|it['’]s)\b)",
+            r"^(?:ab jetzt|ab sofort|von nun an|à partir de maintenant|de ahora en adelante|a partir de ahora)\b",
+        )
+    ),
+    re.IGNORECASE,
+)
+# For this once, or not meant as said.
+PASSING = re.compile(
+    r"[?？]\W*$|\b(?:yet|for now|right now|this time|just now|today|tonight|tomorrow|anymore)\b|\bif i\b", re.IGNORECASE
+)
+# Left out of its sentence, such a word turns what remains into something that was not said.
+TURNS = re.compile(
+    r"\b(?:not|never|no|none|nor|without|unless|except|if|when|only|until|but|instead|wrong|nicht|nie|niemals|kein\w*"
+    r"|ne|pas|jamais|nunca|jamás)\b|n['’]t\b|[?？]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """Characters `start` to `end`, without the last."""
+
+    start: int
+    end: int
+
+    def overlaps(self, other: Span) -> bool:
+        return self.start < other.end and other.start < self.end
+
+    def of(self, text: str) -> str:
+        return text[self.start : self.end]
+
+
+def one_line(text: str) -> str:
+    """How a rule is kept: its words, with single spaces between them."""
+    return " ".join(text.split())
+
+
+def rules_in(message: str) -> tuple[Span, ...]:
+    """The sentences of a person's message that sound like a lasting rule; few rather than too many."""
+    if len(message) > LONGEST_MESSAGE:
+        return ()
+    # What is quoted was said by somebody else. Blanked and not cut out, so that offsets stay.
+    own = QUOTED_LINE.sub(lambda line: " " * len(line[0]), message)
+    found = [span for span in sentence_spans(own) if sounds_like_a_rule(one_line(span.of(own)))]
+    return tuple(found[:MOST])
+
+
+def sounds_like_a_rule(sentence: str) -> bool:
+    if not SHORTEST <= len(sentence) <= LONGEST_SENTENCE or len(sentence.split()) < 3 or FENCE.match(sentence):
+        return False
+    return bool(CUES.search(sentence)) and not PASSING.search(sentence)
+
+
+def sentence_spans(message: str) -> Iterator[Span]:
+    at = 0
+    for sentence in split(message):
+        if span := find_words(LIST_MARK.sub("", sentence), message, at):
+            yield span
+            at = span.end
+
+
+def find_words(words: str, message: str, start: int = 0) -> Span | None:
+    """Where the words stand in the message, whole and in their order; only white space may differ."""
+    if not words.strip():
+        return None
+    pattern = r"(?<!\w)" if re.match(r"\w", words.strip()) else ""
+    pattern += r"\s+".join(map(re.escape, words.split()))
+    pattern += r"(?!\w)" if re.search(r"\w$", words.strip()) else ""
+    found = re.compile(pattern).search(message, start)
+    return Span(start=found.start(), end=found.end()) if found else None
+
+
+def said_as_a_rule(words: str, message: str) -> Span | None:
+    """Where the person said just this, with nothing in the same sentence that takes it back; else None."""
+    span = find_words(words, message)
+    if span is None:
+        return None
+    # "Push to main" stands word for word in "Never push to main".
+    before, after = rest_of_sentence(span, message)
+    return None if TURNS.search(before) or TURNS.search(after) or "?" in span.of(message) else span
+
+
+def rest_of_sentence(span: Span, message: str) -> tuple[str, str]:
+    """What stands before and after the span in the sentences that it is part of."""
+    first = max(span.start - AROUND, 0)
+    near = message[first : span.end + AROUND]
+    here = Span(start=span.start - first, end=span.end - first)
+    around = [sentence for sentence in sentence_spans(near) if sentence.overlaps(here)] or [here]
+    return near[around[0].start : here.start], near[here.end : around[-1].end]

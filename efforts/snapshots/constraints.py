@@ -1,0 +1,74 @@
+"""Rules, as prompts and pages show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db.models import F, Q, QuerySet
+
+from efforts.domain.conversation import Constraint as Rule
+from efforts.domain.lifecycle import ConstraintBy, ConstraintState
+from efforts.models import Constraint, Session
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+SAID_BY = {ConstraintBy.MODEL: "the model", ConstraintBy.CUE: "sounds like a rule"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstraintView:
+    """`number` is its place in the prompt, 0 for a suggestion; `turn` that of the message it comes from."""
+
+    id: int
+    text: str
+    number: int = 0
+    standing: bool = False
+    turn: int | None = None
+    said_by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstraintsView:
+    in_force: tuple[ConstraintView, ...]
+    suggested: tuple[ConstraintView, ...]
+
+
+def in_force(session_id: UUID) -> QuerySet[Constraint]:
+    """In the order of the prompt: standing rules first, because they change least."""
+    owner = Session.objects.filter(pk=session_id).values("owner")
+    own = Q(session=session_id) | Q(session=None, owner__in=owner)
+    return Constraint.objects.filter(own, state=ConstraintState.IN_FORCE).order_by(
+        F("session").asc(nulls_first=True), "pk"
+    )
+
+
+def constraints_in_force(session_id: UUID) -> tuple[Rule, ...]:
+    return tuple(Rule(id=pk, text=text) for pk, text in in_force(session_id).values_list("pk", "text"))
+
+
+def constraints_view(session: Session) -> ConstraintsView:
+    rules = in_force(session.pk).select_related("source__turn")
+    waiting = Constraint.objects.filter(session=session, state=ConstraintState.SUGGESTED).select_related("source__turn")
+    return ConstraintsView(
+        in_force=tuple(view_of(row, number) for number, row in enumerate(rules, 1)),
+        suggested=tuple(view_of(row) for row in waiting),
+    )
+
+
+def standing_view(owner: User) -> tuple[ConstraintView, ...]:
+    rows = Constraint.objects.filter(owner=owner, session=None, state=ConstraintState.IN_FORCE)
+    return tuple(view_of(row, number) for number, row in enumerate(rows, 1))
+
+
+def view_of(row: Constraint, number: int = 0) -> ConstraintView:
+    return ConstraintView(
+        id=row.pk,
+        text=row.text,
+        number=number,
+        standing=row.session_id is None,
+        turn=row.source.turn.number if row.source else None,
+        said_by=SAID_BY.get(ConstraintBy(row.by), ""),
+    )
