@@ -18,6 +18,7 @@ from efforts import events
 from efforts.models import (
     AccountEvent,
     Branch,
+    Constraint,
     ContextPlan,
     ContextPointer,
     Effort,
@@ -385,6 +386,24 @@ class ContextPointerAdmin(ReadOnly):
     @admin.display(description="Stands for")
     def of_turns(self, row: ContextPointer) -> SafeString:
         return links(entry.turn for entry in row.scope.select_related("turn").order_by("turn__number"))
+
+
+@admin.register(Constraint)
+class ConstraintAdmin(ReadOnly):
+    owner_path = "owner"
+    list_display = ("id", "beginning", "state", "by", "of_session", "owner", "created_at", "changed_at", "on_page")
+    list_filter = ("state", "by")
+    search_fields = ("text", "owner__username", "session__title", "session__id")
+    date_hierarchy = "created_at"
+    list_select_related = ("session", "owner")
+
+    @admin.display(description="Text")
+    def beginning(self, row: Constraint) -> str:
+        return row.text[:80]
+
+    @admin.display(description="Session")
+    def of_session(self, row: Constraint) -> str:
+        return row_link(row.session)
 
 
 @admin.register(AccountEvent)

@@ -9,6 +9,7 @@ from django.core.validators import URLValidator
 from django.db import transaction
 
 from efforts import events
+from efforts.actions.constraints import LONGEST_RULE
 from efforts.connections import available_models, chosen_value, encrypt_key
 from efforts.domain.budget import SMALLEST_BUDGET
 from efforts.llm.builtin.transport import BUILTIN_MODEL
@@ -33,6 +34,14 @@ class EffortForm(forms.Form):
         label="Name",
         max_length=200,
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto", "autofocus": True}),
+    )
+
+
+class RuleForm(forms.Form):
+    text = forms.CharField(
+        label="Rule",
+        max_length=LONGEST_RULE,
+        widget=forms.Textarea(attrs={"class": "input", "rows": 4, "dir": "auto", "autofocus": True}),
     )
 
 

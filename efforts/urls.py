@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from efforts.views import account, chat, efforts, plans, sessions, start
+from efforts.views import account, chat, constraints, efforts, plans, sessions, start
 
 urlpatterns = [
     path("", start.start, name="start"),
@@ -37,6 +37,12 @@ urlpatterns = [
     path("s/<uuid:session_id>/efforts/<str:slug>/price/", efforts.expand_price, name="effort_price"),
     path("s/<uuid:session_id>/efforts/<str:slug>/rename/", efforts.rename, name="effort_rename"),
     path("s/<uuid:session_id>/efforts/<str:slug>/<str:verb>/", efforts.change, name="effort"),
+    path("s/<uuid:session_id>/rules/new/", constraints.new, name="rule_new"),
+    path("s/<uuid:session_id>/rules/<int:pk>/edit/", constraints.edit, name="rule_edit"),
+    path("s/<uuid:session_id>/rules/<int:pk>/<str:verb>/", constraints.change, name="rule"),
+    path("settings/rules/new/", constraints.standing_new, name="standing_rule_new"),
+    path("settings/rules/<int:pk>/edit/", constraints.standing_edit, name="standing_rule_edit"),
+    path("settings/rules/<int:pk>/revoke/", constraints.standing_revoke, name="standing_rule_revoke"),
     path("settings/", account.account, name="settings"),
     path("settings/health/", account.health, name="health"),
     path("settings/endpoints/new/", account.endpoint_new, name="endpoint_new"),

@@ -6,6 +6,7 @@ the person or the model; then nothing has changed.
 
 from .constraints import (
     accept_constraint,
+    dismiss_constraint,
     edit_constraint,
     edit_standing_rule,
     record_constraint,
@@ -52,6 +53,7 @@ __all__ = [
     "configure_session",
     "create_session",
     "delete_session",
+    "dismiss_constraint",
     "edit_constraint",
     "edit_standing_rule",
     "effort_here",

@@ -63,19 +63,22 @@ def edit_constraint(place: Place, pk: int, text: str) -> None:
         ledger.edit(book, known(book, pk), text, where)
 
 
-def revoke_constraint(place: Place, pk: int) -> None:
-    """Take a rule back, or dismiss a suggestion."""
+def dismiss_constraint(place: Place, pk: int) -> None:
+    """A suggestion is not made again."""
     with ruling(place) as (book, where):
-        ledger.revoke(known(book, pk), where)
+        ledger.revoke(known(book, pk, ConstraintState.SUGGESTED), where)
+
+
+def revoke_constraint(place: Place, pk: int) -> None:
+    """A rule holds no more."""
+    with ruling(place) as (book, where):
+        ledger.revoke(known(book, pk, ConstraintState.IN_FORCE), where)
 
 
 def revoke_set(place: Place, pk: int, seq: int) -> None:
     """Undo of event `seq`, by which the rule came in force."""
     with ruling(place) as (book, where):
-        row = known(book, pk)
-        if row.state != ConstraintState.IN_FORCE:
-            raise Refused("undone", "This was taken back already.")
-        ledger.revoke(row, where, of=seq)
+        ledger.revoke(known(book, pk, ConstraintState.IN_FORCE), where, of=seq)
 
 
 def set_standing_rule(owner: User, text: str) -> Constraint:
@@ -93,7 +96,7 @@ def edit_standing_rule(owner: User, pk: int, text: str) -> None:
 
 def revoke_standing_rule(owner: User, pk: int) -> None:
     with ruling_all(owner) as book:
-        ledger.revoke(known(book, pk))
+        ledger.revoke(known(book, pk, ConstraintState.IN_FORCE))
 
 
 @contextmanager
@@ -114,10 +117,13 @@ def ruling_all(owner: User) -> Iterator[Book]:
         yield Book(owner_id=owner.pk)
 
 
-def known(book: Book, pk: int) -> Constraint:
+def known(book: Book, pk: int, state: ConstraintState | None = None) -> Constraint:
+    """The rule of that id; it must be in `state`, where one is given, or a page that is out of date would mislead."""
     row = book.rules.filter(pk=pk).first()
     if row is None:
         raise Refused("unknown_rule", "There is no such rule here.")
+    if state and row.state != state:
+        raise Refused("changed", ledger.CHANGED)
     return row
 
 

@@ -1,16 +1,17 @@
-"""What the program notes between the turns: the events of efforts, as lines of the log."""
+"""What the program notes between the turns: the events of efforts and rules, as lines of the log."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
-from efforts.domain.lifecycle import EffortStatus, SummaryState
-from efforts.models import Branch, EffortState, Event, Session
+from efforts.domain.lifecycle import ConstraintState, EffortStatus, SummaryState
+from efforts.models import Branch, Constraint, EffortState, Event, Session
 
-Asks = Literal["", "summary", "retry", "conclude"]
+Asks = Literal["", "summary", "retry", "conclude", "rule"]
 
 # Each changes where an effort stands, so that it is the last word about it until the next one.
 MOVES = {
@@ -23,13 +24,15 @@ MOVES = {
 }
 REDIRECTS = ("effort.opened", "effort.concluded", "effort.reopened", "effort.switched")
 OFFERED = "effort.offered"
-READ = (*MOVES, OFFERED, "effort.summarised", "effort.undone")
+SUGGESTED = "constraint.suggested"
+OF_RULES = (SUGGESTED, "constraint.set", "constraint.edited", "constraint.revoked")
+READ = (*MOVES, OFFERED, "effort.summarised", "effort.undone", *OF_RULES)
 WRITTEN_SOON = (SummaryState.DUE, SummaryState.DRAFTING)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoticeView:
-    """One line; `more` goes on below it, `asks` is what the person may answer."""
+    """One line about an effort or a rule; `more` goes on below it, `asks` is what the person may answer."""
 
     seq: int
     kind: str
@@ -40,6 +43,12 @@ class NoticeView:
     asks: Asks = ""
     undoable: bool = False
     taken_back: bool = False
+    rule: int = 0
+
+    @property
+    def about(self) -> str:
+        # No effort's id has a colon.
+        return f"rule:{self.rule}" if self.rule else self.effort
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +74,7 @@ class Story:
     offered: dict[str, int] = field(default_factory=dict)
     summaries: dict[int, str] = field(default_factory=dict)
     states: Mapping[str, EffortState] = field(default_factory=dict)
+    rules: Mapping[int, str] = field(default_factory=dict)
 
     def can_be_undone(self, row: Event) -> bool:
         # What a switch left is active again only where nothing else has become so.
@@ -92,7 +102,8 @@ def notice_groups(session: Session, branch: Branch) -> dict[int, tuple[NoticeGro
     rows = list(Event.objects.filter(session=session, kind__in=READ, data__branch=str(branch.pk)).order_by("seq"))
     if not rows:
         return {}
-    story = Story(undone={row.data["of"] for row in rows if row.kind == "effort.undone"})
+    story = Story(undone={row.data["of"] for row in rows if "of" in row.data})
+    story.rules = dict(Constraint.objects.filter(session=session).values_list("pk", "state"))
     story.states = {
         state.effort.slug: state for state in EffortState.objects.filter(branch=branch).select_related("effort")
     }
@@ -109,6 +120,8 @@ def notice_groups(session: Session, branch: Branch) -> dict[int, tuple[NoticeGro
 def notice_view(row: Event, story: Story) -> NoticeView | None:
     if row.kind == OFFERED:
         return offer(row, story)
+    if row.kind in OF_RULES:
+        return about_rule(row, story)
     if row.kind not in MOVES:
         return None
     slug = row.data["effort"]
@@ -138,6 +151,20 @@ def offer(row: Event, story: Story) -> NoticeView | None:
     return NoticeView(seq=row.seq, kind=row.kind, effort=slug, text=text, layer="active", asks="conclude")
 
 
+def about_rule(row: Event, story: Story) -> NoticeView | None:
+    """Nothing of a suggestion that has been answered: what came of it is noted where it did."""
+    rule, taken_back = row.data["constraint"], row.seq in story.undone
+    state, text = story.rules.get(rule), without_dashes(row.data.get("notice", ""))
+    view = partial(NoticeView, seq=row.seq, kind=row.kind, effort="", rule=rule, layer="constraint")
+    if row.kind == SUGGESTED:
+        waits = state == ConstraintState.SUGGESTED
+        return view(text=f"Make this a rule? {row.data['text']}", asks="rule") if waits else None
+    if not text or "of" in row.data:
+        return None
+    undoable = row.kind == "constraint.set" and is_automatic(row.data) and state == ConstraintState.IN_FORCE
+    return view(text=text, undoable=undoable, taken_back=taken_back)
+
+
 def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
     slug = row.data["effort"]
     if row.kind != "effort.concluded":
@@ -159,7 +186,7 @@ def is_automatic(data: Mapping[str, Any]) -> bool:
 
 
 def without_dashes(notice: str) -> str:
-    return notice.splitlines()[0].removeprefix("--- ").removesuffix(" ---")
+    return notice.partition("\n")[0].removeprefix("--- ").removesuffix(" ---")
 
 
 def grouped_alike(notices: Iterable[NoticeView]) -> Iterable[NoticeGroup]:

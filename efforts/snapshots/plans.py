@@ -26,7 +26,7 @@ SHA256 = re.compile(r'"([0-9a-f]{64})"')
 # In the order of the prompt.
 SECTIONS = {
     "system": "System and tools",
-    "constraint": "Constraints",
+    "constraint": "Rules",
     "pin": "Pins",
     "summary": "Summaries",
     "ambient": "Ambient",

@@ -39,6 +39,7 @@ def settings_page(request: OwnRequest, tested: dict[str, Any] | None = None) -> 
         # A session that names nothing, never saved: what answers where no model of one's own does.
         "standard": connections.choose(Session()),
         "tested": tested,
+        "rules": snapshots.standing_view(request.user),
     }
     return page(request, "account/page.html", context)
 

@@ -90,7 +90,12 @@ def log_context(session: Session, before: int | None = None) -> dict[str, Any]:
 
 
 def next_call(session: Session) -> dict[str, Any]:
-    return {"session": session, "plan": snapshots.preview(session), "model_label": model_label(session)}
+    return {
+        "session": session,
+        "plan": snapshots.preview(session),
+        "rules": snapshots.constraints_view(session),
+        "model_label": model_label(session),
+    }
 
 
 @never_cache

@@ -10,6 +10,7 @@ import { Log } from "./log.js";
 import { Outbox } from "./outbox.js";
 import { Pending } from "./pending.js";
 import { Follower } from "./scroll.js";
+import "./rules.js";
 import { Socket } from "./socket.js";
 import { alert, connection, say } from "./status.js";
 
@@ -101,6 +102,7 @@ function apply(event) {
   }
   seq = event.seq;
   if (event.kind.startsWith("effort.")) efforts.happened(event);
+  else if (event.kind.startsWith("constraint.")) efforts.happened({ ...event, effort: `rule:${event.constraint}` });
   else EVENTS[event.kind]?.(event);
   return true;
 }

@@ -132,6 +132,7 @@ def test_another_conversation_s_rule_is_not_there(talk: Talk, bob: User) -> None
     for change in (
         lambda: actions.revoke_constraint(talk.place, row.pk),
         lambda: actions.accept_constraint(talk.place, row.pk),
+        lambda: actions.dismiss_constraint(talk.place, row.pk),
         lambda: actions.edit_constraint(talk.place, row.pk, "Be brief."),
         lambda: actions.revoke_standing_rule(bob, row.pk),
     ):
@@ -153,7 +154,7 @@ def test_the_user_s_own_words_are_in_force_at_once_with_undo(talk: Talk) -> None
     actions.undo(talk.place, event["seq"])
     assert sent(talk) == []
     assert talk.events(*KINDS)[-1]["of"] == event["seq"]
-    with pytest.raises(Refused, match="taken back already"):
+    with pytest.raises(Refused, match="changed elsewhere"):
         actions.undo(talk.place, event["seq"])
 
 
@@ -216,20 +217,23 @@ def test_a_suggestion_is_in_force_at_a_click_or_dismissed(talk: Talk) -> None:
     talk.ask("From now on, be brief.")
     first, second = Constraint.objects.order_by("pk")
     actions.accept_constraint(talk.place, first.pk)
-    actions.revoke_constraint(talk.place, second.pk)
+    with pytest.raises(Refused, match="changed elsewhere"):
+        actions.revoke_constraint(talk.place, second.pk)
+    actions.dismiss_constraint(talk.place, second.pk)
     assert states(talk) == {RULE: "in force", "From now on, be brief.": "revoked"}
     assert sent(talk) == [RULE]
     dismissed = talk.events(*KINDS)[-1]
     assert (dismissed["was"], "notice" in dismissed) == ("suggested", False)
-    with pytest.raises(Refused, match="changed elsewhere"):
-        actions.accept_constraint(talk.place, first.pk)
+    for late in (actions.accept_constraint, actions.dismiss_constraint):
+        with pytest.raises(Refused, match="changed elsewhere"):
+            late(talk.place, first.pk)
 
 
 def test_what_the_model_recorded_is_not_suggested_too_nor_what_was_dismissed(talk: Talk) -> None:
     recorded(talk, f"Please: {RULE}", RULE)
     assert states(talk) == {RULE: "in force"}
     talk.ask("From now on, be brief.")
-    actions.revoke_constraint(talk.place, Constraint.objects.get(state="suggested").pk)
+    actions.dismiss_constraint(talk.place, Constraint.objects.get(state="suggested").pk)
     talk.ask("From now on, be brief.")
     assert list(states(talk).values()) == ["in force", "revoked"]
 

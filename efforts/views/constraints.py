@@ -1,0 +1,119 @@
+"""Rules: set, edited and taken back, in one conversation or standing for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from efforts import actions
+from efforts.actions import Place
+from efforts.actions.constraints import LONGEST_RULE
+from efforts.domain.lifecycle import Via
+from efforts.domain.rules import one_line, rules_in
+from efforts.errors import Refused
+from efforts.forms import RuleForm
+from efforts.models import Constraint, Message, Session
+
+from .chat import command, owned_turn, turn_number
+from .shared import OwnRequest, dialog, done, owned_session
+
+form_view = require_http_methods(["GET", "HEAD", "POST"])
+
+VERBS: Mapping[str, tuple[Callable[[Place, int], object], Via]] = {
+    "set": (actions.accept_constraint, Via.OFFER),
+    "dismiss": (actions.dismiss_constraint, Via.OFFER),
+    "revoke": (actions.revoke_constraint, Via.CONTROL),
+}
+
+
+@form_view
+def new(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    """`turn`: the user's message it is made from; `text`: what of it is selected."""
+    session = owned_session(request, session_id)
+    sent = request.POST if request.method == "POST" else request.GET
+    number = turn_number(sent.get("turn"))
+    context = {"session": session, "turn": number, "title": "New rule", "verb": "Set"}
+    place = actions.here(session, actor=request.user)
+    initial = request.GET.get("text") or (words_of(session, number) if number else "")
+    return rule_form(request, context, initial, lambda text: actions.set_constraint(place, text, turn=number))
+
+
+def words_of(session: Session, number: int) -> str:
+    """What of a message sounds like a rule, else all of it."""
+    text = owned_turn(session, number).messages.get(role=Message.Role.USER).text
+    return one_line(next((span.of(text) for span in rules_in(text)), text))[:LONGEST_RULE]
+
+
+@form_view
+def edit(request: OwnRequest, session_id: UUID, pk: int) -> HttpResponse:
+    session = owned_session(request, session_id)
+    rule = get_object_or_404(Constraint, session=session, pk=pk)
+    context = {"session": session, "title": "Edit rule", "verb": "Save"}
+    place = actions.here(session, actor=request.user)
+    return rule_form(request, context, rule.text, lambda text: actions.edit_constraint(place, pk, text))
+
+
+@command
+def change(request: OwnRequest, session: Session, pk: int, verb: str) -> Mapping[str, Any]:
+    if verb not in VERBS:
+        raise Http404
+    get_object_or_404(Constraint, session=session, pk=pk)
+    act, via = VERBS[verb]
+    act(actions.here(session, actor=request.user, via=via), pk)
+    return {"rule": pk}
+
+
+@form_view
+def standing_new(request: OwnRequest) -> HttpResponse:
+    context = {"title": "New rule for all conversations", "verb": "Set"}
+    return rule_form(request, context, "", lambda text: actions.set_standing_rule(request.user, text))
+
+
+@form_view
+def standing_edit(request: OwnRequest, pk: int) -> HttpResponse:
+    rule = owned_standing_rule(request, pk)
+    context = {"title": "Edit rule", "verb": "Save"}
+    return rule_form(request, context, rule.text, lambda text: actions.edit_standing_rule(request.user, pk, text))
+
+
+@require_POST
+def standing_revoke(request: OwnRequest, pk: int) -> HttpResponse:
+    owned_standing_rule(request, pk)
+    try:
+        actions.revoke_standing_rule(request.user, pk)
+    # In another tab it is gone already, which is what was wanted.
+    except Refused as error:
+        if error.code != "changed":
+            raise
+    return redirect(f"{reverse('settings')}#rules")
+
+
+def owned_standing_rule(request: OwnRequest, pk: int) -> Constraint:
+    return get_object_or_404(Constraint, owner=request.user, session=None, pk=pk)
+
+
+def rule_form(
+    request: OwnRequest, context: Mapping[str, Any], initial: str, act: Callable[[str], object]
+) -> HttpResponse:
+    form = RuleForm(request.POST if request.method == "POST" else None, initial={"text": initial})
+    if request.method == "POST" and form.is_valid():
+        try:
+            act(form.cleaned_data["text"])
+        except Refused as error:
+            form.add_error("text", error.text)
+        else:
+            return saved(request, context.get("session"))
+    return dialog(request, "constraints/form.html", {**context, "form": form}, status=422 if form.errors else 200)
+
+
+def saved(request: OwnRequest, session: Session | None) -> HttpResponse:
+    if session is None:
+        # Without a fragment: a page at this address already would not be read again.
+        return done(go_to=reverse("settings")) if request.htmx else redirect("settings")
+    return done("closeDialog", "context") if request.htmx else redirect(session)
