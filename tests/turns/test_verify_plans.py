@@ -12,12 +12,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from efforts.domain import layers
+from efforts import actions
 from efforts.domain.canonical import request_sha256, sha256
 from efforts.models import ContextPlan, Effort, EffortState, Fragment, Message, Run, Session, TurnLabel
 from efforts.prompts import system_text
 from efforts.runner import Runner
 from efforts.snapshots import replay
-from efforts.threads import read
+from efforts.threads import read, write
 from tests.fakes.provider import CUT, Call, FakeProvider, Reply
 from tests.turns.conftest import Stage
 
@@ -60,6 +61,29 @@ async def eventful(stage: Stage, provider: FakeProvider, runner: Runner) -> Sess
 async def test_it_holds_for_tool_rounds_stops_failures_and_retries(eventful: Session) -> None:
     found = await read(verify)
     assert found == {"checked": 7, "ok": 7, "failed": 0, "other_versions": 0, "failures": [], "status": 0}
+
+
+async def test_it_holds_for_rules_that_were_edited_and_taken_back_since(
+    stage: Stage, provider: FakeProvider, runner: Runner
+) -> None:
+    alice = stage.session.owner
+    place = await read(lambda: actions.here(stage.session, actor=alice))
+    first = await write(actions.set_constraint, place, "Never touch the production database.")
+    standing = await write(actions.set_standing_rule, alice, "Be brief.")
+    await stage.ask("Hello")
+    await write(actions.edit_constraint, place, first.pk, "Never touch production.")
+    await stage.ask("Hello again")
+    await write(actions.revoke_constraint, place, first.pk)
+    await write(actions.revoke_standing_rule, alice, standing.pk)
+    await stage.ask("Bye")
+    sent = [body["messages"][0]["content"].partition("taken back:\n")[2] for body in provider.requests]
+    assert sent == [
+        "1. Be brief.\n2. Never touch the production database.",
+        "1. Be brief.\n2. Never touch production.",
+        "",
+    ]
+    found = await read(verify)
+    assert (found["checked"], found["failed"], found["status"]) == (3, 0, 0)
 
 
 async def test_it_says_so_to_people(eventful: Session) -> None:
