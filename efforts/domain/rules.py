@@ -21,14 +21,17 @@ QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 LIST_MARK = re.compile(r"^(?:[-*+•]|\d+[.)]|#{1,6})\s+")
 LEAD = (
     r"(?:(?:please|and|also|so|ok(?:ay)?|note|important|remember|rule|reminder|btw|in general|as a rule"
-    r"|in (?:this|the|our) \w+|for (?:this|the) \w+|when(?:ever)? [^,]{3,60}),?:?\s+)*"
+    r"|in (?:this|the|our) \w+|for (?:this|the) \w+),?:?\s+)*(?:when(?:ever)? [^,]{3,60},\s+)?"
 )
 # What follows such a word when it tells of something and asks for nothing.
-TELLS = r"(?:mind|been|had|has|have|was|were|is|seen|heard|knew|known|thought|felt|got|did|done|the|a|an|my|so|in)"
+TELLS = (
+    r"(?:mind|been|had|has|have|was|were|is|seen|heard|knew|known|thought|felt|got|did|done|saw|said"
+    r"|the|a|an|my|so|in|here|there)"
+)
 PAST = r"(?:(?!embed|exceed|proceed|feed|need)\w+ed)"
 IDLE = (
-    r"(?:worry|know|think|understand|get|mind|remember|have|like|want|see|feel|need|care|bother|forget|be|believe"
-    r"|you|we|they|i|let me)"
+    r"(?:worry|know|think|understand|get|mind|remember|have|like|want|see|feel|need|care|bother|forget|be"
+    r"|believe|give|hold|hesitate|ever|let|you|we|they|i)"
 )
 CUES = re.compile(
     "|".join(
@@ -46,7 +49,8 @@ CUES = re.compile(
 )
 # For this once, or not meant as said.
 PASSING = re.compile(
-    r"[?？]\W*$|\b(?:yet|for now|right now|this time|just now|today|tonight|tomorrow|anymore)\b|\bif i\b", re.IGNORECASE
+    r"[?？]\W*$|\b(?:yet|for now|right now|this time|just now|today|tonight|tomorrow|anymore)\b|\bi(?:['’]ll| will)\b",
+    re.IGNORECASE,
 )
 # Left out of its sentence, such a word turns what remains into something that was not said.
 TURNS = re.compile(

@@ -46,6 +46,10 @@ def test_a_lasting_rule_is_heard(text: str) -> None:
         "Always the same error here.",
         "Don't you think so, too?",
         "Never!",
+        "Never saw this coming.",
+        "Always here to help!",
+        "Don't give up on your dreams.",
+        "I'll make it a priority from now on.",
         "> never touch the production database",
         "```\nnever touch the production database\n```",
         "Never touch the production database. " * 200,
@@ -53,6 +57,11 @@ def test_a_lasting_rule_is_heard(text: str) -> None:
 )
 def test_what_tells_asks_or_quotes_is_no_rule(text: str) -> None:
     assert rules_in(text) == ()
+
+
+def test_a_sentence_made_to_be_read_in_many_ways_is_read_at_once() -> None:
+    assert rules_in("when and so also " * 17 + "!") == ()
+    assert rules_in("so in the and for the " * 13) == ()
 
 
 def test_a_rule_over_two_lines_is_one_and_its_place_is_told() -> None:
