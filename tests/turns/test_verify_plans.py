@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from efforts.domain import layers
 from efforts import actions
+from efforts.domain import layers
 from efforts.domain.canonical import request_sha256, sha256
 from efforts.models import ContextPlan, Effort, EffortState, Fragment, Message, Run, Session, TurnLabel
 from efforts.prompts import system_text
