@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 import subprocess
@@ -21,6 +22,9 @@ from tests.house.process import start
 PATIENCE_MS = 30_000
 LINK = re.compile(r"(http://127\.0\.0\.1:\d+)(/sign-in/[\w-]+/)")
 PHONE = 390
+# Both widths and both themes; all four pairs where pictures are wanted: the other two only look different.
+LOOKS = [(1280, "light"), (PHONE, "dark")]
+LOOKS += [(1280, "dark"), (PHONE, "light")] if "CCM_SHOTS" in os.environ else []
 
 expect.set_options(timeout=PATIENCE_MS)
 

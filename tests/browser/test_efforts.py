@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, is_live, reply_of, say, session_of, turn
+from tests.browser.conftest import LOOKS, PHONE, Visitor, begin, is_in_state, is_live, reply_of, say, session_of, turn
 from tests.browser.test_access import IN_A_TAB, assert_accessible
 from tests.browser.test_conversation import Album
 from tests.fakes.provider import Call, FakeProvider, Reply
@@ -201,8 +201,7 @@ def a_turn_is_moved(one: Journey, trip: str) -> None:
     one.album.take(one.page, "moved")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, PHONE])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_efforts_are_opened_concluded_expanded_switched_taken_back_and_moved(
     visitor: Visitor, folder: Path, width: int, theme: str
 ) -> None:
