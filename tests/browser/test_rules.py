@@ -70,6 +70,8 @@ def test_a_rule_is_offered_set_sent_and_taken_back(
     expect(undo).to_be_visible()
     album.take(page, "recorded")
     undo.click()
+    # The turn is read again; what is selected before that is not selected after it.
+    expect(undo).to_have_count(0)
     expect(panel(page, width).locator("li")).to_have_count(1)
     back(page, width)
 

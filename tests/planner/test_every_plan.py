@@ -40,13 +40,13 @@ def plan_or_refusal(inputs: PlanInputs) -> Plan | RequiredTooLarge:
 
 
 @given(inputs=histories())
-@settings(RANDOM, max_examples=600)
+@settings(RANDOM, max_examples=150)
 def test_every_plan_holds_the_invariants(inputs: PlanInputs) -> None:
     assert_invariants(inputs)
 
 
 @given(inputs=MEASURED)
-@settings(RANDOM, max_examples=100)
+@settings(RANDOM, max_examples=40)
 def test_every_plan_holds_the_invariants_with_the_real_tokenizer(inputs: PlanInputs) -> None:
     assert_invariants(inputs)
 

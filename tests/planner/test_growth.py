@@ -115,7 +115,7 @@ def test_no_call_of_a_growing_conversation_exceeds_its_budget(sizes: list[tuple[
 
 
 @given(inputs=histories())
-@settings(RANDOM, max_examples=200)
+@settings(RANDOM, max_examples=60)
 def test_what_the_budget_pushed_out_stays_out_while_it_is_the_same(inputs: PlanInputs) -> None:
     planned = plan_or_refusal(inputs)
     if not isinstance(planned, Plan):
@@ -130,7 +130,7 @@ def test_what_the_budget_pushed_out_stays_out_while_it_is_the_same(inputs: PlanI
 
 
 @given(inputs=histories(windows=st.just(40), cuts=False))
-@settings(RANDOM, max_examples=200)
+@settings(RANDOM, max_examples=60)
 def test_the_request_before_is_a_prefix_of_the_next_while_nothing_slid_and_nothing_was_cut(inputs: PlanInputs) -> None:
     planned = plan_or_refusal(inputs)
     if not isinstance(planned, Plan) or not kept_turns(inputs, planned) or grows_in_its_middle(inputs):
