@@ -83,7 +83,7 @@ async def conversation(stage: Any, port: int) -> dict[str, bool]:
 
 def described() -> list[dict[str, Any]]:
     from efforts.models import Session
-    from efforts.snapshots import chat_page
+    from efforts.snapshots import chat_page, main_branch
 
     return [
         {
@@ -98,7 +98,7 @@ def described() -> list[dict[str, Any]]:
             "cached_tokens": turn.cached_tokens,
             "seconds": turn.elapsed_ms and round(turn.elapsed_ms / 1000, 1),
         }
-        for turn in chat_page(Session.objects.get()).turns
+        for turn in chat_page(main_branch(Session.objects.get())).turns
     ]
 
 

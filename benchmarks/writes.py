@@ -15,7 +15,7 @@ from django.db.backends.signals import connection_created
 from efforts import actions, events
 from efforts.models import Session
 from efforts.runner import Runner
-from efforts.snapshots import turn_view
+from efforts.snapshots import main_branch, turn_view
 from efforts.threads import read, write
 
 WRITES = ("INSERT", "UPDATE", "DELETE")
@@ -50,7 +50,8 @@ async def one_turn(session: Session, counted: Counter[str]) -> None:
     # What a runner writes when it starts belongs to no turn.
     counted.clear()
     await write(actions.send_message, session, text="What can you do here?", client_id="bench", actor=session.owner)
-    while (turn := await read(turn_view, session, 1)) is None or turn.state != "completed":
+    branch = await read(main_branch, session)
+    while (turn := await read(turn_view, branch, 1)) is None or turn.state != "completed":
         await layer.receive(channel)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

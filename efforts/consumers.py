@@ -15,12 +15,13 @@ from channels.exceptions import StopConsumer
 from django.contrib.auth import get_user
 from django.contrib.auth.models import User
 from django.db import DatabaseError
+from django.db.models import Q
 from django.http import HttpRequest
 
 from efforts import actions, events
 from efforts.errors import Refused
-from efforts.models import Run, Session, Turn
-from efforts.snapshots import main_branch
+from efforts.models import Branch, Run, Session, Turn
+from efforts.snapshots import branch_turns
 from efforts.threads import read, write
 
 log = logging.getLogger("ccm.sockets")
@@ -124,20 +125,17 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
 
     async def on_send(self, frame: dict[str, Any]) -> None:
         text, client_id = need(frame, "text", str), need(frame, "client_id", str)
-        await self.command(frame, send, text=text, client_id=client_id)
+        await self.command(frame, send, branch_id=branch_in(frame), text=text, client_id=client_id)
 
     async def on_stop(self, frame: dict[str, Any]) -> None:
-        try:
-            run_id = UUID(need(frame, "run", str))
-        except ValueError as error:
-            raise BadFrame("run must be the id of a run.", frame=frame) from error
-        await self.command(frame, stop, run_id=run_id)
+        await self.command(frame, stop, run_id=need_id(frame, "run"))
 
     async def on_cancel(self, frame: dict[str, Any]) -> None:
-        await self.command(frame, cancel, number=need(frame, "turn", int))
+        await self.command(frame, cancel, branch_id=branch_in(frame), number=need(frame, "turn", int))
 
     async def on_retry(self, frame: dict[str, Any]) -> None:
-        await self.command(frame, retry, number=need(frame, "turn", int), changes=frame.get("changes"))
+        number, changes = need(frame, "turn", int), frame.get("changes")
+        await self.command(frame, retry, branch_id=branch_in(frame), number=number, changes=changes)
 
     HANDLERS: ClassVar[dict[str, Callable[..., Any]]] = {
         "hello": on_hello,
@@ -260,6 +258,18 @@ def need(frame: dict[str, Any], key: str, kind: type) -> Any:
     return value
 
 
+def need_id(frame: dict[str, Any], key: str) -> UUID:
+    try:
+        return UUID(need(frame, key, str))
+    except ValueError as error:
+        raise BadFrame(f"{key} must be the id of a {key}.", frame=frame) from error
+
+
+def branch_in(frame: dict[str, Any]) -> UUID | None:
+    """None is the main branch."""
+    return need_id(frame, "branch") if frame.get("branch") is not None else None
+
+
 def news(session_id: UUID, cursor: int) -> tuple[int, list[dict[str, Any]]]:
     """The number of the last event, and the events after `cursor`: none of them up to that number is yet to come."""
     # In this order: an event between the two reads is among the rows, and not taken for a gap.
@@ -291,9 +301,17 @@ def owned(session_id: UUID, user: User) -> Session:
     return session
 
 
-def turn_numbered(session_id: UUID, user: User, number: int) -> Turn:
-    branch = main_branch(owned(session_id, user))
-    turn = Turn.objects.select_related("run", "session__endpoint").filter(branch=branch, number=number).first()
+def branch_of(session: Session, branch_id: UUID | None) -> Branch:
+    branches = session.branches.select_related("parent")
+    branch = branches.filter(Q(pk=branch_id) if branch_id else Q(parent=None)).first()
+    if branch is None:
+        raise Refused("no_such_branch", "There is no such branch here.")
+    return branch
+
+
+def turn_numbered(session_id: UUID, user: User, branch_id: UUID | None, number: int) -> Turn:
+    branch = branch_of(owned(session_id, user), branch_id)
+    turn = branch_turns(branch).select_related("run", "session__endpoint").filter(number=number).first()
     if turn is None:
         raise Refused("no_such_turn", f"There is no turn {number} here.")
     return turn
@@ -303,8 +321,10 @@ def described(turn: Turn, run: Run) -> dict[str, Any]:
     return {"turn": turn.number, "run": str(run.pk), "state": str(run.state)}
 
 
-def send(session_id: UUID, user: User, *, text: str, client_id: str) -> dict[str, Any]:
-    turn = actions.send_message(owned(session_id, user), text=text, client_id=client_id, actor=user)
+def send(session_id: UUID, user: User, *, branch_id: UUID | None, text: str, client_id: str) -> dict[str, Any]:
+    session = owned(session_id, user)
+    branch = branch_of(session, branch_id)
+    turn = actions.send_message(session, text=text, client_id=client_id, actor=user, branch=branch)
     return {"client_id": client_id, "turn": turn.number, "run": str(turn.run_id)}
 
 
@@ -315,13 +335,13 @@ def stop(session_id: UUID, user: User, *, run_id: UUID) -> dict[str, Any]:
     return described(run.turn, actions.stop_run(run, actor=user))
 
 
-def cancel(session_id: UUID, user: User, *, number: int) -> dict[str, Any]:
-    actions.cancel_turn(turn_numbered(session_id, user, number), actor=user)
+def cancel(session_id: UUID, user: User, *, branch_id: UUID | None, number: int) -> dict[str, Any]:
+    actions.cancel_turn(turn_numbered(session_id, user, branch_id, number), actor=user)
     return {"turn": number}
 
 
-def retry(session_id: UUID, user: User, *, number: int, changes: Any) -> dict[str, Any]:
-    turn = turn_numbered(session_id, user, number)
+def retry(session_id: UUID, user: User, *, branch_id: UUID | None, number: int, changes: Any) -> dict[str, Any]:
+    turn = turn_numbered(session_id, user, branch_id, number)
     if not isinstance(changes, dict | None):
         raise Refused("bad_changes", "Changes must be an object.")
     return described(turn, actions.retry_turn(turn, actor=user, changes=changes))

@@ -42,11 +42,23 @@ class Lease:
 
     run_id: UUID
     session_id: UUID
+    branch_id: UUID
     turn_number: int
     owner: str
 
+    @classmethod
+    def of(cls, run: Run, owner: str) -> Lease:
+        """`run` comes with its turn."""
+        return cls(
+            run_id=run.pk,
+            session_id=run.turn.session_id,
+            branch_id=run.branch_id,
+            turn_number=run.turn.number,
+            owner=owner,
+        )
+
     def data(self, **more: Any) -> dict[str, Any]:
-        return {"run": str(self.run_id), "turn": self.turn_number, **more}
+        return {"run": str(self.run_id), "turn": self.turn_number, "branch": str(self.branch_id), **more}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +120,7 @@ def claim_runs(owner: str, limit: int) -> list[Lease]:
 
 
 def claim(run: Run, owner: str) -> Lease | None:
-    lease = Lease(run_id=run.pk, session_id=run.turn.session_id, turn_number=run.turn.number, owner=owner)
+    lease = Lease.of(run, owner)
     try:
         with transaction.atomic():
             # One update that must change a row: a cancelled run is not claimed, and a claimed one not cancelled.
@@ -178,7 +190,7 @@ def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
         hold(lease)
         row = ContextPlan.objects.create(
             session_id=lease.session_id,
-            branch_id=Run.objects.values_list("branch_id", flat=True).get(pk=lease.run_id),
+            branch_id=lease.branch_id,
             run_id=lease.run_id,
             call=call,
             planner_version=PLANNER_VERSION,
@@ -319,7 +331,7 @@ def recover(is_dead: Callable[[str], bool]) -> int:
 
 
 def interrupt(run: Run) -> bool:
-    lease = Lease(run_id=run.pk, session_id=run.turn.session_id, turn_number=run.turn.number, owner=run.lease_owner)
+    lease = Lease.of(run, run.lease_owner)
     with transaction.atomic():
         unchanged = Run.objects.filter(
             pk=run.pk, state=RunState.RUNNING, lease_owner=run.lease_owner, lease_expires_at=run.lease_expires_at

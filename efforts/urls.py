@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
 from efforts.views import account, chat, constraints, efforts, plans, sessions, start
+
+# Twice: of the main branch, and below the id of any other.
+OF_A_BRANCH = [
+    path("", chat.chat, name="chat"),
+    path("log/", chat.log, name="log"),
+    path("turns/<int:number>/", chat.turn, name="turn"),
+    path("turns/<int:number>/cancel/", chat.cancel, name="cancel"),
+    path("turns/<int:number>/retry/", chat.retry, name="retry"),
+    path("turns/<int:number>/move/", efforts.move, name="move"),
+    path("turns/<int:number>/plans/", plans.of_turn, name="turn_plans"),
+    path("runs/<uuid:run_id>/stop/", chat.stop, name="stop"),
+    path("send/", chat.send, name="send"),
+    path("context/", chat.context, name="context"),
+    path("price/", chat.price, name="price"),
+    path("where/", efforts.where, name="where"),
+    path("efforts/", efforts.efforts, name="efforts"),
+    path("efforts/new/", efforts.new, name="effort_new"),
+    path("efforts/work-session/", efforts.work_session, name="work_session"),
+    path("efforts/undo/<int:seq>/", efforts.undo, name="undo"),
+    path("efforts/<str:slug>/price/", efforts.expand_price, name="effort_price"),
+    path("efforts/<str:slug>/rename/", efforts.rename, name="effort_rename"),
+    path("efforts/<str:slug>/<str:verb>/", efforts.change, name="effort"),
+    path("rules/new/", constraints.new, name="rule_new"),
+    path("rules/<int:pk>/edit/", constraints.edit, name="rule_edit"),
+    path("rules/<int:pk>/<str:verb>/", constraints.change, name="rule"),
+]
 
 urlpatterns = [
     path("", start.start, name="start"),
@@ -12,34 +38,14 @@ urlpatterns = [
     path("example/", start.example, name="example"),
     path("theme/", start.theme, name="theme"),
     path("conversations/", sessions.conversations, name="conversations"),
-    path("s/<uuid:session_id>/", chat.chat, name="chat"),
-    path("s/<uuid:session_id>/log/", chat.log, name="log"),
-    path("s/<uuid:session_id>/turns/<int:number>/", chat.turn, name="turn"),
-    path("s/<uuid:session_id>/turns/<int:number>/cancel/", chat.cancel, name="cancel"),
-    path("s/<uuid:session_id>/turns/<int:number>/retry/", chat.retry, name="retry"),
-    path("s/<uuid:session_id>/turns/<int:number>/move/", efforts.move, name="move"),
-    path("s/<uuid:session_id>/turns/<int:number>/plans/", plans.of_turn, name="turn_plans"),
-    path("s/<uuid:session_id>/runs/<uuid:run_id>/stop/", chat.stop, name="stop"),
-    path("s/<uuid:session_id>/send/", chat.send, name="send"),
-    path("s/<uuid:session_id>/context/", chat.context, name="context"),
-    path("s/<uuid:session_id>/price/", chat.price, name="price"),
+    path("s/<uuid:session_id>/", include(OF_A_BRANCH)),
+    path("s/<uuid:session_id>/b/<uuid:branch_id>/", include(OF_A_BRANCH)),
     path("s/<uuid:session_id>/settings/", sessions.session_settings, name="session_settings"),
     path("s/<uuid:session_id>/rename/", sessions.rename, name="rename"),
     path("s/<uuid:session_id>/archive/", sessions.archive, name="archive"),
     path("s/<uuid:session_id>/delete/", sessions.delete, name="delete"),
     path("s/<uuid:session_id>/plans/<uuid:plan_id>/", plans.plan, name="plan"),
     path("s/<uuid:session_id>/plans/<uuid:plan_id>/request.json", plans.sent, name="plan_request"),
-    path("s/<uuid:session_id>/where/", efforts.where, name="where"),
-    path("s/<uuid:session_id>/efforts/", efforts.efforts, name="efforts"),
-    path("s/<uuid:session_id>/efforts/new/", efforts.new, name="effort_new"),
-    path("s/<uuid:session_id>/efforts/work-session/", efforts.work_session, name="work_session"),
-    path("s/<uuid:session_id>/efforts/undo/<int:seq>/", efforts.undo, name="undo"),
-    path("s/<uuid:session_id>/efforts/<str:slug>/price/", efforts.expand_price, name="effort_price"),
-    path("s/<uuid:session_id>/efforts/<str:slug>/rename/", efforts.rename, name="effort_rename"),
-    path("s/<uuid:session_id>/efforts/<str:slug>/<str:verb>/", efforts.change, name="effort"),
-    path("s/<uuid:session_id>/rules/new/", constraints.new, name="rule_new"),
-    path("s/<uuid:session_id>/rules/<int:pk>/edit/", constraints.edit, name="rule_edit"),
-    path("s/<uuid:session_id>/rules/<int:pk>/<str:verb>/", constraints.change, name="rule"),
     path("settings/rules/new/", constraints.standing_new, name="standing_rule_new"),
     path("settings/rules/<int:pk>/edit/", constraints.standing_edit, name="standing_rule_edit"),
     path("settings/rules/<int:pk>/revoke/", constraints.standing_revoke, name="standing_rule_revoke"),

@@ -71,9 +71,14 @@ def send_message(session: Session, *, text: str, client_id: str, actor: User, br
         turn.tokens = tokens + MESSAGE_OVERHEAD
         run = queue_run(turn, attempt=1)
         touch(session, text)
-        data = {"turn": turn.number, "client_id": client_id, "run": str(run.pk), "state": str(run.state)}
+        data = {**about(turn), "client_id": client_id, "run": str(run.pk), "state": str(run.state)}
         events.append(session.pk, "turn.sent", data, actor=actor)
     return turn
+
+
+def about(turn: Turn) -> dict[str, Any]:
+    """What every event of a turn carries."""
+    return {"turn": turn.number, "branch": str(turn.branch_id)}
 
 
 def collapse_when_idle(session: Session, actor: User) -> None:
@@ -139,7 +144,7 @@ def stop_run(run: Run, *, actor: User) -> Run:
         # Asked again it is no second event: only the first request finds the row.
         running = Run.objects.filter(pk=run.pk, state=RunState.RUNNING, stop_requested_at=None)
         if running.update(stop_requested_at=timezone.now()):
-            data = {"run": str(run.pk), "turn": run.turn.number}
+            data = {**about(run.turn), "run": str(run.pk)}
             events.append(run.turn.session_id, "run.stopping", data, actor=actor)
             transaction.on_commit(events.wake_runners)
     run.refresh_from_db()
@@ -162,7 +167,7 @@ def cancel_queued(run: Run, actor: User) -> bool:
         branch = Branch.objects.select_for_update().get(pk=run.branch_id)
         step_back(run)
         labels.settle(branch, run.turn)
-        events.append(run.turn.session_id, "turn.cancelled", {"turn": run.turn.number}, actor=actor)
+        events.append(run.turn.session_id, "turn.cancelled", about(run.turn), actor=actor)
         transaction.on_commit(events.wake_runners)  # a message may be waiting behind it
     return True
 
@@ -197,7 +202,7 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         run = queue_run(turn, attempt=turn.runs.count() + 1, chosen=chosen)
         source_changes(branch, turn)
         labels.settle(branch, turn)
-        data = {"turn": turn.number, "run": str(run.pk), "attempt": run.attempt}
+        data = {**about(turn), "run": str(run.pk), "attempt": run.attempt}
         events.append(turn.session_id, "run.queued", data, actor=actor)
     return run
 

@@ -84,3 +84,11 @@ class Branch(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def get_absolute_url(self) -> str:
+        return self.address("chat")
+
+    def address(self, name: str, *args: object) -> str:
+        """Of a page of this branch; those of the main branch do not name it."""
+        branch = [self.pk] if self.parent_id else []
+        return reverse(name, args=[self.session_id, *branch, *args])

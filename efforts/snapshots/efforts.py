@@ -10,9 +10,8 @@ from enum import StrEnum
 from django.db.models import Q
 
 from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState
-from efforts.models import Branch, ContextPointer, EffortState, Message, Session, TurnLabel
+from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
 
-from .planning import main_branch
 from .plans import PlanView
 
 # An open effort without a turn for so long is offered for concluding.
@@ -118,9 +117,9 @@ class EffortsView:
         return () if self.query else tuple(concluded[LISTED_CONCLUDED:])
 
 
-def efforts_view(session: Session, *, query: str = "", plan: PlanView | None = None) -> EffortsView:
+def efforts_view(branch: Branch, *, query: str = "", plan: PlanView | None = None) -> EffortsView:
     """`plan`: of the next call, which may not have all of an effort."""
-    rows = effort_views(main_branch(session))
+    rows = effort_views(branch)
     if plan and not plan.problem:
         rows = tuple(replace(row, planned_tokens=plan.tokens_of(row.slug)) for row in rows)
     found = tuple(row for row in rows if row.mentions(query))
@@ -194,9 +193,8 @@ class WhereView:
         return not (self.open or self.untouched or self.awaiting)
 
 
-def where_view(session: Session) -> WhereView:
+def where_view(branch: Branch) -> WhereView:
     """What a person who comes back needs to go on; from rows alone."""
-    branch = main_branch(session)
     rows = EffortsView(rows=effort_views(branch), total=0)
     left = [left_off(branch, row) for row in rows.open[:LEFT_OFF]]
     found = tuple(one for one in left if one)

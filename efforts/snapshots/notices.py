@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from efforts.domain.lifecycle import ConstraintState, EffortStatus, SummaryState
-from efforts.models import Branch, Constraint, EffortState, Event, Session
+from efforts.models import Branch, Constraint, EffortState, Event
 
 Asks = Literal["", "summary", "retry", "conclude", "rule"]
 
@@ -97,13 +97,14 @@ class Story:
             self.offered[slug] = row.seq
 
 
-def notice_groups(session: Session, branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
+def notice_groups(branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
     """By the number of the turn they stand after; 0 is before the first."""
-    rows = list(Event.objects.filter(session=session, kind__in=READ, data__branch=str(branch.pk)).order_by("seq"))
+    events = Event.objects.filter(session=branch.session_id, kind__in=READ, data__branch=str(branch.pk))
+    rows = list(events.order_by("seq"))
     if not rows:
         return {}
     story = Story(undone={row.data["of"] for row in rows if "of" in row.data})
-    story.rules = dict(Constraint.objects.filter(session=session).values_list("pk", "state"))
+    story.rules = dict(Constraint.objects.filter(session=branch.session_id).values_list("pk", "state"))
     story.states = {
         state.effort.slug: state for state in EffortState.objects.filter(branch=branch).select_related("effort")
     }
@@ -113,7 +114,7 @@ def notice_groups(session: Session, branch: Branch) -> dict[int, tuple[NoticeGro
     for row in rows:
         if notice := notice_view(row, story):
             by_turn.setdefault(row.data["turn"], []).append(notice)
-    fold = folded if session.quiet_notices else grouped_alike
+    fold = folded if branch.session.quiet_notices else grouped_alike
     return {turn: tuple(fold(notices)) for turn, notices in by_turn.items()}
 
 

@@ -17,7 +17,6 @@ from efforts.models import Branch, ContextPlan, Event, Message, Run, Session, Tu
 
 from .layers import branch_turns
 from .notices import NoticeGroup, notice_groups
-from .planning import main_branch
 
 PAGE = 40
 
@@ -81,36 +80,34 @@ class ChatPage:
     notices: tuple[NoticeGroup, ...] = ()
 
 
-def chat_page(session: Session, *, before: int | None = None, count: int = PAGE) -> ChatPage:
+def chat_page(branch: Branch, *, before: int | None = None, count: int = PAGE) -> ChatPage:
     # The number first: what happens while the rest is read comes again as an event, and does no harm.
-    seq = Session.objects.values_list("event_seq", flat=True).get(pk=session.pk)
-    branch = main_branch(session)
+    seq = Session.objects.values_list("event_seq", flat=True).get(pk=branch.session_id)
     rows = branch_turns(branch).exclude(run=None).select_related("run").order_by("-number")
     if before is not None:
         rows = rows.filter(number__lt=before)
     newest = list(rows[: count + 1])
-    turns = turn_views(session, branch, list(reversed(newest[:count])))
+    turns = turn_views(branch, list(reversed(newest[:count])))
     running = next((turn for turn in turns if turn.state == RunState.RUNNING), None)
     has_earlier = len(newest) > count
-    opening = () if has_earlier else notice_groups(session, branch).get(0, ())
+    opening = () if has_earlier else notice_groups(branch).get(0, ())
     return ChatPage(seq=seq, turns=turns, has_earlier=has_earlier, running=running, notices=opening)
 
 
-def turn_view(session: Session, number: int) -> TurnView | None:
-    branch = main_branch(session)
+def turn_view(branch: Branch, number: int) -> TurnView | None:
     rows = branch_turns(branch).exclude(run=None).filter(number=number).select_related("run")
-    return next(iter(turn_views(session, branch, list(rows))), None)
+    return next(iter(turn_views(branch, list(rows))), None)
 
 
-def turn_views(session: Session, branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
+def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     runs = [turn.run for turn in turns if turn.run is not None]
     messages = grouped(
         Message.objects.filter(Q(role="user") | Q(run__in=runs), turn__in=turns).order_by("id"), "turn_id"
     )
     # A plan's body is its large part, and is shown on the plan's own page.
     plans = grouped(ContextPlan.objects.filter(run__in=runs).defer("body").order_by("call"), "run_id")
-    live = live_texts(session, runs)
-    notices = notice_groups(session, branch)
+    live = live_texts(branch.session_id, runs)
+    notices = notice_groups(branch)
     labels = dict(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn_id", "effort__slug"))
     return tuple(
         replace(
@@ -130,14 +127,14 @@ def grouped(rows: Iterable[Any], key: str) -> dict[Any, list[Any]]:
     return groups
 
 
-def live_texts(session: Session, runs: list[Run]) -> dict[str, tuple[int, str]]:
+def live_texts(session_id: UUID, runs: list[Run]) -> dict[str, tuple[int, str]]:
     """Of each running run the call being streamed and its committed text."""
     running = [str(run.pk) for run in runs if run.state == RunState.RUNNING]
     if not running:
         return {}
     live: dict[str, tuple[int, str]] = {}
     # Delta rows go when their message stands: these are of the calls that stream now.
-    for row in Event.objects.filter(session=session, kind=DELTA).order_by("seq"):
+    for row in Event.objects.filter(session=session_id, kind=DELTA).order_by("seq"):
         run, call, text = row.data["run"], row.data["call"], row.data["text"]
         before = live.get(run, (call, ""))
         live[run] = (call, before[1] + text if before[0] == call else text)

@@ -37,7 +37,7 @@ class RunSnapshot:
 
 
 def main_branch(session: Session) -> Branch:
-    return Branch.objects.get(session=session, parent=None)
+    return session.branches.get(parent=None)
 
 
 def read_run(run: Run, *, offer_tools: bool) -> RunSnapshot:

@@ -17,10 +17,10 @@ from efforts.domain.canonical import canonical_json
 from efforts.domain.plan import Item, Plan, RequiredTooLarge
 from efforts.domain.planner import plan
 from efforts.domain.rendering import Sources, render
-from efforts.models import ContextPlan, Fragment, Message, Session
+from efforts.models import Branch, ContextPlan, Fragment, Message
 
 from .layers import branch_turns, log_message, past_turns
-from .planning import chosen_settings, draft_turn, main_branch, plan_inputs
+from .planning import chosen_settings, draft_turn, plan_inputs
 
 SHA256 = re.compile(r'"([0-9a-f]{64})"')
 # In the order of the prompt.
@@ -123,9 +123,10 @@ class PlanView:
         return round(100 * self.tokens / self.budget) if self.budget else 0
 
 
-def preview(session: Session, *, draft_text: str = "") -> PlanView:
+def preview(branch: Branch, *, draft_text: str = "") -> PlanView:
     """The plan of the next call as of now; nothing is stored."""
-    everything = said_so_far(session)
+    session = branch.session
+    everything = said_so_far(branch)
     view: dict[str, Any] = {
         "id": None,
         "setting": session.budget,
@@ -134,7 +135,6 @@ def preview(session: Session, *, draft_text: str = "") -> PlanView:
     }
     try:
         chosen = chosen_settings(session)
-        branch = main_branch(session)
         planned = plan(plan_inputs(branch, chosen, current=draft_turn(branch, draft_text)))
     # Every page shows the next call: what is wrong with it must not close the page.
     except (BudgetTooSmall, KeyUnreadable) as error:
@@ -170,7 +170,7 @@ def stored_plan(row: ContextPlan) -> PlanView:
         budget=row.budget,
         reply_reserve=body["budget"]["reply"],
         encoding=row.encoding,
-        everything_tokens=said_so_far(row.session),
+        everything_tokens=said_so_far(row.branch),
         actual_prompt_tokens=row.prompt_tokens,
         **lists(items, body["sections"], row.budget),
     )
@@ -210,12 +210,12 @@ def item_view(item: Item) -> ItemView:
     )
 
 
-def said_so_far(session: Session) -> int:
+def said_so_far(branch: Branch) -> int:
     """What everything said would cost in a prompt, from the running sum of the last turn."""
-    last = branch_turns(main_branch(session)).exclude(tokens=0).order_by("-number").first()
+    last = branch_turns(branch).exclude(tokens=0).order_by("-number").first()
     if last is None:
         return 0
-    waiting = branch_turns(main_branch(session)).filter(number__gt=last.number).aggregate(sum=Sum("tokens", default=0))
+    waiting = branch_turns(branch).filter(number__gt=last.number).aggregate(sum=Sum("tokens", default=0))
     return int(last.tokens_before + last.tokens + waiting["sum"])
 
 

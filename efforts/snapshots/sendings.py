@@ -8,7 +8,7 @@ from itertools import groupby
 
 from efforts.domain.difference import Made
 from efforts.domain.whereabouts import Presence, Whereabouts, whereabouts
-from efforts.models import ContextPlan, PointerTurn, Turn, TurnLabel
+from efforts.models import Branch, ContextPlan, PointerTurn, Turn, TurnLabel
 
 # A turn of long ago is in many plans; the newest say why it is out now.
 NEWEST_PLANS = 100
@@ -50,17 +50,17 @@ class Sendings:
     has_older: bool
 
 
-def sendings_of(turn: Turn) -> Sendings:
-    since = ContextPlan.objects.filter(branch=turn.branch_id, run__turn__number__gte=turn.number)
+def sendings_of(branch: Branch, turn: Turn) -> Sendings:
+    since = ContextPlan.objects.filter(branch=branch, run__turn__number__gte=turn.number)
     newest = list(since.select_related("run__turn").order_by("-created_at")[: NEWEST_PLANS + 1])
     plans = list(reversed(newest[:NEWEST_PLANS]))
-    return Sendings(stretches=tuple(stretches(turn, plans)), has_older=len(newest) > NEWEST_PLANS)
+    return Sendings(stretches=tuple(stretches(branch, turn, plans)), has_older=len(newest) > NEWEST_PLANS)
 
 
-def stretches(turn: Turn, plans: Iterable[ContextPlan]) -> Iterable[Stretch]:
-    label = TurnLabel.objects.filter(branch=turn.branch_id, turn=turn).select_related("effort").first()
+def stretches(branch: Branch, turn: Turn, plans: Iterable[ContextPlan]) -> Iterable[Stretch]:
+    label = TurnLabel.objects.filter(branch=branch, turn=turn).select_related("effort").first()
     effort = label.effort.slug if label else ""
-    scopes = PointerTurn.objects.filter(turn=turn, branch=turn.branch_id, pointer__effort__isnull=False)
+    scopes = PointerTurn.objects.filter(turn=turn, branch=branch, pointer__effort__isnull=False)
     pointers = dict(scopes.values_list("pointer_id", "pointer__effort__slug"))
     found = ((plan, in_plan(turn.number, plan, effort, pointers)) for plan in plans)
     for where, group in groupby(found, lambda pair: pair[1]):

@@ -10,9 +10,10 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 if TYPE_CHECKING:
-    from django.template.context import RequestContext
+    from django.template.context import Context, RequestContext
     from django.utils.safestring import SafeString
 
+    from efforts.models import Branch
     from efforts.snapshots import TurnView
 
 register = template.Library()
@@ -47,6 +48,13 @@ def theme(context: RequestContext) -> str:
     chosen = context.request.COOKIES.get(THEME_COOKIE, "") if context.get("request") else ""
     # A cookie is the browser's to write, and this goes into an attribute.
     return chosen if chosen in THEMES else "system"
+
+
+@register.simple_tag(takes_context=True)
+def here(context: Context, name: str, *args: object) -> str:
+    """An address of the branch that the page is about."""
+    branch: Branch = context["branch"]
+    return branch.address(name, *args)
 
 
 @register.filter

@@ -19,18 +19,20 @@ from efforts import actions, snapshots
 from efforts.errors import Refused
 from efforts.example import EXCHANGES, PROMPTS
 from efforts.llm.tokens import get_counter
-from efforts.models import Run, Session, Turn
+from efforts.models import Branch, Run, Turn
 
 from .shared import (
     OwnRequest,
+    about,
     fields,
     model_label,
-    owned_session,
+    owned_branch,
     page,
     part,
     refused_json,
     status_of,
     text_field,
+    turn_here,
     wants_json,
 )
 
@@ -42,43 +44,43 @@ AWAY = timedelta(hours=1)
 # Back must read the log anew, and not show a browser's old copy with an old event number.
 @never_cache
 @require_GET
-def chat(request: OwnRequest, session_id: UUID) -> HttpResponse:
-    return chat_page(request, owned_session(request, session_id))
+def chat(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    return chat_page(request, owned_branch(request, session_id, branch_id))
 
 
 def chat_page(
     request: OwnRequest,
-    session: Session,
+    branch: Branch,
     *,
     before: int | None = None,
     text: str = "",
     error: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    context = {**log_context(session, before), "text": text, "error": error}
+    context = {**log_context(branch, before), "text": text, "error": error}
     # Made with the page, so that a form sent twice is one turn without any script too.
-    more = {"client_id": uuid4().hex, "suggestions": suggestions(session), **efforts_context(session, context["plan"])}
+    more = {"client_id": uuid4().hex, "suggestions": suggestions(branch), **efforts_context(branch, context["plan"])}
     return page(request, "chat/page.html", {**context, **more}, status=status)
 
 
-def efforts_context(session: Session, plan: snapshots.PlanView) -> dict[str, Any]:
-    shown = snapshots.efforts_view(session, plan=plan)
-    away = timezone.now() - session.last_activity_at > AWAY
-    where = snapshots.where_view(session) if away and shown.total else None
+def efforts_context(branch: Branch, plan: snapshots.PlanView) -> dict[str, Any]:
+    shown = snapshots.efforts_view(branch, plan=plan)
+    away = timezone.now() - branch.session.last_activity_at > AWAY
+    where = snapshots.where_view(branch) if away and shown.total else None
     return {"efforts": shown, "destinations": shown, "where": where}
 
 
-def suggestions(session: Session) -> list[dict[str, str]]:
+def suggestions(branch: Branch) -> list[dict[str, str]]:
     """Questions to try, while the example is as it was opened."""
-    if not session.is_example or snapshots.main_branch(session).head != len(EXCHANGES):
+    if not branch.session.is_example or branch.head != len(EXCHANGES):
         return []
     return [{"text": text, "client_id": uuid4().hex} for text in PROMPTS]
 
 
-def log_context(session: Session, before: int | None = None) -> dict[str, Any]:
-    shown = snapshots.chat_page(session, before=before)
+def log_context(branch: Branch, before: int | None = None) -> dict[str, Any]:
+    shown = snapshots.chat_page(branch, before=before)
     numbers = [turn.number for turn in shown.turns]
-    following = next_call(session)
+    following = next_call(branch)
     first = following["plan"].first_turn
     return {
         **following,
@@ -89,23 +91,23 @@ def log_context(session: Session, before: int | None = None) -> dict[str, Any]:
     }
 
 
-def next_call(session: Session) -> dict[str, Any]:
+def next_call(branch: Branch) -> dict[str, Any]:
     return {
-        "session": session,
-        "plan": snapshots.preview(session),
-        "rules": snapshots.constraints_view(session),
-        "model_label": model_label(session),
+        **about(branch),
+        "plan": snapshots.preview(branch),
+        "rules": snapshots.constraints_view(branch.session),
+        "model_label": model_label(branch.session),
     }
 
 
 @never_cache
 @require_GET
-def log(request: OwnRequest, session_id: UUID) -> HttpResponse:
-    session = owned_session(request, session_id)
+def log(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
     before = turn_number(request.GET.get("before"))
     if not request.htmx:
-        return chat_page(request, session, before=before)
-    return part(request, "chat/turns.html" if before else "chat/log.html", log_context(session, before))
+        return chat_page(request, branch, before=before)
+    return part(request, "chat/turns.html" if before else "chat/log.html", log_context(branch, before))
 
 
 def turn_number(value: str | None) -> int | None:
@@ -119,34 +121,34 @@ def turn_number(value: str | None) -> int | None:
 
 @never_cache
 @require_GET
-def turn(request: OwnRequest, session_id: UUID, number: int) -> HttpResponse:
-    session = owned_session(request, session_id)
+def turn(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
     if not request.htmx:
-        return redirect(f"{session.get_absolute_url()}#turn-{number}")
-    view = snapshots.turn_view(session, number)
+        return redirect(f"{branch.get_absolute_url()}#turn-{number}")
+    view = snapshots.turn_view(branch, number)
     if view is None:
         raise Http404
-    return part(request, "chat/turn.html", {"session": session, "turn": view})
+    return part(request, "chat/turn.html", {**about(branch), "turn": view})
 
 
 @never_cache
 @require_GET
-def context(request: OwnRequest, session_id: UUID) -> HttpResponse:
-    session = owned_session(request, session_id)
+def context(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
     if request.htmx:
-        following = next_call(session)
+        following = next_call(branch)
         return part(request, "chat/context_answer.html", {"window_from": following["plan"].first_turn, **following})
-    return page(request, "chat/context_page.html", next_call(session))
+    return page(request, "chat/context_page.html", next_call(branch))
 
 
 @require_POST
-def price(request: OwnRequest, session_id: UUID) -> HttpResponse:
-    session = owned_session(request, session_id)
+def price(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
     try:
         text = text_field(fields(request), "text")
     except Refused as error:
         return refused_json(error)
-    plan = snapshots.preview(session, draft_text=text)
+    plan = snapshots.preview(branch, draft_text=text)
     tokens = get_counter(settings.CCM_ENCODING).count(text)
     return JsonResponse({"tokens": tokens, "total": plan.tokens, "budget": plan.budget, "fits": not plan.problem})
 
@@ -156,67 +158,66 @@ def command(act: Command) -> Callable[..., HttpResponse]:
 
     @require_POST
     @wraps(act)
-    def answered(request: OwnRequest, session_id: UUID, **which: Any) -> HttpResponse:
-        session = owned_session(request, session_id)
+    def answered(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None, **which: Any) -> HttpResponse:
+        branch = owned_branch(request, session_id, branch_id)
         try:
-            result = act(request, session, **which)
+            result = act(request, branch, **which)
         except Refused as error:
-            return refused(request, session, error)
-        return JsonResponse(result) if wants_json(request) else redirect(session)
+            return refused(request, branch, error)
+        return JsonResponse(result) if wants_json(request) else redirect(branch)
 
     return answered
 
 
-def refused(request: OwnRequest, session: Session, error: Refused) -> HttpResponse:
+def refused(request: OwnRequest, branch: Branch, error: Refused) -> HttpResponse:
     if wants_json(request):
         return refused_json(error)
-    return chat_page(request, session, text=request.POST.get("text", ""), error=error.text, status=status_of(error))
+    return chat_page(request, branch, text=request.POST.get("text", ""), error=error.text, status=status_of(error))
 
 
 @command
-def send(request: OwnRequest, session: Session) -> Mapping[str, Any]:
+def send(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
     posted = fields(request)
     sent = actions.send_message(
-        session, text=text_field(posted, "text"), client_id=text_field(posted, "client_id"), actor=request.user
+        branch.session,
+        text=text_field(posted, "text"),
+        client_id=text_field(posted, "client_id"),
+        actor=request.user,
+        branch=branch,
     )
     return {"turn": sent.number, "run": str(sent.run_id)}
 
 
 @command
-def stop(request: OwnRequest, session: Session, run_id: UUID) -> Mapping[str, Any]:
-    run = get_object_or_404(Run.objects.select_related("turn"), pk=run_id, turn__session=session)
+def stop(request: OwnRequest, branch: Branch, run_id: UUID) -> Mapping[str, Any]:
+    run = get_object_or_404(Run.objects.select_related("turn"), pk=run_id, turn__session=branch.session)
     return described(run.turn, actions.stop_run(run, actor=request.user))
 
 
 @command
-def cancel(request: OwnRequest, session: Session, number: int) -> Mapping[str, Any]:
-    turn = actions.cancel_turn(owned_turn(session, number), actor=request.user)
+def cancel(request: OwnRequest, branch: Branch, number: int) -> Mapping[str, Any]:
+    turn = actions.cancel_turn(turn_here(branch, number), actor=request.user)
     return {"turn": turn.number}
 
 
 @command
-def retry(request: OwnRequest, session: Session, number: int) -> Mapping[str, Any]:
-    changes = chosen_changes(session, number, fields(request))
-    turn = owned_turn(session, number)
+def retry(request: OwnRequest, branch: Branch, number: int) -> Mapping[str, Any]:
+    changes = chosen_changes(branch, number, fields(request))
+    turn = turn_here(branch, number)
     return described(turn, actions.retry_turn(turn, actor=request.user, changes=changes))
 
 
-def chosen_changes(session: Session, number: int, posted: Mapping[str, Any]) -> Mapping[str, Any]:
+def chosen_changes(branch: Branch, number: int, posted: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fix whose button was pressed, by its place among those the turn offers."""
     if "fix" not in posted:
         return {}
-    view = snapshots.turn_view(session, number)
+    view = snapshots.turn_view(branch, number)
     offered = {str(place): fix for place, fix in enumerate(view.fixes)} if view else {}
     chosen = offered.get(str(posted["fix"]))
     if chosen is None:
         raise Refused("no_such_fix", "This is no longer offered. Reload the page.")
     changes: Mapping[str, Any] = chosen["changes"]
     return changes
-
-
-def owned_turn(session: Session, number: int) -> Turn:
-    branch = snapshots.main_branch(session)
-    return get_object_or_404(Turn.objects.select_related("run", "session__endpoint"), branch=branch, number=number)
 
 
 def described(turn: Turn, run: Run) -> Mapping[str, Any]:

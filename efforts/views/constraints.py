@@ -18,10 +18,10 @@ from efforts.domain.lifecycle import Via
 from efforts.domain.rules import one_line, rules_in
 from efforts.errors import Refused
 from efforts.forms import RuleForm
-from efforts.models import Constraint, Message, Session
+from efforts.models import Branch, Constraint, Message
 
-from .chat import command, owned_turn, turn_number
-from .shared import OwnRequest, dialog, done, owned_session
+from .chat import command, turn_number
+from .shared import OwnRequest, about, dialog, done, owned_branch, turn_here
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -33,39 +33,39 @@ VERBS: Mapping[str, tuple[Callable[[Place, int], object], Via]] = {
 
 
 @form_view
-def new(request: OwnRequest, session_id: UUID) -> HttpResponse:
+def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     """`turn`: the user's message it is made from; `text`: what of it is selected."""
-    session = owned_session(request, session_id)
+    branch = owned_branch(request, session_id, branch_id)
     sent = request.POST if request.method == "POST" else request.GET
     number = turn_number(sent.get("turn"))
-    context = {"session": session, "turn": number, "title": "New rule", "verb": "Set"}
-    place = actions.here(session, actor=request.user)
-    initial = request.GET.get("text") or (words_of(session, number) if number else "")
+    context = {**about(branch), "turn": number, "title": "New rule", "verb": "Set"}
+    place = actions.here(branch.session, actor=request.user, branch=branch)
+    initial = request.GET.get("text") or (words_of(branch, number) if number else "")
     return rule_form(request, context, initial, lambda text: actions.set_constraint(place, text, turn=number))
 
 
-def words_of(session: Session, number: int) -> str:
+def words_of(branch: Branch, number: int) -> str:
     """What of a message sounds like a rule, else all of it."""
-    text = owned_turn(session, number).messages.get(role=Message.Role.USER).text
+    text = turn_here(branch, number).messages.get(role=Message.Role.USER).text
     return one_line(next((span.of(text) for span in rules_in(text)), text))[:LONGEST_RULE]
 
 
 @form_view
-def edit(request: OwnRequest, session_id: UUID, pk: int) -> HttpResponse:
-    session = owned_session(request, session_id)
-    rule = get_object_or_404(Constraint, session=session, pk=pk)
-    context = {"session": session, "title": "Edit rule", "verb": "Save"}
-    place = actions.here(session, actor=request.user)
+def edit(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    rule = get_object_or_404(Constraint, session=branch.session, pk=pk)
+    context = {**about(branch), "title": "Edit rule", "verb": "Save"}
+    place = actions.here(branch.session, actor=request.user, branch=branch)
     return rule_form(request, context, rule.text, lambda text: actions.edit_constraint(place, pk, text))
 
 
 @command
-def change(request: OwnRequest, session: Session, pk: int, verb: str) -> Mapping[str, Any]:
+def change(request: OwnRequest, branch: Branch, pk: int, verb: str) -> Mapping[str, Any]:
     if verb not in VERBS:
         raise Http404
-    get_object_or_404(Constraint, session=session, pk=pk)
+    get_object_or_404(Constraint, session=branch.session, pk=pk)
     act, via = VERBS[verb]
-    act(actions.here(session, actor=request.user, via=via), pk)
+    act(actions.here(branch.session, actor=request.user, via=via, branch=branch), pk)
     return {"rule": pk}
 
 
@@ -108,12 +108,12 @@ def rule_form(
         except Refused as error:
             form.add_error("text", error.text)
         else:
-            return saved(request, context.get("session"))
+            return saved(request, context.get("branch"))
     return dialog(request, "constraints/form.html", {**context, "form": form}, status=422 if form.errors else 200)
 
 
-def saved(request: OwnRequest, session: Session | None) -> HttpResponse:
-    if session is None:
+def saved(request: OwnRequest, branch: Branch | None) -> HttpResponse:
+    if branch is None:
         # Without a fragment: a page at this address already would not be read again.
         return done(go_to=reverse("settings")) if request.htmx else redirect("settings")
-    return done("closeDialog", "context") if request.htmx else redirect(session)
+    return done("closeDialog", "context") if request.htmx else redirect(branch)

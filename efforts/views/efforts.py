@@ -16,11 +16,11 @@ from efforts.actions import Place
 from efforts.domain.lifecycle import Via
 from efforts.errors import Refused
 from efforts.forms import EffortForm
-from efforts.models import Session, Turn
+from efforts.models import Branch, Turn
 from efforts.snapshots import EffortView, PlanView, expansion
 
-from .chat import command, owned_turn
-from .shared import OwnRequest, dialog, done, fields, owned_session, page, part, text_field
+from .chat import command
+from .shared import OwnRequest, about, dialog, done, fields, owned_branch, page, part, text_field, turn_here
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -35,40 +35,40 @@ VERBS: Mapping[str, Callable[[Place, str], object]] = {
 }
 
 
-def place(request: OwnRequest, session: Session, via: Via = Via.CONTROL) -> Place:
-    return actions.here(session, actor=request.user, via=via)
+def place(request: OwnRequest, branch: Branch, via: Via = Via.CONTROL) -> Place:
+    return actions.here(branch.session, actor=request.user, via=via, branch=branch)
 
 
 @never_cache
 @require_GET
-def efforts(request: OwnRequest, session_id: UUID) -> HttpResponse:
-    session = owned_session(request, session_id)
-    found = snapshots.efforts_view(session, query=request.GET.get("efforts", ""), plan=snapshots.preview(session))
-    context = {"session": session, "efforts": found}
+def efforts(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    found = snapshots.efforts_view(branch, query=request.GET.get("efforts", ""), plan=snapshots.preview(branch))
+    context = {**about(branch), "efforts": found}
     if not request.htmx:
         return page(request, "efforts/page.html", context)
     # The composer names the active effort, which a search must not hide.
-    everything = snapshots.efforts_view(session) if found.query else found
+    everything = snapshots.efforts_view(branch) if found.query else found
     return part(request, "efforts/answer.html", {**context, "destinations": everything})
 
 
 @never_cache
 @require_GET
-def where(request: OwnRequest, session_id: UUID) -> HttpResponse:
-    session = owned_session(request, session_id)
-    context = {"session": session, "where": snapshots.where_view(session), "title": "Where was I?"}
+def where(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    context = {**about(branch), "where": snapshots.where_view(branch), "title": "Where was I?"}
     return dialog(request, "efforts/where_dialog.html", context)
 
 
 @never_cache
 @require_GET
-def expand_price(request: OwnRequest, session_id: UUID, slug: str) -> HttpResponse:
+def expand_price(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | None = None) -> HttpResponse:
     """What expanding would add to the next prompt, before it is done."""
-    session = owned_session(request, session_id)
-    named_effort(session, slug)
-    context: dict[str, Any] = {"session": session, "plan": snapshots.preview(session)}
+    branch = owned_branch(request, session_id, branch_id)
+    named_effort(branch, slug)
+    context: dict[str, Any] = {**about(branch), "plan": snapshots.preview(branch)}
     try:
-        price = expansion.price(snapshots.main_branch(session), None, slug)
+        price = expansion.price(branch, None, slug)
         context |= {"price": price, "after_percent": percent_with(context["plan"], price.tokens)}
     except Refused as error:
         context["error"] = error.text
@@ -80,53 +80,53 @@ def percent_with(plan: PlanView, more: int) -> int:
 
 
 @command
-def change(request: OwnRequest, session: Session, slug: str, verb: str) -> Mapping[str, Any]:
+def change(request: OwnRequest, branch: Branch, slug: str, verb: str) -> Mapping[str, Any]:
     if verb not in VERBS:
         raise Http404
     via = Via.OFFER if text_field(fields(request), "via") == Via.OFFER else Via.CONTROL
-    VERBS[verb](place(request, session, via), slug)
+    VERBS[verb](place(request, branch, via), slug)
     return {"effort": slug}
 
 
 @command
-def undo(request: OwnRequest, session: Session, seq: int) -> Mapping[str, Any]:
-    actions.undo(place(request, session), seq)
+def undo(request: OwnRequest, branch: Branch, seq: int) -> Mapping[str, Any]:
+    actions.undo(place(request, branch), seq)
     return {"undone": seq}
 
 
 @command
-def work_session(request: OwnRequest, session: Session) -> Mapping[str, Any]:
-    return {"collapsed": actions.new_work_session(place(request, session))}
+def work_session(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
+    return {"collapsed": actions.new_work_session(place(request, branch))}
 
 
 @form_view
-def new(request: OwnRequest, session_id: UUID) -> HttpResponse:
-    session = owned_session(request, session_id)
-    return name_form(request, session, "New effort", lambda name: actions.open_effort(place(request, session), name))
+def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    return name_form(request, branch, "New effort", lambda name: actions.open_effort(place(request, branch), name))
 
 
 @form_view
-def rename(request: OwnRequest, session_id: UUID, slug: str) -> HttpResponse:
-    session = owned_session(request, session_id)
-    known = named_effort(session, slug)
+def rename(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    known = named_effort(branch, slug)
     return name_form(
         request,
-        session,
+        branch,
         "Rename effort",
-        lambda name: actions.rename_effort(place(request, session), slug, name),
+        lambda name: actions.rename_effort(place(request, branch), slug, name),
         initial=known.name,
     )
 
 
-def named_effort(session: Session, slug: str) -> EffortView:
-    known = next((row for row in snapshots.efforts_view(session).rows if row.slug == slug), None)
+def named_effort(branch: Branch, slug: str) -> EffortView:
+    known = next((row for row in snapshots.efforts_view(branch).rows if row.slug == slug), None)
     if known is None:
         raise Http404
     return known
 
 
 def name_form(
-    request: OwnRequest, session: Session, title: str, act: Callable[[str], object], *, initial: str = ""
+    request: OwnRequest, branch: Branch, title: str, act: Callable[[str], object], *, initial: str = ""
 ) -> HttpResponse:
     form = EffortForm(request.POST or None, initial={"name": initial})
     if request.method == "POST" and form.is_valid():
@@ -135,35 +135,35 @@ def name_form(
         except Refused as error:
             form.add_error("name", error.text)
         else:
-            return changed(request, session)
-    context = {"session": session, "form": form, "title": title}
+            return changed(request, branch)
+    context = {**about(branch), "form": form, "title": title}
     return dialog(request, "efforts/name.html", context, status=422 if form.errors else 200)
 
 
 @form_view
-def move(request: OwnRequest, session_id: UUID, number: int) -> HttpResponse:
-    session = owned_session(request, session_id)
-    turn = owned_turn(session, number)
+def move(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    turn = turn_here(branch, number)
     if request.method != "POST":
-        return move_form(request, session, turn)
+        return move_form(request, branch, turn)
     try:
         slug = text_field(fields(request), "effort")
-        actions.move_turn(place(request, session), turn.number, slug or None)
+        actions.move_turn(place(request, branch), turn.number, slug or None)
     except Refused as error:
-        return move_form(request, session, turn, error=error.text)
-    return changed(request, session)
+        return move_form(request, branch, turn, error=error.text)
+    return changed(request, branch)
 
 
-def move_form(request: OwnRequest, session: Session, turn: Turn, *, error: str = "") -> HttpResponse:
+def move_form(request: OwnRequest, branch: Branch, turn: Turn, *, error: str = "") -> HttpResponse:
     context = {
-        "session": session,
-        "turn": snapshots.turn_view(session, turn.number),
-        "efforts": snapshots.efforts_view(session),
+        **about(branch),
+        "turn": snapshots.turn_view(branch, turn.number),
+        "efforts": snapshots.efforts_view(branch),
         "title": f"Move turn {turn.number}",
         "error": error,
     }
     return dialog(request, "efforts/move.html", context, status=422 if error else 200)
 
 
-def changed(request: OwnRequest, session: Session) -> HttpResponse:
-    return done("closeDialog", "efforts") if request.htmx else redirect(session)
+def changed(request: OwnRequest, branch: Branch) -> HttpResponse:
+    return done("closeDialog", "efforts") if request.htmx else redirect(branch)

@@ -14,8 +14,7 @@ from efforts.models import ContextPlan, Message, Session
 from efforts.snapshots.inspection import pretty
 from efforts.snapshots.sendings import NEWEST_PLANS
 
-from .chat import owned_turn
-from .shared import OwnRequest, dialog, owned_session, page, part
+from .shared import OwnRequest, about, dialog, owned_branch, owned_session, page, part, turn_here
 
 
 @require_GET
@@ -25,7 +24,7 @@ def plan(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
     beside = neighbours(stored)
     before = beside["previous"]
     context = {
-        "session": session,
+        **about(stored.branch),
         "stored": stored,
         "plan": snapshots.stored_plan(stored),
         "difference": snapshots.compared(before, stored) if before else None,
@@ -36,7 +35,7 @@ def plan(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
 
 
 def owned_plan(session: Session, plan_id: UUID) -> ContextPlan:
-    plans = ContextPlan.objects.filter(session=session).select_related("run__turn", "session", "branch")
+    plans = ContextPlan.objects.filter(session=session).select_related("run__turn", "session", "branch__session")
     return get_object_or_404(plans, pk=plan_id)
 
 
@@ -63,13 +62,13 @@ def sent(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
 
 @never_cache
 @require_GET
-def of_turn(request: OwnRequest, session_id: UUID, number: int) -> HttpResponse:
-    session = owned_session(request, session_id)
-    turn = owned_turn(session, number)
+def of_turn(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    turn = turn_here(branch, number)
     context = {
-        "session": session,
+        **about(branch),
         "text": turn.messages.get(role=Message.Role.USER).text,
-        "sendings": snapshots.sendings_of(turn),
+        "sendings": snapshots.sendings_of(branch, turn),
         "newest": NEWEST_PLANS,
         "title": f"Where turn {turn.number} was sent",
     }

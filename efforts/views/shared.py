@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.core.exceptions import RequestDataTooBig
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_vary_headers
 
 from efforts import connections
 from efforts.errors import Refused
-from efforts.models import Session
+from efforts.models import Branch, Session, Turn
+from efforts.snapshots import branch_turns
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -36,6 +38,22 @@ class OwnRequest(HttpRequest):
 def owned_session(request: OwnRequest, session_id: UUID) -> Session:
     # 404 and not 403: whether somebody else's conversation exists is nobody's business.
     return get_object_or_404(Session.objects.owned_by(request.user).select_related("endpoint"), pk=session_id)
+
+
+def owned_branch(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> Branch:
+    """The main branch where none is named."""
+    which = Q(pk=branch_id) if branch_id else Q(parent=None)
+    branches = Branch.objects.filter(which, session=session_id, session__in=Session.objects.owned_by(request.user))
+    return get_object_or_404(branches.select_related("session__endpoint", "parent", "active_effort"))
+
+
+def about(branch: Branch) -> dict[str, Any]:
+    """What templates need to make addresses."""
+    return {"session": branch.session, "branch": branch}
+
+
+def turn_here(branch: Branch, number: int) -> Turn:
+    return get_object_or_404(branch_turns(branch).select_related("run", "session__endpoint"), number=number)
 
 
 def listed_sessions(user: User, *, query: str = "", archived: bool = False) -> QuerySet[Session]:

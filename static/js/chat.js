@@ -17,14 +17,16 @@ import { alert, connection, say } from "./status.js";
 const CONTEXT_AFTER = 300;
 
 const shell = document.getElementById("shell");
-const { session, chat } = shell.dataset;
+const { session, branch, chat } = shell.dataset;
+// What this browser keeps is kept by branch; of the main one under the conversation's id.
+const [, place] = chat.match(/\/s\/(.+)\/$/);
 
 const log = new Log(chat, arrived);
 const efforts = new Efforts(session, { refresh: (turn) => log.refresh(turn), reload: () => resync(), context: () => refreshContext() });
 const pending = new Pending(takeBack);
 const follower = new Follower(document.getElementById("scroller"), document.getElementById("latest"), [log.node, pending.node]);
-const composer = new Composer(session, { send, stop });
-const outbox = new Outbox(session, { ready: () => ready, frame: (frame) => socket.send(frame), post: sendByPost }, showPending);
+const composer = new Composer(place, { send, stop });
+const outbox = new Outbox(place, branch, { ready: () => ready, frame: (frame) => socket.send(frame), post: sendByPost }, showPending);
 const scheme = location.protocol === "https:" ? "wss" : "ws";
 const socket = new Socket(`${scheme}://${location.host}/ws/s/${session}/`, { seq: () => seq, frame, live, down, ended });
 
@@ -101,10 +103,16 @@ function apply(event) {
     return false;
   }
   seq = event.seq;
-  if (event.kind.startsWith("effort.")) efforts.happened(event);
+  if (event.branch && event.branch !== branch) elsewhere(event);
+  else if (event.kind.startsWith("effort.")) efforts.happened(event);
   else if (event.kind.startsWith("constraint.")) efforts.happened({ ...event, effort: `rule:${event.constraint}` });
   else EVENTS[event.kind]?.(event);
   return true;
+}
+
+// What happens in another branch; only rules are of all.
+function elsewhere(event) {
+  if (event.kind.startsWith("constraint.")) refreshContext();
 }
 
 // Read the log again; what arrives meanwhile waits, and what the new log contains is skipped by its number.

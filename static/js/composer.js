@@ -26,8 +26,8 @@ export class Composer {
   #closed = false;
 
   // on: {send(text), stop()}
-  constructor(session, on) {
-    this.#draftKey = `ccm.draft.${session}`;
+  constructor(place, on) {
+    this.#draftKey = `ccm.draft.${place}`;
     this.#on = on;
     this.#field.value ||= store.read(this.#draftKey) ?? "";
     this.#listen();

@@ -7,15 +7,17 @@ const LARGEST_FRAME = 60_000;
 
 export class Outbox {
   #prefix;
+  #branch;
   #carry;
   #changed;
   #flying = null;
   #timer = null;
   #last = 0;
 
-  // carry: {ready() -> bool, frame({kind, client_id, text}) -> bool, post({client_id, text})}
-  constructor(session, carry, changed) {
-    this.#prefix = `ccm.outbox.${session}.`;
+  // carry: {ready() -> bool, frame({kind, branch, client_id, text}) -> bool, post({client_id, text})}
+  constructor(place, branch, carry, changed) {
+    this.#prefix = `ccm.outbox.${place}.`;
+    this.#branch = branch;
     this.#carry = carry;
     this.#changed = changed;
   }
@@ -71,7 +73,7 @@ export class Outbox {
   }
 
   #send(message) {
-    const frame = { kind: "send", ...message };
+    const frame = { kind: "send", branch: this.#branch, ...message };
     const bytes = new TextEncoder().encode(JSON.stringify(frame)).length;
     if (bytes > LARGEST_FRAME) this.#carry.post(message);
     else if (!this.#carry.frame(frame)) this.ground();

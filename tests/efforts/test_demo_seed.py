@@ -15,7 +15,7 @@ from efforts import actions
 from efforts.demo import SCRIPT, open_demo
 from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState
 from efforts.models import Branch, ContextPointer, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
-from efforts.snapshots import preview
+from efforts.snapshots import main_branch, preview
 
 
 def seed(**options: Any) -> str:
@@ -90,7 +90,7 @@ def test_its_notices_are_in_its_log(demo: Session) -> None:
 
 
 def test_its_next_prompt_has_every_layer(demo: Session) -> None:
-    sections = {section.key for section in preview(demo).sections if section.tokens}
+    sections = {section.key for section in preview(main_branch(demo)).sections if section.tokens}
     assert {"system", "summary", "ambient", "expanded", "open", "active", "turn"} <= sections
 
 

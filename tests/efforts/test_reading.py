@@ -140,7 +140,7 @@ def test_the_preview_shows_every_layer_with_its_share(talk: Talk) -> None:
     talk.ask("Where to?")
     actions.open_effort(talk.place, "webhook")
     talk.ask("It times out")
-    view = preview(Session.objects.get(pk=talk.session.pk))
+    view = preview(talk.branch)
     assert [section.key for section in view.sections] == ["system", "summary", "ambient", "open", "active", "turn"]
     assert sum(section.tokens for section in view.sections) == view.tokens
     reasons = {item.title: item.reason for item in view.included}

@@ -136,7 +136,7 @@ def test_only_controls_that_apply_are_offered(as_alice: Client, work: Work, addr
 def test_what_an_effort_costs_is_a_link_to_the_plan(as_alice: Client, work: Work, address: Address) -> None:
     work.conclude("perf fix")
     answer = as_alice.get(address("efforts/"), headers=HTMX)
-    planned = preview(work.session).tokens_of("perf-fix")
+    planned = preview(main_branch(work.session)).tokens_of("perf-fix")
     link = f'href="{address("context/")}" data-section="summary">{planned} in the prompt'
     assert 0 < planned < 60
     assert link in answer.content.decode()
@@ -145,7 +145,7 @@ def test_what_an_effort_costs_is_a_link_to_the_plan(as_alice: Client, work: Work
 def test_an_effort_that_does_not_fit_says_how_much_of_it_does(as_alice: Client, work: Work, address: Address) -> None:
     for number in range(12):
         work.open("guild feature", f"Part {number}. " + "The guild has ranks and members. " * 400)
-    [effort] = efforts_view(work.session, plan=preview(work.session)).rows
+    [effort] = efforts_view(main_branch(work.session), plan=preview(main_branch(work.session))).rows
     assert 0 < effort.prompt_tokens < effort.tokens
     assert f"{effort.prompt_tokens:,} in the prompt" in shown(as_alice, address("efforts/"))
 
@@ -482,18 +482,18 @@ def test_who_comes_back_after_an_hour_is_told_where_things_were_left(
 
 def test_where_i_was_names_efforts_in_which_nothing_was_said(work: Work) -> None:
     work.open("guild feature")
-    view = where_view(work.session)
+    view = where_view(main_branch(work.session))
     assert [effort.slug for effort in view.untouched] == ["guild-feature"]
     assert not view.is_empty
 
 
 def test_first_words_are_cut_at_a_word(work: Work) -> None:
     work.open("guild feature", "guild " * 60)
-    [left] = where_view(work.session).open
+    [left] = where_view(main_branch(work.session)).open
     assert left.asked.endswith("guild …")
     assert len(left.asked) < 150
 
 
 def test_an_effort_without_a_state_in_the_branch_is_not_there(work: Work) -> None:
     Effort.objects.create(session=work.session, slug="elsewhere", name="Elsewhere")
-    assert efforts_view(work.session).rows == ()
+    assert efforts_view(main_branch(work.session)).rows == ()

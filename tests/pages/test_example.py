@@ -10,7 +10,7 @@ from django.urls import reverse
 from efforts.actions import send_message
 from efforts.example import EXCHANGES, PROMPTS, open_example
 from efforts.models import Session, Turn
-from efforts.snapshots import preview
+from efforts.snapshots import main_branch, preview
 
 
 def test_opening_it_twice_opens_the_same_conversation(as_alice: Client) -> None:
@@ -21,7 +21,7 @@ def test_opening_it_twice_opens_the_same_conversation(as_alice: Client) -> None:
 
 
 def test_it_is_longer_than_the_window_so_that_there_is_something_to_find(alice: User) -> None:
-    plan = preview(open_example(alice))
+    plan = preview(main_branch(open_example(alice)))
     assert plan.excluded[0].title == "Turns 1-4"
     assert plan.first_turn == 5
     assert plan.everything_tokens > plan.sections[1].tokens

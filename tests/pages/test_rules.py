@@ -66,7 +66,7 @@ def test_the_panel_lists_rules_in_their_order_with_their_source(
 
 def test_the_meter_and_the_list_of_the_next_call_show_the_rules(as_alice: Client, session: Session) -> None:
     actions.set_constraint(place(session), RULE)
-    section = next(one for one in preview(session).sections if one.key == "constraint")
+    section = next(one for one in preview(main_branch(session)).sections if one.key == "constraint")
     assert (section.label, section.items) == ("Rules", 1)
     assert section.tokens > 10
     page = as_alice.get(session.get_absolute_url()).content.decode()

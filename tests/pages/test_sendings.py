@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from efforts.models import ContextPlan, PointerTurn, Session
+from efforts.snapshots import main_branch, sendings_of
 from efforts.snapshots import sendings as module
-from efforts.snapshots import sendings_of
 
 from .conftest import HTMX, Scene
 from .test_efforts import Work
@@ -26,9 +26,8 @@ def work(scene: Scene) -> Work:
 def stretches(session: Session, number: int) -> Stretches:
     """Label, turns of the calls, and why."""
     turn = session.turns.get(number=number)
-    return [
-        (one.label, [plan.run.turn.number for plan in one.plans], one.found.why) for one in sendings_of(turn).stretches
-    ]
+    found = sendings_of(turn.branch, turn).stretches
+    return [(one.label, [plan.run.turn.number for plan in one.plans], one.found.why) for one in found]
 
 
 def test_a_turn_is_answered_sent_whole_and_left_when_the_window_moved(scene: Scene, session: Session) -> None:
@@ -65,7 +64,7 @@ def test_the_newest_calls_are_told_and_that_there_were_more(
     for text in ("One", "Two", "Three"):
         scene.ask(text, "Noted.")
     assert stretches(session, 1) == [("Sent whole", [2, 3], "Among the last 10 turns outside any effort.")]
-    assert sendings_of(session.turns.get(number=1)).has_older
+    assert sendings_of(main_branch(session), session.turns.get(number=1)).has_older
 
 
 def test_the_dialog_names_the_calls_and_leads_to_them(as_alice: Client, scene: Scene, address: Address) -> None:

@@ -431,7 +431,7 @@ class Conversation(RuleBasedStateMachine):
             self.relay(browser, 500)
         browser.catch_up()
         assert (browser.standing, browser.live) == (page.standing, page.live)
-        for turn in snapshots.chat_page(self.session, count=1_000).turns:
+        for turn in snapshots.chat_page(snapshots.main_branch(self.session), count=1_000).turns:
             assert turn.live_text == page.live.get((str(turn.run_id), turn.live_call), "")
 
 
