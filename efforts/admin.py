@@ -26,9 +26,12 @@ from efforts.models import (
     Endpoint,
     Event,
     Message,
+    RetrievalSet,
     Run,
     Session,
+    ToolTrace,
     Turn,
+    Verdict,
 )
 
 # The class takes a parameter in its stubs only.
@@ -404,6 +407,42 @@ class ConstraintAdmin(ReadOnly):
     @admin.display(description="Session")
     def of_session(self, row: Constraint) -> str:
         return row_link(row.session)
+
+
+class OfCalls(ReadOnly):
+    """What came of a call: joined to its run and its plan."""
+
+    date_hierarchy = "created_at"
+    list_select_related = ("session", "run__turn")
+
+    @admin.display(description="Run")
+    def of_run(self, row: Any) -> str:
+        return row_link(row.run)
+
+    @admin.display(description="Plan")
+    def of_plan(self, row: Any) -> str:
+        return link("Open", "plan", row.session_id, row.plan_id) if row.plan_id else "-"
+
+
+@admin.register(ToolTrace)
+class ToolTraceAdmin(OfCalls):
+    list_display = ("id", "name", "error", "elapsed_ms", "of_run", "of_plan", "created_at", "on_page")
+    list_filter = ("name",)
+    search_fields = ("name", "error", "tool_call_id", "session__title", "session__id")
+
+
+@admin.register(RetrievalSet)
+class RetrievalSetAdmin(OfCalls):
+    list_display = ("id", "query", "strategy", "trigger", "found", "of_run", "of_plan", "created_at", "on_page")
+    list_filter = ("strategy", "trigger")
+    search_fields = ("id", "query", "result_hash", "session__title", "session__id")
+
+
+@admin.register(Verdict)
+class VerdictAdmin(OfCalls):
+    list_display = ("id", "value", "why", "of_run", "actor", "changed_at", "on_page")
+    list_filter = ("value",)
+    search_fields = ("why", "session__title", "session__id")
 
 
 @admin.register(AccountEvent)

@@ -6,7 +6,8 @@ raises `LeaseLost` where it does not (another process took the run for dead, or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import time
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from efforts import events, labels, ledger
+from efforts import events, labels, ledger, records
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import ToolCall
 from efforts.domain.lifecycle import RUN_MOVES, ConstraintBy, RunState, Via
@@ -252,8 +253,9 @@ def run_and_record(lease: Lease, call: int, tool_call: ToolCall, tool: Callable[
     """Run a tool and save its result as one: a lost lease changes nothing, and what was done is on record."""
     with transaction.atomic():
         hold(lease)
+        began = time.monotonic()
         result = tool()
-        save_tool_result(lease, call, tool_call.id, tool_call.name, result)
+        save_tool_result(lease, call, tool_call, result, elapsed_ms=int((time.monotonic() - began) * 1000))
     return result
 
 
@@ -268,7 +270,7 @@ def end(lease: Lease, ending: Ending) -> None:
     """Move the run to its last state and settle the turn: no call without a result, tokens, clock, event."""
     # Providers refuse a prompt in which a call has no result.
     for call in unanswered_calls(lease.run_id):
-        save_tool_result(lease, 0, call["id"], call["name"], NOT_RUN)
+        save_tool_result(lease, 0, call, NOT_RUN)
     move(lease, ending)
     run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
     if ending.needed:
@@ -355,22 +357,31 @@ def live_text(run: Run) -> tuple[int, str]:
     return call, "".join(delta["text"] for delta in deltas if delta["call"] == call)
 
 
-def save_tool_result(lease: Lease, call: int, tool_call_id: str, name: str, text: str) -> None:
-    save_message(
-        lease, call, role=Message.Role.TOOL, text=text, tokens=count(text), tool_call_id=tool_call_id, tool_name=name
+def save_tool_result(lease: Lease, call: int, tool_call: ToolCall, text: str, *, elapsed_ms: int | None = None) -> None:
+    """The message and its trace; without `elapsed_ms` the tool was never run."""
+    message = save_message(
+        lease,
+        call,
+        role=Message.Role.TOOL,
+        text=text,
+        tokens=count(text),
+        tool_call_id=tool_call.id,
+        tool_name=tool_call.name,
     )
+    records.trace_tool(message, tool_call, elapsed_ms)
 
 
-def save_message(lease: Lease, call: int, **fields: Any) -> None:
+def save_message(lease: Lease, call: int, **fields: Any) -> Message:
     turn_id = Run.objects.values_list("turn_id", flat=True).get(pk=lease.run_id)
     row = Message.objects.create(session_id=lease.session_id, turn_id=turn_id, run_id=lease.run_id, **fields)
     events.append(lease.session_id, "message.stands", lease.data(call=call, message=row.pk, role=str(row.role)))
+    return row
 
 
-def unanswered_calls(run_id: UUID) -> list[Mapping[str, str]]:
+def unanswered_calls(run_id: UUID) -> list[ToolCall]:
     rows = list(Message.objects.filter(run_id=run_id))
     answered = {row.tool_call_id for row in rows if row.tool_call_id}
-    return [call for row in rows for call in row.tool_calls if call["id"] not in answered]
+    return [ToolCall(**call) for row in rows for call in row.tool_calls if call["id"] not in answered]
 
 
 def drop_deltas(session_id: UUID, run_id: UUID) -> None:

@@ -42,6 +42,7 @@ from .efforts import (
 )
 from .places import Place, effort_here, here
 from .undo import undo
+from .verdicts import judge_run, take_back_verdict
 
 __all__ = [
     "Place",
@@ -59,6 +60,7 @@ __all__ = [
     "effort_here",
     "expand_effort",
     "here",
+    "judge_run",
     "move_turn",
     "new_work_session",
     "open_effort",
@@ -75,6 +77,7 @@ __all__ = [
     "set_standing_rule",
     "stop_run",
     "switch_effort",
+    "take_back_verdict",
     "unarchive_session",
     "undo",
     "use_summary",

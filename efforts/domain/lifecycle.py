@@ -101,3 +101,15 @@ class PointerState(StrEnum):
     SUPERSEDED = "superseded"
     ROLLED_BACK = "rolled back"
     INVALIDATED = "invalidated"
+
+
+class VerdictValue(StrEnum):
+    GOOD = "good"
+    BAD = "bad"
+
+
+class Trigger(StrEnum):
+    """What asked for a retrieval: the model by its tool, or the planner by itself."""
+
+    TOOL = "tool"
+    AUTO = "auto"

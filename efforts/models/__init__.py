@@ -5,6 +5,7 @@ from .effort import ContextPointer, Effort, EffortState, PointerTurn
 from .endpoint import Endpoint
 from .event import AccountEvent, Event
 from .plan import ContextPlan, Fragment
+from .record import RetrievalItem, RetrievalSet, ToolTrace, Verdict
 from .session import Branch, Session
 from .turn import Message, Run, Turn, TurnLabel
 
@@ -21,8 +22,12 @@ __all__ = [
     "Fragment",
     "Message",
     "PointerTurn",
+    "RetrievalItem",
+    "RetrievalSet",
     "Run",
     "Session",
+    "ToolTrace",
     "Turn",
     "TurnLabel",
+    "Verdict",
 ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from efforts import actions
+from efforts.domain.canonical import canonical_json, sha256
 from efforts.domain.conversation import LogMessage, PastTurn
 from efforts.domain.lifecycle import EffortStatus
 from efforts.models import Branch, Effort, EffortState, Message, TurnLabel
+from efforts.records import Hit, Retrieval, record_retrieval
 from efforts.snapshots.efforts import EffortView, Standing, effort_views
 from efforts.snapshots.expansion import free
 from efforts.snapshots.sources import read_effort_log
@@ -25,6 +27,8 @@ PASSAGE = 200
 LISTED = 20
 # How much more a word counts in an id or a name, or in a headline, than in what was said.
 IN_NAME, IN_HEADLINE, IN_LOG = 4, 2, 1
+# Raise it when the same log, efforts and query give another ranking.
+STRATEGY = "efforts-by-words/1"
 
 
 def open_effort(context: ToolContext, *, name: str) -> dict[str, Any]:
@@ -94,9 +98,34 @@ def search_efforts(context: ToolContext, *, query: str) -> dict[str, Any]:
     words = words_of(query.replace("-", " ").replace("_", " "))
     branch = branch_of(context)
     said = said_in_efforts(context, branch, words)
-    found = [match_of(view, words, said.get(view.slug)) for view in effort_views(branch)]
-    ranked = sorted((match for match in found if match["score"]), key=lambda match: (-match["score"], match["id"]))
-    return {"matches": ranked[:MATCHES], "of": len(ranked)}
+    views = effort_views(branch)
+    scored = [(score(view, words, said.get(view.slug)), view) for view in views]
+    ranked = [view for points, view in sorted(scored, key=lambda pair: (-pair[0], pair[1].slug)) if points]
+    kept = ranked[:MATCHES]
+    params = {"words": words, "kept": MATCHES, "efforts": fingerprint(views)}
+    kept_hits = hits_of(context, kept, said, words)
+    record_retrieval(
+        context.run, Retrieval(query=query, strategy=STRATEGY, params=params, hits=kept_hits, found=len(ranked))
+    )
+    return {"matches": [match_of(view, words, said.get(view.slug)) for view in kept], "of": len(ranked)}
+
+
+def fingerprint(views: Iterable[EffortView]) -> str:
+    """Of what the ranking reads of efforts: these change without a message."""
+    return sha256(canonical_json(sorted([view.slug, view.name, view.headline, view.tokens] for view in views)))
+
+
+def hits_of(
+    context: ToolContext, views: Sequence[EffortView], said: Mapping[str, Message], words: list[str]
+) -> tuple[Hit, ...]:
+    rows = Effort.objects.filter(session=context.run.turn.session_id, slug__in=[view.slug for view in views])
+    efforts = {row.slug: row for row in rows}
+    return tuple(hit_of(efforts[view.slug], view, words, said.get(view.slug)) for view in views)
+
+
+def hit_of(effort: Effort, view: EffortView, words: list[str], said: Message | None) -> Hit:
+    why = tuple(where for _, where in evidence(view, words, said))
+    return Hit(effort=effort, turn=said.turn if said else None, message=said, score=score(view, words, said), why=why)
 
 
 def said_in_efforts(context: ToolContext, branch: Branch, words: list[str]) -> dict[str, Message]:
@@ -127,9 +156,18 @@ def match_of(view: EffortView, words: list[str], said: Message | None) -> dict[s
 
 
 def score(view: EffortView, words: list[str], said: Message | None) -> int:
-    """Each word counts once, where it counts most."""
-    fields = ((IN_NAME, f"{view.slug} {view.name}"), (IN_HEADLINE, view.headline), (IN_LOG, said.text if said else ""))
-    return sum(max(weight * hits(text, [word]) for weight, text in fields) for word in words)
+    return sum(weight for weight, _ in evidence(view, words, said))
+
+
+def evidence(view: EffortView, words: list[str], said: Message | None) -> Iterator[tuple[int, str]]:
+    """Each word counts once, where it counts most; with what it counts, and where it stands."""
+    fields = [(IN_NAME, f"{view.slug} {view.name}", "its name"), (IN_HEADLINE, view.headline, "its summary")]
+    if said:
+        fields.append((IN_LOG, said.text, f"turn {said.turn.number}"))
+    for word in words:
+        found = [(weight, f"{word} in {where}") for weight, text, where in fields if hits(text, [word])]
+        # The first of equals is the strongest: they stand in the order of their weights.
+        yield from found[:1]
 
 
 def read_effort(context: ToolContext, *, id: str, from_turn: int, to_turn: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 
 from efforts.domain.lifecycle import RunState
 from efforts.models import Message
+from efforts.records import Hit, Retrieval, record_retrieval
 from efforts.snapshots import branch_turns
 
 from .base import ToolContext, ToolError
@@ -15,6 +16,8 @@ from .words import hits, holding, passage, words_of
 
 MATCHES = 8
 PASSAGE = 400
+# Raise it when the same log and query give another ranking.
+STRATEGY = "messages-by-words/1"
 # About a thousand tokens: a quarter of the smallest budget.
 PIECE = 4_000
 
@@ -24,11 +27,26 @@ def search_messages(context: ToolContext, *, query: str) -> dict[str, Any]:
     # The newest thousand: ranking reads their texts, and must not grow with the log.
     found = said_before(context).filter(holding(words)).select_related("turn").order_by("-id")[:1_000]
     ranked = sorted(found, key=lambda row: (-hits(row.text, words), -row.pk))
+    kept = ranked[:MATCHES]
+    params = {"words": words, "kept": MATCHES}
+    kept_hits = tuple(hit_of(row, words) for row in kept)
+    record_retrieval(
+        context.run, Retrieval(query=query, strategy=STRATEGY, params=params, hits=kept_hits, found=len(ranked))
+    )
     matches = [
         {"turn": row.turn.number, "role": row.role, "message": row.pk, "text": passage(row.text, words, PASSAGE)}
-        for row in ranked[:MATCHES]
+        for row in kept
     ]
     return {"matches": matches, "of": len(ranked)}
+
+
+def hit_of(row: Message, words: list[str]) -> Hit:
+    return Hit(turn=row.turn, message=row, score=hits(row.text, words), why=(said_words(row.text, words),))
+
+
+def said_words(text: str, words: list[str]) -> str:
+    there = [word for word in words if hits(text, [word])]
+    return f"{len(there)} of {len(words)} words: {', '.join(there)}."
 
 
 def said_before(context: ToolContext) -> QuerySet[Message]:

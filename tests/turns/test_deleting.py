@@ -22,8 +22,15 @@ SECRET = "xylophonequartz"
 
 
 async def everything_said(stage: Stage, provider: FakeProvider) -> None:
-    provider.script = [Reply(f"{SECRET} noted", calls=(Call.of("search_messages", query=SECRET),)), Reply(SECRET)]
-    await stage.ask(f"Remember {SECRET}.")
+    provider.script = [
+        Reply(SECRET),
+        Reply(f"{SECRET} noted", calls=(Call.of("search_messages", query=SECRET),)),
+        Reply(SECRET),
+    ]
+    await stage.ask(f"Say {SECRET}.")
+    turn = await stage.ask(f"Remember {SECRET}.")
+    assert turn.run is not None
+    await write(actions.judge_run, turn.run, "bad", why=f"Not {SECRET}.", actor=stage.session.owner)
 
 
 def rows_left() -> dict[str, int]:
@@ -40,7 +47,8 @@ def files() -> bytes:
 @pytest.mark.usefixtures("runner")
 async def test_no_row_is_left(stage: Stage, provider: FakeProvider) -> None:
     await everything_said(stage, provider)
-    assert set(await read(rows_left)) >= {"Session", "Turn", "Run", "Message", "ContextPlan", "Fragment", "Event"}
+    said = {"Session", "Turn", "Run", "Message", "ContextPlan", "Fragment", "Event"}
+    assert set(await read(rows_left)) >= said | {"ToolTrace", "RetrievalSet", "RetrievalItem", "Verdict"}
     await write(actions.delete_session, stage.session, typed_name=str(stage.session), actor=stage.session.owner)
     assert await read(rows_left) == {}
 

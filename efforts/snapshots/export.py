@@ -1,0 +1,144 @@
+"""Plans with what came of them, as lines of JSON (docs/export.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Prefetch, Q, QuerySet
+
+from efforts.domain.canonical import canonical_json
+from efforts.domain.plan import Item
+from efforts.domain.redaction import redact_all
+from efforts.models import Branch, ContextPlan, RetrievalItem, RetrievalSet, Run, Session, ToolTrace
+
+# Whoever changes the shape of a line raises it.
+VERSION = 1
+# Plans in memory at a time.
+CHUNK = 100
+
+
+def plan_lines(session: Session) -> Iterator[list[str]]:
+    """Branch by branch, oldest plan first, one line a plan; in chunks, so that the memory does not grow."""
+    for branch in Branch.objects.filter(session=session).order_by("created_at", "pk"):
+        rows = chunk(branch, None)
+        while rows:
+            yield [line_of(row) for row in rows]
+            rows = chunk(branch, rows[-1])
+
+
+def chunk(branch: Branch, after: ContextPlan | None) -> list[ContextPlan]:
+    rows = with_what_came_of_it(ContextPlan.objects.filter(branch=branch)).order_by("created_at", "pk")
+    if after:
+        rows = rows.filter(Q(created_at__gt=after.created_at) | Q(created_at=after.created_at, pk__gt=after.pk))
+    return list(rows[:CHUNK])
+
+
+def with_what_came_of_it(plans: QuerySet[ContextPlan]) -> QuerySet[ContextPlan]:
+    items = RetrievalItem.objects.select_related("effort", "turn")
+    sets = RetrievalSet.objects.prefetch_related(Prefetch("items", items))
+    return plans.select_related("run__turn", "run__verdict").prefetch_related(
+        "tool_traces", Prefetch("retrieval_sets", sets)
+    )
+
+
+def line_of(row: ContextPlan) -> str:
+    redacted = redact_all(exported(row))
+    return canonical_json({**redacted.value, "masked": redacted.masked})
+
+
+def exported(row: ContextPlan) -> dict[str, Any]:
+    run, body = row.run, row.body
+    return {
+        "v": VERSION,
+        "plan": str(row.pk),
+        "session": str(row.session_id),
+        "branch": str(row.branch_id),
+        "run": str(row.run_id),
+        "turn": run.turn.number,
+        "attempt": run.attempt,
+        "call": row.call,
+        "made_at": time_of(row.created_at),
+        "planner": row.planner_version,
+        "encoding": row.encoding,
+        "model": run.settings.get("model", ""),
+        "budget": {**body["budget"], "effective": row.budget},
+        "sections": body["sections"],
+        "items": [item_of(Item.from_json(item)) for item in body["items"]],
+        "layout_key": row.layout_key,
+        "request_sha256": row.request_sha256,
+        "usage": usage_of(row),
+        "tools": [tool_of(trace) for trace in row.tool_traces.all()],
+        "retrievals": [retrieval_of(found) for found in row.retrieval_sets.all()],
+        "outcome": outcome_of(run),
+    }
+
+
+def item_of(item: Item) -> dict[str, Any]:
+    return {**item.to_json(), "sentence": item.sentence, "remedy": "" if item.included else item.remedy}
+
+
+def usage_of(row: ContextPlan) -> dict[str, int | None]:
+    return {
+        "counted": row.tokens,
+        "reported": row.prompt_tokens,
+        "cached": row.cached_tokens,
+        "completion": row.completion_tokens,
+        "first_token_ms": row.first_token_ms,
+        "elapsed_ms": row.elapsed_ms,
+    }
+
+
+def tool_of(trace: ToolTrace) -> dict[str, Any]:
+    return {
+        "id": trace.tool_call_id,
+        "name": trace.name,
+        "arguments_sha256": trace.arguments_sha256,
+        "result_sha256": trace.result_sha256,
+        "message": trace.message_id,
+        "elapsed_ms": trace.elapsed_ms,
+        "error": trace.error,
+    }
+
+
+def retrieval_of(found: RetrievalSet) -> dict[str, Any]:
+    return {
+        "retrieval": str(found.pk),
+        "trigger": found.trigger,
+        "query": found.query,
+        "query_hash": found.query_hash,
+        "snapshot": found.snapshot,
+        "strategy": found.strategy,
+        "params": found.params,
+        "found": found.found,
+        "result_hash": found.result_hash,
+        "items": [hit_of(item) for item in found.items.all()],
+    }
+
+
+def hit_of(item: RetrievalItem) -> dict[str, Any]:
+    return {
+        "rank": item.rank,
+        "turn": item.turn.number if item.turn else None,
+        "message": item.message_id,
+        "effort": item.effort.slug if item.effort else None,
+        "score": item.score,
+        "why": item.why,
+    }
+
+
+def outcome_of(run: Run) -> dict[str, Any]:
+    verdict = getattr(run, "verdict", None)
+    return {
+        "state": run.state,
+        "error_code": run.error_code,
+        "error_text": run.error_text,
+        "ended_at": time_of(run.ended_at),
+        "verdict": verdict.value if verdict else None,
+        "why": verdict.why if verdict else "",
+    }
+
+
+def time_of(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

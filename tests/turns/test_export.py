@@ -1,0 +1,143 @@
+"""Plans as lines of JSON, with what came of them."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from efforts import actions, recording
+from efforts.domain.planner import plan
+from efforts.models import Branch, ContextPlan, RetrievalSet, Run, ToolTrace
+from efforts.snapshots import export, read_run
+from tests.efforts.talk import Talk
+
+
+class Planned(Talk):
+    """Every turn has a plan, as with a runner."""
+
+    def claim(self) -> recording.Lease:
+        lease = super().claim()
+        run = Run.objects.select_related("turn__session", "branch__parent").get(pk=lease.run_id)
+        recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+        return lease
+
+
+@pytest.fixture
+def talk(alice: User) -> Planned:
+    return Planned(actions.create_session(alice))
+
+
+def exported(talk: Talk, **options: Any) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text(talk, **options).splitlines()]
+
+
+def text(talk: Talk, **options: Any) -> str:
+    out = StringIO()
+    call_command("export_session", str(talk.session.pk), plans=True, stdout=out, stderr=StringIO(), **options)
+    return out.getvalue()
+
+
+def test_every_plan_is_a_line_that_can_be_read_back(talk: Planned) -> None:
+    for said in ("One", "Two", "Three"):
+        talk.ask(said)
+    lines, rows = exported(talk), list(ContextPlan.objects.order_by("created_at"))
+    assert [line["plan"] for line in lines] == [str(row.pk) for row in rows]
+    assert [line["turn"] for line in lines] == [1, 2, 3]
+    for line, row in zip(lines, rows, strict=True):
+        assert (line["v"], line["planner"], line["call"]) == (1, row.planner_version, 1)
+        assert line["request_sha256"] == row.request_sha256
+        assert (line["budget"]["setting"], line["budget"]["effective"]) == (16_000, row.budget)
+        assert sum(line["sections"].values()) == line["usage"]["counted"] == row.tokens
+        assert [item["title"] for item in line["items"]] == [item["title"] for item in row.body["items"]]
+        assert all(item["sentence"] for item in line["items"])
+
+
+def test_tools_retrievals_usage_and_verdict_go_with_the_plan(talk: Planned) -> None:
+    talk.concluded("Payment webhook", "The signature has expired.")
+    talk.ask("What was it?", ("search_efforts", {"query": "payment"}), ("reopen_effort", {"id": "nothing"}))
+    run = Run.objects.latest("created_at")
+    ContextPlan.objects.filter(run=run).update(prompt_tokens=1_000, cached_tokens=640)
+    actions.judge_run(run, "bad", why="It was the key.", actor=talk.session.owner)
+    line = exported(talk)[-1]
+    assert (line["usage"]["reported"], line["usage"]["cached"]) == (1_000, 640)
+    assert [tool["name"] for tool in line["tools"]] == ["search_efforts", "reopen_effort"]
+    assert "There is no effort" in line["tools"][1]["error"]
+    found = RetrievalSet.objects.get()
+    [retrieval] = line["retrievals"]
+    assert (retrieval["retrieval"], retrieval["result_hash"]) == (str(found.pk), found.result_hash)
+    assert [(hit["rank"], hit["effort"], hit["turn"]) for hit in retrieval["items"]] == [(1, "payment-webhook", None)]
+    assert line["tools"][0]["result_sha256"] == ToolTrace.objects.earliest("id").result_sha256
+    assert (line["outcome"]["state"], line["outcome"]["verdict"]) == ("completed", "bad")
+    assert line["outcome"]["why"] == "It was the key."
+
+
+def test_no_secret_is_exported(talk: Planned) -> None:
+    talk.ask("Search.", ("search_messages", {"query": "password=hunter22"}))
+    run = Run.objects.get()
+    actions.judge_run(run, "bad", why="It showed sk-abcdefghij0123456789.", actor=talk.session.owner)
+    assert "hunter22" not in text(talk)
+    assert "abcdefghij0123456789" not in text(talk)
+    [line] = exported(talk)
+    assert line["retrievals"][0]["query"] == "password=[masked]"
+    assert line["masked"] >= 2
+
+
+def test_the_order_is_the_same_each_time_branch_by_branch(talk: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "CHUNK", 2)
+    side = Branch.objects.create(session=talk.session, name="side", parent=talk.branch, fork_turn=0)
+    other = Planned(talk.session, side)
+    for number in range(3):
+        talk.ask(f"Here {number}")
+        other.ask(f"There {number}")
+    # Two plans of one moment, at the end of a chunk.
+    ContextPlan.objects.filter(branch=side).update(created_at=ContextPlan.objects.earliest("created_at").created_at)
+    lines = exported(talk)
+    assert [line["branch"] for line in lines] == [str(talk.branch.pk)] * 3 + [str(side.pk)] * 3
+    assert len({line["plan"] for line in lines}) == 6
+    assert text(talk) == text(talk)
+
+
+def test_reading_takes_the_same_number_of_queries_however_many_plans(talk: Planned) -> None:
+    talk.ask("Search.", ("search_messages", {"query": "harbour"}))
+    few = queries(talk)
+    for number in range(5):
+        talk.ask(f"Harbour {number}", ("search_messages", {"query": "harbour"}))
+    assert queries(talk) == few
+
+
+def queries(talk: Talk) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        assert list(export.plan_lines(talk.session))
+    return len(captured)
+
+
+def test_a_file_has_its_name_only_when_it_is_whole(talk: Planned, tmp_path: Path) -> None:
+    talk.ask("One")
+    out = tmp_path / "plans.jsonl"
+    assert text(talk, out=out) == ""
+    assert out.read_text() == text(talk)
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_what_cannot_be_exported_is_said(talk: Planned, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="There is no session"):
+        call_command("export_session", str(uuid4()), plans=True)
+    with pytest.raises(CommandError, match="--plans"):
+        call_command("export_session", str(talk.session.pk))
+    with pytest.raises(CommandError, match="cannot be written"):
+        text(talk, out=tmp_path / "nowhere" / "plans.jsonl")
+
+
+def test_a_conversation_without_plans_exports_nothing(talk: Planned) -> None:
+    assert text(talk) == ""
