@@ -52,6 +52,7 @@ def check_ended(run: Run) -> None:
 
 
 def log(run: Run, actor: User, *, verdict: str | None, why: str) -> None:
+    # Of no branch: the turn is also shown in those that fork after it.
     data = {"run": str(run.pk), "turn": run.turn.number, "verdict": verdict, "why": why}
     events.append(run.turn.session_id, "run.judged", data, actor=actor)
 
