@@ -68,6 +68,12 @@ class SessionSettingsForm(forms.Form):
     ambient_window = forms.IntegerField(
         label="Window, turns", min_value=0, help_text="How many turns outside any effort stay in the prompt."
     )
+    prefer_cache = forms.BooleanField(
+        label="Prefer the cache",
+        required=False,
+        help_text="Turns leave a full window in blocks, 10 down to 6: prompts keep their beginning, so that replies "
+        "begin sooner and cost less. The model sees a few turns less.",
+    )
     quiet_notices = forms.BooleanField(label="Fold the notes between the turns", required=False)
 
     def __init__(self, session: Session, data: Mapping[str, Any] | None = None) -> None:
@@ -78,6 +84,7 @@ class SessionSettingsForm(forms.Form):
             "model": "" if session.model == BUILTIN_MODEL else session.model,
             "budget": session.budget,
             "ambient_window": session.ambient_window,
+            "prefer_cache": session.prefer_cache,
             "quiet_notices": session.quiet_notices,
         }
         super().__init__(data, initial=initial)
@@ -93,6 +100,7 @@ class SessionSettingsForm(forms.Form):
             "model": typed or option.model,
             "budget": self.cleaned_data["budget"],
             "ambient_window": self.cleaned_data["ambient_window"],
+            "prefer_cache": self.cleaned_data["prefer_cache"],
             "quiet_notices": self.cleaned_data["quiet_notices"],
         }
 

@@ -216,6 +216,7 @@ def set_budget(session: Session, budget: Any, *, actor: User) -> None:
         budget=budget,
         ambient_window=session.ambient_window,
         quiet_notices=session.quiet_notices,
+        prefer_cache=session.prefer_cache,
     )
 
 
@@ -228,6 +229,7 @@ def configure_session(
     budget: int,
     ambient_window: int,
     quiet_notices: bool = False,
+    prefer_cache: bool = False,
 ) -> Session:
     check_range("budget", "The budget", budget, SMALLEST_BUDGET, LARGEST_BUDGET)
     check_range("ambient_window", "The window", ambient_window, 0, LARGEST_WINDOW)
@@ -235,16 +237,18 @@ def configure_session(
     if endpoint and endpoint.owner_id != session.owner_id:
         raise Refused("not_yours", "There is no such model among yours.")
     with transaction.atomic():
-        session.endpoint, session.model = endpoint, model
-        session.budget, session.ambient_window, session.quiet_notices = budget, ambient_window, quiet_notices
-        session.save(update_fields=["endpoint", "model", "budget", "ambient_window", "quiet_notices"])
-        data = {
-            "endpoint": endpoint and endpoint.pk,
+        chosen = {
             "model": model,
             "budget": budget,
             "ambient_window": ambient_window,
             "quiet_notices": quiet_notices,
+            "prefer_cache": prefer_cache,
         }
+        session.endpoint = endpoint
+        for name, value in chosen.items():
+            setattr(session, name, value)
+        session.save(update_fields=["endpoint", *chosen])
+        data = {"endpoint": endpoint and endpoint.pk, **chosen}
         events.append(session.pk, "session.configured", data, actor=actor)
     return session
 

@@ -8,7 +8,7 @@ from typing import Any
 from .canonical import canonical_json, request_sha256
 from .conversation import MESSAGE_OVERHEAD, PRIMING
 from .items import RULES, items_of
-from .layers import Choice, Fragments, Kept, Layer, cut_at, cut_of, headline_line, layers_of, rule_line
+from .layers import Choice, Fragments, Kept, Layer, block_start, cut_at, cut_of, headline_line, layers_of, rule_line
 from .plan import Layout, Plan, PlanInputs
 from .rendering import (
     MARKS,
@@ -217,4 +217,5 @@ def layout_of(inputs: PlanInputs, choice: Choice) -> Layout:
         cuts={key: cut for key, cut in cuts.items() if cut.first_kept or cut.cut_through},
         headlines=tuple(headline.pointer for headline in choice.headlines),
         seen=max((headline.pointer for headline in inputs.headlines), default=0),
+        block=block_start(inputs),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from .canonical import canonical_json, sha256
 from .conversation import PastTurn
-from .layers import Choice, Kept, Layer, folds, headline_line, layers_of, rule_line, turn_tokens
+from .layers import Choice, Kept, Layer, block_start, folds, headline_line, layers_of, rule_line, turn_tokens
 from .plan import Cut, Item, PlanInputs
 from .reasons import Reason
 from .rendering import Recipe, Sources, render_messages
@@ -99,6 +99,8 @@ def reason_of(inputs: PlanInputs, layer: Layer, kept: Kept, turn: PastTurn) -> R
     if turn in kept.turns:
         cut = any(message.id in kept.cuts and not folds(message) for message in turn.visible)
         return Reason.CUT_TO_FIT if cut else SHOWN[layer.kind]
+    if layer.kind == "ambient" and turn.number < block_start(inputs):
+        return Reason.WINDOW_IN_BLOCKS
     # Not the same as being over budget now: it may even fit again, and stays out all the same.
     before = inputs.layout.under(inputs.base).cuts.get(layer.key, Cut()).first_kept
     if turn.number < before:

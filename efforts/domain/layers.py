@@ -19,6 +19,7 @@ from .conversation import (
     PastTurn,
 )
 from .plan import Cut, PlanInputs
+from .policy import WINDOW_BLOCK
 from .rendering import cut_text
 
 # Messages above LARGE tokens may be cut to HEAD + TAIL characters when the budget needs the room.
@@ -134,14 +135,26 @@ def eligible_turns(inputs: PlanInputs) -> tuple[PastTurn, ...]:
     return inputs.past[-inputs.ambient_window :] if inputs.ambient_window else ()
 
 
-def layers_of(inputs: PlanInputs) -> tuple[Layer, ...]:
-    """In the order of the prompt."""
-    eligible = eligible_turns(inputs)
-    outside = inputs.past[: len(inputs.past) - len(eligible)]
-    older = OlderTurns(
+def outside_window(inputs: PlanInputs) -> OlderTurns:
+    outside = inputs.past[: len(inputs.past) - len(eligible_turns(inputs))]
+    return OlderTurns(
         last=outside[-1].number if outside else inputs.older.last,
         tokens=inputs.older.tokens + sum(turn.cost for turn in outside),
     )
+
+
+def block_start(inputs: PlanInputs) -> int:
+    """The first turn of a window that is cut in blocks: as the last call left it, until that is more than a window."""
+    window, before = eligible_turns(inputs), inputs.layout.block
+    outside = outside_window(inputs).last
+    if not inputs.prefer_cache or not window or not outside or outside < before:
+        return before if inputs.prefer_cache else 0
+    return window[-max(int(inputs.ambient_window * WINDOW_BLOCK), 1) :][0].number
+
+
+def layers_of(inputs: PlanInputs) -> tuple[Layer, ...]:
+    """In the order of the prompt."""
+    eligible, older = eligible_turns(inputs), outside_window(inputs)
     order = ("expanded", "awaiting", "open", "active")
     efforts = sorted(inputs.efforts, key=lambda effort: (order.index(effort.kind), effort.opened_turn, effort.slug))
     return (Layer(key="", kind="ambient", turns=eligible, older=older), *map(effort_layer, efforts))

@@ -14,7 +14,7 @@ from .reasons import REMEDIES, SENTENCES, Reason
 from .rendering import Recipe
 
 # Raise it when the same inputs give another plan: verify_plans tells plans of other versions apart.
-PLANNER_VERSION = "3"
+PLANNER_VERSION = "4"
 # Characters of a hash: they tell an input that changed from one that did not, and guard nothing.
 FINGERPRINT = 8
 
@@ -48,27 +48,30 @@ class Layout:
 
     `cuts` by the layer's key: an effort's id, "" for ambient. `headlines` are pointers in their order, `seen` the
     newest one that was considered. All of it holds as long as `base` is the same: the budget, and the count of changes
-    of effort.
+    of effort. `block` is the first turn of the window where that is cut in blocks; it holds whatever changes.
     """
 
     base: str = ""
     cuts: Mapping[str, Cut] = field(default_factory=dict)
     headlines: tuple[int, ...] = ()
     seen: int = 0
+    block: int = 0
 
     def under(self, base: str) -> Layout:
         """What of it still stands: all; or, once the base is another, only the order of the headlines."""
         # A larger budget must be able to bring turns back at once; a smaller one needs cuts of its own.
-        return self if self.base == base else Layout(base=base, headlines=self.headlines)
+        return self if self.base == base else Layout(base=base, headlines=self.headlines, block=self.block)
 
     def to_json(self) -> dict[str, Any]:
         cuts = {key: [cut.first_kept, cut.cut_through] for key, cut in self.cuts.items()}
-        return {"base": self.base, "cuts": cuts, "headlines": list(self.headlines), "seen": self.seen}
+        block = {"block": self.block} if self.block else {}
+        return {"base": self.base, "cuts": cuts, "headlines": list(self.headlines), "seen": self.seen, **block}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Layout:
         cuts = {key: Cut(first_kept=first, cut_through=through) for key, (first, through) in value["cuts"].items()}
-        return cls(base=value["base"], cuts=cuts, headlines=tuple(value["headlines"]), seen=value["seen"])
+        block = value.get("block", 0)
+        return cls(base=value["base"], cuts=cuts, headlines=tuple(value["headlines"]), seen=value["seen"], block=block)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +80,8 @@ class PlanInputs:
 
     `past` holds the newest ambient turns, `older` the sum of all before them; `efforts` those whose turns are shown,
     `headlines` the concluded ones in short, `unlisted` how many more are concluded. `epoch` counts changes of effort.
-    `constraints` are those in force, in the order in which they are sent.
+    `constraints` are those in force, in the order in which they are sent. With `prefer_cache` the ambient window is cut
+    in blocks.
     """
 
     budget: Budget
@@ -97,6 +101,7 @@ class PlanInputs:
     unlisted: int = 0
     epoch: int = 0
     constraints: tuple[Constraint, ...] = ()
+    prefer_cache: bool = False
 
     @property
     def has_efforts(self) -> bool:

@@ -19,6 +19,7 @@ from .layers import (
     Choice,
     Kept,
     Layer,
+    block_start,
     headline_tokens,
     layer_tokens,
     layers_of,
@@ -82,7 +83,7 @@ def log_tokens(inputs: PlanInputs) -> dict[str, int]:
 def fill(inputs: PlanInputs, room: int) -> Choice:
     layout = inputs.layout.under(inputs.base)
     layers = layers_of(inputs)
-    cuts = {layer.key: layout.cuts.get(layer.key, Cut()) for layer in layers}
+    cuts = {layer.key: begun(inputs, layer, layout.cuts.get(layer.key, Cut())) for layer in layers}
     standing = {layer.key: stand(inputs, layer, cuts[layer.key]) for layer in layers}
     headlines = in_order(inputs, layout)
     demands = dict.fromkeys(ORDER, 0)
@@ -97,6 +98,12 @@ def fill(inputs: PlanInputs, room: int) -> Choice:
         given[layer.kind] -= layer_tokens(inputs, layer, kept)
         chosen[layer.key] = kept
     return Choice(layers=chosen, headlines=fit_headlines(inputs, headlines, given["summary"]))
+
+
+def begun(inputs: PlanInputs, layer: Layer, cut: Cut) -> Cut:
+    """Where a layer begins before the budget is asked."""
+    block = block_start(inputs) if layer.kind == "ambient" else 0
+    return replace(cut, first_kept=max(cut.first_kept, block))
 
 
 def stand(inputs: PlanInputs, layer: Layer, cut: Cut) -> Kept:

@@ -2,5 +2,7 @@
 
 # Turns and not messages or lines, so that one long reply does not push out all others.
 AMBIENT_WINDOW = 10
+# What is left of a full window that is cut in blocks: 6 of 10 turns.
+WINDOW_BLOCK = 0.6
 # Of silence, after which the next message begins a new work session.
 WORK_SESSION_HOURS = 8

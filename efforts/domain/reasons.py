@@ -15,6 +15,7 @@ class Reason(StrEnum):
     AMBIENT_WINDOW = "ambient_window"
     CUT_TO_FIT = "cut_to_fit"
     OUTSIDE_AMBIENT_WINDOW = "outside_ambient_window"
+    WINDOW_IN_BLOCKS = "window_in_blocks"
     OVER_BUDGET = "over_budget"
     BEFORE_FIRST_KEPT = "before_first_kept"
     ACTIVE_EFFORT = "active_effort"
@@ -35,6 +36,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.AMBIENT_WINDOW: "Among the last {window} turns outside any effort.",
     Reason.CUT_TO_FIT: "Shown, with its long messages cut to beginning and end.",
     Reason.OUTSIDE_AMBIENT_WINDOW: "Older than the last {window} turns.",
+    Reason.WINDOW_IN_BLOCKS: "Left the window in a block: this conversation prefers the cache.",
     Reason.OVER_BUDGET: "Does not fit the budget.",
     Reason.BEFORE_FIRST_KEPT: "Left when the budget was full, and stays out so that the prompt keeps its beginning.",
     Reason.ACTIVE_EFFORT: "The active effort is shown in full.",
@@ -48,6 +50,7 @@ SENTENCES: dict[Reason, str] = {
 
 REMEDIES: dict[Reason, str] = {
     Reason.OUTSIDE_AMBIENT_WINDOW: "Ask about it: the model can search. Or raise the window in the settings.",
+    Reason.WINDOW_IN_BLOCKS: 'Ask about it: the model can search. Or take "Prefer the cache" back in the settings.',
     Reason.OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the settings.",
     Reason.BEFORE_FIRST_KEPT: "Raise the budget in the settings.",
     Reason.EFFORT_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget, or ask for the turns you mean.",

@@ -32,6 +32,9 @@ class Session(models.Model):
     model = models.CharField(max_length=200, blank=True, help_text="Empty: the default model of the installation.")
     budget = models.PositiveIntegerField(default=DEFAULT_BUDGET, help_text="Tokens a prompt may have at most.")
     ambient_window = models.PositiveSmallIntegerField(default=AMBIENT_WINDOW, help_text="Turns.")
+    prefer_cache = models.BooleanField(
+        default=False, help_text="Cut the window in blocks, so that prompts keep their beginning."
+    )
     event_seq = models.PositiveBigIntegerField(default=0, help_text="Number of the last event.")
     quiet_notices = models.BooleanField(default=False, help_text="Fold what the program notes between the turns.")
     is_example = models.BooleanField(default=False)

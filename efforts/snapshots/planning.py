@@ -73,7 +73,8 @@ def plan_inputs(
     expanded: Collection[str] | None = None,
     at: datetime | None = None,
 ) -> PlanInputs:
-    """`chosen` is a run's settings: model, budget, window, reply, reply_limit, ambient_window, cut_current.
+    """`chosen` is a run's settings: model, budget, window, reply, reply_limit, ambient_window,
+    prefer_cache, cut_current.
 
     `expanded`: efforts to take for expanded instead of those that are. `at`: only plans before it leave their layout.
     """
@@ -104,6 +105,8 @@ def plan_inputs(
         unlisted=layers.unlisted,
         epoch=branch.effort_epoch,
         constraints=constraints_in_force(branch.session_id),
+        # A run from before there was this setting did without.
+        prefer_cache=chosen.get("prefer_cache", False),
     )
     return replace(inputs, layout=read_layout(branch, inputs.layout_key, at))
 
@@ -143,4 +146,5 @@ def chosen_settings(session: Session) -> dict[str, Any]:
         "reply": REPLY_RESERVE,
         "reply_limit": choice.reply_limit,
         "ambient_window": session.ambient_window,
+        "prefer_cache": session.prefer_cache,
     }

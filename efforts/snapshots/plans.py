@@ -85,6 +85,7 @@ class PlanView:
     encoding: str
     everything_tokens: int
     actual_prompt_tokens: int | None = None
+    prefer_cache: bool = False
     sections: tuple[SectionView, ...] = ()
     included: tuple[ItemView, ...] = ()
     excluded: tuple[ItemView, ...] = ()
@@ -132,6 +133,7 @@ def preview(branch: Branch, *, draft_text: str = "") -> PlanView:
         "setting": session.budget,
         "encoding": settings.CCM_ENCODING,
         "everything_tokens": everything,
+        "prefer_cache": session.prefer_cache,
     }
     try:
         chosen = chosen_settings(session)
@@ -172,6 +174,7 @@ def stored_plan(row: ContextPlan) -> PlanView:
         encoding=row.encoding,
         everything_tokens=said_so_far(row.branch),
         actual_prompt_tokens=row.prompt_tokens,
+        prefer_cache=row.run.settings.get("prefer_cache", False),
         **lists(items, body["sections"], row.budget),
     )
 

@@ -34,6 +34,7 @@ NAMES = {
     "budget": "settings",
     "ambient_window": "settings",
     "cut_current": "settings",
+    "prefer_cache": "settings",
 }
 
 

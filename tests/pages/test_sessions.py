@@ -10,6 +10,7 @@ from django.test import Client
 
 from efforts import actions
 from efforts.models import Endpoint, Session
+from efforts.snapshots.planning import chosen_settings
 
 from .conftest import HTMX
 
@@ -124,3 +125,15 @@ def test_nobody_uses_the_model_of_another(as_alice: Client, bob: User, session: 
     endpoint = Endpoint.objects.create(owner=bob, name="Bobs", base_url="http://127.0.0.1:1/v1")
     answer = as_alice.post(address("settings/"), {**SETTINGS, "endpoint": f"endpoint:{endpoint.pk}"})
     assert answer.status_code == 422
+
+
+def test_the_cache_is_preferred_where_the_settings_say_so_and_the_page_says_it(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    told = "turns leave a full window in blocks"
+    assert told not in as_alice.get(address("context/")).content.decode()
+    as_alice.post(address("settings/"), {**SETTINGS, "prefer_cache": "on"}, headers=HTMX)
+    assert told in as_alice.get(address("context/")).content.decode()
+    assert chosen_settings(Session.objects.get(pk=session.pk))["prefer_cache"] is True
+    as_alice.post(address("settings/"), SETTINGS, headers=HTMX)
+    assert told not in as_alice.get(address("context/")).content.decode()

@@ -183,6 +183,7 @@ def histories(
         headlines=headlines,
         unlisted=draw(st.sampled_from((0, 0, 1, 40))),
         constraints=draw(RULES),
+        prefer_cache=draw(st.booleans()),
     )
 
 
@@ -239,6 +240,7 @@ def layouts(budget: Budget, number: int, headlines: Sequence[Headline]) -> st.Se
             cuts=st.dictionaries(st.sampled_from(("", "effort-0", "effort-1", "effort-3")), cuts, max_size=3),
             headlines=st.lists(st.sampled_from([*pointers, 5]), unique=True, max_size=4).map(tuple),
             seen=st.sampled_from((0, 31, *pointers)),
+            block=st.one_of(st.just(0), st.integers(max(number - 20, 0), number)),
         ),
     )
 

@@ -28,7 +28,9 @@ TURNS = 60
 PUSHED_OUT = (Reason.OVER_BUDGET, Reason.EFFORT_OVER_BUDGET, Reason.BEFORE_FIRST_KEPT)
 
 
-def talk(sizes: list[tuple[int, int]], *, window: int = 10, budget: int = 4_000) -> Iterator[tuple[PlanInputs, Plan]]:
+def talk(
+    sizes: list[tuple[int, int]], *, window: int = 10, budget: int = 4_000, prefer_cache: bool = False
+) -> Iterator[tuple[PlanInputs, Plan]]:
     """Turns of so many words asked and answered, one call each."""
     log, layout = Log(count=four_letters), Layout()
     turns: list[PastTurn] = []
@@ -46,6 +48,7 @@ def talk(sizes: list[tuple[int, int]], *, window: int = 10, budget: int = 4_000)
             ambient_window=window,
             layout=layout,
             count=four_letters,
+            prefer_cache=prefer_cache,
         )
         planned = plan(inputs)
         yield inputs, planned
@@ -188,3 +191,31 @@ def test_a_cut_frees_headroom_so_that_the_next_turns_need_none() -> None:
     steps = [following - before for before, following in pairwise(firsts)]
     assert max(steps) >= 2
     assert steps.count(0) > len(steps) / 2
+
+
+def test_where_the_cache_is_preferred_a_full_window_loses_a_block_and_grows_again() -> None:
+    shown = [len(kept_turns(*call)) for call in talk([(5, 20)] * 24, budget=16_000, prefer_cache=True)]
+    assert shown == [*range(11), 6, 7, 8, 9, 10, 6, 7, 8, 9, 10, 6, 7, 8]
+
+
+def test_a_block_that_left_says_so_and_a_change_of_effort_brings_nothing_back() -> None:
+    *_, (inputs, planned) = talk([(5, 20)] * 13, budget=16_000, prefer_cache=True)
+    [out] = [item for item in planned.items if item.reason == Reason.WINDOW_IN_BLOCKS]
+    assert out.turns == (3, 5)
+    assert "Prefer the cache" in out.remedy
+    following = replace(after(inputs, planned), epoch=inputs.epoch + 1)
+    assert first_shown(following, plan(following)) == first_shown(inputs, planned) == 6
+
+
+def test_without_it_the_window_slides_and_the_layout_keeps_no_block() -> None:
+    *_, (inputs, planned) = talk([(5, 20)] * 13, budget=16_000)
+    assert len(kept_turns(inputs, planned)) == 10
+    assert "block" not in planned.layout.to_json()
+    *_, (inputs, planned) = talk([(5, 20)] * 13, budget=16_000, prefer_cache=True)
+    assert Layout.from_json(planned.layout.to_json()) == planned.layout
+    assert planned.layout.block == 6
+
+
+def test_a_window_of_one_turn_keeps_one() -> None:
+    calls = talk([(5, 20)] * 5, window=1, budget=16_000, prefer_cache=True)
+    assert [len(kept_turns(*call)) for call in calls] == [0, 1, 1, 1, 1]

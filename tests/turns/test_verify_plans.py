@@ -253,3 +253,14 @@ async def test_another_request_from_the_same_inputs_is_a_failure(
 @pytest.mark.django_db
 def test_no_plans_hold() -> None:
     assert verify()["status"] == 0
+
+
+async def test_a_window_cut_in_blocks_is_planned_again_the_same(stage: Stage, runner: Runner) -> None:
+    changes = {"prefer_cache": True, "ambient_window": 2}
+    await read(Session.objects.filter(pk=stage.session.pk).update, **changes)
+    for number in range(6):
+        await stage.ask(f"Number {number}")
+    blocks = [plan.body["layout"].get("block", 0) for plan in await read(list, ContextPlan.objects.all())]
+    assert blocks == [0, 0, 0, 3, 3, 5]
+    found = await read(verify, "--plan-again")
+    assert (found["status"], found["planned_again"], found["apart"]) == (0, 6, {})
