@@ -21,6 +21,7 @@ from .conversation import (
 from .plan import Cut, PlanInputs
 from .policy import WINDOW_BLOCK
 from .rendering import cut_text
+from .toolbox import FINDERS
 
 # Messages above LARGE tokens may be cut to HEAD + TAIL characters when the budget needs the room.
 LARGE = 600
@@ -40,10 +41,6 @@ STUB = "[Turns 1-{last} ({tokens} tokens) are not shown. Use search_messages to 
 EFFORT_STUB = "[Turns {first}-{last} of {slug} ({tokens} tokens) are not shown. Use read_effort to read them.]"
 CUT = "[… {tokens} tokens in all, the middle is not shown. read_message({id}) shows it.]"
 FOLDED = "[… the result of {tool}, {tokens} tokens, was shown in its own turn. Call it again to see it.]"
-# Found again at any time: their results are shown whole in their own turn, and afterwards as one line.
-FINDERS = frozenset(
-    {"search_messages", "search_efforts", "read_message", "read_effort", "expand_effort", "effort_status"}
-)
 # A shorter result is not worth a line that says it was there.
 SHORT = 40
 RULE = "{number}. {text}"
@@ -208,6 +205,7 @@ def turn_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], cuts: frozenset[i
 
 
 def folds(message: LogMessage) -> bool:
+    """Results of finders are shown whole in their own turn, and afterwards as one line."""
     return message.role == "tool" and message.tool_name in FINDERS and message.tokens > SHORT
 
 

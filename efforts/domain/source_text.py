@@ -8,23 +8,10 @@ from dataclasses import dataclass
 
 from .canonical import canonical_json, sha256
 from .conversation import LogMessage, PastTurn, Role, ToolCall
+from .toolbox import CONTROLS, FINDERS
 
 # What they return was said elsewhere or is the program's own bookkeeping: a summary of it would be of something else.
-NEVER_SOURCE = frozenset(
-    {
-        "open_effort",
-        "close_effort",
-        "reopen_effort",
-        "switch_effort",
-        "expand_effort",
-        "collapse_effort",
-        "effort_status",
-        "search_efforts",
-        "search_messages",
-        "read_effort",
-        "read_message",
-    }
-)
+NEVER_SOURCE = CONTROLS | FINDERS
 
 
 @dataclass(frozen=True, kw_only=True)

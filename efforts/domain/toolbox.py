@@ -75,3 +75,9 @@ TOOLS: tuple[dict[str, Any], ...] = (
     READ_MESSAGE,
     RECORD,
 )
+# They change where efforts stand and tell nothing that was said.
+CONTROLS = frozenset({"open_effort", "close_effort", "reopen_effort", "switch_effort", "collapse_effort"})
+# What they return was said elsewhere, and can be found again at any time.
+FINDERS = frozenset(
+    {"search_messages", "search_efforts", "read_message", "read_effort", "expand_effort", "effort_status"}
+)

@@ -9,9 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Sum
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from efforts import actions
 from efforts.domain.lifecycle import EFFORT_MOVES, RETRYABLE, EffortStatus, RunState
@@ -32,6 +31,7 @@ from efforts.models import (
 from efforts.recording import COMPLETED, STOPPED, Ending, Lease
 from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
 from tests.efforts.talk import Talk
+from tests.machines import assert_whole
 
 FAILED = Ending(state=RunState.FAILED, code="broken_stream", text="The stream broke.")
 NAMES = ["Bug", "Bug ", "bugs", "Vacation", "../../evil", "日本旅行", "תיקון הבאג", "\u202eabc", "", "...", "x" * 300]
@@ -293,27 +293,12 @@ def next_request(talk: Talk) -> str:
     return plan(inputs).request_sha256
 
 
-def assert_whole(examples: int, steps: int) -> None:
-    run_state_machine_as_test(
-        Efforts,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=steps,
-            deadline=None,
-            report_multiple_bugs=False,
-            suppress_health_check=list(HealthCheck),
-            # To see the shortest story that goes wrong, add Phase.shrink; it takes minutes.
-            phases=[Phase.reuse, Phase.generate],
-        ),
-    )
-
-
 @pytest.mark.django_db
 def test_efforts_stay_whole() -> None:
-    assert_whole(examples=4, steps=100)
+    assert_whole(Efforts, examples=4, steps=100)
 
 
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_many_efforts_stay_whole() -> None:
-    assert_whole(examples=10, steps=100)
+    assert_whole(Efforts, examples=10, steps=100)

@@ -14,14 +14,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
     invariant,
     rule,
-    run_state_machine_as_test,
 )
 
 from efforts import actions, consumers, recording, snapshots
@@ -31,6 +29,7 @@ from efforts.errors import Refused
 from efforts.models import Branch, Event, Message, Run, Session, Turn
 from efforts.orchestrator import read_and_plan
 from efforts.recording import COMPLETED, STOPPED, Delta, Ending, Lease, LeaseLost, Reply
+from tests.machines import assert_whole
 from tests.sockets.follower import Call, Follower, Page
 
 FAILED = Ending(state=RunState.FAILED, code="broken_stream", text="The stream broke.")
@@ -435,27 +434,12 @@ class Conversation(RuleBasedStateMachine):
             assert turn.live_text == page.live.get((str(turn.run_id), turn.live_call), "")
 
 
-def assert_whole(examples: int, steps: int) -> None:
-    run_state_machine_as_test(
-        Conversation,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=steps,
-            deadline=None,
-            report_multiple_bugs=False,
-            suppress_health_check=list(HealthCheck),
-            # To see the shortest story that goes wrong, add Phase.shrink; it takes minutes.
-            phases=[Phase.reuse, Phase.generate],
-        ),
-    )
-
-
 @pytest.mark.django_db
 def test_conversations_stay_whole() -> None:
-    assert_whole(examples=30, steps=40)
+    assert_whole(Conversation, examples=30, steps=40)
 
 
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_many_long_conversations_stay_whole() -> None:
-    assert_whole(examples=50, steps=60)
+    assert_whole(Conversation, examples=50, steps=60)

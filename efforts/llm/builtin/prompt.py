@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from efforts.domain.toolbox import CONTROLS
 from efforts.llm.builtin.passages import Text
 from efforts.llm.builtin.replies import is_built_in, is_own_line
 
@@ -33,18 +34,7 @@ UNLISTED = re.compile(r"^Not listed: ([\d,]+) concluded efforts?\b")
 THIS_TURN = re.compile(r"^This is turn [\d,]+\.$")
 NO_EFFORT = "none"
 SUMMARY = "summary of "
-SILENT_TOOLS = frozenset(
-    (
-        "open_effort",
-        "close_effort",
-        "reopen_effort",
-        "switch_effort",
-        "expand_effort",
-        "collapse_effort",
-        "effort_status",
-        "record",
-    )
-)
+SILENT_TOOLS = CONTROLS | {"expand_effort", "effort_status", "record"}
 
 
 @dataclass(frozen=True, kw_only=True)

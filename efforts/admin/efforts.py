@@ -1,0 +1,122 @@
+"""Efforts with their states and pointers, and the rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db import models
+from django.db.models import Count
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from efforts.models import Constraint, ContextPointer, Effort, EffortState
+
+from .base import ReadOnly, linked, links, standing
+
+
+@admin.register(Effort)
+class EffortAdmin(ReadOnly):
+    list_display = ("slug", "name", "where_it_stands", "labelled", "of_session", "of_events", "created_at", "on_page")
+    list_filter = ("states__status",)
+    search_fields = ("slug", "name", "session__title", "session__id", "pointers__text")
+    date_hierarchy = "created_at"
+    list_select_related = ("session",)
+    readonly_fields = ("of_states", "of_pointers", "labelled", "of_events", "on_page")
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
+        rows = super().get_queryset(request).prefetch_related("states__branch", "states__effort")
+        counted: models.QuerySet[Any] = rows.annotate(labelled=Count("labels", distinct=True))
+        return counted
+
+    @admin.display(description="Status")
+    def where_it_stands(self, row: Effort) -> str:
+        return ", ".join(standing(state) for state in row.states.all()) or "-"
+
+    @admin.display(description="Turns", ordering="labelled")
+    def labelled(self, row: Any) -> int:
+        return int(row.labelled)
+
+    of_session = linked("session")
+
+    @admin.display(description="Events")
+    def of_events(self, row: Effort) -> SafeString:
+        address = f"{reverse('admin:efforts_event_changelist')}?effort={row.pk}"
+        return format_html('<a href="{}">Events</a>', address)
+
+    @admin.display(description="In branches")
+    def of_states(self, row: Effort) -> SafeString:
+        return links(row.states.select_related("branch", "effort"))
+
+    @admin.display(description="Pointers")
+    def of_pointers(self, row: Effort) -> SafeString:
+        return links(row.pointers.all())
+
+
+@admin.register(EffortState)
+class EffortStateAdmin(ReadOnly):
+    owner_path = "branch__session__owner"
+    session_path = "branch__session"
+    list_display = (
+        "id",
+        "of_effort",
+        "of_branch",
+        "stands",
+        "summary",
+        "via",
+        "turns",
+        "tokens",
+        "expanded_turn",
+        "on_page",
+    )
+    list_filter = ("status", "summary", "via")
+    search_fields = ("effort__slug", "effort__name", "branch__session__title", "branch__session__id", "draft")
+    list_select_related = ("effort", "branch__session")
+
+    of_effort = linked("effort")
+
+    of_branch = linked("branch")
+
+    @admin.display(description="Status", ordering="status")
+    def stands(self, row: EffortState) -> str:
+        return f"{row.status}, active" if row.branch.active_effort_id == row.effort_id else row.status
+
+
+@admin.register(ContextPointer)
+class ContextPointerAdmin(ReadOnly):
+    owner_path = "branch__session__owner"
+    session_path = "branch__session"
+    list_display = ("id", "of_effort", "beginning", "state", "tokens", "actor", "created_at", "on_page")
+    list_filter = ("state",)
+    search_fields = ("text", "effort__slug", "effort__name", "branch__session__title", "branch__session__id")
+    date_hierarchy = "created_at"
+    list_select_related = ("effort", "branch__session", "actor")
+    readonly_fields = ("of_turns",)
+
+    of_effort = linked("effort")
+
+    @admin.display(description="Text")
+    def beginning(self, row: ContextPointer) -> str:
+        return row.text[:80]
+
+    @admin.display(description="Stands for")
+    def of_turns(self, row: ContextPointer) -> SafeString:
+        return links(entry.turn for entry in row.scope.select_related("turn").order_by("turn__number"))
+
+
+@admin.register(Constraint)
+class ConstraintAdmin(ReadOnly):
+    owner_path = "owner"
+    list_display = ("id", "beginning", "state", "by", "of_session", "owner", "created_at", "changed_at", "on_page")
+    list_filter = ("state", "by")
+    search_fields = ("text", "owner__username", "session__title", "session__id")
+    date_hierarchy = "created_at"
+    list_select_related = ("session", "owner")
+
+    @admin.display(description="Text")
+    def beginning(self, row: Constraint) -> str:
+        return row.text[:80]
+
+    of_session = linked("session")

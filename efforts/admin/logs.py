@@ -1,0 +1,84 @@
+"""What happened, in sessions and to accounts; and where models answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db import models
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from efforts.models import AccountEvent, Effort, Endpoint, Event
+
+from .base import ReadOnly, linked, pretty, seen_by
+
+
+class EffortFilter(admin.SimpleListFilter):
+    """Events about efforts; those of one where a link names it."""
+
+    title = "effort"
+    parameter_name = "effort"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        named = self.effort_of(request)
+        return [("any", "Any"), *([(str(named.pk), named.slug)] if named else [])]
+
+    def queryset(self, request: HttpRequest, rows: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        about = rows.filter(Q(kind__startswith="effort.") | Q(kind="turn.moved"))
+        if self.value() is None:
+            return rows
+        if named := self.effort_of(request):
+            return about.filter(session=named.session_id).filter(
+                Q(data__effort=named.slug) | Q(data__source=named.slug) | Q(data__target=named.slug)
+            )
+        return about
+
+    def effort_of(self, request: HttpRequest) -> Effort | None:
+        value = request.GET.get(self.parameter_name, "")
+        if not value.isdecimal():
+            return None
+        return seen_by(request, Effort.objects.all(), "session__owner").filter(pk=int(value)).first()
+
+
+@admin.register(Event)
+class EventAdmin(ReadOnly):
+    list_display = ("id", "seq", "kind", "of_effort", "of_session", "actor", "created_at", "on_page")
+    list_filter = (EffortFilter, "kind")
+    search_fields = ("kind", "session__title", "session__id", "data")
+    date_hierarchy = "created_at"
+    list_select_related = ("session", "actor")
+    exclude = ("data",)
+    readonly_fields = ("whole_data",)
+
+    @admin.display(description="Effort")
+    def of_effort(self, row: Event) -> str:
+        return row.data.get("effort") or "-"
+
+    of_session = linked("session")
+
+    @admin.display(description="Data")
+    def whole_data(self, row: Event) -> SafeString:
+        return pretty(row.data)
+
+
+@admin.register(AccountEvent)
+class AccountEventAdmin(ReadOnly):
+    owner_path = "owner"
+    session_path = ""
+    list_display = ("id", "kind", "owner", "actor", "created_at")
+    list_filter = ("kind",)
+    search_fields = ("kind", "owner__username")
+    date_hierarchy = "created_at"
+    list_select_related = ("owner", "actor")
+
+
+@admin.register(Endpoint)
+class EndpointAdmin(ReadOnly):
+    owner_path = "owner"
+    session_path = ""
+    list_display = ("name", "owner", "base_url", "model", "is_default", "created_at")
+    search_fields = ("name", "base_url", "owner__username")
+    exclude = ("key_encrypted",)
+    list_select_related = ("owner",)
