@@ -376,3 +376,16 @@ def test_a_key_leads_to_the_efforts(page: Page, provider: FakeProvider) -> None:
     page.locator("#scroller").focus()
     page.keyboard.press("e")
     expect(page.locator("#effort-auth-bug-row")).to_be_focused()
+
+
+@pytest.mark.parametrize("panel", ["efforts", "context"])
+def test_a_click_counts_while_the_panel_is_being_read_again(page: Page, provider: FakeProvider, panel: str) -> None:
+    begun(page, provider)
+    reading = re.compile(rf"/{panel}/(\?|$)")
+    # Never answered, so that the panel is still being read when the click comes.
+    page.route(reading, lambda route: None)
+    with page.expect_request(reading):
+        page.evaluate("(name) => document.body.dispatchEvent(new CustomEvent(name))", panel)
+    link = {"efforts": "Where was I?", "context": "Add a rule"}[panel]
+    page.get_by_role("link", name=link).click()
+    expect(page.locator("#dialog")).to_be_visible()
