@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('efforts', '0003_constraints'),
+        ('efforts', '0007_records'),
     ]
 
     operations = [
