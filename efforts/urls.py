@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from efforts.views import account, chat, constraints, efforts, plans, sessions, start
+from efforts.views import account, chat, constraints, efforts, plans, sessions, start, verdicts
 
 # Twice: of the main branch, and below the id of any other.
 OF_A_BRANCH = [
@@ -15,6 +15,7 @@ OF_A_BRANCH = [
     path("turns/<int:number>/retry/", chat.retry, name="retry"),
     path("turns/<int:number>/move/", efforts.move, name="move"),
     path("turns/<int:number>/plans/", plans.of_turn, name="turn_plans"),
+    path("turns/<int:number>/verdict/", verdicts.verdict, name="verdict"),
     path("runs/<uuid:run_id>/stop/", chat.stop, name="stop"),
     path("send/", chat.send, name="send"),
     path("context/", chat.context, name="context"),
@@ -46,6 +47,7 @@ urlpatterns = [
     path("s/<uuid:session_id>/delete/", sessions.delete, name="delete"),
     path("s/<uuid:session_id>/plans/<uuid:plan_id>/", plans.plan, name="plan"),
     path("s/<uuid:session_id>/plans/<uuid:plan_id>/request.json", plans.sent, name="plan_request"),
+    path("s/<uuid:session_id>/plans.jsonl", plans.export, name="plans_export"),
     path("settings/rules/new/", constraints.standing_new, name="standing_rule_new"),
     path("settings/rules/<int:pk>/edit/", constraints.standing_edit, name="standing_rule_edit"),
     path("settings/rules/<int:pk>/revoke/", constraints.standing_revoke, name="standing_rule_revoke"),

@@ -6,6 +6,7 @@ from .health import ModelHealth, model_health
 from .inspection import DifferenceView, RawRequest, compared, raw_request
 from .layers import branch_turns
 from .notices import NoticeGroup, NoticeView
+from .outcomes import OutcomeView, outcome_of
 from .pages import ChatPage, PartView, TurnView, chat_page, turn_view
 from .planning import RunSnapshot, counted_tokens, main_branch, read_run
 from .plans import ItemView, PlanView, SectionView, preview, replay, stored_plan
@@ -23,6 +24,7 @@ __all__ = [
     "ModelHealth",
     "NoticeGroup",
     "NoticeView",
+    "OutcomeView",
     "PartView",
     "PlanView",
     "RawRequest",
@@ -40,6 +42,7 @@ __all__ = [
     "efforts_view",
     "main_branch",
     "model_health",
+    "outcome_of",
     "preview",
     "raw_request",
     "read_run",

@@ -10,10 +10,13 @@ from efforts.models import ContextPlan, RetrievalSet, ToolTrace, Verdict
 
 @dataclass(frozen=True, kw_only=True)
 class OutcomeView:
+    """`is_last_attempt`: this run is the one whose answer is read, and judged."""
+
     state: str
     state_label: str
     error_text: str
     verdict: Verdict | None
+    is_last_attempt: bool
     tools: tuple[ToolTrace, ...]
     retrievals: tuple[RetrievalSet, ...]
 
@@ -25,6 +28,7 @@ def outcome_of(row: ContextPlan) -> OutcomeView:
         state_label=RunState(run.state).label,
         error_text=run.error_text,
         verdict=Verdict.objects.filter(run=run).first(),
+        is_last_attempt=run.turn.run_id == run.pk,
         tools=tuple(row.tool_traces.all()),
         retrievals=tuple(row.retrieval_sets.prefetch_related("items__effort", "items__turn")),
     )

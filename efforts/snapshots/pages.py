@@ -13,7 +13,7 @@ from django.db.models import Q
 from efforts.domain.lifecycle import RETRYABLE, RunState
 from efforts.events import DELTA
 from efforts.markdown import render
-from efforts.models import Branch, ContextPlan, Event, Message, Run, Session, Turn, TurnLabel
+from efforts.models import Branch, ContextPlan, Event, Message, Run, Session, Turn, TurnLabel, Verdict
 
 from .layers import branch_turns
 from .notices import NoticeGroup, notice_groups
@@ -64,6 +64,7 @@ class TurnView:
     plan_id: UUID | None = None
     effort: str = ""
     notices: tuple[NoticeGroup, ...] = ()
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,12 +109,14 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     plans = grouped(ContextPlan.objects.filter(run__in=runs).defer("body").order_by("call"), "run_id")
     live = live_texts(branch.session_id, runs)
     notices = notice_groups(branch)
+    verdicts = {verdict.run_id: verdict for verdict in Verdict.objects.filter(run__in=runs)}
     labels = dict(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn_id", "effort__slug"))
     return tuple(
         replace(
             one_view(turn, turn.run, branch, messages[turn.pk], plans.get(turn.run.pk, []), live),
             effort=labels.get(turn.pk, ""),
             notices=notices.get(turn.number, ()),
+            verdict=verdicts.get(turn.run.pk),
         )
         for turn in turns
         if turn.run is not None

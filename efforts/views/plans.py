@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from uuid import UUID
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from efforts import snapshots
 from efforts.models import ContextPlan, Message, Session
+from efforts.snapshots.export import plan_lines
 from efforts.snapshots.inspection import pretty
 from efforts.snapshots.sendings import NEWEST_PLANS
+from efforts.threads import read
 
 from .shared import OwnRequest, about, dialog, owned_branch, owned_session, page, part, turn_here
 
@@ -28,10 +31,11 @@ def plan(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
         "stored": stored,
         "plan": snapshots.stored_plan(stored),
         "difference": snapshots.compared(before, stored) if before else None,
+        "outcome": snapshots.outcome_of(stored),
         "raw": snapshots.raw_request(stored),
         **beside,
     }
-    return part(request, "plans/body.html", context) if request.htmx else page(request, "plans/page.html", context)
+    return part(request, "plans/drawer.html", context) if request.htmx else page(request, "plans/page.html", context)
 
 
 def owned_plan(session: Session, plan_id: UUID) -> ContextPlan:
@@ -58,6 +62,21 @@ def sent(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
     response = HttpResponse(text, content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="request-{str(stored.pk)[:8]}.json"'
     return response
+
+
+@require_GET
+def export(request: OwnRequest, session_id: UUID) -> StreamingHttpResponse:
+    """All plans of the conversation, secrets masked, written while they are read (docs/export.md)."""
+    session = owned_session(request, session_id)
+    response = StreamingHttpResponse(lines_of(session), content_type="application/jsonl")
+    response["Content-Disposition"] = f'attachment; filename="plans-{str(session.pk)[:8]}.jsonl"'
+    return response
+
+
+async def lines_of(session: Session) -> AsyncIterator[str]:
+    chunks = plan_lines(session)
+    while (lines := await read(next, chunks, None)) is not None:
+        yield "".join(f"{line}\n" for line in lines)
 
 
 @never_cache

@@ -1,11 +1,11 @@
 // The chat page: events from the socket to the log, commands from the person to the server.
 
-import { showPanel } from "./app.js";
 import { Composer } from "./composer.js";
 import { copyText, messageText } from "./copy.js";
 import { Efforts } from "./efforts.js";
 import { post, whyNot } from "./http.js";
 import { bind } from "./keys.js";
+import "./layers.js";
 import { Log } from "./log.js";
 import { Outbox } from "./outbox.js";
 import { Pending } from "./pending.js";
@@ -67,6 +67,7 @@ const EVENTS = {
     efforts.refresh();
     tell("conversations");
   },
+  "run.judged": (event) => log.refresh(event.turn),
   "session.renamed": (event) => {
     retitle(event.title);
     tell("conversations");
@@ -232,11 +233,6 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("click", (event) => {
   const back = event.target.closest("[data-put-back]");
   if (back) composer.putBack(back.parentElement.querySelector("template.raw").content.textContent);
-  const link = event.target.closest("a[data-section]");
-  if (link) {
-    event.preventDefault();
-    showSection(link.dataset.section);
-  }
 });
 window.addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
@@ -292,14 +288,6 @@ function placeWindow() {
   if (!line) return;
   line.hidden = !first || Number(first.dataset.turn) === 1;
   if (!line.hidden && first.previousElementSibling !== line) first.before(line);
-}
-
-function showSection(key) {
-  showPanel(true);
-  const found = document.querySelectorAll(`#context [data-section="${key}"]`);
-  for (const old of document.querySelectorAll("#context .lit")) old.classList.remove("lit");
-  for (const node of found) node.classList.add("lit");
-  found[0]?.scrollIntoView({ block: "nearest" });
 }
 
 document.body.addEventListener("htmx:afterSwap", (event) => {

@@ -1,21 +1,33 @@
-// The page's dialog, filled by htmx, and its menus.
+// The page's dialog and its drawer, filled by htmx, and its menus.
 
 const dialog = document.getElementById("dialog");
+const drawer = document.getElementById("drawer");
 
-function openDialog() {
-  if (!dialog.open) dialog.showModal();
-  const first = dialog.querySelector("[autofocus]") ?? dialog.querySelector("select, input:not([type=hidden])");
+function open(node) {
+  if (!node.open) node.showModal();
+  node.scrollTop = 0;
+  const first = node.querySelector("[autofocus]") ?? node.querySelector("select, input:not([type=hidden])");
   first?.focus();
 }
 
-document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target === dialog) openDialog();
-});
+for (const node of [dialog, drawer]) {
+  let opener = "";
+  document.body.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    if (detail.target === node && !node.open) opener = detail.elt.id;
+  });
+  document.body.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target === node) open(node);
+  });
+  node.addEventListener("close", () => {
+    node.replaceChildren();
+    // What opened it may have been read again meanwhile: then the browser does not know where to go back to.
+    if (document.activeElement === document.body) document.getElementById(opener)?.focus();
+  });
+  node.addEventListener("click", (event) => {
+    if (event.target === node || event.target.closest("[data-close], [data-turn-link]")) node.close();
+  });
+}
 document.body.addEventListener("closeDialog", () => dialog.close());
-dialog.addEventListener("close", () => dialog.replaceChildren());
-dialog.addEventListener("click", (event) => {
-  if (event.target === dialog || event.target.closest("[data-close]")) dialog.close();
-});
 
 document.addEventListener("click", (event) => {
   const chosen = event.target.closest(".sheet a, .sheet form:not(.theme-form) button, .sheet [data-key]");

@@ -1,5 +1,6 @@
 // The page of one plan: its neighbours by key.
 
+import "./layers.js";
 import { bind } from "./keys.js";
 
 function follow(rel) {

@@ -79,9 +79,15 @@ def in_the_sheet_of_keys(page: Page, provider: FakeProvider) -> None:
     expect(page.locator("#dialog")).to_be_visible()
 
 
-def on_the_plan(page: Page, provider: FakeProvider) -> None:
+def in_the_drawer(page: Page, provider: FakeProvider) -> None:
     in_a_finished_turn(page, provider)
     turn(page, 1).get_by_role("link", name="What was sent").click()
+    expect(page.locator("#outcome")).to_be_visible()
+
+
+def on_the_plan(page: Page, provider: FakeProvider) -> None:
+    in_the_drawer(page, provider)
+    page.locator("#drawer").get_by_role("link", name="Open as page").click()
     page.wait_for_url("**/plans/**")
     for summary in page.locator(".pieces summary").all():
         summary.click()
@@ -124,6 +130,7 @@ PLACES = (
     in_a_failed_turn,
     in_a_dialog,
     in_the_sheet_of_keys,
+    in_the_drawer,
     on_the_plan,
     in_where_it_was_sent,
     in_the_health_of_models,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -23,6 +25,7 @@ def test_from_a_message_to_its_calls_and_on_by_key(page: Page) -> None:
     dialog = page.locator("#dialog")
     expect(dialog.locator(".stretch")).to_have_count(2)
     dialog.get_by_role("link", name="turn 1, call 1").click()
+    page.locator("#drawer").get_by_role("link", name="Open as page").click()
     page.wait_for_url("**/plans/*/")
     expect(page.locator("#difference")).to_contain_text("This is the first call of the conversation.")
     first = page.url
@@ -39,11 +42,61 @@ def test_the_request_unfolds_with_its_secrets_masked(page: Page) -> None:
     talked(page)
     turn(page, 1).locator(".facts > summary").click()
     turn(page, 1).get_by_role("link", name="What was sent, and what was left out").click()
-    page.get_by_text("2, user").click()
+    page.locator("#drawer").get_by_text("2, user").click()
     expect(page.locator(".pieces details[open] pre")).to_contain_text("password=[masked]")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download JSON").click()
     assert "hunter22" in download.value.path().read_text()
+
+
+def test_a_plan_opens_over_the_chat_and_gives_the_focus_back(page: Page) -> None:
+    talked(page)
+    facts = turn(page, 2).locator(".facts")
+    facts.locator("summary").press("Enter")
+    opener = turn(page, 2).get_by_role("link", name="What was sent, and what was left out")
+    opener.press("Enter")
+    drawer = page.locator("#drawer")
+    expect(drawer.get_by_role("heading", name="Plan of turn 2, call 1")).to_be_focused()
+    for heading in ("Since the previous call", "In, in prompt order", "Out, by reason", "What came of it"):
+        expect(drawer.get_by_role("heading", name=heading)).to_be_visible()
+    drawer.get_by_role("link", name="Previous").press("Enter")
+    expect(drawer.get_by_role("heading", name="Plan of turn 1, call 1")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(drawer).not_to_be_visible()
+    expect(opener).to_be_focused()
+    assert page.url.endswith("/"), "the chat is still there"
+
+
+def test_a_segment_of_the_meter_leads_down_to_its_items_by_key(page: Page) -> None:
+    talked(page)
+    page.locator("#meter").get_by_role("link", name="Ambient").press("Enter")
+    item = page.locator("#context .item[data-section=ambient]")
+    expect(item.first).to_be_focused()
+    expect(item.first).to_have_class(re.compile(r"\blit\b"))
+    turn(page, 2).locator(".facts > summary").press("Enter")
+    turn(page, 2).get_by_role("link", name="What was sent, and what was left out").press("Enter")
+    drawer = page.locator("#drawer")
+    drawer.locator(".meter").get_by_role("link", name="This turn").press("Enter")
+    expect(drawer.locator(".item[data-section=turn]").first).to_be_focused()
+    expect(item.first).to_have_class(re.compile(r"\blit\b"))
+
+
+def test_an_answer_is_judged_by_key_and_the_plan_says_so(page: Page) -> None:
+    talked(page)
+    turn(page, 2).get_by_role("button", name="A bad answer").press("Enter")
+    turn(page, 2).get_by_role("link", name="Say why").press("Enter")
+    page.get_by_label("Why").fill("It was Kiel.")
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(turn(page, 2).locator(".verdict")).to_contain_text("It was Kiel.")
+    turn(page, 2).locator(".facts > summary").press("Enter")
+    turn(page, 2).get_by_role("link", name="What was sent, and what was left out").press("Enter")
+    outcome = page.locator("#drawer #outcome")
+    expect(outcome).to_contain_text("It was Kiel.")
+    outcome.get_by_role("link", name="Change").press("Enter")
+    page.get_by_role("button", name="Take back").press("Enter")
+    expect(outcome).to_contain_text("none Give one")
+    page.keyboard.press("Escape")
+    expect(turn(page, 2).locator(".verdict")).to_have_count(0)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -52,6 +105,8 @@ def test_a_plan_fits_a_phone(guest: Visitor, theme: str) -> None:
     talked(page)
     page.goto(page.url + "turns/2/plans/")
     page.get_by_role("link", name="turn 2, call 1").click()
+    page.locator("#drawer").get_by_role("link", name="Open as page").click()
+    page.wait_for_url("**/plans/*-*/")
     expect(page.locator("#difference")).to_contain_text("Came in")
     for summary in page.locator(".pieces summary").all():
         summary.click()

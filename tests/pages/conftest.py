@@ -36,10 +36,13 @@ class Scene:
     def ask(self, text: str, reply: str = "", ending: Ending = COMPLETED) -> Turn:
         turn = self.say(text)
         lease = self.start()
-        run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-        recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+        self.plan(lease, Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id))
         recording.record_reply(lease, Reply(call=1, text=reply), ending)
         return Turn.objects.select_related("run").get(pk=turn.pk)
+
+    def plan(self, lease: Lease, run: Run) -> None:
+        """Of the first call."""
+        recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
 
 
 @pytest.fixture

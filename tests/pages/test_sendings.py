@@ -73,7 +73,8 @@ def test_the_dialog_names_the_calls_and_leads_to_them(as_alice: Client, scene: S
     shown = as_alice.get(address("turns/1/plans/"), headers=HTMX).content.decode()
     assert "Where turn 1 was sent" in shown
     assert "Hello &lt;b&gt;there&lt;/b&gt;" in shown
-    assert f'<a href="{first.get_absolute_url()}">turn 1, call 1</a>' in shown
+    address_of_plan = first.get_absolute_url()
+    assert f'<a href="{address_of_plan}" hx-get="{address_of_plan}" hx-target="#drawer">turn 1, call 1</a>' in shown
     assert "<html" not in shown
     assert "<html" in as_alice.get(address("turns/1/plans/")).content.decode()
 
