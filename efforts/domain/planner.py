@@ -27,7 +27,7 @@ from .layers import (
     whole,
     with_cuts,
 )
-from .plan import Cut, Layout, Plan, PlanInputs, RequiredTooLarge
+from .plan import Cut, Plan, PlanInputs, RequiredTooLarge
 
 # When the budget forces turns or messages out, this share of it is freed, so that the next turns need no new cut.
 HEADROOM = 0.3
@@ -85,11 +85,11 @@ def fill(inputs: PlanInputs, room: int) -> Choice:
     layers = layers_of(inputs)
     cuts = {layer.key: begun(inputs, layer, layout.cuts.get(layer.key, Cut())) for layer in layers}
     standing = {layer.key: stand(inputs, layer, cuts[layer.key]) for layer in layers}
-    headlines = in_order(inputs, layout)
+    headlines, returning = in_order(inputs), returning_headlines(inputs)
     demands = dict.fromkeys(ORDER, 0)
     for layer in layers:
         demands[layer.kind] += layer_tokens(inputs, layer, standing[layer.key])
-    demands["summary"] = headline_tokens(inputs, headlines)
+    demands["summary"] = headline_tokens(inputs, (*headlines, *returning))
     given = allot(demands, room)
     chosen: dict[str, Kept] = {}
     # Of several in one class the one that was active last is filled first.
@@ -97,7 +97,7 @@ def fill(inputs: PlanInputs, room: int) -> Choice:
         kept = fit(inputs, layer, standing[layer.key], given[layer.kind], cuts[layer.key].cut_through)
         given[layer.kind] -= layer_tokens(inputs, layer, kept)
         chosen[layer.key] = kept
-    return Choice(layers=chosen, headlines=fit_headlines(inputs, headlines, given["summary"]))
+    return Choice(layers=chosen, headlines=fit_headlines(inputs, headlines, returning, given["summary"]))
 
 
 def begun(inputs: PlanInputs, layer: Layer, cut: Cut) -> Cut:
@@ -147,24 +147,47 @@ def newest_run(
     return tuple(kept)
 
 
-def in_order(inputs: PlanInputs, layout: Layout) -> tuple[Headline, ...]:
-    """The headlines that may stand: those of the last call in their places, new ones after them."""
+def in_order(inputs: PlanInputs) -> tuple[Headline, ...]:
+    """The headlines of the last call in their places, new ones after them."""
     by_pointer = {headline.pointer: headline for headline in inputs.headlines}
-    kept = [by_pointer.pop(pointer) for pointer in layout.headlines if pointer in by_pointer]
-    # What the budget removed comes back only when the effort changes, and then last.
-    return (*kept, *(by_pointer[pointer] for pointer in sorted(by_pointer) if pointer > layout.seen))
+    kept = [by_pointer.pop(pointer) for pointer in inputs.layout.headlines if pointer in by_pointer]
+    return (*kept, *(by_pointer[pointer] for pointer in sorted(by_pointer) if pointer > inputs.layout.seen))
 
 
-def fit_headlines(inputs: PlanInputs, headlines: tuple[Headline, ...], room: int) -> tuple[Headline, ...]:
-    """All that stand while they fit; else the oldest leave, in a block."""
-    if headline_tokens(inputs, headlines) <= room:
-        return headlines
+def returning_headlines(inputs: PlanInputs) -> tuple[Headline, ...]:
+    """What the budget removed comes back only when the effort or the budget changes."""
+    if inputs.layout.base == inputs.base:
+        return ()
+    standing = {headline.pointer for headline in in_order(inputs)}
+    back = (headline for headline in inputs.headlines if headline.pointer not in standing)
+    return tuple(sorted(back, key=lambda headline: headline.pointer))
+
+
+def fit_headlines(
+    inputs: PlanInputs, headlines: tuple[Headline, ...], returning: tuple[Headline, ...], room: int
+) -> tuple[Headline, ...]:
+    """All while they fit; else the oldest leave, in a block. What returns takes what room is left, and stands last."""
+    if headline_tokens(inputs, (*headlines, *returning)) <= room:
+        return (*headlines, *returning)
     roomy = int(room * (1 - HEADROOM))
+    standing = headline_tokens(inputs, headlines)
+    # Never in place of one that stands: the beginning of the prompt is worth more than an old summary.
+    if standing <= room:
+        return (*headlines, *newest_within(inputs, returning, roomy - standing))
     kept = list(headlines)
     for headline in sorted(headlines, key=lambda headline: headline.pointer):
         if headline_tokens(inputs, kept) <= roomy:
             break
         kept.remove(headline)
+    return tuple(kept)
+
+
+def newest_within(inputs: PlanInputs, headlines: tuple[Headline, ...], room: int) -> tuple[Headline, ...]:
+    kept: list[Headline] = []
+    for headline in reversed(headlines):
+        if headline_tokens(inputs, [headline, *kept]) > room:
+            break
+        kept.insert(0, headline)
     return tuple(kept)
 
 

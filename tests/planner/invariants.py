@@ -150,7 +150,7 @@ def starves_no_summary(inputs: PlanInputs, planned: Plan) -> None:
     """The newest small headline stands, however large the logs are; but for one that has left already."""
     required = ("system", "constraint", "turn")
     room = inputs.budget.effective - sum(planned.sections.get(section, 0) for section in required)
-    seen = inputs.layout.under(inputs.base).seen
+    seen = inputs.layout.seen
     shown = {item.title for item in planned.items if item.section == "summary" and item.included}
     for headline in inputs.headlines[-1:]:
         small = inputs.count(headline.text) + 30 < 0.07 * room - 64

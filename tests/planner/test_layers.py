@@ -189,6 +189,20 @@ def test_a_summary_that_left_for_the_budget_comes_back_when_the_effort_changes_a
     assert listed(plan(changed)) == (*kept, *range(1, kept[0]))
 
 
+def test_what_returns_takes_no_place_of_a_summary_that_stands(log: Log) -> None:
+    crowd = [turn(log, number, "word " * 300, "word " * 300) for number in range(1, 20)]
+    before = plan(about(log, crowd, budget=4_000, headlines=many_headlines(40)))
+    kept = listed(before)
+    changed = about(log, budget=4_000, headlines=many_headlines(41), layout=before.layout, epoch=1)
+    after = listed(plan(changed))
+    assert after[: len(kept)] == kept
+    assert 41 in after
+    back = after[len(kept) :]
+    assert back == tuple(sorted(back))
+    assert len(back) > 1
+    assert len(after) < 41
+
+
 def test_a_layer_that_was_cut_stays_cut_until_the_effort_changes(log: Log) -> None:
     turns = [turn(log, number, "word " * 150, "word " * 150) for number in range(1, 12)]
     crowded = about(log, budget=4_000, message="word " * 1_500, efforts=(effort("active", "webhook", *turns),))
