@@ -302,7 +302,7 @@ def owned(session_id: UUID, user: User) -> Session:
 
 
 def branch_of(session: Session, branch_id: UUID | None) -> Branch:
-    branches = session.branches.select_related("parent")
+    branches = session.branches.all()
     branch = branches.filter(Q(pk=branch_id) if branch_id else Q(parent=None)).first()
     if branch is None:
         raise Refused("no_such_branch", "There is no such branch here.")

@@ -9,12 +9,13 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
-from efforts import events
+from efforts import events, labels
 from efforts.actions import create_session
 from efforts.domain.conversation import MESSAGE_OVERHEAD
 from efforts.domain.lifecycle import RunState
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Message, Run, Session, Turn
+from efforts.recording import Lease
 from efforts.snapshots import main_branch
 
 if TYPE_CHECKING:
@@ -113,14 +114,16 @@ def open_example(owner: User) -> Session:
         branch = main_branch(session)
         said = 0
         for number, (question, answer) in enumerate(EXCHANGES, 1):
-            said += add_turn(branch, number, question, answer, said)
+            turn = add_turn(branch, number, question, answer, said)
+            end_turn(branch, turn)
+            said += turn.tokens
         Branch.objects.filter(pk=branch.pk).update(head=len(EXCHANGES), clock=len(EXCHANGES))
         events.append(session.pk, "session.example", {"turns": len(EXCHANGES)}, actor=owner)
     return session
 
 
-def add_turn(branch: Branch, number: int, question: str, answer: str, said: int) -> int:
-    """A completed turn that no model was asked for; the tokens it adds."""
+def add_turn(branch: Branch, number: int, question: str, answer: str, said: int) -> Turn:
+    """A completed turn that no model was asked for; `end_turn` closes it, when all is done in it."""
     # Rows as a run would have left them, so that planner and page need no exception for the example.
     count = get_counter(settings.CCM_ENCODING).count
     turn = Turn.objects.create(
@@ -140,6 +143,13 @@ def add_turn(branch: Branch, number: int, question: str, answer: str, said: int)
         Message.objects.create(
             session_id=branch.session_id, turn=turn, run=of_run, role=role, text=text, tokens=count(text)
         )
+    events.append(branch.session_id, "run.started", Lease.of(run, "").data())
     turn.run, turn.tokens = run, count(question) + count(answer) + 2 * MESSAGE_OVERHEAD
     turn.save(update_fields=["run", "tokens"])
-    return turn.tokens
+    return turn
+
+
+def end_turn(branch: Branch, turn: Turn) -> None:
+    assert turn.run is not None
+    ended = {"state": str(turn.run.state), "code": "", **labels.fields(branch, turn)}
+    events.append(branch.session_id, "run.ended", Lease.of(turn.run, "").data(**ended))

@@ -27,6 +27,12 @@ def begin(branch: Branch, turn: Turn, *, attempt: int) -> None:
     settle(branch, turn)
 
 
+def fields(branch: Branch, turn: Turn) -> dict[str, str | None]:
+    """What the event of a turn's end says of it, so that the log alone tells where each turn belongs."""
+    label = label_of(branch, turn)
+    return {"effort": label.effort.slug, "by": label.by} if label else {"effort": None, "by": ""}
+
+
 def settle(branch: Branch, turn: Turn) -> None:
     """What the turn adds may be another now: the sums of its effort follow."""
     if label := label_of(branch, turn):

@@ -166,7 +166,7 @@ async def call_until_answered(control: RunControl, run: Run, model: ChatModel, d
 
 
 def read_and_plan(run: Run, *, offer_tools: bool) -> tuple[RunSnapshot, Plan]:
-    fresh = Run.objects.select_related("turn__session", "branch__parent").filter(pk=run.pk).first()
+    fresh = Run.objects.select_related("turn__session", "branch").filter(pk=run.pk).first()
     # The conversation was deleted while its turn went on.
     if fresh is None:
         raise LeaseLost(run.pk)

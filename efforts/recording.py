@@ -28,6 +28,7 @@ from efforts.domain.resolution import resolving_sentences
 from efforts.llm.protocol import Usage
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Turn
+from efforts.snapshots import branch_turns
 from efforts.snapshots.planning import chosen_settings, counted_tokens
 
 NOT_RUN = canonical_json({"error": "Not run: the turn ended before."})
@@ -132,7 +133,7 @@ def claim(run: Run, owner: str) -> Lease | None:
                 return None
             # The run, the branch, the session: in one order everywhere, or two would wait for each other.
             branch = lock_branch(run.pk)
-            earlier = Turn.objects.filter(branch=run.branch, number__lt=run.turn.number)
+            earlier = branch_turns(run.branch).filter(number__lt=run.turn.number)
             # A cancelled turn may never have started, and then has no sum.
             before = earlier.exclude(run__state=RunState.CANCELLED).order_by("-number").first()
             Turn.objects.filter(pk=run.turn_id).update(
@@ -282,7 +283,8 @@ def end(lease: Lease, ending: Ending) -> None:
     offer_rules(lease, run)
     labels.settle(run.branch, run.turn)
     Session.objects.filter(pk=lease.session_id).update(last_activity_at=timezone.now())
-    events.append(lease.session_id, "run.ended", lease.data(state=str(ending.state), code=ending.code))
+    label = labels.fields(run.branch, run.turn)
+    events.append(lease.session_id, "run.ended", lease.data(state=str(ending.state), code=ending.code, **label))
     transaction.on_commit(events.wake_runners)  # a message may be waiting in this branch
 
 

@@ -11,7 +11,7 @@ from django.db.models import F
 from efforts import actions, labels
 from efforts.actions import Place
 from efforts.domain.lifecycle import SummaryState, Via
-from efforts.example import add_turn
+from efforts.example import add_turn, end_turn
 from efforts.models import Branch, EffortState, Session, Turn
 from efforts.snapshots import main_branch
 from efforts.summaries import summarise_now
@@ -71,6 +71,7 @@ def perform(branch: Branch, exchange: Exchange) -> None:
     for act in exchange.acts:
         act(place)
     labels.settle(branch, turn)
+    end_turn(branch, turn)
     for state in EffortState.objects.filter(branch=branch, summary=SummaryState.DUE):
         summarise_now(state)
 

@@ -148,7 +148,7 @@ UNHELD = {"summary_owner": "", "summary_expires_at": None}
 
 
 def read_material(job: Job) -> Material | None:
-    state = job.mine().select_related("branch__session__endpoint", "branch__parent", "effort").first()
+    state = job.mine().select_related("branch__session__endpoint", "effort").first()
     if state is None:
         return None
     source = read_effort_log(state.branch, state.effort).source
@@ -264,7 +264,7 @@ def hold(job: Job) -> tuple[EffortState, EffortLog] | None:
     """The state and its log under the lock of the branch, so that nobody reopens it or moves a turn meanwhile."""
     if not Branch.objects.select_for_update(of=("self",)).filter(pk=job.branch_id).first():
         return None
-    state = job.mine().select_related("branch__session__owner", "branch__parent", "effort").first()
+    state = job.mine().select_related("branch__session__owner", "effort").first()
     if state is None or state.status != EffortStatus.CONCLUDED:
         return None
     return state, read_effort_log(state.branch, state.effort)

@@ -4,6 +4,7 @@ Views, the socket, tools, commands and tests all call these. What may not be don
 the person or the model; then nothing has changed.
 """
 
+from .branches import archive_branch, edit_turn, fork, regenerate, rename_branch, unarchive_branch
 from .constraints import (
     accept_constraint,
     dismiss_constraint,
@@ -47,6 +48,7 @@ from .verdicts import judge_run, take_back_verdict
 __all__ = [
     "Place",
     "accept_constraint",
+    "archive_branch",
     "archive_session",
     "cancel_turn",
     "close_effort",
@@ -57,14 +59,18 @@ __all__ = [
     "dismiss_constraint",
     "edit_constraint",
     "edit_standing_rule",
+    "edit_turn",
     "effort_here",
     "expand_effort",
+    "fork",
     "here",
     "judge_run",
     "move_turn",
     "new_work_session",
     "open_effort",
     "record_constraint",
+    "regenerate",
+    "rename_branch",
     "rename_effort",
     "rename_session",
     "reopen_effort",
@@ -78,6 +84,7 @@ __all__ = [
     "stop_run",
     "switch_effort",
     "take_back_verdict",
+    "unarchive_branch",
     "unarchive_session",
     "undo",
     "use_summary",

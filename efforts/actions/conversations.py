@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -53,19 +54,34 @@ def send_message(session: Session, *, text: str, client_id: str, actor: User, br
 
     `branch`: the main one where none is given. After hours of silence a new work session begins.
     """
+    check_message(text, client_id)
+    branch_id = (branch or main_branch(session)).pk
+    collapse_when_idle(session, actor)
+    return put_message(session, branch_id, text=text, client_id=client_id, actor=actor)
+
+
+def check_message(text: str, client_id: str) -> None:
     check_text(text)
     if not CLIENT_ID.fullmatch(client_id):
         raise Refused("bad_client_id", "The message came without a usable id. Reload the page and send it again.")
-    branch_id = (branch or main_branch(session)).pk
-    collapse_when_idle(session, actor)
+
+
+def sent_before(session: Session, client_id: str) -> Turn | None:
+    return Turn.objects.filter(session=session, client_id=client_id).first()
+
+
+def put_message(session: Session, branch_id: UUID, *, text: str, client_id: str, actor: User) -> Turn:
     with transaction.atomic():
         # Always the branch before the session, as when a run ends, or two would wait for each other for ever.
         branch = Branch.objects.select_for_update().get(pk=branch_id)
         # Under the lock: the same message by socket and by POST at once is still one turn.
-        if sent := Turn.objects.filter(session=session, client_id=client_id).first():
+        if sent := sent_before(session, client_id):
             return sent
         turn = Turn.objects.create(session=session, branch=branch, number=branch.head + 1, client_id=client_id)
         Branch.objects.filter(pk=branch.pk).update(head=turn.number)
+        # Whoever writes in a branch that was put away has come back to it.
+        if branch.archived_at:
+            bring_back(branch, actor)
         tokens = get_counter(settings.CCM_ENCODING).count(text)
         Message.objects.create(session=session, turn=turn, role=Message.Role.USER, text=text, tokens=tokens)
         turn.tokens = tokens + MESSAGE_OVERHEAD
@@ -74,6 +90,12 @@ def send_message(session: Session, *, text: str, client_id: str, actor: User, br
         data = {**about(turn), "client_id": client_id, "run": str(run.pk), "state": str(run.state)}
         events.append(session.pk, "turn.sent", data, actor=actor)
     return turn
+
+
+def bring_back(branch: Branch, actor: User) -> Branch:
+    Branch.objects.filter(pk=branch.pk).update(archived_at=None)
+    events.append(branch.session_id, "branch.unarchived", {"branch": str(branch.pk)}, actor=actor)
+    return branch
 
 
 def about(turn: Turn) -> dict[str, Any]:
@@ -85,7 +107,8 @@ def collapse_when_idle(session: Session, actor: User) -> None:
     last = Session.objects.values_list("last_activity_at", flat=True).get(pk=session.pk)
     if timezone.now() - last < timedelta(hours=WORK_SESSION_HOURS):
         return
-    for branch in session.branches.order_by("pk"):
+    expanded = session.branches.filter(effort_states__expanded_turn__isnull=False)
+    for branch in expanded.distinct().order_by("pk"):
         new_work_session(here(session, actor=actor, branch=branch))
 
 
@@ -192,6 +215,7 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         # Later replies were given without what a new attempt would say.
         if turn.number != branch.head:
             raise Refused("not_last", "Only the last turn can be tried again.")
+        check_unshared(branch, turn)
         if turn.run is None or turn.run.state not in RETRYABLE:
             raise Refused("not_retryable", "This turn has not stopped or failed, so there is nothing to try again.")
         if "budget" in changes:
@@ -205,6 +229,15 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         data = {**about(turn), "run": str(run.pk), "attempt": run.attempt}
         events.append(turn.session_id, "run.queued", data, actor=actor)
     return run
+
+
+def check_unshared(branch: Branch, turn: Turn) -> None:
+    if child := branch.children.filter(fork_turn__gte=turn.number).first():
+        raise Refused(
+            "shared",
+            f"The branch “{child.name}” goes on from this turn, so it stays as it is. “Ask again” below it asks in "
+            "a branch of its own.",
+        )
 
 
 def set_budget(session: Session, budget: Any, *, actor: User) -> None:

@@ -254,8 +254,8 @@ def use_summary(place: Place, slug: str) -> None:
 
 
 def drafter_of(branch: Branch, slug: str) -> str:
-    waiting = Event.objects.filter(session=branch.session_id, kind="effort.summary_waiting", data__effort=slug)
-    last = waiting.order_by("-seq").first()
+    here = Event.objects.filter(session=branch.session_id, data__branch=str(branch.pk), data__effort=slug)
+    last = here.filter(kind="effort.summary_waiting").order_by("-seq").first()
     return str(last.data.get("drafter", "")) if last else ""
 
 

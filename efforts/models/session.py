@@ -10,10 +10,13 @@ from django.db import models
 from django.urls import reverse
 
 from efforts.domain.budget import DEFAULT_BUDGET
+from efforts.domain.lineage import Ancestor, owner_of
 from efforts.domain.policy import AMBIENT_WINDOW
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+    from .turn import Turn
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -64,6 +67,9 @@ class Branch(models.Model):
     name = models.CharField(max_length=100, default="main")
     parent = models.ForeignKey("self", models.CASCADE, null=True, blank=True, related_name="children")
     fork_turn = models.PositiveIntegerField(null=True, blank=True, help_text="Number of the last shared turn.")
+    lineage = models.JSONField(
+        default=list, blank=True, help_text="Its ancestors, root first: [id, last shared turn, last shared event]."
+    )
     head = models.PositiveIntegerField(default=0, help_text="Number of the last turn.")
     clock = models.PositiveIntegerField(default=0, help_text="Completed turns.")
     effort_epoch = models.PositiveIntegerField(
@@ -72,6 +78,7 @@ class Branch(models.Model):
     )
     active_effort = models.ForeignKey("Effort", models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["created_at"]
@@ -90,6 +97,18 @@ class Branch(models.Model):
 
     def get_absolute_url(self) -> str:
         return self.address("chat")
+
+    @property
+    def ancestors(self) -> tuple[Ancestor, ...]:
+        return tuple(Ancestor(branch=branch, last=last, seq=seq) for branch, last, seq in self.lineage)
+
+    def owner_of(self, number: int) -> str:
+        """Id of the branch that turn `number` of this timeline belongs to."""
+        return owner_of(number, self.ancestors, str(self.pk))
+
+    def has(self, turn: Turn) -> bool:
+        """Whether the turn stands in this timeline."""
+        return self.owner_of(turn.number) == str(turn.branch_id)
 
     def address(self, name: str, *args: object) -> str:
         """Of a page of this branch; those of the main branch do not name it."""

@@ -4,7 +4,7 @@ from .constraints import ConstraintsView, ConstraintView, constraints_view, stan
 from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, efforts_view, where_view
 from .health import ModelHealth, model_health
 from .inspection import DifferenceView, RawRequest, compared, raw_request
-from .layers import branch_turns
+from .layers import branch_events, branch_plans, branch_turns
 from .notices import NoticeGroup, NoticeView
 from .outcomes import OutcomeView, outcome_of
 from .pages import ChatPage, PartView, TurnView, chat_page, turn_view
@@ -34,6 +34,8 @@ __all__ = [
     "Standing",
     "TurnView",
     "WhereView",
+    "branch_events",
+    "branch_plans",
     "branch_turns",
     "chat_page",
     "compared",

@@ -10,7 +10,7 @@ from django.db.models import F, Q, QuerySet
 
 from efforts.domain.conversation import Constraint as Rule
 from efforts.domain.lifecycle import ConstraintBy, ConstraintState
-from efforts.models import Constraint, Session
+from efforts.models import Branch, Constraint, Session
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -49,12 +49,14 @@ def constraints_in_force(session_id: UUID) -> tuple[Rule, ...]:
     return tuple(Rule(id=pk, text=text) for pk, text in in_force(session_id).values_list("pk", "text"))
 
 
-def constraints_view(session: Session) -> ConstraintsView:
-    rules = in_force(session.pk).select_related("source__turn")
-    waiting = Constraint.objects.filter(session=session, state=ConstraintState.SUGGESTED).select_related("source__turn")
+def constraints_view(branch: Branch) -> ConstraintsView:
+    rules = in_force(branch.session_id).select_related("source__turn")
+    waiting = Constraint.objects.filter(session=branch.session_id, state=ConstraintState.SUGGESTED).select_related(
+        "source__turn"
+    )
     return ConstraintsView(
-        in_force=tuple(view_of(row, number) for number, row in enumerate(rules, 1)),
-        suggested=tuple(view_of(row) for row in waiting),
+        in_force=tuple(view_of(row, number, branch) for number, row in enumerate(rules, 1)),
+        suggested=tuple(view_of(row, branch=branch) for row in waiting),
     )
 
 
@@ -63,12 +65,14 @@ def standing_view(owner: User) -> tuple[ConstraintView, ...]:
     return tuple(view_of(row, number) for number, row in enumerate(rows, 1))
 
 
-def view_of(row: Constraint, number: int = 0) -> ConstraintView:
+def view_of(row: Constraint, number: int = 0, branch: Branch | None = None) -> ConstraintView:
+    turn = row.source.turn if row.source else None
     return ConstraintView(
         id=row.pk,
         text=row.text,
         number=number,
         standing=row.session_id is None,
-        turn=row.source.turn.number if row.source else None,
+        # Said in another branch, it has no turn here.
+        turn=turn.number if turn and branch and branch.has(turn) else None,
         said_by=SAID_BY.get(ConstraintBy(row.by), ""),
     )

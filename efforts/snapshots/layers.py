@@ -9,7 +9,7 @@ from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 
 from efforts.domain.conversation import EffortKind, EffortLog, Headline, LogMessage, OlderTurns, PastTurn, ToolCall
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState
-from efforts.models import Branch, ContextPointer, EffortState, Message, Turn
+from efforts.models import Branch, ContextPlan, ContextPointer, EffortState, Event, Message, Turn
 
 # Turns read of one effort at most: a turn of fewer tokens than this part of a budget is hardly ever met.
 MOST_TURNS = 400
@@ -27,10 +27,25 @@ class EffortLayers:
 def branch_turns(branch: Branch) -> QuerySet[Turn]:
     """The turns of a branch's timeline: the parents' up to each fork, then its own."""
     timeline = Q(branch=branch)
-    while branch.parent is not None and branch.fork_turn is not None:
-        timeline |= Q(branch=branch.parent, number__lte=branch.fork_turn)
-        branch = branch.parent
+    for one in branch.ancestors:
+        timeline |= Q(branch=one.branch, number__lte=one.last)
     return Turn.objects.filter(timeline)
+
+
+def branch_plans(branch: Branch) -> QuerySet[ContextPlan]:
+    """The plans of the turns of its timeline."""
+    timeline = Q(branch=branch)
+    for one in branch.ancestors:
+        timeline |= Q(branch=one.branch, run__turn__number__lte=one.last)
+    return ContextPlan.objects.filter(timeline)
+
+
+def branch_events(branch: Branch) -> QuerySet[Event]:
+    """What happened in its timeline: the parents' events up to each fork, then its own."""
+    timeline = Q(data__branch=str(branch.pk))
+    for one in branch.ancestors:
+        timeline |= Q(data__branch=one.branch, seq__lte=one.seq)
+    return Event.objects.filter(timeline, session=branch.session_id).order_by("seq")
 
 
 def finished_turns(branch: Branch, *, before: int) -> QuerySet[Turn]:

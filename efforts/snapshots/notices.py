@@ -8,8 +8,10 @@ from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
-from efforts.domain.lifecycle import ConstraintState, EffortStatus, SummaryState
-from efforts.models import Branch, Constraint, EffortState, Event
+from efforts.domain.lifecycle import ConstraintState, EffortStatus, PointerState, SummaryState
+from efforts.models import Branch, Constraint, ContextPointer, EffortState, Event
+
+from .layers import branch_events
 
 Asks = Literal["", "summary", "retry", "conclude", "rule"]
 
@@ -67,6 +69,7 @@ class NoticeGroup:
 class Story:
     """What later events say about earlier ones."""
 
+    branch: str
     undone: set[int]
     redirected: int = 0
     last: dict[str, int] = field(default_factory=dict)
@@ -77,9 +80,16 @@ class Story:
     rules: Mapping[int, str] = field(default_factory=dict)
 
     def can_be_undone(self, row: Event) -> bool:
+        # What a parent did is not this branch's to take back.
+        if row.data["branch"] != self.branch:
+            return False
         # What a switch left is active again only where nothing else has become so.
         overtaken = row.kind == "effort.switched" and self.redirected != row.seq
         return self.last.get(row.data["effort"]) == row.seq and not overtaken
+
+    def fill(self, texts: Mapping[str, str]) -> None:
+        for slug, text in texts.items():
+            self.summaries.setdefault(self.concluded.get(slug, 0), text)
 
     def read(self, row: Event) -> None:
         slug = row.data.get("effort", "")
@@ -99,23 +109,30 @@ class Story:
 
 def notice_groups(branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
     """By the number of the turn they stand after; 0 is before the first."""
-    events = Event.objects.filter(session=branch.session_id, kind__in=READ, data__branch=str(branch.pk))
-    rows = list(events.order_by("seq"))
+    rows = list(branch_events(branch).filter(kind__in=READ))
     if not rows:
         return {}
-    story = Story(undone={row.data["of"] for row in rows if "of" in row.data})
+    story = Story(branch=str(branch.pk), undone={row.data["of"] for row in rows if "of" in row.data})
     story.rules = dict(Constraint.objects.filter(session=branch.session_id).values_list("pk", "state"))
     story.states = {
         state.effort.slug: state for state in EffortState.objects.filter(branch=branch).select_related("effort")
     }
     for row in rows:
         story.read(row)
+    if branch.parent_id:
+        story.fill(summaries_here(branch))
     by_turn: dict[int, list[NoticeView]] = {}
     for row in rows:
         if notice := notice_view(row, story):
             by_turn.setdefault(row.data["turn"], []).append(notice)
     fold = folded if branch.session.quiet_notices else grouped_alike
     return {turn: tuple(fold(notices)) for turn, notices in by_turn.items()}
+
+
+def summaries_here(branch: Branch) -> dict[str, str]:
+    """Those that stand: of one that came with the fork there is no event."""
+    standing = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__isnull=False)
+    return dict(standing.values_list("effort__slug", "text"))
 
 
 def notice_view(row: Event, story: Story) -> NoticeView | None:
@@ -162,7 +179,8 @@ def about_rule(row: Event, story: Story) -> NoticeView | None:
         return view(text=f"Make this a rule? {row.data['text']}", asks="rule") if waits else None
     if not text or "of" in row.data:
         return None
-    undoable = row.kind == "constraint.set" and is_automatic(row.data) and state == ConstraintState.IN_FORCE
+    mine = row.data["branch"] == story.branch and row.kind == "constraint.set"
+    undoable = mine and is_automatic(row.data) and state == ConstraintState.IN_FORCE
     return view(text=text, undoable=undoable, taken_back=taken_back)
 
 

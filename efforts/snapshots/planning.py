@@ -22,7 +22,7 @@ from efforts.models import Branch, ContextPlan, Message, Run, Session, Turn
 from efforts.prompts import system_text
 
 from .constraints import constraints_in_force
-from .layers import log_message, read_ambient, read_efforts
+from .layers import branch_plans, log_message, read_ambient, read_efforts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,14 +112,18 @@ def plan_inputs(
 
 
 def read_layout(branch: Branch, key: str, at: datetime | None = None) -> Layout:
-    """Of the newest call with the same key; else of the newest call. Of those before `at`, where it is given."""
+    """Of the newest call with the same key; else of the newest call. Of those before `at`, where it is given.
+
+    A fork begins with what its parent left at that turn.
+    """
     # A call from before an expansion has the key of one after it: what was expanded leaves no trace.
-    newest = ContextPlan.objects.filter(branch=branch).order_by("-created_at")
+    newest = branch_plans(branch).order_by("-created_at")
     if at is not None:
         newest = newest.filter(created_at__lt=at)
     for plans in (newest.filter(layout_key=key), newest):
-        # Only this key of the body is fetched; the rest is large.
-        for stored in plans.values_list("body__layout", flat=True)[:1]:
+        # Only this key of one body is fetched; the rest is large.
+        one = ContextPlan.objects.filter(pk__in=plans.values("pk")[:1])
+        for stored in one.values_list("body__layout", flat=True):
             return Layout.from_json(stored)
     return Layout()
 

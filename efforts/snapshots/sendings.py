@@ -10,6 +10,8 @@ from efforts.domain.difference import Made
 from efforts.domain.whereabouts import Presence, Whereabouts, whereabouts
 from efforts.models import Branch, ContextPlan, PointerTurn, Turn, TurnLabel
 
+from .layers import branch_plans
+
 # A turn of long ago is in many plans; the newest say why it is out now.
 NEWEST_PLANS = 100
 
@@ -51,7 +53,7 @@ class Sendings:
 
 
 def sendings_of(branch: Branch, turn: Turn) -> Sendings:
-    since = ContextPlan.objects.filter(branch=branch, run__turn__number__gte=turn.number)
+    since = branch_plans(branch).filter(run__turn__number__gte=turn.number)
     newest = list(since.select_related("run__turn").order_by("-created_at")[: NEWEST_PLANS + 1])
     plans = list(reversed(newest[:NEWEST_PLANS]))
     return Sendings(stretches=tuple(stretches(branch, turn, plans)), has_older=len(newest) > NEWEST_PLANS)

@@ -219,4 +219,4 @@ def whole_or_begun(message: LogMessage, room: int) -> dict[str, Any]:
 
 def branch_of(context: ToolContext) -> Branch:
     # Anew: the run's own is as it was when the run began.
-    return Branch.objects.select_related("parent", "session").get(pk=context.run.branch_id)
+    return Branch.objects.select_related("session").get(pk=context.run.branch_id)

@@ -95,7 +95,7 @@ def next_call(branch: Branch) -> dict[str, Any]:
     return {
         **about(branch),
         "plan": snapshots.preview(branch),
-        "rules": snapshots.constraints_view(branch.session),
+        "rules": snapshots.constraints_view(branch),
         "model_label": model_label(branch.session),
     }
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from efforts import snapshots
 from efforts.models import ContextPlan, Message, Session
+from efforts.snapshots import branch_plans
 from efforts.snapshots.export import plan_lines
 from efforts.snapshots.inspection import pretty
 from efforts.snapshots.sendings import NEWEST_PLANS
@@ -45,8 +46,9 @@ def owned_plan(session: Session, plan_id: UUID) -> ContextPlan:
 
 def neighbours(stored: ContextPlan) -> dict[str, ContextPlan | None]:
     plans = ContextPlan.objects.filter(branch=stored.branch_id).select_related("run__turn")
+    timeline = branch_plans(stored.branch).select_related("run__turn")
     return {
-        "previous": plans.filter(created_at__lt=stored.created_at).order_by("-created_at").first(),
+        "previous": timeline.filter(created_at__lt=stored.created_at).order_by("-created_at").first(),
         "next": plans.filter(created_at__gt=stored.created_at).defer("body").order_by("created_at").first(),
     }
 

@@ -34,7 +34,7 @@ def say(session: Session, exchanges: Exchanges, effort: Effort | None = None) ->
     last = Turn.objects.filter(branch=branch).order_by("-number").first()
     said = last.tokens_before + last.tokens if last else 0
     for number, (question, answer) in enumerate(exchanges, branch.head + 1):
-        said += add_turn(branch, number, question, answer, said)
+        said += add_turn(branch, number, question, answer, said).tokens
     turns = list(Turn.objects.filter(branch=branch, number__gt=branch.head).order_by("number"))
     if effort:
         TurnLabel.objects.bulk_create([TurnLabel(branch=branch, turn=turn, effort=effort) for turn in turns])

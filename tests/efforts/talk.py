@@ -67,7 +67,7 @@ class Talk:
 
     def call(self, lease: Lease, name: str, /, **arguments: Any) -> Any:
         """The result, as the model reads it."""
-        run = Run.objects.select_related("turn__session", "branch__parent").get(pk=lease.run_id)
+        run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
         number = run.messages.count() + 1
         tool_call = ToolCall(id=f"c{lease.run_id.hex[:16]}-{number}", name=name, arguments=json.dumps(arguments))
         recording.record_reply(lease, Reply(call=number, text="", tool_calls=(tool_call,)))

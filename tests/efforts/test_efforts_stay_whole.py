@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
@@ -29,6 +30,7 @@ from efforts.models import (
     TurnLabel,
 )
 from efforts.recording import COMPLETED, STOPPED, Ending, Lease
+from efforts.snapshots.courses import course_at
 from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
 from tests.efforts.talk import Talk
 from tests.machines import assert_whole
@@ -70,8 +72,9 @@ class Efforts(RuleBasedStateMachine):
         self.stage.__enter__()
         self.session = actions.create_session(User.objects.create_user("alice"))
         main = Branch.objects.get(session=self.session)
-        fork = Branch.objects.create(session=self.session, name="fork", parent=main, fork_turn=0)
+        fork = actions.fork(main, after=0, actor=self.session.owner)
         self.talks = [Talk(self.session), Talk(self.session, fork)]
+        self.ends: dict[tuple[UUID, int], Any] = {}
         self.running: dict[int, Lease] = {}
         self.statuses: dict[tuple[Any, str], EffortStatus] = {}
         self.ids: dict[str, int] = {}
@@ -84,11 +87,13 @@ class Efforts(RuleBasedStateMachine):
 
     @rule()
     def happens(self) -> None:
-        who = self.chance.choice(["model"] * 4 + ["person"] * 5 + ["turn"] * 3)
+        who = self.chance.choice(["model"] * 8 + ["person"] * 10 + ["turn"] * 6 + ["fork"])
         where, pick = self.chance.choice([0, 0, 1]), self.chance.randrange(1_000_000)
         untouched = self.in_branch(self.talks[1 - where])
-        {"model": self.model_acts, "person": self.person_acts, "turn": self.turn_goes_on}[who](where, pick)
-        assert self.in_branch(self.talks[1 - where]) == untouched
+        other = self.talks[1 - where]
+        acts = {"model": self.model_acts, "person": self.person_acts, "turn": self.turn_goes_on, "fork": self.forks}
+        acts[who](where, pick)
+        assert self.in_branch(other) == untouched
 
     # Turns
 
@@ -99,7 +104,7 @@ class Efforts(RuleBasedStateMachine):
             talk.finish(self.running.pop(where), ending=(COMPLETED, COMPLETED, FAILED, STOPPED)[pick % 4])
             if pick // 4 % 2:
                 self.person_summarise(where, pick, "")
-        elif (last := self.last_turn(talk)) and last.run and last.run.state in RETRYABLE and pick % 2:
+        elif (last := self.last_turn(talk)) and self.may_be_tried_again(last) and pick % 2:
             actions.retry_turn(last, actor=self.session.owner)
             if pick % 3:
                 self.running[where] = talk.claim()
@@ -107,12 +112,51 @@ class Efforts(RuleBasedStateMachine):
                 last.refresh_from_db()
                 actions.cancel_turn(last, actor=self.session.owner)
         else:
+            self.ends[talk.branch_id, talk.branch.head] = self.standing(talk)
             active = talk.active
             self.running[where] = talk.begin(SAYINGS[pick % len(SAYINGS)])
             assert talk.labels().get(talk.branch.head) == active
 
+    def may_be_tried_again(self, turn: Turn) -> bool:
+        shared = Branch.objects.filter(parent=turn.branch_id, fork_turn__gte=turn.number).exists()
+        return turn.run is not None and turn.run.state in RETRYABLE and not shared
+
     def last_turn(self, talk: Talk) -> Turn | None:
         return Turn.objects.filter(branch=talk.branch_id).select_related("run", "session").order_by("-number").first()
+
+    # Branches
+
+    def forks(self, where: int, pick: int) -> None:
+        """From any turn, with everything as it stood before the next one began; the other talk goes on there."""
+        talk, other = self.talks[where], 1 - where
+        number = pick % (talk.branch.head + 1)
+        if where in self.running or other in self.running:
+            return
+        owner = UUID(talk.branch.owner_of(number))
+        parent = Talk(self.session, Branch.objects.get(pk=owner))
+        stood = self.ends[owner, number] if number < parent.branch.head else self.standing(parent)
+        child = actions.fork(talk.branch, after=number, actor=self.session.owner)
+        self.talks[other] = Talk(self.session, child)
+        assert self.standing(self.talks[other]) == stood
+
+    def standing(self, talk: Talk) -> Any:
+        """All that a fork has of it; a summary is there or will be."""
+        rows = (
+            EffortState.objects.filter(branch=talk.branch_id)
+            .order_by("pk")
+            .values_list(
+                "effort__slug",
+                "status",
+                "opened_turn",
+                "active_turn",
+                "concluded_turn",
+                "via",
+                "expanded_turn",
+                "turns",
+            )
+        )
+        labels = TurnLabel.objects.filter(branch=talk.branch_id).order_by("turn__number")
+        return talk.active, talk.branch.effort_epoch, list(rows), list(labels.values_list("turn", "effort", "by"))
 
     # The model
 
@@ -209,7 +253,9 @@ class Efforts(RuleBasedStateMachine):
     def whole(self) -> None:
         if not hasattr(self, "talks"):
             return
-        for talk in self.talks:
+        for where, talk in enumerate(self.talks):
+            if where not in self.running:
+                self.the_log_tells_what_the_rows_say(talk)
             self.the_active_effort_is_open_here(talk)
             self.sums_are_sums(talk)
             self.only_concluded_efforts_are_expanded_and_have_pointers(talk)
@@ -218,6 +264,16 @@ class Efforts(RuleBasedStateMachine):
         self.ids_are_unique_and_stay()
         self.nothing_said_is_lost()
         self.notices_are_exact()
+
+    def the_log_tells_what_the_rows_say(self, talk: Talk) -> None:
+        course, _ = course_at(talk.branch, talk.branch.head)
+        told = [(slug, *vars(stand).values()) for slug, stand in course.efforts.items()]
+        active, epoch, rows, _ = self.standing(talk)
+        assert (course.active, course.epoch, told) == (active, epoch, [row[:-1] for row in rows])
+        labels = TurnLabel.objects.filter(branch=talk.branch_id).values_list("turn__number", "effort__slug", "by")
+        assert {number: (label.slug, label.by) for number, label in course.labels.items()} == {
+            number: (slug, by) for number, slug, by in labels
+        }
 
     def the_active_effort_is_open_here(self, talk: Talk) -> None:
         if active := talk.active:
@@ -267,14 +323,15 @@ class Efforts(RuleBasedStateMachine):
         now = dict(Message.objects.filter(session=self.session).values_list("pk", "text"))
         assert self.messages.items() <= now.items()
         self.messages = now
-        heads = sum(talk.branch.head for talk in self.talks)
+        branches = Branch.objects.filter(session=self.session)
+        heads = sum(branch.head - (branch.fork_turn or 0) for branch in branches)
         assert Turn.objects.filter(session=self.session).count() == heads
         assert Message.objects.filter(session=self.session, role="user").count() == heads
 
     def notices_are_exact(self) -> None:
         for row in Event.objects.filter(session=self.session, kind__startswith="effort."):
             assert row.data.get("notice") == (NOTICES[row.kind].format(**row.data) if row.kind in NOTICES else None)
-            assert row.data["branch"] in {str(talk.branch_id) for talk in self.talks}
+            assert Branch.objects.filter(pk=row.data["branch"], session=self.session).exists()
 
     # Helpers
 
@@ -288,7 +345,7 @@ class Efforts(RuleBasedStateMachine):
 
 
 def next_request(talk: Talk) -> str:
-    branch = Branch.objects.select_related("parent").get(pk=talk.branch_id)
+    branch = Branch.objects.get(pk=talk.branch_id)
     inputs = plan_inputs(branch, chosen_settings(talk.session), current=draft_turn(branch, "And now?"))
     return plan(inputs).request_sha256
 

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from efforts import actions
 from efforts.domain.plan import PlanInputs
 from efforts.domain.planner import plan
-from efforts.models import Branch, Session, Turn
+from efforts.models import Session, Turn
 from efforts.snapshots import preview
 from efforts.snapshots.expansion import free, price
 from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
@@ -128,9 +128,11 @@ def test_what_an_expansion_pushed_out_is_back_when_it_is_collapsed(talk: Talk) -
 
 def test_a_sibling_branch_has_efforts_of_its_own(talk: Talk) -> None:
     talk.ask("Let's plan the vacation", ("open_effort", {"name": "vacation"}))
-    sibling = Branch.objects.create(session=talk.session, name="other", parent=talk.branch, fork_turn=1, head=1)
+    sibling = actions.fork(talk.branch, after=1, actor=talk.session.owner)
     other = Talk(talk.session, sibling)
-    assert numbers(inputs_of(other)) == {"ambient": [1]}
+    assert numbers(inputs_of(other)) == numbers(inputs_of(talk)) == {"ambient": [], "active vacation": [1]}
+    actions.move_turn(other.place, 1, None)
+    assert numbers(inputs_of(other)) == {"ambient": [1], "active vacation": []}
     assert numbers(inputs_of(talk)) == {"ambient": [], "active vacation": [1]}
 
 

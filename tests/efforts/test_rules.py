@@ -260,7 +260,7 @@ def test_a_standing_rule_holds_in_all_conversations_of_its_owner_before_their_ow
     actions.set_constraint(talk.place, "Be brief.")
     row = actions.set_standing_rule(talk.session.owner, RULE)
     assert (sent(talk), sent(other), sent(theirs)) == ([RULE, "Be brief."], [RULE], [])
-    assert [(view.number, view.standing) for view in constraints_view(talk.session).in_force] == [(1, True), (2, False)]
+    assert [(view.number, view.standing) for view in constraints_view(talk.branch).in_force] == [(1, True), (2, False)]
     with pytest.raises(Refused, match="in force already"):
         actions.set_constraint(other.place, RULE)
     actions.edit_standing_rule(talk.session.owner, row.pk, "Never touch production.")

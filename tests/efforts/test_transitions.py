@@ -97,22 +97,22 @@ def test_opening_a_concluded_effort_offers_to_reopen_it(talk: Talk) -> None:
 
 
 def test_a_twin_in_a_sibling_branch_gets_the_next_id_and_keeps_it(talk: Talk) -> None:
-    actions.open_effort(talk.place, "Auth bug")
     sibling = Talk(talk.session, fork(talk.session))
+    actions.open_effort(talk.place, "Auth bug")
     assert actions.open_effort(sibling.place, "Auth bug").effort.slug == "auth-bug-2"
     assert actions.open_effort(sibling.place, "Auth bug").effort.slug == "auth-bug-2"
     assert (talk.states(), sibling.states()) == ({"auth-bug": "open"}, {"auth-bug-2": "open"})
 
 
 def test_a_twin_of_a_long_name_has_an_id_of_at_most_80_characters(talk: Talk) -> None:
-    actions.open_effort(talk.place, "x" * 100)
     sibling = Talk(talk.session, fork(talk.session))
+    actions.open_effort(talk.place, "x" * 100)
     assert actions.open_effort(sibling.place, "x" * 100).effort.slug == "x" * 78 + "-2"
 
 
 def fork(session: Session) -> Branch:
     main = Branch.objects.get(session=session, parent=None)
-    return Branch.objects.create(session=session, name="fork", parent=main, fork_turn=0)
+    return actions.fork(main, after=0, actor=session.owner)
 
 
 # Concluding
@@ -437,8 +437,8 @@ def test_each_change_of_effort_is_counted(talk: Talk) -> None:
 
 
 def test_efforts_of_one_branch_are_not_there_in_another(talk: Talk) -> None:
-    actions.open_effort(talk.place, "Auth bug")
     sibling = Talk(talk.session, fork(talk.session))
+    actions.open_effort(talk.place, "Auth bug")
     with refused("unknown"):
         actions.close_effort(sibling.place, "auth-bug")
     assert Effort.objects.count() == 1

@@ -20,9 +20,7 @@ def branch(scene: Scene) -> Branch:
     """From turn 1 of two."""
     scene.ask("What is a webhook?", "A call back.")
     scene.ask("And a queue?", "A line.")
-    return Branch.objects.create(
-        session=scene.session, name="other", parent=main_branch(scene.session), fork_turn=1, head=1, clock=1
-    )
+    return actions.fork(main_branch(scene.session), after=1, actor=scene.session.owner)
 
 
 def test_its_page_has_the_shared_turns_and_every_address_on_it_leads_to_it(as_alice: Client, branch: Branch) -> None:

@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
+from efforts import actions
 from efforts.models import Branch, Session, Turn
 from efforts.snapshots import main_branch
 from efforts.threads import read
@@ -15,9 +16,7 @@ from tests.sockets.conftest import Open
 
 @pytest_asyncio.fixture
 async def other(session: Session) -> Branch:
-    return await read(
-        lambda: Branch.objects.create(session=session, name="other", parent=main_branch(session), fork_turn=0)
-    )
+    return await read(lambda: actions.fork(main_branch(session), after=0, actor=session.owner, name="other"))
 
 
 async def test_a_message_goes_to_the_branch_that_the_frame_names(open_tab: Open, other: Branch) -> None:
@@ -37,7 +36,7 @@ async def test_a_message_goes_to_the_branch_that_the_frame_names(open_tab: Open,
 @pytest.mark.usefixtures("runner")
 async def test_every_event_of_a_turn_names_its_branch(open_tab: Open, other: Branch) -> None:
     tab = await open_tab()
-    await tab.hello(2)
+    await tab.hello(3)
     await tab.say(kind="send", text="There", client_id="one", branch=str(other.pk))
     frames = [frame for frame in await tab.until("run.ended") if "turn" in frame and "seq" in frame]
     kinds = {frame["kind"] for frame in frames}

@@ -76,7 +76,7 @@ class Command(DatabaseCommand):
 
 
 def plans_of(session_id: UUID | None) -> QuerySet[ContextPlan]:
-    rows = ContextPlan.objects.select_related("branch__parent", "run__turn")
+    rows = ContextPlan.objects.select_related("branch", "run__turn")
     if session_id is None:
         return rows
     if not Session.objects.filter(pk=session_id).exists():

@@ -1,0 +1,183 @@
+"""Branches: a conversation goes on from any turn in a timeline of its own; what was there before stays as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from django.db import models, transaction
+from django.utils import timezone
+
+from efforts import events, labels
+from efforts.domain.course import Course
+from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState
+from efforts.errors import Refused
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, Run, Turn, TurnLabel
+from efforts.snapshots import branch_turns
+from efforts.snapshots.courses import course_at
+from efforts.snapshots.sources import EffortLog, read_effort_log
+
+from .conversations import bring_back, check_message, collapse_when_idle, put_message, sent_before
+from .names import is_control
+from .pointers import set_pointer
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+LONGEST_NAME = 100
+# In the order in which they are taken over.
+MAY_STAND_AGAIN = (PointerState.ACTIVE, PointerState.SUPERSEDED, PointerState.INVALIDATED)
+
+
+def fork(branch: Branch, *, after: int, actor: User, name: str = "") -> Branch:
+    """A new branch that shares the turns up to `after`, 0 for none, with everything as it stood then."""
+    with transaction.atomic():
+        parent = Branch.objects.select_for_update().get(pk=branch.owner_of(after))
+        check_ended(parent, after)
+        course, seq = course_at(parent, after)
+        child = Branch.objects.create(
+            session_id=parent.session_id,
+            name=free_name(parent, name or f"From turn {after}"),
+            parent=parent,
+            fork_turn=after,
+            lineage=[*parent.lineage, [str(parent.pk), after, seq]],
+            head=after,
+            clock=shared_turns(parent, after).filter(run__state=RunState.COMPLETED).count(),
+            effort_epoch=course.epoch,
+        )
+        take_over(child, course)
+        data = {"branch": str(child.pk), "parent": str(parent.pk), "after": after, "name": child.name}
+        events.append(child.session_id, "branch.forked", data, actor=actor)
+        transaction.on_commit(events.wake_runners)  # there may be summaries to write
+    return child
+
+
+def shared_turns(branch: Branch, after: int) -> models.QuerySet[Turn]:
+    return branch_turns(branch).filter(number__lte=after)
+
+
+def check_ended(branch: Branch, after: int) -> None:
+    turns = shared_turns(branch, after)
+    if after and not turns.filter(number=after).exists():
+        raise Refused("unknown_turn", f"There is no turn {after} here.")
+    if waiting := turns.filter(run__state__in=UNFINISHED).order_by("number").first():
+        raise Refused("unfinished", f"Turn {waiting.number} has not ended. Branch off when it has, or stop it.")
+
+
+def take_over(child: Branch, course: Course) -> None:
+    """The rows that say what the course does."""
+    efforts = {effort.slug: effort for effort in Effort.objects.filter(session=child.session_id)}
+    for slug, stand in course.efforts.items():
+        summary = SummaryState.DUE if stand.status == EffortStatus.CONCLUDED else SummaryState.NONE
+        EffortState.objects.create(branch=child, effort=efforts[slug], summary=summary, **vars(stand))
+    turns = dict(branch_turns(child).filter(number__in=course.labels).values_list("number", "pk"))
+    TurnLabel.objects.bulk_create(
+        TurnLabel(branch=child, turn_id=turns[number], effort=efforts[label.slug], by=label.by)
+        for number, label in course.labels.items()
+    )
+    for slug, stand in course.efforts.items():
+        labels.recount(child, efforts[slug])
+        if stand.status == EffortStatus.CONCLUDED:
+            take_pointer_over(child, efforts[slug])
+    child.active_effort = efforts[course.active] if course.active else None
+    child.save(update_fields=["active_effort"])
+
+
+def take_pointer_over(child: Branch, effort: Effort) -> None:
+    """A summary of just the turns that the effort has here, as they are, stands here too."""
+    log = read_effort_log(child, effort)
+    if pointer := pointer_for(child, effort, log):
+        set_pointer(child, effort, log, text=pointer.text, tokens=pointer.tokens, actor=pointer.actor)
+        EffortState.objects.filter(branch=child, effort=effort).update(summary=SummaryState.STANDS)
+
+
+def pointer_for(child: Branch, effort: Effort, log: EffortLog) -> ContextPointer | None:
+    pointers = ContextPointer.objects.filter(branch=child.parent, effort=effort, state__in=MAY_STAND_AGAIN)
+    same = pointers.filter(source_sha256=log.source.sha256).select_related("actor").order_by("-pk")
+    return min(same, key=lambda pointer: MAY_STAND_AGAIN.index(PointerState(pointer.state)), default=None)
+
+
+def edit_turn(branch: Branch, number: int, *, text: str, client_id: str, actor: User) -> Turn:
+    """Other words for a message that was answered: sent in a sibling branch. Sent twice it is one."""
+    return say_instead(branch, number, text, client_id, actor, f"Edit of turn {number}")
+
+
+def regenerate(branch: Branch, number: int, *, actor: User) -> Turn:
+    """The same message again, in a sibling branch."""
+    said = Message.objects.filter(turn__in=branch_turns(branch).filter(number=number), role=Message.Role.USER).first()
+    return say_instead(branch, number, said.text if said else "", uuid4().hex, actor, f"Turn {number} again")
+
+
+def say_instead(branch: Branch, number: int, text: str, client_id: str, actor: User, name: str) -> Turn:
+    check_answered(branch, number)
+    check_message(text, client_id)
+    collapse_when_idle(branch.session, actor)
+    with transaction.atomic():
+        # Locked first, so that the same form sent twice at once finds what the other has made.
+        Branch.objects.select_for_update().get(pk=branch.owner_of(number - 1))
+        if sent := sent_before(branch.session, client_id):
+            return sent
+        sibling = fork(branch, after=number - 1, actor=actor, name=name)
+        return put_message(branch.session, sibling.pk, text=text, client_id=client_id, actor=actor)
+
+
+def check_answered(branch: Branch, number: int) -> None:
+    turn = branch_turns(branch).filter(number=number).select_related("run").first()
+    if turn is None:
+        raise Refused("unknown_turn", f"There is no turn {number} here.")
+    if turn.run is None or turn.run.state in UNFINISHED:
+        raise Refused("unfinished", f"Turn {number} has not ended. Stop it, or wait until it has.")
+    if turn.run.state == RunState.CANCELLED:
+        raise Refused("not_sent", f"Turn {number} was not sent. Put it back in the composer.")
+
+
+def rename_branch(branch: Branch, *, name: str, actor: User) -> Branch:
+    name = checked_name(name)
+    with transaction.atomic():
+        Branch.objects.select_for_update().get(pk=branch.pk)
+        if named(branch, name).exclude(pk=branch.pk).exists():
+            raise Refused("taken", "Another branch has that name. Choose another.")
+        Branch.objects.filter(pk=branch.pk).update(name=name)
+        data = {"branch": str(branch.pk), "name": name, "old": branch.name}
+        events.append(branch.session_id, "branch.renamed", data, actor=actor)
+    branch.name = name
+    return branch
+
+
+def checked_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name:
+        raise Refused("empty", "The name is empty.")
+    if len(name) > LONGEST_NAME:
+        raise Refused("too_long", f"The name has {len(name):,} characters; {LONGEST_NAME} is the most. Shorten it.")
+    if any(is_control(c) for c in name):
+        raise Refused("not_text", "The name has characters that cannot be shown. Give it without them.")
+    return name
+
+
+def named(branch: Branch, name: str) -> models.QuerySet[Branch]:
+    return Branch.objects.filter(session=branch.session_id, name=name)
+
+
+def free_name(branch: Branch, name: str) -> str:
+    taken = set(Branch.objects.filter(session=branch.session_id).values_list("name", flat=True))
+    numbers = (f"{name} ({number})" for number in range(2, len(taken) + 3))
+    return next(free for free in (name, *numbers) if free not in taken)
+
+
+def archive_branch(branch: Branch, *, actor: User) -> Branch:
+    """Out of sight and out of the way; nothing of it is lost."""
+    if branch.parent_id is None:
+        raise Refused("main", "The main branch cannot be archived. Archive the conversation instead.")
+    with transaction.atomic():
+        Branch.objects.select_for_update().get(pk=branch.pk)
+        if Run.objects.filter(branch=branch, state__in=UNFINISHED).exists():
+            raise Refused("running", f"{branch.name} is answering. Stop it, or wait until it has ended.")
+        Branch.objects.filter(pk=branch.pk).update(archived_at=timezone.now())
+        events.append(branch.session_id, "branch.archived", {"branch": str(branch.pk)}, actor=actor)
+    return branch
+
+
+def unarchive_branch(branch: Branch, *, actor: User) -> Branch:
+    with transaction.atomic():
+        return bring_back(branch, actor)

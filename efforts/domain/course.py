@@ -1,0 +1,245 @@
+"""Where the efforts of a branch stand, told from its events alone; the rows say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from efforts.domain.lifecycle import EffortStatus, Via
+
+# How a turn came to its effort, as `TurnLabel.By` has it.
+BEGAN, CLOSED, OPENED, MOVED = "began", "closed", "opened", "moved"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Happening:
+    """One event of a branch."""
+
+    seq: int
+    kind: str
+    data: Mapping[str, Any]
+
+    @property
+    def turn(self) -> int:
+        return int(self.data["turn"])
+
+    @property
+    def slug(self) -> str:
+        return str(self.data["effort"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label:
+    slug: str
+    by: str
+
+
+@dataclass(kw_only=True)
+class Stand:
+    """One effort."""
+
+    status: EffortStatus = EffortStatus.OPEN
+    opened_turn: int = 0
+    active_turn: int = 0
+    concluded_turn: int | None = None
+    via: str = ""
+    expanded_turn: int | None = None
+
+
+@dataclass(kw_only=True)
+class Course:
+    """What has come of a branch; `efforts` in the order in which they were opened."""
+
+    efforts: dict[str, Stand] = field(default_factory=dict)
+    labels: dict[int, Label] = field(default_factory=dict)
+    active: str | None = None
+    epoch: int = 0
+    begun: set[int] = field(default_factory=set)
+    told: dict[int, Happening] = field(default_factory=dict)
+
+    def take(self, event: Happening) -> None:
+        self.told[event.seq] = event
+        if step := STEPS.get(event.kind):
+            step(self, event)
+
+    def activate(self, slug: str | None, turn: int) -> None:
+        self.active, self.epoch = slug, self.epoch + 1
+        self.touch(slug, turn)
+
+    def touch(self, slug: str | None, turn: int) -> None:
+        if slug in self.efforts:
+            stand = self.efforts[slug]
+            stand.active_turn = max(stand.active_turn, turn)
+
+    def is_open(self, slug: str | None) -> bool:
+        return slug in self.efforts and self.efforts[slug].status == EffortStatus.OPEN
+
+    def latest_open(self) -> str | None:
+        # Of two that were active in the same turn, the one opened later.
+        order = {slug: place for place, slug in enumerate(self.efforts)}
+        opened = (slug for slug in self.efforts if self.is_open(slug))
+        return max(opened, key=lambda slug: (self.efforts[slug].active_turn, order[slug]), default=None)
+
+    def put(self, turn: int, slug: str | None, by: str) -> None:
+        if slug in self.efforts:
+            self.labels[turn] = Label(slug=slug, by=by)
+        else:
+            self.labels.pop(turn, None)
+
+
+def course_of(events: Iterable[Happening]) -> Course:
+    course = Course()
+    for event in events:
+        course.take(event)
+    return course
+
+
+# Turns
+
+
+def started(course: Course, event: Happening) -> None:
+    if event.turn not in course.begun and event.turn not in course.labels:
+        course.put(event.turn, course.active, BEGAN)
+    course.begun.add(event.turn)
+    settled(course, event)
+
+
+def settled(course: Course, event: Happening) -> None:
+    if label := course.labels.get(event.turn):
+        course.touch(label.slug, event.turn)
+
+
+def ended(course: Course, event: Happening) -> None:
+    # What the model did in the turn may have moved it without an event of its own.
+    if "effort" in event.data:
+        course.put(event.turn, event.data["effort"], event.data["by"])
+    settled(course, event)
+
+
+def moved(course: Course, event: Happening) -> None:
+    course.put(event.data["moved"], event.data["target"], MOVED)
+
+
+# Efforts
+
+
+def opened(course: Course, event: Happening) -> None:
+    course.efforts[event.slug] = Stand(opened_turn=event.turn)
+    course.activate(event.slug, event.turn)
+
+
+def concluded(course: Course, event: Happening) -> None:
+    stand = course.efforts[event.slug]
+    stand.status, stand.via = EffortStatus.CONCLUDED, event.data["via"]
+    stand.concluded_turn, stand.expanded_turn = event.turn, None
+    course.activate(event.data["next"], event.turn)
+
+
+def reopened(course: Course, event: Happening) -> None:
+    reopen(course.efforts[event.slug])
+    course.activate(event.slug, event.turn)
+
+
+def reopen(stand: Stand) -> None:
+    stand.status, stand.concluded_turn, stand.via = EffortStatus.OPEN, None, ""
+
+
+def switched(course: Course, event: Happening) -> None:
+    course.activate(event.slug, event.turn)
+
+
+def expanded(course: Course, event: Happening) -> None:
+    course.efforts[event.slug].expanded_turn = event.turn
+
+
+def collapsed(course: Course, event: Happening) -> None:
+    course.efforts[event.slug].expanded_turn = None
+
+
+# What was taken back
+
+
+def undone(course: Course, event: Happening) -> None:
+    was = course.told[event.data["of"]]
+    INVERSES[was.kind](course, was, event.turn)
+
+
+def unopened(course: Course, was: Happening, turn: int) -> None:
+    before, gone = was.data["before"], was.slug
+    for number in [number for number, label in course.labels.items() if label.slug == gone]:
+        course.put(number, before, BEGAN)
+    del course.efforts[gone]
+    give_way(course, gone, before, turn)
+
+
+def unconcluded(course: Course, was: Happening, turn: int) -> None:
+    reopen(course.efforts[was.slug])
+    if not was.data["was_active"]:
+        return_turn(course, was, CLOSED, was.data["next"])
+    back = was.data["was_active"] and course.active == was.data["next"]
+    course.activate(was.slug if back else course.active, turn)
+
+
+def concluded_again(course: Course, was: Happening, turn: int) -> None:
+    stand = course.efforts[was.slug]
+    stand.status = EffortStatus.CONCLUDED
+    stand.concluded_turn, stand.via = was.data["concluded_turn"], was.data["concluded_via"]
+    return_turn(course, was, OPENED, was.data["before"])
+    give_way(course, was.slug, was.data["before"], turn)
+
+
+def switched_back(course: Course, was: Happening, turn: int) -> None:
+    return_turn(course, was, OPENED, was.data["before"])
+    course.activate(was.data["before"], turn)
+
+
+def unexpanded(course: Course, was: Happening, turn: int) -> None:
+    course.efforts[was.slug].expanded_turn = None
+
+
+def expanded_again(course: Course, was: Happening, turn: int) -> None:
+    course.efforts[was.slug].expanded_turn = turn
+
+
+def moved_back(course: Course, was: Happening, turn: int) -> None:
+    course.put(was.data["moved"], was.data["source"], MOVED)
+
+
+def give_way(course: Course, slug: str, before: str | None, turn: int) -> None:
+    if course.active != slug:
+        course.activate(course.active, turn)
+    elif before is None:
+        course.activate(None, turn)
+    else:
+        course.activate(before if course.is_open(before) else course.latest_open(), turn)
+
+
+def return_turn(course: Course, was: Happening, by: str, before: str | None) -> None:
+    if was.data["via"] == Via.MODEL and course.labels.get(was.turn) == Label(slug=was.slug, by=by):
+        course.put(was.turn, before, BEGAN)
+
+
+STEPS: Mapping[str, Callable[[Course, Happening], None]] = {
+    "run.queued": settled,
+    "run.started": started,
+    "run.ended": ended,
+    "turn.cancelled": settled,
+    "turn.moved": moved,
+    "effort.opened": opened,
+    "effort.concluded": concluded,
+    "effort.reopened": reopened,
+    "effort.switched": switched,
+    "effort.expanded": expanded,
+    "effort.collapsed": collapsed,
+    "effort.undone": undone,
+}
+INVERSES: Mapping[str, Callable[[Course, Happening, int], None]] = {
+    "effort.opened": unopened,
+    "effort.concluded": unconcluded,
+    "effort.reopened": concluded_again,
+    "effort.switched": switched_back,
+    "effort.expanded": unexpanded,
+    "effort.collapsed": expanded_again,
+    "turn.moved": moved_back,
+}
