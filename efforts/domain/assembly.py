@@ -6,9 +6,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .canonical import canonical_json, request_sha256
-from .conversation import MESSAGE_OVERHEAD, PRIMING
+from .conversation import MESSAGE_OVERHEAD, PRIMING, PastTurn
 from .items import RULES, items_of
-from .layers import Choice, Fragments, Kept, Layer, block_start, cut_at, cut_of, headline_line, layers_of, rule_line
+from .layers import (
+    Choice,
+    Fragments,
+    Kept,
+    Layer,
+    block_start,
+    cut_at,
+    cut_of,
+    headline_line,
+    layers_of,
+    left_line,
+    left_of,
+    rule_line,
+)
 from .plan import Layout, Plan, PlanInputs
 from .rendering import (
     MARKS,
@@ -96,6 +109,7 @@ def layer_entries(layer: Layer, kept: Kept, fragments: Fragments) -> Iterator[di
         marks = {mark: fragments.add(MARKS[mark])["f"] for turn in turns if (mark := mark_of(turn))}
         visible = [message for turn in turns for message in turn.visible if message.id in kept.cuts]
         cuts = {str(message.id): cut_of(message, fragments) for message in visible}
+        left = {str(turn.number): left_part(turn, kept, fragments) for turn in turns if left_of(turn, kept.left)}
         labels = {str(first): [fragments.add(line) for line in lines]}
         yield {
             "section": layer.kind,
@@ -104,7 +118,14 @@ def layer_entries(layer: Layer, kept: Kept, fragments: Fragments) -> Iterator[di
             "labels": labels,
             "marks": marks,
             "cuts": cuts,
+            # Only where there is any: the recipe of a plan that leaves nothing out stays as it was.
+            **({"left": left} if left else {}),
         }
+
+
+def left_part(turn: PastTurn, kept: Kept, fragments: Fragments) -> dict[str, Any]:
+    ids = [message.id for episode in left_of(turn, kept.left) for message in episode]
+    return {"ids": ids, **fragments.add(left_line(turn, kept.left))}
 
 
 def this_turn(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:

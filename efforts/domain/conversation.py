@@ -56,6 +56,17 @@ class PastTurn:
         return self.messages[:1]
 
     @property
+    def episodes(self) -> tuple[tuple[LogMessage, ...], ...]:
+        """Each call of tools with its results, oldest first."""
+        found: list[list[LogMessage]] = []
+        for message in self.visible:
+            if message.tool_calls:
+                found.append([message])
+            elif message.role == "tool":
+                found[-1].append(message)
+        return tuple(map(tuple, found))
+
+    @property
     def cost(self) -> int:
         return sum(message.cost for message in self.visible)
 

@@ -8,7 +8,20 @@ from typing import Any
 
 from .canonical import canonical_json, sha256
 from .conversation import PastTurn
-from .layers import Choice, Kept, Layer, block_start, folds, headline_line, layers_of, rule_line, turn_tokens
+from .layers import (
+    NOTHING,
+    Choice,
+    Kept,
+    Layer,
+    block_start,
+    calls_said,
+    folds,
+    headline_line,
+    layers_of,
+    left_of,
+    rule_line,
+    turn_tokens,
+)
 from .plan import Cut, Item, PlanInputs
 from .reasons import Reason
 from .rendering import Recipe, Sources, render_messages
@@ -89,14 +102,32 @@ def layer_items(inputs: PlanInputs, layer: Layer, kept: Kept, recipe: Recipe, so
         turns = tuple(group)
         included = turns[-1] in kept.turns
         # What is left out is priced whole: that is the room it would take to bring it back.
-        tokens = turn_tokens(inputs, turns, kept.cuts if included else frozenset())
+        shown = kept if included else NOTHING
+        tokens = turn_tokens(inputs, turns, shown.cuts, shown.left)
         span = (turns[0].number, turns[-1].number)
         sha = run_sha256(layer.key, span, recipe, sources) if included else ""
         yield turn_item(inputs, layer, Kept(turns=turns).runs, tokens, reason, included=included, sha=sha)
+        yield from left_items(layer, kept, turns if included else ())
+
+
+def left_items(layer: Layer, kept: Kept, turns: Sequence[PastTurn]) -> Iterator[Item]:
+    """What is left out of turns that are shown."""
+    for turn in turns:
+        if episodes := left_of(turn, kept.left):
+            yield Item(
+                section=layer.kind,
+                title=f"Turn {turn.number}: {calls_said(episodes)}",
+                tokens=sum(message.cost for episode in episodes for message in episode),
+                reason=Reason.TOOL_CALLS_OVER_BUDGET,
+                included=False,
+                values={"effort": layer.key} if layer.key else {},
+            )
 
 
 def reason_of(inputs: PlanInputs, layer: Layer, kept: Kept, turn: PastTurn) -> Reason:
     if turn in kept.turns:
+        if left_of(turn, kept.left):
+            return Reason.WITHOUT_TOOL_CALLS
         cut = any(message.id in kept.cuts and not folds(message) for message in turn.visible)
         return Reason.CUT_TO_FIT if cut else SHOWN[layer.kind]
     if layer.kind == "ambient" and turn.number < block_start(inputs):

@@ -40,6 +40,7 @@ KINDS: dict[EffortKind, str] = {
 STUB = "[Turns 1-{last} ({tokens} tokens) are not shown. Use search_messages to find what was said there.]"
 EFFORT_STUB = "[Turns {first}-{last} of {slug} ({tokens} tokens) are not shown. Use read_effort to read them.]"
 CUT = "[… {tokens} tokens in all, the middle is not shown. read_message({id}) shows it.]"
+LEFT = "[… {calls} of this turn, {tokens} tokens with results, not shown. read_message({first}) to ({last}) show them.]"
 FOLDED = "[… the result of {tool}, {tokens} tokens, was shown in its own turn. Call it again to see it.]"
 # A shorter result is not worth a line that says it was there.
 SHORT = 40
@@ -92,10 +93,12 @@ class Layer:
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """The newest run of a layer's turns that is shown, oldest first, and the messages in it that are cut."""
+    """The newest run of a layer's turns that is shown, oldest first; the messages in it that are cut; and those of tool
+    calls with their results that are left out of a turn too large to be shown whole."""
 
     turns: tuple[PastTurn, ...] = ()
     cuts: frozenset[int] = frozenset()
+    left: frozenset[int] = frozenset()
 
     @property
     def runs(self) -> tuple[tuple[int, int], ...]:
@@ -172,18 +175,24 @@ def whole(inputs: PlanInputs, layer: Layer) -> Kept:
     return with_cuts(inputs, layer.turns, 0, None)
 
 
-def with_cuts(inputs: PlanInputs, turns: Sequence[PastTurn], through: int, room: int | None) -> Kept:
+def with_cuts(
+    inputs: PlanInputs,
+    turns: Sequence[PastTurn],
+    through: int,
+    room: int | None,
+    left: frozenset[int] = frozenset(),
+) -> Kept:
     """Cut the large messages up to the id `through`, and more, oldest first, until the turns fit `room` tokens."""
-    messages = [message for turn in turns for message in turn.visible]
+    messages = [message for turn in turns for message in turn.visible if message.id not in left]
     cuts = {message.id for message in messages if folds(message)}
-    excess = 0 if room is None else turn_tokens(inputs, turns, cuts) - room
+    excess = 0 if room is None else turn_tokens(inputs, turns, cuts, left) - room
     for message in messages:
         gain = 0 if message.id in cuts else message.tokens - cut_tokens(inputs, message)
         # What was cut before stays cut, or the prompt would change in its middle.
         if gain > 0 and (message.id <= through or excess > 0):
             cuts.add(message.id)
             excess -= gain
-    return Kept(turns=tuple(turns), cuts=frozenset(cuts))
+    return Kept(turns=tuple(turns), cuts=frozenset(cuts), left=left)
 
 
 def layer_tokens(inputs: PlanInputs, layer: Layer, kept: Kept) -> int:
@@ -193,15 +202,39 @@ def layer_tokens(inputs: PlanInputs, layer: Layer, kept: Kept) -> int:
     lines = [layer.label(first) for first, _ in kept.runs]
     if stub := layer.stub(kept):
         lines.append(stub)
-    return turn_tokens(inputs, kept.turns, kept.cuts) + sum(inputs.count(line) + 1 for line in lines)
+    return turn_tokens(inputs, kept.turns, kept.cuts, kept.left) + sum(inputs.count(line) + 1 for line in lines)
 
 
-def turn_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], cuts: frozenset[int] | set[int]) -> int:
-    return sum(
-        (cut_tokens(inputs, message) if message.id in cuts else message.tokens) + MESSAGE_OVERHEAD
-        for turn in turns
-        for message in turn.visible
+def turn_tokens(
+    inputs: PlanInputs,
+    turns: Sequence[PastTurn],
+    cuts: frozenset[int] | set[int],
+    left: frozenset[int] = frozenset(),
+) -> int:
+    shown = (message for turn in turns for message in turn.visible if message.id not in left)
+    said = sum((cut_tokens(inputs, m) if m.id in cuts else m.tokens) + MESSAGE_OVERHEAD for m in shown)
+    return said + sum(inputs.count(line) + 1 for turn in turns if left and (line := left_line(turn, left)))
+
+
+def left_of(turn: PastTurn, left: frozenset[int]) -> tuple[tuple[LogMessage, ...], ...]:
+    """The episodes of a turn that are left out."""
+    return tuple(episode for episode in turn.episodes if episode[0].id in left)
+
+
+def left_line(turn: PastTurn, left: frozenset[int]) -> str:
+    """What stands for the tool calls that are left out of a turn; empty where none is."""
+    episodes = left_of(turn, left)
+    if not episodes:
+        return ""
+    tokens = sum(message.cost for episode in episodes for message in episode)
+    return LEFT.format(
+        calls=calls_said(episodes), tokens=f"{tokens:,}", first=episodes[0][0].id, last=episodes[-1][-1].id
     )
+
+
+def calls_said(episodes: Sequence[Sequence[LogMessage]]) -> str:
+    calls = sum(len(episode[0].tool_calls) for episode in episodes)
+    return f"{calls} tool call{'s' if calls > 1 else ''}"
 
 
 def folds(message: LogMessage) -> bool:
@@ -247,4 +280,9 @@ def cut_at(layer: Layer, kept: Kept) -> Cut:
     first = kept.turns[0].number if kept.turns else (layer.turns[-1].number + 1 if layer.turns else 0)
     visible = [message for turn in kept.turns for message in turn.visible]
     large = [message.id for message in visible if message.id in kept.cuts and not folds(message)]
-    return Cut(first_kept=0 if whole_layer else first, cut_through=max(large, default=0))
+    left = [message.id for message in visible if message.id in kept.left]
+    return Cut(
+        first_kept=0 if whole_layer else first,
+        cut_through=max(large, default=0),
+        left_through=max(left, default=0),
+    )

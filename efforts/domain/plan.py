@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -35,11 +35,19 @@ Section = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Cut:
-    """Where one layer begins: the number of its first turn, 0 where all of it stands; and the id of the newest large
-    message that is cut."""
+    """Where one layer begins: the number of its first turn, 0 where all of it stands; the ids of the newest large
+    message that is cut, and of the newest message of a tool call that is left out."""
 
     first_kept: int = 0
     cut_through: int = 0
+    left_through: int = 0
+
+    def to_json(self) -> list[int]:
+        return [self.first_kept, self.cut_through, *([self.left_through] if self.left_through else [])]
+
+    @classmethod
+    def from_json(cls, value: Sequence[int]) -> Cut:
+        return cls(**dict(zip(("first_kept", "cut_through", "left_through"), value, strict=False)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,13 +71,13 @@ class Layout:
         return self if self.base == base else Layout(base=base, headlines=self.headlines, block=self.block)
 
     def to_json(self) -> dict[str, Any]:
-        cuts = {key: [cut.first_kept, cut.cut_through] for key, cut in self.cuts.items()}
+        cuts = {key: cut.to_json() for key, cut in self.cuts.items()}
         block = {"block": self.block} if self.block else {}
         return {"base": self.base, "cuts": cuts, "headlines": list(self.headlines), "seen": self.seen, **block}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Layout:
-        cuts = {key: Cut(first_kept=first, cut_through=through) for key, (first, through) in value["cuts"].items()}
+        cuts = {key: Cut.from_json(cut) for key, cut in value["cuts"].items()}
         block = value.get("block", 0)
         return cls(base=value["base"], cuts=cuts, headlines=tuple(value["headlines"]), seen=value["seen"], block=block)
 

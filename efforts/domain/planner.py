@@ -8,7 +8,6 @@ it: at the smallest budget the beginning moves in a fifth of the calls, with a t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -16,6 +15,7 @@ from .allotment import CAPS, ORDER, allot
 from .assembly import build, required_parts
 from .conversation import Headline, PastTurn
 from .layers import (
+    NOTHING,
     Choice,
     Kept,
     Layer,
@@ -109,7 +109,9 @@ def begun(inputs: PlanInputs, layer: Layer, cut: Cut) -> Cut:
 def stand(inputs: PlanInputs, layer: Layer, cut: Cut) -> Kept:
     """A layer as the last call left it: an unchanged beginning is what a model's cache can use again."""
     turns = tuple(turn for turn in layer.turns if turn.number >= cut.first_kept)
-    return with_cuts(inputs, turns, cut.cut_through, None)
+    episodes = (episode for turn in turns for episode in turn.episodes)
+    left = {message.id for episode in episodes for message in episode if episode[0].id <= cut.left_through}
+    return with_cuts(inputs, turns, cut.cut_through, None, frozenset(left))
 
 
 def fit(inputs: PlanInputs, layer: Layer, standing: Kept, room: int, through: int) -> Kept:
@@ -118,25 +120,34 @@ def fit(inputs: PlanInputs, layer: Layer, standing: Kept, room: int, through: in
         return standing
     # Cutting just enough would mean to cut again at the next turn, and each cut has the model read all of it anew.
     roomy = room - min(int(inputs.budget.effective * HEADROOM), room // 2)
-    cut = with_cuts(inputs, standing.turns, through, roomy)
+    cut = with_cuts(inputs, standing.turns, through, roomy, standing.left)
     # Messages before turns: of a cut message the beginning and end are still there.
     if layer_tokens(inputs, layer, cut) <= room:
         return cut
     all_cut = frozenset(message.id for turn in standing.turns for message in turn.visible)
     # Rather no headroom than no turns at all.
-    kept = newest_run(inputs, layer, standing.turns, roomy, all_cut) or newest_run(
-        inputs, layer, standing.turns, room, all_cut
-    )
-    return with_cuts(inputs, kept, through, roomy)
+    for within in (roomy, room):
+        if kept := newest_run(inputs, layer, replace(standing, cuts=all_cut), within):
+            return with_cuts(inputs, kept, through, roomy, standing.left)
+    return part_of_turn(inputs, layer, standing, room)
 
 
-def newest_run(
-    inputs: PlanInputs, layer: Layer, turns: Sequence[PastTurn], room: int, cuts: frozenset[int]
-) -> tuple[PastTurn, ...]:
+def part_of_turn(inputs: PlanInputs, layer: Layer, standing: Kept, room: int) -> Kept:
+    """The newest turn, too large by itself, without the oldest of its tool calls; nothing where that is no help."""
+    left = set(standing.left)
+    for episode in standing.turns[-1].episodes if standing.turns else ():
+        left |= {message.id for message in episode}
+        kept = with_cuts(inputs, standing.turns[-1:], 0, 0, frozenset(left))
+        if layer_tokens(inputs, layer, kept) <= room:
+            return kept
+    return NOTHING
+
+
+def newest_run(inputs: PlanInputs, layer: Layer, standing: Kept, room: int) -> tuple[PastTurn, ...]:
     kept: list[PastTurn] = []
     after = 0
-    for turn in reversed(turns):
-        room -= turn_tokens(inputs, (turn,), cuts)
+    for turn in reversed(standing.turns):
+        room -= turn_tokens(inputs, (turn,), standing.cuts, standing.left)
         # A turn that the next one does not follow stands under a label of its own.
         room -= 0 if turn.number + 1 == after else inputs.count(layer.label(turn.number)) + 1
         # Not `continue`: an older turn must not stand where a newer one is missing.

@@ -14,6 +14,8 @@ class Reason(StrEnum):
     TOOL_EPISODE = "tool_episode"
     AMBIENT_WINDOW = "ambient_window"
     CUT_TO_FIT = "cut_to_fit"
+    WITHOUT_TOOL_CALLS = "without_tool_calls"
+    TOOL_CALLS_OVER_BUDGET = "tool_calls_over_budget"
     OUTSIDE_AMBIENT_WINDOW = "outside_ambient_window"
     WINDOW_IN_BLOCKS = "window_in_blocks"
     OVER_BUDGET = "over_budget"
@@ -35,6 +37,8 @@ SENTENCES: dict[Reason, str] = {
     Reason.TOOL_EPISODE: "Tools used in this turn.",
     Reason.AMBIENT_WINDOW: "Among the last {window} turns outside any effort.",
     Reason.CUT_TO_FIT: "Shown, with its long messages cut to beginning and end.",
+    Reason.WITHOUT_TOOL_CALLS: "Too large to be shown whole: its oldest tool calls are left out, each with its result.",
+    Reason.TOOL_CALLS_OVER_BUDGET: "Their turn alone is larger than its room, so its oldest tool calls leave it.",
     Reason.OUTSIDE_AMBIENT_WINDOW: "Older than the last {window} turns.",
     Reason.WINDOW_IN_BLOCKS: "Left the window in a block: this conversation prefers the cache.",
     Reason.OVER_BUDGET: "Does not fit the budget.",
@@ -49,6 +53,7 @@ SENTENCES: dict[Reason, str] = {
 }
 
 REMEDIES: dict[Reason, str] = {
+    Reason.TOOL_CALLS_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the settings.",
     Reason.OUTSIDE_AMBIENT_WINDOW: "Ask about it: the model can search. Or raise the window in the settings.",
     Reason.WINDOW_IN_BLOCKS: 'Ask about it: the model can search. Or take "Prefer the cache" back in the settings.',
     Reason.OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the settings.",

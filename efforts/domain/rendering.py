@@ -2,8 +2,10 @@
 
 A recipe is JSON: a list of entries, each one of
   {"role": r, "parts": [part, ...]}                one message put together from parts
-  {"turns": [first, last], "labels": {number: [part, ...]}, "marks": {mark: sha256}, "cuts": {message id: cut}}
-                                                   finished turns in their own roles, a label before a turn's text
+  {"turns": [first, last], "labels": {number: [part, ...]}, "marks": {mark: sha256}, "cuts": {message id: cut},
+   "left"?: {number: {"ids": [message id], "f": sha256}}}
+                                                   finished turns in their own roles, a label before a turn's text; of
+                                                   messages that are left out a line after the user's
   {"messages": [id, ...]}                          log messages as they are
 where a part is {"f": sha256} (a fragment) or {"m": message id, "cut"?: cut}, and a cut is
 {"head": characters, "tail": characters, "f": sha256 of the line that stands between}.
@@ -71,14 +73,18 @@ def render_turns(entry: dict[str, Any], sources: Sources) -> Iterator[dict[str, 
 
 def render_turn(turn: PastTurn, entry: dict[str, Any], sources: Sources) -> Iterator[dict[str, Any]]:
     rendered = []
+    left = entry.get("left", {}).get(str(turn.number))
     for message in turn.visible:
+        if left and message.id in left["ids"]:
+            continue
         # Keys are text: a stored recipe has been through JSON, where all keys are.
         cut = entry["cuts"].get(str(message.id))
         text = cut_text(message.text, cut, sources.fragments) if cut else message.text
         rendered.append(chat_message(message, text))
     label = join_parts(entry["labels"].get(str(turn.number), []), sources)
     # A turn begins with the user's message, so that a label needs no message of its own.
-    rendered[0]["content"] = join_texts([label, rendered[0]["content"]], "\n")
+    after = sources.fragments[left["f"]] if left else ""
+    rendered[0]["content"] = join_texts([label, rendered[0]["content"], after], "\n")
     mark = mark_of(turn)
     if mark:
         rendered += marked(rendered.pop(), sources.fragments[entry["marks"][mark]])

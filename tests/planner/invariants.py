@@ -50,10 +50,14 @@ def keeps_a_contiguous_newest_run_of_each_layer(inputs: PlanInputs, planned: Pla
 
 
 def keeps_turns_whole(inputs: PlanInputs, planned: Plan) -> None:
-    """Every visible message of a kept turn is sent: as it is, or a large one as its beginning and end."""
+    """Every visible message of a kept turn is sent, as it is, or a large one as its beginning and end; but for the tool
+    calls of one that is too large by itself."""
     cuts = {id: cut for entry in planned.recipe for id, cut in entry.get("cuts", {}).items()}
     sent = [content(message) for message in planned.request["messages"]]
+    left = left_ids(planned)
     for message in (message for turn in kept_turns(inputs, planned) for message in turn.visible):
+        if message.id in left:
+            continue
         assert any(all(piece in text for piece in pieces(message, cuts)) for text in sent)
 
 
@@ -67,10 +71,27 @@ def pieces(message: LogMessage, cuts: Mapping[str, Any]) -> list[str]:
     return [message.text[:HEAD], f"read_message({message.id})", message.text[-TAIL:]]
 
 
+def leaves_tool_calls_out_with_their_results_oldest_first(inputs: PlanInputs, planned: Plan) -> None:
+    """Only of one turn of a layer, its oldest kept; a line says so in its place, and an item what it would take."""
+    turns = {turn.number: turn for turn in past_of(inputs)}
+    for entry in planned.recipe:
+        for number, left in entry.get("left", {}).items():
+            turn = turns[int(number)]
+            out = [episode for episode in turn.episodes if episode[0].id in left["ids"]]
+            assert out == list(turn.episodes[: len(out)])
+            assert left["ids"] == [message.id for episode in out for message in episode]
+            assert any(planned.fragments[left["f"]] in content(message) for message in planned.request["messages"])
+            items = [item for item in planned.items if item.title.startswith(f"Turn {number}: ")]
+            assert [(item.included, item.tokens) for item in items if item.reason == "tool_calls_over_budget"] == [
+                (False, sum(message.cost for episode in out for message in episode))
+            ]
+
+
 def shows_what_a_finding_tool_gave_in_its_own_turn_only(inputs: PlanInputs, planned: Plan) -> None:
     cuts = {id for entry in planned.recipe for id in entry.get("cuts", {})}
     past = [message for turn in kept_turns(inputs, planned) for message in turn.visible]
-    assert {str(message.id) for message in past if folds(message)} <= cuts
+    left = left_ids(planned)
+    assert {str(message.id) for message in past if folds(message) and message.id not in left} <= cuts
     assert not {str(message.id) for message in inputs.current.episodes} & cuts
 
 
@@ -130,7 +151,7 @@ def decides_on_everything_exactly_once(inputs: PlanInputs, planned: Plan) -> Non
 
 def counts_all_that_was_said(inputs: PlanInputs, planned: Plan) -> None:
     """But for cuts, the turns of all items cost what the turns cost."""
-    if any(entry.get("cuts") for entry in planned.recipe):
+    if any(entry.get("cuts") or entry.get("left") for entry in planned.recipe):
         return
     for layer in layers_of(inputs):
         costs = layer.older.tokens + sum(turn.cost for turn in layer.turns)
@@ -218,6 +239,7 @@ INVARIANTS = (
     keeps_a_contiguous_newest_run_of_each_layer,
     keeps_turns_whole,
     pairs_every_call_with_its_result,
+    leaves_tool_calls_out_with_their_results_oldest_first,
     is_accepted_by_a_strict_chat_template,
     sends_every_rule_in_force_word_for_word_in_its_system_message,
     shows_what_a_finding_tool_gave_in_its_own_turn_only,
@@ -232,6 +254,11 @@ INVARIANTS = (
     stores_no_text_of_the_log,
     is_the_same_when_made_again,
 )
+
+
+def left_ids(planned: Plan) -> set[int]:
+    """Messages that are left out of turns that are sent."""
+    return {id for entry in planned.recipe for left in entry.get("left", {}).values() for id in left["ids"]}
 
 
 def content(message: Mapping[str, Any]) -> str:

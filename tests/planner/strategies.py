@@ -64,6 +64,10 @@ EPISODES: st.SearchStrategy[Episodes] = st.one_of(
     *[st.just([])] * 2,
     st.lists(st.tuples(MAYBE, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=2),
 )
+# What makes one turn larger than all the room there is.
+MANY_EPISODES: st.SearchStrategy[Episodes] = st.lists(
+    st.tuples(MAYBE, st.lists(OPENINGS, min_size=1, max_size=2)), min_size=3, max_size=8
+)
 # The results of the first are shown in their own turn only, those of the second always.
 FOUND_BY = ("search_messages", "close_effort")
 FINAL = (RunState.COMPLETED, RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED)
@@ -106,7 +110,11 @@ class Log:
 Said = tuple[RunState, str, Episodes, str, bool]
 # State, the user's message, tool episodes, the reply, and whether a cancelled message came before.
 TURNS: st.SearchStrategy[Said] = st.tuples(
-    st.sampled_from(FINAL), OPENINGS, EPISODES, MAYBE, st.integers(0, 9).map(lambda number: number == 9)
+    st.sampled_from(FINAL),
+    OPENINGS,
+    st.one_of(*[EPISODES] * 4, MANY_EPISODES),
+    MAYBE,
+    st.integers(0, 9).map(lambda number: number == 9),
 )
 
 
@@ -230,6 +238,7 @@ def layouts(budget: Budget, number: int, headlines: Sequence[Headline]) -> st.Se
         Cut,
         first_kept=st.one_of(st.just(0), st.integers(max(number - 20, 0), number)),
         cut_through=st.one_of(st.just(0), st.integers(0, 60)),
+        left_through=st.one_of(*[st.just(0)] * 3, st.integers(0, 60)),
     )
     pointers = [headline.pointer for headline in headlines]
     return st.one_of(

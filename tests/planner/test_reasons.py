@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from efforts.domain.budget import Budget
 from efforts.domain.conversation import CurrentTurn, PastTurn
 from efforts.domain.lifecycle import RunState
 from efforts.domain.plan import Cut, Item, Plan
@@ -134,3 +137,35 @@ def test_results_of_this_turns_tools_are_whole_and_are_counted_as_its_own(log: L
     planned = plan(about(log, current=CurrentTurn(number=1, user=user, episodes=tuple(episodes))))
     assert planned.request["messages"][-1]["content"] == "found " * 1_000
     assert reasons(planned)["Tools used in this turn"] == Reason.TOOL_EPISODE
+
+
+def working(log: Log, number: int, calls: int) -> PastTurn:
+    """A turn whose calls of tools gave as much as may not be cut."""
+    said = [log.said("user", "Look everywhere.")]
+    for _ in range(calls):
+        said += log.episode("", ["", "word" * 600])
+    return PastTurn(number=number, state=RunState.COMPLETED, messages=(*said, log.said("assistant", "Done.")))
+
+
+def test_a_turn_too_large_by_itself_is_shown_without_its_oldest_tool_calls(log: Log) -> None:
+    inputs = about(log, [working(log, 1, 6)], budget=4_000)
+    planned = plan(inputs)
+    assert reasons(planned)["Turn 1"] == Reason.WITHOUT_TOOL_CALLS
+    [out] = [item for item in planned.items if item.reason == Reason.TOOL_CALLS_OVER_BUDGET]
+    assert out.remedy == f"Needs {out.tokens:,} more tokens: raise the budget in the settings."
+    sent = planned.request["messages"]
+    assert sent[1]["content"].startswith("[Conversation from turn 1]\nLook everywhere.\n[… ")
+    assert "tool calls of this turn" in sent[1]["content"]
+    shown = [message for message in sent if message["role"] == "tool"]
+    assert 2 <= len(shown) < 12
+    assert sent[-2]["content"] == "Done."
+    # The next call keeps what stands: the prompt grows at its end.
+    again = plan(replace(inputs, layout=planned.layout))
+    assert again.request == planned.request
+    # With room for all of it nothing is left out.
+    assert reasons(plan(replace(inputs, budget=Budget(setting=16_000))))["Turn 1"] == Reason.AMBIENT_WINDOW
+
+
+def test_a_turn_that_is_too_large_even_so_is_left_out_whole(log: Log) -> None:
+    planned = plan(about(log, [turn(log, 1, "word " * 590, "word " * 590)], budget=4_000, message="word " * 1_600))
+    assert reasons(planned)["Turn 1"] == Reason.OVER_BUDGET
