@@ -125,7 +125,8 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
 
     async def on_send(self, frame: dict[str, Any]) -> None:
         text, client_id = need(frame, "text", str), need(frame, "client_id", str)
-        await self.command(frame, send, branch_id=branch_in(frame), text=text, client_id=client_id)
+        cut = frame.get("cut") is True
+        await self.command(frame, send, branch_id=branch_in(frame), text=text, client_id=client_id, cut=cut)
 
     async def on_stop(self, frame: dict[str, Any]) -> None:
         await self.command(frame, stop, run_id=need_id(frame, "run"))
@@ -321,10 +322,12 @@ def described(turn: Turn, run: Run) -> dict[str, Any]:
     return {"turn": turn.number, "run": str(run.pk), "state": str(run.state)}
 
 
-def send(session_id: UUID, user: User, *, branch_id: UUID | None, text: str, client_id: str) -> dict[str, Any]:
+def send(
+    session_id: UUID, user: User, *, branch_id: UUID | None, text: str, client_id: str, cut: bool
+) -> dict[str, Any]:
     session = owned(session_id, user)
     branch = branch_of(session, branch_id)
-    turn = actions.send_message(session, text=text, client_id=client_id, actor=user, branch=branch)
+    turn = actions.send_message(session, text=text, client_id=client_id, actor=user, branch=branch, cut=cut)
     return {"client_id": client_id, "turn": turn.number, "run": str(turn.run_id)}
 
 

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from efforts import recording
 from efforts.connections import KeyUnreadable, choose, connect
-from efforts.domain.budget import BudgetTooSmall
+from efforts.domain.budget import BudgetTooSmall, rounded_up
 from efforts.domain.conversation import ToolCall
 from efforts.domain.lifecycle import RunState
 from efforts.domain.plan import Plan, RequiredTooLarge
@@ -254,8 +254,3 @@ def over_budget(error: RequiredTooLarge) -> str:
     return (
         f"Nothing was sent. What must be sent needs {error.needed:,} tokens ({parts}); the budget is {error.budget:,}."
     )
-
-
-def rounded_up(tokens: int) -> int:
-    """A budget that takes `tokens` and a little talk besides."""
-    return (tokens + 2_000) // 1_000 * 1_000

@@ -20,6 +20,7 @@ OF_A_BRANCH = [
     path("send/", chat.send, name="send"),
     path("context/", chat.context, name="context"),
     path("price/", chat.price, name="price"),
+    path("budget/", chat.budget, name="budget"),
     path("where/", efforts.where, name="where"),
     path("efforts/", efforts.efforts, name="efforts"),
     path("efforts/new/", efforts.new, name="effort_new"),

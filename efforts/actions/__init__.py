@@ -25,6 +25,7 @@ from .conversations import (
     rename_session,
     retry_turn,
     send_message,
+    set_budget,
     stop_run,
     unarchive_session,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "revoke_constraint",
     "revoke_standing_rule",
     "send_message",
+    "set_budget",
     "set_constraint",
     "set_standing_rule",
     "stop_run",

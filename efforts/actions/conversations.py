@@ -49,15 +49,18 @@ def create_session(owner: User, *, title: str = "") -> Session:
     return session
 
 
-def send_message(session: Session, *, text: str, client_id: str, actor: User, branch: Branch | None = None) -> Turn:
+def send_message(
+    session: Session, *, text: str, client_id: str, actor: User, branch: Branch | None = None, cut: bool = False
+) -> Turn:
     """Save the message and let a run wait for it. Sent twice with one `client_id`, it is one turn.
 
-    `branch`: the main one where none is given. After hours of silence a new work session begins.
+    `branch`: the main one where none is given. `cut`: its beginning and end are sent, where the whole does not fit; it
+    is stored whole. After hours of silence a new work session begins.
     """
     check_message(text, client_id)
     branch_id = (branch or main_branch(session)).pk
     collapse_when_idle(session, actor)
-    return put_message(session, branch_id, text=text, client_id=client_id, actor=actor)
+    return put_message(session, branch_id, text=text, client_id=client_id, actor=actor, cut=cut)
 
 
 def check_message(text: str, client_id: str) -> None:
@@ -70,7 +73,9 @@ def sent_before(session: Session, client_id: str) -> Turn | None:
     return Turn.objects.filter(session=session, client_id=client_id).first()
 
 
-def put_message(session: Session, branch_id: UUID, *, text: str, client_id: str, actor: User) -> Turn:
+def put_message(
+    session: Session, branch_id: UUID, *, text: str, client_id: str, actor: User, cut: bool = False
+) -> Turn:
     with transaction.atomic():
         # Always the branch before the session, as when a run ends, or two would wait for each other for ever.
         branch = Branch.objects.select_for_update().get(pk=branch_id)
@@ -85,7 +90,7 @@ def put_message(session: Session, branch_id: UUID, *, text: str, client_id: str,
         tokens = get_counter(settings.CCM_ENCODING).count(text)
         Message.objects.create(session=session, turn=turn, role=Message.Role.USER, text=text, tokens=tokens)
         turn.tokens = tokens + MESSAGE_OVERHEAD
-        run = queue_run(turn, attempt=1)
+        run = queue_run(turn, attempt=1, chosen={"cut_current": True} if cut else {})
         touch(session, text)
         data = {**about(turn), "client_id": client_id, "run": str(run.pk), "state": str(run.state)}
         events.append(session.pk, "turn.sent", data, actor=actor)

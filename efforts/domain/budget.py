@@ -38,6 +38,13 @@ class Budget:
         """What the setting could be raised to; None where the model's window is not known."""
         return None if self.window is None else self.window - self.reply - self.safety
 
+    def raised_for(self, needed: int) -> int | None:
+        """A setting with which `needed` tokens fit, and a little talk besides; None where the window has no room."""
+        largest = self.largest_setting
+        if largest is None:
+            return rounded_up(needed)
+        return min(rounded_up(needed), largest) if needed <= largest else None
+
     def _too_small(self, room: int) -> str:
         if self.setting < SMALLEST_BUDGET:
             return f"A budget of {self.setting:,} tokens is too small: {SMALLEST_BUDGET:,} is the least."
@@ -45,3 +52,8 @@ class Budget:
             f"The model's window of {self.window:,} tokens leaves {max(room, 0):,} for the prompt after "
             f"{self.reply:,} for the reply and {self.safety:,} for safety; {SMALLEST_BUDGET:,} is the least."
         )
+
+
+def rounded_up(tokens: int) -> int:
+    """A budget that takes `tokens` and a little talk besides."""
+    return (tokens + 2_000) // 1_000 * 1_000

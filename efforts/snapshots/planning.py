@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -78,7 +78,7 @@ def plan_inputs(
 
     `expanded`: efforts to take for expanded instead of those that are. `at`: only plans before it leave their layout.
     """
-    budget = Budget(setting=chosen["budget"], window=chosen["window"], reply=chosen["reply"])
+    budget = budget_of(chosen)
     past, older = read_ambient(branch, before=current.number, window=chosen["ambient_window"])
     layers = read_efforts(branch, before=current.number, room=budget.effective, expanded=expanded)
     params = {
@@ -109,6 +109,10 @@ def plan_inputs(
         prefer_cache=chosen.get("prefer_cache", False),
     )
     return replace(inputs, layout=read_layout(branch, inputs.layout_key, at))
+
+
+def budget_of(chosen: Mapping[str, Any]) -> Budget:
+    return Budget(setting=chosen["budget"], window=chosen["window"], reply=chosen["reply"])
 
 
 def read_layout(branch: Branch, key: str, at: datetime | None = None) -> Layout:

@@ -20,7 +20,7 @@ from efforts.domain.rendering import Sources, render
 from efforts.models import Branch, ContextPlan, Fragment, Message
 
 from .layers import branch_turns, log_message, past_turns
-from .planning import chosen_settings, draft_turn, plan_inputs
+from .planning import budget_of, chosen_settings, draft_turn, plan_inputs
 
 SHA256 = re.compile(r'"([0-9a-f]{64})"')
 # In the order of the prompt.
@@ -91,6 +91,11 @@ class PlanView:
     excluded: tuple[ItemView, ...] = ()
     required_overflow: tuple[tuple[str, int], ...] = ()
     problem: str = ""
+    raise_to: int | None = None
+
+    @property
+    def over(self) -> int:
+        return max(self.tokens - self.budget, 0)
 
     @property
     def free(self) -> int:
@@ -149,6 +154,7 @@ def preview(branch: Branch, *, draft_text: str = "") -> PlanView:
             reply_reserve=chosen["reply"],
             required_overflow=error.parts,
             problem=f"What must be sent needs {error.needed:,} tokens and the budget is {error.budget:,}.",
+            raise_to=budget_of(chosen).raised_for(error.needed),
         )
     return PlanView(**view, **facts(planned))
 

@@ -91,10 +91,12 @@ def log_context(branch: Branch, before: int | None = None) -> dict[str, Any]:
     }
 
 
-def next_call(branch: Branch) -> dict[str, Any]:
+def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
+    """`text`: what is being written."""
     return {
         **about(branch),
-        "plan": snapshots.preview(branch),
+        "plan": snapshots.preview(branch, draft_text=text),
+        "draft_tokens": get_counter(settings.CCM_ENCODING).count(text),
         "rules": snapshots.constraints_view(branch),
         "model_label": model_label(branch.session),
     }
@@ -136,21 +138,20 @@ def turn(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | N
 def context(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     branch = owned_branch(request, session_id, branch_id)
     if request.htmx:
-        following = next_call(branch)
-        return part(request, "chat/context_answer.html", {"window_from": following["plan"].first_turn, **following})
+        return context_answer(request, branch)
     return page(request, "chat/context_page.html", next_call(branch))
 
 
 @require_POST
 def price(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
-    try:
-        text = text_field(fields(request), "text")
-    except Refused as error:
-        return refused_json(error)
-    plan = snapshots.preview(branch, draft_text=text)
-    tokens = get_counter(settings.CCM_ENCODING).count(text)
-    return JsonResponse({"tokens": tokens, "total": plan.tokens, "budget": plan.budget, "fits": not plan.problem})
+    """The next call as it would be with what is being written; nothing is stored."""
+    return context_answer(request, owned_branch(request, session_id, branch_id), request.POST.get("text", ""))
+
+
+def context_answer(request: OwnRequest, branch: Branch, text: str = "") -> HttpResponse:
+    # White space is not sent.
+    following = next_call(branch, text if text.strip() else "")
+    return part(request, "chat/context_answer.html", {"window_from": following["plan"].first_turn, **following})
 
 
 def command(act: Command) -> Callable[..., HttpResponse]:
@@ -184,8 +185,16 @@ def send(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
         client_id=text_field(posted, "client_id"),
         actor=request.user,
         branch=branch,
+        cut=bool(posted.get("cut")),
     )
     return {"turn": sent.number, "run": str(sent.run_id)}
+
+
+@command
+def budget(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
+    chosen = str(fields(request).get("budget", ""))
+    actions.set_budget(branch.session, int(chosen) if chosen.isdecimal() else chosen, actor=request.user)
+    return {"budget": branch.session.budget}
 
 
 @command

@@ -69,6 +69,7 @@ document.addEventListener("change", (event) => {
 });
 
 document.body.addEventListener("htmx:responseError", (event) => alert(whyNot({ status: event.detail.xhr.status })));
-document.body.addEventListener("htmx:sendError", () => alert(whyNot({ status: 0 })));
+// The panel is read again by itself, and the line at the foot says that there is no connection.
+document.body.addEventListener("htmx:sendError", (event) => event.detail.elt.id === "context" || alert(whyNot({ status: 0 })));
 
 enhance(document.body);

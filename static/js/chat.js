@@ -25,7 +25,7 @@ const log = new Log(chat, arrived);
 const efforts = new Efforts(session, { refresh: (turn) => log.refresh(turn), reload: () => resync(), context: () => refreshContext() });
 const pending = new Pending(takeBack);
 const follower = new Follower(document.getElementById("scroller"), document.getElementById("latest"), [log.node, pending.node]);
-const composer = new Composer(place, { send, stop });
+const composer = new Composer(place, { send, stop, typed: () => refreshContext() });
 const outbox = new Outbox(place, branch, { ready: () => ready, frame: (frame) => socket.send(frame), post: sendByPost }, showPending);
 const scheme = location.protocol === "https:" ? "wss" : "ws";
 const socket = new Socket(`${scheme}://${location.host}/ws/s/${session}/`, { seq: () => seq, frame, live, down, ended });
@@ -164,9 +164,9 @@ function show(next) {
 
 // -- from the person
 
-function send(text) {
+function send(text, { cut = false } = {}) {
   for (const id of ["suggestions", "where"]) document.getElementById(id)?.remove();
-  outbox.add(text);
+  outbox.add(text, { cut });
   follower.pin();
 }
 
@@ -216,6 +216,7 @@ async function act(form, submitter) {
   const answer = await post(form.action, fields);
   if (!answer.ok) alert(whyNot(answer));
   submitter?.removeAttribute("disabled");
+  if (form.closest("#fit")) composer.focus();
   if (turn) log.refresh(Number(turn));
   if (!turn || form.dataset.effort) efforts.refresh();
 }
@@ -331,6 +332,8 @@ bind(GROUP, "e", "Efforts", () => efforts.focus());
 bind(GROUP, "Escape", "Stop the reply", () => (log.running ? stop() : false));
 
 composer.running = Boolean(log.running);
+// A draft of last time, which the page came without.
+if (document.getElementById("text").value) refreshContext();
 efforts.arrived(document);
 placeWindow();
 showPending();

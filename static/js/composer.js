@@ -1,12 +1,10 @@
 // Where messages are written: drafts, keys, the price while typing, Send and Stop.
 
 import { fit } from "./field.js";
-import { post } from "./http.js";
 import { bind } from "./keys.js";
 import * as store from "./store.js";
 
 const DRAFT_AFTER = 250;
-const PRICE_AFTER = 400;
 const FIELD = "#composer textarea";
 
 export class Composer {
@@ -15,24 +13,24 @@ export class Composer {
   #send = document.getElementById("send");
   #stop = document.getElementById("stop");
   #price = document.getElementById("price");
+  #fit = document.getElementById("fit");
   #hint = document.getElementById("hint");
   #plainHint = this.#hint.innerHTML;
   #draftKey;
   #on;
   #draftTimer = null;
-  #priceTimer = null;
-  #asking = null;
   #running = false;
   #closed = false;
 
-  // on: {send(text), stop()}
+  // on: {send(text, {cut}), stop(), typed()}
   constructor(place, on) {
     this.#draftKey = `ccm.draft.${place}`;
     this.#on = on;
     this.#field.value ||= store.read(this.#draftKey) ?? "";
     this.#listen();
     this.#bindKeys();
-    this.#typed();
+    fit(this.#field);
+    this.#show();
   }
 
   focus() {
@@ -76,7 +74,7 @@ export class Composer {
   #listen() {
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#submit();
+      this.#submit({ cut: event.submitter?.name === "cut" });
     });
     this.#field.addEventListener("input", () => this.#typed());
     this.#stop.addEventListener("click", () => this.#on.stop());
@@ -98,10 +96,10 @@ export class Composer {
     else document.getElementById("scroller").focus();
   }
 
-  #submit() {
+  #submit({ cut = false } = {}) {
     const text = this.#field.value;
     if (this.#closed || !text.trim()) return;
-    this.#on.send(text);
+    this.#on.send(text, { cut });
     this.clear();
     this.keepDraft();
   }
@@ -111,7 +109,9 @@ export class Composer {
     this.#draftTimer = setTimeout(() => this.keepDraft(), DRAFT_AFTER);
     fit(this.#field);
     this.#show();
-    this.#askPrice();
+    // What was written is gone at once; what is being written is priced when the person pauses.
+    if (!this.#field.value.trim()) for (const node of [this.#price, this.#fit]) node.replaceChildren();
+    this.#on.typed();
   }
 
   #show() {
@@ -122,25 +122,5 @@ export class Composer {
     this.#send.querySelector("span").textContent = this.#running ? "Send next" : "Send";
     const words = this.#running && !empty ? "Waits until this turn ends." : this.#plainHint;
     if (this.#hint.innerHTML !== words) this.#hint.innerHTML = words;
-  }
-
-  #askPrice() {
-    clearTimeout(this.#priceTimer);
-    this.#asking?.abort();
-    if (!this.#field.value.trim()) {
-      this.#price.textContent = "";
-      return;
-    }
-    this.#priceTimer = setTimeout(() => this.#fetchPrice(), PRICE_AFTER);
-  }
-
-  async #fetchPrice() {
-    this.#asking = new AbortController();
-    const { ok, data } = await post(this.#form.dataset.price, { text: this.#field.value }, this.#asking);
-    if (!ok || !this.#field.value.trim()) return;
-    const tokens = `~${data.tokens.toLocaleString("en")} tokens`;
-    const over = (data.total - data.budget).toLocaleString("en");
-    this.#price.textContent = data.fits ? tokens : `${tokens}, ${over} over the budget`;
-    this.#price.classList.toggle("bad", !data.fits);
   }
 }

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import begin, is_in_state, is_live, turn
+from tests.browser.conftest import Visitor, begin, is_in_state, is_live, session_of, turn
 
 pytestmark = pytest.mark.browser
 
@@ -85,7 +85,41 @@ def test_nothing_but_spaces_cannot_be_sent(chat: Page) -> None:
 
 def test_the_price_is_shown_while_typing(chat: Page) -> None:
     chat.locator("#text").press_sequentially("What does this cost?")
-    expect(chat.locator("#price")).to_have_text(re.compile(r"^~\d+ tokens$"))
+    expect(chat.locator("#price")).to_have_text(re.compile(r"^~\d+ tokens\s*$"))
+
+
+def test_the_meter_and_the_panel_follow_what_is_written(chat: Page) -> None:
+    segment = chat.locator("#meter").get_by_role("link", name="This turn")
+    line = chat.locator("#next-turn")
+    before = segment.get_attribute("aria-label")
+    chat.locator("#text").press_sequentially("word " * 30)
+    expect(segment).not_to_have_attribute("aria-label", before or "")
+    longer = segment.get_attribute("aria-label") or ""
+    expect(line).to_contain_text(re.findall(r"[\d,]+", longer)[0])
+    expect(chat.locator("#text")).to_be_focused()
+    chat.locator("#text").fill("")
+    expect(segment).to_have_attribute("aria-label", before or "")
+    expect(chat.locator("#price")).to_be_empty()
+
+
+def test_what_does_not_fit_is_made_to_fit_before_it_is_sent(chat: Page) -> None:
+    chat.locator("#text").fill("word " * 20_000)
+    expect(chat.locator("#fit")).to_contain_text("This does not fit.")
+    chat.locator("#fit").get_by_role("button", name="Raise the budget").press("Enter")
+    expect(chat.locator("#fit")).to_be_empty()
+    expect(chat.locator("#price")).to_have_text(re.compile(r"^~20,\d+ tokens\s*$"))
+    expect(chat.locator("#text")).to_be_focused()
+    chat.locator("#send").click()
+    is_in_state(chat, 2, "completed")
+
+
+def test_beginning_and_end_are_sent_in_one_click(chat: Page, guest: Visitor) -> None:
+    chat.locator("#text").fill("word " * 20_000 + "zebra")
+    chat.locator("#fit").get_by_role("button", name="Send its beginning and end").press("Enter")
+    is_in_state(chat, 2, "completed")
+    expect(chat.locator("#fit")).to_be_empty()
+    query = "SELECT text FROM efforts_message WHERE role = 'user' AND session_id = ? ORDER BY id DESC LIMIT 1"
+    assert [text for (text,) in guest.app.rows(query, session_of(chat))] == ["word " * 20_000 + "zebra"]
 
 
 def test_keys_are_listed_and_letters_belong_to_text_fields(chat: Page) -> None:

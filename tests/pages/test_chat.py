@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from uuid import uuid4
 
 import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
 from django.test import Client
 
 from efforts.domain.lifecycle import RunState
-from efforts.models import ContextPlan, Session, Turn
+from efforts.models import ContextPlan, Endpoint, Message, Run, Session, Turn
 from efforts.recording import STOPPED, Delta, Ending, write_deltas
 
 from .conftest import HTMX, Scene
@@ -18,6 +21,7 @@ from .conftest import HTMX, Scene
 Address = Callable[..., str]
 FAILED = Ending(state=RunState.FAILED, code="timeout", text="The model sent nothing for 5 seconds.")
 TOO_LARGE = Ending(state=RunState.FAILED, code="over_budget", text="It does not fit.", needed=20_000)
+JSON = {"Accept": "application/json"}
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
@@ -33,7 +37,15 @@ def test_a_stranger_finds_nothing(as_bob: Client, scene: Scene, address: Address
     plan = ContextPlan.objects.get(run=turn.run_id)
     for rest in ("", "log/", "turns/1/", "context/", "settings/", "rename/", "delete/", f"plans/{plan.pk}/"):
         assert as_bob.get(address(rest)).status_code == 404, rest
-    for rest in ("send/", "price/", "archive/", "turns/1/retry/", "turns/1/cancel/", f"runs/{turn.run_id}/stop/"):
+    for rest in (
+        "send/",
+        "price/",
+        "budget/",
+        "archive/",
+        "turns/1/retry/",
+        "turns/1/cancel/",
+        f"runs/{turn.run_id}/stop/",
+    ):
         assert as_bob.post(address(rest), {"text": "x", "client_id": "x"}).status_code == 404, rest
 
 
@@ -220,17 +232,74 @@ def test_a_fix_that_is_not_offered_is_refused(as_alice: Client, scene: Scene, ad
     assert as_alice.post(address("turns/1/retry/"), {"fix": "0"}).status_code == 422
 
 
-def test_a_message_has_its_price_before_it_is_sent(as_alice: Client, scene: Scene, address: Address) -> None:
-    price = as_alice.post(address("price/"), {"text": "Hello there"}).json()
-    assert price["tokens"] == 2
-    assert price["fits"] is True
-    assert price["tokens"] < price["total"] < price["budget"] == 16_000
+def test_what_is_being_written_stands_in_meter_panel_and_price_and_nowhere_else(
+    as_alice: Client, scene: Scene, address: Address
+) -> None:
+    scene.ask("Hello", "Hi")
+    before = rows()
+    shown = as_alice.post(address("price/"), {"text": "Hello there"}, headers=HTMX).content.decode()
+    empty = as_alice.post(address("price/"), {"text": " "}, headers=HTMX).content.decode()
+    assert "~2 tokens" in shown
+    assert "~0 tokens" not in empty
+    assert priced(shown) == priced(empty) + 2
+    assert "does not fit" not in shown
+    assert rows() == before
 
 
-def test_a_price_over_the_budget_says_so(as_alice: Client, session: Session, address: Address) -> None:
-    price = as_alice.post(address("price/"), {"text": "word " * 20_000}).json()
-    assert price["fits"] is False
-    assert price["total"] > price["budget"]
+def rows() -> list[int]:
+    return [model._default_manager.count() for model in apps.get_models()]
+
+
+def priced(answer: str) -> int:
+    """What this turn has in the meter."""
+    [tokens] = re.findall(r'aria-label="This turn: ([\d,]+) tokens"', answer)
+    return int(tokens.replace(",", ""))
+
+
+def test_what_does_not_fit_is_met_before_it_is_sent_with_the_ways_out(as_alice: Client, address: Address) -> None:
+    shown = as_alice.post(address("price/"), {"text": "word " * 20_000}, headers=HTMX).content.decode()
+    assert "over the budget" in shown
+    fit = shown.partition('id="fit"')[2]
+    assert re.search(r"needs 2\d,\d\d\d tokens \(.*your message 20,\d\d\d.*\); the budget is 16,000", fit)
+    assert re.search(r'name="budget" value="2\d000">Raise the budget to 2\d,000<', fit)
+    assert 'form="composer" name="cut" value="1">Send its beginning and end<' in fit
+
+
+def test_a_budget_is_offered_only_where_the_models_window_permits(
+    as_alice: Client, session: Session, alice: User, address: Address
+) -> None:
+    small = Endpoint.objects.create(owner=alice, name="small", base_url="http://x.test/v1", context_window=20_000)
+    Session.objects.filter(pk=session.pk).update(endpoint=small)
+    fit = as_alice.post(address("price/"), {"text": "word " * 20_000}, headers=HTMX).content.decode()
+    assert "The model has no room for a larger one." in fit
+    assert "Raise the budget" not in fit
+    assert "Send its beginning and end" in fit
+    nearly = as_alice.post(address("price/"), {"text": "word " * 15_500}, headers=HTMX).content.decode()
+    assert "Raise the budget to 17,696" in nearly, "the window less reply and safety"
+
+
+def test_the_budget_is_raised_and_nothing_else_changes(as_alice: Client, session: Session, address: Address) -> None:
+    Session.objects.filter(pk=session.pk).update(ambient_window=7, quiet_notices=True)
+    as_alice.post(address("budget/"), {"budget": "24000"}, headers=JSON)
+    session.refresh_from_db()
+    assert (session.budget, session.ambient_window, session.quiet_notices) == (24_000, 7, True)
+    for wrong in ("12", "much", ""):
+        assert as_alice.post(address("budget/"), {"budget": wrong}, headers=JSON).status_code == 422
+    session.refresh_from_db()
+    assert session.budget == 24_000
+
+
+def test_beginning_and_end_are_sent_of_a_message_that_is_kept_whole(
+    as_alice: Client, scene: Scene, session: Session, address: Address
+) -> None:
+    text = "word " * 20_000
+    as_alice.post(address("send/"), {"text": text, "client_id": "long", "cut": "1"}, headers=JSON)
+    lease = scene.start()
+    scene.plan(lease, Run.objects.select_related("turn__session", "branch").get())
+    stored = ContextPlan.objects.get()
+    assert stored.tokens <= stored.budget
+    assert "current_message_cut" in {item["reason"] for item in stored.body["items"]}
+    assert Message.objects.get().text == text
 
 
 def test_the_meter_and_the_lists_show_the_next_call(as_alice: Client, scene: Scene, address: Address) -> None:
