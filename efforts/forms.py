@@ -37,6 +37,14 @@ class EffortForm(forms.Form):
     )
 
 
+class BranchForm(forms.Form):
+    name = forms.CharField(
+        label="Name",
+        max_length=100,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto", "autofocus": True}),
+    )
+
+
 class RuleForm(forms.Form):
     text = forms.CharField(
         label="Rule",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from efforts.views import account, chat, constraints, efforts, plans, sessions, start, verdicts
+from efforts.views import account, branches, chat, constraints, efforts, plans, sessions, start, verdicts
 
 # Twice: of the main branch, and below the id of any other.
 OF_A_BRANCH = [
@@ -13,6 +13,9 @@ OF_A_BRANCH = [
     path("turns/<int:number>/", chat.turn, name="turn"),
     path("turns/<int:number>/cancel/", chat.cancel, name="cancel"),
     path("turns/<int:number>/retry/", chat.retry, name="retry"),
+    path("turns/<int:number>/edit/", branches.edit, name="turn_edit"),
+    path("turns/<int:number>/again/", branches.again, name="turn_again"),
+    path("turns/<int:number>/fork/", branches.fork, name="turn_fork"),
     path("turns/<int:number>/move/", efforts.move, name="move"),
     path("turns/<int:number>/plans/", plans.of_turn, name="turn_plans"),
     path("turns/<int:number>/verdict/", verdicts.verdict, name="verdict"),
@@ -29,6 +32,10 @@ OF_A_BRANCH = [
     path("efforts/<str:slug>/price/", efforts.expand_price, name="effort_price"),
     path("efforts/<str:slug>/rename/", efforts.rename, name="effort_rename"),
     path("efforts/<str:slug>/<str:verb>/", efforts.change, name="effort"),
+    path("branches/", branches.branches, name="branches"),
+    path("branches/chip/", branches.chip, name="branch_chip"),
+    path("branches/rename/", branches.rename, name="branch_rename"),
+    path("branches/archive/", branches.archive, name="branch_archive"),
     path("rules/new/", constraints.new, name="rule_new"),
     path("rules/<int:pk>/edit/", constraints.edit, name="rule_edit"),
     path("rules/<int:pk>/<str:verb>/", constraints.change, name="rule"),
@@ -42,6 +49,7 @@ urlpatterns = [
     path("conversations/", sessions.conversations, name="conversations"),
     path("s/<uuid:session_id>/", include(OF_A_BRANCH)),
     path("s/<uuid:session_id>/b/<uuid:branch_id>/", include(OF_A_BRANCH)),
+    path("s/<uuid:session_id>/compare/", branches.compare, name="compare"),
     path("s/<uuid:session_id>/settings/", sessions.session_settings, name="session_settings"),
     path("s/<uuid:session_id>/rename/", sessions.rename, name="rename"),
     path("s/<uuid:session_id>/archive/", sessions.archive, name="archive"),

@@ -17,8 +17,7 @@ from efforts.models import Branch, ContextPlan, Event, Message, Run, Session, Tu
 
 from .layers import branch_turns
 from .notices import NoticeGroup, notice_groups
-
-PAGE = 40
+from .siblings import PAGE, Family, Siblings, family_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +63,8 @@ class TurnView:
     plan_id: UUID | None = None
     effort: str = ""
     notices: tuple[NoticeGroup, ...] = ()
+    siblings: Siblings | None = None
+    shared: bool = False
     verdict: Verdict | None = None
 
 
@@ -109,13 +110,15 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     plans = grouped(ContextPlan.objects.filter(run__in=runs).defer("body").order_by("call"), "run_id")
     live = live_texts(branch.session_id, runs)
     notices = notice_groups(branch)
+    family = family_of(branch)
     verdicts = {verdict.run_id: verdict for verdict in Verdict.objects.filter(run__in=runs)}
     labels = dict(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn_id", "effort__slug"))
     return tuple(
         replace(
-            one_view(turn, turn.run, branch, messages[turn.pk], plans.get(turn.run.pk, []), live),
+            one_view(turn, turn.run, family, messages[turn.pk], plans.get(turn.run.pk, []), live),
             effort=labels.get(turn.pk, ""),
             notices=notices.get(turn.number, ()),
+            siblings=family.siblings(turn.number),
             verdict=verdicts.get(turn.run.pk),
         )
         for turn in turns
@@ -147,14 +150,15 @@ def live_texts(session_id: UUID, runs: list[Run]) -> dict[str, tuple[int, str]]:
 def one_view(
     turn: Turn,
     run: Run,
-    branch: Branch,
+    family: Family,
     messages: list[Message],
     plans: list[ContextPlan],
     live: Mapping[str, tuple[int, str]],
 ) -> TurnView:
     state = RunState(run.state)
     live_call, live_text = live.get(str(run.pk), (0, ""))
-    retryable = state in RETRYABLE and turn.number == branch.head
+    shared = family.shares(turn)
+    retryable = state in RETRYABLE and turn.number == family.branch.head and not shared
     return TurnView(
         number=turn.number,
         turn_id=turn.pk,
@@ -167,6 +171,7 @@ def one_view(
         error_code=run.error_code,
         error_text=run.error_text,
         retryable=retryable,
+        shared=shared and state in RETRYABLE,
         cancellable=state == RunState.QUEUED,
         fixes=fixes_of(run) if retryable else (),
         parts=tuple(parts_of(messages[1:])),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 register = template.Library()
 
+DEEPEST = 3
 THEMES = ("system", "light", "dark")
 THEME_COOKIE = "ccm_theme"
 AGES = (
@@ -55,6 +56,18 @@ def here(context: Context, name: str, *args: object) -> str:
     """An address of the branch that the page is about."""
     branch: Branch = context["branch"]
     return branch.address(name, *args)
+
+
+@register.filter
+def at(branch: Branch, name: str) -> str:
+    """An address of that branch."""
+    return branch.address(name)
+
+
+@register.filter
+def deep(depth: int) -> int:
+    """As far as a list is indented."""
+    return min(depth, DEEPEST)
 
 
 @register.filter

@@ -19,7 +19,8 @@ from efforts import actions, snapshots
 from efforts.errors import Refused
 from efforts.example import EXCHANGES, PROMPTS
 from efforts.llm.tokens import get_counter
-from efforts.models import Branch, Run, Turn
+from efforts.models import Branch, Message, Run, Turn
+from efforts.snapshots.branches import branches_view
 
 from .shared import (
     OwnRequest,
@@ -45,7 +46,14 @@ AWAY = timedelta(hours=1)
 @never_cache
 @require_GET
 def chat(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    return chat_page(request, owned_branch(request, session_id, branch_id))
+    branch = owned_branch(request, session_id, branch_id)
+    return chat_page(request, branch, text=words_to_begin_with(branch, turn_number(request.GET.get("words"))))
+
+
+def words_to_begin_with(branch: Branch, message_id: int | None) -> str:
+    """Those of the message that the branch was forked before."""
+    said = Message.objects.filter(session=branch.session_id, role=Message.Role.USER, pk=message_id or 0)
+    return said.values_list("text", flat=True).first() or ""
 
 
 def chat_page(
@@ -59,7 +67,12 @@ def chat_page(
 ) -> HttpResponse:
     context = {**log_context(branch, before), "text": text, "error": error}
     # Made with the page, so that a form sent twice is one turn without any script too.
-    more = {"client_id": uuid4().hex, "suggestions": suggestions(branch), **efforts_context(branch, context["plan"])}
+    more = {
+        "client_id": uuid4().hex,
+        "branches": branches_view(branch),
+        "suggestions": suggestions(branch),
+        **efforts_context(branch, context["plan"]),
+    }
     return page(request, "chat/page.html", {**context, **more}, status=status)
 
 

@@ -1,5 +1,6 @@
 // The chat page: events from the socket to the log, commands from the person to the server.
 
+import { branchesChanged } from "./branches.js";
 import { Composer } from "./composer.js";
 import { copyText, messageText } from "./copy.js";
 import { Efforts } from "./efforts.js";
@@ -76,6 +77,7 @@ const EVENTS = {
   "session.unarchived": () => tell("conversations"),
   "session.configured": () => resync(),
 };
+const RUNS = new Set(["turn.sent", "turn.cancelled", "run.queued", "run.started", "run.ended"]);
 const ENDINGS = {
   completed: "The reply is complete",
   stopped: "Stopped",
@@ -104,16 +106,25 @@ function apply(event) {
     return false;
   }
   seq = event.seq;
-  if (event.branch && event.branch !== branch) elsewhere(event);
+  if (event.kind.startsWith("branch.")) ofBranches(event);
+  else if (event.branch && event.branch !== branch) elsewhere(event);
   else if (event.kind.startsWith("effort.")) efforts.happened(event);
   else if (event.kind.startsWith("constraint.")) efforts.happened({ ...event, effort: `rule:${event.constraint}` });
   else EVENTS[event.kind]?.(event);
   return true;
 }
 
-// What happens in another branch; only rules are of all.
+// What happens in another branch: rules are of all, and a turn may have a sibling now.
 function elsewhere(event) {
   if (event.kind.startsWith("constraint.")) refreshContext();
+  if (RUNS.has(event.kind)) branchesChanged();
+  if (event.kind === "turn.sent" && log.turn(event.turn)) log.refresh(event.turn);
+}
+
+function ofBranches(event) {
+  branchesChanged();
+  // What another branch shares is not tried again.
+  if (event.kind === "branch.forked") for (const number of log.retryable) log.refresh(number);
 }
 
 // Read the log again; what arrives meanwhile waits, and what the new log contains is skipped by its number.
@@ -217,6 +228,11 @@ async function act(form, submitter) {
   if (!answer.ok) alert(whyNot(answer));
   submitter?.removeAttribute("disabled");
   if (form.closest("#fit")) composer.focus();
+  if (answer.data?.go) {
+    composer.keepDraft();
+    location.assign(answer.data.go);
+    return;
+  }
   if (turn) log.refresh(Number(turn));
   if (!turn || form.dataset.effort) efforts.refresh();
 }
@@ -337,8 +353,15 @@ if (document.getElementById("text").value) refreshContext();
 efforts.arrived(document);
 placeWindow();
 showPending();
-if (location.hash) document.querySelector(location.hash)?.scrollIntoView();
-else follower.pin();
-if (window.matchMedia("(pointer: fine)").matches) composer.focus();
+// The words that a fork began with are a draft now, and not begun with again.
+if (location.search.startsWith("?words=")) history.replaceState(null, "", location.pathname);
+const shown = location.hash && document.querySelector(location.hash);
+if (shown) {
+  shown.scrollIntoView();
+  shown.focus({ preventScroll: true });
+} else {
+  follower.pin();
+  if (window.matchMedia("(pointer: fine)").matches) composer.focus();
+}
 document.getElementById("connection").hidden = true;
 socket.open();

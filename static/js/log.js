@@ -157,6 +157,7 @@ export class Log {
       fresh.dataset.length = old.dataset.length;
       fresh.dataset.phase = old.dataset.phase;
     }
+    keepEditor(old, fresh);
     for (const open of old.querySelectorAll("details[open][id]")) {
       const twin = fresh.querySelector(`#${CSS.escape(open.id)}`);
       if (twin) twin.open = true;
@@ -209,6 +210,16 @@ function parse(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
   return template.content;
+}
+
+// What is being written in place goes on being written.
+function keepEditor(old, fresh) {
+  const editor = old.querySelector(".edit");
+  const said = fresh.querySelector(".said");
+  if (!editor || !said) return;
+  const writing = editor.contains(document.activeElement) && document.activeElement;
+  said.after(editor);
+  if (writing) queueMicrotask(() => writing.focus({ preventScroll: true }));
 }
 
 // What has the focus keeps it, in one turn that is read again as in the whole log.

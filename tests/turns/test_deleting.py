@@ -14,6 +14,7 @@ from django.db import connection
 from efforts import actions
 from efforts.errors import Refused
 from efforts.models import AccountEvent, Endpoint, Session
+from efforts.snapshots import main_branch
 from efforts.threads import read, write
 from tests.fakes.provider import Call, FakeProvider, Reply
 from tests.turns.conftest import Stage
@@ -59,6 +60,17 @@ async def test_no_byte_is_left_in_the_database_file(stage: Stage, provider: Fake
     assert SECRET.encode() in await read(files)
     await write(actions.delete_session, stage.session, typed_name=str(stage.session), actor=stage.session.owner)
     assert SECRET.encode() not in await read(files)
+
+
+@pytest.mark.usefixtures("runner")
+async def test_its_branches_go_with_it(stage: Stage) -> None:
+    await stage.ask("One?")
+    main = await read(main_branch, stage.session)
+    child = await write(actions.fork, main, after=1, actor=stage.session.owner)
+    await write(actions.edit_turn, child, 1, text="Eins?", client_id="edit", actor=stage.session.owner)
+    await stage.settled()
+    await write(actions.delete_session, stage.session, typed_name=str(stage.session), actor=stage.session.owner)
+    assert await read(rows_left) == {}
 
 
 @pytest.mark.usefixtures("runner")

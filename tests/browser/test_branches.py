@@ -1,0 +1,171 @@
+"""Branches by keyboard alone: edit a message, switch to its sibling, fork, compare; and two tabs on two of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.fakes.provider import FakeProvider, Reply
+
+from .conftest import LOOKS, Visitor, begin, is_in_state, is_live, say, turn
+
+pytestmark = pytest.mark.browser
+
+
+def focus(page: Page, number: int, which: str = "user") -> None:
+    """With the keys that lead from message to message."""
+    page.locator("#scroller").focus()
+    wanted = turn(page, number).locator(f".msg.{which}")
+    page.keyboard.press("g")
+    page.keyboard.press("g")
+    for _ in range(10):
+        if wanted.evaluate("node => node === document.activeElement"):
+            return
+        page.keyboard.press("j")
+    raise AssertionError(f"The {which} message of turn {number} is not reached by keys.")
+
+
+def goes(page: Page, act: Callable[[], Any]) -> None:
+    with page.expect_navigation():
+        act()
+    is_live(page)
+
+
+def talk(page: Page) -> None:
+    begin(page, "What is a queue?")
+    is_in_state(page, 1, "completed")
+    say(page, "And a stack?")
+    is_in_state(page, 2, "completed")
+
+
+def test_by_keyboard_a_message_is_edited_its_versions_switched_forked_and_compared(
+    page: Page, provider: FakeProvider
+) -> None:
+    provider.otherwise = Reply("All right.")
+    talk(page)
+    main = page.url
+    focus(page, 2)
+    page.keyboard.press("E")
+    editor = page.get_by_label("Other words for the message of turn 2")
+    expect(editor).to_be_focused()
+    expect(editor).to_have_value("And a stack?")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("And a tree?")
+    provider.script = [Reply("A tree has branches.")]
+    goes(page, lambda: page.keyboard.press("Enter"))
+    is_in_state(page, 2, "completed")
+    expect(turn(page, 2)).to_contain_text("A tree has branches.")
+    expect(turn(page, 2).locator(".siblings")).to_contain_text("2/2")
+    expect(page.locator("#branch-chip")).to_contain_text("Edit of turn 2")
+
+    # Arrived at the turn, the keys of its versions work at once.
+    expect(turn(page, 2)).to_be_focused()
+    goes(page, lambda: page.keyboard.press(","))
+    assert page.url == f"{main}#turn-2"
+    expect(turn(page, 2)).to_contain_text("And a stack?")
+    goes(page, lambda: page.keyboard.press("."))
+    expect(turn(page, 2)).to_contain_text("And a tree?")
+
+    focus(page, 1, "reply")
+    goes(page, lambda: page.keyboard.press("F"))
+    expect(page.locator("#branch-chip")).to_contain_text("From turn 1")
+    expect(turn(page, 2)).to_have_count(0)
+    expect(page.locator("#text")).to_be_focused()
+
+    page.keyboard.press("Escape")
+    page.keyboard.press("B")
+    dialog = page.locator("#dialog")
+    expect(dialog.get_by_role("listitem")).to_have_count(3)
+    dialog.get_by_role("link", name="Compare with Edit of turn 2").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Compare branches")).to_be_visible()
+    expect(page.locator(".compare")).to_contain_text("Turn 1 is the same in both.")
+    expect(page.get_by_label("Turn 2 of Edit of turn 2")).to_contain_text("A tree has branches.")
+
+
+def test_asked_again_it_is_a_version_and_a_message_forked_before_is_in_the_composer(page: Page) -> None:
+    talk(page)
+    focus(page, 2, "reply")
+    goes(page, lambda: page.keyboard.press("R"))
+    is_in_state(page, 2, "completed")
+    expect(turn(page, 2).locator(".siblings")).to_contain_text("2/2")
+    focus(page, 2)
+    goes(page, lambda: page.keyboard.press("F"))
+    expect(page.locator("#text")).to_have_value("And a stack?")
+    assert "?" not in page.url
+
+
+def test_an_edit_is_left_with_escape_and_survives_what_happens_meanwhile(page: Page) -> None:
+    talk(page)
+    focus(page, 1)
+    page.keyboard.press("E")
+    editor = page.get_by_label("Other words for the message of turn 1")
+    expect(editor).to_be_focused()
+    page.keyboard.type(" Really?")
+    page.evaluate("document.querySelector('#turn-1').dataset.state = 'running'")
+    page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+    expect(turn(page, 1)).to_have_attribute("data-state", "completed")
+    expect(editor).to_have_value("What is a queue? Really?")
+    expect(editor).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(editor).to_have_count(0)
+    expect(turn(page, 1).locator(".said")).to_be_visible()
+    expect(turn(page, 1).locator(".msg.user")).to_be_focused()
+
+
+def test_two_tabs_on_two_branches_get_only_their_own_and_each_says_that_the_other_runs(
+    guest: Visitor, provider: FakeProvider
+) -> None:
+    context = guest.context()
+    here = context.new_page()
+    talk(here)
+    focus(here, 1, "reply")
+    main = here.url
+    goes(here, lambda: here.keyboard.press("F"))
+    there = context.new_page()
+    there.goto(main)
+    is_live(there)
+    here.locator("#text").fill("a draft of this branch")
+    here.reload()
+    expect(here.locator("#text")).to_have_value("a draft of this branch")
+    is_live(here)
+    there.reload()
+    expect(there.locator("#text")).to_have_value("")
+    provider.script = [Reply("one two three")]
+    say(here, "Only here.")
+    is_in_state(here, 2, "completed")
+    expect(turn(here, 2)).to_contain_text("one two three")
+    expect(turn(there, 2)).to_contain_text("And a stack?")
+    expect(turn(there, 2).locator(".siblings")).to_contain_text("1/2")
+    expect(there.locator("#log")).not_to_contain_text("Only here.")
+
+
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_nothing_is_cut_off_or_spills_over(guest: Visitor, width: int, theme: str) -> None:
+    page = guest.page(width=width, theme=theme)
+    begin(page, "What is a queue? " + "Say it in a long sentence that wraps. " * 6)
+    is_in_state(page, 1, "completed")
+    turn(page, 1).locator("[data-edit]").click()
+    page.get_by_label("Other words for the message of turn 1").fill("And what is a stack?")
+    shot(page, f"editor-{width}-{theme}")
+    goes(page, lambda: turn(page, 1).get_by_role("button", name="Send").click())
+    is_in_state(page, 1, "completed")
+    shot(page, f"sibling-{width}-{theme}")
+    page.locator("#branch-chip").click()
+    expect(page.locator("#dialog")).to_contain_text("Edit of turn 1")
+    shot(page, f"tree-{width}-{theme}")
+    page.locator("#dialog").get_by_role("link", name=re.compile("Compare")).click()
+    expect(page.locator(".side-turn")).to_have_count(2)
+    shot(page, f"compare-{width}-{theme}")
+
+
+def shot(page: Page, name: str) -> None:
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, f"{name} is {wide} pixels too wide"
+    if folder := os.environ.get("CCM_SHOTS"):
+        page.screenshot(path=f"{folder}/branches-{name}.png")
