@@ -85,6 +85,28 @@ def in_the_drawer(page: Page, provider: FakeProvider) -> None:
     expect(page.locator("#outcome")).to_be_visible()
 
 
+def in_the_tree_of_branches(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    with page.expect_navigation():
+        turn(page, 1).locator("[data-again] button").click()
+    is_live(page)
+    is_in_state(page, 1, "completed")
+    page.locator("#branch-chip").click()
+    expect(page.locator("#dialog")).to_contain_text("Turn 1 again")
+
+
+def in_a_comparison(page: Page, provider: FakeProvider) -> None:
+    in_the_tree_of_branches(page, provider)
+    page.locator("#dialog").get_by_role("link", name="Compare").click()
+    expect(page.locator(".side-turn")).to_have_count(2)
+
+
+def in_an_editor(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    turn(page, 1).locator("[data-edit]").click()
+    expect(page.locator(".edit textarea")).to_be_focused()
+
+
 def on_the_plan(page: Page, provider: FakeProvider) -> None:
     in_the_drawer(page, provider)
     page.locator("#drawer").get_by_role("link", name="Open as page").click()
@@ -131,6 +153,9 @@ PLACES = (
     in_a_dialog,
     in_the_sheet_of_keys,
     in_the_drawer,
+    in_the_tree_of_branches,
+    in_a_comparison,
+    in_an_editor,
     on_the_plan,
     in_where_it_was_sent,
     in_the_health_of_models,

@@ -8,10 +8,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from efforts import actions
-from efforts.models import Branch, Session
+from efforts import actions, recording
+from efforts.domain.planner import plan
+from efforts.models import Branch, ContextPlan, Run, Session
 from efforts.recording import STOPPED
-from efforts.snapshots import main_branch
+from efforts.snapshots import main_branch, read_run
 from tests.efforts.talk import Talk
 
 from .conftest import HTMX, Scene
@@ -203,6 +204,28 @@ def test_others_can_do_nothing(as_bob: Client, branch: Branch, rest: str) -> Non
     ask = as_bob.post if rest in POSTS else as_bob.get
     assert ask(f"{branch.get_absolute_url()}{rest}").status_code == 404
     assert branch.session.branches.count() == 2
+
+
+def test_the_first_plan_of_a_fork_follows_the_last_that_it_shares(
+    as_alice: Client, branch: Branch, scene: Scene
+) -> None:
+    shared = ContextPlan.objects.get(run__turn__number=1)
+    turn = actions.send_message(
+        branch.session, text="And a topic?", client_id="there", actor=branch.session.owner, branch=branch
+    )
+    lease = scene.start()
+    run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
+    recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+    first = ContextPlan.objects.get(run=turn.run_id)
+    page = as_alice.get(first.get_absolute_url()).content.decode()
+    assert f'rel="prev" href="{shared.get_absolute_url()}"' in page
+    assert f'href="{branch.get_absolute_url()}"' in page
+    sendings = as_alice.get(f"{branch.get_absolute_url()}turns/1/plans/").content.decode()
+    assert first.get_absolute_url() in sendings
+    assert (
+        first.get_absolute_url()
+        not in as_alice.get(f"{branch.session.get_absolute_url()}turns/1/plans/").content.decode()
+    )
 
 
 # What the program noted
