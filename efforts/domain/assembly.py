@@ -57,7 +57,8 @@ def build(inputs: PlanInputs, choice: Choice) -> Plan:
     """The whole plan around one choice."""
     fragments = Fragments()
     # Schemas go in by hash like all program text: stored once a conversation, not once a call.
-    params = {**inputs.params, "tools": [fragments.add(canonical_json(tool))["f"] for tool in inputs.tools]}
+    tools = {"tools": fragments.add(canonical_json(list(inputs.tools)))["f"]} if inputs.tools else {}
+    params = {**inputs.params, **tools}
     recipe: Recipe = [
         {"role": "system", "section": "system", "parts": [fragments.add(text) for text in system_texts(inputs)]},
         *headline_entries(choice, fragments),

@@ -49,8 +49,16 @@ def render(recipe: Recipe, params: Mapping[str, Any], sources: Sources) -> dict[
     request["messages"] = list(join_neighbours(render_messages(recipe, sources)))
     # Some providers refuse an empty list of tools.
     if tools:
-        request["tools"] = [json.loads(sources.fragments[sha]) for sha in tools]
+        request["tools"] = schemas(tools, sources.fragments)
     return request
+
+
+def schemas(tools: str | list[str], fragments: Mapping[str, str]) -> list[Any]:
+    """All schemas are one fragment; in plans before version 4 of the planner each was one."""
+    if isinstance(tools, str):
+        found: list[Any] = json.loads(fragments[tools])
+        return found
+    return [json.loads(fragments[sha]) for sha in tools]
 
 
 def render_messages(recipe: Recipe, sources: Sources) -> Iterator[dict[str, Any]]:

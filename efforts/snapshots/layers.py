@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Window
+from django.db.models.functions import RowNumber
 
 from efforts.domain.conversation import EffortKind, EffortLog, Headline, LogMessage, OlderTurns, PastTurn, ToolCall
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState
-from efforts.models import Branch, ContextPlan, ContextPointer, EffortState, Event, Message, Turn
+from efforts.models import Branch, ContextPlan, ContextPointer, EffortState, Event, Message, Turn, TurnLabel
 
 # Turns read of one effort at most: a turn of fewer tokens than this part of a budget is hardly ever met.
 MOST_TURNS = 400
@@ -80,8 +82,8 @@ def read_efforts(branch: Branch, *, before: int, room: int, expanded: Collection
     headlines = read_headlines(branch, expanded, most=max(room // LEAST_HEADLINE, 1))
     concluded = states.filter(status=EffortStatus.CONCLUDED, stands=True).count()
     return EffortLayers(
-        efforts=tuple(
-            read_effort(branch, state, kind_of(branch, state, expanded), before=before, room=room) for state in in_full
+        efforts=read_logs(
+            branch, {state: kind_of(branch, state, expanded) for state in in_full}, before=before, room=room
         ),
         headlines=headlines,
         unlisted=concluded - len(headlines),
@@ -96,34 +98,66 @@ def kind_of(branch: Branch, state: EffortState, expanded: Collection[str]) -> Ef
     return "expanded" if state.effort.slug in expanded else "awaiting"
 
 
-def read_effort(branch: Branch, state: EffortState, kind: EffortKind, *, before: int, room: int) -> EffortLog:
-    """The newest turns of an effort that `room` tokens can hold, and the sum of those before them."""
-    labels = Q(labels__branch=branch, labels__effort=state.effort_id)
-    labelled = finished_turns(branch, before=before).filter(labels)
-    newest = list(labelled.select_related("run").order_by("-number")[:MOST_TURNS])
+def read_logs(
+    branch: Branch, states: Mapping[EffortState, EffortKind], *, before: int, room: int
+) -> tuple[EffortLog, ...]:
+    """Of each effort the newest turns that `room` tokens can hold, and the sum of those before them.
+
+    As many queries for many efforts as for one.
+    """
+    labels = finished_labels(branch, before=before).filter(effort__in=[state.effort_id for state in states])
+    sums = dict(labels.values_list("effort").annotate(sum=Sum("turn__tokens")).order_by())
+    newest: dict[int, list[Turn]] = {state.effort_id: [] for state in states}
+    for label in newest_first(labels, room):
+        newest[label.effort_id].append(label.turn)
+    shown = {effort: shown_of(turns, room) for effort, turns in newest.items()}
+    said = {turn.number: turn for turn in past_turns(turn for turns in shown.values() for turn in turns)}
+    return tuple(
+        EffortLog(
+            slug=state.effort.slug,
+            kind=kind,
+            turns=tuple(said[turn.number] for turn in reversed(shown[state.effort_id]) if turn.number in said),
+            older=older_than(shown[state.effort_id], newest[state.effort_id], sums.get(state.effort_id, 0)),
+            opened_turn=state.opened_turn,
+            active_turn=state.active_turn,
+        )
+        for state, kind in states.items()
+    )
+
+
+def finished_labels(branch: Branch, *, before: int) -> QuerySet[TurnLabel]:
+    """Of the turns of `finished_turns` that belong to efforts."""
+    labels = TurnLabel.objects.filter(branch=branch, turn__number__lt=before)
+    return labels.exclude(turn__run__state__in=[RunState.CANCELLED, *UNFINISHED])
+
+
+def newest_first(labels: QuerySet[TurnLabel], room: int) -> QuerySet[TurnLabel]:
+    """Of each effort the newest turns that `room` tokens can hold, and one more, which tells that there are others."""
+    each: dict[str, Any] = {"partition_by": F("effort"), "order_by": F("turn__number").desc()}
+    ranked = labels.annotate(
+        place=Window(RowNumber(), **each), newer=Window(Sum("turn__tokens"), **each) - F("turn__tokens")
+    )
+    held = ranked.filter(newer__lte=room, place__lte=MOST_TURNS + 1)
+    return held.select_related("turn__run").order_by("-turn__number")
+
+
+def shown_of(newest: Sequence[Turn], room: int) -> list[Turn]:
     shown: list[Turn] = []
     tokens = 0
-    for turn in newest:
+    for turn in newest[:MOST_TURNS]:
         tokens += turn.tokens
         # The newest in any case: cut to beginning and end it may fit.
         if shown and tokens > room:
             break
         shown.append(turn)
-    return EffortLog(
-        slug=state.effort.slug,
-        kind=kind,
-        turns=tuple(reversed(past_turns(shown))),
-        older=sum_before(labelled, shown[-1].number)
-        if len(shown) < len(newest) or len(newest) == MOST_TURNS
-        else OlderTurns(),
-        opened_turn=state.opened_turn,
-        active_turn=state.active_turn,
-    )
+    return shown
 
 
-def sum_before(turns: QuerySet[Turn], number: int) -> OlderTurns:
-    older = turns.filter(number__lt=number).aggregate(last=Max("number", default=0), tokens=Sum("tokens", default=0))
-    return OlderTurns(**older)
+def older_than(shown: Sequence[Turn], newest: Sequence[Turn], tokens: int) -> OlderTurns:
+    """`tokens`: of all turns of the effort."""
+    if len(shown) == len(newest):
+        return OlderTurns()
+    return OlderTurns(last=newest[len(shown)].number, tokens=tokens - sum(turn.tokens for turn in shown))
 
 
 def read_headlines(branch: Branch, expanded: Collection[str], *, most: int) -> tuple[Headline, ...]:

@@ -1,0 +1,18 @@
+"""What older versions of the planner stored is rendered as it was."""
+
+from __future__ import annotations
+
+from efforts.domain.canonical import canonical_json, sha256
+from efforts.domain.rendering import Sources, render
+from efforts.domain.toolbox import TOOLS
+
+
+def test_schemas_stored_one_by_one_and_all_in_one_are_the_same_request() -> None:
+    each, whole = [canonical_json(tool) for tool in TOOLS], canonical_json(list(TOOLS))
+    fragments = {sha256(text): text for text in (*each, whole)}
+    sources = Sources(fragments=fragments, messages={}, turns={})
+    before = render([], {"model": "any", "tools": [sha256(text) for text in each]}, sources)
+    now = render([], {"model": "any", "tools": sha256(whole)}, sources)
+    assert canonical_json(before) == canonical_json(now)
+    assert len(now["tools"]) == len(TOOLS)
+    assert "tools" not in render([], {"model": "any", "tools": []}, sources)

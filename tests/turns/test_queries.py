@@ -1,0 +1,68 @@
+"""What a turn asks of the database does not grow with the history, nor with the number of efforts."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from efforts import actions, recording
+from efforts.domain.lifecycle import SummaryState
+from efforts.models import EffortState, Session
+from efforts.orchestrator import read_and_plan
+from efforts.recording import COMPLETED, Reply
+from efforts.scenes import Exchange, play
+from efforts.summaries import summarise_now
+
+pytestmark = pytest.mark.django_db
+
+
+def said(text: str) -> Exchange:
+    return Exchange(user=text, reply="All right, that is noted. " * 4)
+
+
+def in_effort(session: Session, name: str, turns: int) -> None:
+    actions.open_effort(actions.here(session, actor=session.owner), name)
+    play(session, [said(f"{name}, part {number}.") for number in range(turns)])
+
+
+def conclude(session: Session) -> None:
+    """By the person: the summary stands at once."""
+    place = actions.here(session, actor=session.owner)
+    actions.close_effort(place, None)
+    for state in EffortState.objects.filter(branch=place.branch, summary=SummaryState.DUE):
+        summarise_now(state)
+
+
+def history(owner: User, *, efforts: int, turns: int) -> Session:
+    """Ambient turns, and so many efforts of each kind: concluded, expanded, open."""
+    session = actions.create_session(owner)
+    play(session, [said(f"Ambient {number}.") for number in range(12 * turns)])
+    for number in range(2 * efforts):
+        in_effort(session, f"done {number}", turns)
+        conclude(session)
+    for number in range(efforts):
+        actions.expand_effort(actions.here(session, actor=owner), f"done-{number}")
+    for number in range(2 * efforts):
+        in_effort(session, f"open {number}", turns)
+    return session
+
+
+def one_turn(session: Session) -> int:
+    """The queries from the message to the end of the turn."""
+    with CaptureQueriesContext(
+        connection,
+    ) as asked:
+        actions.send_message(session, text="And now?", client_id=f"turn-{session.turns.count()}", actor=session.owner)
+        [lease] = recording.claim_runs("test", 1)
+        _, planned = read_and_plan(recording.take_settings(lease), offer_tools=True)
+        recording.record_plan(lease, 1, planned)
+        recording.record_reply(lease, Reply(call=1, text="Now this."), COMPLETED)
+    return len(asked)
+
+
+def test_a_long_history_of_many_efforts_takes_as_many_queries_as_a_short_one(alice: User) -> None:
+    short = one_turn(history(alice, efforts=1, turns=1))
+    assert one_turn(history(alice, efforts=1, turns=5)) == short
+    assert one_turn(history(alice, efforts=5, turns=2)) == short
