@@ -10,13 +10,15 @@ from django.db import transaction
 
 from efforts import events
 from efforts.actions.constraints import LONGEST_RULE
+from efforts.actions.conversations import LARGEST_BUDGET, LARGEST_WINDOW
 from efforts.connections import available_models, chosen_value, encrypt_key
 from efforts.domain.budget import SMALLEST_BUDGET
 from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.models import Endpoint, Session
+from efforts.snapshots import EffortView, Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     ModelFormOfEndpoint = forms.ModelForm[Endpoint]
 else:
@@ -51,6 +53,37 @@ class RuleForm(forms.Form):
         max_length=LONGEST_RULE,
         widget=forms.Textarea(attrs={"class": "input", "rows": 4, "dir": "auto", "autofocus": True}),
     )
+
+
+class WhatIfForm(forms.Form):
+    """Settings to try; valid means that a plan can be made, or that it can be said why not."""
+
+    budget = forms.IntegerField(
+        label="Prompt budget, tokens",
+        min_value=SMALLEST_BUDGET,
+        max_value=LARGEST_BUDGET,
+        help_text="Of this trial only.",
+    )
+    ambient_window = forms.IntegerField(label="Window, turns", min_value=0, max_value=LARGEST_WINDOW)
+    expanded = forms.MultipleChoiceField()
+    text = forms.CharField(
+        label="Next message",
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"class": "input", "rows": 3, "dir": "auto"}),
+    )
+
+    def __init__(
+        self, session: Session, concluded: Iterable[EffortView], data: Mapping[str, Any] | None = None
+    ) -> None:
+        concluded = list(concluded)
+        opened = [effort.slug for effort in concluded if effort.standing == Standing.EXPANDED]
+        initial = {"budget": session.budget, "ambient_window": session.ambient_window, "expanded": opened}
+        super().__init__(data, initial=initial)
+        choices = [(effort.slug, f"{effort.name}, {effort.tokens:,} tokens") for effort in concluded]
+        self.fields["expanded"] = forms.MultipleChoiceField(
+            label="Expanded", required=False, choices=choices, widget=forms.CheckboxSelectMultiple
+        )
 
 
 class DeleteForm(forms.Form):

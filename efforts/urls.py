@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from efforts.views import account, branches, chat, constraints, efforts, plans, sessions, start, verdicts
+from efforts.views import account, branches, chat, constraints, efforts, plans, sessions, start, verdicts, what_if
 
 # Twice: of the main branch, and below the id of any other.
 OF_A_BRANCH = [
@@ -22,6 +22,7 @@ OF_A_BRANCH = [
     path("runs/<uuid:run_id>/stop/", chat.stop, name="stop"),
     path("send/", chat.send, name="send"),
     path("context/", chat.context, name="context"),
+    path("what-if/", what_if.what_if, name="what_if"),
     path("price/", chat.price, name="price"),
     path("budget/", chat.budget, name="budget"),
     path("where/", efforts.where, name="where"),

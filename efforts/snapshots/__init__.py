@@ -11,6 +11,7 @@ from .pages import ChatPage, PartView, TurnView, chat_page, turn_view
 from .planning import RunSnapshot, counted_tokens, main_branch, read_run
 from .plans import ItemView, PlanView, SectionView, preview, replay, stored_plan
 from .sendings import Sendings, sendings_of
+from .what_if import WhatIf, expandable, what_if
 
 __all__ = [
     "ChatPage",
@@ -33,6 +34,7 @@ __all__ = [
     "Sendings",
     "Standing",
     "TurnView",
+    "WhatIf",
     "WhereView",
     "branch_events",
     "branch_plans",
@@ -42,6 +44,7 @@ __all__ = [
     "constraints_view",
     "counted_tokens",
     "efforts_view",
+    "expandable",
     "main_branch",
     "model_health",
     "outcome_of",
@@ -53,5 +56,6 @@ __all__ = [
     "standing_view",
     "stored_plan",
     "turn_view",
+    "what_if",
     "where_view",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from efforts.domain.difference import Change, Made, difference
 from efforts.domain.redaction import redact_all
-from efforts.models import ContextPlan
+from efforts.models import Branch, ContextPlan
 
 from .layers import branch_turns
 from .plans import SECTIONS, replay
@@ -66,8 +66,12 @@ class RawRequest:
 
 def compared(before: ContextPlan, now: ContextPlan) -> DifferenceView:
     """What of `now` is otherwise than in the plan `before` it, in the same branch."""
-    found = difference(made(before), made(now))
-    prices = turn_prices(now, (*found.entered, *found.left, *found.changed))
+    return differing(made(before), made(now), now.branch, more=now.tokens - before.tokens)
+
+
+def differing(before: Made, now: Made, branch: Branch, *, more: int) -> DifferenceView:
+    found = difference(before, now)
+    prices = turn_prices(branch, (*found.entered, *found.left, *found.changed))
     return DifferenceView(
         entered=tuple(priced(found.entered, prices)),
         left=tuple(priced(found.left, prices)),
@@ -76,7 +80,7 @@ def compared(before: ContextPlan, now: ContextPlan) -> DifferenceView:
             SectionChange(key=key, label=SECTIONS.get(key, key), before=was, now=stands)
             for key, was, stands in sorted(found.sections, key=lambda section: place_of(section[0]))
         ),
-        more=now.tokens - before.tokens,
+        more=more,
     )
 
 
@@ -88,9 +92,9 @@ def place_of(section: str) -> int:
     return list(SECTIONS).index(section) if section in SECTIONS else len(SECTIONS)
 
 
-def turn_prices(row: ContextPlan, changes: Iterable[Change]) -> dict[int, int]:
+def turn_prices(branch: Branch, changes: Iterable[Change]) -> dict[int, int]:
     numbers = {number for change in changes for number in change.turns}
-    return dict(branch_turns(row.branch).filter(number__in=numbers).values_list("number", "tokens"))
+    return dict(branch_turns(branch).filter(number__in=numbers).values_list("number", "tokens"))
 
 
 def priced(changes: Iterable[Change], prices: Mapping[int, int]) -> Iterator[Change]:

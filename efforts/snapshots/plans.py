@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,7 @@ from django.db.models import Sum
 from efforts.connections import KeyUnreadable
 from efforts.domain.budget import BudgetTooSmall
 from efforts.domain.canonical import canonical_json
+from efforts.domain.difference import Made
 from efforts.domain.plan import Item, Plan, RequiredTooLarge
 from efforts.domain.planner import plan
 from efforts.domain.rendering import Sources, render
@@ -92,6 +93,7 @@ class PlanView:
     required_overflow: tuple[tuple[str, int], ...] = ()
     problem: str = ""
     raise_to: int | None = None
+    made: Made | None = None
 
     @property
     def over(self) -> int:
@@ -129,23 +131,33 @@ class PlanView:
         return round(100 * self.tokens / self.budget) if self.budget else 0
 
 
-def preview(branch: Branch, *, draft_text: str = "") -> PlanView:
-    """The plan of the next call as of now; nothing is stored."""
+def preview(
+    branch: Branch,
+    *,
+    draft_text: str = "",
+    changes: Mapping[str, Any] | None = None,
+    expanded: Collection[str] | None = None,
+) -> PlanView:
+    """The plan of the next call as of now; nothing is stored.
+
+    `changes`: settings to take instead of those that stand; `expanded`: efforts, likewise.
+    """
+    changes = changes or {}
     session = branch.session
     everything = said_so_far(branch)
     view: dict[str, Any] = {
         "id": None,
-        "setting": session.budget,
+        "setting": changes.get("budget", session.budget),
         "encoding": settings.CCM_ENCODING,
         "everything_tokens": everything,
         "prefer_cache": session.prefer_cache,
     }
     try:
-        chosen = chosen_settings(session)
-        planned = plan(plan_inputs(branch, chosen, current=draft_turn(branch, draft_text)))
+        chosen = {**chosen_settings(session), **changes}
+        planned = plan(plan_inputs(branch, chosen, current=draft_turn(branch, draft_text), expanded=expanded))
     # Every page shows the next call: what is wrong with it must not close the page.
     except (BudgetTooSmall, KeyUnreadable) as error:
-        return PlanView(**view, tokens=0, budget=session.budget, reply_reserve=0, problem=str(error))
+        return PlanView(**view, tokens=0, budget=view["setting"], reply_reserve=0, problem=str(error))
     except RequiredTooLarge as error:
         return PlanView(
             **view,
@@ -164,6 +176,12 @@ def facts(planned: Plan) -> dict[str, Any]:
         "tokens": planned.tokens,
         "budget": planned.budget.effective,
         "reply_reserve": planned.budget.reply,
+        "made": Made(
+            turn=planned.inputs.current.number,
+            items=planned.items,
+            recipe=planned.recipe,
+            sections=planned.sections,
+        ),
         **lists(planned.items, planned.sections, planned.budget.effective),
     }
 

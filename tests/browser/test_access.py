@@ -115,6 +115,26 @@ def on_the_plan(page: Page, provider: FakeProvider) -> None:
         summary.click()
 
 
+def in_a_trial_of_settings(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    page.goto(page.url + "what-if/")
+    page.get_by_label("Next message").fill("word " * 20_000)
+    expect(page.locator("#what-if-result")).to_contain_text("Nothing would be sent.")
+
+
+def before_what_does_not_fit(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    page.locator("#text").fill("word " * 20_000)
+    expect(page.locator("#fit")).to_contain_text("This does not fit.")
+
+
+def in_a_verdict(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    turn(page, 1).get_by_role("button", name="A bad answer").click()
+    turn(page, 1).get_by_role("link", name="Say why").click()
+    expect(page.locator("#dialog")).to_be_visible()
+
+
 def in_where_it_was_sent(page: Page, provider: FakeProvider) -> None:
     in_a_finished_turn(page, provider)
     turn(page, 1).get_by_role("link", name="Where was this sent?").click()
@@ -157,6 +177,9 @@ PLACES = (
     in_a_comparison,
     in_an_editor,
     on_the_plan,
+    in_a_trial_of_settings,
+    before_what_does_not_fit,
+    in_a_verdict,
     in_where_it_was_sent,
     in_the_health_of_models,
     in_settings,

@@ -81,6 +81,24 @@ def test_a_segment_of_the_meter_leads_down_to_its_items_by_key(page: Page) -> No
     expect(item.first).to_have_class(re.compile(r"\blit\b"))
 
 
+def test_other_settings_are_tried_while_they_are_typed(page: Page) -> None:
+    talked(page)
+    page.locator("#context").get_by_role("link", name="What if?").press("Enter")
+    page.wait_for_url("**/what-if/")
+    page.get_by_label("Window, turns").fill("1")
+    page.get_by_label("Next message").press_sequentially("And tomorrow?")
+    result = page.locator("#what-if-result")
+    expect(result.locator("#difference")).to_contain_text("Older than the last 1 turns.")
+    expect(page.get_by_label("Next message")).to_be_focused()
+    page.get_by_label("Prompt budget, tokens").fill("12")
+    page.get_by_label("Prompt budget, tokens").press("Enter")
+    assert page.evaluate("document.querySelector('#id_budget').validity.rangeUnderflow")
+    page.get_by_label("Prompt budget, tokens").fill("5000")
+    page.get_by_label("Next message").fill("word " * 6_000)
+    expect(result).to_contain_text("Nothing would be sent.")
+    expect(result).to_contain_text("System text and tools")
+
+
 def test_an_answer_is_judged_by_key_and_the_plan_says_so(page: Page) -> None:
     talked(page)
     turn(page, 2).get_by_role("button", name="A bad answer").press("Enter")
