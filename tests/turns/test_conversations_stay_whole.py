@@ -26,7 +26,7 @@ from efforts import actions, consumers, recording, snapshots
 from efforts.domain.conversation import MESSAGE_OVERHEAD, ToolCall
 from efforts.domain.lifecycle import RETRYABLE, UNFINISHED, RunState
 from efforts.errors import Refused
-from efforts.models import Branch, Event, Message, Run, Session, Turn
+from efforts.models import Branch, Event, Message, Run, Session, ToolTrace, Turn
 from efforts.orchestrator import read_and_plan
 from efforts.recording import COMPLETED, STOPPED, Delta, Ending, Lease, LeaseLost, Reply
 from tests.machines import assert_whole
@@ -311,6 +311,7 @@ class Conversation(RuleBasedStateMachine):
         self.only_a_running_run_has_deltas()
         self.sums_are_sums()
         self.no_call_of_an_ended_run_is_without_a_result()
+        self.every_result_has_its_trace_joined_to_a_plan_of_its_run()
 
     def every_message_is_there_once_and_in_order(self) -> None:
         rows = Message.objects.filter(session=self.session, role="user").order_by("id")
@@ -362,6 +363,11 @@ class Conversation(RuleBasedStateMachine):
         rows = Message.objects.filter(session=self.session, run__isnull=False).exclude(run__state=RunState.RUNNING)
         called = [call["id"] for row in rows for call in row.tool_calls]
         assert sorted(called) == sorted(row.tool_call_id for row in rows if row.tool_call_id)
+
+    def every_result_has_its_trace_joined_to_a_plan_of_its_run(self) -> None:
+        results = Message.objects.filter(session=self.session, role="tool").order_by("pk").values_list("pk", "run")
+        traces = ToolTrace.objects.filter(session=self.session).order_by("message")
+        assert list(traces.values_list("message", "plan__run")) == list(results)
 
     # Helpers
 
