@@ -29,6 +29,7 @@ from efforts.llm.protocol import Usage
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Turn
 from efforts.snapshots import branch_turns
+from efforts.snapshots.health import learned_correction
 from efforts.snapshots.planning import chosen_settings, counted_tokens
 
 NOT_RUN = canonical_json({"error": "Not run: the turn ended before."})
@@ -153,6 +154,8 @@ def take_settings(lease: Lease) -> Run:
         run = Run.objects.select_related("turn__session__endpoint", "branch").get(pk=lease.run_id)
         # What a retry asked for this run alone goes before what the session says.
         run.settings = {**chosen_settings(run.turn.session), **run.settings}
+        if factor := learned_correction(run):
+            run.settings["correction"] = factor
         run.save(update_fields=["settings"])
     return run
 

@@ -80,6 +80,17 @@ def counted(plan: ContextPlan) -> Counted:
     return Counted(counted=plan.tokens, reported=plan.prompt_tokens or 0, cached=plan.cached_tokens)
 
 
+def learned_correction(run: Run) -> float | None:
+    """By what the counts of a run are to be multiplied, from the newest calls of its branch with the same model."""
+    # Not those with a report alone: where a provider reports nothing, that would read the whole history.
+    newest = (
+        ContextPlan.objects.filter(branch=run.branch_id).select_related("run").defer("body").order_by("-created_at")
+    )
+    plans = [plan for plan in newest[:NEWEST] if model_of(plan.run) == model_of(run)]
+    factor = correction([counted(plan) for plan in plans if plan.prompt_tokens and plan.tokens])
+    return factor and round(factor, 4)
+
+
 def failures(runs: Iterable[Run]) -> tuple[tuple[str, int], ...]:
     """By their code, the most frequent first."""
     bad = (run.error_code or run.state for run in runs if run.state in (RunState.FAILED, RunState.INTERRUPTED))

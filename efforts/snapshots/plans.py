@@ -86,6 +86,7 @@ class PlanView:
     encoding: str
     everything_tokens: int
     actual_prompt_tokens: int | None = None
+    correction: float | None = None
     prefer_cache: bool = False
     sections: tuple[SectionView, ...] = ()
     included: tuple[ItemView, ...] = ()
@@ -102,6 +103,11 @@ class PlanView:
     @property
     def free(self) -> int:
         return max(self.budget - self.tokens, 0)
+
+    @property
+    def expected_tokens(self) -> int | None:
+        """What the provider was expected to report, by what it reported of earlier calls."""
+        return round(self.tokens * self.correction) if self.correction else None
 
     @property
     def off_percent(self) -> float | None:
@@ -198,6 +204,7 @@ def stored_plan(row: ContextPlan) -> PlanView:
         encoding=row.encoding,
         everything_tokens=said_so_far(row.branch),
         actual_prompt_tokens=row.prompt_tokens,
+        correction=row.run.settings.get("correction"),
         prefer_cache=row.run.settings.get("prefer_cache", False),
         **lists(items, body["sections"], row.budget),
     )

@@ -111,6 +111,10 @@ def test_the_count_stands_beside_what_the_provider_reported(scene: Scene, read: 
     assert "~950 of" in page
     assert "1,000 tokens, 640 of them cached" in page
     assert "5.0 % low" in page
+    assert "Expected" not in page
+    plan.run.settings = {**plan.run.settings, "correction": 1.1}
+    plan.run.save()
+    assert "~1,045 at the provider, × 1.10 by earlier calls" in read(plan)
 
 
 def test_secrets_are_masked_on_the_page_and_the_download_is_exact(

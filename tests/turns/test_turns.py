@@ -278,3 +278,16 @@ async def test_a_runner_that_goes_down_marks_its_run_interrupted_with_its_text(
     assert interrupted.run is not None
     assert interrupted.run.state == "interrupted"
     assert await stage.texts(turn) == [("user", "Count"), ("assistant", "One two")]
+
+
+async def test_each_run_keeps_the_correction_that_earlier_calls_of_its_model_taught(
+    stage: Stage, provider: FakeProvider, runner: Runner
+) -> None:
+    for text in ("One", "Two", "Three"):
+        await stage.ask(text)
+    plans = await read(lambda: list(ContextPlan.objects.select_related("run").order_by("created_at")))
+    kept = [plan.run.settings.get("correction") for plan in plans]
+    one, two, _ = (round(100 / plan.tokens, 4) for plan in plans)
+    assert kept == [None, one, pytest.approx((one + two) / 2, abs=1e-4)]
+    # What is counted and what is reported stay apart: a correction changes no plan.
+    assert all(plan.prompt_tokens == 100 < plan.tokens for plan in plans)
