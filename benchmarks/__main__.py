@@ -15,12 +15,30 @@ import django
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, nargs="*", default=[1, 100], help="how many paced streams at once")
+    parser.add_argument("--only", choices=["sockets", "growth"], help="one half of it")
+    parser.add_argument("--messages", type=int, default=1_000_000, help="stored messages that one session is among")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         # Before Django reads its settings: a measurement must not touch the installation's own database.
         os.environ.update(CCM_HOME=home, DJANGO_SETTINGS_MODULE="ccmweb.settings", CCM_BUILTIN_PACE="0")
         django.setup()
-        print(json.dumps(measured(arguments.streams), indent=2))
+        found: dict[str, Any] = {}
+        if arguments.only != "sockets":
+            found["growth"] = grown(arguments.messages)
+        if arguments.only != "growth":
+            found |= measured(arguments.streams)
+        print(json.dumps(found, indent=2))
+
+
+def grown(messages: int) -> dict[str, Any]:
+    """In a database of its own: what is measured afterwards must not stand among a million messages."""
+    from django.contrib.auth.models import User
+
+    from benchmarks.growth import growth
+    from efforts.management.scratch import scratch_database
+
+    with scratch_database():
+        return growth(User.objects.create_user("bench"), messages)
 
 
 def measured(streams: list[int]) -> dict[str, Any]:
