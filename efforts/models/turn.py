@@ -41,6 +41,8 @@ class Turn(models.Model):
             models.UniqueConstraint(fields=["branch", "number"], name="turn_number_once_in_branch"),
             models.UniqueConstraint(fields=["session", "client_id"], name="client_id_once_in_session"),
         ]
+        # The newest turns of a timeline are those of several branches.
+        indexes = [models.Index(fields=["session", "number"], name="turn_by_session")]
 
     def __str__(self) -> str:
         return f"turn {self.number}"

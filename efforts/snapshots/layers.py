@@ -29,9 +29,12 @@ class EffortLayers:
 def branch_turns(branch: Branch) -> QuerySet[Turn]:
     """The turns of a branch's timeline: the parents' up to each fork, then its own."""
     timeline = Q(branch=branch)
+    if not branch.lineage:
+        return Turn.objects.filter(timeline)
     for one in branch.ancestors:
         timeline |= Q(branch=one.branch, number__lte=one.last)
-    return Turn.objects.filter(timeline)
+    # With the session, so that its newest turns are met one by one and not all of them sorted.
+    return Turn.objects.filter(timeline, session=branch.session_id)
 
 
 def branch_plans(branch: Branch) -> QuerySet[ContextPlan]:
