@@ -74,7 +74,7 @@ def timed(act: Callable[[], object], repeats: int) -> dict[str, float]:
 
 
 def shown(session: Session, page: str) -> None:
-    client = Client()
+    client = Client(SERVER_NAME="127.0.0.1")
     client.force_login(session.owner)
     answer = client.get(f"{session.get_absolute_url()}{page}")
     assert answer.status_code == 200, answer.status_code

@@ -18,6 +18,8 @@ from .plans import PlanView
 QUIET_TURNS = 20
 # Of those concluded, the newest are listed at once and the others folded.
 LISTED_CONCLUDED = 8
+# Those concluded last, or found, that a page shows at most.
+MOST_ROWS = 40
 FIRST_WORDS = 140
 LEFT_OFF = 6
 
@@ -109,12 +111,23 @@ class EffortsView:
 
     @property
     def listed(self) -> tuple[EffortView, ...]:
-        return self.rows if self.query else tuple(row for row in self.rows if row not in self.folded)
+        if self.query:
+            return self.rows[:MOST_ROWS]
+        at_work = (row for row in self.rows if row.standing != Standing.CONCLUDED)
+        return (*at_work, *self.concluded[:LISTED_CONCLUDED])
 
     @property
     def folded(self) -> tuple[EffortView, ...]:
-        concluded = [row for row in self.rows if row.standing == Standing.CONCLUDED]
-        return () if self.query else tuple(concluded[LISTED_CONCLUDED:])
+        return () if self.query else self.concluded[LISTED_CONCLUDED:MOST_ROWS]
+
+    @property
+    def unlisted(self) -> int:
+        """How many more there are: found by their names, because a page of hundreds takes seconds to make."""
+        return max(len(self.rows if self.query else self.concluded) - MOST_ROWS, 0)
+
+    @property
+    def concluded(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.rows if row.standing == Standing.CONCLUDED)
 
 
 def efforts_view(branch: Branch, *, query: str = "", plan: PlanView | None = None) -> EffortsView:

@@ -14,7 +14,7 @@ from efforts import actions, events
 from efforts.actions import Place
 from efforts.domain.lifecycle import PointerState, SummaryState, Via
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
-from efforts.snapshots import efforts_view, main_branch, preview, where_view
+from efforts.snapshots import efforts, efforts_view, main_branch, preview, where_view
 
 from .conftest import HTMX, Scene
 
@@ -157,6 +157,22 @@ def test_more_than_eight_concluded_are_folded(as_alice: Client, work: Work, addr
     assert "2 more concluded" in panel
     folded = panel.index("2 more concluded")
     assert panel.index('id="effort-job-9"') < folded < panel.index('id="effort-job-0"')
+
+
+def test_of_a_great_many_concluded_a_page_shows_the_newest_and_counts_the_others(
+    as_alice: Client, work: Work, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(efforts, "MOST_ROWS", 9)
+    for number in range(12):
+        work.conclude(f"job {number}", "Done.")
+    work.open("guild feature")
+    panel = shown(as_alice, address("efforts/"))
+    assert "1 more concluded" in panel
+    assert "3 older ones: find them by name above." in panel
+    assert 'id="effort-guild-feature"' in panel
+    assert ['id="effort-job-3"' in panel, 'id="effort-job-2"' in panel] == [True, False]
+    assert 'id="effort-job-2"' in shown(as_alice, address("efforts/?efforts=job-2"))
+    assert "3 more: say more of the name." in shown(as_alice, address("efforts/?efforts=job"))
 
 
 def test_a_search_finds_by_id_name_and_headline(as_alice: Client, work: Work, address: Address) -> None:
