@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import Prefetch
+
 from efforts.domain.lifecycle import RunState
-from efforts.models import ContextPlan, RetrievalSet, ToolTrace, Verdict
+from efforts.models import ContextPlan, RetrievalItem, RetrievalSet, ToolTrace, Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +25,7 @@ class OutcomeView:
 
 def outcome_of(row: ContextPlan) -> OutcomeView:
     run = row.run
+    hits = RetrievalItem.objects.select_related("effort", "turn", "message").defer("message__text")
     return OutcomeView(
         state=run.state,
         state_label=RunState(run.state).label,
@@ -30,5 +33,5 @@ def outcome_of(row: ContextPlan) -> OutcomeView:
         verdict=Verdict.objects.filter(run=run).first(),
         is_last_attempt=run.turn.run_id == run.pk,
         tools=tuple(row.tool_traces.all()),
-        retrievals=tuple(row.retrieval_sets.prefetch_related("items__effort", "items__turn")),
+        retrievals=tuple(row.retrieval_sets.prefetch_related(Prefetch("items", hits))),
     )

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from efforts.domain.budget import Budget
 from efforts.domain.lifecycle import RETRYABLE, RunState
 from efforts.events import DELTA
 from efforts.markdown import render
@@ -233,7 +234,8 @@ def fixes_of(run: Run) -> tuple[dict[str, Any], ...]:
     if run.error_code != "over_budget":
         return ()
     cut = {"label": "Send its beginning and end", "changes": {"cut_current": True}}
-    needed = run.settings.get("needed")
-    if not needed:
+    needed, window = run.settings.get("needed"), run.settings.get("window")
+    largest = Budget(setting=0, window=window).largest_setting
+    if not needed or (largest is not None and needed > largest):
         return (cut,)
     return ({"label": f"Raise the budget to {needed:,}", "changes": {"budget": needed}}, cut)

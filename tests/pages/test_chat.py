@@ -227,6 +227,17 @@ def test_a_message_that_does_not_fit_offers_the_larger_budget(as_alice: Client, 
     assert scene.session.budget == 20_000
 
 
+def test_a_failed_turn_offers_no_budget_that_the_window_does_not_permit(
+    as_alice: Client, scene: Scene, alice: User, address: Address
+) -> None:
+    small = Endpoint.objects.create(owner=alice, name="small", base_url="http://x.test/v1", context_window=20_000)
+    Session.objects.filter(pk=scene.session.pk).update(endpoint=small)
+    scene.ask("Hello", "", TOO_LARGE)
+    page = as_alice.get(address("turns/1/"), headers=HTMX).content.decode()
+    assert "Raise the budget" not in page
+    assert "Send its beginning and end" in page
+
+
 def test_a_fix_that_is_not_offered_is_refused(as_alice: Client, scene: Scene, address: Address) -> None:
     scene.ask("Hello", "", FAILED)
     assert as_alice.post(address("turns/1/retry/"), {"fix": "0"}).status_code == 422

@@ -113,6 +113,7 @@ def test_a_plan_says_what_came_of_it(as_alice: Client, searched: ContextPlan, ad
         assert said in outcome
     assert '<q dir="auto">harbour</q>' in outcome
     assert "1 of 1 words: harbour." in outcome
+    assert "your message" in outcome
     assert f'href="{address("turns/2/verdict/")}"' in outcome
 
 
