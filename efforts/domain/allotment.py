@@ -5,11 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 # In the order in which layers are filled, and in which room that nobody needs is lent on.
-ORDER = ("active", "ambient", "expanded", "open", "awaiting", "summary")
+ORDER = ("active", "ambient", "expanded", "open", "awaiting", "lease", "summary")
 # Shares of the room that is left beside what must be sent. A layer has its floor even when one before it could take
 # all; beyond its cap it only borrows. What is expanded was asked for and lends nothing: its floor is its cap.
-FLOORS = {"active": 0.25, "ambient": 0.10, "expanded": 0.35, "open": 0.05, "awaiting": 0.05, "summary": 0.10}
-CAPS = {"active": 0.60, "ambient": 0.30, "expanded": 0.35, "open": 0.30, "awaiting": 0.15, "summary": 0.15}
+FLOORS = {
+    "active": 0.25,
+    "ambient": 0.10,
+    "expanded": 0.35,
+    "open": 0.05,
+    "awaiting": 0.05,
+    "lease": 0.05,
+    "summary": 0.10,
+}
+CAPS = {
+    "active": 0.60,
+    "ambient": 0.30,
+    "expanded": 0.35,
+    "open": 0.30,
+    "awaiting": 0.15,
+    "lease": 0.15,
+    "summary": 0.15,
+}
 
 
 def allot(demands: Mapping[str, int], room: int) -> dict[str, int]:

@@ -22,6 +22,7 @@ from .layers import (
     left_of,
     rule_line,
 )
+from .pins import PINS_BEGIN, pin_parts
 from .plan import Layout, Plan, PlanInputs
 from .rendering import (
     MARKS,
@@ -61,6 +62,7 @@ def build(inputs: PlanInputs, choice: Choice) -> Plan:
     params = {**inputs.params, **tools}
     recipe: Recipe = [
         {"role": "system", "section": "system", "parts": [fragments.add(text) for text in system_texts(inputs)]},
+        *pin_entries(inputs, choice, fragments),
         *headline_entries(choice, fragments),
         *(entry for layer in layers_of(inputs) for entry in layer_entries(layer, choice.of(layer), fragments)),
         *this_turn(inputs, choice, fragments),
@@ -90,6 +92,13 @@ def system_texts(inputs: PlanInputs) -> list[str]:
     """Our text, and the rules in force: a fragment for each, so that a new one does not store all others once more."""
     rules = [rule_line(number, rule) for number, rule in enumerate(inputs.constraints, 1)]
     return [inputs.system_text, *([RULES_BEGIN, *rules] if rules else [])]
+
+
+def pin_entries(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
+    if choice.pins:
+        parts = [part for pin in choice.pins for part in pin_parts(inputs, pin, fragments)]
+        framed = [fragments.add(PINS_BEGIN), *parts, fragments.add(NOTES_END)]
+        yield {"role": "user", "section": "pin", "parts": framed}
 
 
 def headline_entries(choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
@@ -201,11 +210,12 @@ def required_parts(required: Plan) -> tuple[tuple[str, int], ...]:
 
 
 def sources_of(inputs: PlanInputs, fragments: Fragments) -> Sources:
-    current = (inputs.current.user, *inputs.current.episodes)
+    pinned = (message for hold in inputs.holds if hold.turn for message in hold.turn.messages)
+    named = (inputs.current.user, *inputs.current.episodes, *pinned)
     past = (*inputs.past, *(turn for effort in inputs.efforts for turn in effort.turns))
     return Sources(
         fragments=fragments.texts,
-        messages={message.id: message for message in current},
+        messages={message.id: message for message in named},
         turns={turn.number: turn for turn in past},
     )
 

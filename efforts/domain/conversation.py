@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .lifecycle import RunState
+from .lifecycle import HoldKind, HoldScope, RunState
 
 Role = Literal["user", "assistant", "tool"]
 
@@ -94,6 +94,26 @@ class OlderTurns:
 
     last: int = 0
     tokens: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hold:
+    """A finished turn, or an effort in the form it has, that stands in the prompt whatever layer would show it.
+
+    `turns` is the n of its scope, `within` the effort with which it ends.
+    """
+
+    id: int
+    kind: HoldKind = HoldKind.STICKY
+    scope: HoldScope = HoldScope.ALWAYS
+    turns: int = 0
+    within: str = ""
+    turn: PastTurn | None = None
+    effort: str = ""
+
+    @property
+    def is_sticky(self) -> bool:
+        return self.kind == HoldKind.STICKY
 
 
 EffortKind = Literal["active", "open", "expanded", "awaiting"]

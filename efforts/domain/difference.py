@@ -8,6 +8,7 @@ from typing import Any
 
 from .items import SYSTEM_TITLE, TOOLS_USED, title_of
 from .layers import runs_of
+from .pins import TURN
 from .plan import Item
 from .rendering import Recipe
 
@@ -17,6 +18,9 @@ WRITTEN_ANEW = "Its summary was written anew."
 GROWN = "More was asked and found."
 OTHER_TOOLS = "The system text or the tools on offer changed."
 SUMMARY_OF = "{}: summary"
+PIN_OF = "Pin: {}"
+SHOWN_IN_PLACE = "Its own layer shows it now."
+UNPINNED = "It is not pinned any more."
 GONE = "No longer among what could be sent."
 
 
@@ -54,6 +58,11 @@ class Made:
         """Of concluded efforts, by their ids; sent or not."""
         return {effort_of(item): item for item in self.items if item.section == "summary"}
 
+    @property
+    def pins(self) -> dict[str, Item]:
+        """What is pinned and shown by no layer, by title; sent or not."""
+        return {item.title: item for item in self.items if item.section == "pin"}
+
     def fixed(self, title: str) -> Item | None:
         return next((item for item in self.items if item.title == title and not is_log(item)), None)
 
@@ -86,15 +95,15 @@ def difference(before: Made, now: Made) -> Difference:
     moved = {number: item for number, item in stands.items() if number in was and stands_otherwise(was[number], item)}
     left = {number: item for number, item in was.items() if number not in stands}
     return Difference(
-        entered=(*headlines_in(before, now), *grouped(came, shown_as), *tools_in(before, now)),
-        left=(*headlines_out(before, now), *grouped(left, lambda number, item: gone(number, item, now))),
+        entered=(*notes_in(before, now), *grouped(came, shown_as), *tools_in(before, now)),
+        left=(*notes_out(before, now), *grouped(left, lambda number, item: gone(number, item, now))),
         changed=(*changed_items(before, now), *grouped(moved, shown_as)),
         sections=tuple(changed_sections(before.sections, now.sections)),
     )
 
 
 def is_log(item: Item) -> bool:
-    return item.turns is not None and item.section != "summary"
+    return item.turns is not None and item.section not in ("summary", "pin")
 
 
 def effort_of(item: Item) -> str:
@@ -115,7 +124,10 @@ def gone(number: int, was: Item, now: Made) -> Change:
 
 
 def why_gone(number: int, effort: str, now: Made) -> tuple[str, str]:
-    """Why an earlier turn is not sent, and what would bring it in."""
+    """Why an earlier turn is not sent in its place, and what would bring it in."""
+    pin = now.pins.get(TURN.format(number))
+    if pin and pin.included:
+        return pin.sentence, ""
     headline = now.headlines.get(effort)
     if headline and headline.included:
         return SUMMARISED, ""
@@ -137,6 +149,42 @@ def sent_headlines(made: Made) -> dict[str, Item]:
     return {slug: item for slug, item in made.headlines.items() if item.included}
 
 
+def notes_in(before: Made, now: Made) -> Iterator[Change]:
+    yield from pins_in(before, now)
+    yield from headlines_in(before, now)
+
+
+def notes_out(before: Made, now: Made) -> Iterator[Change]:
+    yield from pins_out(before, now)
+    yield from headlines_out(before, now)
+
+
+def sent_pins(made: Made) -> dict[str, Item]:
+    return {title: item for title, item in made.pins.items() if item.included}
+
+
+def pins_in(before: Made, now: Made) -> Iterator[Change]:
+    was = sent_pins(before)
+    for title, item in sent_pins(now).items():
+        if title not in was:
+            yield Change(section="pin", title=PIN_OF.format(title), why=item.sentence, tokens=item.tokens)
+
+
+def pins_out(before: Made, now: Made) -> Iterator[Change]:
+    stands = sent_pins(now)
+    for title, item in sent_pins(before).items():
+        if title not in stands:
+            why, remedy = why_pin_gone(item, now)
+            yield Change(section="pin", title=PIN_OF.format(title), why=why, remedy=remedy, tokens=item.tokens)
+
+
+def why_pin_gone(was: Item, now: Made) -> tuple[str, str]:
+    if out := now.pins.get(was.title):
+        return out.sentence, out.remedy
+    shown = effort_of(was) in efforts_shown(now.items) if effort_of(was) else (was.turns or (0,))[0] in now.sent_turns
+    return (SHOWN_IN_PLACE if shown else UNPINNED), ""
+
+
 def headlines_in(before: Made, now: Made) -> Iterator[Change]:
     was = sent_headlines(before)
     for slug, item in sent_headlines(now).items():
@@ -145,7 +193,7 @@ def headlines_in(before: Made, now: Made) -> Iterator[Change]:
 
 
 def headlines_out(before: Made, now: Made) -> Iterator[Change]:
-    stands, shown = sent_headlines(now), efforts_shown(now.items)
+    stands, shown = {**sent_headlines(now), **sent_pins(now)}, efforts_shown(now.items)
     for slug, item in sent_headlines(before).items():
         if slug not in stands:
             out = now.headlines.get(slug)

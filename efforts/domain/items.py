@@ -13,15 +13,18 @@ from .layers import (
     Choice,
     Kept,
     Layer,
+    beside_pins,
     block_start,
     calls_said,
     folds,
     headline_line,
     layers_of,
     left_of,
+    pinned_efforts,
     rule_line,
     turn_tokens,
 )
+from .pins import held_turns, is_among_pins, pin_items
 from .plan import Cut, Item, PlanInputs
 from .reasons import Reason
 from .rendering import Recipe, Sources, render_messages
@@ -47,11 +50,13 @@ def items_of(
 ) -> Iterator[Item]:
     yield Item(section="system", title=SYSTEM_TITLE, tokens=sections["system"], reason=Reason.REQUIRED, included=True)
     yield from rule_items(inputs)
+    yield from pin_items(inputs, choice)
     yield from headline_items(inputs, choice)
     for layer in layers_of(inputs):
-        yield from layer_items(inputs, layer, choice.of(layer), recipe, sources)
+        yield from layer_items(inputs, layer, choice, recipe, sources)
     episodes = sum(message.cost for message in inputs.current.episodes)
-    cut = any("cut" in part for entry in recipe for part in entry.get("parts", ()))
+    mine = (part for entry in recipe if entry["section"] == "turn" for part in entry.get("parts", ()))
+    cut = any("cut" in part for part in mine)
     reason = Reason.CURRENT_MESSAGE_CUT if cut else Reason.CURRENT_MESSAGE
     yield Item(section="turn", title=YOUR_MESSAGE, tokens=sections["turn"] - episodes, reason=reason, included=True)
     if episodes:
@@ -74,9 +79,7 @@ def rule_items(inputs: PlanInputs) -> Iterator[Item]:
 
 def headline_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
     shown = {headline.pointer for headline in choice.shown_headlines}
-    for headline in inputs.headlines:
-        if headline.expanded:
-            continue
+    for headline in beside_pins(inputs.headlines, pinned_efforts(choice.pins)):
         included = headline.pointer in shown
         line = headline_line(headline)
         yield Item(
@@ -91,14 +94,15 @@ def headline_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
         )
 
 
-def layer_items(inputs: PlanInputs, layer: Layer, kept: Kept, recipe: Recipe, sources: Sources) -> Iterator[Item]:
+def layer_items(inputs: PlanInputs, layer: Layer, choice: Choice, recipe: Recipe, sources: Sources) -> Iterator[Item]:
     """A run of turns with the same decision is one item; all older ones are one from the running sum."""
+    kept = choice.of(layer)
     if layer.older.last:
         # From the running sum: what a long past would cost is known without reading it.
         reason = Reason.OUTSIDE_AMBIENT_WINDOW if layer.kind == "ambient" else Reason.EFFORT_OVER_BUDGET
         span = (1 if layer.kind == "ambient" else layer.opened_turn, layer.older.last)
         yield turn_item(inputs, layer, (span,), layer.older.tokens, reason)
-    for reason, group in groupby(layer.turns, lambda turn: reason_of(inputs, layer, kept, turn)):
+    for reason, group in groupby(layer.turns, lambda turn: reason_of(inputs, layer, choice, turn)):
         turns = tuple(group)
         included = turns[-1] in kept.turns
         # What is left out is priced whole: that is the room it would take to bring it back.
@@ -124,12 +128,15 @@ def left_items(layer: Layer, kept: Kept, turns: Sequence[PastTurn]) -> Iterator[
             )
 
 
-def reason_of(inputs: PlanInputs, layer: Layer, kept: Kept, turn: PastTurn) -> Reason:
+def reason_of(inputs: PlanInputs, layer: Layer, choice: Choice, turn: PastTurn) -> Reason:
+    kept = choice.of(layer)
     if turn in kept.turns:
         if left_of(turn, kept.left):
             return Reason.WITHOUT_TOOL_CALLS
         cut = any(message.id in kept.cuts and not folds(message) for message in turn.visible)
-        return Reason.CUT_TO_FIT if cut else SHOWN[layer.kind]
+        return why_shown(layer, cut=cut, pinned=turn.number in held_turns(inputs))
+    if is_among_pins(choice, turn):
+        return Reason.AMONG_PINS
     if layer.kind == "ambient" and turn.number < block_start(inputs):
         return Reason.WINDOW_IN_BLOCKS
     # Not the same as being over budget now: it may even fit again, and stays out all the same.
@@ -137,6 +144,12 @@ def reason_of(inputs: PlanInputs, layer: Layer, kept: Kept, turn: PastTurn) -> R
     if turn.number < before:
         return Reason.BEFORE_FIRST_KEPT
     return Reason.OVER_BUDGET if layer.kind == "ambient" else Reason.EFFORT_OVER_BUDGET
+
+
+def why_shown(layer: Layer, *, cut: bool, pinned: bool) -> Reason:
+    if pinned:
+        return Reason.PINNED_IN_PLACE_CUT if cut else Reason.PINNED_IN_PLACE
+    return Reason.CUT_TO_FIT if cut else SHOWN[layer.kind]
 
 
 def turn_item(

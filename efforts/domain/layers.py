@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from .conversation import (
     EffortKind,
     EffortLog,
     Headline,
+    Hold,
     LogMessage,
     OlderTurns,
     PastTurn,
@@ -116,18 +117,36 @@ NOTHING = Kept()
 
 
 @dataclass(frozen=True, kw_only=True)
+class Pinned:
+    """A hold that stands in the notes; `cut`: its long messages by beginning and end."""
+
+    hold: Hold
+    cut: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What is sent beside the required: of each layer, by key, a run of turns; and headlines in their order."""
+    """What is sent beside the required: pins, of each layer, by key, a run of turns, and headlines in their order."""
 
     layers: Mapping[str, Kept] = field(default_factory=dict)
     headlines: tuple[Headline, ...] = ()
+    pins: tuple[Pinned, ...] = ()
 
     def of(self, layer: Layer) -> Kept:
         return self.layers.get(layer.key, NOTHING)
 
     @property
     def shown_headlines(self) -> tuple[Headline, ...]:
-        return tuple(headline for headline in self.headlines if not headline.expanded)
+        return beside_pins(self.headlines, pinned_efforts(self.pins))
+
+
+def pinned_efforts(pins: Sequence[Pinned]) -> frozenset[str]:
+    return frozenset(pin.hold.effort for pin in pins if pin.hold.effort)
+
+
+def beside_pins(headlines: Sequence[Headline], pinned: Collection[str]) -> tuple[Headline, ...]:
+    """Those that stand as summaries: what is expanded or pinned keeps its place, and is shown elsewhere."""
+    return tuple(headline for headline in headlines if not headline.expanded and headline.slug not in pinned)
 
 
 def eligible_turns(inputs: PlanInputs) -> tuple[PastTurn, ...]:
@@ -271,7 +290,7 @@ def headline_line(headline: Headline) -> str:
 
 
 def headline_tokens(inputs: PlanInputs, headlines: Sequence[Headline]) -> int:
-    return sum(inputs.count(headline_line(headline)) + 1 for headline in headlines if not headline.expanded)
+    return sum(inputs.count(headline_line(headline)) + 1 for headline in headlines)
 
 
 def cut_at(layer: Layer, kept: Kept) -> Cut:

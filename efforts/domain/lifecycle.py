@@ -96,6 +96,54 @@ class ConstraintBy(StrEnum):
     CUE = "cue"
 
 
+class HoldKind(StrEnum):
+    STICKY = "sticky"
+    LEASE = "lease"
+    EPHEMERAL = "ephemeral"
+
+
+class HoldScope(StrEnum):
+    """For good, for one turn, until the active effort is concluded, for n turns, or until n turns do not mention it."""
+
+    ALWAYS = "always"
+    TURN = "turn"
+    EFFORT = "effort"
+    TURNS = "turns"
+    UNREFERENCED = "unreferenced"
+
+
+class HoldState(StrEnum):
+    SUGGESTED = "suggested"
+    STANDING = "standing"
+    ENDED = "ended"
+    DISMISSED = "dismissed"
+
+
+# What is pinned again is a row of its own, so that each time it stood is on record.
+HOLD_MOVES: dict[HoldState, frozenset[HoldState]] = {
+    HoldState.SUGGESTED: frozenset({HoldState.STANDING, HoldState.DISMISSED}),
+    HoldState.STANDING: frozenset({HoldState.ENDED}),
+    HoldState.ENDED: frozenset(),
+    HoldState.DISMISSED: frozenset(),
+}
+
+
+class HoldEnd(StrEnum):
+    """How a hold ended: taken back, by its age, with its effort, or for a new hold on the same."""
+
+    RELEASED = "released"
+    AGED = "aged"
+    CONCLUDED = "concluded"
+    REPLACED = "replaced"
+
+
+class HoldBy(StrEnum):
+    """Who came up with a hold."""
+
+    PERSON = "person"
+    MODEL = "model"
+
+
 class PointerState(StrEnum):
     ACTIVE = "active"
     SUPERSEDED = "superseded"

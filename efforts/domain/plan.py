@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from .budget import Budget
 from .canonical import canonical_json, sha256
-from .conversation import Constraint, CurrentTurn, EffortLog, Headline, OlderTurns, PastTurn
+from .conversation import Constraint, CurrentTurn, EffortLog, Headline, Hold, OlderTurns, PastTurn
 from .reasons import REMEDIES, SENTENCES, Reason
 from .rendering import Recipe
 
@@ -88,8 +88,8 @@ class PlanInputs:
 
     `past` holds the newest ambient turns, `older` the sum of all before them; `efforts` those whose turns are shown,
     `headlines` the concluded ones in short, `unlisted` how many more are concluded. `epoch` counts changes of effort.
-    `constraints` are those in force, in the order in which they are sent. With `prefer_cache` the ambient window is cut
-    in blocks.
+    `constraints` are those in force, in the order in which they are sent; `holds` those that stand, by their grant. With
+    `prefer_cache` the ambient window is cut in blocks.
     """
 
     budget: Budget
@@ -110,6 +110,7 @@ class PlanInputs:
     epoch: int = 0
     constraints: tuple[Constraint, ...] = ()
     prefer_cache: bool = False
+    holds: tuple[Hold, ...] = ()
 
     @property
     def has_efforts(self) -> bool:
@@ -129,16 +130,18 @@ class PlanInputs:
 
     @property
     def layout_key(self) -> str:
-        return layout_key(self.base, [effort.slug for effort in self.efforts if effort.kind == "expanded"])
+        expanded = [effort.slug for effort in self.efforts if effort.kind == "expanded"]
+        return layout_key(self.base, expanded, self.holds)
 
 
 def layout_base(budget: Budget, epoch: int) -> str:
     return f"{budget.effective}:{epoch}"
 
 
-def layout_key(base: str, expanded: Iterable[str]) -> str:
-    """Two calls with the same key keep the same cuts: an expansion taken back leaves no trace."""
-    return sha256(canonical_json([base, sorted(expanded)]))
+def layout_key(base: str, expanded: Iterable[str], holds: Iterable[Hold] = ()) -> str:
+    """Two calls with the same key keep the same cuts: an expansion or a pin taken back leaves no trace."""
+    pinned = sorted(f"{hold.kind} {hold.turn.number if hold.turn else hold.effort}" for hold in holds)
+    return sha256(canonical_json([base, sorted(expanded), *([pinned] if pinned else [])]))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,15 @@
 """`plan(inputs) -> Plan`, one pure function: the same inputs give the same bytes in every process.
 
-Build the required set, share the room that is left among the layers, fill each with a contiguous newest run of whole
-turns, say what was left out and why, render, count, hash. What the budget pushes out leaves in a block with headroom,
-and stays out until budget or effort change, so that the prompt grows at its end (tests/planner/test_growth.py measures
-it: at the smallest budget the beginning moves in a fifth of the calls, with a third as much headroom in two).
+Build the required set, take what is pinned for good, share the room that is left among the layers, fill each with a
+contiguous newest run of whole turns, say what was left out and why, render, count, hash. What the budget pushes out
+leaves in a block with headroom, and stays out until budget or effort change, so that the prompt grows at its end
+(tests/planner/test_growth.py measures it: at the smallest budget the beginning moves in a fifth of the calls, with a
+third as much headroom in two).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 
@@ -19,14 +21,17 @@ from .layers import (
     Choice,
     Kept,
     Layer,
+    beside_pins,
     block_start,
     headline_tokens,
     layer_tokens,
     layers_of,
+    pinned_efforts,
     turn_tokens,
     whole,
     with_cuts,
 )
+from .pins import fit_pins, pins_tokens, sticky_cap, unshown
 from .plan import Cut, Plan, PlanInputs, RequiredTooLarge
 
 # When the budget forces turns or messages out, this share of it is freed, so that the next turns need no new cut.
@@ -67,7 +72,9 @@ def expansion_price(inputs: PlanInputs, slug: str) -> tuple[int, int]:
 
 def expansion_room(inputs: PlanInputs) -> int:
     """Tokens that are free for one more expansion; below 0 where more is expanded than has room."""
-    cap = int(max(room_of(inputs), 0) * CAPS["expanded"])
+    room = room_of(inputs)
+    sticky = [pin for pin in fill(inputs, room).pins if pin.hold.is_sticky]
+    cap = int(max(room - pins_tokens(inputs, sticky), 0) * CAPS["expanded"])
     return cap - sum(log_tokens(inputs).values())
 
 
@@ -81,6 +88,23 @@ def log_tokens(inputs: PlanInputs) -> dict[str, int]:
 
 
 def fill(inputs: PlanInputs, room: int) -> Choice:
+    """Pins that no layer shows stand in the notes. What they take there can push out turns that are pinned too."""
+    noted: set[int] = set()
+    while True:
+        choice = fill_beside(inputs, room, noted)
+        missing = unshown(inputs, choice)
+        if missing <= noted:
+            # With less room a layer may be cut otherwise, and show what it did not before.
+            return replace(choice, pins=tuple(pin for pin in choice.pins if pin.hold.id in missing))
+        noted |= missing
+
+
+def fill_beside(inputs: PlanInputs, room: int, noted: Collection[int]) -> Choice:
+    """`noted`: ids of the holds that are to stand in the notes."""
+    holds = [hold for hold in inputs.holds if hold.id in noted]
+    sticky = fit_pins(inputs, [hold for hold in holds if hold.is_sticky], min(sticky_cap(inputs), room))
+    leases = [hold for hold in holds if not hold.is_sticky]
+    room -= pins_tokens(inputs, sticky)
     layout = inputs.layout.under(inputs.base)
     layers = layers_of(inputs)
     cuts = {layer.key: begun(inputs, layer, layout.cuts.get(layer.key, Cut())) for layer in layers}
@@ -89,7 +113,9 @@ def fill(inputs: PlanInputs, room: int) -> Choice:
     demands = dict.fromkeys(ORDER, 0)
     for layer in layers:
         demands[layer.kind] += layer_tokens(inputs, layer, standing[layer.key])
-    demands["summary"] = headline_tokens(inputs, (*headlines, *returning))
+    demands["lease"] = pins_tokens(inputs, fit_pins(inputs, leases, room))
+    # With those that are pinned for a while: what finds no room there stands as a summary.
+    demands["summary"] = headline_tokens(inputs, beside_pins((*headlines, *returning), pinned_efforts(sticky)))
     given = allot(demands, room)
     chosen: dict[str, Kept] = {}
     # Of several in one class the one that was active last is filled first.
@@ -97,7 +123,9 @@ def fill(inputs: PlanInputs, room: int) -> Choice:
         kept = fit(inputs, layer, standing[layer.key], given[layer.kind], cuts[layer.key].cut_through)
         given[layer.kind] -= layer_tokens(inputs, layer, kept)
         chosen[layer.key] = kept
-    return Choice(layers=chosen, headlines=fit_headlines(inputs, headlines, returning, given["summary"]))
+    pins = (*sticky, *fit_pins(inputs, leases, given["lease"]))
+    stand_in = fit_headlines(inputs, headlines, returning, given["summary"], pinned_efforts(pins))
+    return Choice(layers=chosen, headlines=stand_in, pins=pins)
 
 
 def begun(inputs: PlanInputs, layer: Layer, cut: Cut) -> Cut:
@@ -162,7 +190,9 @@ def in_order(inputs: PlanInputs) -> tuple[Headline, ...]:
     """The headlines of the last call in their places, new ones after them."""
     by_pointer = {headline.pointer: headline for headline in inputs.headlines}
     kept = [by_pointer.pop(pointer) for pointer in inputs.layout.headlines if pointer in by_pointer]
-    return (*kept, *(by_pointer[pointer] for pointer in sorted(by_pointer) if pointer > inputs.layout.seen))
+    held = {hold.effort for hold in inputs.holds}
+    new = (by_pointer[pointer] for pointer in sorted(by_pointer))
+    return (*kept, *(headline for headline in new if headline.pointer > inputs.layout.seen or headline.slug in held))
 
 
 def returning_headlines(inputs: PlanInputs) -> tuple[Headline, ...]:
@@ -175,22 +205,36 @@ def returning_headlines(inputs: PlanInputs) -> tuple[Headline, ...]:
 
 
 def fit_headlines(
-    inputs: PlanInputs, headlines: tuple[Headline, ...], returning: tuple[Headline, ...], room: int
+    inputs: PlanInputs,
+    headlines: tuple[Headline, ...],
+    returning: tuple[Headline, ...],
+    room: int,
+    pinned: Collection[str],
 ) -> tuple[Headline, ...]:
     """All while they fit; else the oldest leave, in a block. What returns takes what room is left, and stands last."""
-    if headline_tokens(inputs, (*headlines, *returning)) <= room:
+    shown, back = beside_pins(headlines, pinned), beside_pins(returning, pinned)
+    if headline_tokens(inputs, (*shown, *back)) <= room:
         return (*headlines, *returning)
     roomy = int(room * (1 - HEADROOM))
-    standing = headline_tokens(inputs, headlines)
+    standing = headline_tokens(inputs, shown)
     # Never in place of one that stands: the beginning of the prompt is worth more than an old summary.
     if standing <= room:
-        return (*headlines, *newest_within(inputs, returning, roomy - standing))
-    kept = list(headlines)
+        fitting = newest_within(inputs, back, roomy - standing)
+        return (*headlines, *(headline for headline in returning if headline in fitting or headline not in back))
+    gone = oldest_beyond(inputs, shown, roomy)
+    return tuple(headline for headline in headlines if headline not in gone)
+
+
+def oldest_beyond(inputs: PlanInputs, headlines: tuple[Headline, ...], room: int) -> list[Headline]:
+    """Those that must leave, so that the others fit the room."""
+    gone: list[Headline] = []
+    left = headline_tokens(inputs, headlines)
     for headline in sorted(headlines, key=lambda headline: headline.pointer):
-        if headline_tokens(inputs, kept) <= roomy:
+        if left <= room:
             break
-        kept.remove(headline)
-    return tuple(kept)
+        left -= headline_tokens(inputs, (headline,))
+        gone.append(headline)
+    return gone
 
 
 def newest_within(inputs: PlanInputs, headlines: tuple[Headline, ...], room: int) -> tuple[Headline, ...]:
@@ -207,7 +251,11 @@ def shed(inputs: PlanInputs, choice: Choice) -> Choice:
     if choice.shown_headlines:
         oldest = min(choice.shown_headlines, key=lambda headline: headline.pointer)
         return replace(choice, headlines=tuple(one for one in choice.headlines if one is not oldest))
+    if any(not pin.hold.is_sticky for pin in choice.pins):
+        return replace(choice, pins=choice.pins[:-1])
     filled = [layer for layer in layers_of(inputs) if choice.of(layer).turns]
+    if not filled:
+        return replace(choice, pins=choice.pins[:-1])
     last = max(filled, key=lambda layer: (ORDER.index(layer.kind), -layer.active_turn, layer.key))
     kept = choice.of(last)
     return replace(choice, layers={**choice.layers, last.key: replace(kept, turns=kept.turns[1:])})

@@ -4,5 +4,7 @@
 AMBIENT_WINDOW = 10
 # What is left of a full window that is cut in blocks: 6 of 10 turns.
 WINDOW_BLOCK = 0.6
+# Of the effective budget: what sticky pins may take at most.
+STICKY_SHARE = 0.25
 # Of silence, after which the next message begins a new work session.
 WORK_SESSION_HOURS = 8

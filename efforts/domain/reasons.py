@@ -27,6 +27,13 @@ class Reason(StrEnum):
     EFFORT_OVER_BUDGET = "effort_over_budget"
     HEADLINE = "headline"
     HEADLINE_OVER_BUDGET = "headline_over_budget"
+    PINNED = "pinned"
+    PINNED_CUT = "pinned_cut"
+    PINNED_IN_PLACE = "pinned_in_place"
+    PINNED_IN_PLACE_CUT = "pinned_in_place_cut"
+    AMONG_PINS = "among_pins"
+    PIN_OVER_CAP = "pin_over_cap"
+    LEASE_OVER_BUDGET = "lease_over_budget"
 
 
 SENTENCES: dict[Reason, str] = {
@@ -50,6 +57,13 @@ SENTENCES: dict[Reason, str] = {
     Reason.EFFORT_OVER_BUDGET: "The older part of the effort does not fit the budget.",
     Reason.HEADLINE: "A concluded effort is shown by its summary.",
     Reason.HEADLINE_OVER_BUDGET: "The summaries of later efforts fill the room.",
+    Reason.PINNED: "Pinned {until}.",
+    Reason.PINNED_CUT: "Pinned {until}; its long messages are cut to beginning and end.",
+    Reason.PINNED_IN_PLACE: "Pinned; shown where it was said.",
+    Reason.PINNED_IN_PLACE_CUT: "Pinned; shown where it was said, its long messages cut to beginning and end.",
+    Reason.AMONG_PINS: "Stands among the pins, and is not sent twice.",
+    Reason.PIN_OVER_CAP: "Pinned, but pins may take a quarter of the budget, {cap} tokens, and others fill it.",
+    Reason.LEASE_OVER_BUDGET: "Pinned {until}, but what comes first leaves no room for it.",
 }
 
 REMEDIES: dict[Reason, str] = {
@@ -60,4 +74,7 @@ REMEDIES: dict[Reason, str] = {
     Reason.BEFORE_FIRST_KEPT: "Raise the budget in the settings.",
     Reason.EFFORT_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget, or ask for the turns you mean.",
     Reason.HEADLINE_OVER_BUDGET: "Ask about it: the model can search. Or raise the budget in the settings.",
+    Reason.AMONG_PINS: "Nothing is missing: see the pins.",
+    Reason.PIN_OVER_CAP: "Needs {tokens} more tokens: unpin another, or raise the budget in the settings.",
+    Reason.LEASE_OVER_BUDGET: "Needs {tokens} more tokens: pin it for good, or raise the budget in the settings.",
 }

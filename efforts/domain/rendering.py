@@ -7,7 +7,8 @@ A recipe is JSON: a list of entries, each one of
                                                    finished turns in their own roles, a label before a turn's text; of
                                                    messages that are left out a line after the user's
   {"messages": [id, ...]}                          log messages as they are
-where a part is {"f": sha256} (a fragment) or {"m": message id, "cut"?: cut}, and a cut is
+where a part is {"f": sha256} (a fragment) or {"m": message id, "cut"?: cut, "quote"?: mark before each of its lines},
+and a cut is
 {"head": characters, "tail": characters, "f": sha256 of the line that stands between}.
 """
 
@@ -151,7 +152,14 @@ def part_text(part: dict[str, Any], sources: Sources) -> str:
     if "f" in part:
         return sources.fragments[part["f"]]
     text = sources.messages[part["m"]].text
-    return cut_text(text, part["cut"], sources.fragments) if "cut" in part else text
+    if "cut" in part:
+        text = cut_text(text, part["cut"], sources.fragments)
+    return quoted(text, part["quote"]) if "quote" in part else text
+
+
+def quoted(text: str, mark: str) -> str:
+    # Not splitlines(), which takes form feeds and other rare characters out of the text.
+    return "\n".join(mark + line for line in text.split("\n"))
 
 
 def cut_text(text: str, cut: Mapping[str, Any], fragments: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .difference import Made, why_gone
+from .pins import TURN
 from .reasons import Reason
 
 ANSWERED_HERE = "It was asked and answered here."
@@ -16,6 +17,7 @@ class Presence(StrEnum):
     ANSWERED = "answered"
     WHOLE = "whole"
     CUT = "cut"
+    PINNED = "pinned"
     SUMMARY = "summary"
     OUT = "out"
 
@@ -32,9 +34,13 @@ def whereabouts(number: int, made: Made, *, effort: str, summarised_by: Collecti
     if number == made.turn:
         return Whereabouts(presence=Presence.ANSWERED, why=ANSWERED_HERE)
     if item := made.sent_turns.get(number):
-        cut = item.reason == Reason.CUT_TO_FIT
+        cut = item.reason in (Reason.CUT_TO_FIT, Reason.PINNED_IN_PLACE_CUT)
         return Whereabouts(presence=Presence.CUT if cut else Presence.WHOLE, why=item.sentence)
-    headlines = (item for slug, item in made.headlines.items() if slug in summarised_by and item.included)
+    if (pin := made.pins.get(TURN.format(number))) and pin.included:
+        return Whereabouts(presence=Presence.PINNED, why=pin.sentence)
+    # What is pinned of an effort is its summary.
+    notes = {**made.headlines, **made.pins}
+    headlines = (item for slug, item in notes.items() if slug in summarised_by and item.included)
     if headline := next(headlines, None):
         return Whereabouts(presence=Presence.SUMMARY, why=headline.sentence)
     why, remedy = why_gone(number, effort, made)

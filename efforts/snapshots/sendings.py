@@ -19,6 +19,7 @@ LABELS = {
     Presence.ANSWERED: "Answered",
     Presence.WHOLE: "Sent whole",
     Presence.CUT: "Sent, cut to fit",
+    Presence.PINNED: "Sent as a pin",
     Presence.SUMMARY: "In a summary",
     Presence.OUT: "Not sent",
 }

@@ -135,6 +135,43 @@ def sends_every_rule_in_force_word_for_word_in_its_system_message(inputs: PlanIn
     assert sum(item.tokens for item in rules) <= planned.sections.get("constraint", 0) + len(rules)
 
 
+def keeps_what_is_pinned_for_good_within_its_share(inputs: PlanInputs, planned: Plan) -> None:
+    """Oldest grant first: what is out would not have fitted beside those before it."""
+    cap = inputs.budget.effective // 4
+    sticky = {hold.id for hold in inputs.holds if hold.is_sticky}
+    pins = [item for item in planned.items if item.section == "pin" and item.values["hold"] in sticky]
+    assert sum(item.tokens for item in pins if item.included) <= cap
+    required = sum(planned.sections.get(section, 0) for section in ("system", "constraint", "turn"))
+    roomy = inputs.budget.effective - required > cap + 200
+    out = [item for item in pins if not item.included]
+    assert not (roomy and out) or sum(item.tokens for item in pins) > cap - 32
+
+
+def shows_what_is_pinned_once(inputs: PlanInputs, planned: Plan) -> None:
+    """In its own layer, or word for word among the pins without its results, or out with a reason of its own."""
+    pins = {item.title: item for item in planned.items if item.section == "pin"}
+    kept = {turn.number for turn in kept_turns(inputs, planned)}
+    for turn in (hold.turn for hold in inputs.holds if hold.turn):
+        pin = pins.get(f"Turn {turn.number}")
+        assert (pin is None) == (turn.number in kept)
+        if pin and pin.included:
+            said = [message for message in turn.visible if message.role != "tool" and message.text]
+            parts = {part["m"]: part for part in pin_parts(planned)}
+            assert {message.id for message in said} <= set(parts)
+            texts = [message.text for message in said if "cut" not in parts[message.id]]
+            assert all("\n".join(f"> {line}" for line in text.split("\n")) in notes_of(planned) for text in texts)
+            results = {message.id for message in turn.messages if message.role == "tool"}
+            assert not results & set(parts)
+
+
+def pin_parts(planned: Plan) -> list[Mapping[str, Any]]:
+    return [part for entry in planned.recipe if entry["section"] == "pin" for part in entry["parts"] if "m" in part]
+
+
+def notes_of(planned: Plan) -> str:
+    return next(content(m) for m in planned.request["messages"] if m["role"] == "user")
+
+
 def decides_on_everything_exactly_once(inputs: PlanInputs, planned: Plan) -> None:
     """The turns of a layer's items follow each other, from its first turn to its last."""
     for layer in layers_of(inputs):
@@ -145,7 +182,9 @@ def decides_on_everything_exactly_once(inputs: PlanInputs, planned: Plan) -> Non
             covered
         )
     headlines = {item.title for item in planned.items if item.section == "summary"}
-    assert headlines == {headline.slug for headline in inputs.headlines if not headline.expanded}
+    pinned = {str(item.values.get("effort")) for item in planned.items if item.section == "pin" and item.included}
+    assert not headlines & pinned
+    assert headlines | pinned - {"None"} == {headline.slug for headline in inputs.headlines if not headline.expanded}
     assert {"system", "turn"} <= {item.section for item in planned.items}
 
 
@@ -169,10 +208,10 @@ def tells_the_state_of_the_efforts_in_this_turn_alone(inputs: PlanInputs, planne
 
 def starves_no_summary(inputs: PlanInputs, planned: Plan) -> None:
     """The newest small headline stands, however large the logs are; but for one that has left already."""
-    required = ("system", "constraint", "turn")
+    required = ("system", "constraint", "pin", "turn")
     room = inputs.budget.effective - sum(planned.sections.get(section, 0) for section in required)
     seen = inputs.layout.seen
-    shown = {item.title for item in planned.items if item.section == "summary" and item.included}
+    shown = {item.title for item in planned.items if item.section in ("summary", "pin") and item.included}
     for headline in inputs.headlines[-1:]:
         small = inputs.count(headline.text) + 30 < 0.07 * room - 64
         assert headline.slug in shown or headline.expanded or not small or headline.pointer <= seen
@@ -209,7 +248,8 @@ def is_rendered_again_from_what_is_stored(inputs: PlanInputs, planned: Plan) -> 
     body = json.loads(json.dumps(planned.body()))
     fragments = json.loads(json.dumps(dict(planned.fragments)))
     assert all(sha256(text) == sha for sha, text in fragments.items())
-    log = (inputs.current.user, *inputs.current.episodes)
+    pinned = (message for hold in inputs.holds if hold.turn for message in hold.turn.messages)
+    log = (inputs.current.user, *inputs.current.episodes, *pinned)
     sources = Sources(
         fragments=fragments,
         messages={message.id: message for message in log},
@@ -223,6 +263,7 @@ def is_rendered_again_from_what_is_stored(inputs: PlanInputs, planned: Plan) -> 
 def stores_no_text_of_the_log(inputs: PlanInputs, planned: Plan) -> None:
     """Ids and hashes: a body does not grow with what was said."""
     shown = len(past_of(inputs)) + len(inputs.headlines) + len(inputs.current.episodes) + len(inputs.constraints)
+    shown += sum(len(hold.turn.messages) if hold.turn else 1 for hold in inputs.holds)
     assert len(canonical_json(planned.body())) < 6_000 + 800 * shown
 
 
@@ -245,6 +286,8 @@ INVARIANTS = (
     shows_what_a_finding_tool_gave_in_its_own_turn_only,
     tells_the_state_of_the_efforts_in_this_turn_alone,
     starves_no_summary,
+    keeps_what_is_pinned_for_good_within_its_share,
+    shows_what_is_pinned_once,
     decides_on_everything_exactly_once,
     counts_all_that_was_said,
     gives_a_reason_for_everything_and_a_remedy_for_what_is_out,
@@ -271,7 +314,7 @@ def last_user_content(planned: Plan) -> str:
 
 def user_part(planned: Plan) -> Mapping[str, Any]:
     parts: Iterable[Mapping[str, Any]] = (part for entry in planned.recipe for part in entry.get("parts", []))
-    return next(part for part in parts if "m" in part)
+    return next(part for part in reversed(list(parts)) if "m" in part)
 
 
 def past_of(inputs: PlanInputs) -> list[PastTurn]:
@@ -279,7 +322,7 @@ def past_of(inputs: PlanInputs) -> list[PastTurn]:
 
 
 def items_of(layer: Layer, planned: Plan) -> list[Item]:
-    logs = [item for item in planned.items if item.turns and item.section != "summary"]
+    logs = [item for item in planned.items if item.turns and item.section not in ("summary", "pin")]
     return [item for item in logs if item.values.get("effort", "") == layer.key]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from efforts.domain import holds as lasting
 from efforts.domain.budget import SMALLEST_BUDGET, Budget
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import (
@@ -17,13 +18,14 @@ from efforts.domain.conversation import (
     CurrentTurn,
     EffortLog,
     Headline,
+    Hold,
     LogMessage,
     OlderTurns,
     PastTurn,
     Role,
     ToolCall,
 )
-from efforts.domain.lifecycle import RunState
+from efforts.domain.lifecycle import HoldScope, RunState
 from efforts.domain.plan import Cut, Layout, PlanInputs, layout_base
 from efforts.domain.rendering import wire_calls
 from efforts.domain.toolbox import TOOLS
@@ -192,7 +194,34 @@ def histories(
         unlisted=draw(st.sampled_from((0, 0, 1, 40))),
         constraints=draw(RULES),
         prefer_cache=draw(st.booleans()),
+        holds=draw(holds(log, turns, headlines, begin)),
     )
+
+
+SCOPES = (HoldScope.ALWAYS, *HoldScope)
+
+
+@st.composite
+def holds(
+    draw: Any, log: Log, turns: Sequence[PastTurn], headlines: Sequence[Headline], begin: int
+) -> tuple[Hold, ...]:
+    """Of turns that a layer may show, of turns from long before, of efforts; all kinds in any order."""
+    told = draw(st.one_of(st.just([]), st.lists(TURNS, max_size=min(4, begin - 1))))
+    before = [past_turn(log, number, *said[:4]) for number, said in enumerate(told, 1)]
+    nothing: st.SearchStrategy[list[Any]] = st.just([])
+    pinned = [
+        *before,
+        *(draw(st.one_of(nothing, st.lists(st.sampled_from(turns), unique=True, max_size=6))) if turns else []),
+        *(draw(st.one_of(nothing, st.lists(st.sampled_from(headlines), unique=True))) if headlines else []),
+    ]
+    scopes = draw(st.lists(st.sampled_from(SCOPES), min_size=len(pinned), max_size=len(pinned)))
+    made = [hold_of(number, target, scope) for number, (target, scope) in enumerate(zip(pinned, scopes, strict=True))]
+    return tuple(draw(st.permutations(made)))
+
+
+def hold_of(number: int, target: PastTurn | Headline, scope: HoldScope) -> Hold:
+    what: dict[str, Any] = {"turn": target} if isinstance(target, PastTurn) else {"effort": target.slug}
+    return Hold(id=900 + number, kind=lasting.KINDS[scope], scope=scope, turns=3, **what)
 
 
 KINDS = ("active", "open", "open", "expanded", "expanded", "awaiting")

@@ -16,10 +16,12 @@ from tests.fakes.provider import template_fault
 from tests.planner.examples import about, turn
 from tests.planner.strategies import Log
 
+VALUES = {"window": 10, "until": "for good", "cap": "4,000"}
+
 
 @pytest.mark.parametrize("reason", Reason)
 def test_every_reason_is_a_sentence(reason: Reason) -> None:
-    item = Item(section="ambient", title="", tokens=1_234, reason=reason, included=False, values={"window": 10})
+    item = Item(section="ambient", title="", tokens=1_234, reason=reason, included=False, values=VALUES)
     for text in filter(None, (item.sentence, item.remedy)):
         assert text[0].isupper()
         assert text.endswith(".")
