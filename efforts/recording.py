@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from efforts import events, labels, ledger, records
+from efforts import events, holds, labels, ledger, records
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import ToolCall
 from efforts.domain.lifecycle import RUN_MOVES, ConstraintBy, RunState, Via
@@ -284,6 +284,7 @@ def end(lease: Lease, ending: Ending) -> None:
         Branch.objects.filter(pk=run.branch_id).update(clock=F("clock") + 1)
         offer_conclusion(lease, run)
     offer_rules(lease, run)
+    holds.settle(run, completed=ending.state == RunState.COMPLETED)
     labels.settle(run.branch, run.turn)
     Session.objects.filter(pk=lease.session_id).update(last_activity_at=timezone.now())
     label = labels.fields(run.branch, run.turn)

@@ -42,6 +42,7 @@ from .efforts import (
     switch_effort,
     use_summary,
 )
+from .holds import accept_pin, copy_holds, dismiss_pin, pin_effort, pin_turn, suggest_pin, unpin
 from .places import Place, effort_here, here
 from .undo import undo
 from .verdicts import judge_run, take_back_verdict
@@ -50,14 +51,17 @@ __all__ = [
     "Place",
     "accept_constraint",
     "archive_branch",
+    "accept_pin",
     "archive_session",
     "cancel_turn",
     "close_effort",
     "collapse_effort",
     "configure_session",
+    "copy_holds",
     "create_session",
     "delete_session",
     "dismiss_constraint",
+    "dismiss_pin",
     "edit_constraint",
     "edit_standing_rule",
     "edit_turn",
@@ -69,6 +73,8 @@ __all__ = [
     "move_turn",
     "new_work_session",
     "open_effort",
+    "pin_effort",
+    "pin_turn",
     "record_constraint",
     "regenerate",
     "rename_branch",
@@ -84,10 +90,12 @@ __all__ = [
     "set_constraint",
     "set_standing_rule",
     "stop_run",
+    "suggest_pin",
     "switch_effort",
     "take_back_verdict",
     "unarchive_branch",
     "unarchive_session",
     "undo",
+    "unpin",
     "use_summary",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import transaction
 
-from efforts import events, labels
+from efforts import events, holds, labels
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
 from efforts.domain.resolution import sounds_paused
 from efforts.errors import Refused
@@ -40,6 +40,7 @@ from .places import (
     slug_or_none,
     states_of,
     the_active,
+    where_of,
 )
 from .pointers import active_pointers, end_pointers, set_pointer
 
@@ -95,6 +96,7 @@ def close_effort(place: Place, slug: str | None = None) -> EffortState:
         route(branch, place, state.effort, TurnLabel.By.CLOSED)
         activate(branch, latest_open(branch) if was_active else branch.active_effort, place.turn)
         record(place, "effort.concluded", slug_in(state), was_active=was_active, next=active_slug(branch))
+        holds.end_with(branch, state.effort, where_of(place))
         # Between turns nobody else would tell the runner that there is a summary to write.
         transaction.on_commit(events.wake_runners)
     return fresh(state)
@@ -193,9 +195,11 @@ def collapse(place: Place, state: EffortState, why: str) -> None:
 
 
 def new_work_session(place: Place) -> int:
-    """Collapse all that is expanded; how many there were."""
+    """Collapse all that is expanded and not pinned; how many there were."""
     with changing(place) as branch:
-        expanded = list(states_of(branch).exclude(expanded_turn=None).order_by("expanded_turn", "pk"))
+        pinned = holds.standing(branch).filter(effort__isnull=False).values("effort")
+        loose = states_of(branch).exclude(expanded_turn=None).exclude(effort__in=pinned)
+        expanded = list(loose.order_by("expanded_turn", "pk"))
         for state in expanded:
             collapse(place, state, "work_session")
     return len(expanded)

@@ -15,6 +15,7 @@ from efforts import events, labels
 from efforts.domain.lifecycle import EFFORT_MOVES, EffortStatus, SummaryState, Via
 from efforts.domain.notices import with_notice
 from efforts.errors import Refused
+from efforts.holds import Where
 from efforts.models import Branch, Effort, EffortState, Run, Session, Turn
 from efforts.snapshots import main_branch
 
@@ -151,6 +152,10 @@ def put_label(branch: Branch, turn: Turn, effort: Effort | None, by: str) -> Non
 def record(place: Place, kind: str, slug: str | None, **more: Any) -> int:
     data = {"turn": place.turn, "branch": str(place.branch.pk), "effort": slug, "via": str(place.via), **more}
     return events.append(place.branch.session_id, kind, with_notice(kind, data), actor=place.actor)
+
+
+def where_of(place: Place) -> Where:
+    return Where(turn=place.turn, via=str(place.via), actor=place.actor)
 
 
 def fresh(state: EffortState) -> EffortState:

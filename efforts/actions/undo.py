@@ -1,11 +1,12 @@
-"""One change taken back: of an effort as long as nothing else has happened to it since, of a rule while it holds."""
+"""One change taken back: of an effort as long as nothing else has happened to it since, of a rule while it holds, of a
+pin that ended by itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from efforts import labels
+from efforts import holds, labels
 from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState, Via
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, TurnLabel
@@ -14,6 +15,7 @@ from efforts.snapshots.sources import read_effort_log
 
 from .constraints import revoke_set
 from .efforts import check_affordable, check_expandable, finished_turn
+from .holds import pin_again
 from .places import (
     NO_SUMMARY,
     SUMMARY_DUE,
@@ -28,6 +30,7 @@ from .places import (
     record,
     slug_or_none,
     states_of,
+    where_of,
 )
 from .pointers import end_pointers
 
@@ -42,6 +45,9 @@ def undo(place: Place, seq: int) -> None:
             raise Refused("unknown_event", "There is no such change here.")
         if event.kind == "constraint.set":
             revoke_set(place, event.data["constraint"], seq)
+            return
+        if event.kind == "hold.ended":
+            pin_again(place, branch, event)
             return
         if event.kind not in INVERSES:
             raise Refused("not_undoable", "This cannot be taken back.")
@@ -81,6 +87,7 @@ def unopen(place: Place, branch: Branch, data: dict[str, Any]) -> None:
     for label in TurnLabel.objects.filter(branch=branch, effort=state.effort).select_related("turn"):
         put_label(branch, label.turn, before, TurnLabel.By.BEGAN)
     state.delete()
+    holds.end_with(branch, state.effort, where_of(place))
     give_way(place, branch, state.effort, data["before"])
 
 

@@ -1,4 +1,4 @@
-"""What is said of efforts and rules between the turns. Events carry these strings; no model is ever sent one."""
+"""What is said of efforts, rules and pins between the turns. Events carry these strings; no model is ever sent one."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ NOTICES = {
     "constraint.set": "--- Rule set: {text} ---",
     "constraint.edited": "--- Rule changed: {text} ---",
     "constraint.revoked": "--- Rule taken back: {text} ---",
+    "hold.ended": "--- Unpinned: {what} (was pinned {until}) ---",
 }
 
 

@@ -60,6 +60,12 @@ RECORD = tool(
     kind={"type": "string", "enum": ["constraint"], "description": "What it is."},
     text={"type": "string", "description": "The user's sentence, word for word."},
 )
+SUGGEST_PIN = tool(
+    "suggest_pin",
+    "Suggest to the user to keep something in the prompt for good, where all further work rests on it.",
+    ref={"type": "string", "description": "turn 12, or the id of a concluded effort."},
+    why={"type": "string", "description": "One sentence for the user."},
+)
 # Part of every request: a new word or another order makes providers read each prompt anew.
 TOOLS: tuple[dict[str, Any], ...] = (
     OPEN_EFFORT,
@@ -74,6 +80,7 @@ TOOLS: tuple[dict[str, Any], ...] = (
     READ_EFFORT,
     READ_MESSAGE,
     RECORD,
+    SUGGEST_PIN,
 )
 # They change where efforts stand and tell nothing that was said.
 CONTROLS = frozenset({"open_effort", "close_effort", "reopen_effort", "switch_effort", "collapse_effort"})

@@ -4,6 +4,7 @@ from .constraint import Constraint
 from .effort import ContextPointer, Effort, EffortState, PointerTurn
 from .endpoint import Endpoint
 from .event import AccountEvent, Event
+from .hold import Hold
 from .plan import ContextPlan, Fragment
 from .record import RetrievalItem, RetrievalSet, ToolTrace, Verdict
 from .session import Branch, Session
@@ -20,6 +21,7 @@ __all__ = [
     "Endpoint",
     "Event",
     "Fragment",
+    "Hold",
     "Message",
     "PointerTurn",
     "RetrievalItem",

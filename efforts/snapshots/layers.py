@@ -10,8 +10,8 @@ from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Wi
 from django.db.models.functions import RowNumber
 
 from efforts.domain.conversation import EffortKind, EffortLog, Headline, LogMessage, OlderTurns, PastTurn, ToolCall
-from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState
-from efforts.models import Branch, ContextPlan, ContextPointer, EffortState, Event, Message, Turn, TurnLabel
+from efforts.domain.lifecycle import UNFINISHED, EffortStatus, HoldState, PointerState, RunState
+from efforts.models import Branch, ContextPlan, ContextPointer, EffortState, Event, Hold, Message, Turn, TurnLabel
 
 # Turns read of one effort at most: a turn of fewer tokens than this part of a budget is hardly ever met.
 MOST_TURNS = 400
@@ -164,10 +164,12 @@ def older_than(shown: Sequence[Turn], newest: Sequence[Turn], tokens: int) -> Ol
 
 
 def read_headlines(branch: Branch, expanded: Collection[str], *, most: int) -> tuple[Headline, ...]:
-    """Of the concluded efforts that have a summary, the `most` concluded last; in the order of their conclusion."""
+    """Of the concluded efforts that have a summary, the `most` concluded last, and those that are pinned."""
     active = ContextPointer.objects.filter(branch=branch, effort__isnull=False, state=PointerState.ACTIVE)
     spans = active.annotate(first=Min("scope__turn__number"), last=Max("scope__turn__number"))
-    newest = spans.select_related("effort").order_by("-pk")[:most]
+    newest = list(spans.select_related("effort").order_by("-pk")[:most])
+    if len(newest) == most:
+        newest += spans.select_related("effort").filter(older_and_held(branch, newest[-1].pk)).order_by("-pk")
     return tuple(
         Headline(
             pointer=row.pk,
@@ -179,6 +181,12 @@ def read_headlines(branch: Branch, expanded: Collection[str], *, most: int) -> t
         for row in reversed(newest)
         if row.effort is not None
     )
+
+
+def older_and_held(branch: Branch, before: int) -> Q:
+    """What is pinned may stand however old it is."""
+    held = Hold.objects.filter(branch=branch, state=HoldState.STANDING, effort__isnull=False).values("effort")
+    return Q(pk__lt=before, effort__in=held)
 
 
 def past_turns(turns: Iterable[Turn]) -> list[PastTurn]:

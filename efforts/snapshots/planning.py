@@ -22,6 +22,7 @@ from efforts.models import Branch, ContextPlan, Message, Run, Session, Turn
 from efforts.prompts import system_text
 
 from .constraints import constraints_in_force
+from .holds import read_holds
 from .layers import branch_plans, log_message, read_ambient, read_efforts
 
 
@@ -107,6 +108,7 @@ def plan_inputs(
         constraints=constraints_in_force(branch.session_id),
         # A run from before there was this setting did without.
         prefer_cache=chosen.get("prefer_cache", False),
+        holds=read_holds(branch, before=current.number),
     )
     return replace(inputs, layout=read_layout(branch, inputs.layout_key, at))
 

@@ -35,6 +35,7 @@ NAMES = {
     "ambient_window": "settings",
     "cut_current": "settings",
     "prefer_cache": "settings",
+    "holds": "pins",
 }
 
 

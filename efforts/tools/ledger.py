@@ -6,8 +6,14 @@ from typing import Any
 
 from efforts import actions
 from efforts.domain.lifecycle import ConstraintState
+from efforts.holds import what_of
 
 from .base import ToolContext
+
+
+def suggest_pin(context: ToolContext, *, ref: str, why: str) -> dict[str, Any]:
+    row = actions.suggest_pin(context.place, ref, why)
+    return {"suggested": what_of(row), "note": "Nothing is pinned: the user is asked."}
 
 
 def record(context: ToolContext, *, kind: str, text: str) -> dict[str, Any]:
