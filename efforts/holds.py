@@ -75,7 +75,7 @@ def suggest(branch: Branch, target: Target, why: str, where: Where) -> Hold:
     return row
 
 
-def grant(branch: Branch, target: Target, span: Span, clock: int, where: Where) -> Hold:
+def grant(branch: Branch, target: Target, span: Span, clock: int, where: Where, **more: Any) -> Hold:
     """A new hold; or what was suggested stands now. What stood of the same ends."""
     row = live(branch).filter(**target.fields()).first()
     clocks = {"granted_clock": clock, "refreshed_clock": clock}
@@ -85,7 +85,7 @@ def grant(branch: Branch, target: Target, span: Span, clock: int, where: Where) 
         if row:
             end(row, HoldEnd.REPLACED, where)
         row = Hold.objects.create(branch=branch, state=HoldState.STANDING, **target.fields(), **span.fields(), **clocks)
-    record(row, "hold.granted", where, until=until_of(row))
+    record(row, "hold.granted", where, until=until_of(row), **more)
     return row
 
 

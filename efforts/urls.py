@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from efforts.views import account, branches, chat, constraints, efforts, plans, sessions, start, verdicts, what_if
+from efforts.views import account, branches, chat, constraints, efforts, holds, plans, sessions, start, verdicts, what_if
 
 # Twice: of the main branch, and below the id of any other.
 OF_A_BRANCH = [
@@ -37,6 +37,9 @@ OF_A_BRANCH = [
     path("branches/chip/", branches.chip, name="branch_chip"),
     path("branches/rename/", branches.rename, name="branch_rename"),
     path("branches/archive/", branches.archive, name="branch_archive"),
+    path("pins/", holds.pin, name="pin"),
+    path("pins/new/", holds.new, name="pin_new"),
+    path("pins/<int:pk>/<str:verb>/", holds.change, name="pin_change"),
     path("rules/new/", constraints.new, name="rule_new"),
     path("rules/<int:pk>/edit/", constraints.edit, name="rule_edit"),
     path("rules/<int:pk>/<str:verb>/", constraints.change, name="rule"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from efforts import holds
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, HoldEnd, HoldScope, HoldState, RunState
@@ -31,7 +32,7 @@ def pin_effort(place: Place, slug: str, scope: HoldScope = HoldScope.ALWAYS, tur
         return grant(place, branch, Target(effort=concluded(branch, slug).effort), scope, turns)
 
 
-def grant(place: Place, branch: Branch, target: Target, scope: HoldScope, turns: int) -> Hold:
+def grant(place: Place, branch: Branch, target: Target, scope: HoldScope, turns: int, **more: Any) -> Hold:
     if place.actor is None:
         raise Refused("person_only", "Only the user pins. suggest_pin suggests it.")
     span = span_of(branch, scope, turns)
@@ -41,7 +42,7 @@ def grant(place: Place, branch: Branch, target: Target, scope: HoldScope, turns:
         return row
     if row is None and holds.standing(branch).count() >= MOST_PINS:
         raise Refused("too_many", f"{MOST_PINS} are pinned already. Unpin one first.")
-    return holds.grant(branch, target, span, next_clock(branch), where_of(place))
+    return holds.grant(branch, target, span, next_clock(branch), where_of(place), **more)
 
 
 def span_of(branch: Branch, scope: HoldScope, turns: int) -> Span:
@@ -116,7 +117,8 @@ def pin_again(place: Place, branch: Branch, event: Event) -> None:
     if holds.standing(branch).filter(**target.fields()).exists():
         raise Refused("overtaken", f"{holds.what_of(row)} is pinned already.")
     # The effort that it ended with is concluded: from now on it stands until it is taken back.
-    grant(place, branch, target, HoldScope.ALWAYS if scope == HoldScope.EFFORT else scope, row.turns)
+    lasting = HoldScope.ALWAYS if scope == HoldScope.EFFORT else scope
+    grant(place, branch, target, lasting, row.turns, of=event.seq)
 
 
 def copy_holds(source: Branch, fork: Branch) -> None:

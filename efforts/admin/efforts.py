@@ -1,4 +1,4 @@
-"""Efforts with their states and pointers, and the rules."""
+"""Efforts with their states and pointers, the rules, and the pins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from efforts.models import Constraint, ContextPointer, Effort, EffortState
+from efforts.holds import what_of
+from efforts.models import Constraint, ContextPointer, Effort, EffortState, Hold
 
 from .base import ReadOnly, linked, links, standing
 
@@ -120,3 +121,20 @@ class ConstraintAdmin(ReadOnly):
         return row.text[:80]
 
     of_session = linked("session")
+
+
+@admin.register(Hold)
+class HoldAdmin(ReadOnly):
+    owner_path = "branch__session__owner"
+    session_path = "branch__session"
+    list_display = ("id", "what", "kind", "scope", "turns", "state", "by", "granted_clock", "of_branch", "on_page")
+    list_filter = ("state", "kind", "scope", "by", "ended")
+    search_fields = ("why", "effort__slug", "branch__session__title", "branch__session__id")
+    date_hierarchy = "created_at"
+    list_select_related = ("turn", "effort", "branch__session")
+
+    @admin.display(description="Pinned")
+    def what(self, row: Hold) -> str:
+        return what_of(row)
+
+    of_branch = linked("branch")

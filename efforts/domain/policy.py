@@ -1,4 +1,4 @@
-"""The policy table: the one place for thresholds that are counted in turns, or in hours."""
+"""The policy table: the one place for thresholds that are counted in turns or in hours, and for shares of a budget."""
 
 # Turns and not messages or lines, so that one long reply does not push out all others.
 AMBIENT_WINDOW = 10
@@ -6,5 +6,7 @@ AMBIENT_WINDOW = 10
 WINDOW_BLOCK = 0.6
 # Of the effective budget: what sticky pins may take at most.
 STICKY_SHARE = 0.25
+# What the page offers for a while, in turns.
+PIN_TURNS, PIN_UNREFERENCED = 5, 3
 # Of silence, after which the next message begins a new work session.
 WORK_SESSION_HOURS = 8

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('efforts', '0007_records'),
+        ('efforts', '0008_prefer_cache'),
     ]
 
     operations = [

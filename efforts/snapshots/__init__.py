@@ -3,6 +3,7 @@
 from .constraints import ConstraintsView, ConstraintView, constraints_view, standing_view
 from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, efforts_view, where_view
 from .health import ModelHealth, model_health
+from .holds import HoldsView, HoldView, holds_view, standing_holds, with_pins
 from .inspection import DifferenceView, RawRequest, compared, raw_request
 from .layers import branch_events, branch_plans, branch_turns
 from .notices import NoticeGroup, NoticeView
@@ -20,6 +21,8 @@ __all__ = [
     "DifferenceView",
     "EffortView",
     "EffortsView",
+    "HoldView",
+    "HoldsView",
     "ItemView",
     "LeftOff",
     "ModelHealth",
@@ -45,6 +48,7 @@ __all__ = [
     "counted_tokens",
     "efforts_view",
     "expandable",
+    "holds_view",
     "main_branch",
     "model_health",
     "outcome_of",
@@ -53,9 +57,11 @@ __all__ = [
     "read_run",
     "replay",
     "sendings_of",
+    "standing_holds",
     "standing_view",
     "stored_plan",
     "turn_view",
     "what_if",
     "where_view",
+    "with_pins",
 ]

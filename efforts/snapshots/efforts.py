@@ -9,9 +9,10 @@ from enum import StrEnum
 
 from django.db.models import Q
 
-from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState
+from efforts.domain.lifecycle import EffortStatus, HoldState, PointerState, SummaryState
 from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
 
+from .holds import rows_of
 from .plans import PlanView
 
 # An open effort without a turn for so long is offered for concluding.
@@ -66,6 +67,7 @@ class EffortView:
     draft: str = ""
     quiet: int = 0
     planned_tokens: int | None = None
+    pinned: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -144,7 +146,12 @@ def effort_views(branch: Branch) -> tuple[EffortView, ...]:
     standing = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__isnull=False)
     pointers = {pointer.effort_id: pointer for pointer in standing}
     states = EffortState.objects.filter(branch=branch).select_related("effort")
-    return in_panel_order(effort_view(branch, state, pointers.get(state.effort_id)) for state in states)
+    pinned = set(rows_of(branch, HoldState.STANDING).values_list("effort", flat=True))
+    views = (
+        replace(effort_view(branch, state, pointers.get(state.effort_id)), pinned=state.effort_id in pinned)
+        for state in states
+    )
+    return in_panel_order(views)
 
 
 def effort_view(branch: Branch, state: EffortState, pointer: ContextPointer | None) -> EffortView:

@@ -1,16 +1,17 @@
-"""What the program notes between the turns: the events of efforts and rules, as lines of the log."""
+"""What the program notes between the turns: the events of efforts, rules and pins, as lines of the log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
-from efforts.domain.lifecycle import ConstraintState, EffortStatus, PointerState, SummaryState
+from efforts.domain.lifecycle import ConstraintState, EffortStatus, HoldState, PointerState, SummaryState
 from efforts.models import Branch, Constraint, ContextPointer, EffortState, Event
 
+from .holds import rows_of
 from .layers import branch_events
 
 Asks = Literal["", "summary", "retry", "conclude", "rule"]
@@ -28,7 +29,8 @@ REDIRECTS = ("effort.opened", "effort.concluded", "effort.reopened", "effort.swi
 OFFERED = "effort.offered"
 SUGGESTED = "constraint.suggested"
 OF_RULES = (SUGGESTED, "constraint.set", "constraint.edited", "constraint.revoked")
-READ = (*MOVES, OFFERED, "effort.summarised", "effort.undone", *OF_RULES)
+OF_HOLDS = ("hold.ended", "hold.granted")
+READ = (*MOVES, OFFERED, "effort.summarised", "effort.undone", *OF_RULES, *OF_HOLDS)
 WRITTEN_SOON = (SummaryState.DUE, SummaryState.DRAFTING)
 
 
@@ -46,11 +48,12 @@ class NoticeView:
     undoable: bool = False
     taken_back: bool = False
     rule: int = 0
+    hold: int = 0
 
     @property
     def about(self) -> str:
         # No effort's id has a colon.
-        return f"rule:{self.rule}" if self.rule else self.effort
+        return f"rule:{self.rule}" if self.rule else f"hold:{self.hold}" if self.hold else self.effort
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +81,7 @@ class Story:
     summaries: dict[int, str] = field(default_factory=dict)
     states: Mapping[str, EffortState] = field(default_factory=dict)
     rules: Mapping[int, str] = field(default_factory=dict)
+    pinned: Collection[tuple[int | None, str | None]] = ()
 
     def can_be_undone(self, row: Event) -> bool:
         # What a parent did is not this branch's to take back.
@@ -117,6 +121,7 @@ def notice_groups(branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
     story.states = {
         state.effort.slug: state for state in EffortState.objects.filter(branch=branch).select_related("effort")
     }
+    story.pinned = set(rows_of(branch, HoldState.STANDING).values_list("turn__number", "effort__slug"))
     for row in rows:
         story.read(row)
     if branch.parent_id:
@@ -140,6 +145,8 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         return offer(row, story)
     if row.kind in OF_RULES:
         return about_rule(row, story)
+    if row.kind in OF_HOLDS:
+        return about_hold(row, story)
     if row.kind not in MOVES:
         return None
     slug = row.data["effort"]
@@ -182,6 +189,24 @@ def about_rule(row: Event, story: Story) -> NoticeView | None:
     mine = row.data["branch"] == story.branch and row.kind == "constraint.set"
     undoable = mine and is_automatic(row.data) and state == ConstraintState.IN_FORCE
     return view(text=text, undoable=undoable, taken_back=taken_back)
+
+
+def about_hold(row: Event, story: Story) -> NoticeView | None:
+    """What is not pinned any more, though nobody took it back."""
+    if "notice" not in row.data:
+        return None
+    taken_back = row.seq in story.undone
+    pinned_again = (row.data["pinned_turn"], row.data["pinned_effort"]) in story.pinned
+    return NoticeView(
+        seq=row.seq,
+        kind=row.kind,
+        effort="",
+        hold=row.data["hold"],
+        text=without_dashes(row.data["notice"]),
+        layer="pin",
+        undoable=not taken_back and not pinned_again,
+        taken_back=taken_back,
+    )
 
 
 def about_summary(row: Event, story: Story) -> tuple[str, Asks]:

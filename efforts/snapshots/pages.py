@@ -11,11 +11,12 @@ from uuid import UUID
 from django.db.models import Q
 
 from efforts.domain.budget import Budget
-from efforts.domain.lifecycle import RETRYABLE, RunState
+from efforts.domain.lifecycle import RETRYABLE, HoldState, RunState
 from efforts.events import DELTA
 from efforts.markdown import render
 from efforts.models import Branch, ContextPlan, Event, Message, Run, Session, Turn, TurnLabel, Verdict
 
+from .holds import rows_of
 from .layers import branch_turns
 from .notices import NoticeGroup, notice_groups
 from .siblings import PAGE, Family, Siblings, family_of
@@ -63,6 +64,7 @@ class TurnView:
     elapsed_ms: int | None = None
     plan_id: UUID | None = None
     effort: str = ""
+    pin: int | None = None
     notices: tuple[NoticeGroup, ...] = ()
     siblings: Siblings | None = None
     shared: bool = False
@@ -113,11 +115,13 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     notices = notice_groups(branch)
     family = family_of(branch)
     verdicts = {verdict.run_id: verdict for verdict in Verdict.objects.filter(run__in=runs)}
+    pins = dict(rows_of(branch, HoldState.STANDING).filter(turn__in=turns).values_list("turn_id", "pk"))
     labels = dict(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn_id", "effort__slug"))
     return tuple(
         replace(
             one_view(turn, turn.run, family, messages[turn.pk], plans.get(turn.run.pk, []), live),
             effort=labels.get(turn.pk, ""),
+            pin=pins.get(turn.pk),
             notices=notices.get(turn.number, ()),
             siblings=family.siblings(turn.number),
             verdict=verdicts.get(turn.run.pk),

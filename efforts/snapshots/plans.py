@@ -17,9 +17,11 @@ from efforts.domain.canonical import canonical_json
 from efforts.domain.difference import Made
 from efforts.domain.plan import Item, Plan, RequiredTooLarge
 from efforts.domain.planner import plan
+from efforts.domain.reasons import Reason
 from efforts.domain.rendering import Sources, render
 from efforts.models import Branch, ContextPlan, Fragment, Message
 
+from .holds import PinView
 from .layers import branch_turns, log_message, past_turns
 from .planning import budget_of, chosen_settings, draft_turn, plan_inputs
 
@@ -50,6 +52,8 @@ class ItemView:
     remedy: str = ""
     turns: tuple[int, int] | None = None
     effort: str = ""
+    hold: int = 0
+    pin: PinView | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,12 +129,23 @@ class PlanView:
     @property
     def first_turn(self) -> int | None:
         """Number of the oldest turn that is sent as it was said."""
-        shown = (item.turns[0] for item in self.included if item.turns and item.section != "summary")
+        shown = (item.turns[0] for item in self.included if item.turns and item.section not in ("summary", "pin"))
         return min(shown, default=None)
 
     def tokens_of(self, effort: str) -> int:
         """What an effort has in the prompt: its turns, or its headline."""
         return sum(item.tokens for item in self.included if item.effort == effort)
+
+    @property
+    def pinned_in_place(self) -> set[int]:
+        """Numbers of the pinned turns that their own layer shows."""
+        spans = (item.turns for item in self.included if item.turns and item.rule.startswith(Reason.PINNED_IN_PLACE))
+        return {number for first, last in spans for number in range(first, last + 1)}
+
+    @property
+    def pins_out(self) -> int:
+        """How many pins find no room."""
+        return sum(item.section == "pin" for item in self.excluded)
 
     @property
     def percent(self) -> int:
@@ -241,6 +256,7 @@ def item_view(item: Item) -> ItemView:
         remedy="" if item.included else item.remedy,
         turns=item.turns,
         effort=item.values.get("effort", ""),
+        hold=item.values.get("hold", 0),
     )
 
 

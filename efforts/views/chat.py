@@ -25,6 +25,7 @@ from efforts.snapshots.branches import branches_view
 from .shared import (
     OwnRequest,
     about,
+    back_to,
     fields,
     model_label,
     owned_branch,
@@ -106,9 +107,12 @@ def log_context(branch: Branch, before: int | None = None) -> dict[str, Any]:
 
 def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
     """`text`: what is being written."""
+    plan = snapshots.preview(branch, draft_text=text)
+    holds = snapshots.holds_view(branch, plan)
     return {
         **about(branch),
-        "plan": snapshots.preview(branch, draft_text=text),
+        "plan": snapshots.with_pins(plan, holds),
+        "holds": holds,
         "draft_tokens": get_counter(settings.CCM_ENCODING).count(text),
         "rules": snapshots.constraints_view(branch),
         "model_label": model_label(branch.session),
@@ -178,7 +182,7 @@ def command(act: Command) -> Callable[..., HttpResponse]:
             result = act(request, branch, **which)
         except Refused as error:
             return refused(request, branch, error)
-        return JsonResponse(result) if wants_json(request) else redirect(branch)
+        return JsonResponse(result) if wants_json(request) else redirect(back_to(request, branch))
 
     return answered
 

@@ -21,16 +21,19 @@ from efforts.threads import read
 from .shared import OwnRequest, about, dialog, owned_branch, owned_session, page, part, turn_here
 
 
+@never_cache
 @require_GET
 def plan(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
     stored = owned_plan(session, plan_id)
     beside = neighbours(stored)
     before = beside["previous"]
+    holds = snapshots.holds_view(stored.branch)
     context = {
         **about(stored.branch),
         "stored": stored,
-        "plan": snapshots.stored_plan(stored),
+        "plan": snapshots.with_pins(snapshots.stored_plan(stored), holds, turn=stored.run.turn.number),
+        "holds": holds,
         "difference": snapshots.compared(before, stored) if before else None,
         "outcome": snapshots.outcome_of(stored),
         "raw": snapshots.raw_request(stored),

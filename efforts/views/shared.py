@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_vary_headers
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from efforts import connections
 from efforts.errors import Refused
@@ -50,6 +51,14 @@ def owned_branch(request: OwnRequest, session_id: UUID, branch_id: UUID | None =
 def about(branch: Branch) -> dict[str, Any]:
     """What templates need to make addresses."""
     return {"session": branch.session, "branch": branch}
+
+
+def back_to(request: HttpRequest, branch: Branch) -> str:
+    """Where a plain form goes on: the page it was on, where it says so, else the conversation."""
+    page = request.POST.get("next", "")
+    own = page.startswith(branch.session.get_absolute_url())
+    # The path is checked for what browsers read as another host.
+    return page if own and url_has_allowed_host_and_scheme(page, allowed_hosts=None) else branch.get_absolute_url()
 
 
 def turn_here(branch: Branch, number: int) -> Turn:

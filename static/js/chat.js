@@ -110,6 +110,7 @@ function apply(event) {
   else if (event.branch && event.branch !== branch) elsewhere(event);
   else if (event.kind.startsWith("effort.")) efforts.happened(event);
   else if (event.kind.startsWith("constraint.")) efforts.happened({ ...event, effort: `rule:${event.constraint}` });
+  else if (event.kind.startsWith("hold.")) efforts.happened({ ...event, effort: `hold:${event.hold}`, moved: event.pinned_turn });
   else EVENTS[event.kind]?.(event);
   return true;
 }
@@ -233,6 +234,8 @@ async function act(form, submitter) {
     location.assign(answer.data.go);
     return;
   }
+  // Nothing that is disabled keeps the focus.
+  if (submitter?.id && document.activeElement === document.body) submitter.focus();
   if (turn) log.refresh(Number(turn));
   if (!turn || form.dataset.effort) efforts.refresh();
 }

@@ -51,7 +51,7 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
   const put = () => {
     open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
     // Only now, as nothing in closed details can have it.
-    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    if (focused) (document.getElementById(focused) ?? target).focus({ preventScroll: true });
   };
   target.addEventListener("htmx:afterSwap", put, { once: true });
 });

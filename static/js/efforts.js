@@ -12,6 +12,9 @@ const WORDS = {
   "effort.summary_waiting": ({ effort }) => `The summary of ${effort} waits for your yes.`,
   "effort.summary_failed": ({ effort }) => `There is no summary of ${effort}. Retry is at its notice.`,
   "effort.undone": () => "Taken back",
+  "hold.suggested": ({ what }) => `Suggested pin: ${what}. See the context panel.`,
+  "hold.granted": ({ what, until }) => `Pinned ${what} ${until}`,
+  "hold.ended": ({ what }) => `Unpinned ${what}`,
   "turn.moved": ({ moved, target }) => `Turn ${moved} moved to ${target ?? "no effort"}`,
 };
 const HIDDEN = "ccm.notnow.";
