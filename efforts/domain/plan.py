@@ -88,8 +88,8 @@ class PlanInputs:
 
     `past` holds the newest ambient turns, `older` the sum of all before them; `efforts` those whose turns are shown,
     `headlines` the concluded ones in short, `unlisted` how many more are concluded. `epoch` counts changes of effort.
-    `constraints` are those in force, in the order in which they are sent; `holds` those that stand, by their grant. With
-    `prefer_cache` the ambient window is cut in blocks.
+    `constraints` are those in force, in the order in which they are sent; `holds` those that stand, by their grant.
+    With `prefer_cache` the ambient window is cut in blocks.
     """
 
     budget: Budget

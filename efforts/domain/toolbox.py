@@ -82,8 +82,10 @@ TOOLS: tuple[dict[str, Any], ...] = (
     RECORD,
     SUGGEST_PIN,
 )
-# They change where efforts stand and tell nothing that was said.
-CONTROLS = frozenset({"open_effort", "close_effort", "reopen_effort", "switch_effort", "collapse_effort"})
+# They change where efforts stand, or suggest to, and tell nothing that was said.
+CONTROLS = frozenset(
+    {"open_effort", "close_effort", "reopen_effort", "switch_effort", "collapse_effort", "suggest_pin"}
+)
 # What they return was said elsewhere, and can be found again at any time.
 FINDERS = frozenset(
     {"search_messages", "search_efforts", "read_message", "read_effort", "expand_effort", "effort_status"}

@@ -303,3 +303,25 @@ def test_a_stub_of_an_effort_says_that_something_is_hidden():
     prompt = read(request("And?", ("user", f"{label}\n{stub}\nIt fails."), ("assistant", "Ok."), note=ONE_OPEN))
     assert prompt.hidden
     assert [text.text for text in prompt.said] == ["It fails.", "Ok."]
+
+
+@pytest.mark.parametrize(
+    ("message", "ref"),
+    [
+        ("Please suggest a pin.", "turn 5"),
+        ("What should I pin?", "turn 5"),
+        ("Suggest a pin for turn 2, please.", "turn 2"),
+        ("Can you suggest pins for the boiler repair?", "boiler-repair"),
+    ],
+)
+def test_asked_to_it_suggests_a_pin(message: str, ref: str) -> None:
+    label = "[Conversation from turn 5]"
+    asked = request(message, ("user", f"{label}\nThe port is 8443."), ("assistant", "Noted."), headlines=True)
+    asked["tools"] = [{"type": "function", "function": {"name": "suggest_pin", "parameters": {"type": "object"}}}]
+    assert acts(answer(asked)) == [("suggest_pin", {"ref": ref, "why": "You asked for a suggestion."})]
+
+
+def test_nobody_asked_so_nothing_is_suggested() -> None:
+    asked = request("Pin the poster to the wall, I suggest.", note=NOTHING_OPEN)
+    asked["tools"].append({"type": "function", "function": {"name": "suggest_pin", "parameters": {"type": "object"}}})
+    assert "suggest_pin" not in [name for name, _ in acts(answer(asked))]

@@ -53,7 +53,7 @@ def test_an_excluded_row_is_pinned_with_one_click_and_the_meter_is_right_at_once
     after = context(as_alice, address)
     assert 'aria-label="Unpin Turn 1"' in part(after, "in-title")
     assert "Pinned for good." in part(after, "in-title")
-    assert 'href="#section-pin"' in after.partition('id="meter"')[2]
+    assert 'data-section="pin"' in after.partition('id="meter"')[2]
 
 
 def test_a_row_of_many_turns_asks_which_one(as_alice: Client, talk: Talk, address: Address) -> None:

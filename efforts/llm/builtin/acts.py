@@ -20,6 +20,7 @@ from efforts.llm.builtin.topics import ACHE, SHARED_TERMS, closest, name_share, 
 Act = tuple[str, dict[str, Any]]
 
 OPEN, CLOSE, REOPEN, SWITCH = "open_effort", "close_effort", "reopen_effort", "switch_effort"
+SUGGEST_PIN = "suggest_pin"
 EXPAND, COLLAPSE, STATUS, SEARCH_EFFORTS = "expand_effort", "collapse_effort", "effort_status", "search_efforts"
 
 # What is longer was pasted: its phrases are nobody's wish.
@@ -27,6 +28,8 @@ LONGEST_READ = 700
 LONGEST_STATUS = 90
 LONGEST_HEADING = 6
 PART_OF_NAME = 0.3
+TURN = re.compile(r"\bturn \d+")
+WHY_PINNED = "You asked for a suggestion."
 CODE = re.compile(r"^(?:```.*?```|(?:    |\t|>).*?)$", re.MULTILINE | re.DOTALL)
 # Words of a question that say what kind of thing is asked for, and not which.
 ASKED_KINDS = terms(
@@ -73,6 +76,17 @@ def acts_of(prompt: Prompt) -> tuple[Act, ...]:
 def _has_read(view: View) -> tuple[Act, ...]:
     done = HAS_READ.search(view.text) and COLLAPSE in view.prompt.tools
     return tuple((COLLAPSE, {"id": id_}) for id_ in view.prompt.state.expanded) if done else ()
+
+
+def _suggest_pin(view: View) -> tuple[Act, ...]:
+    """What the message names, else the last thing that was said."""
+    if not cues.SUGGEST_PIN.search(view.text):
+        return ()
+    turn = TURN.search(view.text) or next(
+        filter(None, (TURN.search(said.where) for said in view.prompt.said[::-1])), None
+    )
+    ref = named(view.text, view.prompt.state.concluded) or (turn[0] if turn else "")
+    return ((SUGGEST_PIN, {"ref": ref, "why": WHY_PINNED}),) if ref else ()
 
 
 def _status(view: View) -> tuple[Act, ...]:
@@ -333,4 +347,15 @@ COMMON_TALK = terms("help plan find start begin use work week day time good new 
 
 Rule = Callable[[View], tuple[Act, ...]]
 # The first that finds something to do is heeded.
-RULES: tuple[Rule, ...] = (_status, _find_effort, _collapse, _reopen, _conclude, _expand, _switch, _past, _open)
+RULES: tuple[Rule, ...] = (
+    _suggest_pin,
+    _status,
+    _find_effort,
+    _collapse,
+    _reopen,
+    _conclude,
+    _expand,
+    _switch,
+    _past,
+    _open,
+)

@@ -21,6 +21,10 @@ TURN_ENDS = re.compile(r"^\[no reply: [^\[\]]*\]$")
 PROGRAM_LINE = re.compile(r"^\[(?:… [^\[\]]*|stopped here)\]$")
 NOTES_BEGIN = re.compile(r"^\[Notes\b[^\[\]]*\]$")
 NOTES_END = "[End of notes]"
+# Who said what of a pinned turn, each line of it quoted.
+PINNED = re.compile(r"^Turn (\d+), the (user|assistant):$")
+PINNED_TOOLS = re.compile(r"^Turn \d+, the assistant used [^.]*\.$")
+QUOTE = "> "
 HEADLINE = re.compile(r"^- (\S+) \(turns? [^()]*\): (.*)$")
 # The lines of the state note, and what of the state they give.
 STATE_LINES = {
@@ -34,6 +38,7 @@ UNLISTED = re.compile(r"^Not listed: ([\d,]+) concluded efforts?\b")
 THIS_TURN = re.compile(r"^This is turn [\d,]+\.$")
 NO_EFFORT = "none"
 SUMMARY = "summary of "
+SPEAKERS = {"user": "you", "assistant": "reply"}
 SILENT_TOOLS = CONTROLS | {"expand_effort", "effort_status", "record"}
 
 
@@ -157,14 +162,18 @@ class _Reader:
             if found := HEADLINE.match(line):
                 self._add_note(held, where)
                 where, held = f"{SUMMARY}{found[1]}", [found[2]]
-            else:
-                held.append(line)
+            elif found := PINNED.match(line):
+                self._add_note(held, where)
+                where, held = f"{SPEAKERS[found[2]]}, turn {found[1]}", []
+            elif not PINNED_TOOLS.match(line) and not PROGRAM_LINE.match(line.removeprefix(QUOTE)):
+                held.append(line.removeprefix(QUOTE) if where.startswith(tuple(SPEAKERS.values())) else line)
         self._add_note(held, where)
         self.effort = effort
 
     def _add_note(self, lines: list[str], where: str) -> None:
+        by_user = where.startswith(SPEAKERS["user"])
         text = "\n".join(lines).strip()
-        self.add(text, where)
+        self.add(own_words(text) if where.startswith(SPEAKERS["assistant"]) else text, where, by_user=by_user)
         if where.startswith(SUMMARY):
             self.headlines[where.removeprefix(SUMMARY)] = text
 

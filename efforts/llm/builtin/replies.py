@@ -25,6 +25,7 @@ REOPENED = "Opened the effort {id} again."
 SWITCHED = "Switched to the effort {id}."
 EXPANDED = "The log of {id} is open now."
 COLLAPSED = "Put the log of {id} away. Its summary stays."
+SUGGESTED = "Suggested it as a pin. Nothing is pinned until you say so."
 EFFORTS = "These are the efforts here:"
 NO_EFFORTS = "There are no efforts here yet."
 FOUND_EFFORTS = "The search found these efforts:"
@@ -36,6 +37,7 @@ DONE = {
     "switch_effort": SWITCHED,
     "expand_effort": EXPANDED,
     "collapse_effort": COLLAPSED,
+    "suggest_pin": SUGGESTED,
 }
 
 # Old conversations are full of these: a sentence that is worded anew is taken for somebody's words, and quoted.

@@ -20,6 +20,8 @@ STATUS = phrases(
     "どこまで(?:やった|進んだ)|何が開いて",
 )
 
+SUGGEST_PIN = phrases(r"suggest(?: me)? (?:a|some|one|the)? ?pins?|what (?:should|shall|could) (?:i|we) pin")
+
 # An expanded effort goes back to its summary; alone where only one is expanded.
 COLLAPSE = phrases(
     r"collapse|fold (?:\S+ ){0,6}(?:back|away|up|in|together)|fold (?:it|that|this|them)|(?:roll|pack|tuck|clear"
