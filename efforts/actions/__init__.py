@@ -50,8 +50,8 @@ from .verdicts import judge_run, take_back_verdict
 __all__ = [
     "Place",
     "accept_constraint",
-    "archive_branch",
     "accept_pin",
+    "archive_branch",
     "archive_session",
     "cancel_turn",
     "close_effort",

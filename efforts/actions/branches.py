@@ -18,6 +18,7 @@ from efforts.snapshots.courses import course_at
 from efforts.snapshots.sources import EffortLog, read_effort_log
 
 from .conversations import bring_back, check_message, collapse_when_idle, put_message, sent_before
+from .holds import copy_holds
 from .names import is_control
 from .pointers import set_pointer
 
@@ -46,6 +47,7 @@ def fork(branch: Branch, *, after: int, actor: User, name: str = "") -> Branch:
             effort_epoch=course.epoch,
         )
         take_over(child, course)
+        copy_holds(parent, child)
         data = {"branch": str(child.pk), "parent": str(parent.pk), "after": after, "name": child.name}
         events.append(child.session_id, "branch.forked", data, actor=actor)
         transaction.on_commit(events.wake_runners)  # there may be summaries to write

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from django.db.models import Q, QuerySet
+
 from efforts import holds
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, HoldEnd, HoldScope, HoldState, RunState
 from efforts.errors import Refused
@@ -124,19 +126,22 @@ def pin_again(place: Place, branch: Branch, event: Event) -> None:
 def copy_holds(source: Branch, fork: Branch) -> None:
     """What stood in `source` where `fork` leaves it stands in the fork too; after that the two are apart.
 
-    Belongs inside the transaction that makes the fork, once its clock and its efforts are there.
+    Belongs inside the transaction that makes the fork, once its efforts are there.
     """
-    known_there = set(EffortState.objects.filter(branch=fork).values_list("effort", flat=True))
-    for row in Hold.objects.filter(branch=source, granted_clock__lte=fork.clock).exclude(state=HoldState.DISMISSED):
-        if stood(row, fork) and (row.effort_id is None or row.effort_id in known_there):
-            row.pk, row.branch, row.state, row.ended, row.ended_clock = None, fork, HoldState.STANDING, "", None
-            row.refreshed_clock = min(row.refreshed_clock, fork.clock)
-            row.save(force_insert=True)
+    there = Q(turn__number__lte=fork.fork_turn) | Q(effort__in=EffortState.objects.filter(branch=fork).values("effort"))
+    for row in stood_at(source, fork.ancestors[-1].seq).filter(there):
+        row.pk, row.branch, row.state, row.ended, row.ended_clock = None, fork, HoldState.STANDING, "", None
+        row.refreshed_clock = min(row.refreshed_clock, fork.clock)
+        row.save(force_insert=True)
 
 
-def stood(row: Hold, fork: Branch) -> bool:
-    there = row.turn is None or row.turn.number <= (fork.fork_turn or 0)
-    return there and row.state != HoldState.SUGGESTED and (row.ended_clock is None or row.ended_clock > fork.clock)
+def stood_at(branch: Branch, seq: int) -> QuerySet[Hold]:
+    """What was pinned when event `seq` was written."""
+    told = Event.objects.filter(session=branch.session_id)
+    granted_later = told.filter(kind="hold.granted", seq__gt=seq).values_list("data__hold", flat=True)
+    ended_before = told.filter(kind="hold.ended", seq__lte=seq).values_list("data__hold", flat=True)
+    rows = Hold.objects.filter(branch=branch, state__in=(HoldState.STANDING, HoldState.ENDED))
+    return rows.exclude(pk__in=[*granted_later, *ended_before]).order_by("pk")
 
 
 def known_hold(branch: Branch, pk: int, state: HoldState) -> Hold:

@@ -204,7 +204,7 @@ def about_hold(row: Event, story: Story) -> NoticeView | None:
         hold=row.data["hold"],
         text=without_dashes(row.data["notice"]),
         layer="pin",
-        undoable=not taken_back and not pinned_again,
+        undoable=not taken_back and not pinned_again and row.data["branch"] == story.branch,
         taken_back=taken_back,
     )
 

@@ -16,7 +16,7 @@ from efforts.domain.lifecycle import HOLD_MOVES, HoldScope, HoldState, RunState
 from efforts.domain.plan import Plan
 from efforts.domain.planner import plan
 from efforts.errors import Refused
-from efforts.models import Branch, Hold
+from efforts.models import Hold
 from efforts.recording import COMPLETED, STOPPED, Ending
 from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
 from tests.efforts.talk import Talk, as_model
@@ -291,24 +291,31 @@ def test_only_a_person_pins(talk: Talk) -> None:
 
 
 def test_a_fork_begins_with_what_stood_where_it_leaves_and_goes_its_own_way(talk: Talk) -> None:
-    said(talk, "One.", "Two.", "Three.")
+    slug = talk.concluded("Auth bug", "One.")
+    said(talk, "Two.", "Three.")
     actions.pin_turn(talk.place, 1)
-    actions.pin_turn(talk.place, 2, HoldScope.TURNS, 2)
-    actions.pin_turn(talk.place, 3)
+    actions.pin_turn(talk.place, 2, HoldScope.TURNS, 1)
+    actions.pin_effort(talk.place, slug)
+    gone = actions.pin_turn(talk.place, 3)
+    actions.unpin(talk.place, gone.pk)
     said(talk, "Four.", "Five.")
     late = actions.pin_turn(talk.place, 1, HoldScope.TURNS, 9)
-    fork = Branch.objects.create(session=talk.session, name="fork", parent=talk.branch, fork_turn=3, head=3, clock=3)
-    with transaction.atomic():
-        actions.copy_holds(talk.branch, fork)
+    actions.pin_turn(talk.place, 3)
+    fork = actions.fork(talk.branch, after=3, actor=talk.session.owner)
     there = Hold.objects.filter(branch=fork).order_by("pk")
-    assert [(row.turn.number if row.turn else 0, row.scope, row.state) for row in there] == [
+    assert [(row.turn and row.turn.number, row.scope, row.state) for row in there] == [
         (1, "always", "standing"),
         (2, "turns", "standing"),
-        (3, "always", "standing"),
+        (None, "always", "standing"),
     ]
-    actions.unpin(actions.here(talk.session, actor=talk.session.owner, branch=fork), there[0].pk)
+    apart = Talk(talk.session, fork)
+    apart.ask("Another way.")
+    actions.unpin(apart.place, there[0].pk)
+    assert [row.effort and row.effort.slug for row in Hold.objects.filter(branch=fork, state="standing")] == [slug]
     late.refresh_from_db()
     assert late.state == "standing"
+    before_all = actions.fork(talk.branch, after=0, actor=talk.session.owner)
+    assert not Hold.objects.filter(branch=before_all).exists()
 
 
 # Whatever happens
