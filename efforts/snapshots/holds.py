@@ -160,7 +160,7 @@ def standing_view(row: Hold, branch: Branch, plan: PlanView) -> HoldView:
     if row.effort:
         shown = plan.tokens_of(row.effort.slug)
         return hold_view(row, age=age, tokens=shown, where=BY_ITS_TURNS if shown else NOT_NOW, fits=bool(shown))
-    in_place = row.turn is not None and row.turn.number in plan.pinned_in_place
+    in_place = row.turn is not None and plan.shows(row.turn.number)
     return hold_view(row, age=age, where=IN_PLACE if in_place else NOT_NOW, fits=in_place)
 
 

@@ -17,7 +17,6 @@ from efforts.domain.canonical import canonical_json
 from efforts.domain.difference import Made
 from efforts.domain.plan import Item, Plan, RequiredTooLarge
 from efforts.domain.planner import plan
-from efforts.domain.reasons import Reason
 from efforts.domain.rendering import Sources, render
 from efforts.models import Branch, ContextPlan, Fragment, Message
 
@@ -136,11 +135,10 @@ class PlanView:
         """What an effort has in the prompt: its turns, or its headline."""
         return sum(item.tokens for item in self.included if item.effort == effort)
 
-    @property
-    def pinned_in_place(self) -> set[int]:
-        """Numbers of the pinned turns that their own layer shows."""
-        spans = (item.turns for item in self.included if item.turns and item.rule.startswith(Reason.PINNED_IN_PLACE))
-        return {number for first, last in spans for number in range(first, last + 1)}
+    def shows(self, turn: int) -> bool:
+        """Whether the turn is sent as it was said, where that is one of the turns of its items."""
+        spans = (item.turns for item in self.included if item.turns and item.section not in ("summary", "pin"))
+        return any(first <= turn <= last for first, last in spans)
 
     @property
     def pins_out(self) -> int:
