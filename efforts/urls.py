@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from efforts.views import account, branches, chat, constraints, efforts, holds, plans, sessions, start, verdicts, what_if
+from efforts.views import (
+    account,
+    branches,
+    chat,
+    constraints,
+    efforts,
+    holds,
+    plans,
+    sessions,
+    start,
+    verdicts,
+    what_if,
+)
 
 # Twice: of the main branch, and below the id of any other.
 OF_A_BRANCH = [
