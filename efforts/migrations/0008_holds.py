@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('efforts', '0010_turn_by_session'),
+        ('efforts', '0007_turn_by_session'),
     ]
 
     operations = [

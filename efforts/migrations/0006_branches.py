@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('efforts', '0008_prefer_cache'),
+        ('efforts', '0005_prefer_cache'),
     ]
 
     operations = [

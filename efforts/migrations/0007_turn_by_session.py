@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('efforts', '0009_branches'),
+        ('efforts', '0006_branches'),
     ]
 
     operations = [

@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('efforts', '0007_records'),
+        ('efforts', '0004_records'),
     ]
 
     operations = [
