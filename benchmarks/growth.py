@@ -81,12 +81,12 @@ def shown(session: Session, page: str) -> None:
 
 
 def scale(owner: User, messages: int) -> dict[str, Any]:
-    """Planning one session of 1,000 messages alone, and among `messages` of others."""
+    """Planning one session of 1,000 messages alone, and among `messages` of others; those are 2,000 in each session."""
     session = actions.create_session(owner)
     crowd(owner, [session], 1_000)
     alone = timed(lambda: planned(session), REPEATS)
     others = [actions.create_session(owner) for _ in range(messages // 2_000)]
-    crowd(owner, others, messages - 1_000)
+    crowd(owner, others, messages)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     among = timed(lambda: planned(session), REPEATS)
