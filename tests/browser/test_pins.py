@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,8 @@ def test_a_message_is_pinned_for_a_while_and_says_so(guest: Visitor) -> None:
     expect(turn(page, 2).locator(".who .state", has_text="Pinned")).to_have_count(0)
     page.locator("#context").get_by_role("link", name="Pin one of the turns 1 to 3").press("Enter")
     expect(dialog.get_by_label("Turn, 1 to 3")).to_be_focused()
+    # Until then the browser itself would send the form.
+    expect(dialog).not_to_have_class(re.compile("htmx-settling"))
     page.keyboard.type("7")
     page.keyboard.press("Enter")
     expect(dialog.get_by_role("alert")).to_have_text("There is no turn 7 here.")
