@@ -168,16 +168,11 @@ def check_expandable(branch: Branch, state: EffortState) -> None:
 def check_affordable(branch: Branch, place: Place, state: EffortState) -> int:
     """What expanding it would add to the prompt, in tokens."""
     cost = price(branch, place.run, slug_in(state))
-    if cost.needed > cost.free:
-        raise Refused("no_room", no_room(slug_in(state), cost.needed, cost.free))
+    if not cost.fits:
+        span = "read_effort shows a span" if place.via == Via.MODEL else "Pin the turns you mean"
+        sizes = f"{slug_in(state)} needs {cost.needed:,} tokens, {cost.free:,} free."
+        raise Refused("no_room", f"{sizes} {span}; a larger budget in the settings makes room.")
     return cost.tokens
-
-
-def no_room(slug: str, needed: int, free: int) -> str:
-    return (
-        f"{slug} needs {needed:,} tokens, {free:,} free. read_effort shows a span; "
-        "a larger budget in the settings makes room."
-    )
 
 
 def collapse_effort(place: Place, slug: str) -> EffortState:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
+from math import ceil
 
 from .allotment import CAPS, ORDER, allot
 from .assembly import build, required_parts
@@ -76,6 +77,12 @@ def expansion_room(inputs: PlanInputs) -> int:
     sticky = [pin for pin in fill(inputs, room).pins if pin.hold.is_sticky]
     cap = int(max(room - pins_tokens(inputs, sticky), 0) * CAPS["expanded"])
     return cap - sum(log_tokens(inputs).values())
+
+
+def budget_for(inputs: PlanInputs, slug: str) -> int:
+    """Tokens of a budget in which the expanded effort `slug` would have its room."""
+    needed, free = expansion_price(inputs, slug)
+    return inputs.budget.effective + ceil(max(needed - free, 0) / CAPS["expanded"])
 
 
 def log_tokens(inputs: PlanInputs) -> dict[str, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from efforts.connections import KeyUnreadable
 from efforts.domain.budget import BudgetTooSmall
 from efforts.domain.plan import PlanInputs, RequiredTooLarge
-from efforts.domain.planner import expansion_price, expansion_room, log_tokens, plan
+from efforts.domain.planner import budget_for, expansion_price, expansion_room, log_tokens, plan
 from efforts.errors import Refused
 from efforts.models import Branch, EffortState, Run
 
@@ -16,11 +16,19 @@ from .planning import chosen_settings, current_turn, draft_turn, plan_inputs
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """In tokens: what the prompt grows by, what the raw log needs, and what expansions may still take."""
+    """In tokens: what the prompt grows by, what the raw log needs, and what expansions may still take.
+
+    `raise_to`: a budget in which it fits; None where the model's window has no room for one.
+    """
 
     tokens: int
     needed: int
     free: int
+    raise_to: int | None = None
+
+    @property
+    def fits(self) -> bool:
+        return self.needed <= self.free
 
 
 def price(branch: Branch, run: Run | None, slug: str) -> Price:
@@ -37,7 +45,12 @@ def price(branch: Branch, run: Run | None, slug: str) -> Price:
         if slug not in log_tokens(expanded):
             raise Refused("not_expandable", f"Nothing of {slug} can be expanded now.")
         needed, free = expansion_price(expanded, slug)
-        return Price(tokens=plan(expanded).tokens - plan(without).tokens, needed=needed, free=max(free, 0))
+        return Price(
+            tokens=plan(expanded).tokens - plan(without).tokens,
+            needed=needed,
+            free=max(free, 0),
+            raise_to=expanded.budget.raised_for(budget_for(expanded, slug)),
+        )
     except RequiredTooLarge as error:
         text = f"What must be sent needs {error.needed:,} tokens and the budget is {error.budget:,}."
         raise Refused("over_budget", text) from error

@@ -65,8 +65,11 @@ def where(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) 
 def expand_price(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | None = None) -> HttpResponse:
     """What expanding would add to the next prompt, before it is done."""
     branch = owned_branch(request, session_id, branch_id)
-    named_effort(branch, slug)
-    context: dict[str, Any] = {**about(branch), "plan": snapshots.preview(branch)}
+    context: dict[str, Any] = {
+        **about(branch),
+        "effort": named_effort(branch, slug),
+        "plan": snapshots.preview(branch),
+    }
     try:
         price = expansion.price(branch, None, slug)
         context |= {"price": price, "after_percent": percent_with(context["plan"], price.tokens)}

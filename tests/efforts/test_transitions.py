@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
 from efforts import actions
+from efforts.domain.lifecycle import Via
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, Effort, EffortState, PointerTurn, Session
 from tests.efforts.talk import Talk
@@ -244,12 +246,13 @@ def test_collapsing_brings_the_summary_back(talk: Talk) -> None:
     assert talk.events()[-1]["why"] == "asked"
 
 
-def test_what_does_not_fit_is_not_expanded(talk: Talk) -> None:
+@pytest.mark.parametrize(
+    ("via", "span"), [(Via.MODEL, "read_effort shows a span"), (Via.CONTROL, "Pin the turns you mean")]
+)
+def test_what_does_not_fit_is_not_expanded(talk: Talk, via: Via, span: str) -> None:
     talk.concluded("Auth bug", "word " * 12_000)
-    with pytest.raises(
-        Refused, match=r"needs 12,\d{3} tokens, [\d,]+ free\. read_effort shows a span; a larger budget"
-    ):
-        actions.expand_effort(talk.place, "auth-bug")
+    with pytest.raises(Refused, match=rf"needs 12,\d{{3}} tokens, [\d,]+ free\. {span}; a larger budget"):
+        actions.expand_effort(replace(talk.place, via=via), "auth-bug")
     assert talk.state("auth-bug").expanded_turn is None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -13,6 +14,7 @@ from django.utils import timezone
 from efforts import actions, events
 from efforts.actions import Place
 from efforts.domain.lifecycle import PointerState, SummaryState, Via
+from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
 from efforts.snapshots import efforts, efforts_view, main_branch, preview, where_view
 
@@ -231,6 +233,22 @@ def test_the_price_of_what_cannot_be_expanded_says_why(as_alice: Client, work: W
     assert as_alice.get(address("efforts/nothing/price/"), headers=HTMX).status_code == 404
     slug = work.conclude("auth bug", "The token expires after an hour. " * 1_500, "Fixed.")
     assert "are free" in shown(as_alice, address(f"efforts/{slug}/price/"))
+
+
+def test_what_does_not_fit_is_offered_a_larger_budget_in_which_it_does_and_its_turns_for_pinning(
+    as_alice: Client, work: Work, address: Address
+) -> None:
+    slug = work.conclude("auth bug", "The token expires after an hour. " * 1_500, "Fixed.")
+    told = shown(as_alice, address(f"efforts/{slug}/price/"))
+    assert f"{address('pins/new/')}?first=" in told
+    offered = re.search(r'name="budget" value="(\d+)"', told)
+    assert offered
+    with pytest.raises(Refused, match="Pin the turns you mean; a larger budget"):
+        actions.expand_effort(work.place(), slug)
+    as_alice.post(address("budget/"), {"budget": offered[1]})
+    assert "Expanding: <b>+" in shown(as_alice, address(f"efforts/{slug}/price/"))
+    actions.expand_effort(work.place(), slug)
+    assert work.state(slug).expanded_turn is not None
 
 
 def test_what_was_reopened_meanwhile_has_no_price(as_alice: Client, work: Work, address: Address) -> None:
