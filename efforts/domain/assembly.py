@@ -104,8 +104,7 @@ def pin_entries(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> Ite
 def headline_entries(choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
     lines = [headline_line(headline) for headline in choice.shown_headlines]
     if lines:
-        # A fragment for each line: a new headline must not store all others once more.
-        parts = [fragments.add(line) for line in (HEADLINES_BEGIN, *lines, NOTES_END)]
+        parts = [fragments.add_lines([HEADLINES_BEGIN, *lines, NOTES_END])]
         yield {"role": "user", "section": "summary", "parts": parts}
 
 

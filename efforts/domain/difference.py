@@ -9,7 +9,7 @@ from typing import Any
 from .items import SYSTEM_TITLE, TOOLS_USED, title_of
 from .layers import runs_of
 from .pins import TURN
-from .plan import Item
+from .plan import FINGERPRINT, Item
 from .rendering import Recipe
 
 SUMMARISED = "Concluded: its summary stands for it now."
@@ -223,7 +223,8 @@ def changed_items(before: Made, now: Made) -> Iterator[Change]:
             yield Change(section=item.section, title=title, why=why, tokens=item.tokens - was.tokens)
     stood = sent_headlines(before)
     for slug, item in sent_headlines(now).items():
-        if slug in stood and stood[slug].sha256 != item.sha256:
+        # In plans stored before these were shortened the hashes are whole.
+        if slug in stood and stood[slug].sha256[:FINGERPRINT] != item.sha256[:FINGERPRINT]:
             added = item.tokens - stood[slug].tokens
             yield Change(section="summary", title=SUMMARY_OF.format(item.title), why=WRITTEN_ANEW, tokens=added)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
-from .canonical import sha256
+from .canonical import canonical_json, sha256
 from .conversation import (
     MESSAGE_OVERHEAD,
     Constraint,
@@ -59,6 +59,10 @@ class Fragments:
         sha = sha256(text)
         self.texts[sha] = text
         return {"f": sha}
+
+    def add_lines(self, lines: Iterable[str]) -> dict[str, str]:
+        """Many lines by one hash: of a list that stays as it is, each plan names no more than that."""
+        return {"l": self.add(canonical_json([self.add(line)["f"] for line in lines]))["f"]}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -174,7 +174,7 @@ class Item:
             "included": self.included,
             "turns": list(self.turns) if self.turns else None,
             "values": dict(self.values),
-            "sha256": self.sha256,
+            "sha256": self.sha256[:FINGERPRINT],
         }
 
     @classmethod

@@ -7,8 +7,8 @@ A recipe is JSON: a list of entries, each one of
                                                    finished turns in their own roles, a label before a turn's text; of
                                                    messages that are left out a line after the user's
   {"messages": [id, ...]}                          log messages as they are
-where a part is {"f": sha256} (a fragment) or {"m": message id, "cut"?: cut, "quote"?: mark before each of its lines},
-and a cut is
+where a part is {"f": sha256} (a fragment), {"l": sha256} (a fragment that lists others, a line each) or
+{"m": message id, "cut"?: cut, "quote"?: mark before each of its lines}, and a cut is
 {"head": characters, "tail": characters, "f": sha256 of the line that stands between}.
 """
 
@@ -151,6 +151,9 @@ def join_parts(parts: Iterable[dict[str, Any]], sources: Sources) -> str:
 def part_text(part: dict[str, Any], sources: Sources) -> str:
     if "f" in part:
         return sources.fragments[part["f"]]
+    if "l" in part:
+        listed = json.loads(sources.fragments[part["l"]])
+        return join_texts((sources.fragments[sha] for sha in listed), "\n")
     text = sources.messages[part["m"]].text
     if "cut" in part:
         text = cut_text(text, part["cut"], sources.fragments)

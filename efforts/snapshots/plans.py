@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -289,11 +290,22 @@ def sources_of(row: ContextPlan) -> Sources:
             .select_related("run")
         )
     ]
-    # Found in the text, wherever the recipe holds one: only these are read, not all of the conversation.
-    hashes = SHA256.findall(canonical_json([recipe, row.body["params"]]))
-    fragments = Fragment.objects.filter(session_id=row.session_id, sha256__in=hashes)
     return Sources(
-        fragments=dict(fragments.values_list("sha256", "text")),
+        fragments=fragments_of(row),
         messages={message.pk: log_message(message) for message in Message.objects.filter(pk__in=wanted)},
         turns={turn.number: turn for turn in turns},
     )
+
+
+def fragments_of(row: ContextPlan) -> dict[str, str]:
+    """Only those that the plan names, not all of the conversation."""
+    recipe = row.body["recipe"]
+    # Found in the text, wherever the recipe holds one.
+    texts = fragments_by_hash(row, SHA256.findall(canonical_json([recipe, row.body["params"]])))
+    lists = [part["l"] for entry in recipe for part in entry.get("parts", []) if "l" in part]
+    return {**texts, **fragments_by_hash(row, [sha for key in lists for sha in json.loads(texts[key])])}
+
+
+def fragments_by_hash(row: ContextPlan, hashes: list[str]) -> dict[str, str]:
+    found = Fragment.objects.filter(session_id=row.session_id, sha256__in=hashes) if hashes else Fragment.objects.none()
+    return dict(found.values_list("sha256", "text"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from efforts.domain.allotment import CAPS, FLOORS, ORDER, allot
+from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import EffortKind, EffortLog, Headline, OlderTurns, PastTurn
 from efforts.domain.plan import Plan, PlanInputs
 from efforts.domain.planner import expansion_price, expansion_room, plan
@@ -162,6 +164,17 @@ def test_an_expanded_effort_keeps_its_place_among_the_summaries(log: Log) -> Non
 
 def many_headlines(count: int) -> tuple[Headline, ...]:
     return tuple(headline(number, f"effort-{number}", "word " * 60) for number in range(1, count + 1))
+
+
+def packed(planned: Plan) -> int:
+    return len(zlib.compress(canonical_json(planned.body()).encode(), 9))
+
+
+def test_a_summary_more_makes_a_stored_plan_little_larger(log: Log) -> None:
+    ten, fifty = (packed(plan(about(log, headlines=many_headlines(count)))) for count in (10, 50))
+    # No hash of its own in the recipe: that alone would be 36 bytes.
+    assert fifty - ten < 40 * 30
+    assert fifty <= 2_048
 
 
 def listed(planned: Plan) -> tuple[int, ...]:

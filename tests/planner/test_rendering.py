@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from efforts.domain.canonical import canonical_json, sha256
-from efforts.domain.rendering import Sources, render
+from efforts.domain.layers import Fragments
+from efforts.domain.rendering import Sources, join_parts, render
 from efforts.domain.toolbox import TOOLS
 
 
@@ -16,3 +17,12 @@ def test_schemas_stored_one_by_one_and_all_in_one_are_the_same_request() -> None
     assert canonical_json(before) == canonical_json(now)
     assert len(now["tools"]) == len(TOOLS)
     assert "tools" not in render([], {"model": "any", "tools": []}, sources)
+
+
+def test_lines_stored_one_by_one_and_as_a_list_are_the_same_text() -> None:
+    lines = ["First.", "Second.", "", "Last."]
+    fragments = Fragments()
+    parts = [fragments.add(line) for line in lines]
+    listed = fragments.add_lines(lines)
+    sources = Sources(fragments=fragments.texts, messages={}, turns={})
+    assert join_parts([listed], sources) == join_parts(parts, sources) == "First.\nSecond.\nLast."
