@@ -17,7 +17,7 @@ SERVERS := DATABASE_URL=$${DATABASE_URL:-postgres://postgres@127.0.0.1:5432/post
 COMPILE := uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url
 # Pure rules, and processes that bring a database of their own: the same with servers as without, so run once.
-SERVERLESS := $(addprefix --ignore=tests/,planner llm browser server/test_killing.py server/test_reconnecting.py \
+SERVERLESS := $(addprefix --ignore=tests/,planner llm browser replaying server/test_killing.py server/test_reconnecting.py \
 	server/test_stopping.py)
 NO_SERVERS := env -u DATABASE_URL -u REDIS_URL
 

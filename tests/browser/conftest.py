@@ -22,11 +22,15 @@ from tests.house.process import start
 PATIENCE_MS = 30_000
 LINK = re.compile(r"(http://127\.0\.0\.1:\d+)(/sign-in/[\w-]+/)")
 PHONE = 390
-# Both widths and both themes; all four pairs where pictures are wanted: the other two only look different.
-LOOKS = [(1280, "light"), (PHONE, "dark")]
-LOOKS += [(1280, "dark"), (PHONE, "light")] if "CCM_SHOTS" in os.environ else []
+WIDE = 1280
 
 expect.set_options(timeout=PATIENCE_MS)
+
+
+def looks(width: int, theme: str) -> pytest.MarkDecorator:
+    """A journey in one width and theme, of which others have the others; in all four where pictures are wanted."""
+    every = [(WIDE, "light"), (PHONE, "dark"), (WIDE, "dark"), (PHONE, "light")]
+    return pytest.mark.parametrize(("width", "theme"), every if "CCM_SHOTS" in os.environ else [(width, theme)])
 
 
 class App:

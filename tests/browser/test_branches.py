@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.fakes.provider import FakeProvider, Reply
 
-from .conftest import LOOKS, Visitor, begin, is_in_state, is_live, say, turn
+from .conftest import WIDE, Visitor, begin, is_in_state, is_live, looks, say, turn
 
 pytestmark = pytest.mark.browser
 
@@ -145,7 +145,7 @@ def test_two_tabs_on_two_branches_get_only_their_own_and_each_says_that_the_othe
     expect(there.locator("#log")).not_to_contain_text("Only here.")
 
 
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
+@looks(WIDE, "dark")
 def test_nothing_is_cut_off_or_spills_over(guest: Visitor, width: int, theme: str) -> None:
     page = guest.page(width=width, theme=theme)
     begin(page, "What is a queue? " + "Say it in a long sentence that wraps. " * 6)

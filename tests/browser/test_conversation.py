@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import LOOKS, PHONE, Visitor, begin, is_in_state, is_live, reply_of, say, session_of, turn
+from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, is_live, looks, reply_of, say, session_of, turn
 
 pytestmark = pytest.mark.browser
 
@@ -127,7 +127,7 @@ def texts(page: Page) -> list[str]:
     return [reply_of(page, number) for number in range(1, 7)]
 
 
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
+@looks(PHONE, "dark")
 def test_a_conversation_from_the_first_message_to_its_deletion(
     visitor: Visitor, folder: Path, width: int, theme: str
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, say, turn
+from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, looks, say, turn
 from tests.browser.test_access import IN_A_TAB, assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
@@ -77,7 +77,7 @@ def test_answer_plan_excluded_item_pin_next_plan(page: Page, provider: FakeProvi
     expect(page.locator("#drawer #difference")).to_contain_text("Pin: Turn 1")
 
 
-@pytest.mark.parametrize(("width", "theme"), [(1280, "dark"), (PHONE, "light")])
+@looks(PHONE, "light")
 def test_pins_are_suggested_taken_listed_and_taken_back(
     guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, say, turn
+from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, looks, say, turn
 from tests.browser.test_access import IN_A_TAB, assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
@@ -42,7 +42,7 @@ def back(page: Page, width: int) -> None:
         page.locator(".tabs [data-tab=main]").click()
 
 
-@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (PHONE, "dark")])
+@looks(WIDE, "light")
 def test_a_rule_is_offered_set_sent_and_taken_back(
     guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
 ) -> None:

@@ -352,10 +352,10 @@ def next_request(talk: Talk) -> str:
 
 @pytest.mark.django_db
 def test_efforts_stay_whole() -> None:
-    assert_whole(Efforts, examples=4, steps=100)
+    assert_whole(Efforts, examples=3, steps=100)
 
 
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_many_efforts_stay_whole() -> None:
-    assert_whole(Efforts, examples=10, steps=100)
+    assert_whole(Efforts, examples=6, steps=100)
