@@ -19,7 +19,7 @@ from efforts.snapshots.sources import EffortLog, read_effort_log
 
 from .conversations import bring_back, check_message, collapse_when_idle, put_message, sent_before
 from .holds import copy_holds
-from .names import is_control
+from .names import checked_line
 from .pointers import set_pointer
 
 if TYPE_CHECKING:
@@ -147,13 +147,9 @@ def rename_branch(branch: Branch, *, name: str, actor: User) -> Branch:
 
 
 def checked_name(name: str) -> str:
-    name = " ".join(name.split())
+    name = checked_line(name, "name", LONGEST_NAME)
     if not name:
         raise Refused("empty", "The name is empty.")
-    if len(name) > LONGEST_NAME:
-        raise Refused("too_long", f"The name has {len(name):,} characters; {LONGEST_NAME} is the most. Shorten it.")
-    if any(is_control(c) for c in name):
-        raise Refused("not_text", "The name has characters that cannot be shown. Give it without them.")
     return name
 
 

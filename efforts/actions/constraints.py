@@ -11,13 +11,13 @@ from django.db import transaction
 
 from efforts import ledger
 from efforts.domain.lifecycle import ConstraintBy, ConstraintState, RunState
-from efforts.domain.rules import find_words, one_line, said_as_a_rule
+from efforts.domain.rules import find_words, said_as_a_rule
 from efforts.errors import Refused
 from efforts.ledger import Book, Source, Where
 from efforts.models import Constraint, Message
 from efforts.snapshots import branch_turns
 
-from .names import is_control
+from .names import checked_line
 from .places import Place
 
 if TYPE_CHECKING:
@@ -129,13 +129,9 @@ def known(book: Book, pk: int, state: ConstraintState | None = None) -> Constrai
 
 def checked_rule(text: str) -> str:
     """The words of a rule in one line."""
-    text = one_line(text)
+    text = checked_line(text, "rule", LONGEST_RULE)
     if not text:
         raise Refused("empty", "The rule is empty. Say what shall hold, such as: never touch the production database.")
-    if len(text) > LONGEST_RULE:
-        raise Refused("too_long", f"The rule has {len(text):,} characters; {LONGEST_RULE:,} is the most. Shorten it.")
-    if any(is_control(c) for c in text):
-        raise Refused("not_text", "The rule has characters that cannot be shown. Give it without them.")
     return text
 
 

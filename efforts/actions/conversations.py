@@ -24,7 +24,7 @@ from efforts.models import Branch, Endpoint, Message, Run, Session, Turn
 from efforts.snapshots import counted_tokens, main_branch
 
 from .efforts import new_work_session
-from .names import is_control
+from .names import LONGEST_NAME, checked_line, is_control
 from .places import here
 from .pointers import source_changes
 
@@ -308,12 +308,7 @@ def rename_session(session: Session, *, title: str, actor: User) -> Session:
 
 
 def checked_title(title: str) -> str:
-    title = " ".join(title.split())
-    if len(title) > 200:
-        raise Refused("too_long", f"The title has {len(title):,} characters; 200 is the most.")
-    if any(is_control(c) for c in title):
-        raise Refused("not_text", "The title has characters that cannot be shown. Remove them.")
-    return title
+    return checked_line(title, "title", LONGEST_NAME)
 
 
 def archive_session(session: Session, *, actor: User) -> Session:

@@ -17,15 +17,21 @@ def is_control(character: str) -> bool:
     return category(character) in ("Cc", "Cs")
 
 
+def checked_line(text: str, what: str, longest: int) -> str:
+    """In one line, which may be empty."""
+    line = " ".join(text.split())
+    if len(line) > longest:
+        raise Refused("too_long", f"The {what} has {len(line):,} characters; {longest:,} is the most. Shorten it.")
+    if any(is_control(c) for c in line):
+        raise Refused("not_text", f"The {what} has characters that cannot be shown. Give it without them.")
+    return line
+
+
 def checked_name(name: str) -> str:
     """The name of an effort in one line; of any script, but with something to make an id of."""
-    name = " ".join(name.split())
+    name = checked_line(name, "name", LONGEST_NAME)
     if not name:
         raise Refused("empty", "The name is empty. Give the effort a short name, such as: payment webhook.")
-    if len(name) > LONGEST_NAME:
-        raise Refused("too_long", f"The name has {len(name):,} characters; {LONGEST_NAME} is the most. Shorten it.")
-    if any(is_control(c) for c in name):
-        raise Refused("not_text", "The name has characters that cannot be shown. Give it without them.")
     if not slug_of(name):
         raise Refused("no_letters", "The name has no letter or digit to make an id of. Name the effort in words.")
     return name

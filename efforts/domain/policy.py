@@ -8,5 +8,7 @@ WINDOW_BLOCK = 0.6
 STICKY_SHARE = 0.25
 # What the page offers for a while, in turns.
 PIN_TURNS, PIN_UNREFERENCED = 5, 3
+# An open effort without a turn for so long is offered for concluding.
+QUIET_TURNS = 20
 # Of silence, after which the next message begins a new work session.
 WORK_SESSION_HOURS = 8

@@ -10,13 +10,12 @@ from enum import StrEnum
 from django.db.models import Q
 
 from efforts.domain.lifecycle import EffortStatus, HoldState, PointerState, SummaryState
+from efforts.domain.policy import QUIET_TURNS
 from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
 
 from .holds import rows_of
 from .plans import PlanView
 
-# An open effort without a turn for so long is offered for concluding.
-QUIET_TURNS = 20
 # Of those concluded, the newest are listed at once and the others folded.
 LISTED_CONCLUDED = 8
 # Those concluded last, or found, that a page shows at most.
