@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 import statistics
 import sys
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 from uuid import uuid4
 
@@ -65,12 +67,13 @@ def once(act: Callable[[], object]) -> float:
 
 def timed(act: Callable[[], object], repeats: int) -> dict[str, float]:
     act()
-    times = []
-    for _ in range(repeats):
-        began = time.monotonic_ns()
-        act()
-        times.append((time.monotonic_ns() - began) / 1e6)
-    return percentiles(times)
+    return percentiles([timed_once(act) for _ in range(repeats)])
+
+
+def timed_once(act: Callable[[], object]) -> float:
+    began = time.monotonic_ns()
+    act()
+    return (time.monotonic_ns() - began) / 1e6
 
 
 def shown(session: Session, page: str) -> None:
@@ -84,19 +87,40 @@ def scale(owner: User, messages: int) -> dict[str, Any]:
     """Planning one session of 1,000 messages alone, and among `messages` of others; those are 2,000 in each session."""
     session = actions.create_session(owner)
     crowd(owner, [session], 1_000)
-    alone = timed(lambda: planned(session), REPEATS)
+    among = connection.settings_dict["NAME"]
+    alone = copied(among)
     others = [actions.create_session(owner) for _ in range(messages // 2_000)]
     crowd(owner, others, messages)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    among = timed(lambda: planned(session), REPEATS)
+    times = by_turns(session, (alone, among))
     return {
         "messages": Message.objects.count(),
-        "alone_ms": alone,
-        "among_ms": among,
-        "median_ratio": round(among["p50"] / alone["p50"], 3),
-        "p95_ratio": round(among["p95"] / alone["p95"], 3),
+        "alone_ms": times[alone],
+        "among_ms": times[among],
+        "median_ratio": round(times[among]["p50"] / times[alone]["p50"], 3),
+        "p95_ratio": round(times[among]["p95"] / times[alone]["p95"], 3),
     }
+
+
+def copied(database: str) -> str:
+    connection.close()
+    copy = f"{database}.alone"
+    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
+    return copy
+
+
+def by_turns(session: Session, databases: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    """In milliseconds, now in one database and now in the other: a process slows down over minutes all by itself."""
+    times: dict[str, list[float]] = {name: [] for name in databases}
+    for _ in range(REPEATS // 5):
+        for name in databases:
+            connection.close()
+            connection.settings_dict["NAME"] = name
+            planned(session)
+            times[name] += [timed_once(lambda: planned(session)) for _ in range(5)]
+    return {name: percentiles(taken) for name, taken in times.items()}
 
 
 def planned(session: Session) -> None:
