@@ -25,7 +25,7 @@ from .layers import (
     turn_tokens,
 )
 from .pins import held_turns, is_among_pins, pin_items
-from .plan import Cut, Item, PlanInputs
+from .plan import FINGERPRINT, Cut, Item, PlanInputs
 from .reasons import Reason
 from .rendering import Recipe, Sources, render_messages
 
@@ -73,7 +73,7 @@ def rule_items(inputs: PlanInputs) -> Iterator[Item]:
             reason=Reason.CONSTRAINT,
             included=True,
             values={"constraint": rule.id},
-            sha256=sha256(line),
+            sha256=sha256(line)[:FINGERPRINT],
         )
 
 
@@ -90,7 +90,7 @@ def headline_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
             included=included,
             turns=headline.turns,
             values={"effort": headline.slug},
-            sha256=sha256(line) if included else "",
+            sha256=sha256(line)[:FINGERPRINT] if included else "",
         )
 
 
@@ -109,7 +109,7 @@ def layer_items(inputs: PlanInputs, layer: Layer, choice: Choice, recipe: Recipe
         shown = kept if included else NOTHING
         tokens = turn_tokens(inputs, turns, shown.cuts, shown.left)
         span = (turns[0].number, turns[-1].number)
-        sha = run_sha256(layer.key, span, recipe, sources) if included else ""
+        sha = run_sha256(layer.key, span, recipe, sources)[:FINGERPRINT] if included else ""
         yield turn_item(inputs, layer, Kept(turns=turns).runs, tokens, reason, included=included, sha=sha)
         yield from left_items(layer, kept, turns if included else ())
 

@@ -9,7 +9,7 @@ from .canonical import sha256
 from .conversation import Headline, Hold, LogMessage, PastTurn
 from .holds import until
 from .layers import HEAD, LARGE, TAIL, Choice, Fragments, Pinned, cut_of, headline_line
-from .plan import Item, PlanInputs
+from .plan import FINGERPRINT, Item, PlanInputs
 from .policy import STICKY_SHARE
 from .reasons import Reason
 from .rendering import MARKS, Sources, join_parts, mark_of
@@ -125,7 +125,7 @@ def pin_item(inputs: PlanInputs, pin: Pinned, reason: Reason, *, included: bool)
         included=included,
         turns=(hold.turn.number, hold.turn.number) if hold.turn else headline.turns if headline else None,
         values=values,
-        sha256=sha256(pin_text(inputs, pin)) if included else "",
+        sha256=sha256(pin_text(inputs, pin))[:FINGERPRINT] if included else "",
     )
 
 

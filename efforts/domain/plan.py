@@ -146,7 +146,10 @@ def layout_key(base: str, expanded: Iterable[str], holds: Iterable[Hold] = ()) -
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One candidate, or a run of turns with the same decision. `sha256` covers what it renders to."""
+    """One candidate, or a run of turns with the same decision.
+
+    `sha256` is the beginning of the hash of what it renders to.
+    """
 
     section: Section
     title: str
@@ -174,7 +177,7 @@ class Item:
             "included": self.included,
             "turns": list(self.turns) if self.turns else None,
             "values": dict(self.values),
-            "sha256": self.sha256[:FINGERPRINT],
+            "sha256": self.sha256,
         }
 
     @classmethod
