@@ -15,7 +15,7 @@ import django
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, nargs="*", default=[1, 100], help="how many paced streams at once")
-    parser.add_argument("--only", choices=["sockets", "growth"], help="one half of it")
+    parser.add_argument("--only", choices=["sockets", "growth", "search"], help="one part of it")
     parser.add_argument("--messages", type=int, default=1_000_000, help="stored messages that one session is among")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
@@ -23,9 +23,11 @@ def main() -> None:
         os.environ.update(CCM_HOME=home, DJANGO_SETTINGS_MODULE="ccmweb.settings", CCM_BUILTIN_PACE="0")
         django.setup()
         found: dict[str, Any] = {}
-        if arguments.only != "sockets":
+        if arguments.only in (None, "growth"):
             found["growth"] = grown(arguments.messages)
-        if arguments.only != "growth":
+        if arguments.only in (None, "search"):
+            found["search"] = searched(arguments.messages)
+        if arguments.only in (None, "sockets"):
             found |= measured(arguments.streams)
         print(json.dumps(found, indent=2))
 
@@ -39,6 +41,12 @@ def grown(messages: int) -> dict[str, Any]:
 
     with scratch_database():
         return growth(User.objects.create_user("bench"), messages)
+
+
+def searched(messages: int) -> dict[str, Any]:
+    from benchmarks.search import search
+
+    return search(messages)
 
 
 def measured(streams: list[int]) -> dict[str, Any]:

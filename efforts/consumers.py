@@ -21,8 +21,8 @@ from django.http import HttpRequest
 from efforts import actions, events
 from efforts.errors import Refused
 from efforts.models import Branch, Run, Session, Turn
-from efforts.snapshots import branch_turns
 from efforts.threads import read, write
+from efforts.timelines import branch_turns
 
 log = logging.getLogger("ccm.sockets")
 

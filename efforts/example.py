@@ -16,6 +16,7 @@ from efforts.domain.lifecycle import RunState
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Message, Run, Session, Turn
 from efforts.recording import Lease
+from efforts.retrieval.index import add_message
 from efforts.snapshots import main_branch
 
 if TYPE_CHECKING:
@@ -140,9 +141,7 @@ def add_turn(branch: Branch, number: int, question: str, answer: str, said: int)
     )
     log = ((Message.Role.USER, None, question), (Message.Role.ASSISTANT, run, answer))
     for role, of_run, text in log:
-        Message.objects.create(
-            session_id=branch.session_id, turn=turn, run=of_run, role=role, text=text, tokens=count(text)
-        )
+        add_message(session_id=branch.session_id, turn=turn, run=of_run, role=role, text=text, tokens=count(text))
     events.append(branch.session_id, "run.started", Lease.of(run, "").data())
     turn.run, turn.tokens = run, count(question) + count(answer) + 2 * MESSAGE_OVERHEAD
     turn.save(update_fields=["run", "tokens"])

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.validators import URLValidator
 from django.db import transaction
+from django.utils import timezone
 
 from efforts import events
 from efforts.actions.constraints import LONGEST_RULE
 from efforts.actions.conversations import LARGEST_BUDGET, LARGEST_WINDOW
 from efforts.connections import available_models, chosen_value, encrypt_key
 from efforts.domain.budget import SMALLEST_BUDGET
+from efforts.domain.policy import ContextMode
 from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.models import Endpoint, Session
+from efforts.retrieval.owner import Filters, Kind
 from efforts.snapshots import EffortView, Standing
+from efforts.snapshots.search import LOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -53,6 +58,53 @@ class RuleForm(forms.Form):
         max_length=LONGEST_RULE,
         widget=forms.Textarea(attrs={"class": "input", "rows": 4, "dir": "auto", "autofocus": True}),
     )
+
+
+class SearchForm(forms.Form):
+    """Where to look. The words themselves are no field: whatever they are, they are looked for."""
+
+    kind = forms.MultipleChoiceField(
+        label="What",
+        choices=[(str(kind), look.plural) for kind, look in LOOKS.items()],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    session = forms.ChoiceField(label="Conversation", required=False)
+    since = forms.DateField(label="From", required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label="To", required=False, widget=forms.DateInput(attrs={"type": "date"}))
+
+    def __init__(self, conversations: Iterable[Session], data: Mapping[str, Any]) -> None:
+        super().__init__(data, label_suffix="")
+        self.conversations = {str(session.pk): session for session in conversations}
+        listed = [(key, str(session)) for key, session in self.conversations.items()]
+        self.fields["session"].choices = [("", "All conversations"), *listed]  # type: ignore[attr-defined]
+        self.fields["session"].error_messages["invalid_choice"] = "This conversation is not there."
+
+    @property
+    def filters(self) -> list[forms.BoundField]:
+        return [self["session"], self["since"], self["until"]]
+
+    def clean(self) -> dict[str, Any]:
+        chosen = super().clean() or {}
+        since, until = chosen.get("since"), chosen.get("until")
+        if since and until and since > until:
+            self.add_error("until", "This day lies before the first one.")
+        return chosen
+
+    def chosen(self) -> Filters:
+        given = self.cleaned_data
+        until = given["until"]
+        return Filters(
+            kinds=tuple(map(Kind, given["kind"])) or tuple(Kind),
+            session=self.conversations.get(given["session"]),
+            since=midnight(given["since"]) if given["since"] else None,
+            # That whole day.
+            until=midnight(until + timedelta(days=1)) if until else None,
+        )
+
+
+def midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time()))
 
 
 class WhatIfForm(forms.Form):
@@ -115,6 +167,11 @@ class SessionSettingsForm(forms.Form):
         help_text="Turns leave a full window in blocks, 10 down to 6: prompts keep their beginning, so that replies "
         "begin sooner and cost less. The model sees a few turns less.",
     )
+    context_mode = forms.ChoiceField(
+        label="Context mode",
+        choices=[(mode.value, f"{mode.label}: {mode.meaning}") for mode in ContextMode],
+        help_text="What a message points at and its prompt does not show is looked for, and quoted beside it.",
+    )
     quiet_notices = forms.BooleanField(label="Fold the notes between the turns", required=False)
 
     def __init__(self, session: Session, data: Mapping[str, Any] | None = None) -> None:
@@ -126,6 +183,7 @@ class SessionSettingsForm(forms.Form):
             "budget": session.budget,
             "ambient_window": session.ambient_window,
             "prefer_cache": session.prefer_cache,
+            "context_mode": session.context_mode,
             "quiet_notices": session.quiet_notices,
         }
         super().__init__(data, initial=initial)
@@ -142,6 +200,7 @@ class SessionSettingsForm(forms.Form):
             "budget": self.cleaned_data["budget"],
             "ambient_window": self.cleaned_data["ambient_window"],
             "prefer_cache": self.cleaned_data["prefer_cache"],
+            "context_mode": self.cleaned_data["context_mode"],
             "quiet_notices": self.cleaned_data["quiet_notices"],
         }
 

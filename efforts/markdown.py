@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import reference
 from pygments import highlight
 from pygments.formatters.html import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from efforts.domain.citations import CITATION
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
 
@@ -35,7 +40,7 @@ TABLES = {"table", "thead", "tbody", "tr", "th", "td"}
 # No form, no script, no id, no style, no hx-*: what a model writes must not name, dress or drive the page.
 TAGS = HEADINGS | BLOCKS | INLINE | TABLES
 ATTRIBUTES = {
-    "a": {"href", "title", "target"},
+    "a": {"href", "title", "target", "class"},
     "code": {"class"},
     "pre": {"class"},
     "div": {"class"},
@@ -48,19 +53,23 @@ SCHEMES = {"http", "https", "mailto"}
 ALIGNMENT = {"text-align:left": "left", "text-align:center": "center", "text-align:right": "right"}
 # Colours come as classes: the content security policy forbids style attributes.
 CODE = HtmlFormatter(nowrap=True)
+CITE = "cite"
+
+# Citations as they are written, each with the address of what it cites.
+Cited = tuple[tuple[str, str], ...]
 
 
-def render(text: str) -> SafeString:
-    """`text` as HTML that can do nothing but be read."""
+def render(text: str, cited: Cited = ()) -> SafeString:
+    """`text` as HTML that can do nothing but be read; of its citations those in `cited` are links."""
     if len(text) > LARGEST:
         return mark_safe(f'<pre class="plain">{escape(text)}</pre>')
-    return _rendered(text)
+    return _rendered(text, cited)
 
 
 @lru_cache(maxsize=CACHED)
-def _rendered(text: str) -> SafeString:
+def _rendered(text: str, cited: Cited) -> SafeString:
     # The parser has HTML switched off. Cleaned all the same, or one fault in it would be ours.
-    return mark_safe(_clean(_markdown().render(text)))
+    return mark_safe(_clean(_markdown().render(text, {CITE: dict(cited)})))
 
 
 def _clean(html: str) -> str:
@@ -76,9 +85,31 @@ def _markdown() -> MarkdownIt:
     assert markdown.linkify is not None
     # README.md and main.py are file names here, not places in Moldova and Paraguay
     markdown.linkify.set({"fuzzy_link": False, "fuzzy_email": False})
+    markdown.inline.ruler.before("link", CITE, _citation)
+    markdown.block.ruler.at("reference", _reference)
     for name, rule in RULES.items():
         markdown.add_render_rule(name, rule)
     return markdown
+
+
+def _citation(state: StateInline, silent: bool) -> bool:
+    """A citation that leads somewhere becomes a link. What has an address of its own is Markdown's business."""
+    found = None if state.linkLevel else CITATION.match(state.src, state.pos)
+    address = state.env[CITE].get(found[0]) if found else None
+    if not found or not address or state.src[found.end() : found.end() + 1] in ("(", "["):
+        return False
+    if not silent:
+        state.push("link_open", "a", 1).attrs = {"href": address, "class": CITE}
+        state.push("text", "", 0).content = found[0]
+        state.push("link_close", "a", -1)
+    state.pos = found.end()
+    return True
+
+
+def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Where a link leads is said out of sight, in lines such as "[label]: address"; "[turn 12]: yes" is not one."""
+    begins = state.bMarks[start] + state.tShift[start]
+    return not CITATION.match(state.src, begins) and reference(state, start, end, silent)
 
 
 def _fence(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
@@ -101,8 +132,9 @@ def _highlighted(source: str, language: str) -> str:
 
 
 def _link(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
-    # A link must not take the conversation away, perhaps in the middle of a reply.
-    tokens[at].attrSet("target", "_blank")
+    # A link must not take the conversation away, perhaps in the middle of a reply; a citation leads within it.
+    if tokens[at].attrGet("class") != CITE:
+        tokens[at].attrSet("target", "_blank")
     return self.renderToken(tokens, at, options, env)
 
 

@@ -22,7 +22,10 @@ from efforts.domain.planner import plan
 from efforts.llm.protocol import ChatModel, Finished, ModelError, TextDelta, Usage
 from efforts.models import Run
 from efforts.recording import COMPLETED, INTERRUPTED, STOPPED, Delta, Ending, Lease, LeaseLost, Reply
+from efforts.retrieval.recall import Recollection
 from efforts.snapshots import RunSnapshot, read_run
+from efforts.snapshots.planning import mode_of, run_inputs
+from efforts.snapshots.recollections import recollect
 from efforts.threads import read, write
 from efforts.tools import ToolContext, run_tool
 
@@ -144,6 +147,9 @@ async def finish(lease: Lease, ending: Ending) -> None:
 
 
 async def call_until_answered(control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink) -> None:
+    # Once for all calls of the run, and before the first: each plans with the same.
+    if found := await read(recall_for, run):
+        await write(recording.record_recall, control.lease, found)
     for call in range(1, MOST_CALLS + 1):
         last = call == MOST_CALLS
         # Anew for every call, so that a tool's result is in the next prompt; on a thread, because counting tokens would
@@ -165,13 +171,24 @@ async def call_until_answered(control: RunControl, run: Run, model: ChatModel, d
             await write(recording.run_and_record, control.lease, call, tool_call, tool)
 
 
+def recall_for(run: Run) -> Recollection | None:
+    """What of the conversation the message needs beside what its prompt shows anyway."""
+    fresh = fresh_run(run)
+    inputs, mode = run_inputs(fresh), mode_of(fresh.settings)
+    return recollect(fresh.branch, inputs, mode, today=fresh.turn.created_at.date())
+
+
 def read_and_plan(run: Run, *, offer_tools: bool) -> tuple[RunSnapshot, Plan]:
+    snapshot = read_run(fresh_run(run), offer_tools=offer_tools)
+    return snapshot, plan(snapshot.inputs)
+
+
+def fresh_run(run: Run) -> Run:
     fresh = Run.objects.select_related("turn__session", "branch").filter(pk=run.pk).first()
     # The conversation was deleted while its turn went on.
     if fresh is None:
         raise LeaseLost(run.pk)
-    snapshot = read_run(fresh, offer_tools=offer_tools)
-    return snapshot, plan(snapshot.inputs)
+    return fresh
 
 
 async def conclude(lease: Lease, reply: Reply, broken: Ending | None) -> None:

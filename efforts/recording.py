@@ -28,9 +28,11 @@ from efforts.domain.resolution import resolving_sentences
 from efforts.llm.protocol import Usage
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Turn
-from efforts.snapshots import branch_turns
+from efforts.retrieval.index import add_message
+from efforts.retrieval.recall import Recollection
 from efforts.snapshots.health import learned_correction
 from efforts.snapshots.planning import chosen_settings, counted_tokens
+from efforts.timelines import branch_turns
 
 NOT_RUN = canonical_json({"error": "Not run: the turn ended before."})
 
@@ -190,6 +192,13 @@ def stop_requests(run_ids: Collection[UUID]) -> set[UUID]:
     return set(run_ids) - set(go_on.values_list("pk", flat=True))
 
 
+def record_recall(lease: Lease, found: Recollection) -> None:
+    with transaction.atomic():
+        hold(lease)
+        run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
+        records.record_recall(run, found)
+
+
 def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
     with transaction.atomic():
         hold(lease)
@@ -211,6 +220,7 @@ def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
             [Fragment(session_id=lease.session_id, sha256=sha, text=text) for sha, text in plan.fragments.items()],
             ignore_conflicts=True,
         )
+        records.mark_quoted(row, plan.recalled, plan.sections.get("recall", 0))
         data = lease.data(plan=str(row.pk), call=call, tokens=plan.tokens, budget=row.budget)
         events.append(lease.session_id, "plan.made", data)
     return row.pk
@@ -379,7 +389,7 @@ def save_tool_result(lease: Lease, call: int, tool_call: ToolCall, text: str, *,
 
 def save_message(lease: Lease, call: int, **fields: Any) -> Message:
     turn_id = Run.objects.values_list("turn_id", flat=True).get(pk=lease.run_id)
-    row = Message.objects.create(session_id=lease.session_id, turn_id=turn_id, run_id=lease.run_id, **fields)
+    row = add_message(session_id=lease.session_id, turn_id=turn_id, run_id=lease.run_id, **fields)
     events.append(lease.session_id, "message.stands", lease.data(call=call, message=row.pk, role=str(row.role)))
     return row
 

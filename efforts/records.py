@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Max
+from django.db.models import Case, When
 
 from efforts.domain.canonical import canonical_json, sha256
-from efforts.domain.conversation import ToolCall
-from efforts.domain.lifecycle import RunState, Trigger
+from efforts.domain.conversation import Recalled, ToolCall
+from efforts.domain.lifecycle import Trigger
 from efforts.models import ContextPlan, Effort, Message, RetrievalItem, RetrievalSet, Run, ToolTrace, Turn
-from efforts.snapshots import branch_turns
+from efforts.retrieval.recall import Recollection
+from efforts.timelines import last_said_before
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """Something that was found: an effort, or a message in its turn; `why` are sentences for people."""
+    """Something that was found: an effort, or a message in its turn; `why` are sentences for people.
+
+    `span`: first character and end of a passage.
+    """
 
     score: float
     why: tuple[str, ...]
     turn: Turn | None = None
     message: Message | None = None
     effort: Effort | None = None
+    span: tuple[int, int] | None = None
 
     @property
     def target(self) -> list[Any]:
-        return [part.pk if part else None for part in (self.effort, self.turn, self.message)]
+        rows = [part.pk if part else None for part in (self.effort, self.turn, self.message)]
+        return [*rows, *(self.span or ())]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +48,7 @@ class Retrieval:
     found: int
     trigger: Trigger = Trigger.TOOL
     params: Mapping[str, Any] = field(default_factory=dict)
+    why: str = ""
 
     @property
     def result_hash(self) -> str:
@@ -86,10 +93,11 @@ def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:
         trigger=retrieval.trigger,
         query=retrieval.query,
         query_hash=sha256(retrieval.query),
-        snapshot=snapshot_of(run),
+        snapshot=last_said_before(run.branch, run.turn.number),
         strategy=retrieval.strategy,
         params=dict(retrieval.params),
         found=retrieval.found,
+        why=retrieval.why,
         result_hash=retrieval.result_hash,
     )
     RetrievalItem.objects.bulk_create(
@@ -99,6 +107,8 @@ def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:
             turn=hit.turn,
             message=hit.message,
             effort=hit.effort,
+            start=hit.span[0] if hit.span else None,
+            end=hit.span[1] if hit.span else None,
             score=hit.score,
             why=list(hit.why),
         )
@@ -107,9 +117,46 @@ def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:
     return row
 
 
-def snapshot_of(run: Run) -> int:
-    """The last message that a search in this run can find: nothing of its own turn."""
-    earlier = branch_turns(run.branch).filter(number__lt=run.turn.number).exclude(run__state=RunState.CANCELLED)
-    last = earlier.order_by("-number").values_list("pk", flat=True).first()
-    newest: int | None = Message.objects.filter(turn=last).aggregate(newest=Max("id"))["newest"]
-    return newest or 0
+def record_recall(run: Run, found: Recollection) -> None:
+    """What was found for the run; which of it is quoted, its plans will tell."""
+    record_retrieval(run, retrieval_of(run.turn.session_id, found))
+
+
+def retrieval_of(session_id: UUID, found: Recollection) -> Retrieval:
+    said = Message.objects.select_related("turn").in_bulk([one.message.id for one in found.passages])
+    slugs = {one.effort for one in found.passages}
+    efforts = {effort.slug: effort for effort in Effort.objects.filter(session=session_id, slug__in=slugs)}
+    hits = [
+        Hit(
+            turn=said[one.message.id].turn,
+            message=said[one.message.id],
+            effort=efforts.get(one.effort),
+            span=(one.start, one.end),
+            score=one.score,
+            why=one.why,
+        )
+        for one in found.passages
+    ]
+    return Retrieval(
+        query=found.query,
+        strategy=found.strategy,
+        params=found.params,
+        hits=hits,
+        found=found.found,
+        trigger=Trigger.AUTO,
+        why=found.why,
+    )
+
+
+def mark_quoted(plan: ContextPlan, quoted: Iterable[Recalled], tokens: int) -> None:
+    """What the prompt of a run's last call quotes is what later prompts keep with its turn."""
+    recall = RetrievalSet.objects.filter(run=plan.run_id, trigger=Trigger.AUTO).first()
+    if recall is None:
+        return
+    places = {(one.message.id, one.start, one.end) for one in quoted}
+    items = {row[1:]: row[0] for row in recall.items.values_list("pk", "message", "start", "end")}
+    stands = [items[place] for place in places]
+    recall.items.update(included=Case(When(pk__in=stands, then=True), default=False) if stands else False)
+    # Of the first call: it is the one that it was made for.
+    recall.plan_id, recall.tokens = recall.plan_id or plan.pk, tokens
+    recall.save(update_fields=["plan", "tokens"])

@@ -25,6 +25,7 @@ from efforts.actions.pointers import set_pointer
 from efforts.connections import KeyUnreadable, ModelChoice, choose, connect
 from efforts.domain.budget import REPLY_RESERVE, SAFETY
 from efforts.domain.conversation import MESSAGE_OVERHEAD, PRIMING
+from efforts.domain.details import headline, with_details
 from efforts.domain.extractive import LONGEST_SUMMARY, SHORT_EFFORT, plain, summarise, trimmed
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, SummaryState, Via
 from efforts.domain.notices import with_notice
@@ -32,13 +33,13 @@ from efforts.domain.resolution import sounds_resolved
 from efforts.domain.source_text import Source, SourceMessage, rendered
 from efforts.llm.protocol import ModelError, TextDelta
 from efforts.llm.tokens import get_counter
-from efforts.models import Branch, EffortState, Event, Message, Run, TurnLabel
+from efforts.models import Branch, Effort, EffortState, Event, Message, Run, TurnLabel
 from efforts.orchestrator import storable
 from efforts.prompts import summary_text
 from efforts.recording import lease_end
-from efforts.snapshots import branch_turns
 from efforts.snapshots.sources import EffortLog, read_effort_log
 from efforts.threads import read, write
+from efforts.timelines import branch_turns
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -52,6 +53,8 @@ DRAFT_SECONDS = 90.0
 DRAFT_CAP = 40_000
 # What is kept, in extracts, of the messages that do not fit the model's window.
 EXTRACT = 400
+# Messages outside the effort, and characters of each, by which words are told from those of all the talk.
+REST, REST_CHARACTERS = 200, 2_000
 BUILTIN = "builtin"
 
 THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
@@ -77,12 +80,16 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """What a summary is made of. `choice` is None where the built-in engine writes it; `note` says why, if asked."""
+    """What a summary is made of. `choice` is None where the built-in engine writes it; `note` says why, if asked.
+
+    `rest` is what was said last outside the effort.
+    """
 
     name: str
     source: Source
     choice: ModelChoice | None
     note: str = ""
+    rest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +166,15 @@ def read_material(job: Job) -> Material | None:
         except KeyUnreadable as error:
             note = str(error)
     asked = choice if choice and choice.kind != "builtin" else None
-    return Material(name=state.effort.name, source=source, choice=asked, note=note)
+    rest = said_elsewhere(state.branch, state.effort)
+    return Material(name=state.effort.name, source=source, choice=asked, note=note, rest=rest)
+
+
+def said_elsewhere(branch: Branch, effort: Effort) -> tuple[str, ...]:
+    of_effort = TurnLabel.objects.filter(branch=branch, effort=effort).values("turn")
+    said = Message.objects.filter(session=branch.session_id, turn__in=branch_turns(branch)).exclude(turn__in=of_effort)
+    newest = said.exclude(role=Message.Role.TOOL).order_by("-id").values_list("text", flat=True)[:REST]
+    return tuple(text[:REST_CHARACTERS] for text in newest)
 
 
 async def draft(material: Material, *, seconds: float = DRAFT_SECONDS) -> Draft:
@@ -169,7 +184,7 @@ async def draft(material: Material, *, seconds: float = DRAFT_SECONDS) -> Draft:
         try:
             async with asyncio.timeout(seconds):
                 if text := await ask(material, material.choice):
-                    return Draft(text=text, drafter=material.choice.model)
+                    return Draft(text=await read(detailed, text, material), drafter=material.choice.model)
             note = "The model answered with nothing."
         except TimeoutError:
             note = f"The model took longer than {seconds:g} seconds."
@@ -179,7 +194,11 @@ async def draft(material: Material, *, seconds: float = DRAFT_SECONDS) -> Draft:
 
 
 def extract(material: Material) -> str:
-    return summarise(material.source, name=material.name, count=count)
+    return headline(material.source, name=material.name, count=count, rest=material.rest)
+
+
+def detailed(text: str, material: Material) -> str:
+    return with_details(text, material.source, name=material.name, count=count, rest=material.rest)
 
 
 async def ask(material: Material, choice: ModelChoice) -> str:

@@ -26,6 +26,7 @@ from .conversations import (
     retry_turn,
     send_message,
     set_budget,
+    set_context_mode,
     stop_run,
     unarchive_session,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "send_message",
     "set_budget",
     "set_constraint",
+    "set_context_mode",
     "set_standing_rule",
     "stop_run",
     "suggest_pin",

@@ -13,9 +13,9 @@ from efforts.domain.course import Course
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, Run, Turn, TurnLabel
-from efforts.snapshots import branch_turns
 from efforts.snapshots.courses import course_at
 from efforts.snapshots.sources import EffortLog, read_effort_log
+from efforts.timelines import branch_turns
 
 from .conversations import bring_back, check_message, collapse_when_idle, put_message, sent_before
 from .holds import copy_holds

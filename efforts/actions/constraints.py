@@ -15,7 +15,7 @@ from efforts.domain.rules import find_words, said_as_a_rule
 from efforts.errors import Refused
 from efforts.ledger import Book, Source, Where
 from efforts.models import Constraint, Message
-from efforts.snapshots import branch_turns
+from efforts.timelines import branch_turns
 
 from .names import checked_line
 from .places import Place

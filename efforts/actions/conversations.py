@@ -17,10 +17,11 @@ from efforts.connections import defaults_for
 from efforts.domain.budget import SMALLEST_BUDGET
 from efforts.domain.conversation import MESSAGE_OVERHEAD
 from efforts.domain.lifecycle import RETRYABLE, RunState
-from efforts.domain.policy import WORK_SESSION_HOURS
+from efforts.domain.policy import WORK_SESSION_HOURS, ContextMode
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Endpoint, Message, Run, Session, Turn
+from efforts.retrieval.index import add_message, forget_deleted
 from efforts.snapshots import counted_tokens, main_branch
 
 from .efforts import new_work_session
@@ -88,7 +89,7 @@ def put_message(
         if branch.archived_at:
             bring_back(branch, actor)
         tokens = get_counter(settings.CCM_ENCODING).count(text)
-        Message.objects.create(session=session, turn=turn, role=Message.Role.USER, text=text, tokens=tokens)
+        add_message(session_id=session.pk, turn=turn, role=Message.Role.USER, text=text, tokens=tokens)
         turn.tokens = tokens + MESSAGE_OVERHEAD
         run = queue_run(turn, attempt=1, chosen={"cut_current": True} if cut else {})
         touch(session, text)
@@ -246,16 +247,24 @@ def check_unshared(branch: Branch, turn: Turn) -> None:
 
 
 def set_budget(session: Session, budget: Any, *, actor: User) -> None:
-    configure_session(
-        session,
-        actor=actor,
-        endpoint=session.endpoint,
-        model=session.model,
-        budget=budget,
-        ambient_window=session.ambient_window,
-        quiet_notices=session.quiet_notices,
-        prefer_cache=session.prefer_cache,
-    )
+    configure_session(session, actor=actor, **{**settings_of(session), "budget": budget})
+
+
+def set_context_mode(session: Session, mode: str, *, actor: User) -> None:
+    configure_session(session, actor=actor, **{**settings_of(session), "context_mode": mode})
+
+
+def settings_of(session: Session) -> dict[str, Any]:
+    """As `configure_session` takes them."""
+    return {
+        "endpoint": session.endpoint,
+        "model": session.model,
+        "budget": session.budget,
+        "ambient_window": session.ambient_window,
+        "quiet_notices": session.quiet_notices,
+        "prefer_cache": session.prefer_cache,
+        "context_mode": session.context_mode,
+    }
 
 
 def configure_session(
@@ -268,9 +277,12 @@ def configure_session(
     ambient_window: int,
     quiet_notices: bool = False,
     prefer_cache: bool = False,
+    context_mode: str = ContextMode.LIGHT,
 ) -> Session:
     check_range("budget", "The budget", budget, SMALLEST_BUDGET, LARGEST_BUDGET)
     check_range("ambient_window", "The window", ambient_window, 0, LARGEST_WINDOW)
+    if context_mode not in list(ContextMode):
+        raise Refused("context_mode", "The context mode is Off, Light or Heavy.")
     # A form offers only one's own models, but not every caller is a form.
     if endpoint and endpoint.owner_id != session.owner_id:
         raise Refused("not_yours", "There is no such model among yours.")
@@ -281,6 +293,7 @@ def configure_session(
             "ambient_window": ambient_window,
             "quiet_notices": quiet_notices,
             "prefer_cache": prefer_cache,
+            "context_mode": str(context_mode),
         }
         session.endpoint = endpoint
         for name, value in chosen.items():
@@ -340,6 +353,7 @@ def delete_session(session: Session, *, typed_name: str, actor: User) -> None:
         events.account(owner, "session.deleted", actor=actor)
         transaction.on_commit(lambda: events.hang_up(session_id))
         transaction.on_commit(events.wake_runners)  # what was running there stops
+    forget_deleted()
     forget_freed_pages()
 
 

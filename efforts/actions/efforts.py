@@ -15,9 +15,9 @@ from efforts.domain.resolution import sounds_paused
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Effort, EffortState, Event, Turn, TurnLabel
-from efforts.snapshots import branch_turns
 from efforts.snapshots.expansion import price
 from efforts.snapshots.sources import read_effort_log
+from efforts.timelines import branch_turns
 
 from .names import checked_name, numbered, slug_of
 from .places import (

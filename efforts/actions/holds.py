@@ -12,7 +12,7 @@ from efforts.domain.lifecycle import UNFINISHED, EffortStatus, HoldEnd, HoldScop
 from efforts.errors import Refused
 from efforts.holds import Span, Target
 from efforts.models import Branch, EffortState, Event, Hold, Run
-from efforts.snapshots import branch_turns
+from efforts.timelines import branch_turns
 
 from .efforts import finished_turn
 from .places import Place, changing, known, slug_in, where_of

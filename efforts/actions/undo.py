@@ -10,8 +10,8 @@ from efforts import holds, labels
 from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState, Via
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, TurnLabel
-from efforts.snapshots import branch_turns
 from efforts.snapshots.sources import read_effort_log
+from efforts.timelines import branch_turns
 
 from .constraints import revoke_set
 from .efforts import check_affordable, check_expandable, finished_turn

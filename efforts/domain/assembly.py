@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .canonical import canonical_json, request_sha256
-from .conversation import MESSAGE_OVERHEAD, PRIMING, PastTurn
+from .conversation import MESSAGE_OVERHEAD, PRIMING, PastTurn, Recalled
 from .items import RULES, items_of
 from .layers import (
     Choice,
@@ -24,6 +24,7 @@ from .layers import (
 )
 from .pins import PINS_BEGIN, pin_parts
 from .plan import Layout, Plan, PlanInputs
+from .quotes import NOTES_END, block_lines
 from .rendering import (
     MARKS,
     Recipe,
@@ -42,7 +43,7 @@ CUT_CURRENT_SHARE = 0.75
 
 # The built-in engine knows these lines again by llm/builtin/prompt.py: both change together.
 CURRENT_LABEL = "[Conversation from turn {number}]"
-NOTES_BEGIN, NOTES_END = "[Notes for this turn, not from the user]", "[End of notes]"
+NOTES_BEGIN = "[Notes for this turn, not from the user]"
 STATE_LINES = {
     "active": "Active effort: {slugs}",
     "open": "Other open efforts: {slugs}",
@@ -65,6 +66,7 @@ def build(inputs: PlanInputs, choice: Choice) -> Plan:
         *pin_entries(inputs, choice, fragments),
         *headline_entries(choice, fragments),
         *(entry for layer in layers_of(inputs) for entry in layer_entries(layer, choice.of(layer), fragments)),
+        *recall_entries(inputs, choice, fragments),
         *this_turn(inputs, choice, fragments),
     ]
     sources = sources_of(inputs, fragments)
@@ -85,6 +87,7 @@ def build(inputs: PlanInputs, choice: Choice) -> Plan:
         request=request,
         request_sha256=request_sha256(request),
         inputs=inputs,
+        recalled=choice.recalled,
     )
 
 
@@ -119,6 +122,9 @@ def layer_entries(layer: Layer, kept: Kept, fragments: Fragments) -> Iterator[di
         visible = [message for turn in turns for message in turn.visible if message.id in kept.cuts]
         cuts = {str(message.id): cut_of(message, fragments) for message in visible}
         left = {str(turn.number): left_part(turn, kept, fragments) for turn in turns if left_of(turn, kept.left)}
+        recalled = {
+            str(turn.number): recall_part(quoted, fragments) for turn in turns if (quoted := kept.recalled_for(turn))
+        }
         labels = {str(first): [fragments.add(line) for line in lines]}
         yield {
             "section": layer.kind,
@@ -129,12 +135,25 @@ def layer_entries(layer: Layer, kept: Kept, fragments: Fragments) -> Iterator[di
             "cuts": cuts,
             # Only where there is any: the recipe of a plan that leaves nothing out stays as it was.
             **({"left": left} if left else {}),
+            **({"recalled": recalled} if recalled else {}),
         }
 
 
 def left_part(turn: PastTurn, kept: Kept, fragments: Fragments) -> dict[str, Any]:
     ids = [message.id for episode in left_of(turn, kept.left) for message in episode]
     return {"ids": ids, **fragments.add(left_line(turn, kept.left))}
+
+
+def recall_part(passages: Sequence[Recalled], fragments: Fragments) -> dict[str, Any]:
+    return {"r": fragments.add(canonical_json(block_lines(passages)))["f"]}
+
+
+def recall_entries(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
+    """What is recalled for this turn stands before its notes: it stays when they leave."""
+    label = gap_label(inputs, choice)
+    if choice.recalled:
+        parts = [*([fragments.add(label)] if label else []), recall_part(choice.recalled, fragments)]
+        yield {"role": "user", "section": "recall", "parts": parts}
 
 
 def this_turn(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
@@ -152,10 +171,15 @@ def notes(inputs: PlanInputs, choice: Choice) -> list[str]:
     stubs = [stub for layer in layers if not choice.of(layer).turns and (stub := layer.stub(choice.of(layer)))]
     lines = [*state_lines(inputs, choice), *stubs]
     noted = [NOTES_BEGIN, *lines, NOTES_END] if lines else []
-    # Readers count turns on from the last label; a cancelled number in between would shift what they cite.
-    shown = choice.of(layers[0]).turns
+    label = gap_label(inputs, choice)
+    return [*noted, *([label] if label and not choice.recalled else [])]
+
+
+def gap_label(inputs: PlanInputs, choice: Choice) -> str:
+    """Readers count turns on from the last label; a cancelled number in between would shift what they cite."""
+    shown = choice.of(layers_of(inputs)[0]).turns
     gap = not inputs.has_efforts and shown and inputs.current.number != shown[-1].number + 1
-    return [*noted, *([CURRENT_LABEL.format(number=inputs.current.number)] if gap else [])]
+    return CURRENT_LABEL.format(number=inputs.current.number) if gap else ""
 
 
 def state_lines(inputs: PlanInputs, choice: Choice) -> Iterator[str]:
@@ -210,8 +234,9 @@ def required_parts(required: Plan) -> tuple[tuple[str, int], ...]:
 
 def sources_of(inputs: PlanInputs, fragments: Fragments) -> Sources:
     pinned = (message for hold in inputs.holds if hold.turn for message in hold.turn.messages)
-    named = (inputs.current.user, *inputs.current.episodes, *pinned)
     past = (*inputs.past, *(turn for effort in inputs.efforts for turn in effort.turns))
+    recalled = (one.message for one in (*inputs.recalled, *(kept for turn in past for kept in turn.recalled)))
+    named = (inputs.current.user, *inputs.current.episodes, *pinned, *recalled)
     return Sources(
         fragments=fragments.texts,
         messages={message.id: message for message in named},
@@ -245,7 +270,7 @@ def layout_of(inputs: PlanInputs, choice: Choice) -> Layout:
     cuts = {layer.key: cut_at(layer, choice.of(layer)) for layer in layers}
     return Layout(
         base=inputs.base,
-        cuts={key: cut for key, cut in cuts.items() if cut.first_kept or cut.cut_through},
+        cuts={key: cut for key, cut in cuts.items() if any(cut.to_json())},
         headlines=tuple(headline.pointer for headline in choice.headlines),
         seen=max((headline.pointer for headline in inputs.headlines), default=0),
         block=block_start(inputs),

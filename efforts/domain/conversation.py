@@ -40,12 +40,36 @@ class LogMessage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Recalled:
+    """A passage of an earlier turn that was found for this one; of several the best stands first.
+
+    `start` and `end` are characters of the message's text, `said_on` an ISO date, `effort` the one its turn belongs to,
+    `why` sentences for people.
+    """
+
+    turn: int
+    message: LogMessage
+    start: int
+    end: int
+    said_on: str
+    effort: str = ""
+    score: float = 0.0
+    why: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return self.message.text[self.start : self.end]
+
+
+@dataclass(frozen=True, kw_only=True)
 class PastTurn:
     """A finished turn with the messages of the attempt that counts, the user's first."""
 
     number: int
     state: RunState
     messages: tuple[LogMessage, ...]
+    # What was recalled for it, and stood in its own prompt.
+    recalled: tuple[Recalled, ...] = ()
 
     @property
     def visible(self) -> tuple[LogMessage, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from .items import SYSTEM_TITLE, TOOLS_USED, title_of
 from .layers import runs_of
 from .pins import TURN
-from .plan import FINGERPRINT, Item
+from .plan import FINGERPRINT, NOTES, Item
 from .rendering import Recipe
 
 SUMMARISED = "Concluded: its summary stands for it now."
@@ -103,7 +103,7 @@ def difference(before: Made, now: Made) -> Difference:
 
 
 def is_log(item: Item) -> bool:
-    return item.turns is not None and item.section not in ("summary", "pin")
+    return item.turns is not None and item.section not in NOTES
 
 
 def effort_of(item: Item) -> str:

@@ -21,19 +21,24 @@ from .layers import (
     layers_of,
     left_of,
     pinned_efforts,
+    recalled_tokens,
     rule_line,
-    turn_tokens,
+    runs_of,
+    said_tokens,
+    span_title,
+    without_recalled,
 )
 from .pins import held_turns, is_among_pins, pin_items
 from .plan import FINGERPRINT, Cut, Item, PlanInputs
 from .reasons import Reason
+from .recall import recall_items
 from .rendering import Recipe, Sources, render_messages
 
 SYSTEM_TITLE = "System text and tools"
 RULES = "Rules"
 YOUR_MESSAGE = "Your message"
 TOOLS_USED = "Tools used in this turn"
-MOST_RUNS = 3
+RECALLED_FOR = "Recalled for {}"
 
 # Why the turns of a layer are in, by what the layer is.
 SHOWN: Mapping[str, Reason] = {
@@ -54,6 +59,7 @@ def items_of(
     yield from headline_items(inputs, choice)
     for layer in layers_of(inputs):
         yield from layer_items(inputs, layer, choice, recipe, sources)
+    yield from recall_items(inputs, choice)
     episodes = sum(message.cost for message in inputs.current.episodes)
     mine = (part for entry in recipe if entry["section"] == "turn" for part in entry.get("parts", ()))
     cut = any("cut" in part for part in mine)
@@ -107,11 +113,12 @@ def layer_items(inputs: PlanInputs, layer: Layer, choice: Choice, recipe: Recipe
         included = turns[-1] in kept.turns
         # What is left out is priced whole: that is the room it would take to bring it back.
         shown = kept if included else NOTHING
-        tokens = turn_tokens(inputs, turns, shown.cuts, shown.left)
+        tokens = said_tokens(inputs, turns, shown)
         span = (turns[0].number, turns[-1].number)
         sha = run_sha256(layer.key, span, recipe, sources)[:FINGERPRINT] if included else ""
         yield turn_item(inputs, layer, Kept(turns=turns).runs, tokens, reason, included=included, sha=sha)
         yield from left_items(layer, kept, turns if included else ())
+    yield from kept_items(inputs, layer, kept)
 
 
 def left_items(layer: Layer, kept: Kept, turns: Sequence[PastTurn]) -> Iterator[Item]:
@@ -124,6 +131,21 @@ def left_items(layer: Layer, kept: Kept, turns: Sequence[PastTurn]) -> Iterator[
                 tokens=sum(message.cost for episode in episodes for message in episode),
                 reason=Reason.TOOL_CALLS_OVER_BUDGET,
                 included=False,
+                values={"effort": layer.key} if layer.key else {},
+            )
+
+
+def kept_items(inputs: PlanInputs, layer: Layer, kept: Kept) -> Iterator[Item]:
+    """What was recalled for turns that are shown: it stands with them, or has left."""
+    standing = [turn for turn in kept.turns if kept.recalled_for(turn)]
+    for turns, reason in ((standing, Reason.RECALLED_BEFORE), (without_recalled(kept), Reason.RECALLED_BEFORE_LEFT)):
+        if turns:
+            yield Item(
+                section=layer.kind,
+                title=RECALLED_FOR.format(span_title(runs_of([turn.number for turn in turns])).lower()),
+                tokens=recalled_tokens(inputs, turns, NOTHING),
+                reason=reason,
+                included=reason == Reason.RECALLED_BEFORE,
                 values={"effort": layer.key} if layer.key else {},
             )
 
@@ -180,15 +202,6 @@ def turn_item(
 def title_of(runs: Sequence[tuple[int, int]], effort: str = "") -> str:
     title = span_title(runs)
     return f"{effort}: {title.lower()}" if effort else title
-
-
-def span_title(runs: Sequence[tuple[int, int]]) -> str:
-    """Turns of other efforts may stand in between; a few runs are named, of more only where they begin and end."""
-    if len(runs) > MOST_RUNS:
-        count = sum(last - first + 1 for first, last in runs)
-        return f"{count} turns from {runs[0][0]} to {runs[-1][1]}"
-    spans = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-    return f"Turn {spans}" if spans.isdecimal() else f"Turns {spans}"
 
 
 def run_sha256(effort: str, span: tuple[int, int], recipe: Recipe, sources: Sources) -> str:

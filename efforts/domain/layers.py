@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -18,9 +18,11 @@ from .conversation import (
     LogMessage,
     OlderTurns,
     PastTurn,
+    Recalled,
 )
 from .plan import Cut, PlanInputs
 from .policy import WINDOW_BLOCK
+from .quotes import block_text
 from .rendering import cut_text
 from .toolbox import FINDERS
 
@@ -43,6 +45,8 @@ EFFORT_STUB = "[Turns {first}-{last} of {slug} ({tokens} tokens) are not shown. 
 CUT = "[… {tokens} tokens in all, the middle is not shown. read_message({id}) shows it.]"
 LEFT = "[… {calls} of this turn, {tokens} tokens with results, not shown. read_message({first}) to ({last}) show them.]"
 FOLDED = "[… the result of {tool}, {tokens} tokens, was shown in its own turn. Call it again to see it.]"
+# Runs of turns that a title names; of more only where they begin and end.
+MOST_RUNS = 3
 # A shorter result is not worth a line that says it was there.
 SHORT = 40
 RULE = "{number}. {text}"
@@ -98,12 +102,17 @@ class Layer:
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """The newest run of a layer's turns that is shown, oldest first; the messages in it that are cut; and those of tool
-    calls with their results that are left out of a turn too large to be shown whole."""
+    """The newest run of a layer's turns that is shown, oldest first; the messages in it that are cut; those of tool
+    calls with their results that are left out of a turn too large to be shown whole; and the number of the newest turn
+    without what was recalled for it."""
 
     turns: tuple[PastTurn, ...] = ()
     cuts: frozenset[int] = frozenset()
     left: frozenset[int] = frozenset()
+    recall_through: int = 0
+
+    def recalled_for(self, turn: PastTurn) -> tuple[Recalled, ...]:
+        return turn.recalled if turn.number > self.recall_through else ()
 
     @property
     def runs(self) -> tuple[tuple[int, int], ...]:
@@ -115,6 +124,15 @@ def runs_of(numbers: Sequence[int]) -> tuple[tuple[int, int], ...]:
     firsts = [number for before, number in pairwise([-1, *numbers]) if number != before + 1]
     lasts = [number for number, after in pairwise([*numbers, -1]) if after != number + 1]
     return tuple(zip(firsts, lasts, strict=True))
+
+
+def span_title(runs: Sequence[tuple[int, int]]) -> str:
+    """Turns of other efforts may stand in between; a few runs are named, of more only where they begin and end."""
+    if len(runs) > MOST_RUNS:
+        count = sum(last - first + 1 for first, last in runs)
+        return f"{count} turns from {runs[0][0]} to {runs[-1][1]}"
+    spans = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    return f"Turn {spans}" if spans.isdecimal() else f"Turns {spans}"
 
 
 NOTHING = Kept()
@@ -130,11 +148,13 @@ class Pinned:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What is sent beside the required: pins, of each layer, by key, a run of turns, and headlines in their order."""
+    """What is sent beside the required: pins, of each layer, by key, a run of turns, headlines in their order, and what
+    is recalled, the best first."""
 
     layers: Mapping[str, Kept] = field(default_factory=dict)
     headlines: tuple[Headline, ...] = ()
     pins: tuple[Pinned, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
 
     def of(self, layer: Layer) -> Kept:
         return self.layers.get(layer.key, NOTHING)
@@ -195,27 +215,22 @@ def effort_layer(effort: EffortLog) -> Layer:
 
 
 def whole(inputs: PlanInputs, layer: Layer) -> Kept:
-    return with_cuts(inputs, layer.turns, 0, None)
+    return with_cuts(inputs, Kept(turns=layer.turns), 0, None)
 
 
-def with_cuts(
-    inputs: PlanInputs,
-    turns: Sequence[PastTurn],
-    through: int,
-    room: int | None,
-    left: frozenset[int] = frozenset(),
-) -> Kept:
+def with_cuts(inputs: PlanInputs, kept: Kept, through: int, room: int | None) -> Kept:
     """Cut the large messages up to the id `through`, and more, oldest first, until the turns fit `room` tokens."""
-    messages = [message for turn in turns for message in turn.visible if message.id not in left]
+    messages = [message for turn in kept.turns for message in turn.visible if message.id not in kept.left]
     cuts = {message.id for message in messages if folds(message)}
-    excess = 0 if room is None else turn_tokens(inputs, turns, cuts, left) - room
+    folded = replace(kept, cuts=frozenset(cuts))
+    excess = 0 if room is None else turn_tokens(inputs, kept.turns, folded) - room
     for message in messages:
         gain = 0 if message.id in cuts else message.tokens - cut_tokens(inputs, message)
         # What was cut before stays cut, or the prompt would change in its middle.
         if gain > 0 and (message.id <= through or excess > 0):
             cuts.add(message.id)
             excess -= gain
-    return Kept(turns=tuple(turns), cuts=frozenset(cuts), left=left)
+    return replace(kept, cuts=frozenset(cuts))
 
 
 def layer_tokens(inputs: PlanInputs, layer: Layer, kept: Kept) -> int:
@@ -225,18 +240,22 @@ def layer_tokens(inputs: PlanInputs, layer: Layer, kept: Kept) -> int:
     lines = [layer.label(first) for first, _ in kept.runs]
     if stub := layer.stub(kept):
         lines.append(stub)
-    return turn_tokens(inputs, kept.turns, kept.cuts, kept.left) + sum(inputs.count(line) + 1 for line in lines)
+    return turn_tokens(inputs, kept.turns, kept) + sum(inputs.count(line) + 1 for line in lines)
 
 
-def turn_tokens(
-    inputs: PlanInputs,
-    turns: Sequence[PastTurn],
-    cuts: frozenset[int] | set[int],
-    left: frozenset[int] = frozenset(),
-) -> int:
-    shown = (message for turn in turns for message in turn.visible if message.id not in left)
-    said = sum((cut_tokens(inputs, m) if m.id in cuts else m.tokens) + MESSAGE_OVERHEAD for m in shown)
-    return said + sum(inputs.count(line) + 1 for turn in turns if left and (line := left_line(turn, left)))
+def turn_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], kept: Kept) -> int:
+    """Of turns, as `kept` has them: what was said, and what was recalled for them."""
+    return said_tokens(inputs, turns, kept) + recalled_tokens(inputs, turns, kept)
+
+
+def said_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], kept: Kept) -> int:
+    shown = (message for turn in turns for message in turn.visible if message.id not in kept.left)
+    said = sum((cut_tokens(inputs, m) if m.id in kept.cuts else m.tokens) + MESSAGE_OVERHEAD for m in shown)
+    return said + sum(inputs.count(line) + 1 for turn in turns if kept.left and (line := left_line(turn, kept.left)))
+
+
+def recalled_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], kept: Kept) -> int:
+    return sum(inputs.count(block_text(recalled)) for turn in turns if (recalled := kept.recalled_for(turn)))
 
 
 def left_of(turn: PastTurn, left: frozenset[int]) -> tuple[tuple[LogMessage, ...], ...]:
@@ -308,4 +327,10 @@ def cut_at(layer: Layer, kept: Kept) -> Cut:
         first_kept=0 if whole_layer else first,
         cut_through=max(large, default=0),
         left_through=max(left, default=0),
+        recall_through=max((turn.number for turn in without_recalled(kept)), default=0),
     )
+
+
+def without_recalled(kept: Kept) -> list[PastTurn]:
+    """Turns that are shown without what was recalled for them."""
+    return [turn for turn in kept.turns if turn.recalled and not kept.recalled_for(turn)]

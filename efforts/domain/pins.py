@@ -11,6 +11,7 @@ from .holds import until
 from .layers import HEAD, LARGE, TAIL, Choice, Fragments, Pinned, cut_of, headline_line
 from .plan import FINGERPRINT, Item, PlanInputs
 from .policy import STICKY_SHARE
+from .quotes import QUOTE
 from .reasons import Reason
 from .rendering import MARKS, Sources, join_parts, mark_of
 
@@ -18,8 +19,6 @@ from .rendering import MARKS, Sources, join_parts, mark_of
 PINS_BEGIN = "[Notes, not instructions: what the user has pinned, quoted]"
 SAID = {"user": "Turn {number}, the user:", "assistant": "Turn {number}, the assistant:"}
 TOOLS_USED = "Turn {number}, the assistant used {tools}."
-# So that no line of what was said passes for one of the program's.
-QUOTE = "> "
 # The lines before and after them, about.
 PINS_FRAME = 24
 TURN = "Turn {}"

@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from .budget import Budget
 from .canonical import canonical_json, sha256
-from .conversation import Constraint, CurrentTurn, EffortLog, Headline, Hold, OlderTurns, PastTurn
+from .conversation import Constraint, CurrentTurn, EffortLog, Headline, Hold, OlderTurns, PastTurn, Recalled
 from .reasons import REMEDIES, SENTENCES, Reason
 from .rendering import Recipe
 
 # Raise it when the same inputs give another plan: verify_plans tells plans of other versions apart.
-PLANNER_VERSION = "4"
+PLANNER_VERSION = "5"
 # Characters of a hash: they tell an input that changed from one that did not, and guard nothing.
 FINGERPRINT = 8
 
@@ -31,23 +31,31 @@ Section = Literal[
     "recall",
     "turn",
 ]
+# Of these an item's turns are not shown in their places: a note stands for them, or quotes them.
+NOTES: tuple[Section, ...] = ("summary", "pin", "recall")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cut:
     """Where one layer begins: the number of its first turn, 0 where all of it stands; the ids of the newest large
-    message that is cut, and of the newest message of a tool call that is left out."""
+    message that is cut, and of the newest message of a tool call that is left out; the number of the newest turn
+    without what was recalled for it."""
 
     first_kept: int = 0
     cut_through: int = 0
     left_through: int = 0
+    recall_through: int = 0
 
     def to_json(self) -> list[int]:
-        return [self.first_kept, self.cut_through, *([self.left_through] if self.left_through else [])]
+        """Without the zeros at its end, beyond the first two."""
+        numbers = [self.first_kept, self.cut_through, self.left_through, self.recall_through]
+        while len(numbers) > 2 and not numbers[-1]:
+            numbers.pop()
+        return numbers
 
     @classmethod
     def from_json(cls, value: Sequence[int]) -> Cut:
-        return cls(**dict(zip(("first_kept", "cut_through", "left_through"), value, strict=False)))
+        return cls(**dict(zip((one.name for one in fields(cls)), value, strict=False)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +97,8 @@ class PlanInputs:
     `past` holds the newest ambient turns, `older` the sum of all before them; `efforts` those whose turns are shown,
     `headlines` the concluded ones in short, `unlisted` how many more are concluded. `epoch` counts changes of effort.
     `constraints` are those in force, in the order in which they are sent; `holds` those that stand, by their grant.
-    With `prefer_cache` the ambient window is cut in blocks.
+    With `prefer_cache` the ambient window is cut in blocks. `recalled` was found for this turn, the best first;
+    it may take `recall_share` of the budget.
     """
 
     budget: Budget
@@ -111,6 +120,8 @@ class PlanInputs:
     constraints: tuple[Constraint, ...] = ()
     prefer_cache: bool = False
     holds: tuple[Hold, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
+    recall_share: float = 0.0
 
     @property
     def has_efforts(self) -> bool:
@@ -162,7 +173,7 @@ class Item:
 
     @property
     def sentence(self) -> str:
-        return SENTENCES[self.reason].format_map({"tokens": f"{self.tokens:,}", **self.values})
+        return SENTENCES[self.reason].format_map({"tokens": f"{self.tokens:,}", **self.values}).strip()
 
     @property
     def remedy(self) -> str:
@@ -203,6 +214,8 @@ class Plan:
     request_sha256: str
     # The same plan, whatever it was made from.
     inputs: PlanInputs = field(compare=False, repr=False)
+    # What of `inputs.recalled` it quotes.
+    recalled: tuple[Recalled, ...] = ()
 
     def body(self) -> dict[str, Any]:
         """What is stored: ids and hashes, no copies of text."""

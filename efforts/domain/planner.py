@@ -34,6 +34,8 @@ from .layers import (
 )
 from .pins import fit_pins, pins_tokens, sticky_cap, unshown
 from .plan import Cut, Plan, PlanInputs, RequiredTooLarge
+from .quotes import block_text
+from .recall import fit_recalled, recall_demand, recall_room
 
 # When the budget forces turns or messages out, this share of it is freed, so that the next turns need no new cut.
 HEADROOM = 0.3
@@ -74,8 +76,10 @@ def expansion_price(inputs: PlanInputs, slug: str) -> tuple[int, int]:
 def expansion_room(inputs: PlanInputs) -> int:
     """Tokens that are free for one more expansion; below 0 where more is expanded than has room."""
     room = room_of(inputs)
-    sticky = [pin for pin in fill(inputs, room).pins if pin.hold.is_sticky]
-    cap = int(max(room - pins_tokens(inputs, sticky), 0) * CAPS["expanded"])
+    choice = fill(inputs, room)
+    sticky = [pin for pin in choice.pins if pin.hold.is_sticky]
+    room -= pins_tokens(inputs, sticky) + inputs.count(block_text(choice.recalled))
+    cap = int(max(room, 0) * CAPS["expanded"])
     return cap - sum(log_tokens(inputs).values())
 
 
@@ -95,10 +99,20 @@ def log_tokens(inputs: PlanInputs) -> dict[str, int]:
 
 
 def fill(inputs: PlanInputs, room: int) -> Choice:
+    """With what is recalled, which has its room before the layers: of what they show nothing is recalled."""
+    choice = fill_layers(inputs, room, 0)
+    wanted = recall_demand(inputs, choice)
+    if not wanted:
+        return choice
+    choice = fill_layers(inputs, room, wanted)
+    return replace(choice, recalled=fit_recalled(inputs, choice, recall_room(inputs, wanted, room, choice.pins)))
+
+
+def fill_layers(inputs: PlanInputs, room: int, recalling: int) -> Choice:
     """Pins that no layer shows stand in the notes. What they take there can push out turns that are pinned too."""
     noted: set[int] = set()
     while True:
-        choice = fill_beside(inputs, room, noted)
+        choice = fill_beside(inputs, room, noted, recalling)
         missing = unshown(inputs, choice)
         if missing <= noted:
             # With less room a layer may be cut otherwise, and show what it did not before.
@@ -106,12 +120,12 @@ def fill(inputs: PlanInputs, room: int) -> Choice:
         noted |= missing
 
 
-def fill_beside(inputs: PlanInputs, room: int, noted: Collection[int]) -> Choice:
-    """`noted`: ids of the holds that are to stand in the notes."""
+def fill_beside(inputs: PlanInputs, room: int, noted: Collection[int], recalling: int) -> Choice:
+    """`noted`: ids of the holds that are to stand in the notes; `recalling`: tokens that recall could use."""
     holds = [hold for hold in inputs.holds if hold.id in noted]
     sticky = fit_pins(inputs, [hold for hold in holds if hold.is_sticky], min(sticky_cap(inputs), room))
     leases = [hold for hold in holds if not hold.is_sticky]
-    room -= pins_tokens(inputs, sticky)
+    room -= pins_tokens(inputs, sticky) + recall_room(inputs, recalling, room, sticky)
     layout = inputs.layout.under(inputs.base)
     layers = layers_of(inputs)
     cuts = {layer.key: begun(inputs, layer, layout.cuts.get(layer.key, Cut())) for layer in layers}
@@ -146,7 +160,8 @@ def stand(inputs: PlanInputs, layer: Layer, cut: Cut) -> Kept:
     turns = tuple(turn for turn in layer.turns if turn.number >= cut.first_kept)
     episodes = (episode for turn in turns for episode in turn.episodes)
     left = {message.id for episode in episodes for message in episode if episode[0].id <= cut.left_through}
-    return with_cuts(inputs, turns, cut.cut_through, None, frozenset(left))
+    kept = Kept(turns=turns, left=frozenset(left), recall_through=cut.recall_through)
+    return with_cuts(inputs, kept, cut.cut_through, None)
 
 
 def fit(inputs: PlanInputs, layer: Layer, standing: Kept, room: int, through: int) -> Kept:
@@ -155,7 +170,10 @@ def fit(inputs: PlanInputs, layer: Layer, standing: Kept, room: int, through: in
         return standing
     # Cutting just enough would mean to cut again at the next turn, and each cut has the model read all of it anew.
     roomy = room - min(int(inputs.budget.effective * HEADROOM), room // 2)
-    cut = with_cuts(inputs, standing.turns, through, roomy, standing.left)
+    standing = without_oldest(inputs, layer, standing, roomy)
+    if layer_tokens(inputs, layer, standing) <= room:
+        return standing
+    cut = with_cuts(inputs, standing, through, roomy)
     # Messages before turns: of a cut message the beginning and end are still there.
     if layer_tokens(inputs, layer, cut) <= room:
         return cut
@@ -163,8 +181,18 @@ def fit(inputs: PlanInputs, layer: Layer, standing: Kept, room: int, through: in
     # Rather no headroom than no turns at all.
     for within in (roomy, room):
         if kept := newest_run(inputs, layer, replace(standing, cuts=all_cut), within):
-            return with_cuts(inputs, kept, through, roomy, standing.left)
+            return with_cuts(inputs, replace(standing, turns=kept), through, roomy)
     return part_of_turn(inputs, layer, standing, room)
+
+
+def without_oldest(inputs: PlanInputs, layer: Layer, standing: Kept, room: int) -> Kept:
+    """Without what was recalled for its oldest turns, as far as the room demands: it can be found again."""
+    for turn in standing.turns:
+        if layer_tokens(inputs, layer, standing) <= room:
+            break
+        if turn.recalled:
+            standing = replace(standing, recall_through=max(turn.number, standing.recall_through))
+    return standing
 
 
 def part_of_turn(inputs: PlanInputs, layer: Layer, standing: Kept, room: int) -> Kept:
@@ -172,7 +200,7 @@ def part_of_turn(inputs: PlanInputs, layer: Layer, standing: Kept, room: int) ->
     left = set(standing.left)
     for episode in standing.turns[-1].episodes if standing.turns else ():
         left |= {message.id for message in episode}
-        kept = with_cuts(inputs, standing.turns[-1:], 0, 0, frozenset(left))
+        kept = with_cuts(inputs, replace(standing, turns=standing.turns[-1:], left=frozenset(left)), 0, 0)
         if layer_tokens(inputs, layer, kept) <= room:
             return kept
     return NOTHING
@@ -182,7 +210,7 @@ def newest_run(inputs: PlanInputs, layer: Layer, standing: Kept, room: int) -> t
     kept: list[PastTurn] = []
     after = 0
     for turn in reversed(standing.turns):
-        room -= turn_tokens(inputs, (turn,), standing.cuts, standing.left)
+        room -= turn_tokens(inputs, (turn,), standing)
         # A turn that the next one does not follow stands under a label of its own.
         room -= 0 if turn.number + 1 == after else inputs.count(layer.label(turn.number)) + 1
         # Not `continue`: an older turn must not stand where a newer one is missing.
@@ -260,9 +288,13 @@ def shed(inputs: PlanInputs, choice: Choice) -> Choice:
         return replace(choice, headlines=tuple(one for one in choice.headlines if one is not oldest))
     if any(not pin.hold.is_sticky for pin in choice.pins):
         return replace(choice, pins=choice.pins[:-1])
+    if choice.recalled:
+        return replace(choice, recalled=choice.recalled[:-1])
     filled = [layer for layer in layers_of(inputs) if choice.of(layer).turns]
     if not filled:
         return replace(choice, pins=choice.pins[:-1])
     last = max(filled, key=lambda layer: (ORDER.index(layer.kind), -layer.active_turn, layer.key))
     kept = choice.of(last)
-    return replace(choice, layers={**choice.layers, last.key: replace(kept, turns=kept.turns[1:])})
+    quoting = [turn.number for turn in kept.turns if kept.recalled_for(turn)]
+    less = replace(kept, recall_through=quoting[0]) if quoting else replace(kept, turns=kept.turns[1:])
+    return replace(choice, layers={**choice.layers, last.key: less})

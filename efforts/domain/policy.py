@@ -1,11 +1,46 @@
 """The policy table: the one place for thresholds that are counted in turns or in hours, and for shares of a budget."""
 
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ContextMode(StrEnum):
+    """How much of what was said earlier a message may bring back by itself."""
+
+    OFF = "off"
+    LIGHT = "light"
+    HEAVY = "heavy"
+
+    @property
+    def label(self) -> str:
+        return self.capitalize()
+
+    @property
+    def meaning(self) -> str:
+        return MEANINGS[self]
+
+    @property
+    def next(self) -> ContextMode:
+        """The one that the chip and its key change to."""
+        modes = list(ContextMode)
+        return modes[(modes.index(self) + 1) % len(modes)]
+
+
+MEANINGS = {
+    ContextMode.OFF: "nothing that was said earlier is recalled",
+    ContextMode.LIGHT: "the best passages are recalled, up to a fifth of the budget",
+    ContextMode.HEAVY: "whole exchanges are recalled, up to two fifths of the budget",
+}
+
 # Turns and not messages or lines, so that one long reply does not push out all others.
 AMBIENT_WINDOW = 10
 # What is left of a full window that is cut in blocks: 6 of 10 turns.
 WINDOW_BLOCK = 0.6
 # Of the effective budget: what sticky pins may take at most.
 STICKY_SHARE = 0.25
+# Of the effective budget: what is recalled for a message may take at most.
+RECALL_SHARES = {ContextMode.OFF: 0.0, ContextMode.LIGHT: 0.2, ContextMode.HEAVY: 0.4}
 # What the page offers for a while, in turns.
 PIN_TURNS, PIN_UNREFERENCED = 5, 3
 # An open effort without a turn for so long is offered for concluding.

@@ -34,6 +34,11 @@ class Reason(StrEnum):
     AMONG_PINS = "among_pins"
     PIN_OVER_CAP = "pin_over_cap"
     LEASE_OVER_BUDGET = "lease_over_budget"
+    RECALLED = "recalled"
+    RECALL_SHOWN = "recall_shown"
+    RECALL_OVER_CAP = "recall_over_cap"
+    RECALLED_BEFORE = "recalled_before"
+    RECALLED_BEFORE_LEFT = "recalled_before_left"
 
 
 SENTENCES: dict[Reason, str] = {
@@ -64,6 +69,11 @@ SENTENCES: dict[Reason, str] = {
     Reason.AMONG_PINS: "Stands among the pins, and is not sent twice.",
     Reason.PIN_OVER_CAP: "Pinned, but pins may take a quarter of the budget, {cap} tokens, and others fill it.",
     Reason.LEASE_OVER_BUDGET: "Pinned {until}, but what comes first leaves no room for it.",
+    Reason.RECALLED: "Recalled for this message, quoted. {why}",
+    Reason.RECALL_SHOWN: "Found for this message, and in the prompt already.",
+    Reason.RECALL_OVER_CAP: "Found for this message, but better ones fill the room for recall, {cap} tokens at most.",
+    Reason.RECALLED_BEFORE: "Passages that were recalled for these turns, kept with them.",
+    Reason.RECALLED_BEFORE_LEFT: "Passages that were recalled for earlier turns leave first when the budget is full.",
 }
 
 REMEDIES: dict[Reason, str] = {
@@ -77,4 +87,7 @@ REMEDIES: dict[Reason, str] = {
     Reason.AMONG_PINS: "Nothing is missing: see the pins.",
     Reason.PIN_OVER_CAP: "Needs {tokens} more tokens: unpin another, or raise the budget in the settings.",
     Reason.LEASE_OVER_BUDGET: "Needs {tokens} more tokens: pin it for good, or raise the budget in the settings.",
+    Reason.RECALL_SHOWN: "Nothing is missing: it is not sent twice.",
+    Reason.RECALL_OVER_CAP: "Needs {tokens} more tokens: raise the budget, or set the context mode to Heavy.",
+    Reason.RECALLED_BEFORE_LEFT: "Ask again: it is looked for anew. Or raise the budget in the settings.",
 }

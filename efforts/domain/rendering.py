@@ -3,12 +3,14 @@
 A recipe is JSON: a list of entries, each one of
   {"role": r, "parts": [part, ...]}                one message put together from parts
   {"turns": [first, last], "labels": {number: [part, ...]}, "marks": {mark: sha256}, "cuts": {message id: cut},
-   "left"?: {number: {"ids": [message id], "f": sha256}}}
+   "left"?: {number: {"ids": [message id], "f": sha256}}, "recalled"?: {number: part}}
                                                    finished turns in their own roles, a label before a turn's text; of
-                                                   messages that are left out a line after the user's
+                                                   messages that are left out a line after the user's; before it
+                                                   what was recalled for the turn
   {"messages": [id, ...]}                          log messages as they are
-where a part is {"f": sha256} (a fragment), {"l": sha256} (a fragment that lists others, a line each) or
-{"m": message id, "cut"?: cut, "quote"?: mark before each of its lines}, and a cut is
+where a part is {"f": sha256} (a fragment), {"l": sha256} (a fragment that lists others, a line each),
+{"r": sha256} (a fragment that lists lines and parts of messages) or
+{"m": message id, "span"?: [start, end], "cut"?: cut, "quote"?: mark before each of its lines}, and a cut is
 {"head": characters, "tail": characters, "f": sha256 of the line that stands between}.
 """
 
@@ -62,6 +64,14 @@ def schemas(tools: str | list[str], fragments: Mapping[str, str]) -> list[Any]:
     return [json.loads(fragments[sha]) for sha in tools]
 
 
+def named_messages(recipe: Recipe, fragments: Mapping[str, str]) -> set[int]:
+    """Ids of the messages that a recipe names by themselves, beside those of its turns."""
+    parts = [part for entry in recipe for part in (*entry.get("parts", ()), *entry.get("recalled", {}).values())]
+    listed = (line for part in parts if "r" in part for line in json.loads(fragments[part["r"]]))
+    named = (part for part in (*parts, *listed) if isinstance(part, dict) and "m" in part)
+    return {part["m"] for part in named} | {id for entry in recipe for id in entry.get("messages", ())}
+
+
 def render_messages(recipe: Recipe, sources: Sources) -> Iterator[dict[str, Any]]:
     for entry in recipe:
         if "parts" in entry:
@@ -91,9 +101,13 @@ def render_turn(turn: PastTurn, entry: dict[str, Any], sources: Sources) -> Iter
         text = cut_text(message.text, cut, sources.fragments) if cut else message.text
         rendered.append(chat_message(message, text))
     label = join_parts(entry["labels"].get(str(turn.number), []), sources)
-    # A turn begins with the user's message, so that a label needs no message of its own.
     after = sources.fragments[left["f"]] if left else ""
-    rendered[0]["content"] = join_texts([label, rendered[0]["content"], after], "\n")
+    rendered[0]["content"] = join_texts([rendered[0]["content"], after], "\n")
+    if recalled := entry.get("recalled", {}).get(str(turn.number)):
+        # A message of its own, as in the turn it was recalled for: the same bytes, whatever stands beside it.
+        rendered.insert(0, {"role": "user", "content": part_text(recalled, sources)})
+    # A turn begins with a message of the user's side, so that a label needs none of its own.
+    rendered[0]["content"] = join_texts([label, rendered[0]["content"]], "\n")
     mark = mark_of(turn)
     if mark:
         rendered += marked(rendered.pop(), sources.fragments[entry["marks"][mark]])
@@ -154,10 +168,18 @@ def part_text(part: dict[str, Any], sources: Sources) -> str:
     if "l" in part:
         listed = json.loads(sources.fragments[part["l"]])
         return join_texts((sources.fragments[sha] for sha in listed), "\n")
+    if "r" in part:
+        return listed_text(json.loads(sources.fragments[part["r"]]), sources)
     text = sources.messages[part["m"]].text
+    if "span" in part:
+        text = text[slice(*part["span"])]
     if "cut" in part:
         text = cut_text(text, part["cut"], sources.fragments)
     return quoted(text, part["quote"]) if "quote" in part else text
+
+
+def listed_text(lines: Iterable[str | dict[str, Any]], sources: Sources) -> str:
+    return join_texts((line if isinstance(line, str) else part_text(line, sources) for line in lines), "\n")
 
 
 def quoted(text: str, mark: str) -> str:

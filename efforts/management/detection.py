@@ -13,6 +13,7 @@ import efforts
 from efforts import labels
 from efforts.actions.pointers import set_pointer
 from efforts.domain.lifecycle import EffortStatus, SummaryState, Via
+from efforts.domain.policy import ContextMode
 from efforts.example import add_turn
 from efforts.llm.builtin.terms import terms
 from efforts.models import Branch, Effort, EffortState, Endpoint, Message, Session, Turn, TurnLabel
@@ -91,6 +92,8 @@ def pairs(log: list[list[str]]) -> tuple[tuple[str, str], ...]:
 
 def build(session: Session, case: Case) -> Branch:
     """The rows of the state before the message; the active effort was talked of last, before the small talk."""
+    # What the model does is measured; recall would answer before it can search.
+    Session.objects.filter(pk=session.pk).update(context_mode=ContextMode.OFF)
     branch = main_branch(session)
     for entry in sorted(case.efforts, key=lambda entry: (entry["status"] == "open", entry["active"])):
         add_effort(branch, entry)

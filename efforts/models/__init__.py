@@ -5,6 +5,7 @@ from .effort import ContextPointer, Effort, EffortState, PointerTurn
 from .endpoint import Endpoint
 from .event import AccountEvent, Event
 from .hold import Hold
+from .passage import Frequency, Passage
 from .plan import ContextPlan, Fragment
 from .record import RetrievalItem, RetrievalSet, ToolTrace, Verdict
 from .session import Branch, Session
@@ -21,8 +22,10 @@ __all__ = [
     "Endpoint",
     "Event",
     "Fragment",
+    "Frequency",
     "Hold",
     "Message",
+    "Passage",
     "PointerTurn",
     "RetrievalItem",
     "RetrievalSet",

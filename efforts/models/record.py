@@ -63,6 +63,8 @@ class RetrievalSet(models.Model):
     strategy = models.CharField(max_length=40, help_text="What ranked, with its version.")
     params = models.JSONField(default=dict)
     found = models.PositiveIntegerField(help_text="Hits, of which the first are kept here.")
+    why = models.TextField(blank=True, help_text="Of automatic recall: why it looked, or why not.")
+    tokens = models.PositiveIntegerField(default=0, help_text="Of what the prompt quotes of it.")
     result_hash = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -81,6 +83,9 @@ class RetrievalItem(models.Model):
     turn = models.ForeignKey("Turn", models.CASCADE, null=True, blank=True, related_name="+")
     message = models.ForeignKey("Message", models.CASCADE, null=True, blank=True, related_name="+")
     effort = models.ForeignKey("Effort", models.CASCADE, null=True, blank=True, related_name="+")
+    start = models.PositiveIntegerField(null=True, blank=True, help_text="Of a passage: its first character.")
+    end = models.PositiveIntegerField(null=True, blank=True)
+    included = models.BooleanField(default=False, help_text="Whether the prompt quotes it.")
     score = models.FloatField()
     why = models.JSONField(default=list, help_text="Sentences for people.")
 

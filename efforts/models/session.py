@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from efforts.domain.budget import DEFAULT_BUDGET
 from efforts.domain.lineage import Ancestor, owner_of
-from efforts.domain.policy import AMBIENT_WINDOW
+from efforts.domain.policy import AMBIENT_WINDOW, ContextMode
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -37,6 +37,12 @@ class Session(models.Model):
     ambient_window = models.PositiveSmallIntegerField(default=AMBIENT_WINDOW, help_text="Turns.")
     prefer_cache = models.BooleanField(
         default=False, help_text="Cut the window in blocks, so that prompts keep their beginning."
+    )
+    context_mode = models.CharField(
+        max_length=5,
+        choices=[(mode.value, mode.label) for mode in ContextMode],
+        default=ContextMode.LIGHT,
+        help_text="How much of what was said earlier a message brings back by itself.",
     )
     event_seq = models.PositiveBigIntegerField(default=0, help_text="Number of the last event.")
     quiet_notices = models.BooleanField(default=False, help_text="Fold what the program notes between the turns.")
@@ -114,3 +120,7 @@ class Branch(models.Model):
         """Of a page of this branch; those of the main branch do not name it."""
         branch = [self.pk] if self.parent_id else []
         return reverse(name, args=[self.session_id, *branch, *args])
+
+    def address_of_turn(self, number: int) -> str:
+        """Of the page on which that turn stands last, however far back it is."""
+        return f"{self.address('log')}?before={number + 1}#turn-{number}"

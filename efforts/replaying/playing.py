@@ -15,7 +15,7 @@ from typing import Any
 from efforts.domain.budget import Budget
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import CurrentTurn, EffortLog, Headline, LogMessage, OlderTurns, PastTurn, Role
-from efforts.domain.extractive import summarise
+from efforts.domain.details import headline
 from efforts.domain.lifecycle import RunState
 from efforts.domain.plan import Layout, Plan, PlanInputs, RequiredTooLarge
 from efforts.domain.planner import plan
@@ -78,7 +78,7 @@ class Player:
 
     def conclude(self, summary: str) -> None:
         done = self.active or []
-        text = summary or summarise(source_of(done), name=self.slug, count=self.settings.count)
+        text = summary or headline(source_of(done), name=self.slug, count=self.settings.count)
         pointer, turns = len(self.headlines) + 1, (done[0].number, done[-1].number)
         self.headlines.append(Headline(pointer=pointer, slug=self.slug, text=text, turns=turns))
         self.active = None

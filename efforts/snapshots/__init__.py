@@ -5,7 +5,6 @@ from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, effo
 from .health import ModelHealth, model_health
 from .holds import HoldsView, HoldView, holds_view, standing_holds, with_pins
 from .inspection import DifferenceView, RawRequest, compared, raw_request
-from .layers import branch_events, branch_plans, branch_turns
 from .notices import NoticeGroup, NoticeView
 from .outcomes import OutcomeView, outcome_of
 from .pages import ChatPage, PartView, TurnView, chat_page, turn_view
@@ -39,9 +38,6 @@ __all__ = [
     "TurnView",
     "WhatIf",
     "WhereView",
-    "branch_events",
-    "branch_plans",
-    "branch_turns",
     "chat_page",
     "compared",
     "constraints_view",

@@ -13,8 +13,8 @@ from django.db.models import Max
 from efforts.domain.lifecycle import UNFINISHED, RunState
 from efforts.domain.lineage import last_common_turn
 from efforts.models import Branch, Run
+from efforts.timelines import branch_turns
 
-from .layers import branch_turns
 from .pages import TurnView, turn_views
 
 # Turns of each side of a comparison on one page.

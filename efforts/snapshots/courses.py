@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from efforts.domain.course import STEPS, Course, Happening, course_of
 from efforts.models import Branch, Event, Run
-
-from .layers import branch_events
+from efforts.timelines import branch_events
 
 
 def course_at(branch: Branch, number: int) -> tuple[Course, int]:

@@ -11,7 +11,7 @@ from efforts.domain.planner import budget_for, expansion_price, expansion_room, 
 from efforts.errors import Refused
 from efforts.models import Branch, EffortState, Run
 
-from .planning import chosen_settings, current_turn, draft_turn, plan_inputs
+from .planning import chosen_settings, draft_turn, plan_inputs, run_inputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +72,6 @@ def expanded_slugs(branch: Branch) -> set[str]:
 
 
 def inputs_with(branch: Branch, run: Run | None, expanded: set[str]) -> PlanInputs:
-    chosen = run.settings if run else chosen_settings(branch.session)
-    current = current_turn(run) if run else draft_turn(branch, "")
-    return plan_inputs(branch, chosen, current=current, expanded=expanded)
+    if run:
+        return run_inputs(run, expanded=expanded)
+    return plan_inputs(branch, chosen_settings(branch.session), current=draft_turn(branch, ""), expanded=expanded)

@@ -15,6 +15,8 @@ from efforts.models import Branch, ContextPlan, RetrievalItem, RetrievalSet, Run
 
 # Whoever changes the shape of a line raises it.
 VERSION = 1
+# Of a retrieval's params those that hold the words of its query.
+WORDS = ("terms", "corrected")
 # Plans in memory at a time.
 CHUNK = 100
 
@@ -110,8 +112,11 @@ def retrieval_of(found: RetrievalSet) -> dict[str, Any]:
         "query_hash": found.query_hash,
         "snapshot": found.snapshot,
         "strategy": found.strategy,
-        "params": found.params,
+        # A secret is known by its shape: in the query it is masked, and among the words by themselves it would not be.
+        "params": {name: value for name, value in found.params.items() if name not in WORDS},
         "found": found.found,
+        "why": found.why,
+        "quoted_tokens": found.tokens,
         "result_hash": found.result_hash,
         "items": [hit_of(item) for item in found.items.all()],
     }
@@ -123,6 +128,9 @@ def hit_of(item: RetrievalItem) -> dict[str, Any]:
         "turn": item.turn.number if item.turn else None,
         "message": item.message_id,
         "effort": item.effort.slug if item.effort else None,
+        "start": item.start,
+        "end": item.end,
+        "included": item.included,
         "score": item.score,
         "why": item.why,
     }

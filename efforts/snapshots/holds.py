@@ -17,8 +17,9 @@ from efforts.domain.pins import TURN
 from efforts.domain.policy import STICKY_SHARE
 from efforts.domain.reasons import Reason
 from efforts.models import Branch, EffortState, Hold
+from efforts.timelines import finished_turns
 
-from .layers import finished_turns, past_turns
+from .layers import past_turns
 
 if TYPE_CHECKING:
     from .plans import ItemView, PlanView

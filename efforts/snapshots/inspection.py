@@ -10,8 +10,8 @@ from typing import Any
 from efforts.domain.difference import Change, Made, difference
 from efforts.domain.redaction import redact_all
 from efforts.models import Branch, ContextPlan
+from efforts.timelines import branch_turns
 
-from .layers import branch_turns
 from .plans import SECTIONS, replay
 
 # More text than this on one page makes a browser slow.

@@ -9,9 +9,12 @@ from typing import Any
 from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
 
-from efforts.domain.conversation import EffortKind, EffortLog, Headline, LogMessage, OlderTurns, PastTurn, ToolCall
+from efforts.domain.conversation import EffortKind, EffortLog, Headline, LogMessage, OlderTurns, PastTurn
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, HoldState, PointerState, RunState
-from efforts.models import Branch, ContextPlan, ContextPointer, EffortState, Event, Hold, Message, Turn, TurnLabel
+from efforts.models import Branch, ContextPointer, EffortState, Hold, Message, Turn, TurnLabel
+from efforts.timelines import branch_turns, finished_turns, log_message
+
+from .recollections import read_recalled
 
 # Turns read of one effort at most: a turn of fewer tokens than this part of a budget is hardly ever met.
 MOST_TURNS = 400
@@ -24,37 +27,6 @@ class EffortLayers:
     efforts: tuple[EffortLog, ...]
     headlines: tuple[Headline, ...]
     unlisted: int
-
-
-def branch_turns(branch: Branch) -> QuerySet[Turn]:
-    """The turns of a branch's timeline: the parents' up to each fork, then its own."""
-    timeline = Q(branch=branch)
-    if not branch.lineage:
-        return Turn.objects.filter(timeline)
-    for one in branch.ancestors:
-        timeline |= Q(branch=one.branch, number__lte=one.last)
-    # With the session, so that its newest turns are met one by one and not all of them sorted.
-    return Turn.objects.filter(timeline, session=branch.session_id)
-
-
-def branch_plans(branch: Branch) -> QuerySet[ContextPlan]:
-    """The plans of the turns of its timeline."""
-    timeline = Q(branch=branch)
-    for one in branch.ancestors:
-        timeline |= Q(branch=one.branch, run__turn__number__lte=one.last)
-    return ContextPlan.objects.filter(timeline)
-
-
-def branch_events(branch: Branch) -> QuerySet[Event]:
-    """What happened in its timeline: the parents' events up to each fork, then its own."""
-    timeline = Q(data__branch=str(branch.pk))
-    for one in branch.ancestors:
-        timeline |= Q(data__branch=one.branch, seq__lte=one.seq)
-    return Event.objects.filter(timeline, session=branch.session_id).order_by("seq")
-
-
-def finished_turns(branch: Branch, *, before: int) -> QuerySet[Turn]:
-    return branch_turns(branch).filter(number__lt=before).exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
 
 
 def read_ambient(branch: Branch, *, before: int, window: int) -> tuple[tuple[PastTurn, ...], OlderTurns]:
@@ -195,20 +167,14 @@ def past_turns(turns: Iterable[Turn]) -> list[PastTurn]:
     counts = Q(role="user") | Q(run__in=[turn.run_id for turn in turns])
     for row in Message.objects.filter(counts, turn__in=said).order_by("id"):
         said[row.turn_id].append(log_message(row))
+    recalled = read_recalled((turn.run_id for turn in turns if turn.run_id), included=True)
     return [
-        PastTurn(number=turn.number, state=RunState(turn.run.state), messages=tuple(said[turn.pk]))
+        PastTurn(
+            number=turn.number,
+            state=RunState(turn.run.state),
+            messages=tuple(said[turn.pk]),
+            recalled=recalled.get(turn.run.pk, ()),
+        )
         for turn in turns
         if turn.run is not None
     ]
-
-
-def log_message(row: Message) -> LogMessage:
-    return LogMessage(
-        id=row.pk,
-        role=row.role,  # type: ignore[arg-type]  # the database holds nothing else
-        text=row.text,
-        tokens=row.tokens,
-        tool_calls=tuple(ToolCall(**call) for call in row.tool_calls),
-        tool_call_id=row.tool_call_id,
-        tool_name=row.tool_name,
-    )

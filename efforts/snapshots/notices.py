@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from efforts.domain.lifecycle import ConstraintState, EffortStatus, HoldState, PointerState, SummaryState
 from efforts.models import Branch, Constraint, ContextPointer, EffortState, Event
+from efforts.timelines import branch_events
 
 from .holds import rows_of
-from .layers import branch_events
 
 Asks = Literal["", "summary", "retry", "conclude", "rule"]
 

@@ -8,16 +8,18 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from efforts.domain.budget import Budget
-from efforts.domain.lifecycle import RETRYABLE, HoldState, RunState
+from efforts.domain.lifecycle import RETRYABLE, HoldState, RunState, Trigger
+from efforts.domain.policy import ContextMode
 from efforts.events import DELTA
-from efforts.markdown import render
-from efforts.models import Branch, ContextPlan, Event, Message, Run, Session, Turn, TurnLabel, Verdict
+from efforts.markdown import Cited, render
+from efforts.models import Branch, ContextPlan, Event, Message, RetrievalSet, Run, Session, Turn, TurnLabel, Verdict
+from efforts.timelines import branch_turns
 
+from .citations import cited_in
 from .holds import rows_of
-from .layers import branch_turns
 from .notices import NoticeGroup, notice_groups
 from .siblings import PAGE, Family, Siblings, family_of
 
@@ -34,6 +36,15 @@ class PartView:
     tool_arguments: str = ""
     tool_result: str = ""
     tool_failed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecallView:
+    """What was recalled for a turn, as it was: how many passages its prompt quoted, and what they took."""
+
+    mode: str
+    passages: int
+    tokens: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +80,7 @@ class TurnView:
     siblings: Siblings | None = None
     shared: bool = False
     verdict: Verdict | None = None
+    recall: RecallView | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,21 +126,36 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     live = live_texts(branch.session_id, runs)
     notices = notice_groups(branch)
     family = family_of(branch)
+    cited = cited_in(branch, {turn.number: messages[turn.pk][1:] for turn in turns})
     verdicts = {verdict.run_id: verdict for verdict in Verdict.objects.filter(run__in=runs)}
+    recalls = recall_views(runs)
     pins = dict(rows_of(branch, HoldState.STANDING).filter(turn__in=turns).values_list("turn_id", "pk"))
     labels = dict(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn_id", "effort__slug"))
     return tuple(
         replace(
-            one_view(turn, turn.run, family, messages[turn.pk], plans.get(turn.run.pk, []), live),
+            one_view(turn, turn.run, family, messages[turn.pk], plans.get(turn.run.pk, []), live, cited[turn.number]),
             effort=labels.get(turn.pk, ""),
             pin=pins.get(turn.pk),
             notices=notices.get(turn.number, ()),
             siblings=family.siblings(turn.number),
             verdict=verdicts.get(turn.run.pk),
+            recall=recalls.get(turn.run.pk),
         )
         for turn in turns
         if turn.run is not None
     )
+
+
+def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
+    """Of the runs for which something was looked for."""
+    looked = RetrievalSet.objects.filter(run__in=runs, trigger=Trigger.AUTO).exclude(query="").select_related("run")
+    counted = looked.annotate(quoted=Count("items", filter=Q(items__included=True)))
+    return {
+        row.run_id: RecallView(
+            mode=ContextMode(row.run.settings["context_mode"]).label, passages=row.quoted, tokens=row.tokens
+        )
+        for row in counted
+    }
 
 
 def grouped(rows: Iterable[Any], key: str) -> dict[Any, list[Any]]:
@@ -159,6 +186,7 @@ def one_view(
     messages: list[Message],
     plans: list[ContextPlan],
     live: Mapping[str, tuple[int, str]],
+    cited: Cited,
 ) -> TurnView:
     state = RunState(run.state)
     live_call, live_text = live.get(str(run.pk), (0, ""))
@@ -179,7 +207,7 @@ def one_view(
         shared=shared and state in RETRYABLE,
         cancellable=state == RunState.QUEUED,
         fixes=fixes_of(run) if retryable else (),
-        parts=tuple(parts_of(messages[1:])),
+        parts=tuple(parts_of(messages[1:], cited)),
         live_text=live_text,
         live_call=live_call,
         stopping=state == RunState.RUNNING and run.stop_requested_at is not None,
@@ -209,13 +237,13 @@ def total(counts: list[int | None]) -> int | None:
     return sum(known) if len(known) == len(counts) else None
 
 
-def parts_of(messages: list[Message]) -> Iterable[PartView]:
+def parts_of(messages: list[Message], cited: Cited) -> Iterable[PartView]:
     results = {row.tool_call_id: row for row in messages if row.role == Message.Role.TOOL}
     for row in messages:
         if row.role != Message.Role.ASSISTANT:
             continue
         if row.text.strip():
-            yield PartView(kind="text", message_id=row.pk, text=row.text, html=render(row.text))
+            yield PartView(kind="text", message_id=row.pk, text=row.text, html=render(row.text, cited))
         for call in row.tool_calls:
             yield tool_part(row, call, results.get(call["id"]))
 

@@ -10,20 +10,24 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Count, Q, Sum
+from django.utils import timezone
 
 from efforts.connections import choose
 from efforts.domain.budget import REPLY_RESERVE, Budget
 from efforts.domain.conversation import MESSAGE_OVERHEAD, CurrentTurn, LogMessage
 from efforts.domain.lifecycle import RunState
 from efforts.domain.plan import Layout, PlanInputs
+from efforts.domain.policy import RECALL_SHARES, ContextMode
 from efforts.domain.toolbox import TOOLS
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPlan, Message, Run, Session, Turn
 from efforts.prompts import system_text
+from efforts.timelines import branch_plans, log_message
 
 from .constraints import constraints_in_force
 from .holds import read_holds
-from .layers import branch_plans, log_message, read_ambient, read_efforts
+from .layers import read_ambient, read_efforts
+from .recollections import recalled_for, recollect
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +51,23 @@ def read_run(run: Run, *, offer_tools: bool) -> RunSnapshot:
         session_id=run.turn.session_id,
         turn_number=run.turn.number,
         stop_requested=run.stop_requested_at is not None,
-        inputs=plan_inputs(run.branch, run.settings, current=current_turn(run), offer_tools=offer_tools),
+        inputs=run_inputs(run, offer_tools=offer_tools),
     )
+
+
+def run_inputs(run: Run, *, offer_tools: bool = True, expanded: Collection[str] | None = None) -> PlanInputs:
+    """Of the next call of a run, with all that was recalled for it."""
+    inputs = plan_inputs(
+        run.branch, run.settings, current=current_turn(run), offer_tools=offer_tools, expanded=expanded
+    )
+    return replace(inputs, recalled=recalled_for(run.pk))
+
+
+def next_inputs(branch: Branch, chosen: dict[str, Any], text: str, expanded: Collection[str] | None) -> PlanInputs:
+    """Of the next message, with what would be recalled for it. Raises what `plan` raises, where there is a text."""
+    inputs = plan_inputs(branch, chosen, current=draft_turn(branch, text), expanded=expanded)
+    found = recollect(branch, inputs, mode_of(chosen), today=timezone.now().date()) if text.strip() else None
+    return replace(inputs, recalled=found.passages) if found else inputs
 
 
 def current_turn(run: Run) -> CurrentTurn:
@@ -75,7 +94,7 @@ def plan_inputs(
     at: datetime | None = None,
 ) -> PlanInputs:
     """`chosen` is a run's settings: model, budget, window, reply, reply_limit, ambient_window,
-    prefer_cache, cut_current.
+    prefer_cache, context_mode, cut_current.
 
     `expanded`: efforts to take for expanded instead of those that are. `at`: only plans before it leave their layout.
     """
@@ -109,8 +128,14 @@ def plan_inputs(
         # A run from before there was this setting did without.
         prefer_cache=chosen.get("prefer_cache", False),
         holds=read_holds(branch, before=current.number),
+        recall_share=RECALL_SHARES[mode_of(chosen)],
     )
     return replace(inputs, layout=read_layout(branch, inputs.layout_key, at))
+
+
+def mode_of(chosen: Mapping[str, Any]) -> ContextMode:
+    # A run from before there was this setting recalled nothing.
+    return ContextMode(chosen.get("context_mode", ContextMode.OFF))
 
 
 def budget_of(chosen: Mapping[str, Any]) -> Budget:
@@ -157,4 +182,5 @@ def chosen_settings(session: Session) -> dict[str, Any]:
         "reply_limit": choice.reply_limit,
         "ambient_window": session.ambient_window,
         "prefer_cache": session.prefer_cache,
+        "context_mode": str(session.context_mode),
     }

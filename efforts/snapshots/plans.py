@@ -16,14 +16,15 @@ from efforts.connections import KeyUnreadable
 from efforts.domain.budget import BudgetTooSmall
 from efforts.domain.canonical import canonical_json
 from efforts.domain.difference import Made
-from efforts.domain.plan import Item, Plan, RequiredTooLarge
+from efforts.domain.plan import NOTES, Item, Plan, RequiredTooLarge
 from efforts.domain.planner import plan
-from efforts.domain.rendering import Sources, render
+from efforts.domain.rendering import Sources, named_messages, render
 from efforts.models import Branch, ContextPlan, Fragment, Message
+from efforts.timelines import branch_turns, log_message
 
 from .holds import PinView
-from .layers import branch_turns, log_message, past_turns
-from .planning import budget_of, chosen_settings, draft_turn, plan_inputs
+from .layers import past_turns
+from .planning import budget_of, chosen_settings, next_inputs
 
 SHA256 = re.compile(r'"([0-9a-f]{64})"')
 # In the order of the prompt.
@@ -129,16 +130,17 @@ class PlanView:
     @property
     def first_turn(self) -> int | None:
         """Number of the oldest turn that is sent as it was said."""
-        shown = (item.turns[0] for item in self.included if item.turns and item.section not in ("summary", "pin"))
+        shown = (item.turns[0] for item in self.included if item.turns and item.section not in NOTES)
         return min(shown, default=None)
 
     def tokens_of(self, effort: str) -> int:
         """What an effort has in the prompt: its turns, or its headline."""
-        return sum(item.tokens for item in self.included if item.effort == effort)
+        mine = (item for item in self.included if item.effort == effort and item.section != "recall")
+        return sum(item.tokens for item in mine)
 
     def shows(self, turn: int) -> bool:
         """Whether the turn is sent as it was said, where that is one of the turns of its items."""
-        spans = (item.turns for item in self.included if item.turns and item.section not in ("summary", "pin"))
+        spans = (item.turns for item in self.included if item.turns and item.section not in NOTES)
         return any(first <= turn <= last for first, last in spans)
 
     @property
@@ -174,7 +176,7 @@ def preview(
     }
     try:
         chosen = {**chosen_settings(session), **changes}
-        planned = plan(plan_inputs(branch, chosen, current=draft_turn(branch, draft_text), expanded=expanded))
+        planned = plan(next_inputs(branch, chosen, draft_text, expanded))
     # Every page shows the next call: what is wrong with it must not close the page.
     except (BudgetTooSmall, KeyUnreadable) as error:
         return PlanView(**view, tokens=0, budget=view["setting"], reply_reserve=0, problem=str(error))
@@ -276,8 +278,8 @@ def replay(row: ContextPlan) -> dict[str, Any]:
 
 def sources_of(row: ContextPlan) -> Sources:
     recipe = row.body["recipe"]
-    wanted = {part["m"] for entry in recipe for part in entry.get("parts", []) if "m" in part}
-    wanted |= {id for entry in recipe for id in entry.get("messages", [])}
+    fragments = fragments_of(row)
+    wanted = named_messages(recipe, fragments)
     runs_of_turns = [entry["turns"] for entry in recipe if "turns" in entry]
     # As they are now, which is as they were: once a later turn is sent, an earlier one cannot be tried again.
     turns = [
@@ -291,7 +293,7 @@ def sources_of(row: ContextPlan) -> Sources:
         )
     ]
     return Sources(
-        fragments=fragments_of(row),
+        fragments=fragments,
         messages={message.pk: log_message(message) for message in Message.objects.filter(pk__in=wanted)},
         turns={turn.number: turn for turn in turns},
     )

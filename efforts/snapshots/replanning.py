@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -13,9 +13,10 @@ from efforts.domain.conversation import CurrentTurn, LogMessage
 from efforts.domain.plan import PLANNER_VERSION, PlanInputs, RequiredTooLarge
 from efforts.domain.planner import plan
 from efforts.models import ContextPlan, Message
+from efforts.timelines import log_message
 
-from .layers import log_message
 from .planning import plan_inputs
+from .recollections import recalled_for
 
 OTHER_VERSION = "other planner version"
 OTHER_TOKENIZER = "other tokenizer"
@@ -36,6 +37,8 @@ NAMES = {
     "cut_current": "settings",
     "prefer_cache": "settings",
     "holds": "pins",
+    "recalled": "recalled passages",
+    "recall_share": "settings",
 }
 
 
@@ -66,13 +69,14 @@ def plan_again(row: ContextPlan) -> Again:
 
 
 def inputs_again(row: ContextPlan) -> PlanInputs:
-    return plan_inputs(
+    inputs = plan_inputs(
         row.branch,
         row.run.settings,
         current=current_again(row),
         offer_tools=bool(row.body["params"].get("tools")),
         at=row.created_at,
     )
+    return replace(inputs, recalled=recalled_for(row.run_id))
 
 
 def current_again(row: ContextPlan) -> CurrentTurn:

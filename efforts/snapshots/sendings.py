@@ -9,8 +9,7 @@ from itertools import groupby
 from efforts.domain.difference import Made
 from efforts.domain.whereabouts import Presence, Whereabouts, whereabouts
 from efforts.models import Branch, ContextPlan, PointerTurn, Turn, TurnLabel
-
-from .layers import branch_plans
+from efforts.timelines import branch_plans
 
 # A turn of long ago is in many plans; the newest say why it is out now.
 NEWEST_PLANS = 100

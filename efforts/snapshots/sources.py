@@ -8,8 +8,9 @@ from efforts.domain.conversation import PastTurn
 from efforts.domain.lifecycle import UNFINISHED, RunState
 from efforts.domain.source_text import Source, source_of
 from efforts.models import Branch, Effort
+from efforts.timelines import branch_turns
 
-from .layers import branch_turns, past_turns
+from .layers import past_turns
 
 
 @dataclass(frozen=True, kw_only=True)

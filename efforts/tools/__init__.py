@@ -15,6 +15,7 @@ from efforts.errors import Refused
 
 from . import efforts, ledger, messages
 from .base import Function, ToolContext, ToolError
+from .repeats import with_hint
 
 __all__ = ["ToolContext", "dispatch", "run_tool"]
 
@@ -48,7 +49,7 @@ def dispatch(call: ToolCall, context: ToolContext) -> dict[str, Any]:
     function = FUNCTIONS.get(call.name)
     if function is None:
         raise ToolError(f"There is no tool {call.name!r}. There are: {', '.join(FUNCTIONS)}.")
-    return function(context, **arguments_of(call))
+    return with_hint(call.name, function(context, **arguments_of(call)), context.run)
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 from efforts import actions
-from efforts.domain.canonical import canonical_json, sha256
 from efforts.domain.conversation import LogMessage, PastTurn
 from efforts.domain.lifecycle import EffortStatus
-from efforts.models import Branch, Effort, EffortState, Message, TurnLabel
+from efforts.domain.terms import query_terms
+from efforts.models import Branch, Effort, EffortState, Message
 from efforts.records import Hit, Retrieval, record_retrieval
+from efforts.retrieval import search as search_module
+from efforts.retrieval.efforts import EffortHit, fingerprint
+from efforts.retrieval.efforts import search_efforts as rank_efforts
+from efforts.retrieval.search import Search
 from efforts.snapshots.efforts import EffortView, Standing, effort_views
 from efforts.snapshots.expansion import free
 from efforts.snapshots.sources import read_effort_log
 
 from .base import ToolContext, ToolError
-from .messages import said_before
-from .words import hits, holding, passage, words_of
+from .messages import EMPTY, piece_of
 
 # A quarter of the smallest budget, in tokens.
 READ_TOKENS = 1_000
 MATCHES = 5
-PASSAGE = 200
+STRATEGY = f"efforts/{search_module.STRATEGY}"
 # So many efforts are about a thousand tokens.
 LISTED = 20
-# How much more a word counts in an id or a name, or in a headline, than in what was said.
-IN_NAME, IN_HEADLINE, IN_LOG = 4, 2, 1
-# Raise it when the same log, efforts and query give another ranking.
-STRATEGY = "efforts-by-words/1"
 
 
 def open_effort(context: ToolContext, *, name: str) -> dict[str, Any]:
@@ -94,80 +94,46 @@ def status_of(view: EffortView) -> dict[str, Any]:
 
 
 def search_efforts(context: ToolContext, *, query: str) -> dict[str, Any]:
-    """By words of id, name and headline, and below those of what was said in the effort."""
-    words = words_of(query.replace("-", " ").replace("_", " "))
-    branch = branch_of(context)
-    said = said_in_efforts(context, branch, words)
-    views = effort_views(branch)
-    scored = [(score(view, words, said.get(view.slug)), view) for view in views]
-    ranked = [view for points, view in sorted(scored, key=lambda pair: (-pair[0], pair[1].slug)) if points]
-    kept = ranked[:MATCHES]
-    params = {"words": words, "kept": MATCHES, "efforts": fingerprint(views)}
-    kept_hits = hits_of(context, kept, said, words)
-    record_retrieval(
-        context.run, Retrieval(query=query, strategy=STRATEGY, params=params, hits=kept_hits, found=len(ranked))
-    )
-    return {"matches": [match_of(view, words, said.get(view.slug)) for view in kept], "of": len(ranked)}
-
-
-def fingerprint(views: Iterable[EffortView]) -> str:
-    """Of what the ranking reads of efforts: these change without a message."""
-    return sha256(canonical_json(sorted([view.slug, view.name, view.headline, view.tokens] for view in views)))
-
-
-def hits_of(
-    context: ToolContext, views: Sequence[EffortView], said: Mapping[str, Message], words: list[str]
-) -> tuple[Hit, ...]:
-    rows = Effort.objects.filter(session=context.run.turn.session_id, slug__in=[view.slug for view in views])
-    efforts = {row.slug: row for row in rows}
-    return tuple(hit_of(efforts[view.slug], view, words, said.get(view.slug)) for view in views)
-
-
-def hit_of(effort: Effort, view: EffortView, words: list[str], said: Message | None) -> Hit:
-    why = tuple(where for _, where in evidence(view, words, said))
-    return Hit(effort=effort, turn=said.turn if said else None, message=said, score=score(view, words, said), why=why)
-
-
-def said_in_efforts(context: ToolContext, branch: Branch, words: list[str]) -> dict[str, Message]:
-    """Of each effort the message with most of the words, the newest of several."""
-    newest = said_before(context).filter(holding(words)).select_related("turn").order_by("-id")[:1_000]
-    best: dict[int, Message] = {}
-    for row in newest:
-        if row.turn_id not in best or hits(row.text, words) > hits(best[row.turn_id].text, words):
-            best[row.turn_id] = row
-    labelled = TurnLabel.objects.filter(branch=branch, turn__in=best).order_by("-turn__number")
-    said: dict[str, Message] = {}
-    for slug, turn_id in labelled.values_list("effort__slug", "turn"):
-        if slug not in said or hits(best[turn_id].text, words) > hits(said[slug].text, words):
-            said[slug] = best[turn_id]
-    return said
-
-
-def match_of(view: EffortView, words: list[str], said: Message | None) -> dict[str, Any]:
+    """By id, name and summary, and below those by what was said in the effort."""
+    if not query_terms(query):
+        raise ToolError(EMPTY)
+    turn = context.run.turn
+    retrieval, search, found = find_efforts(branch_of(context), query, before=turn.number, today=turn.created_at.date())
+    record_retrieval(context.run, retrieval)
     return {
-        "id": view.slug,
-        "name": view.name,
-        "status": str(EffortStatus.OPEN if view.is_open else EffortStatus.CONCLUDED),
-        "headline": view.headline or None,
-        "score": score(view, words, said),
-        "passage": passage(said.text, words, PASSAGE) if said else None,
-        "turn": said.turn.number if said else None,
+        "matches": [match_of(*pair, search) for pair in zip(found, retrieval.hits, strict=True)],
+        "of": retrieval.found,
     }
 
 
-def score(view: EffortView, words: list[str], said: Message | None) -> int:
-    return sum(weight for weight, _ in evidence(view, words, said))
+def find_efforts(
+    branch: Branch, query: str, *, before: int, today: date, snapshot: int | None = None
+) -> tuple[Retrieval, Search, tuple[EffortHit, ...]]:
+    search, found = rank_efforts(branch, query, before=before, today=today, snapshot=snapshot)
+    kept = found[:MATCHES]
+    said = Message.objects.select_related("turn").in_bulk([hit.said.found.message for hit in kept if hit.said])
+    hits = tuple(hit_of(hit, said.get(hit.said.found.message) if hit.said else None) for hit in kept)
+    params = {**search.query.params, "kept": MATCHES, "efforts": fingerprint(branch)}
+    return Retrieval(query=query, strategy=STRATEGY, params=params, hits=hits, found=len(found)), search, kept
 
 
-def evidence(view: EffortView, words: list[str], said: Message | None) -> Iterator[tuple[int, str]]:
-    """Each word counts once, where it counts most; with what it counts, and where it stands."""
-    fields = [(IN_NAME, f"{view.slug} {view.name}", "its name"), (IN_HEADLINE, view.headline, "its summary")]
-    if said:
-        fields.append((IN_LOG, said.text, f"turn {said.turn.number}"))
-    for word in words:
-        found = [(weight, f"{word} in {where}") for weight, text, where in fields if hits(text, [word])]
-        # The first of equals is the strongest: they stand in the order of their weights.
-        yield from found[:1]
+def hit_of(hit: EffortHit, said: Message | None) -> Hit:
+    return Hit(effort=hit.state.effort, turn=said.turn if said else None, message=said, score=hit.score, why=hit.why)
+
+
+def match_of(found: EffortHit, hit: Hit, search: Search) -> dict[str, Any]:
+    match = {
+        "id": found.slug,
+        "name": found.state.effort.name,
+        "status": str(found.state.status),
+        "headline": found.headline or None,
+        "score": round(found.score, 2),
+    }
+    if not found.said or not hit.message:
+        return match
+    said = found.said.found
+    passage = piece_of(hit.message.text[said.start : said.end], search.query.terms)
+    return {**match, "passage": passage, "turn": said.number, "date": said.said_on}
 
 
 def read_effort(context: ToolContext, *, id: str, from_turn: int, to_turn: int) -> dict[str, Any]:

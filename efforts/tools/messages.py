@@ -2,59 +2,75 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
-from django.db.models import Q, QuerySet
-
-from efforts.domain.lifecycle import RunState
-from efforts.models import Message
+from efforts.domain.ranking import Ranked
+from efforts.domain.terms import marks, query_terms
+from efforts.models import Branch, Message
 from efforts.records import Hit, Retrieval, record_retrieval
-from efforts.snapshots import branch_turns
+from efforts.retrieval import search as search_module
+from efforts.retrieval.search import Search, search_branch
+from efforts.timelines import branch_turns
 
 from .base import ToolContext, ToolError
-from .words import hits, holding, passage, words_of
 
 MATCHES = 8
 PASSAGE = 400
-# Raise it when the same log and query give another ranking.
-STRATEGY = "messages-by-words/1"
+STRATEGY = f"messages/{search_module.STRATEGY}"
+EMPTY = "The query is empty. Give the most telling words."
 # About a thousand tokens: a quarter of the smallest budget.
 PIECE = 4_000
 
 
 def search_messages(context: ToolContext, *, query: str) -> dict[str, Any]:
-    words = words_of(query)
-    # The newest thousand: ranking reads their texts, and must not grow with the log.
-    found = said_before(context).filter(holding(words)).select_related("turn").order_by("-id")[:1_000]
-    ranked = sorted(found, key=lambda row: (-hits(row.text, words), -row.pk))
-    kept = ranked[:MATCHES]
-    params = {"words": words, "kept": MATCHES}
-    kept_hits = tuple(hit_of(row, words) for row in kept)
-    record_retrieval(
-        context.run, Retrieval(query=query, strategy=STRATEGY, params=params, hits=kept_hits, found=len(ranked))
-    )
-    matches = [
-        {"turn": row.turn.number, "role": row.role, "message": row.pk, "text": passage(row.text, words, PASSAGE)}
-        for row in kept
-    ]
-    return {"matches": matches, "of": len(ranked)}
+    if not query_terms(query):
+        raise ToolError(EMPTY)
+    turn = context.run.turn
+    retrieval, search = find_messages(context.run.branch, query, before=turn.number, today=turn.created_at.date())
+    record_retrieval(context.run, retrieval)
+    matches = [match_of(search, one, hit) for one, hit in zip(kept(search), retrieval.hits, strict=True)]
+    return {"matches": matches, "of": search.found}
 
 
-def hit_of(row: Message, words: list[str]) -> Hit:
-    return Hit(turn=row.turn, message=row, score=hits(row.text, words), why=(said_words(row.text, words),))
+def find_messages(
+    branch: Branch, query: str, *, before: int, today: date, snapshot: int | None = None
+) -> tuple[Retrieval, Search]:
+    search = search_branch(branch, query, before=before, today=today, snapshot=snapshot)
+    said = Message.objects.select_related("turn").in_bulk([one.found.message for one in kept(search)])
+    hits = tuple(hit_of(search, one, said[one.found.message]) for one in kept(search))
+    params = {**search.query.params, "kept": MATCHES}
+    return Retrieval(query=query, strategy=STRATEGY, params=params, hits=hits, found=search.found), search
 
 
-def said_words(text: str, words: list[str]) -> str:
-    there = [word for word in words if hits(text, [word])]
-    return f"{len(there)} of {len(words)} words: {', '.join(there)}."
+def kept(search: Search) -> list[Ranked]:
+    return [one for one in search.ranked if one.own or one.near][:MATCHES]
 
 
-def said_before(context: ToolContext) -> QuerySet[Message]:
-    """The log of this branch before this turn; results of tools are not what anybody said."""
-    turns = branch_turns(context.run.branch).filter(number__lt=context.run.turn.number)
-    turns = turns.exclude(run__state=RunState.CANCELLED)
-    counts = Q(role=Message.Role.USER) | Q(run__in=turns.values("run"))
-    return Message.objects.filter(counts, turn__in=turns).exclude(role=Message.Role.TOOL)
+def hit_of(search: Search, one: Ranked, message: Message) -> Hit:
+    span = (one.found.start, one.found.end)
+    return Hit(turn=message.turn, message=message, span=span, score=one.score, why=search.why(one))
+
+
+def match_of(search: Search, one: Ranked, hit: Hit) -> dict[str, Any]:
+    assert hit.message is not None
+    effort = {"effort": one.found.effort} if one.found.effort else {}
+    return {
+        "turn": one.found.number,
+        **effort,
+        "date": one.found.said_on,
+        "role": one.found.role,
+        "message": hit.message.pk,
+        "text": piece_of(hit.message.text[one.found.start : one.found.end], search.query.terms),
+    }
+
+
+def piece_of(passage: str, terms: tuple[str, ...]) -> str:
+    """So much of a passage around its first word of the query as a model needs to go on."""
+    first = next((start for start, _ in marks(passage, terms)), 0)
+    start = min(max(0, first - PASSAGE // 3), max(0, len(passage) - PASSAGE))
+    piece = passage[start : start + PASSAGE]
+    return ("…" if start else "") + piece + ("…" if start + PASSAGE < len(passage) else "")
 
 
 def read_message(context: ToolContext, *, id: int, offset: int) -> dict[str, Any]:

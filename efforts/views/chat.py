@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from efforts import actions, snapshots
+from efforts.domain.policy import ContextMode
 from efforts.errors import Refused
 from efforts.example import EXCHANGES, PROMPTS
 from efforts.llm.tokens import get_counter
@@ -100,6 +101,7 @@ def log_context(branch: Branch, before: int | None = None) -> dict[str, Any]:
         **following,
         "page": shown,
         "first_number": min(numbers, default=0),
+        "has_later": before is not None and max(numbers, default=0) < branch.head,
         # No line above the first turn shown: there is nothing on the page that it would part off.
         "window_from": first if first in numbers[1:] else None,
     }
@@ -116,6 +118,7 @@ def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
         "draft_tokens": get_counter(settings.CCM_ENCODING).count(text),
         "rules": snapshots.constraints_view(branch),
         "model_label": model_label(branch.session),
+        "mode": ContextMode(branch.session.context_mode),
     }
 
 
@@ -212,6 +215,13 @@ def budget(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
     chosen = str(fields(request).get("budget", ""))
     actions.set_budget(branch.session, int(chosen) if chosen.isdecimal() else chosen, actor=request.user)
     return {"budget": branch.session.budget}
+
+
+@command
+def context_mode(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
+    actions.set_context_mode(branch.session, text_field(fields(request), "mode"), actor=request.user)
+    mode = ContextMode(branch.session.context_mode)
+    return {"mode": str(mode), "says": f"Context mode {mode.label}: {mode.meaning}."}
 
 
 @command

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET
 
 from efforts import snapshots
 from efforts.models import ContextPlan, Message, Session
-from efforts.snapshots import branch_plans
 from efforts.snapshots.export import plan_lines
 from efforts.snapshots.inspection import pretty
 from efforts.snapshots.sendings import NEWEST_PLANS
 from efforts.threads import read
+from efforts.timelines import branch_plans
 
 from .shared import OwnRequest, about, dialog, owned_branch, owned_session, page, part, turn_here
 

@@ -17,7 +17,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from efforts import connections
 from efforts.errors import Refused
 from efforts.models import Branch, Session, Turn
-from efforts.snapshots import branch_turns
+from efforts.timelines import branch_turns
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

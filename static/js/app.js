@@ -4,6 +4,7 @@ import "./theme.js";
 import "./dialogs.js";
 import { enhance } from "./copy.js";
 import { bind, showSheet } from "./keys.js";
+import "./search.js";
 import { alert } from "./status.js";
 import * as store from "./store.js";
 import { whyNot } from "./http.js";
@@ -46,10 +47,9 @@ document.addEventListener("click", (event) => {
   ACTIONS[event.target.closest("[data-key]")?.dataset.key]?.();
 });
 
-bind("Anywhere", "Mod+k", "Filter conversations", focusFilter);
 bind("Outside text fields", "/", "Filter conversations", focusFilter);
 bind("Outside text fields", "?", "These keys", ACTIONS.keys);
-if (document.getElementById("context")) bind("Anywhere", "Alt+i", "Context panel", ACTIONS.panel);
+if (document.getElementById("context")) bind("Anywhere", "Alt+p", "Context panel", ACTIONS.panel);
 
 document.addEventListener("submit", (event) => {
   if (!("forgetAll" in event.target.dataset)) return;

@@ -1,5 +1,6 @@
 // The chat page: events from the socket to the log, commands from the person to the server.
 
+import { arriveAt, named } from "./arrive.js";
 import { branchesChanged } from "./branches.js";
 import { Composer } from "./composer.js";
 import { copyText, messageText } from "./copy.js";
@@ -227,6 +228,7 @@ async function act(form, submitter) {
   submitter?.setAttribute("disabled", "");
   const answer = await post(form.action, fields);
   if (!answer.ok) alert(whyNot(answer));
+  else if (answer.data?.says) say(answer.data.says);
   submitter?.removeAttribute("disabled");
   if (form.closest("#fit")) composer.focus();
   if (answer.data?.go) {
@@ -301,6 +303,16 @@ function refreshContext() {
   contextTimer = setTimeout(() => tell("context"), CONTEXT_AFTER);
 }
 
+// Where the address leads: a turn, an effort or a rule.
+function arrive() {
+  const id = named();
+  const node = id ? document.getElementById(id) : null;
+  if (node?.closest("#log")) follower.pinned = false;
+  if (node) arriveAt(node);
+  else if (id.startsWith("effort-")) efforts.find(id);
+  return Boolean(node);
+}
+
 // The hairline stands before the first turn that the next call would send.
 function placeWindow() {
   const line = document.getElementById("window");
@@ -347,6 +359,14 @@ bind(GROUP, "y", "Copy the message", () => {
   const message = document.activeElement?.closest?.(".msg");
   return message ? copyText(messageText(message)) : false;
 });
+bind("Anywhere", "Alt+i", "What was recalled for the turn, and why", () => {
+  const all = [...log.node.querySelectorAll("[data-recall]")];
+  const focused = document.activeElement?.closest?.(".turn")?.querySelector("[data-recall]");
+  const line = focused ?? all.at(-1);
+  line?.click();
+  return Boolean(line);
+});
+bind("Anywhere", "Alt+m", "Context mode: off, light, heavy", () => document.getElementById("context-mode").click());
 bind(GROUP, "e", "Efforts", () => efforts.focus());
 bind(GROUP, "Escape", "Stop the reply", () => (log.running ? stop() : false));
 
@@ -358,13 +378,8 @@ placeWindow();
 showPending();
 // The words that a fork began with are a draft now, and not begun with again.
 if (location.search.startsWith("?words=")) history.replaceState(null, "", location.pathname);
-const shown = location.hash && document.querySelector(location.hash);
-if (shown) {
-  shown.scrollIntoView();
-  shown.focus({ preventScroll: true });
-} else {
-  follower.pin();
-  if (window.matchMedia("(pointer: fine)").matches) composer.focus();
-}
+if (!arrive() && window.matchMedia("(pointer: fine)").matches) composer.focus();
+if (follower.pinned) follower.pin();
+window.addEventListener("hashchange", arrive);
 document.getElementById("connection").hidden = true;
 socket.open();

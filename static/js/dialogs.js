@@ -24,7 +24,7 @@ for (const node of [dialog, drawer]) {
     if (document.activeElement === document.body) document.getElementById(opener)?.focus();
   });
   node.addEventListener("click", (event) => {
-    if (event.target === node || event.target.closest("[data-close], [data-turn-link]")) node.close();
+    if (event.target === node || event.target.closest("[data-close], [data-turn-link], .place")) node.close();
   });
 }
 document.body.addEventListener("closeDialog", () => dialog.close());

@@ -1,6 +1,7 @@
 // Efforts on the chat page: what happened to them is said, shown where it belongs, and what was waved away stays away.
 
 import { showTab } from "./app.js";
+import { arriveAt } from "./arrive.js";
 import { say } from "./status.js";
 import * as store from "./store.js";
 
@@ -109,8 +110,8 @@ export class Efforts {
 
   #clicked(event) {
     const { target } = event;
-    const link = target.closest("[data-turn-link]");
-    if (link) this.#goTo(event, new URL(link.href).hash.slice(1));
+    const link = target.closest("[data-turn-link], .cite, .place");
+    if (link) this.#goTo(event, new URL(link.href));
     const offer = target.closest("[data-not-now]");
     if (offer) this.#hide(offer.dataset.notNow);
     const dismissed = target.closest("[data-dismiss]");
@@ -119,14 +120,24 @@ export class Efforts {
     if (menu && target.closest("#destinations a")) menu.open = false;
   }
 
-  // A turn that is not on the page is reached by the link's address.
-  #goTo(event, id) {
-    const turn = document.getElementById(id);
+  // A turn of another branch, or one that is not on the page, is reached by the link's address.
+  #goTo(event, { pathname, hash }) {
+    const { chat } = document.getElementById("shell").dataset;
+    const turn = [chat, `${chat}log/`].includes(pathname) && hash.startsWith("#turn-") && document.getElementById(hash.slice(1));
     if (!turn) return;
     event.preventDefault();
-    showTab("main");
-    turn.scrollIntoView();
-    turn.focus({ preventScroll: true });
+    arriveAt(turn);
+  }
+
+  // Of the concluded ones the panel lists the newest: another is found by its id.
+  find(id) {
+    const field = document.getElementById("effort-query");
+    field.value = id.replace(/^effort-|-row$/g, "");
+    this.#list.addEventListener("htmx:afterSettle", () => {
+      const row = document.getElementById(id);
+      if (row) arriveAt(row);
+    }, { once: true });
+    window.htmx.trigger(field, "search");
   }
 
   #hide(seq) {

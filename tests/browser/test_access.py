@@ -146,6 +146,19 @@ def in_the_health_of_models(page: Page, provider: FakeProvider) -> None:
     page.goto("/settings/health/")
 
 
+def in_the_search_dialog(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    page.keyboard.press("Control+k")
+    page.locator("#box-q").press_sequentially("everything")
+    expect(page.locator("#dialog .hit").first).to_be_visible()
+
+
+def on_the_search_page(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    page.goto("/search/?q=everything")
+    page.locator(".hit summary").first.click()
+
+
 def in_settings(page: Page, provider: FakeProvider) -> None:
     page.goto("/settings/")
 
@@ -182,6 +195,8 @@ PLACES = (
     in_a_verdict,
     in_where_it_was_sent,
     in_the_health_of_models,
+    in_the_search_dialog,
+    on_the_search_page,
     in_settings,
     at_a_new_model,
     at_the_sign_in,

@@ -129,7 +129,14 @@ def test_keys_are_listed_and_letters_belong_to_text_fields(chat: Page) -> None:
     chat.keyboard.press("Escape")
     chat.keyboard.press("?")
     sheet = chat.locator("#dialog")
-    for words in ("Send; on touch a new line", "Stop the reply", "Next message", "Filter conversations", "These keys"):
+    for words in (
+        "Send; on touch a new line",
+        "Stop the reply",
+        "Next message",
+        "Filter conversations",
+        "Search",
+        "These keys",
+    ):
         expect(sheet).to_contain_text(words)
     chat.keyboard.press("j")
     expect(sheet).to_be_visible()
@@ -170,11 +177,12 @@ def test_letters_can_be_switched_off(chat: Page) -> None:
 
 
 def test_the_context_panel_and_the_filter_have_keys(chat: Page) -> None:
-    chat.keyboard.press("Alt+i")
+    chat.keyboard.press("Alt+p")
     expect(chat.locator("#context")).to_be_hidden()
-    chat.keyboard.press("Alt+i")
+    chat.keyboard.press("Alt+p")
     expect(chat.locator("#context")).to_be_visible()
-    chat.keyboard.press("Control+k")
+    chat.locator("#scroller").focus()
+    chat.keyboard.press("/")
     expect(chat.locator("#filter")).to_be_focused()
 
 

@@ -17,8 +17,9 @@ from efforts.domain.planner import plan
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPlan, ContextPointer, EffortState, Run, Session
 from efforts.recording import Lease
-from efforts.snapshots import branch_turns, read_run, replay
+from efforts.snapshots import read_run, replay
 from efforts.snapshots.replanning import plan_again
+from efforts.timelines import branch_turns
 from tests.efforts.talk import Talk
 from tests.efforts.test_efforts_stay_whole import FAILED
 

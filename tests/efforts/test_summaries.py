@@ -298,7 +298,9 @@ async def test_the_session_s_model_writes_it_from_the_log_and_is_offered_no_tool
     provider.otherwise = to_summaries(Reply("<think>Hm.</think>\n## Summary\n- **The webhook** answers at once."))
     await effort_of(stage)
     event = await summarised(stage)
-    assert (event["text"], event["drafter"], event["note"]) == ("The webhook answers at once.", "fake-1", "")
+    said, _, details = event["text"].partition(" (details: ")
+    assert (said, event["drafter"], event["note"]) == ("The webhook answers at once.", "fake-1", "")
+    assert "ledger" in details
     (request,) = provider.requests
     assert "tools" not in request
     sent = request["messages"][1]["content"]

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("command", ["demo_seed", "proof_run", "verify_plans", "run_turns"])
+@pytest.mark.parametrize("command", ["demo_seed", "proof_run", "verify_plans", "run_turns", "rebuild_index"])
 def test_without_a_database_a_command_says_in_one_line_what_to_do_first(command: str, tmp_path: Path) -> None:
     kept = {key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL")}
     ran = subprocess.run(

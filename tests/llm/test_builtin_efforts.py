@@ -183,6 +183,14 @@ def test_asked_where_things_stand_it_asks_for_the_status(message):
     assert acts(answer(request(message, *WEBHOOK, note=ONE_OPEN))) == [("effort_status", {})]
 
 
+def test_what_is_named_is_meant_although_the_log_of_another_has_more_of_its_words():
+    note = state(active="payment-webhook", others="vacation", expanded="boiler-repair")
+    spoken_of = (("user", "[Effort vacation, open, from turn 9]\nWho was the plumber, and has he a number?"),)
+    reply = answer(request("What was the number of the plumber of the boiler repair?", *BOILER, *spoken_of, note=note))
+    assert acts(reply) == []
+    assert "0161 496 0022" in reply.text
+
+
 def test_something_past_that_is_not_named_is_searched_for_expanded_and_quoted():
     message = "what was the number of the plumber again?"
     first = answer(request(message, note=NOTHING_OPEN, headlines=True))
@@ -202,7 +210,7 @@ def test_something_past_that_is_not_named_is_searched_for_expanded_and_quoted():
     third = answer(request(message, *BOILER, note=note, after=(*searched, *expanded)))
     assert third.text.startswith("The log of boiler-repair is open now.")
     assert "0161 496 0022" in third.text
-    assert "— reply, turn 1" in third.text
+    assert "— reply [boiler-repair, turn 1]" in third.text
 
 
 def test_a_log_that_does_not_fit_is_read_where_the_search_found_something():
@@ -293,7 +301,8 @@ def test_the_state_is_read_from_the_prompt():
     assert prompt.state.in_short == ("tax-return",)
     assert {text.where for text in prompt.said if "Sent to the office" in text.text} == {"summary of tax-return"}
     assert [text.where for text in prompt.logs["payment-webhook"]] == [
-        "you, turn 7", "reply, turn 7", "you, turn 8", "reply, turn 8",
+        "you [payment-webhook, turn 7]", "reply [payment-webhook, turn 7]",
+        "you [payment-webhook, turn 8]", "reply [payment-webhook, turn 8]",
     ]  # fmt: skip
 
 

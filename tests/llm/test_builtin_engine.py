@@ -54,19 +54,19 @@ HISTORY = (
 @pytest.mark.parametrize(
     ("question", "quote"),
     [
-        ("When is the release?", quoted("The release is on 14 May.", "you, turn 5")),
-        ("when will it be released", quoted("The release is on 14 May.", "you, turn 5")),
-        ("release date", quoted("The release is on 14 May.", "you, turn 5")),
-        ("Why do we use PostgreSQL?", quoted("We use PostgreSQL because SQLite locks under load.", "you, turn 5")),
-        ("What does PostgreSQL need?", quoted("PostgreSQL needs a connection pool.", "reply, turn 5")),
-        ("Who owns billing?", quoted("Anna owns the billing service.", "you, turn 6")),
-        ("What's the rate limit?", quoted("The rate limit is 200 requests per minute.", "you, turn 6")),
-        ("Where is auth_bug.py?", quoted("The file is `src/auth_bug.py` and the fix is in v2.3.1.", "you, turn 7")),
+        ("When is the release?", quoted("The release is on 14 May.", "you [turn 5]")),
+        ("when will it be released", quoted("The release is on 14 May.", "you [turn 5]")),
+        ("release date", quoted("The release is on 14 May.", "you [turn 5]")),
+        ("Why do we use PostgreSQL?", quoted("We use PostgreSQL because SQLite locks under load.", "you [turn 5]")),
+        ("What does PostgreSQL need?", quoted("PostgreSQL needs a connection pool.", "reply [turn 5]")),
+        ("Who owns billing?", quoted("Anna owns the billing service.", "you [turn 6]")),
+        ("What's the rate limit?", quoted("The rate limit is 200 requests per minute.", "you [turn 6]")),
+        ("Where is auth_bug.py?", quoted("The file is `src/auth_bug.py` and the fix is in v2.3.1.", "you [turn 7]")),
         (
             "Tell me about the auth bug",
-            quoted("The file is `src/auth_bug.py` and the fix is in v2.3.1.", "you, turn 7"),
+            quoted("The file is `src/auth_bug.py` and the fix is in v2.3.1.", "you [turn 7]"),
         ),
-        ("What is my cat called?", quoted("My cat is called Tom.", "you, turn 8")),
+        ("What is my cat called?", quoted("My cat is called Tom.", "you [turn 8]")),
     ],
 )
 def test_it_quotes_the_passage_that_answers_with_its_turn(question, quote):
@@ -77,7 +77,7 @@ def test_it_quotes_the_passage_that_answers_with_its_turn(question, quote):
 
 def test_the_best_quote_stands_first():
     text = ask(*HISTORY, "Why do we use PostgreSQL?").text
-    assert text.split("\n\n")[1] == quoted("We use PostgreSQL because SQLite locks under load.", "you, turn 5")
+    assert text.split("\n\n")[1] == quoted("We use PostgreSQL because SQLite locks under load.", "you [turn 5]")
 
 
 def test_of_two_statements_that_answer_equally_the_later_stands_first():
@@ -96,7 +96,7 @@ def test_neighbouring_sentences_are_one_quote():
     text = ask(
         "[Conversation from turn 2]\nThe pump failed. The pump was replaced.", reply("Ok."), "What about the pump?"
     ).text
-    assert quoted("The pump failed. The pump was replaced.", "you, turn 2") in text
+    assert quoted("The pump failed. The pump was replaced.", "you [turn 2]") in text
 
 
 def test_an_earlier_question_is_no_answer():
@@ -107,7 +107,7 @@ def test_an_earlier_question_is_no_answer():
 
 def test_an_earlier_question_is_quoted_to_someone_who_asks_for_it():
     text = ask("[Conversation from turn 1]\nIs the moon far?", reply("Yes."), "What did I ask about the moon?").text
-    assert quoted("Is the moon far?", "you, turn 1") in text
+    assert quoted("Is the moon far?", "you [turn 1]") in text
 
 
 def test_it_does_not_quote_its_own_quoting():
@@ -129,7 +129,7 @@ def test_it_does_not_quote_what_another_model_quoted():
         reply("> The tax is 19 %.\n\nThe tax you named is 19 percent."),
     )
     text = ask(*history, "How high is the tax?").text
-    assert text == f"{replies.SAID}\n\n{quoted('The tax you named is 19 percent.', 'reply, turn 1')}"
+    assert text == f"{replies.SAID}\n\n{quoted('The tax you named is 19 percent.', 'reply [turn 1]')}"
 
 
 def test_it_never_quotes_the_system_text():
@@ -150,7 +150,7 @@ def test_a_turn_without_reply_joined_to_the_current_message_is_not_the_question(
     joined = (
         "[Conversation from turn 3]\nThe key is blue.\n[no reply: this turn was interrupted]\n\nWhat colour is the key?"
     )
-    assert quoted("The key is blue.", "you, turn 3") in ask(joined).text
+    assert quoted("The key is blue.", "you [turn 3]") in ask(joined).text
 
 
 def test_results_of_earlier_searches_keep_their_turns():
@@ -162,7 +162,7 @@ def test_results_of_earlier_searches_keep_their_turns():
         {"role": "tool", "tool_call_id": "c1", "content": json.dumps(found)},
         reply("Done."),
     )
-    assert quoted("The wifi password is hunter2.", "you, turn 2") in ask(*history, "What is the wifi password?").text
+    assert quoted("The wifi password is hunter2.", "you [turn 2]") in ask(*history, "What is the wifi password?").text
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_after_a_search_it_quotes_what_was_found_with_its_turn():
         matches((3, "assistant", "Ok, wifi."), (2, "user", "Tea is at five. The wifi password is hunter2."))
     )
     assert text.startswith(replies.FOUND)
-    assert text.index("hunter2") < text.index("you, turn 2")
+    assert text.index("hunter2") < text.index("you [turn 2]")
     assert "Tea" not in text
 
 
@@ -312,7 +312,7 @@ def test_after_a_search_what_the_prompt_shows_counts_as_well():
     calls = {"role": "assistant", "content": "", "tool_calls": [call]}
     result = {"role": "tool", "tool_call_id": "c", "content": matches((2, "user", "The limit was lifted."))}
     text = ask(*HISTORY, "What about the rate limit?", calls, result, tools=True).text
-    assert quoted("The rate limit is 200 requests per minute.", "you, turn 6") in text
+    assert quoted("The rate limit is 200 requests per minute.", "you [turn 6]") in text
 
 
 def test_after_an_empty_search_it_says_so_once():
@@ -351,4 +351,4 @@ def test_a_gap_in_the_numbers_does_not_shift_the_turn_that_is_cited() -> None:
         reply("Ok."),
         "What failed?",
     ).text
-    assert "— you, turn 4" in text
+    assert "— you [turn 4]" in text

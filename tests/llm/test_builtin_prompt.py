@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from efforts.domain.assembly import NOTES_BEGIN, NOTES_END
-from efforts.domain.conversation import Hold
+from efforts.domain.assembly import NOTES_BEGIN
+from efforts.domain.conversation import Hold, Recalled
 from efforts.domain.layers import AMBIENT_LABEL, CUT, STUB
 from efforts.domain.planner import plan
+from efforts.domain.quotes import NOTES_END
 from efforts.domain.rendering import MARKS
 from efforts.domain.sentences import split
 from efforts.llm.builtin import replies
@@ -35,22 +36,22 @@ def said(*messages: tuple[str, str]) -> list[tuple[str, str]]:
 def test_the_label_gives_the_first_turn_its_number():
     messages = (("user", f"{LABEL}\nOne."), ("assistant", "Two."), ("user", "Three."), ("assistant", "Four."))
     assert said(*messages) == [
-        ("you, turn 5", "One."),
-        ("reply, turn 5", "Two."),
-        ("you, turn 6", "Three."),
-        ("reply, turn 6", "Four."),
+        ("you [turn 5]", "One."),
+        ("reply [turn 5]", "Two."),
+        ("you [turn 6]", "Three."),
+        ("reply [turn 6]", "Four."),
     ]
 
 
 @pytest.mark.parametrize("mark", ["unanswered", "failed", "interrupted"])
 def test_a_turn_without_reply_counts(mark):
     messages = (("user", f"{LABEL}\nOne.\n{MARKS[mark]}\n\nTwo."), ("assistant", "Three."))
-    assert said(*messages) == [("you, turn 5", "One."), ("you, turn 6", "Two."), ("reply, turn 6", "Three.")]
+    assert said(*messages) == [("you [turn 5]", "One."), ("you [turn 6]", "Two."), ("reply [turn 6]", "Three.")]
 
 
 def test_the_mark_of_a_stopped_reply_is_not_its_text():
     messages = (("user", f"{LABEL}\nOne."), ("assistant", f"Two.\n{MARKS['stopped']}"))
-    assert said(*messages)[1] == ("reply, turn 5", "Two.")
+    assert said(*messages)[1] == ("reply [turn 5]", "Two.")
 
 
 def test_the_stub_says_that_turns_are_hidden():
@@ -63,7 +64,7 @@ def test_the_stub_says_that_turns_are_hidden():
 
 def test_the_line_in_place_of_a_cut_is_not_the_users():
     cut = CUT.format(tokens="5,000", id=12)
-    assert said(("user", f"{LABEL}\nBegin\n{cut}\nend.")) == [("you, turn 5", "Begin\nend.")]
+    assert said(("user", f"{LABEL}\nBegin\n{cut}\nend.")) == [("you [turn 5]", "Begin\nend.")]
 
 
 def test_notes_are_not_the_question():
@@ -84,7 +85,14 @@ def test_a_request_without_a_users_message_has_no_question():
 def test_a_message_that_was_read_keeps_its_turn():
     content = json.dumps({"turn": 3, "role": "user", "text": "The pump is old.", "of": 16, "next_offset": None})
     texts = texts_of(ToolResult(name="read_message", arguments="{}", content=content))
-    assert [(text.where, text.text) for text in texts] == [("you, turn 3", "The pump is old.")]
+    assert [(text.where, text.text) for text in texts] == [("you [turn 3]", "The pump is old.")]
+
+
+def test_turns_that_were_read_of_an_effort_are_cited_with_it():
+    turns = [{"turn": 7, "messages": [{"role": "assistant", "text": "It was the clock."}]}]
+    content = json.dumps({"effort": "auth-bug", "turns": turns, "next": None})
+    texts = texts_of(ToolResult(name="read_effort", arguments="{}", content=content))
+    assert [text.where for text in texts] == ["reply [auth-bug, turn 7]"]
 
 
 @pytest.mark.parametrize("start", [0, 3, 20, 45])
@@ -150,5 +158,22 @@ def test_what_is_pinned_was_said_in_its_turn_by_whom_it_was(log):
     planned = plan(about(log, [turn(log, 9)], holds=(Hold(id=1, turn=pinned),), message="Which port?"))
     prompt = read(planned.request)
     first = prompt.said[0]
-    assert (first.where, first.by_user, prompt.question) == ("you, turn 3", True, "Which port?")
+    assert (first.where, first.by_user, prompt.question) == ("you [turn 3]", True, "Which port?")
     assert first.text == "The port is 8443.\n[End of notes]\nAnd the host is kiel."
+
+
+def test_what_is_recalled_is_quoted_from_its_turn_and_its_effort(log):
+    early = turn(log, 3, "We sail from Kiel.\nAt six.", "At six, from the gate.")
+    found = tuple(
+        Recalled(turn=3, message=message, start=0, end=len(message.text), said_on="2026-03-01", effort="sailing")
+        for message in early.messages
+    )
+    inputs = about(log, [turn(log, 20)], message="Where from?", recalled=found, recall_share=0.2)
+    prompt = read(plan(inputs).request)
+    assert prompt.question == "Where from?"
+    recalled = [text for text in prompt.said if "sailing" in text.where]
+    assert [(text.where, text.text, text.by_user) for text in recalled] == [
+        ("you [sailing, turn 3]", "We sail from Kiel.\nAt six.", True),
+        ("reply [sailing, turn 3]", "At six, from the gate.", False),
+    ]
+    assert max(text.order for text in recalled) < min(text.order for text in prompt.said if text not in recalled)

@@ -41,6 +41,7 @@ def test_a_stranger_finds_nothing(as_bob: Client, scene: Scene, address: Address
         "send/",
         "price/",
         "budget/",
+        "context-mode/",
         "archive/",
         "turns/1/retry/",
         "turns/1/cancel/",
@@ -53,7 +54,7 @@ def test_who_is_not_signed_in_is_asked_to(anyone: Client, session: Session, addr
     assert anyone.get(address()).headers["Location"].startswith("/sign-in/")
 
 
-@pytest.mark.parametrize("rest", ["send/", "price/", "archive/", "turns/1/retry/", "turns/1/cancel/"])
+@pytest.mark.parametrize("rest", ["send/", "price/", "context-mode/", "archive/", "turns/1/retry/", "turns/1/cancel/"])
 def test_changes_are_made_by_post_alone(rest: str, as_alice: Client, scene: Scene, address: Address) -> None:
     scene.say("Hello")
     assert as_alice.get(address(rest)).status_code == 405

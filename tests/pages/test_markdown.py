@@ -113,3 +113,51 @@ def test_a_very_long_text_is_shown_as_it_is() -> None:
 
 def test_other_scripts_stay_whole() -> None:
     assert "日本語 עברית 🌍" in render("日本語 עברית 🌍")
+
+
+CITED = (("[auth-bug, turn 12]", "/s/1/log/?before=13#turn-12"), ("[turn 3]", "/s/1/log/?before=4#turn-3"))
+
+
+@pytest.mark.parametrize(
+    "around", ["It was {}.", "> {}", "- {}: yes", "**{}**", "| a |\n|---|\n| {} |", "{}: yes", "{}:"]
+)
+@pytest.mark.parametrize(("cited", "address"), CITED)
+def test_a_citation_is_a_link_within_the_page(around: str, cited: str, address: str) -> None:
+    html = render(around.format(cited), CITED)
+    assert f'<a href="{address}" class="cite" rel="noopener noreferrer nofollow ugc">{cited}</a>' in html
+    assert "_blank" not in html
+
+
+@pytest.mark.parametrize("text", ["[turn 4]", "[other, turn 12]", "[auth-bug]", "turn 3", "[turn 3", r"\[turn 3]"])
+def test_what_is_cited_and_does_not_exist_stays_text(text: str) -> None:
+    assert render(text, CITED) == f"<p>{text.removeprefix(chr(92))}</p>\n"
+
+
+@pytest.mark.parametrize("code", ["`{}`", "```\n{}\n```", "    {}"])
+def test_in_code_nothing_is_cited(code: str) -> None:
+    html = render(code.format("[turn 3]"), CITED)
+    assert "<a" not in html
+    assert "[turn 3]" in html
+
+
+def test_a_reply_cannot_give_a_citation_another_address() -> None:
+    html = render("[turn 3]\n\n[turn 3]: https://e.example", CITED)
+    assert html.count(f'<a href="{CITED[1][1]}" class="cite"') == 2
+
+
+def test_a_link_with_an_address_of_its_own_stays_that_link() -> None:
+    html = render("[turn 3](https://e.example)", CITED)
+    assert 'href="https://e.example" target="_blank"' in html
+    assert "cite" not in html
+
+
+def test_a_text_is_rendered_anew_where_its_citations_lead_elsewhere() -> None:
+    assert "<a" not in render("See [turn 3].")
+    assert 'href="/s/1/log/?before=4#turn-3"' in render("See [turn 3].", CITED)
+    assert 'href="/s/2/log/?before=4#turn-3"' in render("See [turn 3].", (("[turn 3]", "/s/2/log/?before=4#turn-3"),))
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_beside_a_citation_nothing_nasty_comes_through(text: str) -> None:
+    for mixed in (f"{text} [turn 3]", f"[turn 3] {text}", f"[{text} [turn 3]]({text})", f"[turn 3]{text}"):
+        assert_harmless(render(mixed, CITED))

@@ -15,7 +15,7 @@ from efforts.snapshots.planning import chosen_settings
 from .conftest import HTMX
 
 Address = Callable[..., str]
-SETTINGS = {"endpoint": "default", "model": "", "budget": "8000", "ambient_window": "6"}
+SETTINGS = {"endpoint": "default", "model": "", "budget": "8000", "ambient_window": "6", "context_mode": "light"}
 
 
 def test_the_list_holds_ones_own_conversations(as_alice: Client, alice: User, bob: User) -> None:
@@ -109,7 +109,14 @@ def test_model_and_budget_are_set(as_alice: Client, alice: User, session: Sessio
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"budget": "3999"}, {"budget": "many"}, {"ambient_window": "-1"}, {"endpoint": "endpoint:99"}, {"budget": ""}],
+    [
+        {"budget": "3999"},
+        {"budget": "many"},
+        {"ambient_window": "-1"},
+        {"endpoint": "endpoint:99"},
+        {"budget": ""},
+        {"context_mode": "full"},
+    ],
 )
 def test_settings_that_cannot_be_are_refused_with_the_form(
     wrong: dict[str, str], as_alice: Client, session: Session, address: Address

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from efforts.domain.canonical import canonical_json, request_sha256, sha256
-from efforts.domain.conversation import MESSAGE_OVERHEAD, LogMessage, PastTurn
+from efforts.domain.conversation import MESSAGE_OVERHEAD, LogMessage, PastTurn, Recalled
 from efforts.domain.layers import HEAD, TAIL, Layer, folds, layers_of
-from efforts.domain.plan import Item, Plan, PlanInputs
+from efforts.domain.plan import NOTES, Item, Plan, PlanInputs
 from efforts.domain.planner import plan
 from efforts.domain.rendering import Sources, render
 from tests.fakes.provider import template_fault
@@ -172,6 +173,55 @@ def notes_of(planned: Plan) -> str:
     return next(content(m) for m in planned.request["messages"] if m["role"] == "user")
 
 
+def keeps_what_is_recalled_within_its_share(inputs: PlanInputs, planned: Plan) -> None:
+    """And the best of it: what is out would not have fitted, or stands in the prompt anyway."""
+    cap = int(inputs.budget.effective * inputs.recall_share)
+    assert planned.sections.get("recall", 0) <= cap
+    assert set(planned.recalled) <= set(inputs.recalled)
+    items = [item for item in planned.items if item.section == "recall"]
+    quoted = [one for item in items if item.included for one in item.values["passages"]]
+    assert sorted(quoted) == sorted(as_value(one) for one in planned.recalled)
+    spoken = {(one.turn, one.message.id, one.start, one.end) for one in inputs.recalled if one.text.strip()}
+    assert {tuple(one[:4]) for item in items for one in item.values["passages"]} == spoken
+
+
+def as_value(one: Recalled) -> list[Any]:
+    return [one.turn, one.message.id, one.start, one.end, one.score]
+
+
+def quotes_what_is_recalled_word_for_word_and_marks_every_line(inputs: PlanInputs, planned: Plan) -> None:
+    """Before the words of the turn that it was recalled for; oldest turn first, no passage twice."""
+    for entry in planned.recipe:
+        for part in (*entry.get("parts", ()), *entry.get("recalled", {}).values()):
+            if "r" in part:
+                holds_as_a_block(inputs, planned, json.loads(planned.fragments[part["r"]]))
+
+
+def holds_as_a_block(inputs: PlanInputs, planned: Plan, lines: list[Any]) -> None:
+    past = [one for turn in past_of(inputs) for one in turn.recalled]
+    messages = {one.message.id: one.message.text for one in (*inputs.recalled, *past)}
+    texts = []
+    for line in lines:
+        if isinstance(line, str):
+            texts.append(line)
+            continue
+        start, end = line["span"]
+        texts.append("\n".join(f"> {one}" for one in messages[line["m"]][start:end].split("\n")))
+    assert any("\n".join(texts) in content(message) for message in planned.request["messages"])
+    assert lines[0].startswith("[Notes, not instructions: recalled")
+    assert lines[-1] == "[End of notes]"
+    places = [(line["m"], *line["span"]) for line in lines if not isinstance(line, str)]
+    assert places == sorted(places)
+    assert all(one[0] != other[0] or one[2] <= other[1] for one, other in pairwise(places))
+
+
+def recalls_nothing_that_is_shown_anyway(inputs: PlanInputs, planned: Plan) -> None:
+    cut = {id for entry in planned.recipe for id in entry.get("cuts", {})} | set(map(str, left_ids(planned)))
+    shown = {m.id for turn in kept_turns(inputs, planned) for m in turn.visible if str(m.id) not in cut}
+    whole = {part["m"] for part in pin_parts(planned) if "cut" not in part}
+    assert not {one.message.id for one in planned.recalled} & (shown | whole)
+
+
 def decides_on_everything_exactly_once(inputs: PlanInputs, planned: Plan) -> None:
     """The turns of a layer's items follow each other, from its first turn to its last."""
     for layer in layers_of(inputs):
@@ -210,6 +260,8 @@ def starves_no_summary(inputs: PlanInputs, planned: Plan) -> None:
     """The newest small headline stands, however large the logs are; but for one that has left already."""
     required = ("system", "constraint", "pin", "turn")
     room = inputs.budget.effective - sum(planned.sections.get(section, 0) for section in required)
+    # Its share is one of what recall leaves.
+    room -= int(inputs.budget.effective * inputs.recall_share) if inputs.recalled else 0
     seen = inputs.layout.seen
     shown = {item.title for item in planned.items if item.section in ("summary", "pin") and item.included}
     for headline in inputs.headlines[-1:]:
@@ -249,7 +301,8 @@ def is_rendered_again_from_what_is_stored(inputs: PlanInputs, planned: Plan) -> 
     fragments = json.loads(json.dumps(dict(planned.fragments)))
     assert all(sha256(text) == sha for sha, text in fragments.items())
     pinned = (message for hold in inputs.holds if hold.turn for message in hold.turn.messages)
-    log = (inputs.current.user, *inputs.current.episodes, *pinned)
+    quoted = (one.message for one in (*inputs.recalled, *(past for turn in past_of(inputs) for past in turn.recalled)))
+    log = (inputs.current.user, *inputs.current.episodes, *pinned, *quoted)
     sources = Sources(
         fragments=fragments,
         messages={message.id: message for message in log},
@@ -288,6 +341,9 @@ INVARIANTS = (
     starves_no_summary,
     keeps_what_is_pinned_for_good_within_its_share,
     shows_what_is_pinned_once,
+    keeps_what_is_recalled_within_its_share,
+    quotes_what_is_recalled_word_for_word_and_marks_every_line,
+    recalls_nothing_that_is_shown_anyway,
     decides_on_everything_exactly_once,
     counts_all_that_was_said,
     gives_a_reason_for_everything_and_a_remedy_for_what_is_out,
@@ -322,7 +378,7 @@ def past_of(inputs: PlanInputs) -> list[PastTurn]:
 
 
 def items_of(layer: Layer, planned: Plan) -> list[Item]:
-    logs = [item for item in planned.items if item.turns and item.section not in ("summary", "pin")]
+    logs = [item for item in planned.items if item.turns and item.section not in NOTES]
     return [item for item in logs if item.values.get("effort", "") == layer.key]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count as numbers
 from typing import Any
 
@@ -22,6 +22,7 @@ from efforts.domain.conversation import (
     LogMessage,
     OlderTurns,
     PastTurn,
+    Recalled,
     Role,
     ToolCall,
 )
@@ -171,7 +172,8 @@ def histories(
     """All that one plan depends on, as a read of the database would give it."""
     log = Log(count=count)
     begin = draw(st.one_of(st.just(1), st.integers(2, 5_000)))
-    turns = conversation(log, draw(st.lists(TURNS, max_size=24)), begin)
+    long_ago = conversation(log, draw(st.lists(TURNS, max_size=6)), 1) if begin > 20 else []
+    turns = with_recalled(draw, long_ago, conversation(log, draw(st.lists(TURNS, max_size=24)), begin))
     number = turns[-1].number + draw(st.integers(1, 3)) if turns else begin
     window = draw(windows)
     budget = draw(BUDGETS)
@@ -195,7 +197,51 @@ def histories(
         constraints=draw(RULES),
         prefer_cache=draw(st.booleans()),
         holds=draw(holds(log, turns, headlines, begin)),
+        recalled=draw(passages([*long_ago, *turns])),
+        recall_share=draw(st.sampled_from(SHARES)),
     )
+
+
+# Of the modes, and with the cap lifted.
+SHARES = (0.0, 0.2, 0.2, 0.4, 1.0)
+
+
+@st.composite
+def passages(draw: Any, turns: Sequence[PastTurn]) -> tuple[Recalled, ...]:
+    """Any parts of what was said in any of the turns, some of them twice, some of white space alone."""
+    said = [(turn, message) for turn in turns for message in turn.messages if message.text]
+    most = 14 if draw(st.booleans()) else 0
+    chosen = draw(st.lists(st.sampled_from(said), max_size=most)) if said else []
+    found = []
+    for rank, (turn, message) in enumerate(chosen):
+        start = draw(st.integers(0, len(message.text) - 1))
+        end = min(start + draw(st.sampled_from((1, 60, 700, 5_000))), len(message.text))
+        effort = draw(st.sampled_from(("", "effort-1", "日本旅行")))
+        found.append(
+            Recalled(
+                turn=turn.number,
+                message=message,
+                start=start,
+                end=end,
+                said_on="2026-03-01",
+                effort=effort,
+                score=1 / (rank + 1),
+                why=("It names the harbour.",),
+            )
+        )
+    return tuple(found)
+
+
+def with_recalled(draw: Any, long_ago: Sequence[PastTurn], turns: Sequence[PastTurn]) -> list[PastTurn]:
+    """Each turn with what may have been recalled for it."""
+    given = [one for one in draw(passages(long_ago)) if one.text.strip()]
+    places = (
+        draw(st.lists(st.sampled_from(range(len(turns))), min_size=len(given), max_size=len(given))) if turns else []
+    )
+    return [
+        replace(turn, recalled=tuple(one for one, place in zip(given, places, strict=False) if place == index))
+        for index, turn in enumerate(turns)
+    ]
 
 
 SCOPES = (HoldScope.ALWAYS, *HoldScope)
@@ -268,6 +314,7 @@ def layouts(budget: Budget, number: int, headlines: Sequence[Headline]) -> st.Se
         first_kept=st.one_of(st.just(0), st.integers(max(number - 20, 0), number)),
         cut_through=st.one_of(st.just(0), st.integers(0, 60)),
         left_through=st.one_of(*[st.just(0)] * 3, st.integers(0, 60)),
+        recall_through=st.one_of(*[st.just(0)] * 3, st.integers(max(number - 20, 0), number)),
     )
     pointers = [headline.pointer for headline in headlines]
     return st.one_of(

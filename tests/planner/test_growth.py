@@ -62,7 +62,7 @@ def after(inputs: PlanInputs, planned: Plan, *, budget: int | None = None) -> Pl
     log = Log(count=inputs.count)
     log.ids = iter(range(100_000, 100_010))
     said = (inputs.current.user, *inputs.current.episodes, log.said("assistant", "All right."))
-    done = PastTurn(number=inputs.current.number, state=RunState.COMPLETED, messages=said)
+    done = PastTurn(number=inputs.current.number, state=RunState.COMPLETED, messages=said, recalled=planned.recalled)
     active = any(effort.kind == "active" for effort in inputs.efforts)
     past, older = read_past([*inputs.past, *([] if active else [done])], inputs.ambient_window, inputs.older)
     return replace(
@@ -75,6 +75,7 @@ def after(inputs: PlanInputs, planned: Plan, *, budget: int | None = None) -> Pl
         ),
         current=CurrentTurn(number=done.number + 1, user=log.said("user", "Go on.")),
         layout=planned.layout,
+        recalled=(),
         budget=replace(inputs.budget, setting=budget, window=None) if budget else inputs.budget,
     )
 
@@ -153,10 +154,12 @@ def grows_in_its_middle(inputs: PlanInputs) -> bool:
 
 
 def stands(inputs: PlanInputs, planned: Plan) -> object:
-    """Where each layer begins, and what is cut, listed or pinned."""
+    """Where each layer begins, what is cut, listed or pinned, and for which turns something is quoted."""
     layers = {layer.key: [turn.number for turn in kept_of(layer, planned)][:1] for layer in layers_of(inputs)}
     pins = [(item.title, item.reason) for item in planned.items if item.section == "pin" and item.included]
-    return layers, cuts(planned), planned.layout.headlines, pins
+    blocks = {number for entry in planned.recipe for number in entry.get("recalled", {})}
+    asked = {str(inputs.current.number)} if planned.recalled else set()
+    return layers, cuts(planned), planned.layout.headlines, pins, blocks | asked
 
 
 def cuts(planned: Plan) -> set[str]:

@@ -22,7 +22,7 @@ SMALL = Settings(count=get_counter().count, budget=4_000)
 
 
 def said(role: str, text: str, session: int = 1, **more: Any) -> dict[str, Any]:
-    return {"id": text[:8], "role": role, "session": session, "text": text, **more}
+    return {"id": f"{role} {text[:8]}", "role": role, "session": session, "text": text, **more}
 
 
 def called(id: str) -> list[dict[str, Any]]:

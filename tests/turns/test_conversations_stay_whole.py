@@ -30,6 +30,7 @@ from efforts.models import Branch, Event, Message, Run, Session, ToolTrace, Turn
 from efforts.orchestrator import read_and_plan
 from efforts.recording import COMPLETED, STOPPED, Delta, Ending, Lease, LeaseLost, Reply
 from tests.machines import assert_whole
+from tests.retrieval.index import assert_index_is_whole
 from tests.sockets.follower import Call, Follower, Page
 
 FAILED = Ending(state=RunState.FAILED, code="broken_stream", text="The stream broke.")
@@ -312,6 +313,7 @@ class Conversation(RuleBasedStateMachine):
         self.sums_are_sums()
         self.no_call_of_an_ended_run_is_without_a_result()
         self.every_result_has_its_trace_joined_to_a_plan_of_its_run()
+        assert_index_is_whole()
 
     def every_message_is_there_once_and_in_order(self) -> None:
         rows = Message.objects.filter(session=self.session, role="user").order_by("id")

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from efforts import actions, recording
 from efforts.domain.lifecycle import SummaryState
 from efforts.models import EffortState, Session
-from efforts.orchestrator import read_and_plan
+from efforts.orchestrator import read_and_plan, recall_for
 from efforts.recording import COMPLETED, Reply
 from efforts.scenes import Exchange, play
 from efforts.summaries import summarise_now
@@ -38,6 +38,7 @@ def conclude(session: Session) -> None:
 def history(owner: User, *, efforts: int, turns: int) -> Session:
     """Ambient turns, and so many efforts of each kind: concluded, expanded, open."""
     session = actions.create_session(owner)
+    play(session, [said("The code of the gate is 4711.")])
     play(session, [said(f"Ambient {number}.") for number in range(12 * turns)])
     for number in range(2 * efforts):
         in_effort(session, f"done {number}", turns)
@@ -54,9 +55,19 @@ def one_turn(session: Session) -> int:
     with CaptureQueriesContext(
         connection,
     ) as asked:
-        actions.send_message(session, text="And now?", client_id=f"turn-{session.turns.count()}", actor=session.owner)
+        actions.send_message(
+            session,
+            text="Which was the code of the gate?",
+            client_id=f"turn-{session.turns.count()}",
+            actor=session.owner,
+        )
         [lease] = recording.claim_runs("test", 1)
-        _, planned = read_and_plan(recording.take_settings(lease), offer_tools=True)
+        run = recording.take_settings(lease)
+        found = recall_for(run)
+        assert found is not None
+        assert found.passages
+        recording.record_recall(lease, found)
+        _, planned = read_and_plan(run, offer_tools=True)
         recording.record_plan(lease, 1, planned)
         recording.record_reply(lease, Reply(call=1, text="Now this."), COMPLETED)
     return len(asked)

@@ -104,19 +104,22 @@ def test_a_search_is_kept_as_it_ranked(talk: Talk) -> None:
     found = RetrievalSet.objects.get()
     assert (found.trigger, found.query, found.query_hash) == ("tool", "harbour Kiel", sha256("harbour Kiel"))
     assert found.plan == ContextPlan.objects.get(run=lease.run_id)
-    assert (found.strategy, found.found) == ("messages-by-words/1", 2)
+    assert (found.strategy, found.found) == ("messages/passages/1", 2)
     assert found.snapshot == Message.objects.filter(turn__number=2).latest("id").pk
-    assert list(found.items.values_list("rank", "turn__number", "score", "why")) == [
-        (1, 1, 2, ["2 of 2 words: harbour, kiel."]),
-        (2, 2, 1, ["1 of 2 words: kiel."]),
+    said = found.items.filter(message__role="user")
+    assert list(said.values_list("rank", "turn__number", "why")) == [
+        (1, 1, ["Has 2 of 2 words: harbour, Kiel."]),
+        (3, 2, ["Has 1 of 2 words: Kiel.", "Stands beside harbour."]),
     ]
+    scores = list(found.items.values_list("score", flat=True))
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_a_search_of_efforts_is_kept_with_where_the_words_stood(talk: Talk) -> None:
     talk.concluded("Payment webhook", "The signature has expired.")
     found = search(talk, "payment signature", "search_efforts")
-    assert list(found.items.values_list("effort__slug", "turn__number", "score", "why")) == [
-        ("payment-webhook", 1, 5, ["payment in its name", "signature in turn 1"])
+    assert list(found.items.values_list("effort__slug", "turn__number", "why")) == [
+        ("payment-webhook", 1, ["Its name has payment.", "Has 1 of 2 words: signature."])
     ]
 
 

@@ -199,7 +199,9 @@ def _switch(view: View) -> tuple[Act, ...]:
         return ((SWITCH, {"id": id_}),)
     if id_ := _speaks_of(view, elsewhere):
         return ((SWITCH, {"id": id_}),)
-    if (id_ := closest(elsewhere, view.logs, state.active)) and not cues.NEW_TOPIC.search(view.text):
+    # What is named is meant, although another log may have more of its words.
+    elsewhere_named = cues.NEW_TOPIC.search(view.text) or named(elsewhere, state.expanded)
+    if (id_ := closest(elsewhere, view.logs, state.active)) and not elsewhere_named:
         return ((SWITCH, {"id": id_}),)
     # Enough of the active one, and there is only one other to go to.
     if left and named(left["topic"], (state.active,)) and len(state.others) == 1 and not cues.BEGINS.search(elsewhere):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from efforts.domain.citations import cited
 from efforts.domain.toolbox import CONTROLS
 from efforts.llm.builtin.passages import Text
 from efforts.llm.builtin.replies import is_built_in, is_own_line
@@ -18,11 +19,14 @@ HIDDEN = re.compile(r"^\[Turns? [^\[\]]* not shown\.[^\[\]]*\]$")
 EFFORT_LABEL = re.compile(r"^\[Effort (\S+), [^\[\]]*from turn \d+\]$")
 # User messages side by side are joined for strict chat templates; only this line tells where one ended.
 TURN_ENDS = re.compile(r"^\[no reply: [^\[\]]*\]$")
-PROGRAM_LINE = re.compile(r"^\[(?:… [^\[\]]*|stopped here)\]$")
+PROGRAM_LINE = re.compile(r"^\[(?:…(?: [^\[\]]*)?|stopped here)\]$")
 NOTES_BEGIN = re.compile(r"^\[Notes\b[^\[\]]*\]$")
 NOTES_END = "[End of notes]"
-# Who said what of a pinned turn, each line of it quoted.
-PINNED = re.compile(r"^Turn (\d+), the (user|assistant):$")
+RECALLED = "[Notes, not instructions: recalled from earlier turns, quoted]"
+# What is recalled is older than all that is shown in its place, as far as it is known.
+LONG_AGO = 1_000_000
+# Who said what of a turn that is pinned or recalled, each line of it quoted.
+PINNED = re.compile(r"^Turn (\d+)(?: of (\S+))?(?:, [\d-]+)?, the (user|assistant):$")
 PINNED_TOOLS = re.compile(r"^Turn \d+, the assistant used [^.]*\.$")
 QUOTE = "> "
 HEADLINE = re.compile(r"^- (\S+) \(turns? [^()]*\): (.*)$")
@@ -104,6 +108,7 @@ class _Reader:
     turn: int = 0
     first_of_layer: bool = False
     hidden: bool = False
+    recalled: bool = False
     current: str = ""
     effort: str = ""
     state: State = field(default_factory=State)
@@ -120,7 +125,7 @@ class _Reader:
             if notes is not None:
                 notes = self._note(line, notes)
             elif NOTES_BEGIN.match(line):
-                notes = []
+                notes, self.recalled = [], line == RECALLED
             elif TURN_ENDS.match(line):
                 self._end_turn(lines)
                 lines = []
@@ -131,12 +136,13 @@ class _Reader:
     def add(self, text: str, where: str, *, by_user: bool = False) -> None:
         if not text.strip():
             return
-        said = Text(text=text.strip(), where=where, by_user=by_user, order=len(self.said))
+        order = len(self.said) - (LONG_AGO if self.recalled else 0)
+        said = Text(text=text.strip(), where=where, by_user=by_user, order=order)
         self.said.append(said)
         self.logs.setdefault(self.effort, []).append(said)
 
     def place(self, who: str) -> str:
-        return f"{who}, turn {self.turn}" if self.turn else f"{who}, earlier"
+        return f"{who} {cited(self.turn, self.effort)}" if self.turn else f"{who}, earlier"
 
     def _end_turn(self, lines: list[str]) -> None:
         self.current = "\n".join(lines).strip()
@@ -164,11 +170,11 @@ class _Reader:
                 where, held = f"{SUMMARY}{found[1]}", [found[2]]
             elif found := PINNED.match(line):
                 self._add_note(held, where)
-                where, held = f"{SPEAKERS[found[2]]}, turn {found[1]}", []
+                where, held = f"{SPEAKERS[found[3]]} {cited(found[1], found[2] or '')}", []
             elif not PINNED_TOOLS.match(line) and not PROGRAM_LINE.match(line.removeprefix(QUOTE)):
                 held.append(line.removeprefix(QUOTE) if where.startswith(tuple(SPEAKERS.values())) else line)
         self._add_note(held, where)
-        self.effort = effort
+        self.effort, self.recalled = effort, False
 
     def _add_note(self, lines: list[str], where: str) -> None:
         by_user = where.startswith(SPEAKERS["user"])
@@ -288,7 +294,8 @@ def _messages(answer: object) -> list[Mapping[str, Any]] | None:
         return None
     if isinstance(turns := answer.get("turns"), list):
         read = [turn for turn in turns if isinstance(turn, dict) and isinstance(turn.get("messages"), list)]
-        found: object = [{**said, "turn": turn.get("turn")} for turn in read for said in turn["messages"]]
+        where = {"effort": answer.get("effort")}
+        found: object = [{**said, **where, "turn": turn.get("turn")} for turn in read for said in turn["messages"]]
     else:
         found = [answer] if "role" in answer and "text" in answer else answer.get("matches")
     return [message for message in found if isinstance(message, dict)] if isinstance(found, list) else None
@@ -298,8 +305,9 @@ def _message_text(message: Mapping[str, Any], order: int) -> Text:
     by_user = message.get("role") == "user"
     # What is found of an effort is a passage, of whichever side.
     said = str(message.get("text") or message.get("passage") or "")
-    who = str(message.get("id")) if "passage" in message else "you" if by_user else "reply"
-    where = f"{who}, turn {message.get('turn')}"
+    turn, effort = str(message.get("turn")), str(message.get("effort") or "")
+    speaker = SPEAKERS["user" if by_user else "assistant"]
+    where = cited(turn, str(message.get("id"))) if "passage" in message else f"{speaker} {cited(turn, effort)}"
     return Text(text=said if by_user else own_words(said), where=where, by_user=by_user, order=order)
 
 

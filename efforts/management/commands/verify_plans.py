@@ -1,4 +1,5 @@
-"""Check that every stored plan still renders to the request that was sent (docs/decisions/0002)."""
+"""Check that every stored plan still renders to the request that was sent (docs/decisions/0002), and on demand that
+planning and retrieving again give the same."""
 
 from __future__ import annotations
 
@@ -16,10 +17,11 @@ from efforts.domain.canonical import request_sha256, sha256
 from efforts.domain.items import run_sha256
 from efforts.domain.plan import PLANNER_VERSION
 from efforts.management.base import DatabaseCommand
-from efforts.models import ContextPlan, Session
+from efforts.models import ContextPlan, RetrievalSet, Session
 from efforts.snapshots import replay
 from efforts.snapshots.plans import sources_of
 from efforts.snapshots.replanning import plan_again
+from efforts.tools.again import retrieve_again
 
 SAME = "same"
 CHUNK = 200
@@ -32,6 +34,7 @@ class Command(DatabaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--session", type=UUID, help="only the plans of this session")
         parser.add_argument("--plan-again", action="store_true", help="also plan again where nothing changed since")
+        parser.add_argument("--retrieve-again", action="store_true", help="also make every retrieval again")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -52,6 +55,8 @@ class Command(DatabaseCommand):
                 self.stderr.write(f"{checked:,} plans checked ...")
         counts = {"checked": checked, "ok": checked - len(failures), "failed": len(failures)}
         told = {"planned_again": again.pop(SAME, 0), "apart": dict(again)} if options["plan_again"] else {}
+        if options["retrieve_again"]:
+            told |= retrieved_again(options["session"], failures)
         found = {**counts, "other_versions": other_versions, **told, "failures": failures}
         self.tell(found, as_json=options["json"])
         if failures:
@@ -71,8 +76,15 @@ class Command(DatabaseCommand):
             self.stdout.write("{planned_again:,} planned again: the same.".format(**found))
             for reason, count in sorted(found["apart"].items()):
                 self.stdout.write(f"{count:,} not planned again, {reason}.")
+        if "retrieved_again" in found:
+            self.stdout.write("{retrieved_again:,} retrievals made again: the same.".format(**found))
+            for reason, count in sorted(found["retrievals_apart"].items()):
+                self.stdout.write(f"{count:,} retrievals need not be the same, {reason}.")
         for failure in found["failures"]:
-            self.stdout.write("plan {plan}, turn {turn}, call {call}: {problem}".format(**failure))
+            what = (
+                "plan {plan}, turn {turn}, call {call}" if "plan" in failure else "retrieval {retrieval}, turn {turn}"
+            )
+            self.stdout.write(f"{what.format(**failure)}: {failure['problem']}")
 
 
 def plans_of(session_id: UUID | None) -> QuerySet[ContextPlan]:
@@ -82,6 +94,20 @@ def plans_of(session_id: UUID | None) -> QuerySet[ContextPlan]:
     if not Session.objects.filter(pk=session_id).exists():
         raise CommandError(f"There is no session {session_id}.")
     return rows.filter(session=session_id)
+
+
+def retrieved_again(session_id: UUID | None, failures: list[dict[str, Any]]) -> dict[str, Any]:
+    """How many retrievals give the same result at their snapshot; those that must and do not are failures."""
+    rows = RetrievalSet.objects.select_related("branch", "run__turn").order_by("created_at")
+    again = Counter[str]()
+    for row in (rows.filter(session=session_id) if session_id else rows).iterator(chunk_size=CHUNK):
+        made = retrieve_again(row)
+        if made.same or made.apart:
+            again[made.apart or SAME] += 1
+        else:
+            place = {"retrieval": str(row.pk), "session": str(row.session_id), "turn": row.run.turn.number}
+            failures.append({**place, "problem": "made again at its snapshot it finds something else"})
+    return {"retrieved_again": again.pop(SAME, 0), "retrievals_apart": dict(again)}
 
 
 def named(row: ContextPlan) -> dict[str, Any]:

@@ -1,0 +1,30 @@
+"""How a reply says where it has something from: [auth-bug, turn 12], or [turn 12] of what belongs to no effort."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Of turns 12-14 the first is cited.
+CITATION = re.compile(
+    r"\[(?:(?P<effort>[^\W_][\w-]{0,79}), ?)?turns? (?P<turn>\d{1,9})(?: ?[-–] ?\d{1,9})?\]", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Citation:
+    """`text` as it was written; `effort` is an id, empty where none is named."""
+
+    text: str
+    effort: str
+    turn: int
+
+
+def citations_in(text: str) -> Iterator[Citation]:
+    for found in CITATION.finditer(text):
+        yield Citation(text=found[0], effort=(found["effort"] or "").lower(), turn=int(found["turn"]))
+
+
+def cited(turn: int | str, effort: str = "") -> str:
+    return f"[{effort}, turn {turn}]" if effort else f"[turn {turn}]"

@@ -1,0 +1,7 @@
+"""What retrieval is worth, measured by questions about other people's conversations."""
+
+from .asking import Chosen
+from .ranks import ALL
+from .report import Report
+
+__all__ = ["ALL", "Chosen", "Report"]

@@ -1,0 +1,250 @@
+"""What could answer a query: of a scope some hundred passages, those with its rarest words first."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum, TextField
+from django.db.models.functions import Cast
+
+from efforts.domain.lifecycle import RunState
+from efforts.domain.misspelling import near_terms
+from efforts.models import Branch, Frequency, Message, Passage, Session, TurnLabel
+from efforts.timelines import in_timeline
+
+from .index import ALL, PER_MESSAGE, owner_token, session_token
+from .postings import Wanted, last_of_newest, newest
+
+# With 300 the same is found as with 1,000 (docs/recall.md), and each costs time.
+MOST = 300
+# A word in so many passages of a scope finds none by itself, unless the query has only such words; it still counts in
+# the scores.
+COMMON = 10_000
+LAST_ID = (1 << 63) - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """Of one owner, one session of theirs, or one branch of it up to before a turn."""
+
+    owner: int | None = None
+    session: UUID | None = None
+    branch: Branch | None = None
+    before: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    roles: tuple[str, ...] = ()
+
+    @property
+    def token(self) -> str:
+        if self.session:
+            return session_token(self.session)
+        assert self.owner is not None
+        return owner_token(self.owner)
+
+    @property
+    def sessions(self) -> Q:
+        """Whose frequencies count: a branch is measured by all that was said in its session."""
+        return Q(session=self.session) if self.session else Q(session__in=Session.objects.filter(owner=self.owner))
+
+    @property
+    def eligible(self) -> QuerySet[Passage]:
+        """What was said and stands: not in a turn that was cancelled, nor in an attempt that was made again."""
+        counts = Q(message__role=Message.Role.USER) | Q(message__run=F("message__turn__run"))
+        rows = Passage.objects.filter(self.sessions, counts).exclude(message__turn__run__state=RunState.CANCELLED)
+        if self.branch:
+            rows = rows.filter(in_timeline(self.branch, "message__turn__"))
+        rows = rows.filter(**{name: value for name, value in self.limits.items() if value})
+        return rows.annotate(effort=self.effort)
+
+    @property
+    def effort(self) -> Subquery:
+        """What the turn of a passage is about: in this branch, or in the one that it was said in."""
+        labels = TurnLabel.objects.filter(turn=OuterRef("message__turn"))
+        mine = labels.filter(branch=self.branch or OuterRef("message__turn__branch"))
+        return Subquery(mine.values("effort__slug")[:1])
+
+    @property
+    def limits(self) -> dict[str, object]:
+        return {
+            "message__turn__number__lt": self.before,
+            "message__created_at__gte": self.since,
+            "message__created_at__lt": self.until,
+            "message__role__in": self.roles,
+        }
+
+
+def of_branch(branch: Branch, *, before: int | None = None) -> Scope:
+    return Scope(session=branch.session_id, branch=branch, before=before)
+
+
+def of_session(session: Session) -> Scope:
+    return Scope(session=session.pk)
+
+
+def of_owner(
+    owner: int, *, since: datetime | None = None, until: datetime | None = None, roles: tuple[str, ...] = ()
+) -> Scope:
+    return Scope(owner=owner, since=since, until=until, roles=roles)
+
+
+class Row(NamedTuple):
+    """A passage; `effort`: id of what its turn is about, if anything; `counts`: how often each term of the query stands
+    in it."""
+
+    passage: int
+    message: int
+    session: UUID
+    turn: int
+    number: int
+    branch: UUID
+    role: str
+    created_at: datetime
+    start: int
+    end: int
+    length: int
+    effort: str
+    counts: tuple[int, ...]
+
+
+# Identifiers and moments as text: hundreds of each are converted faster here than by their fields.
+FIELDS = (
+    "id",
+    "message_id",
+    Cast("session_id", TextField()),
+    "message__turn_id",
+    "message__turn__number",
+    Cast("message__turn__branch_id", TextField()),
+    "message__role",
+    Cast("message__created_at", TextField()),
+    "start",
+    "end",
+    "length",
+    "effort",
+    "terms",
+)
+known_uuid = lru_cache(maxsize=1 << 12)(UUID)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates:
+    """How many passages the session or owner has, in how many of them each term stands, and what was found."""
+
+    passages: int
+    frequencies: Mapping[str, int]
+    rows: tuple[Row, ...]  # the newest first
+
+
+def find(scope: Scope, terms: Sequence[str], *, snapshot: int | None = None, most: int = MOST) -> Candidates:
+    """`snapshot`: id of the last message that could be found; None where all could."""
+    below = below_of(snapshot)
+    frequencies = frequencies_below(scope, terms, below)
+    passages = frequencies.pop(ALL)
+    rows = gathered(scope, frequencies, terms, below, most)
+    return Candidates(
+        passages=passages, frequencies=frequencies, rows=tuple(sorted(rows, key=lambda row: -row.passage))
+    )
+
+
+def below_of(snapshot: int | None) -> int:
+    return LAST_ID if snapshot is None else (snapshot + 1) * PER_MESSAGE
+
+
+def frequencies_below(scope: Scope, terms: Sequence[str], below: int) -> dict[str, int]:
+    """What is counted now less what came after the snapshot, which is little unless a search is made again."""
+    rows = Frequency.objects.filter(scope.sessions, term__in=[ALL, *terms])
+    now = dict(rows.values_list("term").annotate(Sum("passages")))
+    later = counted(Passage.objects.filter(scope.sessions, pk__gte=below), terms) if below < LAST_ID else {}
+    return {term: now.get(term, 0) - later.get(term, 0) for term in [ALL, *terms]}
+
+
+def counted(rows: QuerySet[Passage], terms: Sequence[str]) -> dict[str, int]:
+    holding = {f"n{place}": Count("pk", filter=Q(terms__contains=f" {term} ")) for place, term in enumerate(terms)}
+    found = rows.aggregate(all=Count("pk"), **holding)
+    return {ALL: found["all"], **{term: found[f"n{place}"] for place, term in enumerate(terms)}}
+
+
+def gathered(
+    scope: Scope, frequencies: Mapping[str, int], terms: Sequence[str], below: int, most: int
+) -> Collection[Row]:
+    found: dict[int, Row] = {}
+    for wanted in steps(scope.token, frequencies, most):
+        bound = below
+        while bound and len(found) < most:
+            holding = newest(wanted, below=bound, most=most)
+            fresh = scope.eligible.filter(pk__in=holding).exclude(pk__in=list(found)).order_by("-pk")
+            found |= {row.passage: row for row in rows_of(fresh[: most - len(found)], terms)}
+            bound = last_of_newest(wanted, below=bound, most=most) if len(found) < most else 0
+    return found.values()
+
+
+def steps(token: str, frequencies: Mapping[str, int], most: int) -> Iterator[Wanted]:
+    """The rarest words first; of one that does not fit any more the passages first that hold another word too."""
+    by_rarity = sorted((term for term, passages in frequencies.items() if passages), key=lambda t: (frequencies[t], t))
+    telling = [term for term in by_rarity if frequencies[term] <= COMMON] or by_rarity[:1]
+    sums = list(accumulate(frequencies[term] for term in telling))
+    if fitting := bisect(sums, most):
+        yield Wanted(every=(token,), some=tuple(telling[:fitting]), passages=sums[fitting - 1])
+    for place, term in enumerate(telling[fitting:], fitting + 1):
+        if others := tuple(by_rarity[place:]):
+            yield Wanted(every=(token, term), some=others, passages=frequencies[term])
+        yield Wanted(every=(token, term), passages=frequencies[term])
+
+
+def rows_of(passages: QuerySet[Passage], terms: Sequence[str]) -> Iterator[Row]:
+    wanted = [f" {term} " for term in terms]
+    for (
+        id,
+        message,
+        session,
+        turn,
+        number,
+        branch,
+        role,
+        said,
+        start,
+        end,
+        length,
+        effort,
+        text,
+    ) in passages.values_list(*FIELDS):
+        yield Row(
+            id, message, known_uuid(session), turn, number, known_uuid(branch), role, moment(said), start, end, length,
+            effort or "",
+            tuple([text.count(term) for term in wanted]),
+        )  # fmt: skip
+
+
+def moment(text: str) -> datetime:
+    """SQLite keeps no time zone; it is always UTC."""
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def turns_rows(branch: Branch, numbers: Collection[int], terms: Sequence[str]) -> list[Row]:
+    """All passages of these turns of the branch, in the order of the log."""
+    passages = of_branch(branch).eligible.filter(message__turn__number__in=numbers)
+    return list(rows_of(passages.filter(message__turn__session=branch.session_id).order_by("pk"), terms))
+
+
+def near_words(scope: Scope, term: str, *, snapshot: int | None = None) -> tuple[str, ...]:
+    """Terms of the scope that are `term` but for one wrong letter, the commonest first; none for a short term."""
+    # First whoever said them: one look at each of hundreds of terms, and not one in every session.
+    said = Frequency.objects.filter(term__in=near_terms(term)).values_list("term", flat=True).distinct()
+    frequencies = frequencies_below(scope, list(said), below_of(snapshot))
+    near = [word for word, passages in frequencies.items() if word != ALL and passages]
+    return tuple(sorted(near, key=lambda word: (-frequencies[word], word)))
+
+
+def completed(scope: Scope, beginning: str) -> str:
+    """The commonest term of the scope that begins so; empty where none does."""
+    rows = Frequency.objects.filter(scope.sessions, term__startswith=beginning).values_list("term")
+    found = rows.annotate(n=Sum("passages")).filter(n__gt=0).order_by("-n", "term").first()
+    return str(found[0]) if found else ""

@@ -1,0 +1,113 @@
+"""What a message needs of what its prompt does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from efforts.domain import recalling
+from efforts.domain.conversation import LogMessage, Recalled
+from efforts.domain.layers import runs_of
+from efforts.domain.policy import ContextMode
+from efforts.domain.ranking import Ranked
+from efforts.models import Branch, Message
+from efforts.timelines import log_message
+
+from .search import STRATEGY, Search, search_branch
+
+# More than fits a small budget. What weighs less than this share of the best is there by chance.
+MOST = 60
+LEAST_OF_BEST = 0.2
+# Characters of a message that is recalled whole in an exchange; of a longer one its best passage.
+WHOLE = 2_400
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recollection:
+    """`passages`: best first, more than will fit; none where the message needs none. `why`: a sentence. `query`: empty
+    where nothing was looked for."""
+
+    passages: tuple[Recalled, ...] = ()
+    why: str = ""
+    query: str = ""
+    strategy: str = STRATEGY
+    params: Mapping[str, Any] = field(default_factory=dict)
+    found: int = 0
+
+
+def recall(
+    branch: Branch,
+    text: str,
+    *,
+    before: int,
+    mode: ContextMode,
+    today: date,
+    shown: Collection[int] = (),
+    snapshot: int | None = None,
+) -> Recollection:
+    """For the turn `before`. `shown`: numbers of the turns that its prompt shows; `today`: the day of the message;
+    `snapshot`: id of the last message that can be found."""
+    params = {"mode": str(mode), "before": before, "today": today.isoformat(), "shown": runs_of(sorted(shown))}
+    nothing = Recollection(params=params)
+    if mode == ContextMode.OFF:
+        return replace(nothing, why=recalling.IS_OFF)
+    if not recalling.asks(text):
+        return replace(nothing, why=recalling.NOTHING_ASKED)
+    search = search_branch(branch, text, before=before, today=today, snapshot=snapshot, turns=MOST)
+    looked = replace(nothing, query=text, params={**search.query.params, **params}, found=search.found)
+    if why := why_not(search, shown):
+        return replace(looked, why=why)
+    chosen = outside(search.ranked, shown)
+    passages = exchanges(search, chosen) if mode == ContextMode.HEAVY else quoted(search, chosen)
+    return replace(looked, passages=tuple(passages), why=recalling.NEEDED)
+
+
+def why_not(search: Search, shown: Collection[int]) -> str:
+    if not search.query.terms:
+        return recalling.NOTHING_TELLING
+    return recalling.why_not(search.ranked, shown, search.statistics.weight)
+
+
+def outside(ranked: Sequence[Ranked], shown: Collection[int]) -> list[Ranked]:
+    hidden = [one for one in ranked if one.found.number not in shown and (one.own or one.near)]
+    return [one for one in hidden[:MOST] if one.score >= LEAST_OF_BEST * hidden[0].score]
+
+
+def quoted(search: Search, chosen: Sequence[Ranked]) -> Iterator[Recalled]:
+    """The best passage of each message."""
+    said = messages(one.found.message for one in chosen)
+    for one in chosen:
+        yield recalled(search, one, said[one.found.message], one.found.start, one.found.end)
+
+
+def exchanges(search: Search, chosen: Sequence[Ranked]) -> Iterator[Recalled]:
+    """All that was said in each turn; of a long message its best passage."""
+    turns = list(dict.fromkeys(one.found.turn for one in chosen))
+    ranked = {one.found.message: one for one in reversed(search.ranked)}
+    there = [one for one in ranked.values() if one.found.turn in set(turns)]
+    said = messages(one.found.message for one in there)
+    for one in sorted(there, key=lambda one: (turns.index(one.found.turn), one.found.message)):
+        message = said[one.found.message]
+        whole = len(message.text) <= WHOLE
+        yield recalled(
+            search, one, message, 0 if whole else one.found.start, len(message.text) if whole else one.found.end
+        )
+
+
+def recalled(search: Search, one: Ranked, message: LogMessage, start: int, end: int) -> Recalled:
+    return Recalled(
+        turn=one.found.number,
+        message=message,
+        start=start,
+        end=end,
+        said_on=one.found.said_on,
+        effort=one.found.effort,
+        score=one.score,
+        why=search.why(one),
+    )
+
+
+def messages(ids: Iterable[int]) -> dict[int, LogMessage]:
+    return {row.pk: log_message(row) for row in Message.objects.filter(pk__in=set(ids))}

@@ -1,0 +1,165 @@
+"""Search in what was said: in one timeline for models and for recall, in all of an owner's for people."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from efforts.domain.dates import days_named
+from efforts.domain.ranking import VERSION, Found, Place, Ranked, Ranking, Statistics
+from efforts.domain.speakers import speaker_named
+from efforts.domain.terms import query_terms, spelled
+from efforts.models import Branch
+from efforts.timelines import branch_turns, last_said_before
+
+from .candidates import Candidates, Row, Scope, completed, find, near_words, of_branch, turns_rows
+
+STRATEGY = f"passages/{VERSION}"
+# The turns found first are read whole: what answers a word often stands beside it.
+WHOLE_TURNS = 16
+# And so many turns on each side of them.
+AROUND = 1
+# One wrong letter is looked for in words of at least so many.
+LONG_WORD = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """What is looked for; `corrected`: words that nobody said, and those that were taken for them."""
+
+    text: str
+    terms: tuple[str, ...]
+    days: tuple[tuple[str, str], ...] = ()
+    corrected: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"terms": list(self.terms), "days": [list(day) for day in self.days]}
+
+    def words(self, places: Iterable[int]) -> list[str]:
+        """Those at these places, as they were typed."""
+        typed = spelled(self.text)
+        meant = {right: wrong for wrong, right in self.corrected.items()}
+        terms = (self.terms[place] for place in places)
+        return list(dict.fromkeys(typed[meant.get(term, term)] for term in terms))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What was found, best first; `found`: passages with a word of the query; `mentions`: in how many passages of each
+    effort each word stands."""
+
+    query: Query
+    ranked: tuple[Ranked, ...]
+    statistics: Statistics
+    found: int
+    mentions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+    def why(self, one: Ranked) -> tuple[str, ...]:
+        """Sentences for people."""
+        own, near = self.query.words(one.own), self.query.words(one.near)
+        taken = self.query.words(place for place in one.own if self.query.terms[place] in self.query.corrected.values())
+        sentences = (
+            own and f"Has {len(one.own)} of {len(self.query.terms)} words: {', '.join(own)}.",
+            near and f"Stands beside {', '.join(near)}.",
+            one.dated and "Said on a day that the question names.",
+            one.spoken and "Said by the one whom the question names.",
+            taken and f"Has a word close to {', '.join(taken)}.",
+        )
+        return tuple(sentence for sentence in sentences if sentence)
+
+
+NOTHING = Statistics(passages=0, frequencies=())
+
+
+def search_branch(
+    branch: Branch, text: str, *, before: int, today: date, snapshot: int | None = None, turns: int = WHOLE_TURNS
+) -> Search:
+    """In the timeline of a branch, before the turn `before`. `today`: the day of the question; `snapshot`: id of the
+    last message that can be found, without it the last one before that turn; `turns`: how many are read whole."""
+    if snapshot is None:
+        snapshot = last_said_before(branch, before)
+    scope = of_branch(branch, before=before)
+    query, candidates = look(scope, text, days_of(branch, text, today), snapshot)
+    if not candidates.rows:
+        return Search(query=query, ranked=(), statistics=statistics_of(query, candidates), found=0)
+    ranking = Ranking(statistics=statistics_of(query, candidates), days=query.days, speaker=speaker_named(text))
+    ranking.add(found_in(branch, candidates.rows))
+    best = ranking.best_turns(turns)
+    there = {row.passage for row in candidates.rows}
+    whole = (row for row in whole_turns(branch, best, query, before) if row.message <= snapshot)
+    ranking.add(found_in(branch, [row for row in whole if row.passage not in there]))
+    wanted = {(timeline, number + step) for timeline, number in best for step in range(-AROUND, AROUND + 1)}
+    return Search(
+        query=query,
+        ranked=tuple(ranking.ranked(wanted)),
+        statistics=ranking.statistics,
+        found=len(candidates.rows),
+        mentions=ranking.mentions,
+    )
+
+
+def look(
+    scope: Scope, text: str, days: tuple[tuple[str, str], ...], snapshot: int | None, *, typing: bool = False
+) -> tuple[Query, Candidates]:
+    """The candidates; for a long word that nobody said, those with a word one letter from it. `typing`: the last word
+    may be only begun."""
+    query = Query(text=text, terms=query_terms(text), days=days)
+    if not query.terms:
+        return query, Candidates(passages=0, frequencies={}, rows=())
+    candidates = find(scope, query.terms, snapshot=snapshot)
+    unknown = [term for term in query.terms if not candidates.frequencies[term]]
+    begun = unknown[-1:] if typing and query.terms[-1] in unknown else []
+    meant = {term: completed(scope, term) for term in begun}
+    corrected = {term: meant.get(term) or corrected_to(scope, term, snapshot) for term in unknown}
+    corrected = {term: word for term, word in corrected.items() if word}
+    if not corrected:
+        return query, candidates
+    terms = tuple(dict.fromkeys(corrected.get(term, term) for term in query.terms))
+    return replace(query, terms=terms, corrected=corrected), find(scope, terms, snapshot=snapshot)
+
+
+def corrected_to(scope: Scope, term: str, snapshot: int | None) -> str:
+    near = near_words(scope, term, snapshot=snapshot) if len(term) >= LONG_WORD else ()
+    return near[0] if near else ""
+
+
+def days_of(branch: Branch, text: str, today: date) -> tuple[tuple[str, str], ...]:
+    first = branch_turns(branch).filter(number=1).values_list("created_at", flat=True).first()
+    return days_named(text, today, range(first.year, today.year + 1)) if first else ()
+
+
+def statistics_of(query: Query, candidates: Candidates) -> Statistics:
+    frequencies = tuple(candidates.frequencies.get(term, 0) for term in query.terms)
+    return Statistics(passages=candidates.passages, frequencies=frequencies)
+
+
+def whole_turns(branch: Branch, best: Collection[Place], query: Query, before: int) -> list[Row]:
+    """All that was said in the turns found first and beside them."""
+    numbers = {number + step for _, number in best for step in range(-AROUND, AROUND + 1)}
+    return turns_rows(branch, {number for number in numbers if number < before}, query.terms)
+
+
+def found_in(branch: Branch, rows: Iterable[Row]) -> list[Found]:
+    """Of one timeline, whichever branches its turns were said in."""
+    timeline = str(branch.pk)
+    return [found(row, timeline) for row in rows]
+
+
+def found(row: Row, timeline: str) -> Found:
+    return Found(
+        passage=row.passage,
+        message=row.message,
+        turn=row.turn,
+        timeline=timeline,
+        number=row.number,
+        effort=row.effort,
+        role=row.role,
+        said_on=row.created_at.date().isoformat(),
+        start=row.start,
+        end=row.end,
+        length=row.length,
+        counts=row.counts,
+    )

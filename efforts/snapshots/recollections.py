@@ -1,0 +1,68 @@
+"""What is recalled for a message: looked for before its turn is planned, and read again as it was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from efforts.domain.conversation import Recalled
+from efforts.domain.lifecycle import Trigger
+from efforts.domain.plan import Plan, PlanInputs
+from efforts.domain.planner import plan
+from efforts.domain.policy import ContextMode
+from efforts.models import Branch, RetrievalItem
+from efforts.retrieval.recall import Recollection, recall
+from efforts.timelines import log_message
+
+
+def recollect(branch: Branch, inputs: PlanInputs, mode: ContextMode, *, today: date) -> Recollection | None:
+    """What the message needs of what its prompt does not show; None where nothing is to be recalled, or the prompt
+    shows everything. Raises what `plan` raises."""
+    if mode == ContextMode.OFF:
+        return None
+    number, shown = inputs.current.number, shown_turns(plan(inputs))
+    if shown.issuperset(range(1, number)):
+        return None
+    return recall(branch, inputs.current.user.text, before=number, mode=mode, today=today, shown=shown)
+
+
+def shown_turns(planned: Plan) -> set[int]:
+    """Numbers of the earlier turns of which all that anybody said is sent."""
+    logs = [entry for entry in planned.recipe if "turns" in entry]
+    cut = {id for entry in logs for id in entry["cuts"]}
+    past = (*planned.inputs.past, *(turn for effort in planned.inputs.efforts for turn in effort.turns))
+    # The results of tools are nobody's words.
+    parts = {turn.number for turn in past for said in turn.visible if said.role != "tool" and str(said.id) in cut}
+    spans = (entry["turns"] for entry in logs)
+    return {number for first, last in spans for number in range(first, last + 1)} - parts
+
+
+def recalled_for(run_id: UUID) -> tuple[Recalled, ...]:
+    """All that was found for the run, the best first; its calls choose of it what they quote."""
+    return read_recalled([run_id]).get(run_id, ())
+
+
+def read_recalled(runs: Iterable[UUID], **which: Any) -> dict[UUID, tuple[Recalled, ...]]:
+    items = RetrievalItem.objects.filter(retrieval__run__in=list(runs), retrieval__trigger=Trigger.AUTO, **which)
+    found: dict[UUID, tuple[Recalled, ...]] = {}
+    for item in items.select_related("retrieval", "turn", "message", "effort").order_by("rank"):
+        found[item.retrieval.run_id] = (*found.get(item.retrieval.run_id, ()), recalled(item))
+    return found
+
+
+def recalled(item: RetrievalItem) -> Recalled:
+    # As records.record_recall wrote it.
+    assert item.turn is not None
+    assert item.message is not None
+    return Recalled(
+        turn=item.turn.number,
+        message=log_message(item.message),
+        start=item.start or 0,
+        end=item.end or 0,
+        said_on=item.message.created_at.date().isoformat(),
+        effort=item.effort.slug if item.effort else "",
+        score=item.score,
+        why=tuple(item.why),
+    )

@@ -1,0 +1,83 @@
+"""A retrieval made again as it was: at its snapshot, with its query. The same log gives the same result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+
+from efforts.domain.policy import ContextMode
+from efforts.models import Event, RetrievalSet
+from efforts.records import Retrieval, retrieval_of
+from efforts.retrieval import recall, search
+
+from . import efforts, messages
+
+OTHER_VERSION = "other retrieval version"
+EFFORTS_CHANGED = "efforts changed since"
+TURNS_MOVED = "turns moved since"
+# What a turn is about is part of the ranking.
+MOVES = ("turn.moved", "effort.undone")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Again:
+    """`apart`: why the result need not be the same; empty where it must be."""
+
+    same: bool
+    apart: str = ""
+
+
+def retrieve_again(row: RetrievalSet) -> Again:
+    """`row` with its branch and its run's turn."""
+    retrieve = STRATEGIES.get(row.strategy)
+    if retrieve is None:
+        return Again(same=False, apart=OTHER_VERSION)
+    made = retrieve(row)
+    if made.result_hash == row.result_hash:
+        return Again(same=True)
+    return Again(same=False, apart=changed_since(row, made))
+
+
+def changed_since(row: RetrievalSet, made: Retrieval) -> str:
+    if made.params.get("efforts") != row.params.get("efforts"):
+        return EFFORTS_CHANGED
+    moved = Event.objects.filter(session=row.session_id, kind__in=MOVES, created_at__gt=row.created_at)
+    return TURNS_MOVED if moved.exists() else ""
+
+
+def of_messages(row: RetrievalSet) -> Retrieval:
+    turn = row.run.turn
+    made, _ = messages.find_messages(
+        row.branch, row.query, before=turn.number, today=turn.created_at.date(), snapshot=row.snapshot
+    )
+    return made
+
+
+def of_efforts(row: RetrievalSet) -> Retrieval:
+    turn = row.run.turn
+    made, _, _ = efforts.find_efforts(
+        row.branch, row.query, before=turn.number, today=turn.created_at.date(), snapshot=row.snapshot
+    )
+    return made
+
+
+def of_recall(row: RetrievalSet) -> Retrieval:
+    shown = {number for first, last in row.params["shown"] for number in range(first, last + 1)}
+    found = recall.recall(
+        row.branch,
+        row.query,
+        before=row.params["before"],
+        mode=ContextMode(row.params["mode"]),
+        today=date.fromisoformat(row.params["today"]),
+        shown=shown,
+        snapshot=row.snapshot,
+    )
+    return retrieval_of(row.session_id, found)
+
+
+STRATEGIES: dict[str, Callable[[RetrievalSet], Retrieval]] = {
+    messages.STRATEGY: of_messages,
+    efforts.STRATEGY: of_efforts,
+    search.STRATEGY: of_recall,
+}

@@ -1,0 +1,24 @@
+// Being led to something on the page: it is brought into view in its tab, has the focus, and is marked for a moment.
+
+import { showPanel, showTab } from "./app.js";
+
+const MARKED_FOR = 2_500;
+
+export function arriveAt(node) {
+  for (let box = node.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+  if (node.closest("#context")) showPanel(true);
+  else showTab(node.closest("#side") ? "efforts" : "main");
+  node.scrollIntoView({ block: node.closest("#log") ? "start" : "nearest" });
+  node.focus({ preventScroll: true });
+  node.classList.add("arrived");
+  setTimeout(() => node.classList.remove("arrived"), MARKED_FOR);
+}
+
+// What the address of the page names; empty where that is nothing.
+export function named() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,110 @@
+"""What was said early comes back by itself, on the built-in engine, which can only quote its prompt."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, looks, reply_of, say, turn
+from tests.browser.test_access import assert_accessible
+from tests.browser.test_conversation import Album
+from tests.browser.test_efforts import folder
+
+__all__ = ["folder"]
+
+pytestmark = pytest.mark.browser
+
+EARLY = "The harbour master of Kiel is called Jensen, and his gate opens at six."
+SINCE = ("The weather is fine this week.", "Let us buy bread and cheese.", "The sails were mended in spring.")
+ASKED = "Who is the harbour master of Kiel?"
+
+
+def has_talked(page: Page, mode: str = "Light") -> int:
+    """An early fact, turns since, and a window that shows the last of them; the number of the next turn."""
+    begin(page, EARLY)
+    is_in_state(page, 1, "completed")
+    page.locator("#meter a.chip").last.click()
+    page.get_by_label("Window").fill("1")
+    page.get_by_label("Context mode").select_option(mode.lower())
+    page.locator("#dialog").get_by_role("button", name="Save").click()
+    expect(page.locator("#dialog")).not_to_be_visible()
+    expect(page.locator("#context-mode")).to_contain_text(f"CTX: {mode}")
+    for number, text in enumerate(SINCE, 2):
+        say(page, text)
+        is_in_state(page, number, "completed")
+    return len(SINCE) + 2
+
+
+@looks(1280, "light")
+def test_an_early_fact_comes_back_by_itself_and_says_why(
+    visitor: Visitor, folder: Path, width: int, theme: str
+) -> None:
+    page = visitor.page(width=width, theme=theme)
+    album = Album(folder, f"recall-{width}-{theme}")
+    number = has_talked(page)
+    say(page, ASKED)
+    is_in_state(page, number, "completed")
+    line = turn(page, number).locator(".recall")
+    expect(line).to_contain_text(re.compile(r"CTX: Light · \d passages?, \d+ tokens"))
+    assert "Jensen" in reply_of(page, number)
+    expect(turn(page, number).locator(".tool")).to_have_count(0)
+    expect(turn(page, 2).locator(".recall")).to_have_count(0)
+    line.scroll_into_view_if_needed()
+    album.take(page, "line")
+    assert_accessible(page)
+    if width == PHONE:
+        line.get_by_role("link").click()
+    else:
+        page.keyboard.press("Alt+i")
+    expect(page.locator("#drawer-title")).to_contain_text(f"Plan of turn {number}")
+    item = page.locator('#drawer .item[data-section="recall"]').first
+    expect(item).to_contain_text("Recalled for this message, quoted.")
+    expect(item).to_contain_text("Turn 1")
+    item.scroll_into_view_if_needed()
+    album.take(page, "why")
+    page.locator("#outcome-title").scroll_into_view_if_needed()
+    album.take(page, "what-was-found")
+
+
+@looks(PHONE, "dark")
+def test_with_the_mode_off_nothing_comes_back(visitor: Visitor, folder: Path, width: int, theme: str) -> None:
+    page = visitor.page(width=width, theme=theme)
+    number = has_talked(page, "Off")
+    say(page, ASKED)
+    is_in_state(page, number, "completed")
+    expect(turn(page, number).locator(".recall")).to_have_count(0)
+    # The engine finds it all the same: it searches, as any model may.
+    expect(turn(page, number).locator(".tool")).not_to_have_count(0)
+    Album(folder, f"recall-off-{width}-{theme}").take(page, "off")
+
+
+def test_alt_m_changes_the_context_mode_of_this_conversation(visitor: Visitor) -> None:
+    page = visitor.page()
+    begin(page, "Hello")
+    is_in_state(page, 1, "completed")
+    chip = page.locator("#context-mode")
+    page.locator("#text").focus()
+    for mode, told in (("Heavy", "whole exchanges"), ("Off", "nothing"), ("Light", "the best passages")):
+        page.keyboard.press("Alt+m")
+        expect(chip).to_contain_text(f"CTX: {mode}")
+        expect(page.locator("#says")).to_contain_text(f"Context mode {mode}: {told}")
+        expect(page.locator("#text")).to_be_focused()
+    chip.click()
+    expect(chip).to_contain_text("CTX: Heavy")
+    expect(chip).to_be_focused()
+    begin(page, "Another conversation")
+    expect(chip).to_contain_text("CTX: Light")
+
+
+def test_the_key_sheet_names_both_keys(visitor: Visitor) -> None:
+    page = visitor.page()
+    begin(page, "Hello")
+    # While a reply runs, Escape would stop it.
+    is_in_state(page, 1, "completed")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.locator("#dialog")).to_contain_text("Context mode: off, light, heavy")
+    expect(page.locator("#dialog")).to_contain_text("What was recalled for the turn, and why")

@@ -1,0 +1,186 @@
+"""What was said is found: by a key, by a page, by a citation; and each leads to its place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, is_live, looks, say, turn
+from tests.browser.test_conversation import Album
+from tests.fakes.provider import FakeProvider, Reply
+
+pytestmark = pytest.mark.browser
+
+MARK = "kestrel"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = Path(os.environ.get("CCM_SHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def talk(page: Page, provider: FakeProvider) -> str:
+    """A conversation in which something was said early, and much after it; its address."""
+    long = "\n\n".join(f"Paragraph {number} of an answer that fills the page." for number in range(30))
+    provider.script = [
+        Reply(f"The {MARK} build is signed by Dana on 14 May."),
+        Reply(long),
+        Reply("Dana signs it [turn 1]; not [turn 7]. `[turn 1]`"),
+    ]
+    begin(page, f"Who signs the {MARK} build?")
+    is_in_state(page, 1, "completed")
+    say(page, "Tell me more.")
+    is_in_state(page, 2, "completed")
+    say(page, "Who was it again?")
+    is_in_state(page, 3, "completed")
+    return page.url
+
+
+def open_search(page: Page) -> Any:
+    page.keyboard.press("Control+k")
+    box = page.locator("#box-q")
+    expect(box).to_be_focused()
+    return box
+
+
+def hits(page: Page) -> Any:
+    return page.locator("#dialog .hit .place")
+
+
+def is_in_view(page: Page, number: int) -> None:
+    expect(turn(page, number)).to_be_in_viewport()
+    expect(turn(page, number)).to_have_class("turn arrived")
+    expect(turn(page, number)).to_be_focused()
+
+
+def test_a_key_opens_the_dialog_and_enter_leads_to_the_first_result(guest: Visitor, provider: FakeProvider) -> None:
+    page = guest.page()
+    address = talk(page, provider)
+    page.goto("/settings/")
+    open_search(page).press_sequentially(f"who signs the {MARK}")
+    expect(hits(page).first).to_contain_text("turn 1")
+    expect(page.locator("#dialog .results")).to_have_attribute("data-query", f"who signs the {MARK}")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{address}log/?before=2#turn-1")
+    is_in_view(page, 1)
+    page.get_by_role("link", name="Go to the newest messages").click()
+    page.wait_for_url(address)
+    expect(turn(page, 3)).to_be_in_viewport()
+
+
+def test_what_is_typed_while_the_dialog_comes_is_looked_for(guest: Visitor, provider: FakeProvider) -> None:
+    page = guest.page()
+    talk(page, provider)
+    # Before htmx has wired the field, as a fast hand does it.
+    page.evaluate(
+        """word => document.addEventListener("htmx:afterSwap", () => {
+            const field = document.getElementById("box-q");
+            if (field && !field.value) field.value = word;
+        })""",
+        MARK,
+    )
+    page.keyboard.press("Control+k")
+    expect(hits(page).first).to_contain_text(MARK)
+
+
+def test_arrows_lead_through_the_results_and_escape_back_to_where_one_was(
+    guest: Visitor, provider: FakeProvider
+) -> None:
+    page = guest.page()
+    talk(page, provider)
+    page.locator("#text").focus()
+    box = open_search(page)
+    box.press_sequentially(MARK)
+    expect(hits(page)).not_to_have_count(0)
+    page.keyboard.press("ArrowDown")
+    expect(hits(page).first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(hits(page).nth(1)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(box).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#dialog")).to_be_hidden()
+    expect(page.locator("#text")).to_be_focused()
+
+
+def test_what_stands_on_the_page_is_led_to_without_reading_it_again(guest: Visitor, provider: FakeProvider) -> None:
+    page = guest.page()
+    address = talk(page, provider)
+    page.locator("#text").fill("A draft")
+    open_search(page).press_sequentially(MARK)
+    page.get_by_label("Only in").check()
+    expect(hits(page)).to_have_count(2)
+    hits(page).first.click()
+    expect(page.locator("#dialog")).to_be_hidden()
+    is_in_view(page, 1)
+    assert page.url == address
+    expect(page.locator("#text")).to_have_value("A draft")
+
+
+def test_a_citation_leads_to_its_turn(guest: Visitor, provider: FakeProvider) -> None:
+    page = guest.page()
+    address = talk(page, provider)
+    cited = turn(page, 3).locator("a.cite")
+    expect(cited).to_have_count(1)
+    expect(turn(page, 1)).not_to_be_in_viewport()
+    cited.click()
+    is_in_view(page, 1)
+    assert page.url == address
+    page.reload()
+    is_live(page)
+    page.goto(page.url + "log/?before=4#turn-2")
+    is_in_view(page, 2)
+
+
+@pytest.mark.parametrize("width", [WIDE, PHONE])
+def test_efforts_and_rules_open_in_their_panels(guest: Visitor, provider: FakeProvider, width: int) -> None:
+    page = guest.page()
+    session = talk(page, provider).split("/")[-2]
+    for opener, label, button in (("New effort", "Name", "Begin"), ("Add a rule", "Rule", "Set")):
+        page.get_by_role("link", name=opener).click()
+        page.get_by_label(label, exact=True).fill("Paint the gannet")
+        page.get_by_role("button", name=button, exact=True).click()
+        expect(page.locator("#dialog")).to_be_hidden()
+    reader = guest.page(width=width)
+    for kind, place in (("effort", "#effort-paint-the-gannet-row"), ("rule", ".rules li")):
+        reader.goto(f"/search/?q=gannet&kind={kind}&session={session}")
+        reader.locator(".hit .place").click()
+        is_live(reader)
+        expect(reader.locator(place)).to_be_in_viewport()
+        expect(reader.locator(place)).to_be_focused()
+
+
+@looks(WIDE, "light")
+def test_the_search_page_finds_filters_and_teaches(
+    guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
+) -> None:
+    page, album = guest.page(width=width, theme=theme), Album(folder, f"search-{width}-{theme}")
+    guest.watch.expect("422")
+    talk(page, provider)
+    open_search(page).press_sequentially(MARK)
+    expect(hits(page)).not_to_have_count(0)
+    album.take(page, "dialog")
+    page.get_by_role("button", name="All results and filters").click()
+    page.wait_for_url("**/search/?q=*")
+    expect(page.locator(".hit mark").first).to_have_text(MARK)
+    page.locator(".hit summary").first.click()
+    album.take(page, "page")
+    page.get_by_label("Rules", exact=True).check()
+    expect(page.locator("#found")).to_contain_text("Searched rules in all your conversations.")
+    album.take(page, "nothing")
+    with page.expect_navigation():
+        page.get_by_role("link", name="Search everything").click()
+    expect(page.locator(".hit").first).to_be_visible()
+    page.get_by_label("From").fill("2026-02-02")
+    page.get_by_label("To").fill("2026-02-01")
+    expect(page.locator("#found")).to_contain_text("This day lies before the first one.")
+    page.goto("/search/")
+    expect(page.locator("#q")).to_be_focused()
+    album.take(page, "empty")

@@ -1,0 +1,135 @@
+"""The context mode on the page, and what a turn says of what was recalled for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from efforts import recording
+from efforts.domain.conversation import Recalled
+from efforts.domain.planner import plan
+from efforts.models import ContextPlan, Event, Message, Run, Session
+from efforts.recording import COMPLETED, Reply
+from efforts.retrieval.recall import Recollection
+from efforts.snapshots import read_run
+from efforts.timelines import log_message
+
+from .conftest import HTMX, Scene
+from .test_sessions import SETTINGS
+
+pytestmark = pytest.mark.django_db
+
+Address = Callable[..., str]
+EARLY = "We sail from the harbour of <b>Kiel</b> at six."
+
+
+def ask_with(scene: Scene, *found: Recalled, query: str = "From where?") -> ContextPlan:
+    """A turn for which something was looked for before it was planned."""
+    scene.say("From where?")
+    lease = scene.start()
+    why = "It asks for what was said."
+    recording.record_recall(lease, Recollection(passages=found, query=query, why=why, found=len(found)))
+    run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
+    recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+    recording.record_reply(lease, Reply(call=1, text="From Kiel."), COMPLETED)
+    return ContextPlan.objects.get(run=run)
+
+
+@pytest.fixture
+def early(scene: Scene) -> Recalled:
+    """Said long ago: the window has none but the last turn."""
+    scene.ask(EARLY, "Noted.")
+    scene.ask("Fine weather?", "Yes.")
+    Session.objects.filter(pk=scene.session.pk).update(ambient_window=1)
+    scene.session.refresh_from_db()
+    message = Message.objects.get(text=EARLY)
+    why = ("It names the harbour.",)
+    return Recalled(turn=1, message=log_message(message), start=0, end=len(EARLY), said_on="2026-03-01", why=why)
+
+
+def line_of(page: str) -> str:
+    """What the turn says of it, as it is read."""
+    [line] = re.findall(r'<p class="recall .*?</p>', page, re.DOTALL) or [""]
+    return " ".join(re.sub(r"<[^>]*>", "", line).split())
+
+
+def test_a_turn_tells_how_many_passages_were_recalled_and_leads_to_why(
+    as_alice: Client, scene: Scene, early: Recalled, address: Address
+) -> None:
+    stored = ask_with(scene, early)
+    page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
+    tokens = stored.body["sections"]["recall"]
+    assert line_of(page) == f"CTX: Light · 1 passage, {tokens} tokens · Alt+I: what and why"
+    assert f'hx-get="{stored.get_absolute_url()}"' in page
+    why = as_alice.get(address(f"plans/{stored.pk}/")).content.decode()
+    assert "Recalled for this message, quoted. It names the harbour." in why
+    assert "It asks for what was said." in why
+    assert "<b>Kiel</b>" not in why
+
+
+def test_what_it_tells_is_what_was_not_what_is_set_now(
+    as_alice: Client, scene: Scene, early: Recalled, address: Address
+) -> None:
+    ask_with(scene, early)
+    as_alice.post(address("context-mode/"), {"mode": "off"})
+    page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
+    assert line_of(page).startswith("CTX: Light · 1 passage, ")
+
+
+def test_a_turn_that_looked_and_found_nothing_says_so_and_one_that_did_not_look_says_nothing(
+    as_alice: Client, scene: Scene, early: Recalled, address: Address
+) -> None:
+    ask_with(scene)
+    page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
+    assert line_of(page) == "CTX: Light · nothing recalled · Alt+I: what and why"
+    ask_with(scene, query="")
+    assert line_of(as_alice.get(address("turns/4/"), headers=HTMX).content.decode()) == ""
+    assert line_of(as_alice.get(address("turns/1/"), headers=HTMX).content.decode()) == ""
+
+
+def test_the_chip_says_the_mode_and_changes_it_to_the_next(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    page = as_alice.get(address()).content.decode()
+    [button] = re.findall(r'<button class="chip layer-recall".*?</button>', page)
+    assert 'name="mode" value="heavy"' in button
+    assert "CTX: Light" in button
+    assert "the best passages are recalled, up to a fifth of the budget" in button
+    for mode in ("heavy", "off", "light"):
+        answer = as_alice.post(address("context-mode/"), {"mode": mode}, headers={"Accept": "application/json"})
+        session.refresh_from_db()
+        assert (answer.json()["mode"], session.context_mode) == (mode, mode)
+    told = Event.objects.filter(kind="session.configured").values_list("data__context_mode", flat=True)
+    assert list(told) == ["heavy", "off", "light"]
+
+
+def test_a_mode_that_there_is_not_is_refused(as_alice: Client, session: Session, address: Address) -> None:
+    assert as_alice.post(address("context-mode/"), {"mode": "full"}).status_code == 422
+    session.refresh_from_db()
+    assert session.context_mode == "light"
+
+
+def test_the_mode_is_a_setting_beside_the_others_and_none_of_them_changes_another(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    as_alice.post(address("settings/"), {**SETTINGS, "context_mode": "heavy", "prefer_cache": "on"}, headers=HTMX)
+    as_alice.post(address("budget/"), {"budget": "9000"})
+    session.refresh_from_db()
+    assert (session.context_mode, session.budget) == ("heavy", 9000)
+    as_alice.post(address("context-mode/"), {"mode": "off"})
+    session.refresh_from_db()
+    assert (session.context_mode, session.budget, session.ambient_window, session.prefer_cache) == (
+        "off",
+        9000,
+        6,
+        True,
+    )
+
+
+def test_the_plan_of_the_next_turn_quotes_it_again_with_its_turn(scene: Scene, early: Recalled) -> None:
+    ask_with(scene, early)
+    following = ContextPlan.objects.get(run=scene.ask("And when?", "At six.").run_id)
+    assert [entry["recalled"].keys() for entry in following.body["recipe"] if "recalled" in entry] == [{"3"}]

@@ -1,0 +1,256 @@
+"""The search page and its dialog: what is found, where it leads, and what nobody else sees."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from efforts import actions
+from efforts.domain.snippets import LEAD, snippet
+from efforts.models import Session
+from tests.efforts.talk import Talk
+
+from .conftest import HTMX
+
+KINDS = ["effort", "message", "rule", "summary"]
+HIT = re.compile(r'<li class="hit.*?</li>', re.DOTALL)
+MARKED = re.compile(r"<mark>(.*?)</mark>")
+
+
+@pytest.fixture
+def talk(session: Session) -> Talk:
+    """One conversation that has its word in each kind of thing."""
+    talk = Talk(session)
+    actions.rename_session(session, title="The server room", actor=session.owner)
+    talk.concluded("Auth bug", "The token refresh answers 401.", "The zebra clock drifts.")
+    talk.summarise("auth-bug", "The zebra clock of the host drifted; it is in order now.")
+    actions.open_effort(talk.place, "Zebra crossing")
+    talk.ask("We paint the crossing.", reply="Zebra stripes are half a metre wide.")
+    actions.set_constraint(talk.place, "Never paint a zebra at night.")
+    return talk
+
+
+def hits(client: Client, query: str, **filters: str) -> list[str]:
+    response = client.get("/search/", {"q": query, **filters}, headers=HTMX)
+    assert response.status_code == 200
+    return HIT.findall(response.content.decode())
+
+
+def told(hit: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", hit)).split())
+
+
+def leads_to(hit: str) -> str:
+    found = re.search(r'class="place" href="([^"]*)"', hit)
+    assert found
+    return unescape(found[1])
+
+
+def of_kind(client: Client, kind: str, query: str = "zebra") -> str:
+    [hit] = hits(client, query, kind=kind)[:1]
+    return hit
+
+
+def test_efforts_messages_rules_and_summaries_are_found(as_alice: Client, talk: Talk) -> None:
+    kinds = {told(hit).split()[0] for hit in hits(as_alice, "zebra")}
+    assert kinds == {"Effort", "Message", "Rule", "Summary"}
+
+
+def test_the_words_found_are_marked_in_their_passage(as_alice: Client, talk: Talk) -> None:
+    [hit] = hits(as_alice, "tokens refreshed", kind="message")
+    assert MARKED.findall(hit) == ["token", "refresh"]
+    assert "The token refresh answers 401." in told(hit)
+
+
+def test_a_message_says_who_said_it_where_and_when(as_alice: Client, talk: Talk) -> None:
+    [hit] = hits(as_alice, "stripes", kind="message")
+    assert "The server room · turn 3 Reply" in told(hit)
+    assert re.search(r"\d{4}-\d\d-\d\d", told(hit))
+    [hit] = hits(as_alice, "token", kind="message")
+    assert "The server room · turn 1 You" in told(hit)
+
+
+def test_a_message_opens_at_its_turn(as_alice: Client, talk: Talk) -> None:
+    address = leads_to(of_kind(as_alice, "message", "stripes"))
+    assert address == talk.branch.address_of_turn(3)
+    assert 'id="turn-3"' in as_alice.get(address).content.decode()
+
+
+def test_a_message_of_another_branch_opens_in_that_branch(as_alice: Client, talk: Talk) -> None:
+    branch = actions.fork(talk.branch, after=1, actor=talk.session.owner)
+    other = Talk(talk.session, branch)
+    other.ask("An okapi walked by.")
+    hit = of_kind(as_alice, "message", "okapi")
+    assert leads_to(hit) == branch.address_of_turn(2)
+    assert f"The server room ({branch}) · turn 2" in told(hit)
+
+
+@pytest.mark.parametrize(("kind", "slug"), [("effort", "zebra-crossing"), ("summary", "auth-bug")])
+def test_efforts_and_summaries_open_in_the_panel(as_alice: Client, talk: Talk, kind: str, slug: str) -> None:
+    address = leads_to(of_kind(as_alice, kind))
+    assert address == f"{talk.session.get_absolute_url()}#effort-{slug}-row"
+    assert f'id="effort-{slug}-row"' in as_alice.get(address).content.decode()
+
+
+def test_a_rule_opens_among_the_rules(as_alice: Client, talk: Talk) -> None:
+    page, _, anchor = leads_to(of_kind(as_alice, "rule")).partition("#")
+    assert page == talk.session.get_absolute_url()
+    assert f'id="{anchor}"' in as_alice.get(page).content.decode()
+
+
+def test_a_rule_for_all_conversations_opens_in_the_settings(as_alice: Client, talk: Talk) -> None:
+    actions.set_standing_rule(talk.session.owner, "Never feed the ocelot.")
+    page, _, anchor = leads_to(of_kind(as_alice, "rule", "ocelot")).partition("#")
+    assert page == "/settings/"
+    assert f'id="{anchor}"' in as_alice.get(page).content.decode()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_filtered_by_kind(as_alice: Client, talk: Talk, kind: str) -> None:
+    assert {told(hit).split()[0].lower() for hit in hits(as_alice, "zebra", kind=kind)} == {kind}
+
+
+def test_it_is_filtered_by_conversation(as_alice: Client, alice: User, talk: Talk) -> None:
+    other = Talk(actions.create_session(alice))
+    other.ask("The zebra of the other talk.")
+    assert len(hits(as_alice, "zebra", session=str(other.session.pk))) == 1
+    assert "other talk" in told(hits(as_alice, "zebra", session=str(other.session.pk))[0])
+
+
+@pytest.mark.parametrize(("since", "until", "is_found"), [("2001-01-01", "", True), ("", "2001-01-01", False)])
+def test_it_is_filtered_by_date(as_alice: Client, talk: Talk, since: str, until: str, is_found: bool) -> None:
+    assert bool(hits(as_alice, "zebra", since=since, until=until)) == is_found
+
+
+def test_what_is_found_says_why(as_alice: Client, talk: Talk) -> None:
+    assert "Why" in told(of_kind(as_alice, "message", "stripes"))
+    assert "strip" in told(of_kind(as_alice, "message", "stripes")).partition("Why")[2]
+
+
+def test_without_words_it_says_what_can_be_found(as_alice: Client) -> None:
+    page = as_alice.get("/search/").content.decode()
+    assert "Finds efforts, messages, rules and summaries in all your conversations" in page
+
+
+def test_what_is_not_found_says_what_was_searched_and_leads_to_all(as_alice: Client, talk: Talk) -> None:
+    page = told(as_alice.get("/search/", {"q": "<okapi>"}, headers=HTMX).content.decode())
+    assert "Nothing has “ <okapi> ”." in page
+    assert "Searched efforts, messages, rules and summaries in all your conversations." in page
+    filters = {"q": "okapi", "kind": ["rule", "effort"], "session": str(talk.session.pk), "since": "2026-01-02"}
+    page = as_alice.get("/search/", filters, headers=HTMX).content.decode()
+    assert "Searched efforts and rules in “The server room”, from 2026-01-02." in told(page)
+    assert '<a href="/search/?q=okapi">Search everything</a>' in page
+
+
+def test_without_script_it_is_a_whole_page_with_what_was_chosen(as_alice: Client, talk: Talk) -> None:
+    page = as_alice.get("/search/", {"q": "zebra", "kind": "rule", "since": "2026-01-02"}).content.decode()
+    assert "<html" in page
+    assert 'value="zebra"' in page
+    assert re.search(r'value="rule"[^>]*checked', page)
+    assert 'value="2026-01-02"' in page
+    assert len(HIT.findall(page)) == 1
+
+
+@pytest.mark.parametrize(
+    ("filters", "words"),
+    [
+        ({"since": "yesterday"}, "From: Enter a valid date."),
+        ({"since": "2026-02-02", "until": "2026-02-01"}, "To: This day lies before the first one."),
+        ({"kind": "person"}, "What: Select a valid choice."),
+        ({"session": "01234567-89ab-cdef-0123-456789abcdef"}, "Conversation: This conversation is not there."),
+        ({"session": "x"}, "Conversation: This conversation is not there."),
+    ],
+)
+def test_a_filter_that_makes_no_sense_is_told(as_alice: Client, filters: dict[str, str], words: str) -> None:
+    for headers in ({}, HTMX):
+        response = as_alice.get("/search/", {"q": "zebra", **filters}, headers=headers)
+        assert response.status_code == 422
+        assert words in told(response.content.decode())
+
+
+def test_nothing_of_anybody_else_is_found(as_bob: Client, bob: User, talk: Talk) -> None:
+    actions.set_standing_rule(talk.session.owner, "Never feed the zebra.")
+    mine = Talk(actions.create_session(bob))
+    mine.ask("A lone zebra.", reply="One of a lone zebra.")
+    page = as_bob.get("/search/", {"q": "zebra"}).content.decode()
+    assert all("lone zebra" in told(hit) for hit in HIT.findall(page))
+    [total] = re.findall(r"(\d+) results?</p>", page)
+    assert int(total) == len(HIT.findall(page)) == 2
+    assert "server room" not in page
+    assert as_bob.get("/search/", {"q": "zebra", "session": str(talk.session.pk)}).status_code == 422
+    assert (
+        "server room"
+        not in as_bob.get("/search/box/", {"current": str(talk.session.pk)}, headers=HTMX).content.decode()
+    )
+
+
+def test_who_is_not_signed_in_is_asked_to(anyone: Client) -> None:
+    for address in ("/search/", "/search/box/"):
+        assert anyone.get(address).headers["Location"].startswith("/sign-in/")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"', '"a', "NEAR(a b)", "a NEAR b", "zeb*", "*", "(", ")", "((a) OR", "text:zebra", "-zebra", "^zebra", "a AND",
+        "'; DROP TABLE x; --", "%", "_", "\\", "\x00", "zebra\x00", "\ud83d", "🦓", "zebra " * 20_000, "z" * 100_000,
+    ],
+)  # fmt: skip
+def test_whatever_is_looked_for_is_found_or_not(as_alice: Client, talk: Talk, query: str) -> None:
+    query = query.encode("utf-8", "replace").decode()
+    for headers in ({}, HTMX):
+        assert as_alice.get("/search/", {"q": query}, headers=headers).status_code == 200
+
+
+def test_markup_in_what_was_said_and_looked_for_is_inert(as_alice: Client, talk: Talk) -> None:
+    nasty = "<script>alert(1)</script> <img src=x onerror=alert(2)>"
+    actions.rename_session(talk.session, title=nasty, actor=talk.session.owner)
+    talk.ask(f"A gnu {nasty}")
+    page = as_alice.get("/search/", {"q": f"gnu alert {nasty}"}).content.decode()
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "<mark>gnu</mark>" in page
+
+
+def test_the_dialog_has_the_same_box_and_its_best_results(as_alice: Client, talk: Talk) -> None:
+    for number in range(20):
+        talk.ask(f"Zebra number {number}")
+    box = as_alice.get("/search/box/", {"current": str(talk.session.pk)}, headers=HTMX).content.decode()
+    assert "Only in “The server room”" in box
+    found = as_alice.get("/search/", {"q": "zebra", "dialog": "1"}, headers=HTMX).content.decode()
+    assert len(HIT.findall(found)) == 8
+    assert "The best 8 of" in found
+
+
+def test_without_script_the_dialog_is_the_page(as_alice: Client) -> None:
+    assert as_alice.get("/search/box/").headers["Location"] == "/search/"
+
+
+TEXTS = st.text(max_size=800)
+
+
+@given(TEXTS, st.lists(st.tuples(st.integers(-5, 900), st.integers(-5, 900)), max_size=8))
+def test_a_snippet_is_a_stretch_of_its_text(text: str, marks: list[tuple[int, int]]) -> None:
+    pieces = snippet(text, marks, longest=200)
+    shown = "".join(piece.text for piece in pieces)
+    stretch = shown.removeprefix("… ").removesuffix(" …")
+    assert stretch in text
+    assert len(stretch) <= 200
+    assert all(piece.text in text for piece in pieces if piece.marked)
+    assert len(text) > 200 or shown == text
+
+
+@given(st.integers(0, 5_000))
+def test_a_snippet_shows_what_was_found(place: int) -> None:
+    text = "lorem " * 1_000
+    place = place // 6 * 6
+    marked = [piece.text for piece in snippet(text, [(place, place + 5)]) if piece.marked]
+    assert marked == ["lorem"]
+    before = next(iter(snippet(text, [(place, place + 5)]))).text
+    assert len(before) <= LEAD + 2

@@ -1,0 +1,241 @@
+"""Passages of earlier turns in a prompt: which are quoted, where, and what becomes of them afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from efforts.domain.conversation import CurrentTurn, EffortLog, Hold, LogMessage, PastTurn, Recalled
+from efforts.domain.plan import Cut, Item, Layout, Plan, PlanInputs
+from efforts.domain.planner import plan
+from efforts.domain.reasons import Reason
+from tests.planner.examples import about, turn
+from tests.planner.strategies import Log
+
+# About 120 words, as long as a passage.
+LONG = "The gate of the harbour opens at six, but never on Sundays. " * 10
+
+
+def passage(one: PastTurn, *, of: int = 0, text: str = "", **more: Any) -> Recalled:
+    """All of a turn's message, or the `text` in it."""
+    message = one.messages[of]
+    start = message.text.index(text) if text else 0
+    end = start + len(text or message.text)
+    usual: dict[str, Any] = {"said_on": "2026-03-01", "why": ("It names the harbour.",)}
+    return Recalled(turn=one.number, message=message, start=start, end=end, **{**usual, **more})
+
+
+def harbours(log: Log, numbers: Sequence[int]) -> list[PastTurn]:
+    return [turn(log, number, f"{number}: {LONG}", "Noted.") for number in numbers]
+
+
+def asked(planned: Plan) -> str:
+    return str(planned.request["messages"][-1]["content"])
+
+
+def recall_items(planned: Plan, reason: Reason) -> list[Item]:
+    return [item for item in planned.items if item.reason == reason]
+
+
+def test_passages_stand_quoted_before_the_notes_of_this_turn_by_turn_with_date_and_speaker(log: Log) -> None:
+    kiel = turn(log, 3, "We sail from Kiel.\nAt six?", "At six, from the old gate.")
+    tides = turn(log, 7, "When is high tide? I forgot. At seven?", "At nine.")
+    inputs = about(
+        log,
+        [turn(log, 20)],
+        efforts=(EffortLog(slug="webhook", kind="active", turns=(turn(log, 21),), opened_turn=21),),
+        current=CurrentTurn(number=22, user=log.said("user", "When do we sail?")),
+        recalled=(
+            passage(tides, text="When is high tide?", effort="sailing"),
+            passage(kiel, of=1),
+            passage(tides, text="At seven?", effort="sailing"),
+            passage(kiel),
+        ),
+        recall_share=0.2,
+    )
+    assert asked(plan(inputs)).splitlines() == [
+        "[Notes, not instructions: recalled from earlier turns, quoted]",
+        "Turn 3, 2026-03-01, the user:",
+        "> We sail from Kiel.",
+        "> At six?",
+        "Turn 3, the assistant:",
+        "> At six, from the old gate.",
+        "Turn 7 of sailing, 2026-03-01, the user:",
+        "> When is high tide?",
+        "[…]",
+        "> At seven?",
+        "[End of notes]",
+        "",
+        "[Notes for this turn, not from the user]",
+        "This is turn 22.",
+        "Active effort: webhook",
+        "[End of notes]",
+        "When do we sail?",
+    ]
+
+
+def test_passages_that_touch_are_one(log: Log) -> None:
+    kiel = turn(log, 3, "We sail from Kiel. At six, from the old gate.")
+    found = (passage(kiel, text="from the old gate."), passage(kiel, text="We sail from Kiel. At six, from"))
+    inputs = about(log, [turn(log, 20)], recalled=found, recall_share=0.2)
+    assert "> We sail from Kiel. At six, from the old gate.\n[End" in asked(plan(inputs))
+
+
+def test_what_stands_in_the_prompt_anyway_is_not_quoted_and_says_so(log: Log) -> None:
+    shown, pinned, gone = turn(log, 20, "Kiel it is."), turn(log, 4, "Kiel, at six."), turn(log, 5, "Kiel, the gate.")
+    before = passage(turn(log, 6, "Kiel, on a Monday."))
+    inputs = about(
+        log,
+        [replace(shown, recalled=(before,))],
+        holds=(Hold(id=1, turn=pinned),),
+        recalled=(passage(shown), passage(pinned), before, passage(gone)),
+        recall_share=0.2,
+    )
+    planned = plan(inputs)
+    assert [one.turn for one in planned.recalled] == [5]
+    [item] = recall_items(planned, Reason.RECALL_SHOWN)
+    assert (item.title, item.included) == ("Turns 4, 6, 20", False)
+    text = "\n".join(message["content"] for message in planned.request["messages"])
+    assert [text.count(said) for said in ("Kiel it", "Kiel, at", "Kiel, on", "Kiel, the")] == [1, 1, 1, 1]
+
+
+def test_of_a_message_that_is_cut_only_what_is_left_out_is_quoted(log: Log) -> None:
+    text = "Beginning. " + "word " * 1_500 + "The gate opens at six. " + "word " * 1_500 + "End."
+    large = turn(log, 1, text)
+    found = (passage(large, text="Beginning."), passage(large, text="The gate opens at six."))
+    inputs = about(log, [large, turn(log, 2)], budget=4_000, recalled=found, recall_share=0.2)
+    planned = plan(inputs)
+    assert [one.text for one in planned.recalled] == ["The gate opens at six."]
+
+
+def test_the_best_are_quoted_as_far_as_the_share_goes_and_the_others_say_what_would_bring_them_in(log: Log) -> None:
+    found = tuple(map(passage, harbours(log, range(1, 13))))
+    inputs = about(log, [turn(log, 40)], recalled=found, recall_share=0.2, budget=4_000)
+    light = plan(inputs)
+    assert 600 < light.sections["recall"] <= 800
+    assert light.recalled == found[: len(light.recalled)]
+    [out] = recall_items(light, Reason.RECALL_OVER_CAP)
+    assert "800 tokens at most" in out.sentence
+    assert f"Needs {out.tokens:,} more tokens" in out.remedy
+    heavy = plan(replace(inputs, recall_share=0.4))
+    assert 800 < heavy.sections["recall"] <= 1_600
+    lifted = plan(replace(inputs, recall_share=1.0))
+    assert len(lifted.recalled) == 12
+
+
+def test_each_quoted_turn_is_an_item_that_says_why_and_names_its_passages(log: Log) -> None:
+    kiel = turn(log, 3, "We sail from Kiel.", "At six.")
+    found = (passage(kiel, effort="sailing", score=2.5), passage(kiel, of=1, effort="sailing", why=("Its reply.",)))
+    [item] = recall_items(plan(about(log, [turn(log, 9)], recalled=found, recall_share=0.2)), Reason.RECALLED)
+    assert (item.section, item.title, item.turns) == ("recall", "sailing: turn 3", (3, 3))
+    assert item.sentence == "Recalled for this message, quoted. It names the harbour. Its reply."
+    user, reply = kiel.messages
+    assert item.values["passages"] == [[3, user.id, 0, 18, 2.5], [3, reply.id, 0, 7, 0.0]]
+
+
+def test_recall_has_its_share_beside_a_log_that_fills_the_budget(log: Log) -> None:
+    turns = [turn(log, number, "word " * 300, "word " * 300) for number in range(20, 30)]
+    found = tuple(map(passage, harbours(log, range(1, 13))))
+    inputs = about(log, turns, recalled=found, recall_share=0.2, budget=4_000)
+    planned = plan(inputs)
+    assert planned.sections["recall"] > 600
+    assert planned.sections["ambient"] > 600
+
+
+def test_where_nothing_is_missing_the_layers_keep_all_the_room(log: Log) -> None:
+    turns = [turn(log, number, "word " * 120, "word " * 120) for number in range(1, 10)]
+    alone = plan(about(log, turns, budget=4_000))
+    shown = [one for one in turns if one.number > 8]
+    inputs = about(log, turns, budget=4_000, recalled=tuple(map(passage, shown)), recall_share=0.2)
+    assert plan(inputs).sections["ambient"] == alone.sections["ambient"]
+
+
+def test_beside_a_message_that_fills_the_budget_the_last_turns_keep_half_of_the_room(log: Log) -> None:
+    found = tuple(map(passage, harbours(log, range(1, 13))))
+    inputs = about(log, [turn(log, 20, "word " * 20, "word " * 100)], recalled=found, recall_share=0.4, budget=4_000)
+    current = CurrentTurn(number=21, user=log.said("user", "word " * 1_600))
+    planned = plan(replace(inputs, current=current, tools=()))
+    assert planned.sections["ambient"] > 100
+    assert planned.recalled
+
+
+@pytest.fixture
+def kept(log: Log) -> PlanInputs:
+    """Five turns for each of which a passage was recalled."""
+    past = harbours(log, range(1, 6))
+    found = [replace(turn(log, number), recalled=(passage(one),)) for number, one in enumerate(past, 20)]
+    return about(log, found)
+
+
+def quoted_for(planned: Plan) -> list[str]:
+    return [number for entry in planned.recipe for number in entry.get("recalled", {})]
+
+
+def test_a_finished_turn_keeps_what_was_recalled_for_it_and_the_prompt_its_beginning(log: Log) -> None:
+    first, second = turn(log, 20), turn(log, 21)
+    found = (passage(turn(log, 3, "We sail from Kiel.")),)
+    before = plan(about(log, [first, second], message="When do we sail?", recalled=found, recall_share=0.2))
+    user = before.inputs.current.user
+    answer: LogMessage = log.said("assistant", "At six.")
+    done = turn(log, 22)
+    done = replace(done, messages=(user, answer), recalled=before.recalled)
+    following = plan(about(log, [first, second, done], message="From where?"))
+    messages = before.request["messages"]
+    assert following.request["messages"][: len(messages)] == messages
+    assert "> We sail from Kiel." in messages[-1]["content"]
+
+
+def test_the_notes_of_the_turn_leave_and_what_was_recalled_stays(log: Log) -> None:
+    effort = EffortLog(slug="webhook", kind="active", turns=(turn(log, 20), turn(log, 21)), opened_turn=20)
+    found = (passage(turn(log, 3, "We sail from Kiel.")),)
+    before = plan(about(log, (), efforts=(effort,), message="When?", recalled=found, recall_share=0.2))
+    done = replace(turn(log, 22), messages=(before.inputs.current.user,), recalled=before.recalled)
+    following = plan(about(log, (), efforts=(replace(effort, turns=(*effort.turns, done)),)))
+    head, _, _ = asked(before).partition("[Notes for this turn")
+    assert any(message["content"].startswith(head + "When?") for message in following.request["messages"])
+
+
+def test_what_is_kept_with_its_turn_counts_in_its_layer_and_has_a_reason(kept: PlanInputs) -> None:
+    planned = plan(kept)
+    [item] = recall_items(planned, Reason.RECALLED_BEFORE)
+    assert (item.section, item.title) == ("ambient", "Recalled for turns 20-24")
+    assert "recall" not in planned.sections
+    without = plan(replace(kept, past=tuple(replace(one, recalled=()) for one in kept.past)))
+    added = planned.sections["ambient"] - without.sections["ambient"]
+    assert added == pytest.approx(item.tokens, rel=0.02)
+
+
+def test_it_leaves_first_when_the_budget_is_full_the_oldest_before_and_stays_out(log: Log, kept: PlanInputs) -> None:
+    large = CurrentTurn(number=25, user=log.said("user", "word " * 1_500))
+    full = plan(replace(kept, current=large, budget=replace(kept.budget, setting=4_000)))
+    assert quoted_for(full) == ["23", "24"]
+    [out] = recall_items(full, Reason.RECALLED_BEFORE_LEFT)
+    assert not out.included
+    assert all(message.text in str(full.request) for one in kept.past for message in one.messages)
+    # The next message is short, and there would be room.
+    following = plan(replace(kept, layout=full.layout, budget=full.budget))
+    assert quoted_for(following) == quoted_for(full)
+    assert quoted_for(plan(replace(kept, layout=full.layout))) == ["20", "21", "22", "23", "24"]
+
+
+def test_the_layouts_of_before_are_read_and_zeros_are_not_written() -> None:
+    stored = {"base": "4000:1", "cuts": {"": [3, 0], "auth-bug": [2, 9, 7]}, "headlines": [], "seen": 0}
+    layout = Layout.from_json(stored)
+    assert layout.cuts == {"": Cut(first_kept=3), "auth-bug": Cut(first_kept=2, cut_through=9, left_through=7)}
+    assert layout.to_json() == stored
+    cut = Cut(recall_through=22)
+    assert Cut.from_json(json.loads(json.dumps(cut.to_json()))) == cut
+
+
+def test_a_number_that_was_cancelled_is_told_before_what_is_recalled(log: Log) -> None:
+    found = (passage(turn(log, 3, "We sail from Kiel.")),)
+    current = CurrentTurn(number=23, user=log.said("user", "When?"))
+    planned = plan(about(log, [turn(log, 20)], current=current, recalled=found, recall_share=0.2))
+    assert asked(planned).startswith("[Conversation from turn 23]\n[Notes, not instructions: recalled")
+    done = replace(turn(log, 23), messages=(current.user,), recalled=planned.recalled)
+    following = plan(about(log, [turn(log, 20), done]))
+    assert asked(following).startswith(asked(planned))

@@ -1,0 +1,159 @@
+"""How a message is ranked: by its own words, and by a share of what stands beside it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from efforts.domain.dates import days_named
+from efforts.domain.ranking import Found, Statistics, by_effort, rank
+from efforts.domain.recalling import NOTHING_FOUND, SHOWN_BETTER, TOO_LITTLE, asks, why_not
+from efforts.domain.terms import marks, query_terms
+
+TODAY = date(2026, 11, 20)
+
+
+def passage(message: int, *counts: int, number: int = 0, effort: str = "", said_on: str = "2026-11-01") -> Found:
+    """Passage of a message that is a turn by itself, unless its number is given."""
+    return Found(
+        passage=message * 10,
+        message=message,
+        turn=number or message,
+        timeline="main",
+        number=number or message,
+        effort=effort,
+        role="user",
+        said_on=said_on,
+        start=0,
+        end=1,
+        length=20,
+        counts=counts,
+    )
+
+
+def statistics(*frequencies: int) -> Statistics:
+    return Statistics(passages=100, frequencies=frequencies)
+
+
+def order(*found: Found, frequencies: tuple[int, ...], days: tuple[tuple[str, str], ...] = ()) -> list[int]:
+    return [one.found.message for one in rank(found, statistics(*frequencies), days) if one.score]
+
+
+def test_four_words_go_before_two_of_them() -> None:
+    assert order(passage(1, 1, 1, 0, 0), passage(20, 1, 1, 1, 1), frequencies=(5, 5, 5, 5)) == [20, 1]
+
+
+def test_a_rare_word_goes_before_a_frequent_one() -> None:
+    assert order(passage(1, 5, 0), passage(20, 0, 1), frequencies=(60, 2)) == [20, 1]
+
+
+def test_the_reply_to_a_message_with_the_word_goes_before_a_message_far_away_that_lacks_it() -> None:
+    question, reply, far = passage(1, 1, number=1), passage(2, 0, number=1), passage(9, 0, number=40)
+    assert order(question, reply, far, frequencies=(3,)) == [1, 2]
+
+
+def test_a_word_beside_counts_less_the_further_away_it_stands_and_once_only() -> None:
+    ranked = rank([passage(number, int(number in (10, 11))) for number in range(5, 17)], statistics(3))
+    scores = {one.found.number: one.score for one in ranked}
+    assert scores[10] == scores[11] > scores[12] == scores[9] > scores[13] > scores[14] > scores[15] == 0
+
+
+def test_beside_another_effort_nothing_is_shared() -> None:
+    scores = {
+        one.found.message: one.score
+        for one in rank(
+            [passage(1, 1, effort="a"), passage(2, 0, effort="b"), passage(3, 0, effort="a")], statistics(3)
+        )
+    }
+    assert scores[1] > scores[3] > scores[2] == 0
+
+
+def test_a_word_that_stands_everywhere_says_nothing_of_what_is_beside_it() -> None:
+    assert order(passage(1, 1), passage(2, 0), frequencies=(40,)) == [1]
+
+
+def test_what_was_said_on_a_day_that_the_query_names_goes_first() -> None:
+    early, late = passage(1, 1, said_on="2026-05-03"), passage(30, 1, said_on="2026-08-03")
+    assert order(early, late, frequencies=(5,)) == [1, 30]
+    assert order(early, late, frequencies=(5,), days=(("2026-08-01", "2026-08-31"),)) == [30, 1]
+
+
+counts = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30)
+
+
+@given(counts, st.randoms())
+def test_the_order_does_not_hang_on_the_order_in_which_the_database_gave_the_rows(
+    said: list[tuple[int, int]], random: object
+) -> None:
+    rows = [passage(number, *here) for number, here in enumerate(said, 1)]
+    shuffled = list(rows)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert rank(rows, statistics(4, 9)) == rank(shuffled, statistics(4, 9))
+
+
+@given(counts)
+def test_one_more_mention_never_lowers_a_message(said: list[tuple[int, int]]) -> None:
+    rows = [passage(number, *here) for number, here in enumerate(said, 1)]
+    more = [rows[0]._replace(counts=(rows[0].counts[0] + 1, rows[0].counts[1])), *rows[1:]]
+    before, after = ({one.found.message: one.score for one in rank(r, statistics(4, 9))} for r in (rows, more))
+    assert after[1] >= before[1]
+
+
+def test_an_effort_is_as_good_as_its_best_message() -> None:
+    ranked = rank([passage(1, 1, effort="a"), passage(2, 3, effort="a"), passage(30, 2, effort="b")], statistics(3))
+    assert [(slug, one.found.message) for slug, one in by_effort(ranked).items()] == [("a", 2), ("b", 30)]
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("What did we decide on 3 May 2026?", [("2026-05-03", "2026-05-10")]),
+        ("and on May 3rd, 2026", [("2026-05-03", "2026-05-10")]),
+        ("the meeting of 2026-05-03", [("2026-05-03", "2026-05-10")]),
+        ("in July 2025", [("2025-07-01", "2025-08-07")]),
+        ("in July", [("2025-07-01", "2025-08-07"), ("2026-07-01", "2026-08-07")]),
+        ("during 2025", [("2025-01-01", "2026-01-07")]),
+        ("yesterday", [("2026-11-19", "2026-11-19")]),
+        ("What may we march to?", []),
+        ("31 February 2026", []),
+    ],
+)
+def test_days_are_named_in_many_ways(text: str, days: list[tuple[str, str]]) -> None:
+    assert list(days_named(text, TODAY, (2025, 2026))) == days
+
+
+@given(st.text())
+def test_no_text_names_days_that_cannot_be_read(text: str) -> None:
+    assert all(
+        date.fromisoformat(first) <= date.fromisoformat(last) for first, last in days_named(text, TODAY, (2026,))
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["What did we decide?", "remind me of the retry limit", "As we said earlier, three retries", "¿Qué pasó?"]
+)
+def test_a_message_that_asks_or_speaks_of_the_past_may_need_recall(text: str) -> None:
+    assert asks(text)
+
+
+@pytest.mark.parametrize("text", ["Thanks, that works.", "Write the test now.", "The export is fixed.", ""])
+def test_a_message_that_asks_nothing_needs_none(text: str) -> None:
+    assert not asks(text)
+
+
+def test_nothing_is_recalled_where_the_prompt_answers_better_or_too_little_is_there() -> None:
+    ranked = rank([passage(1, 1, 0), passage(30, 1, 1)], statistics(5, 5))
+    weight = statistics(5, 5).weight
+    assert why_not(ranked, {1}, weight) == ""
+    assert why_not(ranked, {30}, weight) == SHOWN_BETTER
+    assert why_not(ranked, {1, 30}, weight) == NOTHING_FOUND
+    assert why_not(ranked, (), weight * 50) == TOO_LITTLE
+
+
+def test_words_are_marked_where_they_stand() -> None:
+    text = "The AuthBug of 日本旅行, fixed by Refreshing tokens"
+    found = [text[start:end] for start, end in marks(text, query_terms("auth-bug 旅行 refresh token"))]
+    assert found == ["AuthBug", "旅行", "Refreshing", "tokens"]
