@@ -44,16 +44,18 @@ document.addEventListener("keydown", (event) => {
 });
 
 // What a panel had open stays open when it is read again, and what had the focus in it keeps it.
-document.body.addEventListener("htmx:beforeSwap", (event) => {
-  const { target } = event.detail;
+const kept = new WeakMap();
+document.body.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
   const open = [...target.querySelectorAll("details[open][id]")].map((node) => node.id);
   const focused = target.contains(document.activeElement) ? document.activeElement.id : "";
-  const put = () => {
-    open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
-    // Only now, as nothing in closed details can have it.
-    if (focused) (document.getElementById(focused) ?? target).focus({ preventScroll: true });
-  };
-  target.addEventListener("htmx:afterSwap", put, { once: true });
+  kept.set(target, { open, focused });
+});
+document.body.addEventListener("htmx:afterSwap", ({ detail: { target } }) => {
+  const { open, focused } = kept.get(target) ?? {};
+  kept.delete(target);
+  for (const id of open ?? []) document.getElementById(id)?.setAttribute("open", "");
+  // Only now, as nothing in closed details can have it. Where the target itself was replaced, its twin has its id.
+  if (focused) (document.getElementById(focused) ?? document.getElementById(target.id))?.focus({ preventScroll: true });
 });
 // The same for what comes along with the answer to another request.
 document.body.addEventListener("htmx:oobBeforeSwap", (event) => {

@@ -4,6 +4,8 @@ import { part } from "./http.js";
 import { enhance } from "./copy.js";
 
 const RETRY_AFTER = 1_500;
+// Another one in each answer.
+const TOKEN = /name="csrfmiddlewaretoken" value="[^"]*"/g;
 
 export class Log {
   #base;
@@ -16,6 +18,7 @@ export class Log {
   constructor(base, changed) {
     this.#base = base;
     this.#changed = changed;
+    this.#remember(this.node);
     prepare(this.node);
   }
 
@@ -50,8 +53,10 @@ export class Log {
   async reload() {
     const answer = await part(`${this.#base}log/`);
     if (!answer.ok) return null;
+    await editorCame(this.node);
     const fresh = parse(answer.data).querySelector("#log");
     for (const article of fresh.querySelectorAll(".turn")) this.#settleIn(this.turn(article.dataset.turn), article);
+    this.#remember(fresh);
     this.#keepEarlier(fresh);
     replace(this.node, fresh);
     this.#arrived(fresh);
@@ -87,7 +92,8 @@ export class Log {
       job.again = false;
       job.held = [];
       const answer = await part(`${this.#base}turns/${number}/`);
-      if (answer.ok && !job.again && !this.#isShown(number, answer.data)) this.#swap(number, parse(answer.data).querySelector(".turn"));
+      if (answer.ok) await editorCame(this.turn(number));
+      if (answer.ok && !job.again) this.#show(number, parse(answer.data).querySelector(".turn"));
       if (answer.ok && job.held.some((delta) => !this.#write(delta))) job.again = true;
       if (!answer.ok && answer.status !== 404 && answer.status !== 401) {
         job.again = true;
@@ -98,10 +104,17 @@ export class Log {
   }
 
   // A finished turn that reads as before is left alone: what the reader does in it, such as copying, is not undone.
-  #isShown(number, html) {
-    const same = this.#shown.get(number) === html && this.turn(number)?.dataset.state === "completed";
-    this.#shown.set(number, html);
-    return same;
+  #show(number, fresh) {
+    if (!fresh) return;
+    const before = this.#shown.get(number);
+    this.#remember(fresh);
+    if (before !== this.#shown.get(number) || this.turn(number)?.dataset.state !== "completed") this.#swap(number, fresh);
+  }
+
+  #remember(node) {
+    for (const article of node.matches(".turn") ? [node] : node.querySelectorAll(".turn")) {
+      this.#shown.set(Number(article.dataset.turn), article.outerHTML.replace(TOKEN, ""));
+    }
   }
 
   // True where the text is on the page now, or was already.
@@ -137,7 +150,6 @@ export class Log {
   }
 
   #swap(number, fresh) {
-    if (!fresh) return;
     const old = this.turn(number);
     this.#settleIn(old, fresh);
     if (old) replace(old, fresh);
@@ -210,6 +222,13 @@ function parse(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
   return template.content;
+}
+
+// An editor that was asked for is waited for: in a turn that is replaced meanwhile it would find no place.
+async function editorCame(node) {
+  while (node?.querySelector("[data-edit].htmx-request")) {
+    await new Promise((done) => node.addEventListener("htmx:afterRequest", done, { once: true }));
+  }
 }
 
 // What is being written in place goes on being written.

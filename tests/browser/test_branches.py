@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.fakes.provider import FakeProvider, Reply
 
@@ -116,6 +116,19 @@ def test_an_edit_is_left_with_escape_and_survives_what_happens_meanwhile(page: P
     expect(editor).to_have_count(0)
     expect(turn(page, 1).locator(".said")).to_be_visible()
     expect(turn(page, 1).locator(".msg.user")).to_be_focused()
+
+
+def test_an_editor_that_was_asked_for_comes_although_its_turn_is_read_again_meanwhile(page: Page) -> None:
+    talk(page)
+    held: list[Route] = []
+    page.route("**/turns/1/edit/", lambda route: held.append(route))
+    with page.expect_request("**/turns/1/edit/"):
+        turn(page, 1).locator("[data-edit]").press("Enter")
+    with page.expect_response("**/turns/1/"):
+        turn(page, 1).get_by_role("button", name="A good answer").press("Enter")
+    held[0].continue_()
+    expect(page.get_by_label("Other words for the message of turn 1")).to_be_focused()
+    expect(turn(page, 1).locator(".verdict")).to_contain_text("Good")
 
 
 def test_two_tabs_on_two_branches_get_only_their_own_and_each_says_that_the_other_runs(

@@ -105,6 +105,7 @@ def test_an_answer_is_judged_by_key_and_the_plan_says_so(page: Page) -> None:
     turn(page, 2).get_by_role("link", name="Say why").press("Enter")
     page.get_by_label("Why").fill("It was Kiel.")
     page.get_by_role("button", name="Save").press("Enter")
+    expect(page.locator("#dialog")).to_be_hidden()
     expect(turn(page, 2).locator(".verdict")).to_contain_text("It was Kiel.")
     turn(page, 2).locator(".facts > summary").press("Enter")
     turn(page, 2).get_by_role("link", name="What was sent, and what was left out").press("Enter")

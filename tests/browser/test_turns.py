@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visitor, begin, is_in_state, reply_of, say, turn
+from tests.browser.conftest import Visitor, begin, is_in_state, is_live, reply_of, say, turn
 from tests.fakes.provider import CUT, FakeProvider, NoAnswer, Reply, Status
 
 pytestmark = pytest.mark.browser
@@ -237,3 +237,19 @@ def test_code_is_copied_as_it_is(page: Page, provider: FakeProvider) -> None:
     turn(page, 1).locator(".code").get_by_role("button", name="Copy").click()
     expect(turn(page, 1).locator(".code").get_by_role("button")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == "print('<b>')\n"
+
+
+def test_a_finished_turn_that_reads_as_before_is_left_alone(page: Page) -> None:
+    begin(page, "What is a queue?")
+    is_in_state(page, 1, "completed")
+    page.reload()
+    is_live(page)
+    turn(page, 1).evaluate("node => { node.dataset.mine = 'yes' }")
+    page.route("**/turns/1/verdict/", lambda route: route.fulfill(json={}))
+    for _ in range(2):
+        with page.expect_response("**/turns/1/"):
+            turn(page, 1).get_by_role("button", name="A good answer").click()
+    page.unroute("**/turns/1/verdict/")
+    expect(turn(page, 1)).to_have_attribute("data-mine", "yes")
+    turn(page, 1).get_by_role("button", name="A good answer").click()
+    expect(turn(page, 1)).not_to_have_attribute("data-mine", "yes")
