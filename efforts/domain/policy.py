@@ -47,3 +47,9 @@ PIN_TURNS, PIN_UNREFERENCED = 5, 3
 QUIET_TURNS = 20
 # Of silence, after which the next message begins a new work session.
 WORK_SESSION_HOURS = 8
+# So many salient keywords of an effort's headline in one message are a reference to it.
+MIN_KEYWORD_OVERLAP = 2
+# A word tells nothing of an effort that stands in more passages outside it than so many, and than this share of them.
+COMMON_PASSAGES, COMMON_SHARE = 20, 0.01
+# Nor one that stands in the headlines of more efforts than so many, and than this share of them.
+COMMON_HEADLINES, COMMON_HEADLINE_SHARE = 5, 0.2
