@@ -4,7 +4,8 @@ A scan needs these counts, all of what has been said up to then, this message in
 - for each keyword in how many passages it stands (`Frequency`), less those of the effort itself, which are counted when
   its headline is stored: a word is common by what is said elsewhere, else a long effort's own words would tell least;
 - how many passages there are, less those of the effort;
-- how many headlines of the session have the keyword, and how many headlines there are.
+- how many headlines of the session have the keyword, and how many headlines there are;
+- how many passages the message itself has.
 """
 
 from __future__ import annotations
@@ -179,10 +180,10 @@ def shared(keywords: Collection[str], text_terms: Iterable[str], is_common: Call
     return tuple(found)
 
 
-def is_common(*, elsewhere: int, passages: int, headlines: int, efforts: int) -> bool:
+def is_common(*, elsewhere: int, passages: int, headlines: int, efforts: int, length: int = 1) -> bool:
     """Of one word: the passages outside the effort that have it, of so many outside it; the headlines of the session
-    that have it, of so many."""
-    often = elsewhere > max(COMMON_PASSAGES, COMMON_SHARE * passages)
+    that have it, of so many. `length`: the passages of the message that is read, for a long one has words by chance."""
+    often = elsewhere * length > max(COMMON_PASSAGES, COMMON_SHARE * passages)
     return often or headlines > max(COMMON_HEADLINES, COMMON_HEADLINE_SHARE * efforts)
 
 

@@ -170,6 +170,9 @@ def test_a_word_is_common_by_what_is_said_outside_the_effort_or_by_many_headline
     assert not is_common(**rare)
     assert is_common(**rare | {"elsewhere": 30})
     assert is_common(**rare | {"headlines": 10})
+    # A long message has by chance what a short one says on purpose.
+    assert is_common(**rare | {"elsewhere": 6}, length=4)
+    assert not is_common(**rare | {"elsewhere": 6}, length=1)
     # A share, once there is much of it.
     assert not is_common(**rare | {"elsewhere": 30, "passages": 10_000})
 
