@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Literal
 
 from .budget import Budget
@@ -131,7 +132,7 @@ class PlanInputs:
     def base(self) -> str:
         return layout_base(self.budget, self.epoch)
 
-    @property
+    @cached_property
     def fingerprints(self) -> dict[str, str]:
         """Of each input by its name: planned again from inputs with the same, a plan must be the same."""
         named = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "count"}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import count as numbers
 from typing import Any
 
@@ -53,27 +54,92 @@ def saying(number: int, times: Sequence[int] = TIMES) -> str:
     return SAYINGS[number % len(SAYINGS)] * times[number // len(SAYINGS) % len(times)]
 
 
-TEXTS = st.one_of(
-    st.integers(0, len(SAYINGS) * len(TIMES) - 1).map(saying),
-    st.integers(0, len(SAYINGS) * len(TIMES) - 1).map(saying),
-    st.text(min_size=1, max_size=8),
-)
-OPENINGS = st.one_of(
-    *[TEXTS] * 9, st.integers(0, len(SAYINGS) * len(HUGE_TIMES) - 1).map(lambda number: saying(number, HUGE_TIMES))
-)
-MAYBE = st.one_of(st.just(""), TEXTS)
 Episodes = list[tuple[str, list[str]]]
-EPISODES: st.SearchStrategy[Episodes] = st.one_of(
-    *[st.just([])] * 2,
-    st.lists(st.tuples(MAYBE, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=2),
-)
-# What makes one turn larger than all the room there is.
-MANY_EPISODES: st.SearchStrategy[Episodes] = st.lists(
-    st.tuples(MAYBE, st.lists(OPENINGS, min_size=1, max_size=2)), min_size=3, max_size=8
-)
 # The results of the first are shown in their own turn only, those of the second always.
 FOUND_BY = ("search_messages", "close_effort")
 FINAL = (RunState.COMPLETED, RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED)
+# State, the user's message, tool episodes, the reply, and whether a cancelled message came before.
+Said = tuple[RunState, str, Episodes, str, bool]
+
+
+@dataclass(kw_only=True)
+class Dice:
+    """Bytes as many small choices; smaller ones, and those that are missing, tell a simpler story.
+
+    They are drawn at once: Hypothesis took longer to draw each choice by itself than a plan takes with all its checks.
+    """
+
+    thrown: Iterator[int]
+    # Characters of all kinds; a part of them is what nobody would think of writing.
+    odd: str
+
+    def below(self, most: int) -> int:
+        value, values = 0, 1
+        while values < most:
+            value, values = 256 * value + next(self.thrown, 0), 256 * values
+        return value % most
+
+    def one_of(self, options: Sequence[Any]) -> Any:
+        return options[self.below(len(options))]
+
+    def some_of(self, options: Sequence[Any], most: int) -> list[Any]:
+        """Each at most once, in any order; often none."""
+        left = list(options)
+        many = self.below(min(most, len(left)) + 1) if self.below(3) else 0
+        return [left.pop(self.below(len(left))) for _ in range(many)]
+
+    def text(self) -> str:
+        if self.below(3) < 2:
+            return saying(self.below(len(SAYINGS) * len(TIMES)))
+        start = self.below(len(self.odd))
+        return self.odd[start : start + 1 + self.below(8)]
+
+    def opening(self) -> str:
+        return self.text() if self.below(4) else saying(self.below(len(SAYINGS) * len(HUGE_TIMES)), HUGE_TIMES)
+
+    def maybe(self) -> str:
+        return self.text() if self.below(4) else ""
+
+    def episodes(self) -> Episodes:
+        return [(self.maybe(), [self.text() for _ in range(1 + self.below(3))]) for _ in range(1 + self.below(2))]
+
+    def many_episodes(self) -> Episodes:
+        """What makes one turn larger than all the room there is."""
+        return [(self.maybe(), [self.opening() for _ in range(1 + self.below(2))]) for _ in range(3 + self.below(6))]
+
+    def turn(self) -> Said:
+        episodes = self.one_of((list, self.episodes, self.many_episodes))
+        return self.one_of(FINAL), self.opening(), episodes(), self.maybe(), self.below(10) == 9
+
+
+@dataclass(kw_only=True)
+class Table:
+    """Where the dice of one example are thrown."""
+
+    draw: st.DrawFn
+    odd: str
+
+    def dice(self, size: int) -> Dice:
+        return self.read(self.draw(throws(size)))
+
+    def many(self, size: int, most: int) -> list[Dice]:
+        return [self.read(thrown) for thrown in self.draw(lists_of_throws(size, most))]
+
+    def read(self, thrown: bytes) -> Dice:
+        return Dice(thrown=iter(thrown), odd=self.odd)
+
+    def turns(self, most: int) -> list[Said]:
+        return [dice.turn() for dice in self.many(80, most)]
+
+
+@cache
+def throws(size: int) -> st.SearchStrategy[bytes]:
+    return st.binary(min_size=size, max_size=size)
+
+
+@cache
+def lists_of_throws(size: int, most: int) -> st.SearchStrategy[list[bytes]]:
+    return st.lists(throws(size), max_size=most)
 
 
 def four_letters(text: str) -> int:
@@ -110,17 +176,6 @@ class Log:
         ]
 
 
-Said = tuple[RunState, str, Episodes, str, bool]
-# State, the user's message, tool episodes, the reply, and whether a cancelled message came before.
-TURNS: st.SearchStrategy[Said] = st.tuples(
-    st.sampled_from(FINAL),
-    OPENINGS,
-    st.one_of(*[EPISODES] * 4, MANY_EPISODES),
-    MAYBE,
-    st.integers(0, 9).map(lambda number: number == 9),
-)
-
-
 def conversation(log: Log, told: Sequence[Said], begin: int) -> list[PastTurn]:
     """Finished turns, oldest first. All but a completed one may end anywhere: without a word, among its tools."""
     turns, number = [], begin
@@ -140,10 +195,11 @@ def past_turn(log: Log, number: int, state: RunState, user: str, episodes: Episo
     return PastTurn(number=number, state=state, messages=tuple(messages))
 
 
-@st.composite
-def current_turns(draw: st.DrawFn, log: Log, number: int) -> CurrentTurn:
-    user = log.said("user", draw(OPENINGS))
-    episodes = [message for text, results in draw(EPISODES) for message in log.episode(text, results)]
+def current_turn(table: Table, log: Log, number: int) -> CurrentTurn:
+    dice = table.dice(80)
+    user = log.said("user", dice.opening())
+    said = dice.one_of((list, dice.episodes))()
+    episodes = [message for text, results in said for message in log.episode(text, results)]
     return CurrentTurn(number=number, user=user, episodes=tuple(episodes))
 
 
@@ -155,14 +211,11 @@ BUDGETS = st.builds(
 
 WINDOWS = st.integers(0, 20)
 
-# One line each, as they are stored.
-RULE_TEXTS = TEXTS.map(lambda text: " ".join(text.split())).filter(bool)
-RULES = st.one_of(
-    *[st.just(())] * 2,
-    st.lists(RULE_TEXTS, min_size=1, max_size=6).map(
-        lambda texts: tuple(Constraint(id=10 + number, text=text) for number, text in enumerate(texts))
-    ),
-)
+
+def rules(table: Table) -> tuple[Constraint, ...]:
+    """One line each, as they are stored; often none."""
+    texts = [" ".join(dice.text().split()) for dice in table.many(4, 6)] if table.dice(1).below(2) else []
+    return tuple(Constraint(id=10 + number, text=text) for number, text in enumerate(filter(None, texts)))
 
 
 @st.composite
@@ -170,14 +223,15 @@ def histories(
     draw: st.DrawFn, count: Count = four_letters, windows: st.SearchStrategy[int] = WINDOWS, cuts: bool = True
 ) -> PlanInputs:
     """All that one plan depends on, as a read of the database would give it."""
+    table = Table(draw=draw, odd=draw(st.text(min_size=1, max_size=40)))
     log = Log(count=count)
     begin = draw(st.one_of(st.just(1), st.integers(2, 5_000)))
-    long_ago = conversation(log, draw(st.lists(TURNS, max_size=6)), 1) if begin > 20 else []
-    turns = with_recalled(draw, long_ago, conversation(log, draw(st.lists(TURNS, max_size=24)), begin))
+    long_ago = conversation(log, table.turns(6), 1) if begin > 20 else []
+    turns = with_recalled(table, long_ago, conversation(log, table.turns(24), begin))
     number = turns[-1].number + draw(st.integers(1, 3)) if turns else begin
     window = draw(windows)
     budget = draw(BUDGETS)
-    efforts, headlines, ambient = draw(divided(turns, begin))
+    efforts, headlines, ambient = divided(table, turns, begin)
     past, older = read_past(ambient, window, OlderTurns(last=begin - 1, tokens=(begin - 1) * 100))
     return PlanInputs(
         budget=budget,
@@ -186,18 +240,18 @@ def histories(
         tools=draw(st.sampled_from(((), TOOLS))),
         past=past,
         older=older,
-        current=draw(current_turns(log, number)),
+        current=current_turn(table, log, number),
         ambient_window=window,
-        layout=draw(layouts(budget, number, headlines)),
+        layout=layout(table, budget, number, headlines),
         count=count,
         cut_current=cuts and draw(st.booleans()),
         efforts=efforts,
         headlines=headlines,
         unlisted=draw(st.sampled_from((0, 0, 1, 40))),
-        constraints=draw(RULES),
+        constraints=rules(table),
         prefer_cache=draw(st.booleans()),
-        holds=draw(holds(log, turns, headlines, begin)),
-        recalled=draw(passages([*long_ago, *turns])),
+        holds=holds(table, log, turns, headlines, begin),
+        recalled=passages(table, [*long_ago, *turns]),
         recall_share=draw(st.sampled_from(SHARES)),
     )
 
@@ -206,40 +260,35 @@ def histories(
 SHARES = (0.0, 0.2, 0.2, 0.4, 1.0)
 
 
-@st.composite
-def passages(draw: Any, turns: Sequence[PastTurn]) -> tuple[Recalled, ...]:
+def passages(table: Table, turns: Sequence[PastTurn]) -> tuple[Recalled, ...]:
     """Any parts of what was said in any of the turns, some of them twice, some of white space alone."""
     said = [(turn, message) for turn in turns for message in turn.messages if message.text]
-    most = 14 if draw(st.booleans()) else 0
-    chosen = draw(st.lists(st.sampled_from(said), max_size=most)) if said else []
-    found = []
-    for rank, (turn, message) in enumerate(chosen):
-        start = draw(st.integers(0, len(message.text) - 1))
-        end = min(start + draw(st.sampled_from((1, 60, 700, 5_000))), len(message.text))
-        effort = draw(st.sampled_from(("", "effort-1", "日本旅行")))
-        found.append(
-            Recalled(
-                turn=turn.number,
-                message=message,
-                start=start,
-                end=end,
-                said_on="2026-03-01",
-                effort=effort,
-                score=1 / (rank + 1),
-                why=("It names the harbour.",),
-            )
-        )
-    return tuple(found)
+    any_recalled = said and table.dice(1).below(2)
+    thrown = table.many(8, 14) if any_recalled else []
+    return tuple(passage(dice, rank, *dice.one_of(said)) for rank, dice in enumerate(thrown, 1))
 
 
-def with_recalled(draw: Any, long_ago: Sequence[PastTurn], turns: Sequence[PastTurn]) -> list[PastTurn]:
-    """Each turn with what may have been recalled for it."""
-    given = [one for one in draw(passages(long_ago)) if one.text.strip()]
-    places = (
-        draw(st.lists(st.sampled_from(range(len(turns))), min_size=len(given), max_size=len(given))) if turns else []
+def passage(dice: Dice, rank: int, turn: PastTurn, message: LogMessage) -> Recalled:
+    start = dice.below(len(message.text))
+    return Recalled(
+        turn=turn.number,
+        message=message,
+        start=start,
+        end=min(start + dice.one_of((1, 60, 700, 5_000)), len(message.text)),
+        said_on="2026-03-01",
+        effort=dice.one_of(("", "effort-1", "日本旅行")),
+        score=1 / rank,
+        why=("It names the harbour.",),
     )
+
+
+def with_recalled(table: Table, long_ago: Sequence[PastTurn], turns: Sequence[PastTurn]) -> list[PastTurn]:
+    """Each turn with what may have been recalled for it."""
+    given = [one for one in passages(table, long_ago) if one.text.strip()] if turns else []
+    dice = table.dice(14)
+    places = [dice.below(len(turns)) for _ in given]
     return [
-        replace(turn, recalled=tuple(one for one, place in zip(given, places, strict=False) if place == index))
+        replace(turn, recalled=tuple(one for one, place in zip(given, places, strict=True) if place == index))
         for index, turn in enumerate(turns)
     ]
 
@@ -247,22 +296,16 @@ def with_recalled(draw: Any, long_ago: Sequence[PastTurn], turns: Sequence[PastT
 SCOPES = (HoldScope.ALWAYS, *HoldScope)
 
 
-@st.composite
 def holds(
-    draw: Any, log: Log, turns: Sequence[PastTurn], headlines: Sequence[Headline], begin: int
+    table: Table, log: Log, turns: Sequence[PastTurn], headlines: Sequence[Headline], begin: int
 ) -> tuple[Hold, ...]:
     """Of turns that a layer may show, of turns from long before, of efforts; all kinds in any order."""
-    told = draw(st.one_of(st.just([]), st.lists(TURNS, max_size=min(4, begin - 1))))
+    told = table.turns(min(4, begin - 1)) if table.dice(1).below(2) else []
     before = [past_turn(log, number, *said[:4]) for number, said in enumerate(told, 1)]
-    nothing: st.SearchStrategy[list[Any]] = st.just([])
-    pinned = [
-        *before,
-        *(draw(st.one_of(nothing, st.lists(st.sampled_from(turns), unique=True, max_size=6))) if turns else []),
-        *(draw(st.one_of(nothing, st.lists(st.sampled_from(headlines), unique=True))) if headlines else []),
-    ]
-    scopes = draw(st.lists(st.sampled_from(SCOPES), min_size=len(pinned), max_size=len(pinned)))
-    made = [hold_of(number, target, scope) for number, (target, scope) in enumerate(zip(pinned, scopes, strict=True))]
-    return tuple(draw(st.permutations(made)))
+    dice = table.dice(60)
+    pinned = [*before, *dice.some_of(turns, 6), *dice.some_of(headlines, len(headlines))]
+    made = [hold_of(number, target, dice.one_of(SCOPES)) for number, target in enumerate(pinned)]
+    return tuple(sorted(made, key=lambda _: dice.below(256)))
 
 
 def hold_of(number: int, target: PastTurn | Headline, scope: HoldScope) -> Hold:
@@ -274,16 +317,16 @@ KINDS = ("active", "open", "open", "expanded", "expanded", "awaiting")
 Divided = tuple[tuple[EffortLog, ...], tuple[Headline, ...], list[PastTurn]]
 
 
-@st.composite
-def divided(draw: Any, turns: Sequence[PastTurn], begin: int) -> Divided:
+def divided(table: Table, turns: Sequence[PastTurn], begin: int) -> Divided:
     """Each turn belongs to one of a few efforts or to none; concluded efforts of long ago stand by their headlines."""
-    places = draw(st.lists(st.sampled_from((None, None, *range(len(KINDS)))), min_size=len(turns), max_size=len(turns)))
+    dice = table.dice(60)
+    places = [dice.one_of((None, None, *range(len(KINDS)))) for _ in turns]
     logs = []
     for index, kind in enumerate(KINDS):
         mine = tuple(turn for turn, place in zip(turns, places, strict=True) if place == index)
-        if mine and draw(st.booleans()):
-            opened = draw(st.integers(1, begin))
-            last = draw(st.sampled_from((0, begin - 1)))
+        if mine and dice.below(2):
+            opened = 1 + dice.below(begin)
+            last = dice.one_of((0, begin - 1))
             older = OlderTurns(last=last, tokens=77 * last) if last >= opened else OlderTurns()
             logs.append(
                 EffortLog(
@@ -298,7 +341,7 @@ def divided(draw: Any, turns: Sequence[PastTurn], begin: int) -> Divided:
         else:
             places = [None if place == index else place for place in places]
     expanded = [effort.slug for effort in logs if effort.kind == "expanded"]
-    texts = draw(st.lists(st.one_of(TEXTS, st.just("Done and settled. " * 12)), max_size=12))
+    texts = [one.text() if one.below(4) else "Done and settled. " * 12 for one in table.many(5, 12)]
     slugs = [*expanded, *(f"done-{index}" for index in range(len(texts)))]
     headlines = tuple(
         Headline(pointer=10 * index + 1, slug=slug, text=text, turns=(1, index + 1), expanded=slug in expanded)
@@ -307,27 +350,33 @@ def divided(draw: Any, turns: Sequence[PastTurn], begin: int) -> Divided:
     return tuple(logs), headlines, [turn for turn, place in zip(turns, places, strict=True) if place is None]
 
 
-def layouts(budget: Budget, number: int, headlines: Sequence[Headline]) -> st.SearchStrategy[Layout]:
+def layout(table: Table, budget: Budget, number: int, headlines: Sequence[Headline]) -> Layout:
     """What an earlier call may have left: nothing, cuts under this budget, cuts under another."""
-    cuts = st.builds(
-        Cut,
-        first_kept=st.one_of(st.just(0), st.integers(max(number - 20, 0), number)),
-        cut_through=st.one_of(st.just(0), st.integers(0, 60)),
-        left_through=st.one_of(*[st.just(0)] * 3, st.integers(0, 60)),
-        recall_through=st.one_of(*[st.just(0)] * 3, st.integers(max(number - 20, 0), number)),
-    )
+    dice = table.dice(60)
     pointers = [headline.pointer for headline in headlines]
-    return st.one_of(
-        st.just(Layout()),
-        st.builds(
-            Layout,
-            base=st.sampled_from((layout_base(budget, 0), layout_base(budget, 1))),
-            cuts=st.dictionaries(st.sampled_from(("", "effort-0", "effort-1", "effort-3")), cuts, max_size=3),
-            headlines=st.lists(st.sampled_from([*pointers, 5]), unique=True, max_size=4).map(tuple),
-            seen=st.sampled_from((0, 31, *pointers)),
-            block=st.one_of(st.just(0), st.integers(max(number - 20, 0), number)),
-        ),
+    if not dice.below(2):
+        return Layout()
+    return Layout(
+        base=layout_base(budget, dice.below(2)),
+        cuts={key: cut(dice, number) for key in dice.some_of(("", "effort-0", "effort-1", "effort-3"), 3)},
+        headlines=tuple(dice.some_of([*pointers, 5], 4)),
+        seen=dice.one_of((0, 31, *pointers)),
+        block=dice.one_of((0, lately(dice, number))),
     )
+
+
+def cut(dice: Dice, number: int) -> Cut:
+    return Cut(
+        first_kept=dice.one_of((0, lately(dice, number))),
+        cut_through=dice.one_of((0, dice.below(61))),
+        left_through=dice.one_of((0, 0, dice.below(61))),
+        recall_through=dice.one_of((0, 0, lately(dice, number))),
+    )
+
+
+def lately(dice: Dice, number: int) -> int:
+    """One of the last twenty turns."""
+    return max(number - dice.below(21), 0)
 
 
 def read_past(
