@@ -39,8 +39,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ.update(CCM_HOME=home, DJANGO_SETTINGS_MODULE="ccmweb.settings")
         django.setup()
+        late = requests(arguments)
         with serving(arguments) as url:
-            print(json.dumps(asyncio.run(measured(url, arguments)), indent=2))
+            print(json.dumps(asyncio.run(measured(url, arguments, late)), indent=2))
 
 
 @contextmanager
@@ -69,9 +70,12 @@ def wait_for(address: str, running: subprocess.Popen[bytes]) -> None:
     raise SystemExit("The model did not start.")
 
 
-async def measured(url: str, arguments: argparse.Namespace) -> dict[str, Any]:
+Pairs = Mapping[str, tuple[dict[str, Any], dict[str, Any]]]
+
+
+async def measured(url: str, arguments: argparse.Namespace, late: Pairs) -> dict[str, Any]:
     found: dict[str, Any] = {"turns": arguments.turns, "budget": arguments.budget}
-    for name, (cold, following) in requests(arguments).items():
+    for name, (cold, following) in late.items():
         await first_token(url, unrelated(arguments.model))
         found[name] = {"cold": await first_token(url, cold), "next_turn": await first_token(url, following)}
     return found
@@ -86,12 +90,11 @@ def request_of(model: str, messages: list[dict[str, Any]], **more: Any) -> dict[
     return {"model": model, "messages": messages, "stream": True, "max_tokens": 16, "temperature": 0, **usage, **more}
 
 
-def requests(arguments: argparse.Namespace) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+def requests(arguments: argparse.Namespace) -> Pairs:
     """By name the requests of two turns that follow each other, after so many others."""
     from benchmarks.long_session import ANSWERED, ASKED, words
-    from efforts.llm.tokens import get_counter
-    from efforts.replaying import Exchange, Settings, Talk, play
-    from efforts.replaying.conversations import Said
+    from efforts.management.scratch import scratch_database
+    from efforts.replaying import Exchange, Said, Settings, Talk, on_stage
 
     random = Random(arguments.turns)
     talk = tuple(
@@ -101,9 +104,9 @@ def requests(arguments: argparse.Namespace) -> dict[str, tuple[dict[str, Any], d
         )
         for _ in range(arguments.turns + 2)
     )
-    settings = Settings(count=get_counter().count, budget=arguments.budget)
-    calls = list(play(Talk(id="late", source="made", sessions=(talk,), summaries=("",)), settings))
-    late = [call.planned.request for call in calls[-2:] if call.planned]
+    made = Talk(id="late", source="made", sessions=(talk,), numbers=(1,), dates=("",), summaries=("",))
+    with scratch_database(durable=False), on_stage(made, Settings(budget=arguments.budget)) as player:
+        late = [turn.calls[0].planned.request for turn in player.play()][-2:]
     product = [request_of(arguments.model, one["messages"], tools=one["tools"]) for one in late]
     whole = [whole_request(arguments.model, late[0], talk[: arguments.turns + place]) for place in (1, 2)]
     return {"product": (product[0], product[1]), "whole_history": (whole[0], whole[1])}

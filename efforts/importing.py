@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.utils import timezone
 
 from efforts import actions, events, labels
 from efforts.actions.names import LONGEST_NAME
@@ -22,7 +20,7 @@ from efforts.domain.rendering import wire_calls
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Effort, Event, Message, Run, Session, ToolTrace, Turn, TurnLabel
 from efforts.recording import Lease
-from efforts.replaying import Exchange, Piece, Said, Talk
+from efforts.replaying import Exchange, Piece, Said, Talk, moment
 from efforts.retrieval.index import index_messages
 from efforts.snapshots import main_branch
 from efforts.summaries import summarise_now
@@ -31,9 +29,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 KIND = "session.imported"
-# Of dates, as public collections write them, without the day of the week in brackets that some add.
-FORMS = ("%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M", "%Y-%m-%d", "%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M")
-WEEKDAY = re.compile(r"\s*\(\w+\)")
 
 
 @dataclass(kw_only=True)
@@ -78,18 +73,6 @@ def import_talk(owner: User, talk: Talk, *, as_efforts: bool = False) -> Importe
         data = {"conversation": talk.id, "source": talk.source, "turns": made.turns, "messages": len(made.pieces)}
         events.append(session.pk, KIND, data, actor=owner)
     return made
-
-
-def moment(date: str) -> datetime:
-    """When a session of the data was; now where it does not say."""
-    text = WEEKDAY.sub("", date).strip()
-    for form in FORMS:
-        try:
-            when = datetime.strptime(text, form)
-        except ValueError:
-            continue
-        return when if timezone.is_aware(when) else timezone.make_aware(when)
-    return timezone.now()
 
 
 def add_effort(made: Imported, exchanges: Sequence[Exchange], when: datetime, *, name: str) -> Effort:

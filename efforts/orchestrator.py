@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,11 +13,11 @@ from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from efforts import recording
-from efforts.connections import KeyUnreadable, choose, connect
+from efforts.connections import KeyUnreadable, ModelChoice, choose, connect
 from efforts.domain.budget import BudgetTooSmall, rounded_up
 from efforts.domain.conversation import ToolCall
 from efforts.domain.lifecycle import RunState
-from efforts.domain.plan import Plan, RequiredTooLarge
+from efforts.domain.plan import Plan, PlanInputs, RequiredTooLarge
 from efforts.domain.planner import plan
 from efforts.llm.protocol import ChatModel, Finished, ModelError, TextDelta, Usage
 from efforts.models import Run
@@ -47,6 +47,16 @@ class DeltaSink(Protocol):
 
     async def settle(self, run_id: UUID) -> None:
         """Return when no text of this run is on its way any more."""
+
+
+class Unwatched:
+    """Text that nobody watches coming."""
+
+    def put(self, delta: Delta) -> None:
+        pass
+
+    async def settle(self, run_id: UUID) -> None:
+        pass
 
 
 @dataclass(kw_only=True, eq=False)
@@ -116,13 +126,33 @@ class Streamed:
         )
 
 
-async def run_turn(control: RunControl, deltas: DeltaSink) -> None:
+EMPTY = Ending(state=RunState.FAILED, code="empty_reply", text="The model answered with nothing. Retry asks again.")
+ENDLESS = Ending(
+    state=RunState.FAILED,
+    code="endless_tools",
+    text=f"The model kept calling tools and gave no answer in {MOST_CALLS} calls. What the tools did stays done. "
+    "Retry asks again.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Means:
+    """What a run is made with. A replay brings recorded replies and results. `silence`: how a reply of nothing ends."""
+
+    connect: Callable[[ModelChoice], ChatModel] = connect
+    plan: Callable[[PlanInputs], Plan] = plan
+    run_tool: Callable[[ToolCall, ToolContext], str] = run_tool
+    most_calls: int = MOST_CALLS
+    silence: Ending = EMPTY
+
+
+async def run_turn(control: RunControl, deltas: DeltaSink, means: Means | None = None) -> None:
     """Answer the turn; every way it can end is a stored state. A lost lease ends it without a word."""
-    lease = control.lease
+    lease, means = control.lease, means or Means()
     try:
         run = await write(recording.take_settings, lease)
-        model = connect(await read(choose, run.turn.session))
-        await call_until_answered(control, run, model, deltas)
+        model = means.connect(await read(choose, run.turn.session))
+        await call_until_answered(control, run, model, deltas, means)
     except LeaseLost:
         log.info("Run %s is no longer ours.", lease.run_id)
     except Stopped:
@@ -146,15 +176,15 @@ async def finish(lease: Lease, ending: Ending) -> None:
         log.info("Run %s is no longer ours.", lease.run_id)
 
 
-async def call_until_answered(control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink) -> None:
+async def call_until_answered(control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink, means: Means) -> None:
     # Once for all calls of the run, and before the first: each plans with the same.
     if found := await read(recall_for, run):
         await write(recording.record_recall, control.lease, found)
-    for call in range(1, MOST_CALLS + 1):
-        last = call == MOST_CALLS
+    for call in range(1, means.most_calls + 1):
+        last = call == means.most_calls
         # Anew for every call, so that a tool's result is in the next prompt; on a thread, because counting tokens would
         # hold up every socket of the process.
-        snapshot, planned = await read(read_and_plan, run, offer_tools=not last)
+        snapshot, planned = await read(read_and_plan, run, offer_tools=not last, make=means.plan)
         # The row is asked too: a ring may be lost, and nobody should pay for a call that is unwanted.
         if control.stop.is_set() or snapshot.stop_requested:
             raise Stopped
@@ -162,11 +192,11 @@ async def call_until_answered(control: RunControl, run: Run, model: ChatModel, d
         await write(recording.record_plan, control.lease, call, planned)
         reply, broken = await stream(control, model, planned, call, deltas)
         if broken or last or not reply.tool_calls:
-            await conclude(control.lease, reply, broken)
+            await conclude(control.lease, reply, broken, means.silence)
             return
         await write(recording.record_reply, control.lease, reply)
         for tool_call in reply.tool_calls:
-            tool = partial(run_tool, tool_call, ToolContext(run=run))
+            tool = partial(means.run_tool, tool_call, ToolContext(run=run))
             # One by one, so that a stop in between keeps what was done.
             await write(recording.run_and_record, control.lease, call, tool_call, tool)
 
@@ -178,9 +208,11 @@ def recall_for(run: Run) -> Recollection | None:
     return recollect(fresh.branch, inputs, mode, today=fresh.turn.created_at.date())
 
 
-def read_and_plan(run: Run, *, offer_tools: bool) -> tuple[RunSnapshot, Plan]:
+def read_and_plan(
+    run: Run, *, offer_tools: bool, make: Callable[[PlanInputs], Plan] = plan
+) -> tuple[RunSnapshot, Plan]:
     snapshot = read_run(fresh_run(run), offer_tools=offer_tools)
-    return snapshot, plan(snapshot.inputs)
+    return snapshot, make(snapshot.inputs)
 
 
 def fresh_run(run: Run) -> Run:
@@ -191,21 +223,12 @@ def fresh_run(run: Run) -> Run:
     return fresh
 
 
-async def conclude(lease: Lease, reply: Reply, broken: Ending | None) -> None:
+async def conclude(lease: Lease, reply: Reply, broken: Ending | None, silence: Ending) -> None:
     """Save the reply that ends the run. Calls that come although no tools were offered are dropped."""
     answer = replace(reply, tool_calls=())
     # White space is no answer, although it arrives like one.
-    ending = broken or (COMPLETED if reply.text.strip() else ENDLESS if reply.tool_calls else EMPTY)
+    ending = broken or (COMPLETED if reply.text.strip() else ENDLESS if reply.tool_calls else silence)
     await write(recording.record_reply, lease, answer, ending)
-
-
-EMPTY = Ending(state=RunState.FAILED, code="empty_reply", text="The model answered with nothing. Retry asks again.")
-ENDLESS = Ending(
-    state=RunState.FAILED,
-    code="endless_tools",
-    text=f"The model kept calling tools and gave no answer in {MOST_CALLS} calls. What the tools did stays done. "
-    "Retry asks again.",
-)
 
 
 async def stream(

@@ -30,6 +30,14 @@ def writers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="orm-write") if on_sqlite else readers()
 
 
+def forget() -> None:
+    """New threads from now on, for another database: each has its own connection."""
+    for pool in (readers, writers):
+        if pool.cache_info().currsize:
+            pool().shutdown()
+        pool.cache_clear()
+
+
 async def read(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     return await _run(readers(), partial(function, *args, **kwargs))
 

@@ -15,10 +15,10 @@ from efforts.domain.plan import Plan
 from efforts.domain.planner import plan
 from efforts.domain.policy import RECALL_SHARES, ContextMode
 from efforts.domain.ranking import Found
-from efforts.importing import Imported, import_talk, moment
+from efforts.importing import Imported, import_talk
 from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.models import Message, Turn
-from efforts.replaying import Question, Talk
+from efforts.replaying import Question, Talk, moment
 from efforts.retrieval.efforts import search_efforts
 from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
 from efforts.snapshots.recollections import recollect

@@ -16,9 +16,8 @@ from django.conf import settings
 
 from efforts.domain.conversation import Recalled
 from efforts.domain.terms import STOPWORDS, terms_of
-from efforts.importing import moment
 from efforts.llm.tokens import get_counter
-from efforts.replaying import Talk
+from efforts.replaying import Talk, moment
 from efforts.retrieval.recall import recall
 
 from .asking import Stage

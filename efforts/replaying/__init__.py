@@ -1,19 +1,23 @@
-"""Conversations of other people's played call by call, and how much of each prompt stays as it was."""
+"""Conversations of other people's played turn by turn as any conversation is, and what each prompt held."""
 
-from .conversations import Exchange, Piece, Question, Said, Talk, read_talks
-from .playing import Call, Settings, play
-from .report import Report, replayed
+from .conversations import Exchange, Piece, Question, Said, Talk, moment, read_talks
+from .playing import Played, Player, Settings, on_stage
+from .plot import plot
+from .report import Conversation, Report
 
 __all__ = [
-    "Call",
+    "Conversation",
     "Exchange",
     "Piece",
+    "Played",
+    "Player",
     "Question",
     "Report",
     "Said",
     "Settings",
     "Talk",
-    "play",
+    "moment",
+    "on_stage",
+    "plot",
     "read_talks",
-    "replayed",
 ]

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any
 
+from django.utils import timezone
+
 from efforts.domain.conversation import ToolCall
 
 ROLES = ("user", "assistant", "tool", "system")
+# Of dates, as public collections write them, without the day of the week in brackets that some add.
+FORMS = ("%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M", "%Y-%m-%d", "%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M")
+WEEKDAY = re.compile(r"\s*\(\w+\)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,3 +228,15 @@ def answered(replies: Sequence[Said]) -> Iterator[Said]:
         waiting = called if called <= {result.answers for result in results} else set()
         if said.text.strip() or waiting:
             yield said if waiting else replace(said, calls=())
+
+
+def moment(date: str, unknown: datetime | None = None) -> datetime:
+    """When a session of the data was; `unknown`, or now, where it does not say."""
+    text = WEEKDAY.sub("", date).strip()
+    for form in FORMS:
+        try:
+            when = datetime.strptime(text, form)
+        except ValueError:
+            continue
+        return when if timezone.is_aware(when) else timezone.make_aware(when)
+    return unknown or timezone.now()

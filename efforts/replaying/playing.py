@@ -1,179 +1,195 @@
-"""A conversation played on the planner's own values, call by call.
+"""A conversation played turn by turn as any conversation is: rows, runs, plans, tools, settling, summaries.
 
-No rows: the database adds nothing to what is planned here. What the snapshots read for a plan is read from the same
-values by the same rules: an effort's newest turns that the budget can hold and the sum of all before, the newest
-headlines, and the layout that the call before left.
+Nothing of the clock or of chance reaches a prompt: days are those of the data, and the ids of runs, of which those of
+tool calls are made, are made of the conversation's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import count as numbers
-from typing import Any
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import NAMESPACE_OID, uuid5
 
-from efforts.domain.budget import Budget
-from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import CurrentTurn, EffortLog, Headline, LogMessage, OlderTurns, PastTurn, Role
-from efforts.domain.details import headline
-from efforts.domain.lifecycle import RunState
-from efforts.domain.plan import Layout, Plan, PlanInputs, RequiredTooLarge
-from efforts.domain.planner import plan
-from efforts.domain.policy import AMBIENT_WINDOW
-from efforts.domain.rendering import wire_calls
-from efforts.domain.source_text import source_of
-from efforts.domain.toolbox import TOOLS
-from efforts.prompts import system_text
-from efforts.snapshots.layers import LEAST_HEADLINE, MOST_TURNS
+from django.contrib.auth.models import User
+from django.db import transaction
 
-from .conversations import Exchange, Said, Talk
+from efforts import actions, events, labels, recording, summaries
+from efforts.actions.names import LONGEST_NAME
+from efforts.domain.assembly import system_tokens
+from efforts.domain.lifecycle import RunState, SummaryState, Via
+from efforts.domain.plan import Plan
+from efforts.domain.policy import ContextMode
+from efforts.llm.builtin.transport import BUILTIN_MODEL
+from efforts.models import Branch, EffortState, Event, Message, Run, Session, Turn
+from efforts.orchestrator import RunControl, Unwatched, run_turn
+from efforts.snapshots import main_branch
+from efforts.summaries import Draft
 
-PARAMS: Mapping[str, Any] = {"model": "any"}
+from .conversations import Exchange, Talk, moment
+from .recorded import Take
+
+OWNER = "replay"
+# Where the data names no days.
+FIRST_DAY = datetime(2000, 1, 1, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """`ambient`: no efforts, all turns are ambient. `given`: the summaries of the data instead of extractive ones."""
+    """`efforts`: "sessions" of the data, each an effort; by "cues"; or "none". `given`: the summaries of the data
+    instead of extractive ones."""
 
-    count: Callable[[str], int]
     budget: int
+    efforts: str = "sessions"
     prefer_cache: bool = False
-    ambient: bool = False
+    mode: ContextMode = ContextMode.LIGHT
     given: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One planned call; `planned` is None where what must be sent did not fit, and nothing was sent.
+    """One planned call. `naive`: what everything said so far would take; `effort_logs`: the same with the ambient turns
+    that the prompt shows, and all efforts' logs, as the seeds count it."""
 
-    `moved`: an effort was opened or concluded since the call before.
-    """
+    planned: Plan
+    naive: int
+    effort_logs: int
 
-    talk: str
-    turn: int
-    moved: bool
-    planned: Plan | None
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """`code`: why the turn failed, where it did; what could not be sent is none of `calls`."""
+
+    number: int
+    session: int
+    effort: str | None
+    state: RunState
+    code: str
+    calls: tuple[Call, ...]
+
+    @property
+    def refused(self) -> bool:
+        return self.code == "over_budget"
 
 
 @dataclass(kw_only=True)
 class Player:
-    """Where a conversation has come to."""
+    """Where a conversation has come to. `key` tells it from all others, and is the same in the next replay; `said` are
+    the tokens of all turns so far."""
 
+    talk: Talk
     settings: Settings
-    ids: Iterator[int] = field(default_factory=lambda: numbers(1))
+    key: str
+    session: Session
+    branch: Branch
+    loop: asyncio.Runner
+    said: int = 0
     number: int = 0
-    epoch: int = 0
-    ambient: list[PastTurn] = field(default_factory=list)
-    active: list[PastTurn] | None = None
-    headlines: list[Headline] = field(default_factory=list)
-    layout: Layout = field(default_factory=Layout)
 
-    @property
-    def slug(self) -> str:
-        return f"session-{len(self.headlines) + 1}"
+    def play(self) -> Iterator[Played]:
+        for place, exchanges in enumerate(self.talk.sessions):
+            effort = self.open(place) if self.settings.efforts == "sessions" else None
+            for exchange in exchanges:
+                yield self.turn(exchange, place)
+            if effort:
+                self.conclude(effort, self.talk.summaries[place] if self.settings.given else "")
 
-    def open(self) -> None:
-        self.active = []
-        self.epoch += 1
+    def open(self, place: int) -> str:
+        return actions.open_effort(self.here(), f"session {place + 1}").effort.slug
 
-    def conclude(self, summary: str) -> None:
-        done = self.active or []
-        text = summary or headline(source_of(done), name=self.slug, count=self.settings.count)
-        pointer, turns = len(self.headlines) + 1, (done[0].number, done[-1].number)
-        self.headlines.append(Headline(pointer=pointer, slug=self.slug, text=text, turns=turns))
-        self.active = None
-        self.epoch += 1
+    def conclude(self, effort: str, summary: str) -> None:
+        state = actions.close_effort(self.here(), effort)
+        if summary:
+            summarise_as(state, summary)
+        self.summarise()
 
-    def say(self, said: Said) -> LogMessage:
-        calls = canonical_json(wire_calls(said.calls)) if said.calls else ""
-        role: Role = said.role  # type: ignore[assignment]  # those of the data are these
-        return LogMessage(
-            id=next(self.ids),
-            role=role,
-            text=said.text,
-            tokens=self.settings.count(said.text) + self.settings.count(calls),
-            tool_calls=said.calls,
-            tool_call_id=said.answers,
-        )
+    def here(self, via: Via = Via.CONTROL) -> actions.Place:
+        return actions.here(self.session, actor=self.session.owner, via=via)
 
-    def turn(self, exchange: Exchange) -> Iterator[Plan | None]:
-        """The plan of every call of the turn; after one that could not be sent the turn has failed."""
+    def summarise(self) -> None:
+        for state in EffortState.objects.filter(branch=self.branch, summary=SummaryState.DUE).order_by("pk"):
+            summaries.summarise_now(state)
+
+    def turn(self, exchange: Exchange, place: int) -> Played:
         self.number += 1
-        said = [self.say(one) for one in (exchange.user, *exchange.replies)]
-        # In talk without an assistant each turn is one call too, whose reply nobody kept.
-        calls = [place for place, message in enumerate(said) if message.role == "assistant"] or [1]
-        state = RunState.COMPLETED
-        for before in calls:
-            planned = self.call(said[:before])
-            yield planned
-            if planned is None:
-                state = RunState.FAILED
-                break
-        log = self.ambient if self.active is None else self.active
-        log.append(PastTurn(number=self.number, state=state, messages=tuple(said)))
+        when = moment(self.talk.dates[place], unknown=FIRST_DAY + timedelta(days=place))
+        turn, run = self.send(exchange.user.text, when)
+        take = Take(exchange=exchange, cues=self.settings.efforts == "cues")
+        lease = recording.claim(run, OWNER)
+        assert lease
+        self.loop.run(run_turn(RunControl(lease=lease), Unwatched(), take.means))
+        Message.objects.filter(turn=turn).update(created_at=when)
+        played = self.played(turn, take, place)
+        if self.settings.efforts == "cues":
+            self.take_offer()
+            self.summarise()
+        return played
 
-    def call(self, said: Sequence[LogMessage]) -> Plan | None:
-        try:
-            planned = plan(self.inputs(said))
-        except RequiredTooLarge:
-            return None
-        self.layout = planned.layout
-        return planned
+    def send(self, text: str, when: datetime) -> tuple[Turn, Run]:
+        with transaction.atomic():
+            turn = actions.send_message(
+                self.session, text=text, client_id=f"turn-{self.number}", actor=self.session.owner
+            )
+            key = uuid5(NAMESPACE_OID, f"{self.key}/{self.number}")
+            turn.runs.update(id=key)
+            Turn.objects.filter(pk=turn.pk).update(run=key, created_at=when)
+        run = Run.objects.select_related("turn__session__endpoint", "branch").get(pk=key)
+        return run.turn, run
 
-    def inputs(self, said: Sequence[LogMessage]) -> PlanInputs:
-        split = max(len(self.ambient) - AMBIENT_WINDOW, 0)
-        most = max(self.settings.budget // LEAST_HEADLINE, 1)
-        return PlanInputs(
-            budget=Budget(setting=self.settings.budget),
-            params=PARAMS,
-            system_text=system_text(),
-            tools=TOOLS,
-            past=tuple(self.ambient[split:]),
-            older=sum_of(self.ambient[:split]),
-            current=CurrentTurn(number=self.number, user=said[0], episodes=tuple(said[1:])),
-            ambient_window=AMBIENT_WINDOW,
-            layout=self.layout,
-            count=self.settings.count,
-            efforts=(self.active_log(),) if self.active is not None else (),
-            headlines=tuple(self.headlines[-most:]),
-            unlisted=max(len(self.headlines) - most, 0),
-            epoch=self.epoch,
-            prefer_cache=self.settings.prefer_cache,
+    def played(self, turn: Turn, take: Take, place: int) -> Played:
+        turn.refresh_from_db(fields=["tokens"])
+        run = Run.objects.get(turn=turn)
+        calls = tuple(self.call(planned) for planned in take.plans)
+        self.said += turn.tokens
+        effort = labels.fields(self.branch, turn)["effort"]
+        return Played(
+            number=self.number,
+            session=self.talk.numbers[place],
+            effort=effort,
+            state=RunState(run.state),
+            code=run.error_code,
+            calls=calls,
         )
 
-    def active_log(self) -> EffortLog:
-        turns = self.active or []
-        tokens, shown = 0, 0
-        for turn in reversed(turns[-MOST_TURNS:]):
-            tokens += turn.cost
-            if shown and tokens > self.settings.budget:
-                break
-            shown += 1
-        split = len(turns) - shown
-        return EffortLog(
-            slug=self.slug,
-            kind="active",
-            turns=tuple(turns[split:]),
-            older=sum_of(turns[:split]),
-            opened_turn=turns[0].number if turns else self.number,
-            active_turn=self.number,
-        )
+    def call(self, planned: Plan) -> Call:
+        inputs = planned.inputs
+        turn = sum(message.cost for message in (inputs.current.user, *inputs.current.episodes))
+        always = system_tokens(inputs) + turn
+        ambient = inputs.older.tokens + sum(past.cost for past in inputs.past)
+        logs = self.said - ambient + planned.sections.get("ambient", 0)
+        return Call(planned=planned, naive=always + self.said, effort_logs=always + logs)
+
+    def take_offer(self) -> None:
+        """“Conclude …?”, and the person says yes."""
+        here = {"data__turn": self.number, "data__branch": str(self.branch.pk), "data__why": "resolved"}
+        offers = Event.objects.filter(session=self.session, kind="effort.offered", **here)
+        for data in offers.values_list("data", flat=True):
+            actions.close_effort(self.here(Via.OFFER), data["effort"])
+
+    def told(self) -> dict[str, int]:
+        """How often what happened to efforts."""
+        kinds = Event.objects.filter(session=self.session, kind__startswith="effort.").values_list("kind", flat=True)
+        return dict(sorted(Counter(kinds).items()))
 
 
-def sum_of(turns: Sequence[PastTurn]) -> OlderTurns:
-    return OlderTurns(last=turns[-1].number, tokens=sum(turn.cost for turn in turns)) if turns else OlderTurns()
+def summarise_as(state: EffortState, text: str) -> None:
+    """With a summary that somebody else wrote."""
+    job = summaries.claim(state, OWNER)
+    if job and (material := summaries.read_material(job)):
+        summaries.settle(job, material, Draft(text=text, drafter="recorded"))
 
 
-def play(talk: Talk, settings: Settings) -> Iterator[Call]:
-    """Each session is one effort, concluded at its end."""
-    player = Player(settings=settings)
-    for session, summary in zip(talk.sessions, talk.summaries, strict=True):
-        epoch = player.epoch
-        if not settings.ambient:
-            player.open()
-        for exchange in session:
-            for planned in player.turn(exchange):
-                yield Call(talk=talk.id, turn=player.number, moved=player.epoch != epoch, planned=planned)
-                epoch = player.epoch
-        if not settings.ambient:
-            player.conclude(summary if settings.given else "")
+@contextmanager
+def on_stage(talk: Talk, settings: Settings) -> Iterator[Player]:
+    """Ready to be played. What was said stays in the database: it should be one for this alone."""
+    owner, _ = User.objects.get_or_create(username=OWNER)
+    session = actions.create_session(owner, title=talk.id[:LONGEST_NAME])
+    session.model, session.budget = BUILTIN_MODEL, settings.budget
+    session.prefer_cache, session.context_mode = settings.prefer_cache, settings.mode
+    session.save(update_fields=["model", "budget", "prefer_cache", "context_mode"])
+    with events.unheard(), asyncio.Runner() as loop:
+        key = f"{talk.id}/{Session.objects.filter(owner=owner).count()}"
+        yield Player(talk=talk, settings=settings, key=key, session=session, branch=main_branch(session), loop=loop)

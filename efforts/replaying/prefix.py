@@ -37,14 +37,13 @@ class Stability:
     inside: list[tuple[float, float]] = field(default_factory=list)
     moved: list[tuple[float, float]] = field(default_factory=list)
 
-    def follow(self, requests: Iterable[tuple[str, bool]]) -> None:
-        """One conversation's requests, each with whether an effort was opened or concluded just before it."""
-        before = ""
-        for now, moved in requests:
-            if before:
-                same = unchanged(before, now)
-                (self.moved if moved else self.inside).append((same / len(before), same / len(now)))
-            before = now
+    def add(self, of_previous: float, of_this: float, *, moved: bool) -> None:
+        """`moved`: an effort was opened or concluded just before the request."""
+        (self.moved if moved else self.inside).append((of_previous, of_this))
+
+    def join(self, other: Stability) -> None:
+        self.inside += other.inside
+        self.moved += other.moved
 
 
 def shares(pairs: Iterable[tuple[float, float]]) -> dict[str, float | int | None]:

@@ -16,7 +16,7 @@ from django.test import Client
 
 from efforts import actions
 from efforts.domain.lifecycle import EffortStatus, SummaryState
-from efforts.importing import import_talk, moment
+from efforts.importing import import_talk
 from efforts.models import (
     Branch,
     EffortState,
@@ -28,7 +28,7 @@ from efforts.models import (
     Turn,
     TurnLabel,
 )
-from efforts.replaying import read_talks
+from efforts.replaying import moment, read_talks
 from efforts.runner import Runner
 from efforts.snapshots import main_branch, preview
 from efforts.snapshots.courses import course_at

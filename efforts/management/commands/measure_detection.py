@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -30,8 +29,7 @@ from efforts.management.detection import (
 )
 from efforts.management.scratch import scratch_database
 from efforts.models import Branch, Endpoint, Run, Turn
-from efforts.orchestrator import RunControl, run_turn
-from efforts.recording import Delta
+from efforts.orchestrator import RunControl, Unwatched, run_turn
 from efforts.threads import read, write
 
 OWNER = "measure_detection"
@@ -44,16 +42,6 @@ class Outcome:
     case: Case
     passed: bool
     fault: str = ""
-
-
-class Unwatched:
-    """Text that nobody watches coming."""
-
-    def put(self, delta: Delta) -> None:
-        pass
-
-    async def settle(self, run_id: UUID) -> None:
-        pass
 
 
 # No DatabaseCommand: it brings its own.

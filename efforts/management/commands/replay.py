@@ -1,37 +1,47 @@
-"""Play conversations of other people's through the planner and print what each call would have been sent."""
+"""Play conversations of other people's turn by turn and print what each prompt held."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from efforts.domain.budget import DEFAULT_BUDGET, SMALLEST_BUDGET
-from efforts.llm.tokens import get_counter
-from efforts.replaying import Report, Settings, Talk, read_talks, replayed
+from efforts.domain.policy import ContextMode
+from efforts.management.scratch import scratch_database
+from efforts.replaying import Conversation, Played, Report, Settings, Talk, plot, read_talks
+
+EFFORTS = ("sessions", "cues", "none")
 
 
+# No DatabaseCommand: it brings its own.
 class Command(BaseCommand):
     help = (
-        "Plan every call of conversations in JSON Lines: each session is one effort, concluded at its end. Prints how "
-        "much of each request is an unchanged beginning of the next, beside the seeds' layout. No database is used. "
-        "Exit status 0 only when no call is over its budget."
+        "Play conversations in JSON Lines through everything that a turn is made of, with their recorded replies and "
+        "results of tools; no model is asked. Prints of every prompt its tokens by layer, beside everything said so "
+        "far, and how much of it is an unchanged beginning of the next. The database is a temporary one. Exit status "
+        "0 only when no prompt is over its budget."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("files", nargs="+", type=Path, metavar="file", help="one conversation a line")
         parser.add_argument("--budget", type=int, default=DEFAULT_BUDGET, help="tokens of each prompt at most")
-        parser.add_argument("--prefer-cache", action="store_true", help="as the setting of a conversation")
-        parser.add_argument("--ambient", action="store_true", help="without efforts: all turns are ambient")
         parser.add_argument(
-            "--given-summaries", action="store_true", help="those of the data, where it has any, not extractive ones"
+            "--efforts",
+            choices=EFFORTS,
+            default="sessions",
+            help="each session of the data is an effort; or they begin and end by what is said; or there are none",
         )
+        parser.add_argument("--given-summaries", action="store_true", help="those of the data, where it has any")
+        parser.add_argument("--prefer-cache", action="store_true", help="as the setting of a conversation")
+        parser.add_argument("--mode", choices=list(ContextMode), default=ContextMode.LIGHT, help="of recall")
         parser.add_argument("--conversations", type=int, help="of each file only so many, the first")
+        parser.add_argument("--plot", type=Path, help="an SVG; of several conversations one each, with their ids")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,42 +50,72 @@ class Command(BaseCommand):
                 f"A budget of {options['budget']:,} tokens is too small: {SMALLEST_BUDGET:,} is the least."
             )
         chosen = Settings(
-            count=get_counter(settings.CCM_ENCODING).count,
             budget=options["budget"],
+            efforts=options["efforts"],
             prefer_cache=options["prefer_cache"],
-            ambient=options["ambient"],
+            mode=ContextMode(options["mode"]),
             given=options["given_summaries"],
         )
-        reports = [self.of_file(path, chosen, options["conversations"]) for path in options["files"]]
-        holds = not any(report.over_budget for report in reports)
+        with scratch_database(durable=False):
+            reports = [self.of_file(path, chosen, options["conversations"]) for path in options["files"]]
+        holds = all(report.holds for report in reports)
+        if options["plot"]:
+            write_plots(options["plot"], [one for report in reports for one in report.conversations], chosen.budget)
         if options["json"]:
             files = [report.as_json() for report in reports]
             self.stdout.write(json.dumps({"holds": holds, "budget": chosen.budget, "files": files}))
         else:
-            self.stdout.write("\n".join(line for report in reports for line in lines_of(report, chosen)))
+            self.stdout.write("\n".join(line for report in reports for line in lines_of(report)))
         if not holds:
             sys.exit(1)
 
     def of_file(self, path: Path, chosen: Settings, most: int | None) -> Report:
-        def tell(talk: Talk) -> None:
-            self.stderr.write(f"{path.name}: {talk.id} played")
-
+        report = Report(name=path.stem, settings=chosen)
         try:
-            return replayed(path.stem, read_talks(path, most), chosen, tell)
+            self.play(report, read_talks(path, most))
         except (OSError, ValueError) as error:
             raise CommandError(f"{path} cannot be played: {error}") from error
+        return report
+
+    def play(self, report: Report, talks: Iterable[Talk]) -> None:
+        def tell(played: Played) -> None:
+            if played.number % 100 == 0:
+                self.stderr.write(f"{report.name}: {played.number:,} turns ...")
+
+        for talk in talks:
+            began = time.monotonic()
+            turns = report.play(talk, tell).figures.turns
+            took = 1_000 * (time.monotonic() - began)
+            self.stderr.write(f"{report.name}: {talk.id} played, {turns:,} turns, {took / max(turns, 1):.0f} ms each")
 
 
-def lines_of(report: Report, chosen: Settings) -> Iterator[str]:
-    found = report.as_json()
+def write_plots(path: Path, conversations: list[Conversation], budget: int) -> None:
+    for conversation in conversations:
+        alone = len(conversations) == 1
+        target = path if alone else path.with_name(f"{path.stem}-{conversation.id}{path.suffix}")
+        target.write_text(plot(conversation, budget), encoding="utf-8")
+
+
+def lines_of(report: Report) -> Iterator[str]:
+    all = report.all.as_json()
     yield (
-        f"{report.name}: {report.conversations} conversations, {report.calls:,} calls at {chosen.budget:,} tokens; "
-        f"{report.over_budget} over budget, {report.refused} not sent, the largest {report.largest:,}"
+        f"{report.name}: {len(report.conversations)} conversations, {all['turns']:,} turns, {all['calls']:,} calls at "
+        f"{report.settings.budget:,} tokens; {all['over_budget']} over budget, {all['refused']} not sent"
     )
+    yield f"  {'':<22}{'turns':>7}{'peak':>9}{'trough':>9}{'mean':>9}{'cumulative':>13}{'naive':>13}{'saved':>8}"
+    rows = [(one.id, one.figures.as_json()) for one in report.conversations]
+    for name, found in [*rows, ("all", all)] if len(rows) > 1 else rows:
+        naive = found["naive"]
+        yield (
+            f"  {name[:22]:<22}{found['turns']:>7,}{found['peak']:>9,}{found['trough']:>9,}{found['mean']:>9,}"
+            f"{found['cumulative']:>13,}{naive['cumulative']:>13,}{naive['saved'] or 0:>8.1%}"
+        )
     yield "  unchanged beginning, mean share of the request before (of the request itself)"
-    for whose, where in found["unchanged_prefix"].items():
+    for whose, where in all["unchanged_prefix"].items():
         said = "; ".join(f"{place} {figures(share)}" for place, share in where.items())
         yield f"  {whose.replace('_', ' '):<12} {said}"
+    if all["events"]:
+        yield "  " + ", ".join(f"{kind.removeprefix('effort.')} {count:,}" for kind, count in all["events"].items())
 
 
 def figures(share: dict[str, Any]) -> str:

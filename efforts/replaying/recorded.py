@@ -1,0 +1,102 @@
+"""What was recorded, in the places of a model and of its tools."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any
+
+from efforts.connections import ModelChoice
+from efforts.domain.conversation import ToolCall
+from efforts.domain.plan import Plan, PlanInputs
+from efforts.domain.planner import plan
+from efforts.llm import protocol
+from efforts.llm.builtin.acts import acts_of
+from efforts.llm.builtin.prompt import read
+from efforts.llm.protocol import ChatModel, Finished, TextDelta
+from efforts.orchestrator import MOST_TOOL_CALLS, Means
+from efforts.recording import COMPLETED
+from efforts.tools import ToolContext, run_tool
+
+from .conversations import Exchange, Said
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One reply, and what its calls gave."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[str, ...] = ()
+
+
+def steps_of(exchange: Exchange) -> Iterator[Step]:
+    """A reply that is followed by another and has called nothing is one with it: it did not end the turn."""
+    held = Step()
+    for place, said in enumerate(exchange.replies, 1):
+        if said.role == "tool":
+            continue
+        if held.calls:
+            yield held
+            held = Step()
+        text = "\n".join(filter(None, (held.text, said.text)))
+        held = Step(text=text, calls=said.calls, results=results_of(said, exchange.replies[place:]))
+    yield held
+
+
+def results_of(said: Said, following: Sequence[Said]) -> tuple[str, ...]:
+    given = {one.answers: one.text for one in takewhile(lambda one: one.role == "tool", following)}
+    return tuple(given[call.id] for call in said.calls)
+
+
+@dataclass(kw_only=True)
+class Take:
+    """One turn. With `cues` the built-in engine does with efforts what the message asks for, before the first reply;
+    only its own calls run a tool."""
+
+    exchange: Exchange
+    cues: bool = False
+    plans: list[Plan] = field(default_factory=list)
+    steps: deque[Step] = field(init=False)
+    results: deque[str | None] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self.steps = deque(steps_of(self.exchange))
+
+    @property
+    def means(self) -> Means:
+        # Where nobody is the assistant nothing is said, and the turn is none the worse.
+        most = len(self.steps) + 2
+        return Means(connect=self.connect, plan=self.plan, run_tool=self.run_tool, most_calls=most, silence=COMPLETED)
+
+    def connect(self, choice: ModelChoice) -> ChatModel:
+        return self
+
+    def plan(self, inputs: PlanInputs) -> Plan:
+        planned = plan(inputs)
+        self.plans.append(planned)
+        return planned
+
+    async def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | Finished]:
+        acts = acts_of(read(request)) if self.cues and len(self.plans) == 1 else ()
+        if acts:
+            self.results.extend(None for _ in acts)
+            yield finished(*(ToolCall(id="", name=name, arguments=json.dumps(given)) for name, given in acts))
+            return
+        step = self.steps.popleft() if self.steps else Step()
+        self.results.extend(step.results[:MOST_TOOL_CALLS])
+        if step.text:
+            yield TextDelta(step.text)
+        yield finished(*step.calls)
+
+    def run_tool(self, call: ToolCall, context: ToolContext) -> str:
+        recorded = self.results.popleft()
+        return run_tool(call, context) if recorded is None else recorded
+
+
+def finished(*calls: ToolCall) -> Finished:
+    given = tuple(protocol.ToolCall(id=call.id, name=call.name, arguments=call.arguments) for call in calls)
+    return Finished(tool_calls=given, finish_reason="tool_calls" if given else "stop", usage=None)
