@@ -148,7 +148,7 @@ SCRIPT = (
         reply="19 a night then. Remaining: the MX records on Thursday; the old server stays up for 14 days.",
     ),
     Exchange(
-        user="Who tells the staff that they must sign in anew on their phones?",
+        user="Who tells the staff that they must sign in anew on their phones, and that the CSV export works?",
         reply="Nobody yet. I would send it on Monday at noon, with the two settings that change: server name and port.",
     ),
     Exchange(

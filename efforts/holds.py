@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from efforts import events
+from efforts import events, references
 from efforts.domain.holds import KINDS, is_over, until
 from efforts.domain.lifecycle import HOLD_MOVES, HoldBy, HoldEnd, HoldScope, HoldState
 from efforts.domain.notices import with_notice
 from efforts.errors import Refused
-from efforts.models import Branch, Effort, Hold, Run, Turn
-from efforts.references import References, references_in
+from efforts.models import Branch, Effort, EffortState, Hold, Run, Turn
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -115,25 +114,23 @@ def settle(run: Run, *, completed: bool) -> None:
     rows = [row for row in standing(branch) if row.scope not in (HoldScope.ALWAYS, HoldScope.EFFORT)]
     where = Where(turn=run.turn.number, via="age")
     if any(row.scope == HoldScope.UNREFERENCED for row in rows):
-        refresh(rows, references_in(run), branch.clock, where)
+        refresh(rows, run, where)
     for row in rows if completed else ():
         ages = {"granted": row.granted_clock, "refreshed": row.refreshed_clock, "now": branch.clock}
         if is_over(HoldScope(row.scope), row.turns, **ages):
             end(row, HoldEnd.AGED, where)
 
 
-def refresh(rows: Iterable[Hold], found: References, clock: int, where: Where) -> None:
+def refresh(rows: Iterable[Hold], run: Run, where: Where) -> None:
+    turns = references.turns_in(run)
+    branch = Branch.objects.get(pk=run.branch_id)
+    ages = dict(EffortState.objects.filter(branch=branch).values_list("effort", "referenced_clock"))
     for row in rows:
-        if row.scope == HoldScope.UNREFERENCED and is_meant(row, found):
-            Hold.objects.filter(pk=row.pk).update(refreshed_clock=clock)
-            row.refreshed_clock = clock
+        meant = row.turn.number in turns if row.turn else ages.get(row.effort_id or 0, 0) > row.refreshed_clock
+        if row.scope == HoldScope.UNREFERENCED and meant:
+            Hold.objects.filter(pk=row.pk).update(refreshed_clock=branch.clock)
+            row.refreshed_clock = branch.clock
             record(row, "hold.refreshed", where)
-
-
-def is_meant(row: Hold, found: References) -> bool:
-    if row.turn:
-        return row.turn.number in found.turns
-    return row.effort is not None and found.names(row.effort)
 
 
 def end_with(branch: Branch, effort: Effort, where: Where) -> None:

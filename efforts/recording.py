@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from efforts import events, holds, labels, ledger, records
+from efforts import events, holds, labels, ledger, records, references, salience
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import ToolCall
 from efforts.domain.lifecycle import RUN_MOVES, ConstraintBy, RunState, Via
@@ -144,6 +144,7 @@ def claim(run: Run, owner: str) -> Lease | None:
             )
             labels.begin(branch, run.turn, attempt=run.attempt)
             events.append(lease.session_id, "run.started", lease.data())
+            references.of_message(run)
     except IntegrityError:  # another runner has just started a run of this branch
         return None
     return lease
@@ -270,6 +271,7 @@ def run_and_record(lease: Lease, call: int, tool_call: ToolCall, tool: Callable[
         began = time.monotonic()
         result = tool()
         save_tool_result(lease, call, tool_call, result, elapsed_ms=int((time.monotonic() - began) * 1000))
+        references.of_tool(Run.objects.select_related("turn", "branch").get(pk=lease.run_id), tool_call.name, result)
     return result
 
 
@@ -294,6 +296,7 @@ def end(lease: Lease, ending: Ending) -> None:
         Branch.objects.filter(pk=run.branch_id).update(clock=F("clock") + 1)
         offer_conclusion(lease, run)
     offer_rules(lease, run)
+    salience.settle(run, completed=ending.state == RunState.COMPLETED)
     holds.settle(run, completed=ending.state == RunState.COMPLETED)
     labels.settle(run.branch, run.turn)
     Session.objects.filter(pk=lease.session_id).update(last_activity_at=timezone.now())

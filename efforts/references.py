@@ -1,43 +1,110 @@
-"""What a turn refers to: the one door for all who ask."""
+"""What a turn refers to: the one door for all who ask. Each reference is an event with its evidence.
+
+Every function belongs inside the transaction of a caller.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from efforts import labels
-from efforts.models import Effort, Message, Run
+from efforts import events
+from efforts.domain.lifecycle import RunState
+from efforts.domain.salience import keywords_of, name_word, spoken
+from efforts.models import Branch, Effort, EffortState, EffortWord, Event, Message, Run
+from efforts.snapshots.references import Reference, find_references
+from efforts.timelines import clock_of
 
 TURN = re.compile(r"\bturns? (\d{1,9})\b", re.IGNORECASE)
 # What each of these tools gave names what it read.
-READERS = ("read_effort", "read_message", "expand_effort")
+READERS = ("read_effort", "read_message")
+SEARCH = "search_efforts"
+# Of the results of a search the first so many refer to what they found, with at least this share of the first's score.
+TOP, SHARE = 3, 0.5
 
 
-@dataclass(kw_only=True)
-class References:
-    """By number, by id, or in the person's words."""
-
-    words: str = ""
-    turns: set[int] = field(default_factory=set)
-    efforts: set[str] = field(default_factory=set)
-
-    def names(self, effort: Effort) -> bool:
-        return effort.slug in self.efforts or labels.is_named(effort, f" {self.words} ")
+def learn_name(effort: Effort) -> None:
+    """From now on a message that calls the effort so refers to it."""
+    learn(effort, {name_word(effort.slug), name_word(effort.name)} - {""}, of_name=True)
 
 
-def references_in(run: Run) -> References:
-    """What the person's words name, and what the model read in this attempt at the turn."""
+def learn_headline(effort: Effort, text: str) -> None:
+    """From now on a message with its keywords refers to the effort, where that headline stands."""
+    learn(effort, keywords_of(text), of_name=False)
+
+
+def learn(effort: Effort, words: Iterable[str], *, of_name: bool) -> None:
+    rows = [EffortWord(session_id=effort.session_id, effort=effort, word=word, of_name=of_name) for word in words]
+    EffortWord.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def of_message(run: Run) -> None:
+    """The person's words, before their turn is planned: what they mention stands in its prompt."""
+    # Tried again, the turn refers to what it did before.
+    if run.attempt == 1:
+        message = Message.objects.get(turn=run.turn_id, role=Message.Role.USER)
+        store(run, "user", find_references(run.branch, message.text), message=message.pk)
+
+
+def of_reply(run: Run) -> None:
+    """The assistant's own prose, each message of it by itself."""
+    if run.state not in (RunState.COMPLETED, RunState.STOPPED):
+        return
+    for message in Message.objects.filter(run=run, role=Message.Role.ASSISTANT).exclude(text="").order_by("id"):
+        store(run, "assistant", find_references(run.branch, spoken(message.text)), message=message.pk)
+
+
+def of_tool(run: Run, name: str, result: str) -> None:
+    """What a tool was asked to read, or found among the best."""
+    slugs = list(slugs_in(name, json.loads(result)))
+    if slugs:
+        how = "search" if name == SEARCH else "read"
+        efforts = Effort.objects.filter(session=run.branch.session_id, slug__in=slugs).order_by("pk")
+        store(run, "tool", [Reference(effort=effort, how=how, words=()) for effort in efforts])
+
+
+def slugs_in(name: str, result: dict[str, Any]) -> Iterator[str]:
+    if name in READERS and isinstance(result.get("effort"), str):
+        yield result["effort"]
+    if name == SEARCH:
+        yield from (hit["id"] for hit in best(result.get("matches") or ()))
+
+
+def best(hits: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for hit in hits[:TOP]:
+        if hit["score"] >= hits[0]["score"] * SHARE:
+            yield hit
+
+
+def store(run: Run, by: str, found: Sequence[Reference], **evidence: Any) -> None:
+    if not found:
+        return
+    clock = clock_of(run.branch)
+    where = {"turn": run.turn.number, "branch": str(run.branch_id), "clock": clock, "by": by, **evidence}
+    rows = [{**where, "effort": one.effort.slug, "how": one.how, "words": list(one.words)} for one in found]
+    session = run.branch.session_id
+    events.append_all([Event(session_id=session, kind="effort.referenced", data=data) for data in rows])
+    touch(run.branch, [one.effort for one in found], clock)
+
+
+def touch(branch: Branch, efforts: Sequence[Effort], clock: int) -> None:
+    """They are referred to now; what had left the prompt may stand there again."""
+    states = EffortState.objects.filter(branch=branch, effort__in=efforts)
+    states.update(evicted_clock=None)
+    states.filter(referenced_clock__lt=clock).update(referenced_clock=clock)
+
+
+def turns_in(run: Run) -> set[int]:
+    """Numbers of the turns that the person's words name, or that the model read in this attempt."""
     text = Message.objects.get(turn=run.turn_id, role=Message.Role.USER).text
-    found = References(words=labels.words_of(text), turns={int(number) for number in TURN.findall(text)})
+    found = {int(number) for number in TURN.findall(text)}
     for result in Message.objects.filter(run=run, tool_name__in=READERS).values_list("text", flat=True):
-        read(json.loads(result), found)
+        found |= turns_read(json.loads(result))
     return found
 
 
-def read(result: dict[str, Any], found: References) -> None:
-    found.efforts |= {result[key] for key in ("effort", "expanded") if isinstance(result.get(key), str)}
-    if isinstance(result.get("turn"), int):
-        found.turns.add(result["turn"])
-    found.turns |= {turn["turn"] for turn in result.get("turns", ())}
+def turns_read(result: dict[str, Any]) -> set[int]:
+    one = {result["turn"]} if isinstance(result.get("turn"), int) else set()
+    return one | {turn["turn"] for turn in result.get("turns", ())}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from django.db import transaction
 from django.db.models import F
 
-from efforts import actions, labels
+from efforts import actions, labels, references, salience
 from efforts.actions import Place
 from efforts.domain.lifecycle import SummaryState, Via
 from efforts.example import add_turn, end_turn
@@ -66,10 +66,13 @@ def perform(branch: Branch, exchange: Exchange) -> None:
     add_turn(branch, number, exchange.user, exchange.reply, said_before(branch))
     Branch.objects.filter(pk=branch.pk).update(head=number, clock=F("clock") + 1)
     turn = Turn.objects.select_related("run", "session").get(branch=branch, number=number)
+    assert turn.run is not None
     labels.begin(branch, turn, attempt=1)
+    references.of_message(turn.run)
     place = Place(branch=branch, turn=number, via=Via.MODEL, run=turn.run)
     for act in exchange.acts:
         act(place)
+    salience.settle(turn.run, completed=True)
     labels.settle(branch, turn)
     end_turn(branch, turn)
     for state in EffortState.objects.filter(branch=branch, summary=SummaryState.DUE):

@@ -6,7 +6,13 @@ from django.db.models import Max, Q, QuerySet
 
 from efforts.domain.conversation import LogMessage, ToolCall
 from efforts.domain.lifecycle import UNFINISHED, RunState
-from efforts.models import Branch, ContextPlan, Event, Message, Turn
+from efforts.models import Branch, ContextPlan, Event, Message, Run, Turn
+
+
+def clock_of(branch: Branch) -> int:
+    """The completed turns of the branch; a turn that is running counts as one, as what happens in it does."""
+    clock = Branch.objects.values_list("clock", flat=True).get(pk=branch.pk)
+    return clock + Run.objects.filter(branch=branch, state=RunState.RUNNING).exists()
 
 
 def in_timeline(branch: Branch, turn: str = "") -> Q:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import transaction
 
-from efforts import events, holds, labels
+from efforts import events, holds, labels, references
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
 from efforts.domain.resolution import sounds_paused
 from efforts.errors import Refused
@@ -17,7 +17,7 @@ from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Effort, EffortState, Event, Turn, TurnLabel
 from efforts.snapshots.expansion import price
 from efforts.snapshots.sources import read_effort_log
-from efforts.timelines import branch_turns
+from efforts.timelines import branch_turns, clock_of
 
 from .names import checked_name, numbered, slug_of
 from .places import (
@@ -35,6 +35,7 @@ from .places import (
     nearly_named,
     put_label,
     record,
+    refer,
     route,
     slug_in,
     slug_or_none,
@@ -66,7 +67,8 @@ def open_effort(place: Place, name: str) -> EffortState:
 def start(branch: Branch, place: Place, name: str) -> EffortState:
     before = active_slug(branch)
     effort = identity(branch, name)
-    state = EffortState.objects.create(branch=branch, effort=effort, opened_turn=place.turn)
+    clock = clock_of(branch)
+    state = EffortState.objects.create(branch=branch, effort=effort, opened_turn=place.turn, referenced_clock=clock)
     activate(branch, effort, place.turn)
     route(branch, place, effort, TurnLabel.By.OPENED)
     record(place, "effort.opened", effort.slug, name=name, before=before)
@@ -74,11 +76,18 @@ def start(branch: Branch, place: Place, name: str) -> EffortState:
 
 
 def identity(branch: Branch, name: str) -> Effort:
+    effort = unused_or_new(branch, name)
+    references.learn_name(effort)
+    return effort
+
+
+def unused_or_new(branch: Branch, name: str) -> Effort:
     """A new effort; or one whose opening was taken back, as nothing has it any more."""
     slug, number = slug_of(name), 1
     while twin := Effort.objects.filter(session=branch.session_id, slug=slug).first():
         if not twin.states.exists():
-            Effort.objects.filter(pk=twin.pk).update(name=name)
+            twin.name = name
+            twin.save(update_fields=["name"])
             return twin
         number += 1
         slug = numbered(slug_of(name), number)
@@ -93,6 +102,7 @@ def close_effort(place: Place, slug: str | None = None) -> EffortState:
         was_active = branch.active_effort_id == state.effort_id
         changes = {"concluded_turn": place.turn, "via": place.via, "expanded_turn": None, **SUMMARY_DUE}
         move(state, EffortStatus.CONCLUDED, f"{slug_in(state)} is concluded already.", **changes)
+        refer(branch, slug_in(state))
         route(branch, place, state.effort, TurnLabel.By.CLOSED)
         activate(branch, latest_open(branch) if was_active else branch.active_effort, place.turn)
         record(place, "effort.concluded", slug_in(state), was_active=was_active, next=active_slug(branch))
@@ -120,6 +130,7 @@ def reopen_effort(place: Place, slug: str) -> EffortState:
         end_pointers(branch, state.effort, PointerState.INVALIDATED)
         activate(branch, state.effort, place.turn)
         route(branch, place, state.effort, TurnLabel.By.OPENED)
+        refer(branch, slug_in(state))
         record(place, "effort.reopened", slug_in(state), before=before, **was)
     return fresh(state)
 
@@ -149,6 +160,7 @@ def expand_effort(place: Place, slug: str) -> int:
         check_expandable(branch, state)
         tokens = check_affordable(branch, place, state)
         EffortState.objects.filter(pk=state.pk).update(expanded_turn=place.turn)
+        refer(branch, slug_in(state))
         record(place, "effort.expanded", slug_in(state), tokens=tokens)
     return tokens
 
@@ -210,7 +222,9 @@ def rename_effort(place: Place, slug: str, name: str) -> EffortState:
             raise Refused("taken", f"{slug_in(other)} has that name already. Choose another.")
         old = state.effort.name
         if name != old:
-            Effort.objects.filter(pk=state.effort_id).update(name=name)
+            state.effort.name = name
+            state.effort.save(update_fields=["name"])
+            references.learn_name(state.effort)
             record(place, "effort.renamed", slug_in(state), name=name, old=old)
     return fresh(state)
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from efforts import events, labels
+from efforts import events, labels, references, salience
 from efforts.domain.lifecycle import EFFORT_MOVES, EffortStatus, SummaryState, Via
 from efforts.domain.notices import with_notice
 from efforts.errors import Refused
 from efforts.holds import Where
 from efforts.models import Branch, Effort, EffortState, Run, Session, Turn
 from efforts.snapshots import main_branch
+from efforts.timelines import clock_of
 
 from .names import slug_of
 from .pointers import source_changes
@@ -131,6 +132,9 @@ def activate(branch: Branch, effort: Effort | None, turn: int) -> None:
     branch.active_effort = effort
     if effort:
         labels.touch(branch, effort, turn)
+    # The prompt is cut anew here anyhow: what waited for that, to keep the cache, leaves now.
+    if branch.session.prefer_cache:
+        salience.evict(branch, turn)
 
 
 def route(branch: Branch, place: Place, effort: Effort, by: str) -> None:
@@ -149,8 +153,14 @@ def put_label(branch: Branch, turn: Turn, effort: Effort | None, by: str) -> Non
         source_changes(branch, turn)
 
 
+def refer(branch: Branch, slug: str) -> None:
+    """Whoever does something to an effort refers to it."""
+    references.touch(branch, [Effort.objects.get(session=branch.session_id, slug=slug)], clock_of(branch))
+
+
 def record(place: Place, kind: str, slug: str | None, **more: Any) -> int:
-    data = {"turn": place.turn, "branch": str(place.branch.pk), "effort": slug, "via": str(place.via), **more}
+    where = {"turn": place.turn, "branch": str(place.branch.pk), "clock": clock_of(place.branch)}
+    data = {**where, "effort": slug, "via": str(place.via), **more}
     return events.append(place.branch.session_id, kind, with_notice(kind, data), actor=place.actor)
 
 

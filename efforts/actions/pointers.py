@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.db import models
 
+from efforts import references
 from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState
 from efforts.models import Branch, ContextPointer, Effort, EffortState, PointerTurn, TurnLabel
 
@@ -32,6 +33,7 @@ def set_pointer(
         [PointerTurn(pointer=pointer, branch=branch, turn_id=turn_id) for turn_id in log.turn_ids]
     )
     pointer.previous.set(earlier)
+    references.learn_headline(effort, text)
     return pointer
 
 

@@ -28,6 +28,7 @@ from .places import (
     move,
     put_label,
     record,
+    refer,
     slug_or_none,
     states_of,
     where_of,
@@ -52,6 +53,8 @@ def undo(place: Place, seq: int) -> None:
         if event.kind not in INVERSES:
             raise Refused("not_undoable", "This cannot be taken back.")
         check_last(branch, event)
+        if event.kind != "turn.moved":
+            refer(branch, event.data["effort"])
         INVERSES[event.kind](place, branch, event.data)
         record(place, "effort.undone", event.data["effort"], of=seq, undone=event.kind)
 
@@ -145,6 +148,7 @@ INVERSES: dict[str, Inverse] = {
     "effort.switched": switch_back,
     "effort.expanded": unexpand,
     "effort.collapsed": expand_again,
+    "effort.decayed": expand_again,
     "turn.moved": move_back,
 }
 

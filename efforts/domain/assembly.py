@@ -193,7 +193,7 @@ def state_lines(inputs: PlanInputs, choice: Choice) -> Iterator[str]:
             yield line.format(slugs=", ".join(slugs))
         elif kind == "active":
             yield line.format(slugs="none")
-    if unlisted := inputs.unlisted + len(inputs.headlines) - len(choice.headlines):
+    if unlisted := inputs.unlisted + inputs.evicted.count + len(inputs.headlines) - len(choice.headlines):
         yield f"Not listed: {unlisted} concluded effort{'s' if unlisted > 1 else ''}. search_efforts finds them."
 
 
@@ -265,6 +265,10 @@ def sent_tokens(inputs: PlanInputs, recipe: Sequence[dict[str, Any]], sources: S
     return sum(count_chat_message(message, inputs.count) + MESSAGE_OVERHEAD for message in log)
 
 
+def dropped_of(inputs: PlanInputs, choice: Choice) -> tuple[int, ...]:
+    return tuple(sorted({one.pointer for one in inputs.headlines} - {one.pointer for one in choice.headlines}))
+
+
 def layout_of(inputs: PlanInputs, choice: Choice) -> Layout:
     layers = layers_of(inputs)
     cuts = {layer.key: cut_at(layer, choice.of(layer)) for layer in layers}
@@ -272,6 +276,6 @@ def layout_of(inputs: PlanInputs, choice: Choice) -> Layout:
         base=inputs.base,
         cuts={key: cut for key, cut in cuts.items() if any(cut.to_json())},
         headlines=tuple(headline.pointer for headline in choice.headlines),
-        seen=max((headline.pointer for headline in inputs.headlines), default=0),
+        dropped=dropped_of(inputs, choice),
         block=block_start(inputs),
     )

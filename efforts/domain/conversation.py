@@ -167,3 +167,12 @@ class Headline:
     text: str
     turns: tuple[int, int]
     expanded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evicted:
+    """Concluded efforts that nothing has referred to for `after` turns: how many, and the tokens of their summaries."""
+
+    count: int = 0
+    tokens: int = 0
+    after: int = 0

@@ -28,6 +28,11 @@ class Happening:
     def slug(self) -> str:
         return str(self.data["effort"])
 
+    @property
+    def clock(self) -> int:
+        # Events from before there was a clock in them.
+        return int(self.data.get("clock", self.data["turn"]))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
@@ -45,6 +50,11 @@ class Stand:
     concluded_turn: int | None = None
     via: str = ""
     expanded_turn: int | None = None
+    referenced_clock: int = 0
+    evicted_clock: int | None = None
+
+    def refer(self, clock: int) -> None:
+        self.referenced_clock, self.evicted_clock = max(self.referenced_clock, clock), None
 
 
 @dataclass(kw_only=True)
@@ -125,7 +135,7 @@ def moved(course: Course, event: Happening) -> None:
 
 
 def opened(course: Course, event: Happening) -> None:
-    course.efforts[event.slug] = Stand(opened_turn=event.turn)
+    course.efforts[event.slug] = Stand(opened_turn=event.turn, referenced_clock=event.clock)
     course.activate(event.slug, event.turn)
 
 
@@ -133,11 +143,13 @@ def concluded(course: Course, event: Happening) -> None:
     stand = course.efforts[event.slug]
     stand.status, stand.via = EffortStatus.CONCLUDED, event.data["via"]
     stand.concluded_turn, stand.expanded_turn = event.turn, None
+    stand.refer(event.clock)
     course.activate(event.data["next"], event.turn)
 
 
 def reopened(course: Course, event: Happening) -> None:
     reopen(course.efforts[event.slug])
+    course.efforts[event.slug].refer(event.clock)
     course.activate(event.slug, event.turn)
 
 
@@ -151,6 +163,17 @@ def switched(course: Course, event: Happening) -> None:
 
 def expanded(course: Course, event: Happening) -> None:
     course.efforts[event.slug].expanded_turn = event.turn
+    course.efforts[event.slug].refer(event.clock)
+
+
+def referenced(course: Course, event: Happening) -> None:
+    # What the model opened may have been taken back while its turn went on.
+    if event.slug in course.efforts:
+        course.efforts[event.slug].refer(event.clock)
+
+
+def evicted(course: Course, event: Happening) -> None:
+    course.efforts[event.slug].evicted_clock = event.clock
 
 
 def collapsed(course: Course, event: Happening) -> None:
@@ -163,6 +186,8 @@ def collapsed(course: Course, event: Happening) -> None:
 def undone(course: Course, event: Happening) -> None:
     was = course.told[event.data["of"]]
     INVERSES[was.kind](course, was, event.turn)
+    if event.slug in course.efforts and was.kind != "turn.moved":
+        course.efforts[event.slug].refer(event.clock)
 
 
 def unopened(course: Course, was: Happening, turn: int) -> None:
@@ -232,6 +257,9 @@ STEPS: Mapping[str, Callable[[Course, Happening], None]] = {
     "effort.switched": switched,
     "effort.expanded": expanded,
     "effort.collapsed": collapsed,
+    "effort.decayed": collapsed,
+    "effort.referenced": referenced,
+    "effort.evicted": evicted,
     "effort.undone": undone,
 }
 INVERSES: Mapping[str, Callable[[Course, Happening, int], None]] = {
@@ -241,5 +269,6 @@ INVERSES: Mapping[str, Callable[[Course, Happening, int], None]] = {
     "effort.switched": switched_back,
     "effort.expanded": unexpanded,
     "effort.collapsed": expanded_again,
+    "effort.decayed": expanded_again,
     "turn.moved": moved_back,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .lifecycle import HoldKind, HoldScope
+from .salience import stale
 
 KINDS: dict[HoldScope, HoldKind] = {
     HoldScope.ALWAYS: HoldKind.STICKY,
@@ -32,4 +33,4 @@ def is_over(scope: HoldScope, turns: int, *, granted: int, refreshed: int, now: 
     """Whether a hold leaves when the branch has completed its turn number `now`. All are counted on the same clock."""
     if scope not in COUNTED:
         return False
-    return now - (refreshed if scope == HoldScope.UNREFERENCED else granted) >= turns
+    return stale(now, refreshed if scope == HoldScope.UNREFERENCED else granted, turns)

@@ -98,6 +98,15 @@ def headline_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
             values={"effort": headline.slug},
             sha256=sha256(line)[:FINGERPRINT] if included else "",
         )
+    if evicted := inputs.evicted.count:
+        yield Item(
+            section="summary",
+            title=f"{evicted} concluded effort{'s' if evicted > 1 else ''}",
+            tokens=inputs.evicted.tokens,
+            reason=Reason.HEADLINE_EVICTED,
+            included=False,
+            values={"after": inputs.evicted.after},
+        )
 
 
 def layer_items(inputs: PlanInputs, layer: Layer, choice: Choice, recipe: Recipe, sources: Sources) -> Iterator[Item]:

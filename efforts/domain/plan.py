@@ -10,12 +10,22 @@ from typing import Any, Literal
 
 from .budget import Budget
 from .canonical import canonical_json, sha256
-from .conversation import Constraint, CurrentTurn, EffortLog, Headline, Hold, OlderTurns, PastTurn, Recalled
+from .conversation import (
+    Constraint,
+    CurrentTurn,
+    EffortLog,
+    Evicted,
+    Headline,
+    Hold,
+    OlderTurns,
+    PastTurn,
+    Recalled,
+)
 from .reasons import REMEDIES, SENTENCES, Reason
 from .rendering import Recipe
 
 # Raise it when the same inputs give another plan: verify_plans tells plans of other versions apart.
-PLANNER_VERSION = "5"
+PLANNER_VERSION = "6"
 # Characters of a hash: they tell an input that changed from one that did not, and guard nothing.
 FINGERPRINT = 8
 
@@ -63,15 +73,15 @@ class Cut:
 class Layout:
     """The cuts of one call that the next one keeps, so that the prompt grows at its end.
 
-    `cuts` by the layer's key: an effort's id, "" for ambient. `headlines` are pointers in their order, `seen` the
-    newest one that was considered. All of it holds as long as `base` is the same: the budget, and the count of changes
-    of effort. `block` is the first turn of the window where that is cut in blocks; it holds whatever changes.
+    `cuts` by the layer's key: an effort's id, "" for ambient. `headlines` are pointers in their order, `dropped` those
+    that the budget removed. All of it holds as long as `base` is the same: the budget, and the count of changes of
+    effort. `block` is the first turn of the window where that is cut in blocks; it holds whatever changes.
     """
 
     base: str = ""
     cuts: Mapping[str, Cut] = field(default_factory=dict)
     headlines: tuple[int, ...] = ()
-    seen: int = 0
+    dropped: tuple[int, ...] = ()
     block: int = 0
 
     def under(self, base: str) -> Layout:
@@ -81,14 +91,20 @@ class Layout:
 
     def to_json(self) -> dict[str, Any]:
         cuts = {key: cut.to_json() for key, cut in self.cuts.items()}
+        dropped = {"dropped": list(self.dropped)} if self.dropped else {}
         block = {"block": self.block} if self.block else {}
-        return {"base": self.base, "cuts": cuts, "headlines": list(self.headlines), "seen": self.seen, **block}
+        return {"base": self.base, "cuts": cuts, "headlines": list(self.headlines), **dropped, **block}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Layout:
         cuts = {key: Cut.from_json(cut) for key, cut in value["cuts"].items()}
-        block = value.get("block", 0)
-        return cls(base=value["base"], cuts=cuts, headlines=tuple(value["headlines"]), seen=value["seen"], block=block)
+        return cls(
+            base=value["base"],
+            cuts=cuts,
+            headlines=tuple(value["headlines"]),
+            dropped=tuple(value.get("dropped", ())),
+            block=value.get("block", 0),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +112,8 @@ class PlanInputs:
     """All that a plan depends on.
 
     `past` holds the newest ambient turns, `older` the sum of all before them; `efforts` those whose turns are shown,
-    `headlines` the concluded ones in short, `unlisted` how many more are concluded. `epoch` counts changes of effort.
+    `headlines` the concluded ones in short, `unlisted` how many more are concluded; to those that are `evicted` nothing
+    refers any more. `epoch` counts changes of effort.
     `constraints` are those in force, in the order in which they are sent; `holds` those that stand, by their grant.
     With `prefer_cache` the ambient window is cut in blocks. `recalled` was found for this turn, the best first;
     it may take `recall_share` of the budget.
@@ -117,6 +134,7 @@ class PlanInputs:
     efforts: tuple[EffortLog, ...] = ()
     headlines: tuple[Headline, ...] = ()
     unlisted: int = 0
+    evicted: Evicted = field(default_factory=Evicted)
     epoch: int = 0
     constraints: tuple[Constraint, ...] = ()
     prefer_cache: bool = False

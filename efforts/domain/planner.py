@@ -226,8 +226,10 @@ def in_order(inputs: PlanInputs) -> tuple[Headline, ...]:
     by_pointer = {headline.pointer: headline for headline in inputs.headlines}
     kept = [by_pointer.pop(pointer) for pointer in inputs.layout.headlines if pointer in by_pointer]
     held = {hold.effort for hold in inputs.holds}
+    # New ones, and those that were evicted and are referred to again: what comes back comes last.
     new = (by_pointer[pointer] for pointer in sorted(by_pointer))
-    return (*kept, *(headline for headline in new if headline.pointer > inputs.layout.seen or headline.slug in held))
+    dropped = frozenset(inputs.layout.dropped)
+    return (*kept, *(headline for headline in new if headline.pointer not in dropped or headline.slug in held))
 
 
 def returning_headlines(inputs: PlanInputs) -> tuple[Headline, ...]:

@@ -27,6 +27,7 @@ class Reason(StrEnum):
     EFFORT_OVER_BUDGET = "effort_over_budget"
     HEADLINE = "headline"
     HEADLINE_OVER_BUDGET = "headline_over_budget"
+    HEADLINE_EVICTED = "headline_evicted"
     PINNED = "pinned"
     PINNED_CUT = "pinned_cut"
     PINNED_IN_PLACE = "pinned_in_place"
@@ -62,6 +63,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.EFFORT_OVER_BUDGET: "The older part of the effort does not fit the budget.",
     Reason.HEADLINE: "A concluded effort is shown by its summary.",
     Reason.HEADLINE_OVER_BUDGET: "The summaries of later efforts fill the room.",
+    Reason.HEADLINE_EVICTED: "Nothing has referred to them for {after} turns.",
     Reason.PINNED: "Pinned {until}.",
     Reason.PINNED_CUT: "Pinned {until}; its long messages are cut to beginning and end.",
     Reason.PINNED_IN_PLACE: "Pinned; shown where it was said.",
@@ -84,6 +86,7 @@ REMEDIES: dict[Reason, str] = {
     Reason.BEFORE_FIRST_KEPT: "Raise the budget in the settings.",
     Reason.EFFORT_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget, or ask for the turns you mean.",
     Reason.HEADLINE_OVER_BUDGET: "Ask about it: the model can search. Or raise the budget in the settings.",
+    Reason.HEADLINE_EVICTED: "Mention one by its name, or ask about it: a search brings its summary back.",
     Reason.AMONG_PINS: "Nothing is missing: see the pins.",
     Reason.PIN_OVER_CAP: "Needs {tokens} more tokens: unpin another, or raise the budget in the settings.",
     Reason.LEASE_OVER_BUDGET: "Needs {tokens} more tokens: pin it for good, or raise the budget in the settings.",

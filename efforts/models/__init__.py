@@ -1,7 +1,7 @@
 """Rows, by noun. Everything is reached through its session's owner (`Session.objects.owned_by`)."""
 
 from .constraint import Constraint
-from .effort import ContextPointer, Effort, EffortState, PointerTurn
+from .effort import ContextPointer, Effort, EffortState, EffortWord, PointerTurn
 from .endpoint import Endpoint
 from .event import AccountEvent, Event
 from .hold import Hold
@@ -19,6 +19,7 @@ __all__ = [
     "ContextPointer",
     "Effort",
     "EffortState",
+    "EffortWord",
     "Endpoint",
     "Event",
     "Fragment",

@@ -38,6 +38,12 @@ class EffortState(models.Model):
     concluded_turn = models.PositiveIntegerField(null=True, blank=True)
     via = models.CharField(max_length=7, choices=[(v.value, v.value) for v in Via], blank=True)
     expanded_turn = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: it is not expanded.")
+    referenced_clock = models.PositiveIntegerField(
+        default=0, help_text="The branch's clock at the last reference; opening, concluding and expanding count."
+    )
+    evicted_clock = models.PositiveIntegerField(
+        null=True, blank=True, help_text="When it left the prompt; empty: its summary or log may stand there."
+    )
     turns = models.PositiveIntegerField(default=0, help_text="Turns labelled with it.")
     tokens = models.PositiveBigIntegerField(default=0, help_text="What these add to a prompt.")
     summary = models.CharField(
@@ -49,10 +55,32 @@ class EffortState(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["branch", "effort"], name="one_state_per_effort_and_branch")]
-        indexes = [models.Index(fields=["summary"], name="state_by_summary")]
+        indexes = [
+            models.Index(fields=["summary"], name="state_by_summary"),
+            # Every plan asks for those that have not left, every turn for those that are about to.
+            models.Index(fields=["branch", "evicted_clock", "referenced_clock"], name="state_by_age"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.effort}: {self.status}"
+
+
+class EffortWord(models.Model):
+    """A word by which a message can refer to an effort: the last of its name or id, or a keyword of a headline it has
+    had in any branch. Leads to candidates only: what counts is what stands in the branch."""
+
+    session = models.ForeignKey("Session", models.CASCADE, related_name="+", db_index=False)
+    effort = models.ForeignKey(Effort, models.CASCADE, related_name="words")
+    word = models.CharField(max_length=64)
+    of_name = models.BooleanField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "of_name", "word", "effort"], name="word_once_of_effort")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.word}: {self.effort}"
 
 
 class ContextPointer(models.Model):

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from efforts.domain.budget import DEFAULT_BUDGET
 from efforts.domain.lineage import Ancestor, owner_of
-from efforts.domain.policy import AMBIENT_WINDOW, ContextMode
+from efforts.domain.policy import AMBIENT_WINDOW, DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, ContextMode
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -35,6 +35,13 @@ class Session(models.Model):
     model = models.CharField(max_length=200, blank=True, help_text="Empty: the default model of the installation.")
     budget = models.PositiveIntegerField(default=DEFAULT_BUDGET, help_text="Tokens a prompt may have at most.")
     ambient_window = models.PositiveSmallIntegerField(default=AMBIENT_WINDOW, help_text="Turns.")
+    decay_threshold = models.PositiveSmallIntegerField(
+        default=DECAY_THRESHOLD, help_text="Turns without a reference after which an expanded effort collapses."
+    )
+    eviction_threshold = models.PositiveSmallIntegerField(
+        default=SUMMARY_EVICTION_THRESHOLD,
+        help_text="Turns without a reference after which a summary leaves the prompt.",
+    )
     prefer_cache = models.BooleanField(
         default=False, help_text="Cut the window in blocks, so that prompts keep their beginning."
     )

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Window
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
 
-from efforts.domain.conversation import EffortKind, EffortLog, Headline, LogMessage, OlderTurns, PastTurn
+from efforts.domain.conversation import EffortKind, EffortLog, Evicted, Headline, LogMessage, OlderTurns, PastTurn
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, HoldState, PointerState, RunState
 from efforts.models import Branch, ContextPointer, EffortState, Hold, Message, Turn, TurnLabel
 from efforts.timelines import branch_turns, finished_turns, log_message
@@ -27,6 +27,7 @@ class EffortLayers:
     efforts: tuple[EffortLog, ...]
     headlines: tuple[Headline, ...]
     unlisted: int
+    evicted: Evicted
 
 
 def read_ambient(branch: Branch, *, before: int, window: int) -> tuple[tuple[PastTurn, ...], OlderTurns]:
@@ -44,24 +45,55 @@ def older_ambient(branch: Branch, last: Turn) -> OlderTurns:
     return OlderTurns(last=last.number, tokens=last.tokens_before + last.tokens - of_efforts)
 
 
-def read_efforts(branch: Branch, *, before: int, room: int, expanded: Collection[str] | None = None) -> EffortLayers:
+def read_efforts(
+    branch: Branch,
+    *,
+    before: int,
+    room: int,
+    expanded: Collection[str] | None = None,
+    referenced: Collection[str] = (),
+) -> EffortLayers:
     """What the branch's efforts may have in a prompt of `room` tokens.
 
-    `expanded`: ids to take for expanded instead of those that are, for a plan of what would be.
+    `expanded`: ids to take for expanded instead of those that are, `referenced`: ids of efforts to take for referred to
+    just now, for a plan of what would be.
     """
     stands = ContextPointer.objects.filter(branch=branch, effort=OuterRef("effort"), state=PointerState.ACTIVE)
     states = EffortState.objects.filter(branch=branch).annotate(stands=Exists(stands)).select_related("effort")
     opened = {state.effort.slug for state in states.filter(expanded_turn__isnull=False)}
     expanded = opened if expanded is None else set(expanded)
-    in_full = states.filter(Q(status=EffortStatus.OPEN) | Q(stands=False) | Q(effort__slug__in=expanded))
-    headlines = read_headlines(branch, expanded, most=max(room // LEAST_HEADLINE, 1))
-    concluded = states.filter(status=EffortStatus.CONCLUDED, stands=True).count()
+    stays = Q(evicted_clock=None) | Q(effort__slug__in={*expanded, *referenced}) | Q(effort__in=held_efforts(branch))
+    awaiting = Q(stands=False) & stays
+    in_full = states.filter(Q(status=EffortStatus.OPEN) | awaiting | Q(effort__slug__in=expanded))
+    concluded = states.filter(status=EffortStatus.CONCLUDED)
+    kept = concluded.filter(stays, stands=True)
+    headlines = read_headlines(branch, kept, expanded, most=max(room // LEAST_HEADLINE, 1))
     return EffortLayers(
         efforts=read_logs(
             branch, {state: kind_of(branch, state, expanded) for state in in_full}, before=before, room=room
         ),
         headlines=headlines,
-        unlisted=concluded - len(headlines),
+        unlisted=kept.count() - len(headlines),
+        evicted=read_evicted(branch, concluded.exclude(stays)),
+    )
+
+
+def held_efforts(branch: Branch) -> QuerySet[Hold, Any]:
+    """What is pinned may stand however old it is."""
+    held = Hold.objects.filter(branch=branch, state=HoldState.STANDING, effort__isnull=False)
+    return held.values("effort")
+
+
+def read_evicted(branch: Branch, states: QuerySet[Any]) -> Evicted:
+    """`states`: annotated with `stands`. Of those that await a summary the log counts."""
+    summaries = ContextPointer.objects.filter(
+        branch=branch, state=PointerState.ACTIVE, effort__in=states.filter(stands=True).values("effort")
+    ).aggregate(count=Count("id"), tokens=Sum("tokens", default=0))
+    logs = states.filter(stands=False).aggregate(count=Count("id"), tokens=Sum("tokens", default=0))
+    return Evicted(
+        count=summaries["count"] + logs["count"],
+        tokens=summaries["tokens"] + logs["tokens"],
+        after=branch.session.eviction_threshold,
     )
 
 
@@ -135,13 +167,16 @@ def older_than(shown: Sequence[Turn], newest: Sequence[Turn], tokens: int) -> Ol
     return OlderTurns(last=newest[len(shown)].number, tokens=tokens - sum(turn.tokens for turn in shown))
 
 
-def read_headlines(branch: Branch, expanded: Collection[str], *, most: int) -> tuple[Headline, ...]:
-    """Of the concluded efforts that have a summary, the `most` concluded last, and those that are pinned."""
-    active = ContextPointer.objects.filter(branch=branch, effort__isnull=False, state=PointerState.ACTIVE)
+def read_headlines(
+    branch: Branch, kept: QuerySet[Any], expanded: Collection[str], *, most: int
+) -> tuple[Headline, ...]:
+    """Of the summaries of `kept`, the `most` that were made last, and those that are pinned."""
+    active = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__in=kept.values("effort"))
     spans = active.annotate(first=Min("scope__turn__number"), last=Max("scope__turn__number"))
     newest = list(spans.select_related("effort").order_by("-pk")[:most])
     if len(newest) == most:
-        newest += spans.select_related("effort").filter(older_and_held(branch, newest[-1].pk)).order_by("-pk")
+        older = spans.filter(pk__lt=newest[-1].pk, effort__in=held_efforts(branch))
+        newest += older.select_related("effort").order_by("-pk")
     return tuple(
         Headline(
             pointer=row.pk,
@@ -153,12 +188,6 @@ def read_headlines(branch: Branch, expanded: Collection[str], *, most: int) -> t
         for row in reversed(newest)
         if row.effort is not None
     )
-
-
-def older_and_held(branch: Branch, before: int) -> Q:
-    """What is pinned may stand however old it is."""
-    held = Hold.objects.filter(branch=branch, state=HoldState.STANDING, effort__isnull=False).values("effort")
-    return Q(pk__lt=before, effort__in=held)
 
 
 def past_turns(turns: Iterable[Turn]) -> list[PastTurn]:

@@ -28,6 +28,7 @@ from .constraints import constraints_in_force
 from .holds import read_holds
 from .layers import read_ambient, read_efforts
 from .recollections import recalled_for, recollect
+from .references import find_references
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,8 @@ def run_inputs(run: Run, *, offer_tools: bool = True, expanded: Collection[str] 
 
 def next_inputs(branch: Branch, chosen: dict[str, Any], text: str, expanded: Collection[str] | None) -> PlanInputs:
     """Of the next message, with what would be recalled for it. Raises what `plan` raises, where there is a text."""
-    inputs = plan_inputs(branch, chosen, current=draft_turn(branch, text), expanded=expanded)
+    meant = {one.effort.slug for one in find_references(branch, text)}
+    inputs = plan_inputs(branch, chosen, current=draft_turn(branch, text), expanded=expanded, referenced=meant)
     found = recollect(branch, inputs, mode_of(chosen), today=timezone.now().date()) if text.strip() else None
     return replace(inputs, recalled=found.passages) if found else inputs
 
@@ -91,16 +93,20 @@ def plan_inputs(
     current: CurrentTurn,
     offer_tools: bool = True,
     expanded: Collection[str] | None = None,
+    referenced: Collection[str] = (),
     at: datetime | None = None,
 ) -> PlanInputs:
     """`chosen` is a run's settings: model, budget, window, reply, reply_limit, ambient_window,
     prefer_cache, context_mode, cut_current.
 
-    `expanded`: efforts to take for expanded instead of those that are. `at`: only plans before it leave their layout.
+    `expanded`: efforts to take for expanded instead of those that are; `referenced`: those that the message refers to,
+    where that is not stored. `at`: only plans before it leave their layout.
     """
     budget = budget_of(chosen)
     past, older = read_ambient(branch, before=current.number, window=chosen["ambient_window"])
-    layers = read_efforts(branch, before=current.number, room=budget.effective, expanded=expanded)
+    layers = read_efforts(
+        branch, before=current.number, room=budget.effective, expanded=expanded, referenced=referenced
+    )
     params = {
         "model": chosen["model"],
         "stream": True,
@@ -123,6 +129,7 @@ def plan_inputs(
         efforts=layers.efforts,
         headlines=layers.headlines,
         unlisted=layers.unlisted,
+        evicted=layers.evicted,
         epoch=branch.effort_epoch,
         constraints=constraints_in_force(branch.session_id),
         # A run from before there was this setting did without.

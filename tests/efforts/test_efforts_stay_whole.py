@@ -152,6 +152,8 @@ class Efforts(RuleBasedStateMachine):
                 "concluded_turn",
                 "via",
                 "expanded_turn",
+                "referenced_clock",
+                "evicted_clock",
                 "turns",
             )
         )

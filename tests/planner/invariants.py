@@ -252,7 +252,7 @@ def tells_the_state_of_the_efforts_in_this_turn_alone(inputs: PlanInputs, planne
     assert len(told) <= 1 or "Active effort" in str(inputs)
     sent = last_user_content(planned)
     assert (f"This is turn {inputs.current.number}.\nActive effort: " in sent) == inputs.has_efforts
-    unlisted = inputs.unlisted + len(inputs.headlines) - len(planned.layout.headlines)
+    unlisted = inputs.unlisted + inputs.evicted.count + len(inputs.headlines) - len(planned.layout.headlines)
     assert (f"Not listed: {unlisted} concluded" in sent) == bool(unlisted)
 
 
@@ -262,11 +262,10 @@ def starves_no_summary(inputs: PlanInputs, planned: Plan) -> None:
     room = inputs.budget.effective - sum(planned.sections.get(section, 0) for section in required)
     # Its share is one of what recall leaves.
     room -= int(inputs.budget.effective * inputs.recall_share) if inputs.recalled else 0
-    seen = inputs.layout.seen
     shown = {item.title for item in planned.items if item.section in ("summary", "pin") and item.included}
     for headline in inputs.headlines[-1:]:
         small = inputs.count(headline.text) + 30 < 0.07 * room - 64
-        assert headline.slug in shown or headline.expanded or not small or headline.pointer <= seen
+        assert headline.slug in shown or headline.expanded or not small or headline.pointer in inputs.layout.dropped
 
 
 def gives_a_reason_for_everything_and_a_remedy_for_what_is_out(inputs: PlanInputs, planned: Plan) -> None:

@@ -248,6 +248,7 @@ def histories(
         efforts=efforts,
         headlines=headlines,
         unlisted=draw(st.sampled_from((0, 0, 1, 40))),
+        evicted=draw(st.sampled_from((Evicted(), Evicted(), Evicted(count=2, tokens=130, after=20)))),
         constraints=rules(table),
         prefer_cache=draw(st.booleans()),
         holds=holds(table, log, turns, headlines, begin),
@@ -360,7 +361,7 @@ def layout(table: Table, budget: Budget, number: int, headlines: Sequence[Headli
         base=layout_base(budget, dice.below(2)),
         cuts={key: cut(dice, number) for key in dice.some_of(("", "effort-0", "effort-1", "effort-3"), 3)},
         headlines=tuple(dice.some_of([*pointers, 5], 4)),
-        seen=dice.one_of((0, 31, *pointers)),
+        dropped=tuple(dice.some_of([*pointers, 31], 4)),
         block=dice.one_of((0, lately(dice, number))),
     )
 

@@ -223,7 +223,7 @@ def test_it_leaves_first_when_the_budget_is_full_the_oldest_before_and_stays_out
 
 
 def test_the_layouts_of_before_are_read_and_zeros_are_not_written() -> None:
-    stored = {"base": "4000:1", "cuts": {"": [3, 0], "auth-bug": [2, 9, 7]}, "headlines": [], "seen": 0}
+    stored = {"base": "4000:1", "cuts": {"": [3, 0], "auth-bug": [2, 9, 7]}, "headlines": []}
     layout = Layout.from_json(stored)
     assert layout.cuts == {"": Cut(first_kept=3), "auth-bug": Cut(first_kept=2, cut_through=9, left_through=7)}
     assert layout.to_json() == stored
