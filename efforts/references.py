@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from efforts import events
 from efforts.domain.lifecycle import RunState
-from efforts.domain.salience import keywords_of, name_word, spoken
-from efforts.models import Branch, Effort, EffortState, EffortWord, Event, Message, Run
-from efforts.snapshots.references import Reference, find_references
+from efforts.domain.salience import keywords_of, name_words, spoken
+from efforts.models import Branch, Effort, EffortState, EffortWord, Event, Message, Passage, Run
+from efforts.snapshots.references import ALL, Reference, find_references
 from efforts.timelines import clock_of
 
 TURN = re.compile(r"\bturns? (\d{1,9})\b", re.IGNORECASE)
@@ -27,16 +27,25 @@ TOP, SHARE = 3, 0.5
 
 def learn_name(effort: Effort) -> None:
     """From now on a message that calls the effort so refers to it."""
-    learn(effort, {name_word(effort.slug), name_word(effort.name)} - {""}, of_name=True)
+    learn(effort, dict.fromkeys(name_words(effort.slug) | name_words(effort.name), 0), of_name=True)
 
 
-def learn_headline(effort: Effort, text: str) -> None:
-    """From now on a message with its keywords refers to the effort, where that headline stands."""
-    learn(effort, keywords_of(text), of_name=False)
+def learn_headline(effort: Effort, text: str, turns: Collection[int]) -> None:
+    """From now on a message with its keywords refers to the effort, where that headline stands.
+
+    `turns`: those that it stands for; their passages have its words anyhow, and tell nothing of how common they are.
+    """
+    said = Passage.objects.filter(message__turn__in=turns).values_list("terms", flat=True)
+    own = [set(terms.split()) for terms in said]
+    words = {word: sum(word in terms for terms in own) for word in keywords_of(text)}
+    learn(effort, {**words, ALL: len(own)}, of_name=False)
 
 
-def learn(effort: Effort, words: Iterable[str], *, of_name: bool) -> None:
-    rows = [EffortWord(session_id=effort.session_id, effort=effort, word=word, of_name=of_name) for word in words]
+def learn(effort: Effort, words: Mapping[str, int], *, of_name: bool) -> None:
+    rows = [
+        EffortWord(session_id=effort.session_id, effort=effort, word=word, of_name=of_name, passages=passages)
+        for word, passages in words.items()
+    ]
     EffortWord.objects.bulk_create(rows, ignore_conflicts=True)
 
 

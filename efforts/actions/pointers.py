@@ -33,7 +33,7 @@ def set_pointer(
         [PointerTurn(pointer=pointer, branch=branch, turn_id=turn_id) for turn_id in log.turn_ids]
     )
     pointer.previous.set(earlier)
-    references.learn_headline(effort, text)
+    references.learn_headline(effort, text, log.turn_ids)
     return pointer
 
 

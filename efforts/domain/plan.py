@@ -144,7 +144,7 @@ class PlanInputs:
 
     @property
     def has_efforts(self) -> bool:
-        return bool(self.efforts or self.headlines or self.unlisted)
+        return bool(self.efforts or self.headlines or self.unlisted or self.evicted.count)
 
     @property
     def base(self) -> str:

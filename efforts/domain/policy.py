@@ -36,8 +36,6 @@ MEANINGS = {
 # Turns that do not refer to it: then an expansion ends, and a headline leaves the prompt.
 DECAY_THRESHOLD = 3
 SUMMARY_EVICTION_THRESHOLD = 20
-# Distinct salient words of a headline in one message: so many are a reference.
-MIN_KEYWORD_OVERLAP = 2
 # Turns and not messages or lines, so that one long reply does not push out all others.
 AMBIENT_WINDOW = 10
 # What is left of a full window that is cut in blocks: 6 of 10 turns.

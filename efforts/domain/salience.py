@@ -137,6 +137,13 @@ def edge(look: str, character: str, *, alone: bool) -> str:
     return f"{look}[{script}])" if script else ""
 
 
+def name_words(name: str) -> frozenset[str]:
+    """Terms of which a text that mentions the name has one."""
+    tokens = TOKEN.findall(unicodedata.normalize("NFKC", name))
+    terms = token_terms(tokens[-1]) if tokens else ()
+    return frozenset(terms[-2:])
+
+
 # By keywords
 
 

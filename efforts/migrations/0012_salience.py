@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 
-from efforts.domain.salience import keywords_of, name_word
+from efforts.domain.salience import keywords_of, name_words
 
 
 def begin_now(apps, schema_editor):
@@ -16,7 +16,7 @@ def begin_now(apps, schema_editor):
 def learn_what_is_there(apps, schema_editor):
     Word = apps.get_model("efforts", "EffortWord")
     for effort in apps.get_model("efforts", "Effort").objects.all().iterator():
-        names = {name_word(effort.slug), name_word(effort.name)} - {""}
+        names = name_words(effort.slug) | name_words(effort.name)
         keywords = {word for pointer in effort.pointers.all() for word in keywords_of(pointer.text)}
         rows = [(word, True) for word in names] + [(word, False) for word in keywords]
         Word.objects.bulk_create(
@@ -37,6 +37,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('word', models.CharField(max_length=64)),
                 ('of_name', models.BooleanField()),
+                ('passages', models.PositiveIntegerField(default=0, help_text="Of the effort's own, those with the word when its headline was made; all of the empty word.")),
             ],
         ),
         migrations.AddField(

@@ -73,6 +73,10 @@ class EffortWord(models.Model):
     effort = models.ForeignKey(Effort, models.CASCADE, related_name="words")
     word = models.CharField(max_length=64)
     of_name = models.BooleanField()
+    passages = models.PositiveIntegerField(
+        default=0,
+        help_text="Of the effort's own, those with the word when its headline was made; all of the empty word.",
+    )
 
     class Meta:
         constraints = [

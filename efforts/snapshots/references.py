@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from django.db.models import Count, QuerySet
 
 from efforts.domain.lifecycle import EffortStatus, PointerState
 from efforts.domain.policy import MIN_KEYWORD_OVERLAP
-from efforts.domain.salience import Counts, is_common, keywords_of, mentioned, shared
+from efforts.domain.salience import is_common, keywords_of, mentioned, shared
 from efforts.domain.terms import terms_of
 from efforts.models import Branch, ContextPointer, Effort, EffortState, EffortWord, Frequency
 
 # Characters of a text that are read, at its beginning and at its end: a pasted log refers to nothing.
 SCANNED = 10_000
+# As a word: in all passages.
+ALL = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,10 +30,13 @@ class Reference:
     words: tuple[str, ...]
 
 
+Counts = Mapping[str, int]
+
+
 def find_references(branch: Branch, text: str) -> list[Reference]:
     """By name, or by salient keywords of the headline that stands in the branch; in the order of the efforts' ids."""
     text = text if len(text) <= 2 * SCANNED else f"{text[:SCANNED]}\n{text[-SCANNED:]}"
-    terms = set(terms_of(text))
+    terms = terms_of(text)
     if not terms or not EffortState.objects.filter(branch=branch).exists():
         return []
     found = {one.effort.pk: one for one in by_name(branch, text, terms)}
@@ -39,7 +45,7 @@ def find_references(branch: Branch, text: str) -> list[Reference]:
 
 
 def words_here(branch: Branch, terms: Collection[str], *, of_name: bool) -> QuerySet[EffortWord]:
-    return EffortWord.objects.filter(session=branch.session_id, of_name=of_name, word__in=terms)
+    return EffortWord.objects.filter(session=branch.session_id, of_name=of_name, word__in=set(terms))
 
 
 def by_name(branch: Branch, text: str, terms: Collection[str]) -> Iterator[Reference]:
@@ -49,38 +55,59 @@ def by_name(branch: Branch, text: str, terms: Collection[str]) -> Iterator[Refer
             yield Reference(effort=effort, how="name", words=(name,))
 
 
-def by_keywords(branch: Branch, terms: Collection[str], *, beside: Collection[int]) -> Iterator[Reference]:
+def by_keywords(branch: Branch, terms: Sequence[str], *, beside: Collection[int]) -> Iterator[Reference]:
     """`beside`: efforts that are referred to already."""
-    counts = counts_of(branch, terms)
-    telling = [word for word, count in counts.items() if not is_common(count)]
-    if len(telling) < MIN_KEYWORD_OVERLAP:
+    headlines = headlines_with(branch, {*terms, ALL})
+    efforts = headlines.pop(ALL, 0)
+    rare = [
+        word
+        for word, count in headlines.items()
+        if not is_common(elsewhere=0, passages=0, headlines=count, efforts=efforts)
+    ]
+    if len(rare) < MIN_KEYWORD_OVERLAP:
         return
+    own = own_passages(branch, rare, beside=beside)
+    passages = passages_with(branch, {word for counts in own.values() for word in counts})
     # The words of any branch's headlines lead to candidates; what counts is the one that stands here.
-    likely = words_here(branch, telling, of_name=False).exclude(effort__in=beside).values("effort")
-    likely = likely.annotate(words=Count("word")).filter(words__gte=MIN_KEYWORD_OVERLAP)
-    for pointer in pointers_of(branch, likely.values("effort")):
-        words = shared(keywords_of(pointer.text), terms, lambda word: word not in telling)
-        if pointer.effort and len(words) >= MIN_KEYWORD_OVERLAP:
-            yield Reference(effort=pointer.effort, how="keywords", words=tuple(words))
+    for pointer in pointers_of(branch, own):
+        assert pointer.effort is not None
+        counts = own[pointer.effort.pk]
+        words = shared(keywords_of(pointer.text), terms, partial(is_common_here, passages, counts))
+        if len(words) >= MIN_KEYWORD_OVERLAP:
+            yield Reference(effort=pointer.effort, how="keywords", words=words)
 
 
-def pointers_of(branch: Branch, efforts: QuerySet[Any, Any]) -> QuerySet[ContextPointer]:
+def is_common_here(passages: Counts, own: Counts, word: str) -> bool:
+    """`own`: of the passages those of the effort itself, by the words that few headlines have."""
+    if word not in own:
+        return True
+    elsewhere, outside = passages.get(word, 0) - own[word], passages.get(ALL, 0) - own.get(ALL, 0)
+    return is_common(elsewhere=elsewhere, passages=outside, headlines=0, efforts=0)
+
+
+def headlines_with(branch: Branch, words: Collection[str]) -> dict[str, int]:
+    found = words_here(branch, words, of_name=False).values_list("word")
+    return dict(found.annotate(Count("effort")).order_by())
+
+
+def own_passages(branch: Branch, words: Sequence[str], *, beside: Collection[int]) -> dict[int, dict[str, int]]:
+    """Of the efforts with enough of the words in their headlines, by word the passages of their own."""
+    with_any = words_here(branch, words, of_name=False).exclude(effort__in=beside).values("effort")
+    enough = with_any.annotate(words=Count("word")).filter(words__gte=MIN_KEYWORD_OVERLAP).values("effort")
+    rows = words_here(branch, {*words, ALL}, of_name=False).filter(effort__in=enough)
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    for effort, word, passages in rows.values_list("effort", "word", "passages"):
+        found[effort][word] = passages
+    return found
+
+
+def passages_with(branch: Branch, words: Collection[str]) -> dict[str, int]:
+    # Everything that is indexed is counted under the empty term, which is ALL.
+    rows = Frequency.objects.filter(session=branch.session_id, term__in=words)
+    return dict(rows.values_list("term", "passages"))
+
+
+def pointers_of(branch: Branch, efforts: Collection[int]) -> QuerySet[ContextPointer]:
     concluded = EffortState.objects.filter(branch=branch, status=EffortStatus.CONCLUDED, effort__in=efforts)
     active = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE)
     return active.filter(effort__in=concluded.values("effort")).select_related("effort")
-
-
-def counts_of(branch: Branch, terms: Collection[str]) -> dict[str, Counts]:
-    """Of those terms that are keywords of any headline of the session."""
-    grouped = words_here(branch, terms, of_name=False).values_list("word").annotate(Count("effort"))
-    headlines = dict(grouped.order_by())
-    if not headlines:
-        return {}
-    passages = dict(
-        Frequency.objects.filter(session=branch.session_id, term__in=[*headlines, ""]).values_list("term", "passages")
-    )
-    efforts = Effort.objects.filter(session=branch.session_id).count()
-    return {
-        word: Counts(passages=passages.get(word, 0), of_passages=passages.get("", 0), headlines=n, of_headlines=efforts)
-        for word, n in headlines.items()
-    }

@@ -18,6 +18,7 @@ from efforts.domain.conversation import (
     Constraint,
     CurrentTurn,
     EffortLog,
+    Evicted,
     Headline,
     Hold,
     LogMessage,

@@ -16,7 +16,7 @@ from tests.fakes.provider import template_fault
 from tests.planner.examples import about, turn
 from tests.planner.strategies import Log
 
-VALUES = {"window": 10, "until": "for good", "cap": "4,000", "why": "It names the port."}
+VALUES = {"window": 10, "until": "for good", "cap": "4,000", "why": "It names the port.", "after": 20}
 
 
 @pytest.mark.parametrize("reason", Reason)

@@ -1,0 +1,247 @@
+"""What nobody refers to any more leaves the prompt by itself, exactly when the rule says, and comes back when it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from efforts import actions, recording
+from efforts.domain.lifecycle import RunState
+from efforts.domain.plan import Plan
+from efforts.domain.planner import plan
+from efforts.models import Run, Session
+from efforts.recording import COMPLETED, STOPPED, Ending
+from efforts.snapshots.planning import chosen_settings, next_inputs, run_inputs
+from tests.efforts.talk import Talk
+
+pytestmark = pytest.mark.django_db
+
+FAILED = Ending(state=RunState.FAILED, code="refused", text="No.")
+# Nothing of what the efforts are about.
+WEATHER = "Will it rain on Sunday?"
+HEADLINE = "The 401 errors came from a refresh token that nobody requested."
+DETAIL = "Users see 401 errors: no refresh token was ever requested."
+
+
+def sent(talk: Talk, text: str = WEATHER, ending: Ending = COMPLETED, **more: Any) -> Plan:
+    """The plan of the first call of one turn."""
+    lease = talk.begin(text)
+    planned = planned_now(talk)
+    talk.finish(lease, ending=ending, **more)
+    return planned
+
+
+def planned_now(talk: Talk) -> Plan:
+    run = Run.objects.select_related("turn__session", "branch__session").get(branch=talk.branch_id, state="running")
+    return plan(run_inputs(run))
+
+
+def shows(planned: Plan, slug: str) -> str:
+    """How the prompt has the effort: "expanded", "summary", or "" where it has left."""
+    found = [
+        item.section
+        for item in planned.items
+        if item.included and item.values.get("effort") == slug and item.section in ("summary", "expanded", "awaiting")
+    ]
+    return found[0] if found else ""
+
+
+@pytest.fixture
+def auth(talk: Talk) -> str:
+    """A concluded effort, nothing said since: its only turn was turn 1."""
+    slug = actions.open_effort(talk.place, "Auth bug").effort.slug
+    talk.ask(DETAIL)
+    actions.close_effort(talk.place, slug)
+    talk.summarise(slug, HEADLINE)
+    return slug
+
+
+def test_an_expansion_of_turn_1_stands_in_the_prompts_of_2_3_and_4_and_not_of_5(talk: Talk, auth: str) -> None:
+    actions.expand_effort(talk.place, auth)
+    assert [shows(sent(talk), auth) for _ in range(5)] == ["expanded"] * 3 + ["summary"] * 2
+    assert talk.notices()[-1] == "--- Auto-collapsed effort: auth-bug (inactive for 3 turns) ---"
+    (decayed,) = talk.events("effort.decayed")
+    assert (decayed["turn"], decayed["clock"], decayed["turns"]) == (4, 4, 3)
+
+
+def test_a_mention_in_turn_4_keeps_it_until_7(talk: Talk, auth: str) -> None:
+    actions.expand_effort(talk.place, auth)
+    said = [WEATHER, WEATHER, "What was it with the auth bug?", *[WEATHER] * 4]
+    assert [shows(sent(talk, text), auth) for text in said] == ["expanded"] * 6 + ["summary"]
+
+
+@pytest.mark.parametrize("text", ["Auth-Bug again", "the auth_bug", "Is the AUTH BUG back?"])
+def test_it_is_called_by_its_name_in_any_spelling(talk: Talk, auth: str, text: str) -> None:
+    sent(talk, text)
+    (reference,) = [event for event in talk.events("effort.referenced") if event["turn"] == 2]
+    assert (reference["effort"], reference["by"], reference["how"]) == (auth, "user", "name")
+    assert talk.state(auth).referenced_clock == 2
+
+
+@pytest.mark.parametrize("text", ["Fix the layout, please", "the author of auth-bugfix", "one token of thanks"])
+def test_longer_words_and_single_words_are_no_reference(talk: Talk, auth: str, text: str) -> None:
+    sent(talk, text)
+    assert [event for event in talk.events("effort.referenced") if event["turn"] == 2] == []
+
+
+def test_two_telling_words_of_its_summary_are_a_reference_by_either_side(talk: Talk, auth: str) -> None:
+    sent(talk, "Why did we see the 401 before the refresh?")
+    sent(talk, WEATHER, reply="No. But the refresh token is requested now, so no 401 either.")
+    found = [(e["turn"], e["by"], e["how"], set(e["words"])) for e in talk.events("effort.referenced") if e["turn"] > 1]
+    assert [(turn, by, how) for turn, by, how, _ in found] == [(2, "user", "keywords"), (3, "assistant", "keywords")]
+    assert all(len(words) >= 2 for *_, words in found)
+    assert talk.state(auth).referenced_clock == 3
+
+
+def test_a_summary_referred_to_in_turn_10_stands_in_the_prompt_of_30_and_not_of_31(talk: Talk, auth: str) -> None:
+    said = {10: "What about the auth bug?"}
+    shown = [shows(sent(talk, said.get(number, WEATHER)), auth) for number in range(2, 33)]
+    assert shown == ["summary"] * 29 + [""] * 2
+    (evicted,) = talk.events("effort.evicted")
+    assert (evicted["effort"], evicted["turn"], evicted["clock"], evicted["turns"]) == (auth, 30, 30, 20)
+
+
+def test_what_left_is_counted_in_the_plan_with_what_would_bring_it_back(talk: Talk, auth: str) -> None:
+    for _ in range(20):
+        sent(talk)
+    planned = sent(talk)
+    (gone,) = [item for item in planned.items if item.reason == "headline_evicted"]
+    assert (gone.title, gone.included) == ("1 concluded effort", False)
+    assert gone.sentence == "Nothing has referred to them for 20 turns."
+    assert "Mention one by its name" in gone.remedy
+    assert "Not listed: 1 concluded effort. search_efforts finds them." in str(planned.request["messages"][-1])
+
+
+@pytest.mark.parametrize("mention", ["Once more: the auth bug.", "Was it the 401, or the refresh?"])
+def test_a_mention_of_an_evicted_effort_brings_its_summary_into_that_very_turn(
+    talk: Talk, auth: str, mention: str
+) -> None:
+    for _ in range(20):
+        sent(talk)
+    assert shows(sent(talk), auth) == ""
+    assert shows(plan(next_inputs(talk.branch, chosen_settings(talk.session), mention, None)), auth) == "summary"
+    assert shows(plan(next_inputs(talk.branch, chosen_settings(talk.session), WEATHER, None)), auth) == ""
+    assert shows(sent(talk, mention), auth) == "summary"
+    assert shows(sent(talk), auth) == "summary"
+
+
+def test_what_comes_back_comes_last_and_is_not_thrown_out_again(talk: Talk, auth: str) -> None:
+    for _ in range(20):
+        sent(talk)
+    other = talk.concluded("Swiss rounding", "Rounding to 0.05 is wrong.")
+    planned = sent(talk, "The auth bug once more.")
+    assert [item.title for item in planned.items if item.section == "summary" and item.included] == [auth, other]
+    notes = str(planned.request["messages"])
+    assert notes.index(f"- {other} ") < notes.index(f"- {auth} ")
+
+
+def test_a_search_that_finds_it_among_the_best_is_a_reference_at_once(talk: Talk, auth: str) -> None:
+    for _ in range(20):
+        sent(talk)
+    lease = talk.begin("How was that with the logins?")
+    assert shows(planned_now(talk), auth) == ""
+    (found,) = talk.call(lease, "search_efforts", query="401 errors")["matches"]
+    assert found["id"] == auth
+    assert shows(planned_now(talk), auth) == "summary"
+    talk.finish(lease)
+    assert talk.events("effort.referenced")[-1]["how"] == "search"
+
+
+def test_reading_it_is_a_reference_and_asking_for_the_status_of_all_is_none(talk: Talk, auth: str) -> None:
+    lease = talk.begin(WEATHER)
+    talk.call(lease, "effort_status")
+    assert talk.state(auth).referenced_clock == 1
+    talk.call(lease, "read_effort", id=auth, from_turn=0, to_turn=0)
+    assert talk.state(auth).referenced_clock == 2
+    talk.finish(lease)
+
+
+@pytest.mark.parametrize("ending", [STOPPED, FAILED, recording.INTERRUPTED])
+def test_turns_that_are_not_completed_age_nothing(talk: Talk, auth: str, ending: Ending) -> None:
+    actions.expand_effort(talk.place, auth)
+    for _ in range(6):
+        sent(talk, ending=ending)
+    assert talk.branch.clock == 1
+    assert [shows(sent(talk), auth) for _ in range(4)] == ["expanded"] * 3 + ["summary"]
+
+
+def test_cancelled_turns_age_nothing_and_refer_to_nothing(talk: Talk, auth: str) -> None:
+    lease = talk.begin(WEATHER)
+    actions.cancel_turn(talk.session, talk.say("The auth bug?"), actor=talk.session.owner)
+    talk.finish(lease)
+    assert (talk.branch.clock, talk.state(auth).referenced_clock) == (2, 1)
+
+
+def test_several_expansions_end_independently(talk: Talk, auth: str) -> None:
+    other = talk.concluded("Swiss rounding", "Rounding to 0.05 is wrong.")
+    actions.expand_effort(talk.place, auth)
+    actions.expand_effort(talk.place, other)
+    said = [WEATHER, "And swiss-rounding?", WEATHER, WEATHER, WEATHER, WEATHER]
+    shown = [(shows(planned, auth), shows(planned, other)) for planned in (sent(talk, text) for text in said)]
+    assert shown == [("expanded", "expanded")] * 3 + [("summary", "expanded")] * 2 + [("summary", "summary")]
+
+
+def test_what_decayed_is_one_click_away(talk: Talk, auth: str) -> None:
+    actions.expand_effort(talk.place, auth)
+    for _ in range(3):
+        sent(talk)
+    (decayed,) = talk.events("effort.decayed")
+    actions.undo(talk.place, decayed["seq"])
+    assert [shows(sent(talk), auth) for _ in range(4)] == ["expanded"] * 3 + ["summary"]
+
+
+def test_an_effort_that_awaits_its_summary_leaves_after_20_turns_too(talk: Talk) -> None:
+    slug = actions.open_effort(talk.place, "Auth bug").effort.slug
+    talk.ask(DETAIL)
+    actions.close_effort(talk.place, slug)
+    assert [shows(sent(talk), slug) for _ in range(22)] == ["awaiting"] * 20 + [""] * 2
+    assert shows(sent(talk, "The auth bug!"), slug) == "awaiting"
+
+
+def test_thirty_ambient_turns_leave_exactly_ten(talk: Talk) -> None:
+    for _ in range(30):
+        talk.ask(WEATHER)
+    planned = sent(talk)
+    (shown,) = [item for item in planned.items if item.section == "ambient" and item.included]
+    assert shown.turns == (21, 30)
+
+
+def test_the_thresholds_are_the_conversations(talk: Talk, auth: str) -> None:
+    Session.objects.filter(pk=talk.session.pk).update(decay_threshold=1, eviction_threshold=2)
+    actions.expand_effort(talk.place, auth)
+    assert [shows(sent(talk), auth) for _ in range(3)] == ["expanded", "summary", ""]
+
+
+def test_who_prefers_the_cache_has_summaries_leave_only_with_a_change_of_effort(talk: Talk, auth: str) -> None:
+    Session.objects.filter(pk=talk.session.pk).update(prefer_cache=True)
+    assert [shows(sent(talk), auth) for _ in range(25)] == ["summary"] * 25
+    actions.open_effort(talk.place, "Something else")
+    assert shows(sent(talk), auth) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "mention", "other"),
+    [
+        ("日本旅行", "京都の宿は三泊で四万円です。", "日本旅行の予算はいくらですか？", "明日の天気はどうですか？"),
+        ("数据库迁移", "旧的数据库在星期二迁移到新的服务器。", "数据库迁移什么时候结束？", "明天会下雨吗？"),
+    ],
+)
+def test_scripts_without_spaces_decay_and_are_kept(talk: Talk, name: str, said: str, mention: str, other: str) -> None:
+    slug = talk.concluded(name, said)
+    actions.expand_effort(talk.place, slug)
+    texts = [other, mention, *[other] * 4]
+    assert [shows(sent(talk, text), slug) for text in texts] == ["expanded"] * 5 + ["summary"]
+
+
+def test_a_pinned_effort_neither_collapses_nor_leaves(talk: Talk, auth: str, pinned: Callable[[str], None]) -> None:
+    pinned(auth)
+    for _ in range(24):
+        sent(talk)
+    assert talk.events("effort.evicted") == []
+
+
+@pytest.fixture
+def pinned(talk: Talk) -> Callable[[str], None]:
+    return lambda slug: actions.pin_effort(talk.place, slug)
