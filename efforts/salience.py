@@ -13,7 +13,7 @@ from efforts import events, holds, references
 from efforts.domain.lifecycle import EffortStatus
 from efforts.domain.notices import with_notice
 from efforts.domain.salience import stale
-from efforts.models import Branch, EffortState, Run
+from efforts.models import Branch, EffortState, Event, Run
 from efforts.timelines import branch_events
 
 VIA = "age"
@@ -37,8 +37,7 @@ def decay(branch: Branch, turn: int) -> None:
     for state in expanded.order_by("expanded_turn", "pk"):
         if stale(branch.clock, state.referenced_clock, branch.session.decay_threshold):
             EffortState.objects.filter(pk=state.pk).update(expanded_turn=None)
-            unreferenced = branch.clock - state.referenced_clock
-            record(branch, "effort.decayed", turn, state, turns=unreferenced, tokens=price_of(branch, state))
+            events.append_all([event(branch, "effort.decayed", turn, state, tokens=price_of(branch, state))])
 
 
 def evict(branch: Branch, turn: int) -> None:
@@ -52,8 +51,7 @@ def evict(branch: Branch, turn: int) -> None:
     ]
     if leaving:
         EffortState.objects.filter(pk__in=[state.pk for state in leaving]).update(evicted_clock=branch.clock)
-        for state in leaving:
-            record(branch, "effort.evicted", turn, state, turns=branch.clock - state.referenced_clock)
+        events.append_all([event(branch, "effort.evicted", turn, state) for state in leaving])
 
 
 def unpinned(branch: Branch) -> QuerySet[EffortState]:
@@ -68,6 +66,7 @@ def price_of(branch: Branch, state: EffortState) -> int:
     return int(last.data["tokens"]) if last else 0
 
 
-def record(branch: Branch, kind: str, turn: int, state: EffortState, **more: Any) -> None:
+def event(branch: Branch, kind: str, turn: int, state: EffortState, **more: Any) -> Event:
     where = {"turn": turn, "branch": str(branch.pk), "clock": branch.clock, "effort": state.effort.slug, "via": VIA}
-    events.append(branch.session_id, kind, with_notice(kind, {**where, **more}))
+    data = {**where, "turns": branch.clock - state.referenced_clock, **more}
+    return Event(session_id=branch.session_id, kind=kind, data=with_notice(kind, data))

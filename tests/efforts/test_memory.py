@@ -29,6 +29,7 @@ def sent(talk: Talk, text: str = WEATHER, ending: Ending = COMPLETED, **more: An
     """The plan of the first call of one turn."""
     lease = talk.begin(text)
     planned = planned_now(talk)
+    recording.record_plan(lease, 1, planned)
     talk.finish(lease, ending=ending, **more)
     return planned
 
@@ -131,6 +132,7 @@ def test_what_comes_back_comes_last_and_is_not_thrown_out_again(talk: Talk, auth
     for _ in range(20):
         sent(talk)
     other = talk.concluded("Swiss rounding", "Rounding to 0.05 is wrong.")
+    sent(talk)
     planned = sent(talk, "The auth bug once more.")
     assert [item.title for item in planned.items if item.section == "summary" and item.included] == [auth, other]
     notes = str(planned.request["messages"])
@@ -169,7 +171,7 @@ def test_turns_that_are_not_completed_age_nothing(talk: Talk, auth: str, ending:
 
 def test_cancelled_turns_age_nothing_and_refer_to_nothing(talk: Talk, auth: str) -> None:
     lease = talk.begin(WEATHER)
-    actions.cancel_turn(talk.session, talk.say("The auth bug?"), actor=talk.session.owner)
+    actions.cancel_turn(talk.say("The auth bug?"), actor=talk.session.owner)
     talk.finish(lease)
     assert (talk.branch.clock, talk.state(auth).referenced_clock) == (2, 1)
 
@@ -235,7 +237,7 @@ def test_scripts_without_spaces_decay_and_are_kept(talk: Talk, name: str, said: 
     assert [shows(sent(talk, text), slug) for text in texts] == ["expanded"] * 5 + ["summary"]
 
 
-def test_a_pinned_effort_neither_collapses_nor_leaves(talk: Talk, auth: str, pinned: Callable[[str], None]) -> None:
+def test_a_pinned_effort_neither_collapses_nor_leaves(talk: Talk, auth: str, pinned: Callable[[str], object]) -> None:
     pinned(auth)
     for _ in range(24):
         sent(talk)
@@ -243,5 +245,5 @@ def test_a_pinned_effort_neither_collapses_nor_leaves(talk: Talk, auth: str, pin
 
 
 @pytest.fixture
-def pinned(talk: Talk) -> Callable[[str], None]:
+def pinned(talk: Talk) -> Callable[[str], object]:
     return lambda slug: actions.pin_effort(talk.place, slug)

@@ -457,8 +457,8 @@ def test_an_offer_asks_until_something_happens_to_the_effort(as_alice: Client, w
 
 
 def test_several_alike_are_one_line_that_opens(as_alice: Client, work: Work, address: Address) -> None:
-    for name in ("auth bug", "perf fix"):
-        actions.expand_effort(work.place(), work.conclude(name))
+    for slug in [work.conclude(name) for name in ("auth bug", "perf fix")]:
+        actions.expand_effort(work.place(), slug)
     work.scene.ask("Hello", "Hi")
     actions.new_work_session(work.place())
     number = Turn.objects.filter(session=work.session).count()

@@ -43,10 +43,10 @@ def history(owner: User, *, efforts: int, turns: int) -> Session:
     for number in range(2 * efforts):
         in_effort(session, f"done {number}", turns)
         conclude(session)
-    for number in range(efforts):
-        actions.expand_effort(actions.here(session, actor=owner), f"done-{number}")
     for number in range(2 * efforts):
         in_effort(session, f"open {number}", turns)
+    for number in range(efforts):
+        actions.expand_effort(actions.here(session, actor=owner), f"done-{number}")
     return session
 
 
