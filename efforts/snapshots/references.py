@@ -10,6 +10,7 @@ from functools import partial
 from django.db.models import Count, QuerySet
 
 from efforts.domain.lifecycle import EffortStatus, PointerState
+from efforts.domain.passages import PASSAGE_WORDS
 from efforts.domain.policy import MIN_KEYWORD_OVERLAP
 from efforts.domain.salience import is_common, keywords_of, mentioned, shared
 from efforts.domain.terms import terms_of
@@ -68,21 +69,23 @@ def by_keywords(branch: Branch, terms: Sequence[str], *, beside: Collection[int]
         return
     own = own_passages(branch, rare, beside=beside)
     passages = passages_with(branch, {word for counts in own.values() for word in counts})
+    length = max(len(terms) // PASSAGE_WORDS, 1)
     # The words of any branch's headlines lead to candidates; what counts is the one that stands here.
     for pointer in pointers_of(branch, own):
         assert pointer.effort is not None
         counts = own[pointer.effort.pk]
-        words = shared(keywords_of(pointer.text), terms, partial(is_common_here, passages, counts))
+        words = shared(keywords_of(pointer.text), terms, partial(is_common_here, passages, counts, length))
         if len(words) >= MIN_KEYWORD_OVERLAP:
             yield Reference(effort=pointer.effort, how="keywords", words=words)
 
 
-def is_common_here(passages: Counts, own: Counts, word: str) -> bool:
-    """`own`: of the passages those of the effort itself, by the words that few headlines have."""
+def is_common_here(passages: Counts, own: Counts, length: int, word: str) -> bool:
+    """`own`: of the passages those of the effort itself, by the words that few headlines have; `length`: passages of
+    the text."""
     if word not in own:
         return True
     elsewhere, outside = passages.get(word, 0) - own[word], passages.get(ALL, 0) - own.get(ALL, 0)
-    return is_common(elsewhere=elsewhere, passages=outside, headlines=0, efforts=0)
+    return is_common(elsewhere=elsewhere, passages=outside, headlines=0, efforts=0, length=length)
 
 
 def headlines_with(branch: Branch, words: Collection[str]) -> dict[str, int]:

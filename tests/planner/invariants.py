@@ -231,9 +231,13 @@ def decides_on_everything_exactly_once(inputs: PlanInputs, planned: Plan) -> Non
         assert {turn.number for turn in layer.turns} | set(range(layer.opened_turn, layer.older.last + 1)) <= set(
             covered
         )
-    headlines = {item.title for item in planned.items if item.section == "summary"}
+    headlines = {item.title for item in planned.items if item.section == "summary" and "effort" in item.values}
     pinned = {str(item.values.get("effort")) for item in planned.items if item.section == "pin" and item.included}
     assert not headlines & pinned
+    gone = [item for item in planned.items if item.reason == "headline_evicted"]
+    assert [(item.tokens, item.included) for item in gone] == [(inputs.evicted.tokens, False)] * bool(
+        inputs.evicted.count
+    )
     assert headlines | pinned - {"None"} == {headline.slug for headline in inputs.headlines if not headline.expanded}
     assert {"system", "turn"} <= {item.section for item in planned.items}
 
