@@ -33,6 +33,8 @@ WIDTH, PLOT = 960, 300
 LEFT, RIGHT, BOTTOM, ROW = 76, 16, 46, 20
 # Of one character of 12 pixels, on average.
 CHARACTER = 6.6
+# Of a row of bars: its height, and where in it the bar is; what is written on it stands above.
+BAR_ROW, BAR_TOP, BAR_BOTTOM = 34, 17, 29
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +61,22 @@ class Chart:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Bar:
+    """From the end of place `begin` to the end of place `end`, or to the edge where that is None."""
+
+    begin: int
+    end: int | None
+    words: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BarRow:
+    name: str
+    bars: Sequence[Bar]
+    layer: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Field:
     """Where on the picture a place and a value are."""
 
@@ -66,16 +84,17 @@ class Field:
     step: float
     top: float
     head: int
+    plot: int = PLOT
 
     @property
     def bottom(self) -> int:
-        return self.head + PLOT
+        return self.head + self.plot
 
     def x(self, place: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * place / max(self.places, 1)
 
     def y(self, value: float) -> float:
-        return self.bottom - PLOT * min(value, self.top) / self.top
+        return self.bottom - self.plot * min(value, self.top) / self.top
 
 
 def line_chart(series: Sequence[Series], chart: Chart, *, standalone: bool = False) -> str:
@@ -94,6 +113,25 @@ def stacked_chart(
     )
     marks = [*areas(series, field), *lines(beside, field)]
     return drawn(chart, field, marks, [*series, *beside], standalone=standalone)
+
+
+def bar_chart(rows: Sequence[BarRow], chart: Chart, *, places: int, standalone: bool = False) -> str:
+    """One row a thing, with what it did from when to when; its places are counted from `chart.first`."""
+    field = Field(places=places, step=1, top=1, head=4, plot=BAR_ROW * len(rows))
+    marks = [mark for number, row in enumerate(rows) for mark in bars(row, number, chart, field)]
+    return pictured(chart, field, [*time_axis(chart, field), *marks], standalone=standalone)
+
+
+def bars(row: BarRow, number: int, chart: Chart, field: Field) -> Iterator[str]:
+    y = field.head + BAR_ROW * number
+    yield f'<path class="chart-grid" d="M{LEFT} {y + BAR_ROW}H{WIDTH - RIGHT}"/>'
+    yield text(LEFT, y + 13, row.name, "start")
+    for bar in row.bars:
+        begin = field.x(bar.begin - chart.first + 0.5)
+        end = WIDTH - RIGHT if bar.end is None else field.x(bar.end - chart.first + 0.5)
+        # Of no length it would not be seen at all.
+        shape = f'x="{begin:.1f}" y="{y + BAR_TOP}" width="{max(end - begin, 3):.1f}" height="{BAR_BOTTOM - BAR_TOP}"'
+        yield f'<rect class="chart-area layer-{row.layer}" {shape} rx="2"><title>{escape(bar.words)}</title></rect>'
 
 
 def field_of(series: Sequence[Series], chart: Chart, values: Sequence[float]) -> Field:
@@ -174,6 +212,11 @@ def line(one: Series, number: int, path: str) -> str:
 def drawn(
     chart: Chart, field: Field, marks: Iterator[str] | list[str], series: Sequence[Series], *, standalone: bool
 ) -> str:
+    inside = [*grid(chart, field), *marks, *legend(series)]
+    return pictured(chart, field, inside, standalone=standalone)
+
+
+def pictured(chart: Chart, field: Field, inside: Sequence[str], *, standalone: bool) -> str:
     height = field.bottom + BOTTOM
     name, said = f"{chart.id}-title", f"{chart.id}-desc"
     return "\n".join(
@@ -186,9 +229,7 @@ def drawn(
                 [f"<style>{STYLE}</style>", f'<rect class="chart-ground" width="{WIDTH}" height="{height}"/>']
                 * standalone
             ),
-            *grid(chart, field),
-            *marks,
-            *legend(series),
+            *inside,
             "</svg>\n",
         ]
     )
@@ -200,12 +241,16 @@ def grid(chart: Chart, field: Field) -> Iterator[str]:
         y = point(0, field.y(value)).split()[1]
         yield f'<path class="chart-grid" d="M{LEFT} {y}H{WIDTH - RIGHT}"/>'
         yield text(LEFT - 8, field.y(value) + 4, figure(value, field.step), "end")
+    yield from time_axis(chart, field)
+    middle = field.head + field.plot / 2
+    turned = f'text-anchor="middle" transform="translate(14 {middle:.1f}) rotate(-90)"'
+    yield f'<text class="chart-text" {turned}>{escape(chart.y)}</text>'
+
+
+def time_axis(chart: Chart, field: Field) -> Iterator[str]:
     for number in ticks(chart.first, field.places):
         yield text(field.x(number - chart.first + 0.5), field.bottom + 18, f"{number:,}", "middle")
     yield text(WIDTH - RIGHT, field.bottom + 38, chart.x, "end")
-    middle = field.head + PLOT / 2
-    turned = f'text-anchor="middle" transform="translate(14 {middle:.1f}) rotate(-90)"'
-    yield f'<text class="chart-text" {turned}>{escape(chart.y)}</text>'
 
 
 def ticks(first: int, places: int) -> list[int]:

@@ -120,8 +120,8 @@ class Metrics:
         )
 
     @property
-    def turns(self) -> int:
-        return len(self.sent)
+    def happened(self) -> bool:
+        return bool(self.sent or self.expansions)
 
     @property
     def ended(self) -> tuple[Expansion, ...]:
@@ -267,9 +267,7 @@ class Tally:
 
     def begin(self, event: Happening, tokens: int) -> None:
         slug, clock = event.slug, clock_of(event)
-        self.expansions[event.seq] = Expansion(
-            seq=event.seq, effort=slug, turn=event.turn, clock=clock, tokens=tokens
-        )
+        self.expansions[event.seq] = Expansion(seq=event.seq, effort=slug, turn=event.turn, clock=clock, tokens=tokens)
         self.standing[slug] = event.seq
         self.away.pop(slug, None)
         if (of := self.decayed.pop(slug, None)) is not None:
@@ -278,8 +276,9 @@ class Tally:
     def end(self, event: Happening, how: str) -> None:
         if (began := self.standing.pop(event.slug, None)) is None:
             return
-        end = {"ended_seq": event.seq, "ended_turn": event.turn, "ended_clock": clock_of(event)}
-        self.expansions[began] = replace(self.expansions[began], how=how, **end)
+        self.expansions[began] = replace(
+            self.expansions[began], how=how, ended_seq=event.seq, ended_turn=event.turn, ended_clock=clock_of(event)
+        )
         self.ends[event.seq] = began
 
 
