@@ -62,7 +62,7 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """From the end of place `begin` to the end of place `end`, or to the edge where that is None."""
+    """From the middle of one place to that of another, or to the edge where `end` is None."""
 
     begin: int
     end: int | None

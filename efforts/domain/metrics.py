@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from .course import Happening
 
@@ -379,8 +378,3 @@ INVERSES: Mapping[str, Callable[[Tally, Happening], None]] = {
     "effort.collapsed": uncollapsed,
     "effort.decayed": undecayed,
 }
-
-
-def rounded(value: Any) -> Any:
-    """Shares as they are read: no figure here is known to more than four places."""
-    return round(value, 4) if isinstance(value, float) else value

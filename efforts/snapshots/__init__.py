@@ -2,9 +2,11 @@
 
 from .constraints import ConstraintsView, ConstraintView, constraints_view, standing_view
 from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, efforts_view, where_view
+from .figures import FigureView, GroupView, MetricsView, all_metrics_json, groups_of, metrics_json, metrics_view
 from .health import ModelHealth, model_health
 from .holds import HoldsView, HoldView, holds_view, standing_holds, with_pins
 from .inspection import DifferenceView, RawRequest, compared, raw_request
+from .metrics import AllMetrics, SessionMetrics, all_metrics, branch_metrics
 from .notices import NoticeGroup, NoticeView
 from .outcomes import OutcomeView, outcome_of
 from .pages import ChatPage, PartView, TurnView, chat_page, turn_view
@@ -14,16 +16,20 @@ from .sendings import Sendings, sendings_of
 from .what_if import WhatIf, expandable, what_if
 
 __all__ = [
+    "AllMetrics",
     "ChatPage",
     "ConstraintView",
     "ConstraintsView",
     "DifferenceView",
     "EffortView",
     "EffortsView",
+    "FigureView",
+    "GroupView",
     "HoldView",
     "HoldsView",
     "ItemView",
     "LeftOff",
+    "MetricsView",
     "ModelHealth",
     "NoticeGroup",
     "NoticeView",
@@ -34,18 +40,25 @@ __all__ = [
     "RunSnapshot",
     "SectionView",
     "Sendings",
+    "SessionMetrics",
     "Standing",
     "TurnView",
     "WhatIf",
     "WhereView",
+    "all_metrics",
+    "all_metrics_json",
+    "branch_metrics",
     "chat_page",
     "compared",
     "constraints_view",
     "counted_tokens",
     "efforts_view",
     "expandable",
+    "groups_of",
     "holds_view",
     "main_branch",
+    "metrics_json",
+    "metrics_view",
     "model_health",
     "outcome_of",
     "preview",

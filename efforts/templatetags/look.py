@@ -65,6 +65,12 @@ def at(branch: Branch, name: str) -> str:
 
 
 @register.filter
+def turn_at(branch: Branch, number: int) -> str:
+    """The address of that turn, however far back it is."""
+    return branch.address_of_turn(number)
+
+
+@register.filter
 def deep(depth: int) -> int:
     """As far as a list is indented."""
     return min(depth, DEEPEST)

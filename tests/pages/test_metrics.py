@@ -1,0 +1,239 @@
+"""Metrics: what a page says its JSON says, of one branch and of all; nobody else's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from efforts import actions, events, recording
+from efforts.domain.planner import plan
+from efforts.models import Branch, ContextPlan, Run, Session
+from efforts.recording import COMPLETED, Ending
+from efforts.snapshots import all_metrics, branch_metrics, main_branch, metrics_view, read_run
+from tests.efforts.talk import Talk
+
+LONG = "The token of the login expires after an hour because the clock of the server runs ahead. " * 6
+
+
+@pytest.fixture
+def talk(session: Session) -> Talk:
+    return Talk(session)
+
+
+def ask(talk: Talk, text: str = "And now?", ending: Ending = COMPLETED) -> ContextPlan:
+    """One turn with the plan of its call, as a runner would have made it."""
+    lease = talk.begin(text)
+    run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
+    row = recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+    talk.finish(lease, ending=ending)
+    return ContextPlan.objects.get(pk=row)
+
+
+def concluded(talk: Talk, name: str = "Auth bug") -> str:
+    slug = actions.open_effort(talk.place, name).effort.slug
+    ask(talk, LONG)
+    actions.close_effort(talk.place, slug)
+    talk.summarise(slug)
+    return slug
+
+
+def happens(talk: Talk, kind: str, **data: Any) -> int:
+    branch = talk.branch
+    return events.append(
+        branch.session_id, kind, {"turn": branch.head, "branch": str(branch.pk), "clock": branch.clock, **data}
+    )
+
+
+def fades(talk: Talk, slug: str) -> None:
+    [one] = [one for one in branch_metrics(talk.branch).expansions if not one.how]
+    happens(talk, "effort.decayed", effort=slug, turns=3, tokens=one.tokens)
+    talk.branch.effort_states.filter(effort__slug=slug).update(expanded_turn=None)
+
+
+def told(talk: Talk) -> str:
+    """An expansion of turn 2 that fades at the end of 4 and is back in 6."""
+    slug = concluded(talk)
+    ask(talk)
+    actions.expand_effort(talk.place, slug)
+    ask(talk)
+    ask(talk)
+    fades(talk, slug)
+    ask(talk)
+    ask(talk)
+    actions.expand_effort(talk.place, slug)
+    return slug
+
+
+def figures(client: Client, address: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(client.get(f"{address}?format=json").content)["figures"]
+    return found
+
+
+def test_tokens_are_those_of_the_last_call_of_each_turn(as_alice: Client, talk: Talk) -> None:
+    first, second = ask(talk, LONG), ask(talk)
+    found = figures(as_alice, f"{talk.session.get_absolute_url()}metrics/")
+    assert found["context_tokens"] == second.tokens
+    assert found["context_tokens_mean"] == (first.tokens + second.tokens) / 2
+    assert found["context_tokens_peak"] == max(first.tokens, second.tokens)
+
+
+def test_naive_is_the_system_text_with_all_that_was_said_and_this_turn(talk: Talk) -> None:
+    first, second = ask(talk, LONG), ask(talk)
+    [one, two] = branch_metrics(talk.branch).sent
+    assert one.naive == first.tokens
+    sections = second.body["sections"]
+    said = talk.session.turns.get(number=1).tokens
+    assert two.naive == sections["system"] + said + sections["turn"]
+
+
+def test_the_other_baseline_has_the_whole_log_of_an_effort_for_its_summary(talk: Talk) -> None:
+    concluded(talk)
+    row = ask(talk)
+    sent = branch_metrics(talk.branch).sent[-1]
+    log = talk.session.turns.get(number=1).tokens
+    assert row.body["sections"]["summary"] > 0
+    assert sent.raw_logs == row.tokens - row.body["sections"]["summary"] + log
+
+
+def test_an_expansion_is_measured_from_its_price_to_its_end(talk: Talk) -> None:
+    told(talk)
+    metrics = branch_metrics(talk.branch)
+    [faded, again] = metrics.expansions
+    assert (faded.turn, faded.ended_turn, faded.how) == (2, 4, "decayed")
+    assert (again.turn, again.how) == (6, "")
+    assert metrics.figures["false_decay_rate"] == 1
+    assert metrics.figures["tokens_saved_by_decay"] == 2 * faded.tokens
+    assert [one.expanded > 0 for one in metrics.sent] == [False, False, True, True, False, False]
+
+
+def test_of_a_turn_that_was_tried_again_the_last_attempt_counts(talk: Talk) -> None:
+    ask(talk, ending=recording.INTERRUPTED)
+    again = actions.retry_turn(talk.session.turns.get(number=1), actor=talk.session.owner)
+    assert branch_metrics(talk.branch).sent == ()
+    lease = talk.claim()
+    run = Run.objects.select_related("turn__session", "branch").get(pk=again.pk)
+    recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+    last = ContextPlan.objects.get(pk=recording.record_plan(lease, 2, plan(read_run(run, offer_tools=False).inputs)))
+    talk.finish(lease)
+    assert [one.tokens for one in branch_metrics(talk.branch).sent] == [last.tokens]
+
+
+def test_the_page_says_what_the_json_says(as_alice: Client, talk: Talk) -> None:
+    told(talk)
+    address = f"{talk.session.get_absolute_url()}metrics/"
+    page, found = as_alice.get(address).content.decode(), figures(as_alice, address)
+    for key in ("context_tokens", "naive_tokens", "tokens_saved_by_decay"):
+        assert f"<b>{found[key]:,}</b>" in page
+    assert f"<b>{100 * found['false_decay_rate']:.1f} %</b>" in page
+    assert f"<b>{found['manual_collapses']} : {found['auto_collapses']}</b>" in page
+    assert page.count('class="chart"') == 3
+    assert "style=" not in page.split("<main", 1)[1].split("</main>")[0]
+
+
+def test_every_figure_says_why_and_leads_to_its_turns(as_alice: Client, talk: Talk) -> None:
+    told(talk)
+    view = metrics_view(branch_metrics(talk.branch))
+    every = [figure for group in view.groups for figure in group.figures]
+    assert all(figure.why for figure in every)
+    page = as_alice.get(f"{talk.session.get_absolute_url()}metrics/").content.decode()
+    assert page.count("Why?") == len(every)
+    [collapses] = [figure for figure in every if figure.key == "auto_collapses"]
+    assert collapses.turns == (4,)
+    assert f'<a href="{talk.branch.address_of_turn(4)}">turn 4</a>' in page
+
+
+def test_who_accepts_json_gets_it_at_the_same_address(as_alice: Client, talk: Talk) -> None:
+    ask(talk)
+    address = f"{talk.session.get_absolute_url()}metrics/"
+    response = as_alice.get(address, headers={"accept": "application/json"})
+    assert response["Content-Type"] == "application/json"
+    assert response.json() == as_alice.get(f"{address}?format=json").json()
+    assert response.json()["session"] == str(talk.session.pk)
+    assert [turn["turn"] for turn in response.json()["turns"]] == [1]
+
+
+def test_a_branch_has_its_parent_s_turns_and_then_its_own(as_alice: Client, talk: Talk) -> None:
+    ask(talk)
+    ask(talk)
+    ask(talk)
+    other = Talk(talk.session, actions.fork(talk.branch, after=2, actor=talk.session.owner))
+    ask(other, LONG)
+    found = as_alice.get(f"{other.branch.address('metrics')}?format=json").json()
+    assert [turn["turn"] for turn in found["turns"]] == [1, 2, 3]
+    assert found["branch"] == str(other.branch_id)
+    assert found["figures"]["context_tokens"] == ContextPlan.objects.get(branch=other.branch_id).tokens
+
+
+def test_of_all_conversations_no_turn_counts_twice(alice: User, as_alice: Client, talk: Talk) -> None:
+    told(talk)
+    other = Talk(talk.session, actions.fork(talk.branch, after=4, actor=alice))
+    ask(other)
+    second = Talk(actions.create_session(alice, title="Another"))
+    ask(second, LONG)
+    overall = all_metrics(alice)
+    assert {one.session.title: len(one.metrics.sent) for one in overall.sessions}["Another"] == 1
+    assert len(overall.metrics.sent) == ContextPlan.objects.count()
+    assert overall.metrics.figures["auto_collapses"] == 1
+    [first] = [one.metrics for one in overall.sessions if one.session != second.session]
+    price = first.decays[0].tokens
+    # Two turns of the main branch, one of the other: in all three it would have stood.
+    assert first.figures["tokens_saved_by_decay"] == 3 * price
+    assert "context_tokens" not in figures(as_alice, "/metrics/")
+    assert figures(as_alice, "/metrics/")["context_tokens_peak"] == max(
+        ContextPlan.objects.values_list("tokens", flat=True)
+    )
+
+
+def test_the_page_of_all_leads_to_each(as_alice: Client, talk: Talk) -> None:
+    told(talk)
+    page = as_alice.get("/metrics/").content.decode()
+    assert f'href="/s/{talk.session.pk}/metrics/"' in page
+    assert 'href="/metrics/"' in as_alice.get("/settings/health/").content.decode()
+    chat = as_alice.get(talk.session.get_absolute_url()).content.decode()
+    assert f'href="/s/{talk.session.pk}/metrics/"' in chat
+
+
+def test_before_anything_was_sent_the_pages_say_what_comes(as_alice: Client, talk: Talk) -> None:
+    assert "Nothing was sent here yet." in as_alice.get(f"{talk.session.get_absolute_url()}metrics/").content.decode()
+    assert "Nothing was sent yet." in as_alice.get("/metrics/").content.decode()
+    ask(talk)
+    assert "Nothing was expanded yet." in as_alice.get(f"{talk.session.get_absolute_url()}metrics/").content.decode()
+
+
+def test_others_conversations_are_not_measured(as_bob: Client, talk: Talk) -> None:
+    told(talk)
+    assert as_bob.get(f"{talk.session.get_absolute_url()}metrics/").status_code == 404
+    assert as_bob.get("/metrics/?format=json").json()["sessions"] == []
+
+
+def test_only_a_signed_in_person_has_any(anyone: Client, talk: Talk) -> None:
+    assert anyone.get("/metrics/").status_code == 302
+    assert anyone.get(f"{talk.session.get_absolute_url()}metrics/").status_code == 302
+
+
+@pytest.mark.parametrize("address", ["{session}metrics/", "/metrics/"])
+def test_more_turns_and_expansions_ask_no_more_of_the_database(as_alice: Client, talk: Talk, address: str) -> None:
+    address = address.format(session=talk.session.get_absolute_url())
+    slug = told(talk)
+    with CaptureQueriesContext(connection) as few:
+        as_alice.get(address)
+    for _ in range(3):
+        ask(talk)
+        fades(talk, slug)
+        ask(talk)
+        actions.expand_effort(talk.place, slug)
+    concluded(talk, "Another")
+    with CaptureQueriesContext(connection) as many:
+        as_alice.get(address)
+    assert len(many) == len(few)
+
+
+def test_main_branch_is_the_conversation_s_address(talk: Talk) -> None:
+    assert main_branch(talk.session).address("metrics") == f"/s/{talk.session.pk}/metrics/"
+    assert Branch.objects.get(pk=talk.branch_id).parent_id is None
