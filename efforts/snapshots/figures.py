@@ -146,7 +146,7 @@ def groups_of(metrics: Metrics, *, overall: bool = False) -> tuple[GroupView, ..
     return (
         GroupView(title="Prompts", figures=tuple(prompts)),
         GroupView(title="Expansions and their fading", figures=tuple(of_decay(metrics))),
-        GroupView(title="Headlines that left", figures=tuple(of_eviction(metrics))),
+        GroupView(title="Headlines that left the prompt", figures=tuple(of_eviction(metrics))),
     )
 
 
@@ -198,7 +198,7 @@ def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
 def of_decay(metrics: Metrics) -> Iterator[FigureView]:
     figures = metrics.figures
     decayed = [one.turn for one in metrics.decays]
-    expansions = (f"of {number(figures['expansions'])} expansions",)
+    expansions = (f"of {counted(len(metrics.expansions), 'expansion')}",)
     yield figure("auto_collapses", "Auto-collapses", number(figures["auto_collapses"]), more=expansions, turns=decayed)
     ended = [one.ended_turn for one in metrics.ended if one.ended_turn is not None]
     duration = decimal(figures["avg_expansion_duration"])
@@ -218,7 +218,7 @@ def of_decay(metrics: Metrics) -> Iterator[FigureView]:
     rate = percent(figures["false_decay_rate"])
     yield figure("false_decay_rate", "False decay", rate, "of auto-collapses", more=apart, turns=false)
     saved = number(figures["tokens_saved_by_decay"])
-    saving = (f"in {len(metrics.saved):,} later turns",)
+    saving = (f"in {counted(len(metrics.saved), 'later turn')}",)
     yield figure("tokens_saved_by_decay", "Saved by decay", saved, "tokens", more=saving, turns=decayed)
 
 
@@ -265,6 +265,10 @@ WHY = {
     "returns": "Evicted efforts that a later turn referred to: the headline came back.",
     "avg_eviction_age": "Completed turns from the conclusion of an effort until its headline left.",
 }
+
+
+def counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def number(value: float | None) -> str:
@@ -317,7 +321,7 @@ def expansions_picture(metrics: Metrics, span: range) -> str:
         if one.ended_turn is None or one.ended_turn >= span.start:
             rows.setdefault(one.effort, []).append(bar_of(one, span))
     newest = list(rows.items())[-DRAWN:]
-    said = f"{len(metrics.expansions):,} expansions of {len(rows):,} efforts, {len(metrics.decays):,} auto-collapsed."
+    said = f"{counted(len(metrics.expansions), 'expansion')}, {counted(len(metrics.decays), 'auto-collapse')}."
     chart = Chart(title="Expansions over time", desc=said, first=span[0], id="expansions")
     drawn = [BarRow(name=effort, layer="expanded", bars=bars) for effort, bars in newest]
     return bar_chart(drawn, chart, places=len(span))
