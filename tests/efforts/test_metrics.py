@@ -354,7 +354,7 @@ def naively(events: list[Happening]) -> dict[str, float | None]:
     decays = [event for event in events if event.kind == "effort.decayed"]
     saved = false = 0
     for decay in decays:
-        later = events[decay.seq :]
+        later = events[events.index(decay) + 1 :]
         again = next((e for e in later if e.kind == "effort.expanded" and e.slug == decay.slug), None)
         false += again is not None and again.data["clock"] - decay.data["clock"] <= 2
         for event in later:
@@ -365,7 +365,7 @@ def naively(events: list[Happening]) -> dict[str, float | None]:
     manual = sum(event.data.get("why") == "asked" for event in events)
     durations = []
     for began in (event for event in events if event.kind == "effort.expanded"):
-        ends = (e for e in events[began.seq :] if e.kind in ("effort.collapsed", "effort.decayed"))
+        ends = (e for e in events[events.index(began) + 1 :] if e.kind in ("effort.collapsed", "effort.decayed"))
         if end := next((e for e in ends if e.slug == began.slug), None):
             durations.append(end.data["clock"] - began.data["clock"])
     return {

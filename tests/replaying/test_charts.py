@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from efforts.charts import LAYERS, Chart, Series, line_chart, stacked_chart
+from efforts.charts import LAYERS, Bar, BarRow, Chart, Series, bar_chart, line_chart, stacked_chart
 from tests.house.process import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -88,3 +88,23 @@ def test_layers_have_the_colours_of_the_pages() -> None:
     tokens = (ROOT / "static/css/tokens.css").read_text()
     found = dict(re.findall(r"--l-(\w+): light-dark\(([^)]*)\)", tokens))
     assert {name: ", ".join(pair) for name, pair in LAYERS.items()} == found
+
+
+def test_bars_stand_in_a_row_of_their_own_from_turn_to_turn_and_say_so() -> None:
+    short, standing = Bar(begin=3, end=3, words="one <moment>"), Bar(begin=5, end=None, words="still there")
+    rows = [
+        BarRow(name="first", layer="expanded", bars=[Bar(begin=1, end=4, words="first & foremost"), standing]),
+        BarRow(name="second", layer="expanded", bars=[short]),
+    ]
+    svg = bar_chart(rows, Chart(title="t", desc="d", first=1), places=6)
+    found = [one for one in parsed(svg).iter(f"{SVG}rect") if "chart-area" in one.attrib["class"].split()]
+    assert [one[0].text for one in found] == ["first & foremost", "still there", "one <moment>"]
+    (x1, w1, y1), (x2, w2, y2), (x3, w3, y3) = (
+        tuple(float(one.attrib[key]) for key in ("x", "width", "y")) for one in found
+    )
+    assert (y1 == y2, y1 < y3, x1 < x3 < x2) == (True, True, True)
+    place = (x2 - x1) / 4
+    assert w1 == pytest.approx(3 * place, abs=0.2)
+    assert w2 == pytest.approx(1.5 * place, abs=0.2)  # to the edge
+    assert 0 < w3 < place
+    assert {"first", "second", "1", "6", "turn"} <= set(words(svg))
