@@ -113,9 +113,8 @@ def collapse_when_idle(session: Session, actor: User) -> None:
     last = Session.objects.values_list("last_activity_at", flat=True).get(pk=session.pk)
     if timezone.now() - last < timedelta(hours=WORK_SESSION_HOURS):
         return
-    expanded = session.branches.filter(effort_states__expanded_turn__isnull=False)
-    for branch in expanded.distinct().order_by("pk"):
-        new_work_session(here(session, actor=actor, branch=branch))
+    for branch in session.branches.order_by("pk"):
+        new_work_session(here(session, actor=actor, branch=branch), "idle")
 
 
 def check_text(text: str) -> None:

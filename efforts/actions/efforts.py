@@ -201,14 +201,16 @@ def collapse(place: Place, state: EffortState, why: str) -> None:
     record(place, "effort.collapsed", slug_in(state), why=why)
 
 
-def new_work_session(place: Place) -> int:
-    """Collapse all that is expanded and not pinned; how many there were."""
+def new_work_session(place: Place, why: str = "asked") -> int:
+    """Collapse all that is expanded and not pinned; how many there were. `why`: it was asked for, or it was `idle`."""
     with changing(place) as branch:
         pinned = holds.standing(branch).filter(effort__isnull=False).values("effort")
         loose = states_of(branch).exclude(expanded_turn=None).exclude(effort__in=pinned)
         expanded = list(loose.order_by("expanded_turn", "pk"))
         for state in expanded:
             collapse(place, state, "work_session")
+        data = {"turn": place.turn, "branch": str(branch.pk), "clock": branch.clock, "why": why}
+        events.append(branch.session_id, "session.resumed", data, actor=place.actor)
     return len(expanded)
 
 

@@ -300,7 +300,7 @@ def decayed(tally: Tally, event: Happening) -> None:
     tally.decayed[event.slug] = tally.away[event.slug] = event.seq
 
 
-def work_session_began(tally: Tally, event: Happening) -> None:
+def resumed(tally: Tally, event: Happening) -> None:
     # It would have collapsed by now in any case.
     tally.away.clear()
 
@@ -370,7 +370,7 @@ STEPS: Mapping[str, Callable[[Tally, Happening], None]] = {
     "effort.concluded": concluded,
     "effort.reopened": reopened,
     "effort.undone": undone,
-    "work_session.began": work_session_began,
+    "session.resumed": resumed,
     "run.ended": ended,
 }
 INVERSES: Mapping[str, Callable[[Tally, Happening], None]] = {

@@ -210,7 +210,7 @@ def test_nothing_is_saved_where_it_would_not_stand_anyhow(faded: Log, how: str) 
     faded.expand("perf-fix")
     faded.turns(2)
     if how == "began":
-        faded.add("work_session.began", why="idle")
+        faded.add("session.resumed", why="idle")
     elif how == "collapsed":
         faded.collapse("perf-fix", why="work_session")
     else:
@@ -343,7 +343,7 @@ def played(steps: Iterable[Step]) -> Log:
         elif what == "work":
             for other in sorted(standing):
                 log.collapse(other, why="work_session")
-            log.add("work_session.began")
+            log.add("session.resumed")
             standing.clear()
         log.end("failed" if what == "fail" else "completed")
     return log
@@ -358,7 +358,7 @@ def naively(events: list[Happening]) -> dict[str, float | None]:
         again = next((e for e in later if e.kind == "effort.expanded" and e.slug == decay.slug), None)
         false += again is not None and again.data["clock"] - decay.data["clock"] <= 2
         for event in later:
-            if event is again or event.kind == "work_session.began":
+            if event is again or event.kind == "session.resumed":
                 break
             completed = event.kind == "run.ended" and event.data["state"] == "completed"
             saved += decay.data["tokens"] * (completed and event.turn > decay.turn)

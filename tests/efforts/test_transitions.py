@@ -325,6 +325,17 @@ def test_a_message_after_eight_idle_hours_begins_a_new_work_session(talk: Talk, 
     assert (talk.state("auth-bug").expanded_turn is None) == bool(collapsed)
 
 
+def test_every_branch_is_told_of_a_new_work_session_though_nothing_is_expanded(talk: Talk) -> None:
+    talk.ask("Good evening")
+    other = Talk(talk.session, actions.fork(talk.branch, after=1, actor=talk.session.owner))
+    Session.objects.update(last_activity_at=timezone.now() - timedelta(hours=9))
+    talk.say("Good morning")
+    actions.new_work_session(other.place)
+    told = [(event["branch"], event["why"], event["turn"]) for event in talk.events("session.resumed")]
+    assert sorted(told[:2]) == sorted((str(one.branch_id), "idle", 1) for one in (talk, other))
+    assert told[2:] == [(str(other.branch_id), "asked", 1)]
+
+
 # Names, and where turns belong
 
 
