@@ -280,7 +280,7 @@ def decimal(value: float | None) -> str:
 
 
 def percent(value: float | None) -> str:
-    return NOTHING if value is None else f"{100 * value:.1f} %".replace("-", "−")
+    return NOTHING if value is None else f"{100 * value:.1f}\u00a0%".replace("-", "−")
 
 
 # The pictures

@@ -130,7 +130,7 @@ def test_the_page_says_what_the_json_says(as_alice: Client, talk: Talk) -> None:
     page, found = as_alice.get(address).content.decode(), figures(as_alice, address)
     for key in ("context_tokens", "naive_tokens", "tokens_saved_by_decay"):
         assert f"<b>{found[key]:,}</b>" in page
-    assert f"<b>{100 * found['false_decay_rate']:.1f} %</b>" in page
+    assert f"<b>{100 * found['false_decay_rate']:.1f}\u00a0%</b>" in page
     assert f"<b>{found['manual_collapses']} : {found['auto_collapses']}</b>" in page
     assert page.count('class="chart"') == 3
     assert "style=" not in page.split("<main", 1)[1].split("</main>")[0]
