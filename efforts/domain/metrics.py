@@ -9,8 +9,6 @@ from .course import Happening
 
 # An effort that is expanded again so soon after it was auto-collapsed had faded wrongly.
 FALSE_DECAY_TURNS = 2
-# The layers in which efforts stand, as a log or in short.
-EFFORT_LAYERS = ("summary", "expanded", "awaiting", "open", "active")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +31,16 @@ class Sent:
     @property
     def naive(self) -> int:
         """With everything said so far, instead of what was chosen of it."""
-        return self.sections.get("system", 0) + self.said_before + self.sections.get("turn", 0)
+        return self.always + self.said_before
 
     @property
-    def raw_logs(self) -> int:
-        """With the logs of all efforts kept whole, and all else as it was sent."""
-        return self.tokens - sum(self.sections.get(layer, 0) for layer in EFFORT_LAYERS) + self.logs_before
+    def always(self) -> int:
+        return self.sections.get("system", 0) + self.sections.get("turn", 0)
+
+    @property
+    def effort_logs(self) -> int:
+        """With the logs of all efforts whole, and the ambient turns that were sent."""
+        return self.always + self.sections.get("ambient", 0) + self.logs_before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +151,7 @@ class Metrics:
     @property
     def of_prompts(self) -> dict[str, float | None]:
         context, naive = [one.tokens for one in self.sent], [one.naive for one in self.sent]
-        expanded, raw_logs = [one.expanded for one in self.sent], [one.raw_logs for one in self.sent]
+        expanded, effort_logs = [one.expanded for one in self.sent], [one.effort_logs for one in self.sent]
         return {
             **spread("context_tokens", context),
             **spread("naive_tokens", naive),
@@ -158,8 +160,8 @@ class Metrics:
             "expansion_overhead_all": share(sum(expanded), sum(context)),
             "savings_vs_naive": saving(last(context), last(naive)),
             "savings_vs_naive_all": saving(sum(context), sum(naive)),
-            "savings_vs_raw_logs": saving(last(context), last(raw_logs)),
-            "savings_vs_raw_logs_all": saving(sum(context), sum(raw_logs)),
+            "savings_vs_effort_logs": saving(last(context), last(effort_logs)),
+            "savings_vs_effort_logs_all": saving(sum(context), sum(effort_logs)),
         }
 
     @property

@@ -16,6 +16,8 @@ from .plans import SECTIONS
 NOTHING = "–"
 # Turns that a why leads to, rows of a picture, and rows of a table: the newest.
 LINKED, DRAWN, LISTED = 12, 30, 100
+# Higher than this many times the largest prompt, lines are cut off: the layers shall stay legible.
+HEAD = 2.5
 # Decimal places of a share.
 PLACES = 4
 HOW = {
@@ -33,7 +35,7 @@ LAST = (
     "expansion_tokens",
     "expansion_overhead",
     "savings_vs_naive",
-    "savings_vs_raw_logs",
+    "savings_vs_effort_logs",
 )
 Figures = Mapping[str, float | None]
 
@@ -161,7 +163,7 @@ def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
         turns = {*newest, *peaks(metrics, key)}
         yield figure(key, label, number(figures[key]), "tokens, last call", more=more, turns=turns)
     everything = f"{percent(figures['savings_vs_naive_all'])} over all turns"
-    raw, raw_all = percent(figures["savings_vs_raw_logs"]), percent(figures["savings_vs_raw_logs_all"])
+    raw, raw_all = percent(figures["savings_vs_effort_logs"]), percent(figures["savings_vs_effort_logs_all"])
     logs = f"against all effort logs {raw}, over all turns {raw_all}"
     savings = percent(figures["savings_vs_naive"])
     yield figure("savings_vs_naive", "Savings", savings, "of naive, last call", more=(everything, logs), turns=newest)
@@ -189,7 +191,7 @@ def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
     ):
         more = (f"peak {number(figures[f'{key}_peak'])}",)
         yield figure(key, label, number(figures[f"{key}_mean"]), "tokens a turn, mean", more=more)
-    logs = (f"against all effort logs {percent(figures['savings_vs_raw_logs_all'])}",)
+    logs = (f"against all effort logs {percent(figures['savings_vs_effort_logs_all'])}",)
     yield figure("savings_vs_naive", "Savings", percent(figures["savings_vs_naive_all"]), "of naive", more=logs)
     overhead = percent(figures["expansion_overhead_all"])
     yield figure("expansion_overhead", "Expansion overhead", overhead, "of all that was sent")
@@ -246,9 +248,9 @@ WHY = {
     "naive_tokens": "The same call with everything said so far: system text and tools, all turns before it in full, "
     "and this turn. Counted by the same tokenizer.",
     "expansion_tokens": "The part of the prompt in which expanded efforts stand word for word.",
-    "savings_vs_naive": "1 − context tokens / naive tokens. The other baseline is the prompt as it was sent, but with "
-    "the full log of every effort instead of what efforts had in it. Below 0 the prompt was the longer one: rules, "
-    "headlines and recalled passages cost tokens too.",
+    "savings_vs_naive": "1 − context tokens / naive tokens. The other baseline has the full log of every effort, "
+    "and of the ambient turns those that were sent. Below 0 the prompt was the longer one: rules, headlines and "
+    "recalled passages cost tokens too.",
     "expansion_overhead": "Expansion tokens / context tokens.",
     "auto_collapses": "An expanded effort that no turn refers to any more fades: after 3 such turns it is collapsed by "
     "itself, unless the conversation is set otherwise.",
@@ -299,15 +301,18 @@ def tokens_picture(metrics: Metrics, layers: Sequence[str], span: range) -> str:
         Series(name=SECTIONS[layer], layer=layer, values=[layer_at(at.get(turn), layer) for turn in span])
         for layer in layers
     ]
-    naive = Series(name="Naive", values=[at[turn].naive if turn in at else None for turn in span])
-    logs = Series(name="With all effort logs", values=[at[turn].raw_logs if turn in at else None for turn in span])
     figures = metrics.figures
+    peak, highest = figures["context_tokens_peak"] or 0, figures["naive_tokens_peak"] or 0
+    cut = HEAD * peak if highest > HEAD * peak else None
+    name = f"Naive (up to {highest:,.0f})" if cut else "Naive"
+    naive = Series(name=name, values=[at[turn].naive if turn in at else None for turn in span])
+    logs = Series(name="With all effort logs", values=[at[turn].effort_logs if turn in at else None for turn in span])
     said = (
         f"Turns {span[0]:,} to {span[-1]:,}. Sent: mean {number(figures['context_tokens_mean'])} tokens, peak "
         f"{number(figures['context_tokens_peak'])}. Naive: mean {number(figures['naive_tokens_mean'])}, peak "
         f"{number(figures['naive_tokens_peak'])}."
     )
-    chart = Chart(title="Tokens of each turn, by layer, against naive", desc=said, first=span[0], id="tokens")
+    chart = Chart(title="Tokens of each turn, by layer, against naive", desc=said, first=span[0], most=cut, id="tokens")
     return stacked_chart(stack, chart, beside=[naive, logs])
 
 
@@ -354,7 +359,7 @@ def metrics_json(metrics: Metrics) -> dict[str, Any]:
                 "turn": one.turn,
                 "context_tokens": one.tokens,
                 "naive_tokens": one.naive,
-                "raw_logs_tokens": one.raw_logs,
+                "effort_logs_tokens": one.effort_logs,
                 "sections": dict(one.sections),
                 "saved_by_decay": saved.get(one.turn, 0),
             }

@@ -279,9 +279,9 @@ def test_naive_is_all_that_was_said_before_with_the_system_text_and_this_turn() 
     assert figures["savings_vs_naive_all"] == pytest.approx(1 - 320 / (120 + 430))
 
 
-def test_the_other_baseline_keeps_the_logs_of_all_efforts_and_all_else_as_it_was_sent() -> None:
-    figures = measure([], PROMPTS).figures
-    assert figures["savings_vs_raw_logs"] == pytest.approx(1 - 200 / (200 - 10 - 60 + 250))
+def test_the_other_baseline_keeps_the_logs_of_all_efforts_and_the_ambient_turns_that_were_sent() -> None:
+    last = sent(3, 200, before=900, logs=250, system=100, summary=10, expanded=60, ambient=7, recall=9, turn=14)
+    assert measure([], [last]).figures["savings_vs_effort_logs"] == pytest.approx(1 - 200 / (100 + 7 + 14 + 250))
 
 
 def test_the_overhead_is_the_share_of_expansions() -> None:

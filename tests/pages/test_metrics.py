@@ -98,7 +98,7 @@ def test_the_other_baseline_has_the_whole_log_of_an_effort_for_its_summary(talk:
     sent = branch_metrics(talk.branch).sent[-1]
     log = talk.session.turns.get(number=1).tokens
     assert row.body["sections"]["summary"] > 0
-    assert sent.raw_logs == row.tokens - row.body["sections"]["summary"] + log
+    assert sent.effort_logs == row.tokens - row.body["sections"]["summary"] + log
 
 
 def test_an_expansion_is_measured_from_its_price_to_its_end(talk: Talk) -> None:
