@@ -237,11 +237,6 @@ def measure(events: Iterable[Happening], sent: Iterable[Sent] = ()) -> Metrics:
     )
 
 
-def clock_of(event: Happening) -> int:
-    # The oldest events have none.
-    return int(event.data.get("clock", event.turn))
-
-
 @dataclass(kw_only=True)
 class Tally:
     """What was counted so far, by the number of the event that began it.
@@ -267,18 +262,24 @@ class Tally:
             step(self, event)
 
     def begin(self, event: Happening, tokens: int) -> None:
-        slug, clock = event.slug, clock_of(event)
+        slug, clock = event.slug, event.clock
         self.expansions[event.seq] = Expansion(seq=event.seq, effort=slug, turn=event.turn, clock=clock, tokens=tokens)
+        self.bring_back(event)
         self.standing[slug] = event.seq
         self.away.pop(slug, None)
         if (of := self.decayed.pop(slug, None)) is not None:
             self.decays[of] = replace(self.decays[of], again_turn=event.turn, again_clock=clock)
 
+    def bring_back(self, event: Happening) -> None:
+        """Whoever refers to an evicted effort, or does something to it, brings it back."""
+        if (of := self.evicted.pop(event.slug, None)) is not None:
+            self.evictions[of] = replace(self.evictions[of], back_turn=event.turn)
+
     def end(self, event: Happening, how: str) -> None:
         if (began := self.standing.pop(event.slug, None)) is None:
             return
         self.expansions[began] = replace(
-            self.expansions[began], how=how, ended_seq=event.seq, ended_turn=event.turn, ended_clock=clock_of(event)
+            self.expansions[began], how=how, ended_seq=event.seq, ended_turn=event.turn, ended_clock=event.clock
         )
         self.ends[event.seq] = began
 
@@ -296,9 +297,7 @@ def collapsed(tally: Tally, event: Happening) -> None:
 def decayed(tally: Tally, event: Happening) -> None:
     tally.end(event, "decayed")
     tokens = event.data["tokens"]
-    tally.decays[event.seq] = Decay(
-        seq=event.seq, effort=event.slug, turn=event.turn, clock=clock_of(event), tokens=tokens
-    )
+    tally.decays[event.seq] = Decay(seq=event.seq, effort=event.slug, turn=event.turn, clock=event.clock, tokens=tokens)
     tally.decayed[event.slug] = tally.away[event.slug] = event.seq
 
 
@@ -308,23 +307,23 @@ def resumed(tally: Tally, event: Happening) -> None:
 
 
 def reopened(tally: Tally, event: Happening) -> None:
+    tally.bring_back(event)
     tally.away.pop(event.slug, None)
 
 
 def concluded(tally: Tally, event: Happening) -> None:
-    tally.concluded[event.slug] = clock_of(event)
+    tally.concluded[event.slug] = event.clock
 
 
 def evicted(tally: Tally, event: Happening) -> None:
     began = tally.concluded.get(event.slug)
-    age = event.data["turns"] if began is None else clock_of(event) - began
+    age = event.data["turns"] if began is None else event.clock - began
     tally.evictions[event.seq] = Eviction(seq=event.seq, effort=event.slug, turn=event.turn, age=age)
     tally.evicted[event.slug] = event.seq
 
 
 def referenced(tally: Tally, event: Happening) -> None:
-    if (of := tally.evicted.pop(event.slug, None)) is not None:
-        tally.evictions[of] = replace(tally.evictions[of], back_turn=event.turn)
+    tally.bring_back(event)
 
 
 def too_early(tally: Tally, event: Happening) -> None:

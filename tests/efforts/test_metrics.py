@@ -245,6 +245,14 @@ def test_an_eviction_has_its_age_since_the_conclusion_and_returns_with_a_referen
     assert [one.back_turn for one in log.metrics.evictions] == [27, None]
 
 
+@pytest.mark.parametrize("kind", ["effort.expanded", "effort.reopened"])
+def test_what_is_done_to_an_evicted_effort_brings_it_back_too(log: Log, kind: str) -> None:
+    log.turns(30)
+    log.add("effort.evicted", effort="auth-bug", turns=20)
+    log.add(kind, effort="auth-bug", tokens=600)
+    assert log.figures["returns"] == 1
+
+
 # Tokens
 
 

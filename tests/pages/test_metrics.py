@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from efforts import actions, events, recording
+from efforts import actions, recording
 from efforts.domain.planner import plan
 from efforts.models import Branch, ContextPlan, Run, Session
 from efforts.recording import COMPLETED, Ending
@@ -43,29 +43,13 @@ def concluded(talk: Talk, name: str = "Auth bug") -> str:
     return slug
 
 
-def happens(talk: Talk, kind: str, **data: Any) -> int:
-    branch = talk.branch
-    return events.append(
-        branch.session_id, kind, {"turn": branch.head, "branch": str(branch.pk), "clock": branch.clock, **data}
-    )
-
-
-def fades(talk: Talk, slug: str) -> None:
-    [one] = [one for one in branch_metrics(talk.branch).expansions if not one.how]
-    happens(talk, "effort.decayed", effort=slug, turns=3, tokens=one.tokens)
-    talk.branch.effort_states.filter(effort__slug=slug).update(expanded_turn=None)
-
-
 def told(talk: Talk) -> str:
-    """An expansion of turn 2 that fades at the end of 4 and is back in 6."""
+    """An expansion after turn 2 that fades at the end of 5, and is back after 7."""
     slug = concluded(talk)
     ask(talk)
     actions.expand_effort(talk.place, slug)
-    ask(talk)
-    ask(talk)
-    fades(talk, slug)
-    ask(talk)
-    ask(talk)
+    for _ in range(5):
+        ask(talk)
     actions.expand_effort(talk.place, slug)
     return slug
 
@@ -105,11 +89,11 @@ def test_an_expansion_is_measured_from_its_price_to_its_end(talk: Talk) -> None:
     told(talk)
     metrics = branch_metrics(talk.branch)
     [faded, again] = metrics.expansions
-    assert (faded.turn, faded.ended_turn, faded.how) == (2, 4, "decayed")
-    assert (again.turn, again.how) == (6, "")
+    assert (faded.turn, faded.ended_turn, faded.how) == (2, 5, "decayed")
+    assert (again.turn, again.how) == (7, "")
     assert metrics.figures["false_decay_rate"] == 1
     assert metrics.figures["tokens_saved_by_decay"] == 2 * faded.tokens
-    assert [one.expanded > 0 for one in metrics.sent] == [False, False, True, True, False, False]
+    assert [one.expanded > 0 for one in metrics.sent] == [False, False, True, True, True, False, False]
 
 
 def test_of_a_turn_that_was_tried_again_the_last_attempt_counts(talk: Talk) -> None:
@@ -144,8 +128,8 @@ def test_every_figure_says_why_and_leads_to_its_turns(as_alice: Client, talk: Ta
     page = as_alice.get(f"{talk.session.get_absolute_url()}metrics/").content.decode()
     assert page.count("Why?") == len(every)
     [collapses] = [figure for figure in every if figure.key == "auto_collapses"]
-    assert collapses.turns == (4,)
-    assert f'<a href="{talk.branch.address_of_turn(4)}">turn 4</a>' in page
+    assert collapses.turns == (5,)
+    assert f'<a href="{talk.branch.address_of_turn(5)}">turn 5</a>' in page
 
 
 def test_who_accepts_json_gets_it_at_the_same_address(as_alice: Client, talk: Talk) -> None:
@@ -172,7 +156,7 @@ def test_a_branch_has_its_parent_s_turns_and_then_its_own(as_alice: Client, talk
 
 def test_of_all_conversations_no_turn_counts_twice(alice: User, as_alice: Client, talk: Talk) -> None:
     told(talk)
-    other = Talk(talk.session, actions.fork(talk.branch, after=4, actor=alice))
+    other = Talk(talk.session, actions.fork(talk.branch, after=5, actor=alice))
     ask(other)
     second = Talk(actions.create_session(alice, title="Another"))
     ask(second, LONG)
@@ -224,9 +208,8 @@ def test_more_turns_and_expansions_ask_no_more_of_the_database(as_alice: Client,
     with CaptureQueriesContext(connection) as few:
         as_alice.get(address)
     for _ in range(3):
-        ask(talk)
-        fades(talk, slug)
-        ask(talk)
+        for _ in range(4):
+            ask(talk)
         actions.expand_effort(talk.place, slug)
     concluded(talk, "Another")
     with CaptureQueriesContext(connection) as many:
