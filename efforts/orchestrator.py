@@ -17,7 +17,7 @@ from efforts.connections import KeyUnreadable, ModelChoice, choose, connect
 from efforts.domain.budget import BudgetTooSmall, rounded_up
 from efforts.domain.conversation import ToolCall
 from efforts.domain.lifecycle import RunState
-from efforts.domain.plan import Plan, PlanInputs, RequiredTooLarge
+from efforts.domain.plan import Plan, RequiredTooLarge
 from efforts.domain.planner import plan
 from efforts.llm.protocol import ChatModel, Finished, ModelError, TextDelta, Usage
 from efforts.models import Run
@@ -137,10 +137,11 @@ ENDLESS = Ending(
 
 @dataclass(frozen=True, kw_only=True)
 class Means:
-    """What a run is made with. A replay brings recorded replies and results. `silence`: how a reply of nothing ends."""
+    """What a run is made with. A replay brings recorded replies and results. `planned` is told of every plan that is
+    sent; `silence` is how a reply of nothing ends the run."""
 
     connect: Callable[[ModelChoice], ChatModel] = connect
-    plan: Callable[[PlanInputs], Plan] = plan
+    planned: Callable[[Plan], None] = lambda planned: None
     run_tool: Callable[[ToolCall, ToolContext], str] = run_tool
     most_calls: int = MOST_CALLS
     silence: Ending = EMPTY
@@ -178,18 +179,21 @@ async def finish(lease: Lease, ending: Ending) -> None:
 
 async def call_until_answered(control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink, means: Means) -> None:
     # Once for all calls of the run, and before the first: each plans with the same.
-    if found := await read(recall_for, run):
+    found, drafted = await read(recall_for, run)
+    if found:
         await write(recording.record_recall, control.lease, found)
     for call in range(1, means.most_calls + 1):
         last = call == means.most_calls
         # Anew for every call, so that a tool's result is in the next prompt; on a thread, because counting tokens would
         # hold up every socket of the process.
-        snapshot, planned = await read(read_and_plan, run, offer_tools=not last, make=means.plan)
+        known = drafted if call == 1 else None
+        snapshot, planned = await read(read_and_plan, run, offer_tools=not last, drafted=known)
         # The row is asked too: a ring may be lost, and nobody should pay for a call that is unwanted.
         if control.stop.is_set() or snapshot.stop_requested:
             raise Stopped
         # Before the request: whatever happens from here on, it is known what was sent.
         await write(recording.record_plan, control.lease, call, planned)
+        means.planned(planned)
         reply, broken = await stream(control, model, planned, call, deltas)
         if broken or last or not reply.tool_calls:
             await conclude(control.lease, reply, broken, means.silence)
@@ -201,18 +205,20 @@ async def call_until_answered(control: RunControl, run: Run, model: ChatModel, d
             await write(recording.run_and_record, control.lease, call, tool_call, tool)
 
 
-def recall_for(run: Run) -> Recollection | None:
-    """What of the conversation the message needs beside what its prompt shows anyway."""
+def recall_for(run: Run) -> tuple[Recollection | None, Plan]:
+    """What of the conversation the message needs beside what its prompt shows anyway, and the plan that tells this."""
     fresh = fresh_run(run)
-    inputs, mode = run_inputs(fresh), mode_of(fresh.settings)
-    return recollect(fresh.branch, inputs, mode, today=fresh.turn.created_at.date())
+    drafted = plan(run_inputs(fresh))
+    found = recollect(fresh.branch, drafted, mode_of(fresh.settings), today=fresh.turn.created_at.date())
+    return found, drafted
 
 
-def read_and_plan(
-    run: Run, *, offer_tools: bool, make: Callable[[PlanInputs], Plan] = plan
-) -> tuple[RunSnapshot, Plan]:
-    snapshot = read_run(fresh_run(run), offer_tools=offer_tools)
-    return snapshot, make(snapshot.inputs)
+def read_and_plan(run: Run, *, offer_tools: bool, drafted: Plan | None = None) -> tuple[RunSnapshot, Plan]:
+    """`drafted`: what has been planned of it, but for what was recalled since."""
+    snapshot = read_run(fresh_run(run), offer_tools=offer_tools, known=drafted.inputs if drafted else None)
+    if drafted and not snapshot.inputs.recalled:
+        return snapshot, drafted
+    return snapshot, plan(snapshot.inputs)
 
 
 def fresh_run(run: Run) -> Run:

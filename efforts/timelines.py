@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.db.models import Max, Q, QuerySet
 
 from efforts.domain.conversation import LogMessage, ToolCall
@@ -49,16 +52,17 @@ def finished_turns(branch: Branch, *, before: int) -> QuerySet[Turn]:
     return branch_turns(branch).filter(number__lt=before).exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
 
 
+LOG_FIELDS = ("id", "role", "text", "tokens", "tool_calls", "tool_call_id", "tool_name")
+
+
 def log_message(row: Message) -> LogMessage:
-    return LogMessage(
-        id=row.pk,
-        role=row.role,  # type: ignore[arg-type]  # the database holds nothing else
-        text=row.text,
-        tokens=row.tokens,
-        tool_calls=tuple(ToolCall(**call) for call in row.tool_calls),
-        tool_call_id=row.tool_call_id,
-        tool_name=row.tool_name,
-    )
+    return log_message_of([getattr(row, name) for name in LOG_FIELDS])
+
+
+def log_message_of(values: Sequence[Any]) -> LogMessage:
+    given = dict(zip(LOG_FIELDS, values, strict=True))
+    calls = tuple(ToolCall(**call) for call in given["tool_calls"])
+    return LogMessage(**{**given, "tool_calls": calls})
 
 
 def last_said_before(branch: Branch, number: int) -> int:

@@ -111,7 +111,7 @@ def next_plan(stage: Stage, text: str) -> Plan:
     """What would be sent with `text` as the person's next message."""
     branch, chosen = stage.made.branch, stage.chosen
     inputs = plan_inputs(branch, chosen_settings(stage.made.session), current=draft_turn(branch, text))
-    found = recollect(branch, inputs, chosen.mode, today=stage.today)
+    found = recollect(branch, plan(inputs), chosen.mode, today=stage.today)
     return plan(replace(inputs, recalled=found.passages if found else (), recall_share=chosen.cap))
 
 

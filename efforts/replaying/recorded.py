@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from efforts.connections import ModelChoice
 from efforts.domain.conversation import ToolCall
-from efforts.domain.plan import Plan, PlanInputs
-from efforts.domain.planner import plan
+from efforts.domain.plan import Plan
 from efforts.llm import protocol
 from efforts.llm.builtin.acts import acts_of
 from efforts.llm.builtin.prompt import read
-from efforts.llm.protocol import ChatModel, Finished, TextDelta
+from efforts.llm.protocol import Finished, TextDelta
 from efforts.orchestrator import MOST_TOOL_CALLS, Means
 from efforts.recording import COMPLETED
 from efforts.tools import ToolContext, run_tool
@@ -70,15 +68,13 @@ class Take:
     def means(self) -> Means:
         # Where nobody is the assistant nothing is said, and the turn is none the worse.
         most = len(self.steps) + 2
-        return Means(connect=self.connect, plan=self.plan, run_tool=self.run_tool, most_calls=most, silence=COMPLETED)
-
-    def connect(self, choice: ModelChoice) -> ChatModel:
-        return self
-
-    def plan(self, inputs: PlanInputs) -> Plan:
-        planned = plan(inputs)
-        self.plans.append(planned)
-        return planned
+        return Means(
+            connect=lambda choice: self,
+            planned=self.plans.append,
+            run_tool=self.run_tool,
+            most_calls=most,
+            silence=COMPLETED,
+        )
 
     async def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | Finished]:
         acts = acts_of(read(request)) if self.cues and len(self.plans) == 1 else ()

@@ -19,7 +19,7 @@ from efforts.domain.reasons import Reason
 from efforts.models import Branch, EffortState, Hold
 from efforts.timelines import finished_turns
 
-from .layers import past_turns
+from .layers import Finished, past_turns
 
 if TYPE_CHECKING:
     from .plans import ItemView, PlanView
@@ -94,7 +94,7 @@ def read_holds(branch: Branch, *, before: int) -> tuple[Held, ...]:
     """Those that stand, in the order of the prompt: for good first, each by its grant."""
     rows = list(rows_of(branch, HoldState.STANDING))
     numbers = [row.turn_id for row in rows if row.turn_id]
-    turns = finished_turns(branch, before=before).filter(pk__in=numbers).select_related("run") if numbers else ()
+    turns = Finished.read(finished_turns(branch, before=before).filter(pk__in=numbers)) if numbers else ()
     past = {turn.number: turn for turn in past_turns(turns)}
     held = [
         Held(

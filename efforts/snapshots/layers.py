@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
@@ -12,7 +13,7 @@ from django.db.models.functions import RowNumber
 from efforts.domain.conversation import EffortKind, EffortLog, Evicted, Headline, LogMessage, OlderTurns, PastTurn
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, HoldState, PointerState, RunState
 from efforts.models import Branch, ContextPointer, EffortState, Hold, Message, Turn, TurnLabel
-from efforts.timelines import branch_turns, finished_turns, log_message
+from efforts.timelines import LOG_FIELDS, branch_turns, finished_turns, log_message_of
 
 from .recollections import read_recalled
 
@@ -20,6 +21,30 @@ from .recollections import read_recalled
 MOST_TURNS = 400
 # A headline has at least this many tokens, so that no more are read than could stand.
 LEAST_HEADLINE = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """Of a turn what its log is read by. Hundreds are read for one prompt, and rows of the ORM cost more."""
+
+    pk: int
+    number: int
+    tokens: int
+    run: UUID
+    state: str
+
+    @classmethod
+    def at(cls, turn: str = "") -> tuple[str, ...]:
+        """Where its fields are. `turn`: the way to the turn, as in "turn__"."""
+        return tuple(f"{turn}{name}" for name in ("pk", "number", "tokens", "run", "run__state"))
+
+    @classmethod
+    def read(cls, turns: QuerySet[Turn]) -> list[Finished]:
+        return [cls.of(values) for values in turns.exclude(run=None).values_list(*cls.at())]
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Finished:
+        return cls(**dict(zip(("pk", "number", "tokens", "run", "state"), values, strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,15 +59,16 @@ def read_ambient(branch: Branch, *, before: int, window: int) -> tuple[tuple[Pas
     """The newest `window` finished turns of no effort, oldest first, and the sum of all such before them."""
     ambient = finished_turns(branch, before=before).exclude(labels__branch=branch)
     # One more than the window: its running sum stands for all before it, so no plan reads the whole history.
-    newest = list(ambient.select_related("run").order_by("-number")[: window + 1])
-    shown, beyond = newest[:window], newest[window:]
-    return tuple(reversed(past_turns(shown))), older_ambient(branch, beyond[0]) if beyond else OlderTurns()
+    rows = list(ambient.order_by("-number").values_list("tokens_before", *Finished.at())[: window + 1])
+    shown = [Finished.of(values) for _, *values in rows[:window]]
+    beyond = [(before, Finished.of(values)) for before, *values in rows[window:]]
+    return tuple(reversed(past_turns(shown))), older_ambient(branch, *beyond[0]) if beyond else OlderTurns()
 
 
-def older_ambient(branch: Branch, last: Turn) -> OlderTurns:
+def older_ambient(branch: Branch, tokens_before: int, last: Finished) -> OlderTurns:
     labelled = branch_turns(branch).filter(labels__branch=branch, number__lt=last.number)
     of_efforts = labelled.aggregate(sum=Sum("tokens", default=0))["sum"]
-    return OlderTurns(last=last.number, tokens=last.tokens_before + last.tokens - of_efforts)
+    return OlderTurns(last=last.number, tokens=tokens_before + last.tokens - of_efforts)
 
 
 def read_efforts(
@@ -114,9 +140,9 @@ def read_logs(
     """
     labels = finished_labels(branch, before=before).filter(effort__in=[state.effort_id for state in states])
     sums = dict(labels.values_list("effort").annotate(sum=Sum("turn__tokens")).order_by())
-    newest: dict[int, list[Turn]] = {state.effort_id: [] for state in states}
-    for label in newest_first(labels, room):
-        newest[label.effort_id].append(label.turn)
+    newest: dict[int, list[Finished]] = {state.effort_id: [] for state in states}
+    for effort, *values in newest_first(labels, room):
+        newest[effort].append(Finished.of(values))
     shown = {effort: shown_of(turns, room) for effort, turns in newest.items()}
     said = {turn.number: turn for turn in past_turns(turn for turns in shown.values() for turn in turns)}
     return tuple(
@@ -138,18 +164,19 @@ def finished_labels(branch: Branch, *, before: int) -> QuerySet[TurnLabel]:
     return labels.exclude(turn__run__state__in=[RunState.CANCELLED, *UNFINISHED])
 
 
-def newest_first(labels: QuerySet[TurnLabel], room: int) -> QuerySet[TurnLabel]:
-    """Of each effort the newest turns that `room` tokens can hold, and one more, which tells that there are others."""
+def newest_first(labels: QuerySet[TurnLabel], room: int) -> Iterable[Sequence[Any]]:
+    """Of each effort the newest turns that `room` tokens can hold, and one more, which tells that there are others: the
+    effort, and what `Finished` is made of."""
     each: dict[str, Any] = {"partition_by": F("effort"), "order_by": F("turn__number").desc()}
     ranked = labels.annotate(
         place=Window(RowNumber(), **each), newer=Window(Sum("turn__tokens"), **each) - F("turn__tokens")
     )
     held = ranked.filter(newer__lte=room, place__lte=MOST_TURNS + 1)
-    return held.select_related("turn__run").order_by("-turn__number")
+    return held.order_by("-turn__number").values_list("effort", *Finished.at("turn__"))
 
 
-def shown_of(newest: Sequence[Turn], room: int) -> list[Turn]:
-    shown: list[Turn] = []
+def shown_of(newest: Sequence[Finished], room: int) -> list[Finished]:
+    shown: list[Finished] = []
     tokens = 0
     for turn in newest[:MOST_TURNS]:
         tokens += turn.tokens
@@ -160,7 +187,7 @@ def shown_of(newest: Sequence[Turn], room: int) -> list[Turn]:
     return shown
 
 
-def older_than(shown: Sequence[Turn], newest: Sequence[Turn], tokens: int) -> OlderTurns:
+def older_than(shown: Sequence[Finished], newest: Sequence[Finished], tokens: int) -> OlderTurns:
     """`tokens`: of all turns of the effort."""
     if len(shown) == len(newest):
         return OlderTurns()
@@ -190,20 +217,20 @@ def read_headlines(
     )
 
 
-def past_turns(turns: Iterable[Turn]) -> list[PastTurn]:
-    turns = [turn for turn in turns if turn.run is not None]
+def past_turns(turns: Iterable[Finished]) -> list[PastTurn]:
+    turns = list(turns)
     said: dict[int, list[LogMessage]] = {turn.pk: [] for turn in turns}
-    counts = Q(role="user") | Q(run__in=[turn.run_id for turn in turns])
-    for row in Message.objects.filter(counts, turn__in=said).order_by("id"):
-        said[row.turn_id].append(log_message(row))
-    recalled = read_recalled((turn.run_id for turn in turns if turn.run_id), included=True)
+    counts = Q(role="user") | Q(run__in=[turn.run for turn in turns])
+    rows = Message.objects.filter(counts, turn__in=said).order_by("id")
+    for turn, *values in rows.values_list("turn", *LOG_FIELDS):
+        said[turn].append(log_message_of(values))
+    recalled = read_recalled((turn.run for turn in turns), included=True)
     return [
         PastTurn(
             number=turn.number,
-            state=RunState(turn.run.state),
+            state=RunState(turn.state),
             messages=tuple(said[turn.pk]),
-            recalled=recalled.get(turn.run.pk, ()),
+            recalled=recalled.get(turn.run, ()),
         )
         for turn in turns
-        if turn.run is not None
     ]

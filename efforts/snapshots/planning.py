@@ -17,6 +17,7 @@ from efforts.domain.budget import REPLY_RESERVE, Budget
 from efforts.domain.conversation import MESSAGE_OVERHEAD, CurrentTurn, LogMessage
 from efforts.domain.lifecycle import RunState
 from efforts.domain.plan import Layout, PlanInputs
+from efforts.domain.planner import plan
 from efforts.domain.policy import RECALL_SHARES, ContextMode
 from efforts.domain.toolbox import TOOLS
 from efforts.llm.tokens import get_counter
@@ -46,13 +47,15 @@ def main_branch(session: Session) -> Branch:
     return session.branches.get(parent=None)
 
 
-def read_run(run: Run, *, offer_tools: bool) -> RunSnapshot:
+def read_run(run: Run, *, offer_tools: bool, known: PlanInputs | None = None) -> RunSnapshot:
+    """`known`: its inputs, but for what was recalled since they were read."""
+    inputs = replace(known, recalled=recalled_for(run.pk)) if known else run_inputs(run, offer_tools=offer_tools)
     return RunSnapshot(
         run_id=run.pk,
         session_id=run.turn.session_id,
         turn_number=run.turn.number,
         stop_requested=run.stop_requested_at is not None,
-        inputs=run_inputs(run, offer_tools=offer_tools),
+        inputs=inputs,
     )
 
 
@@ -68,7 +71,9 @@ def next_inputs(branch: Branch, chosen: dict[str, Any], text: str, expanded: Col
     """Of the next message, with what would be recalled for it. Raises what `plan` raises, where there is a text."""
     meant = {one.effort.slug for one in find_references(branch, text)}
     inputs = plan_inputs(branch, chosen, current=draft_turn(branch, text), expanded=expanded, referenced=meant)
-    found = recollect(branch, inputs, mode_of(chosen), today=timezone.now().date()) if text.strip() else None
+    if not text.strip():
+        return inputs
+    found = recollect(branch, plan(inputs), mode_of(chosen), today=timezone.now().date())
     return replace(inputs, recalled=found.passages) if found else inputs
 
 

@@ -23,7 +23,7 @@ from efforts.models import Branch, ContextPlan, Fragment, Message
 from efforts.timelines import branch_turns, log_message
 
 from .holds import PinView
-from .layers import past_turns
+from .layers import Finished, past_turns
 from .planning import budget_of, chosen_settings, next_inputs
 
 SHA256 = re.compile(r'"([0-9a-f]{64})"')
@@ -286,10 +286,7 @@ def sources_of(row: ContextPlan) -> Sources:
         turn
         for first, last in runs_of_turns
         for turn in past_turns(
-            branch_turns(row.branch)
-            .filter(number__range=(first, last))
-            .exclude(run__state="cancelled")
-            .select_related("run")
+            Finished.read(branch_turns(row.branch).filter(number__range=(first, last)).exclude(run__state="cancelled"))
         )
     ]
     return Sources(

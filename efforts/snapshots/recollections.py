@@ -9,20 +9,27 @@ from uuid import UUID
 
 from efforts.domain.conversation import Recalled
 from efforts.domain.lifecycle import Trigger
-from efforts.domain.plan import Plan, PlanInputs
-from efforts.domain.planner import plan
+from efforts.domain.plan import Plan
 from efforts.domain.policy import ContextMode
 from efforts.models import Branch, RetrievalItem
 from efforts.retrieval.recall import Recollection, recall
 from efforts.timelines import log_message
 
+# Of an item and of what it leads to: a prompt is read with hundreds of them.
+READ = (
+    *("start", "end", "score", "why", "retrieval__run", "turn__number", "effort__slug"),
+    *(f"message__{name}" for name in ("role", "text", "tokens", "tool_calls", "tool_call_id", "tool_name")),
+    "message__created_at",
+)
 
-def recollect(branch: Branch, inputs: PlanInputs, mode: ContextMode, *, today: date) -> Recollection | None:
-    """What the message needs of what its prompt does not show; None where nothing is to be recalled, or the prompt
-    shows everything. Raises what `plan` raises."""
+
+def recollect(branch: Branch, drafted: Plan, mode: ContextMode, *, today: date) -> Recollection | None:
+    """What the message needs of what its prompt does not show, as `drafted` without it; None where nothing is to be
+    recalled, or the prompt shows everything."""
     if mode == ContextMode.OFF:
         return None
-    number, shown = inputs.current.number, shown_turns(plan(inputs))
+    inputs = drafted.inputs
+    number, shown = inputs.current.number, shown_turns(drafted)
     if shown.issuperset(range(1, number)):
         return None
     return recall(branch, inputs.current.user.text, before=number, mode=mode, today=today, shown=shown)
@@ -47,7 +54,8 @@ def recalled_for(run_id: UUID) -> tuple[Recalled, ...]:
 def read_recalled(runs: Iterable[UUID], **which: Any) -> dict[UUID, tuple[Recalled, ...]]:
     items = RetrievalItem.objects.filter(retrieval__run__in=list(runs), retrieval__trigger=Trigger.AUTO, **which)
     found: dict[UUID, tuple[Recalled, ...]] = {}
-    for item in items.select_related("retrieval", "turn", "message", "effort").order_by("rank"):
+    items = items.select_related("retrieval", "turn", "message", "effort").only(*READ)
+    for item in items.order_by("rank"):
         found[item.retrieval.run_id] = (*found.get(item.retrieval.run_id, ()), recalled(item))
     return found
 

@@ -10,7 +10,7 @@ from efforts.domain.source_text import Source, source_of
 from efforts.models import Branch, Effort
 from efforts.timelines import branch_turns
 
-from .layers import past_turns
+from .layers import Finished, past_turns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class EffortLog:
 
 def read_effort_log(branch: Branch, effort: Effort) -> EffortLog:
     labelled = branch_turns(branch).filter(labels__branch=branch, labels__effort=effort)
-    rows = labelled.exclude(run=None).exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
-    finished = list(rows.select_related("run").order_by("number"))
+    rows = labelled.exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
+    finished = Finished.read(rows.order_by("number"))
     turns = tuple(past_turns(finished))
     return EffortLog(turns=turns, turn_ids=tuple(row.pk for row in finished), source=source_of(turns))

@@ -63,11 +63,11 @@ def one_turn(session: Session) -> int:
         )
         [lease] = recording.claim_runs("test", 1)
         run = recording.take_settings(lease)
-        found = recall_for(run)
+        found, drafted = recall_for(run)
         assert found is not None
         assert found.passages
         recording.record_recall(lease, found)
-        _, planned = read_and_plan(run, offer_tools=True)
+        _, planned = read_and_plan(run, offer_tools=True, drafted=drafted)
         recording.record_plan(lease, 1, planned)
         recording.record_reply(lease, Reply(call=1, text="Now this."), COMPLETED)
     return len(asked)
