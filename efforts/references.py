@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
+
+from django.db.models import F
 
 from efforts import events
 from efforts.domain.lifecycle import RunState
@@ -46,7 +49,9 @@ def learn(effort: Effort, words: Mapping[str, int], *, of_name: bool) -> None:
         EffortWord(session_id=effort.session_id, effort=effort, word=word, of_name=of_name, passages=passages)
         for word, passages in words.items()
     ]
-    EffortWord.objects.bulk_create(rows, ignore_conflicts=True)
+    # Concluded once more, it has other passages of its own than before.
+    unique = ["session", "of_name", "word", "effort"]
+    EffortWord.objects.bulk_create(rows, update_conflicts=True, unique_fields=unique, update_fields=["passages"])
 
 
 def of_message(run: Run) -> None:
@@ -54,7 +59,7 @@ def of_message(run: Run) -> None:
     # Tried again, the turn refers to what it did before.
     if run.attempt == 1:
         message = Message.objects.get(turn=run.turn_id, role=Message.Role.USER)
-        store(run, "user", find_references(run.branch, message.text), message=message.pk)
+        store_said(run, message, find_references(run.branch, message.text))
 
 
 def of_reply(run: Run) -> None:
@@ -62,7 +67,23 @@ def of_reply(run: Run) -> None:
     if run.state not in (RunState.COMPLETED, RunState.STOPPED):
         return
     for message in Message.objects.filter(run=run, role=Message.Role.ASSISTANT).exclude(text="").order_by("id"):
-        store(run, "assistant", find_references(run.branch, spoken(message.text)), message=message.pk)
+        store_said(run, message, find_references(run.branch, spoken(message.text)))
+
+
+def store_said(run: Run, message: Message, found: Sequence[Reference]) -> None:
+    store(run, message.role, found, message=message.pk)
+    if found:
+        add_own([one.effort for one in found], message)
+
+
+def add_own(efforts: Sequence[Effort], message: Message) -> None:
+    """What refers to an effort is about it: however long people talk of it, that makes none of its words common."""
+    said = Passage.objects.filter(message=message).values_list("terms", flat=True)
+    held = Counter(word for terms in said for word in {ALL, *terms.split()})
+    words = EffortWord.objects.filter(effort__in=efforts, of_name=False)
+    for times in sorted(set(held.values())):
+        those = [word for word, count in held.items() if count == times]
+        words.filter(word__in=those).update(passages=F("passages") + times)
 
 
 def of_tool(run: Run, name: str, result: str) -> None:

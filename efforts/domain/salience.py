@@ -1,11 +1,8 @@
 """What a text refers to, and when what nothing refers to any more leaves the prompt.
 
-A scan needs these counts, all of what has been said up to then, this message included:
-- for each keyword in how many passages it stands (`Frequency`), less those of the effort itself, which are counted when
-  its headline is stored: a word is common by what is said elsewhere, else a long effort's own words would tell least;
-- how many passages there are, less those of the effort;
-- how many headlines of the session have the keyword, and how many headlines there are;
-- how many passages the message itself has.
+A word is common by what is said elsewhere: in passages that are neither the effort's own nor refer to it. Else the
+words of a long effort, or of one that everybody talks of, would tell least. Beside these `is_common` needs the
+headlines of the session that have the word, and the length of the message; all up to then, this message included.
 """
 
 from __future__ import annotations
@@ -36,17 +33,18 @@ RUN_WORD = re.compile(f"[{KATAKANA}]{{2}}|[{HANGUL}]{{2}}")
 PAIR = re.compile(f"[{UNSPACED}]{{2}}")
 # Telling nowhere: what any work consists of, and what any talk says of it.
 GENERIC_WORDS = """
-    accept achieve act add additional adjust agree allow amazing amount appreciate approach area aspect attempt avoid
-    aware awesome begin between beyond brief build care case challenge chance choice choose clear close common complete
-    concern confirm consider consistent contain continue create current cut deal debug decide decision delete depend
-    describe detail develop discuss discussion drop during edit effect effort enjoy exciting expect explain explore
-    extra factor finish fix focus form forward glad handle hello hey huge identify impact implement improve including
-    increase individual inform initial involve item join level limit list low manage matter mention merge message method
-    mistake move necessary number offer option organize overall particular past pick positive prepare present previous
-    process proper purpose push quick range receive recent recommend reduce relate relevant remain remove replace
-    require resolve resource respond response result return revert save select send share show similar simple situation
-    solution solve spend state stay step strong submit success suggestion sum summary switch tackle test tip topic total
-    touch tough track true type unique update user value version view wait weekend within wow
+    accept achieve act add additional adjust agree allow along amazing amount appreciate approach area aspect
+    attempt avoid aware awesome begin between beyond bit brief build care case challenge chance choice choose clear
+    close common complete concern confirm consider consistent contain continue create current cut deal debug decide
+    decision delete depend describe detail develop discuss discussion drop during edit effect effort enjoy exciting
+    expect explain explore extra factor few finish fix focus form forward glad handle hello hey huge identify impact
+    implement improve including increase individual inform initial involve item join level limit list low manage
+    matter mention merge message method mistake move necessary number offer option organize overall particular past
+    pick positive prepare present previous process proper purpose push quick range receive recent recommend reduce
+    relate relevant remain remove replace require resolve resource respond response result return revert save select
+    send share show similar simple situation solution solve spend state stay step strong submit success suggestion
+    sum summary switch tackle test through tip topic total touch tough track true type unique update user value
+    version view wait weekend within wow yep
 """
 # The same in pairs of characters, with the endings of verbs.
 GENERIC_PAIRS = """

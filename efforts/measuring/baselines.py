@@ -50,3 +50,31 @@ class Keywords:
 def keywords(text: str) -> frozenset[str]:
     words = (word.strip(".,;:!?\"'()-") for word in text.lower().split())
     return frozenset(word for word in words if len(word) >= 3 and word not in STOPWORDS)
+
+
+class SeedReferences:
+    """The seeds' rule as their code has it: an id, or two words of the summary, in anything that was said."""
+
+    def __init__(self) -> None:
+        self.keywords: dict[str, frozenset[str]] = {}
+        self.last: dict[str, int] = {}
+
+    def conclude(self, effort: str, summary: str, turn: int) -> None:
+        self.keywords[effort], self.last[effort] = keywords(summary), turn
+
+    def hear(self, text: str, turn: int) -> None:
+        self.last |= dict.fromkeys(self.referenced(text), turn)
+
+    def referenced(self, text: str) -> list[str]:
+        said = text.lower()
+        # As it is written there: the words of a message keep their punctuation.
+        words = set(said.split())
+        return [effort for effort, its in self.keywords.items() if names(effort, said) or len(its & words) >= 2]
+
+    def standing(self, now: int, threshold: int) -> set[str]:
+        """Whose summaries the prompt after turn `now` shows."""
+        return {effort for effort, last in self.last.items() if now - last < threshold}
+
+
+def names(effort: str, said: str) -> bool:
+    return effort in said or effort.replace("-", " ") in said

@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('word', models.CharField(max_length=64)),
                 ('of_name', models.BooleanField()),
-                ('passages', models.PositiveIntegerField(default=0, help_text="Of the effort's own, those with the word at its headline's time; all of the empty word.")),
+                ('passages', models.PositiveIntegerField(default=0, help_text="Of the effort's own, and of what refers to it, those with the word; all of the empty word.")),
             ],
         ),
         migrations.AddField(

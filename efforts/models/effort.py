@@ -75,7 +75,7 @@ class EffortWord(models.Model):
     of_name = models.BooleanField()
     passages = models.PositiveIntegerField(
         default=0,
-        help_text="Of the effort's own, those with the word at its headline's time; all of the empty word.",
+        help_text="Of the effort's own, and of what refers to it, those with the word; all of the empty word.",
     )
 
     class Meta:

@@ -96,6 +96,33 @@ def test_two_telling_words_of_its_summary_are_a_reference_by_either_side(talk: T
     assert talk.state(auth).referenced_clock == 3
 
 
+def test_however_long_it_is_talked_of_in_the_same_words_it_stays(talk: Talk, auth: str) -> None:
+    actions.expand_effort(talk.place, auth)
+    said, reply = "The 401 after the refresh again!", "The refresh token expired, hence the 401."
+    shown = {shows(sent(talk, said, reply=reply), auth) for _ in range(30)}
+    assert shown == {"expanded"}
+
+
+def test_words_that_are_said_of_something_else_all_the_time_become_common(talk: Talk, auth: str) -> None:
+    for _ in range(20):
+        sent(talk, "The refresh of the page.", reply="A token of thanks.")
+    sent(talk, "Refresh the token?")
+    assert [event["turn"] for event in talk.events("effort.referenced") if event["turn"] > 1] == []
+
+
+def test_what_an_effort_says_itself_makes_its_words_not_common_once_it_is_reopened_either(
+    talk: Talk, auth: str
+) -> None:
+    actions.reopen_effort(talk.place, auth)
+    for _ in range(20):
+        sent(talk, "No refresh token here.", reply="None requested, so 401.")
+    actions.close_effort(talk.place, auth)
+    talk.summarise(auth, HEADLINE)
+    actions.expand_effort(talk.place, auth)
+    sent(talk, "Did the refresh give 401?")
+    assert talk.events("effort.referenced")[-1]["how"] == "keywords"
+
+
 def test_a_summary_referred_to_in_turn_10_stands_in_the_prompt_of_30_and_not_of_31(talk: Talk, auth: str) -> None:
     said = {10: "What about the auth bug?"}
     shown = [shows(sent(talk, said.get(number, WEATHER)), auth) for number in range(2, 33)]
