@@ -2,7 +2,16 @@
 
 from .constraints import ConstraintsView, ConstraintView, constraints_view, standing_view
 from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, efforts_view, where_view
-from .figures import FigureView, GroupView, MetricsView, all_metrics_json, groups_of, metrics_json, metrics_view
+from .figures import (
+    FigureView,
+    GroupView,
+    MetricsView,
+    all_metrics_json,
+    all_tokens_picture,
+    groups_of,
+    metrics_json,
+    metrics_view,
+)
 from .health import ModelHealth, model_health
 from .holds import HoldsView, HoldView, holds_view, standing_holds, with_pins
 from .inspection import DifferenceView, RawRequest, compared, raw_request
@@ -47,6 +56,7 @@ __all__ = [
     "WhereView",
     "all_metrics",
     "all_metrics_json",
+    "all_tokens_picture",
     "branch_metrics",
     "chat_page",
     "compared",

@@ -347,6 +347,16 @@ def saved_picture(metrics: Metrics, span: range) -> str:
     return line_chart([Series(name="Saved by decay", layer="expanded", values=sums)], chart)
 
 
+def all_tokens_picture(sent: Sequence[Sent]) -> str:
+    """Sums, because turns of several conversations have no course in common."""
+    if not sent:
+        return ""
+    context, naive = list(accumulate(one.tokens for one in sent)), list(accumulate(one.naive for one in sent))
+    said = f"{len(sent):,} turns. Sent: {context[-1]:,} tokens. Naive: {naive[-1]:,}."
+    chart = Chart(title="Tokens, all in all, against naive", desc=said, x="turn of any conversation", id="all")
+    return line_chart([Series(name="Naive", values=naive), Series(name="Sent", values=context)], chart)
+
+
 # As data
 
 

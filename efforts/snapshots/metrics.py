@@ -51,10 +51,14 @@ class SessionMetrics:
 
 @dataclass(frozen=True, kw_only=True)
 class AllMetrics:
-    """Of all conversations in which something was sent or expanded, the one that was used last first."""
+    """Of all conversations in which something was sent or expanded, the one that was used last first.
+
+    `sent` is in the order of time, whatever the conversation.
+    """
 
     sessions: tuple[SessionMetrics, ...]
     metrics: Metrics
+    sent: tuple[Sent, ...]
 
 
 def branch_metrics(branch: Branch) -> Metrics:
@@ -67,13 +71,17 @@ def branch_metrics(branch: Branch) -> Metrics:
 
 def all_metrics(owner: AbstractBaseUser | AnonymousUser) -> AllMetrics:
     mine = Session.objects.owned_by(owner)
-    sent, told = sent_by_branch(mine), events_by_session(mine)
+    sent, told = sent_in(mine), events_by_session(mine)
+    of_branch: dict[UUID, list[Sent]] = defaultdict(list)
+    for branch_id, one in sent:
+        of_branch[branch_id].append(one)
     parts: dict[UUID, list[Metrics]] = defaultdict(list)
     for branch in Branch.objects.filter(session__in=mine).order_by("created_at"):
-        parts[branch.session_id].append(own_part(branch, told[branch.session_id], sent[branch.pk]))
+        parts[branch.session_id].append(own_part(branch, told[branch.session_id], of_branch[branch.pk]))
     found = [SessionMetrics(session=one, metrics=together(parts[one.pk])) for one in mine]
     shown = tuple(one for one in found if one.metrics.happened)
-    return AllMetrics(sessions=shown, metrics=together(one.metrics for one in shown))
+    whole = together(one.metrics for one in shown)
+    return AllMetrics(sessions=shown, metrics=whole, sent=tuple(one for _, one in sent))
 
 
 def own_part(branch: Branch, told: Sequence[Happening], sent: Iterable[Sent]) -> Metrics:
@@ -98,17 +106,16 @@ def events_by_session(sessions: QuerySet[Session]) -> Mapping[UUID, list[Happeni
     return found
 
 
-def sent_by_branch(sessions: QuerySet[Session]) -> Mapping[UUID, list[Sent]]:
+def sent_in(sessions: QuerySet[Session]) -> list[tuple[UUID, Sent]]:
+    """What the newest turns were sent, each with its branch, the oldest first."""
     newest = sizes(ContextPlan.objects.filter(session__in=sessions)).order_by("-created_at")[:NEWEST_TURNS]
     turns: dict[UUID, list[tuple[int, int]]] = defaultdict(list)
     labels = TurnLabel.objects.filter(branch__session__in=sessions)
     for branch, number, tokens in labels.values_list("branch", "turn__number", "turn__tokens"):
         turns[branch].append((number, tokens))
     labelled = {branch: Labelled.of(own) for branch, own in turns.items()}
-    found: dict[UUID, list[Sent]] = defaultdict(list)
-    for row in reversed(newest):
-        found[row["branch"]].append(sent_of(row, labelled.get(row["branch"], Labelled())))
-    return found
+    nothing = Labelled()
+    return [(row["branch"], sent_of(row, labelled.get(row["branch"], nothing))) for row in reversed(newest)]
 
 
 def sizes(plans: QuerySet[ContextPlan]) -> QuerySet[ContextPlan, Any]:

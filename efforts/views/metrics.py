@@ -33,7 +33,12 @@ def all_metrics(request: OwnRequest) -> HttpResponse:
     found = snapshots.all_metrics(request.user)
     if asked_for_json(request):
         return data(snapshots.all_metrics_json(found))
-    context = {"all": found, "groups": snapshots.groups_of(found.metrics, overall=True), "newest": NEWEST_TURNS}
+    context = {
+        "all": found,
+        "groups": snapshots.groups_of(found.metrics, overall=True),
+        "picture": snapshots.all_tokens_picture(found.sent),
+        "newest": NEWEST_TURNS,
+    }
     return varied(page(request, "metrics/all.html", context))
 
 

@@ -146,6 +146,18 @@ def in_the_health_of_models(page: Page, provider: FakeProvider) -> None:
     page.goto("/settings/health/")
 
 
+def on_the_metrics(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    page.goto(page.url + "metrics/")
+    for summary in page.locator("main summary").all():
+        summary.click()
+
+
+def on_the_metrics_of_all(page: Page, provider: FakeProvider) -> None:
+    in_a_finished_turn(page, provider)
+    page.goto("/metrics/")
+
+
 def in_the_search_dialog(page: Page, provider: FakeProvider) -> None:
     in_a_finished_turn(page, provider)
     page.keyboard.press("Control+k")
@@ -195,6 +207,8 @@ PLACES = (
     in_a_verdict,
     in_where_it_was_sent,
     in_the_health_of_models,
+    on_the_metrics,
+    on_the_metrics_of_all,
     in_the_search_dialog,
     on_the_search_page,
     in_settings,

@@ -358,24 +358,24 @@ def played(steps: Iterable[Step]) -> Log:
 
 
 def naively(events: list[Happening]) -> dict[str, float | None]:
-    """Each auto-collapse looked at alone, over all that follows it."""
+    """Each auto-collapse and each expansion looked at alone, over all that follows it."""
     decays = [event for event in events if event.kind == "effort.decayed"]
     saved = false = 0
     for decay in decays:
         later = events[events.index(decay) + 1 :]
-        again = next((e for e in later if e.kind == "effort.expanded" and e.slug == decay.slug), None)
-        false += again is not None and again.data["clock"] - decay.data["clock"] <= 2
+        again = next((event for event in later if begins(event) and event.slug == decay.slug), None)
+        false += again is not None and again.clock - decay.clock <= 2
         for event in later:
             if event is again or event.kind == "session.resumed":
                 break
             completed = event.kind == "run.ended" and event.data["state"] == "completed"
             saved += decay.data["tokens"] * (completed and event.turn > decay.turn)
-    manual = sum(event.data.get("why") == "asked" for event in events)
+    manual = sum(event.kind == "effort.collapsed" and event.data["why"] == "asked" for event in events)
     durations = []
-    for began in (event for event in events if event.kind == "effort.expanded"):
+    for began in filter(begins, events):
         ends = (e for e in events[events.index(began) + 1 :] if e.kind in ("effort.collapsed", "effort.decayed"))
         if end := next((e for e in ends if e.slug == began.slug), None):
-            durations.append(end.data["clock"] - began.data["clock"])
+            durations.append(end.clock - began.clock)
     return {
         "auto_collapses": len(decays),
         "manual_collapses": manual,
@@ -384,6 +384,10 @@ def naively(events: list[Happening]) -> dict[str, float | None]:
         "tokens_saved_by_decay": saved,
         "avg_expansion_duration": sum(durations) / len(durations) if durations else None,
     }
+
+
+def begins(event: Happening) -> bool:
+    return event.kind == "effort.expanded" or event.data.get("undone") == "effort.decayed"
 
 
 @given(STEPS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,11 +14,16 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from efforts import actions, recording
+from efforts.domain.course import Happening
+from efforts.domain.lifecycle import RunState
 from efforts.domain.planner import plan
+from efforts.errors import Refused
 from efforts.models import Branch, ContextPlan, Run, Session
 from efforts.recording import COMPLETED, Ending
 from efforts.snapshots import all_metrics, branch_metrics, main_branch, metrics_view, read_run
+from efforts.timelines import branch_events
 from tests.efforts.talk import Talk
+from tests.efforts.test_metrics import naively
 
 LONG = "The token of the login expires after an hour because the clock of the server runs ahead. " * 6
 
@@ -215,6 +222,63 @@ def test_more_turns_and_expansions_ask_no_more_of_the_database(as_alice: Client,
     with CaptureQueriesContext(connection) as many:
         as_alice.get(address)
     assert len(many) == len(few)
+
+
+def wander(talk: Talk, random: Random) -> None:
+    """Expands and collapses, speaks of an effort or of nothing, fails, takes back, begins anew."""
+    efforts = [talk.concluded("Auth bug"), talk.concluded("Perf fix")]
+    steps = ["expand", "collapse", "mention", "fail", "undo", "work", *["pass"] * 8]
+    for step in random.choices(steps, k=60):
+        slug = random.choice(efforts)
+        with suppress(Refused):
+            act(talk, step, slug)
+
+
+def act(talk: Talk, step: str, slug: str) -> None:
+    match step:
+        case "expand":
+            actions.expand_effort(talk.place, slug)
+        case "collapse":
+            actions.collapse_effort(talk.place, slug)
+        case "undo":
+            actions.undo(talk.place, max([0, *(event["seq"] for event in talk.events("effort.decayed"))]))
+        case "work":
+            actions.new_work_session(talk.place)
+        case "fail":
+            talk.ask("And now?", ending=Ending(state=RunState.FAILED, code="rate_limited"))
+        case _:
+            talk.ask(f"What about {slug}?" if step == "mention" else "And now?")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_wherever_a_conversation_wanders_another_count_of_its_events_says_the_same(
+    as_alice: Client, talk: Talk, seed: int
+) -> None:
+    wander(talk, Random(seed))
+    other = Talk(talk.session, actions.fork(talk.branch, after=talk.branch.head - 10, actor=talk.session.owner))
+    for _ in range(5):
+        other.ask("And now?")
+    for branch in (talk.branch, other.branch):
+        rows = branch_events(branch).values_list("seq", "kind", "data")
+        expected = naively([Happening(seq=seq, kind=kind, data=data) for seq, kind, data in rows])
+        found = figures(as_alice, branch.address("metrics"))
+        assert {name: found[name] for name in expected} == {
+            name: value if value is None else round(value, 4) for name, value in expected.items()
+        }
+        assert found["tokens_saved_by_decay"] > 0
+
+
+def test_evictions_and_returns_are_on_the_page(as_alice: Client, talk: Talk) -> None:
+    Session.objects.update(eviction_threshold=2)
+    slug = concluded(talk)
+    for _ in range(4):
+        ask(talk)
+    ask(talk, f"What was {slug} again?")
+    found = as_alice.get(f"{talk.branch.address('metrics')}?format=json").json()
+    assert found["evictions"] == [{"effort": slug, "turn": 3, "age": 2, "back_turn": 6}]
+    assert (found["figures"]["evictions"], found["figures"]["returns"]) == (1, 1)
+    page = as_alice.get(talk.branch.address("metrics")).content.decode()
+    assert f'<a href="{talk.branch.address_of_turn(6)}">turn 6</a>' in page
 
 
 def test_main_branch_is_the_conversation_s_address(talk: Talk) -> None:
