@@ -45,7 +45,7 @@ from .efforts import (
 )
 from .holds import accept_pin, copy_holds, dismiss_pin, pin_effort, pin_turn, suggest_pin, unpin
 from .places import Place, effort_here, here
-from .undo import undo
+from .undo import too_early, undo
 from .verdicts import judge_run, take_back_verdict
 
 __all__ = [
@@ -95,6 +95,7 @@ __all__ = [
     "suggest_pin",
     "switch_effort",
     "take_back_verdict",
+    "too_early",
     "unarchive_branch",
     "unarchive_session",
     "undo",

@@ -59,6 +59,16 @@ def undo(place: Place, seq: int) -> None:
         record(place, "effort.undone", event.data["effort"], of=seq, undone=event.kind)
 
 
+def too_early(place: Place, seq: int) -> None:
+    """An expansion ended before the person was done with it: it stands again, and that is counted."""
+    with changing(place) as branch:
+        event = of_branch(branch).filter(seq=seq, kind="effort.decayed").first()
+        if event is None:
+            raise Refused("unknown_event", "Nothing has ended by itself there.")
+        undo(place, seq)
+        record(place, "effort.too_early", event.data["effort"], of=seq)
+
+
 def of_branch(branch: Branch) -> Any:
     return Event.objects.filter(session=branch.session_id, data__branch=str(branch.pk))
 

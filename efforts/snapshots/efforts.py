@@ -22,6 +22,8 @@ LISTED_CONCLUDED = 8
 MOST_ROWS = 40
 FIRST_WORDS = 140
 LEFT_OFF = 6
+# Turns before it leaves, from which on the panel says so.
+SOON = 3
 
 
 class Standing(StrEnum):
@@ -48,7 +50,8 @@ class EffortView:
     """`tokens` is what its log adds to a prompt, `headline` the text that can stand in for it.
 
     `quiet` is how many turns there have been since the last one in which it was active; `planned_tokens` what a plan
-    has of it, where there is one.
+    has of it, where there is one. It is `evicted` where its summary, or the log that awaits one, has left the prompt;
+    else `leaves_in` so many turns that do not refer to it, its expansion first.
     """
 
     slug: str
@@ -67,6 +70,8 @@ class EffortView:
     quiet: int = 0
     planned_tokens: int | None = None
     pinned: bool = False
+    evicted: bool = False
+    leaves_in: int | None = None
 
     @property
     def is_open(self) -> bool:
@@ -80,7 +85,23 @@ class EffortView:
     def prompt_tokens(self) -> int:
         if self.planned_tokens is not None:
             return self.planned_tokens
+        if self.evicted:
+            return 0
         return self.headline_tokens if self.standing == Standing.CONCLUDED else self.tokens
+
+    @property
+    def fades(self) -> str:
+        """When it leaves the prompt by itself; empty where it stays, or has left."""
+        if self.leaves_in is None or self.pinned or self.evicted:
+            return ""
+        verb = "fades" if self.standing == Standing.EXPANDED else "leaves"
+        if not self.leaves_in:
+            return f"{verb} at the next change of effort"
+        return f"{verb} in {self.leaves_in} turn{'' if self.leaves_in == 1 else 's'}"
+
+    @property
+    def leaves_soon(self) -> bool:
+        return self.leaves_in is not None and self.leaves_in <= SOON
 
     def mentions(self, query: str) -> bool:
         return all(word in f"{self.slug} {self.name} {self.headline}".casefold() for word in query.casefold().split())
@@ -169,7 +190,18 @@ def effort_view(branch: Branch, state: EffortState, pointer: ContextPointer | No
         summary=SummaryState(state.summary),
         draft=state.draft,
         quiet=max(branch.head - max(state.active_turn, state.opened_turn), 0),
+        evicted=state.evicted_clock is not None and state.status == EffortStatus.CONCLUDED,
+        leaves_in=leaves_in(branch, state),
     )
+
+
+def leaves_in(branch: Branch, state: EffortState) -> int | None:
+    """Turns that do not refer to it, until it leaves the prompt; None for what does not leave by itself."""
+    if state.status == EffortStatus.OPEN:
+        return None
+    session = branch.session
+    threshold = session.eviction_threshold if state.expanded_turn is None else session.decay_threshold
+    return max(state.referenced_clock + threshold - branch.clock, 0)
 
 
 def standing_of(branch: Branch, state: EffortState, pointer: ContextPointer | None) -> Standing:

@@ -15,6 +15,8 @@ from efforts.timelines import branch_events
 from .holds import rows_of
 
 Asks = Literal["", "summary", "retry", "conclude", "rule"]
+AGED = "effort.decayed"
+TOO_EARLY = "effort.too_early"
 
 # Each changes where an effort stands, so that it is the last word about it until the next one.
 MOVES = {
@@ -24,13 +26,14 @@ MOVES = {
     "effort.switched": "active",
     "effort.expanded": "expanded",
     "effort.collapsed": "summary",
+    "effort.decayed": "summary",
 }
 REDIRECTS = ("effort.opened", "effort.concluded", "effort.reopened", "effort.switched")
 OFFERED = "effort.offered"
 SUGGESTED = "constraint.suggested"
 OF_RULES = (SUGGESTED, "constraint.set", "constraint.edited", "constraint.revoked")
 OF_HOLDS = ("hold.ended", "hold.granted")
-READ = (*MOVES, OFFERED, "effort.summarised", "effort.undone", *OF_RULES, *OF_HOLDS)
+READ = (*MOVES, OFFERED, TOO_EARLY, "effort.summarised", "effort.undone", *OF_RULES, *OF_HOLDS)
 WRITTEN_SOON = (SummaryState.DUE, SummaryState.DRAFTING)
 
 
@@ -49,6 +52,11 @@ class NoticeView:
     taken_back: bool = False
     rule: int = 0
     hold: int = 0
+
+    @property
+    def aged(self) -> bool:
+        """Nobody did it: it happened because nothing referred to the effort any more."""
+        return self.kind == AGED
 
     @property
     def about(self) -> str:
@@ -226,7 +234,7 @@ def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
 
 
 def is_automatic(data: Mapping[str, Any]) -> bool:
-    return data.get("via") == "model" or data.get("why") == "work_session"
+    return data.get("via") in ("model", "age") or data.get("why") == "work_session"
 
 
 def without_dashes(notice: str) -> str:

@@ -13,7 +13,7 @@ from efforts.domain.lifecycle import EffortStatus, PointerState
 from efforts.domain.passages import PASSAGE_WORDS
 from efforts.domain.policy import MIN_KEYWORD_OVERLAP
 from efforts.domain.salience import is_common, keywords_of, mentioned, shared
-from efforts.domain.terms import terms_of
+from efforts.domain.terms import spelled, terms_of
 from efforts.models import Branch, ContextPointer, Effort, EffortState, EffortWord, Frequency
 
 # Characters of a text that are read, at its beginning and at its end: a pasted log refers to nothing.
@@ -114,3 +114,33 @@ def pointers_of(branch: Branch, efforts: Collection[int]) -> QuerySet[ContextPoi
     concluded = EffortState.objects.filter(branch=branch, status=EffortStatus.CONCLUDED, effort__in=efforts)
     active = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE)
     return active.filter(effort__in=concluded.values("effort")).select_related("effort")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keyword:
+    """A word of a headline as it is spelled there; one that is said too often elsewhere tells nothing."""
+
+    word: str
+    is_common: bool
+
+
+def keywords_here(branch: Branch, pointer: ContextPointer) -> list[Keyword]:
+    """What of a headline counts as a reference now, as far as the number of its words goes."""
+    typed = spelled(pointer.text)
+    words = sorted(keywords_of(pointer.text))
+    headlines = headlines_with(branch, {*words, ALL})
+    passages = passages_with(branch, {*words, ALL})
+    rows = words_here(branch, {*words, ALL}, of_name=False).filter(effort=pointer.effort)
+    own = dict(rows.values_list("word", "passages"))
+    return [
+        Keyword(
+            word=typed.get(word, word),
+            is_common=is_common(
+                elsewhere=passages.get(word, 0) - own.get(word, 0),
+                passages=passages.get(ALL, 0) - own.get(ALL, 0),
+                headlines=headlines.get(word, 0),
+                efforts=headlines.get(ALL, 0),
+            ),
+        )
+        for word in words
+    ]

@@ -98,6 +98,12 @@ def undo(request: OwnRequest, branch: Branch, seq: int) -> Mapping[str, Any]:
 
 
 @command
+def too_early(request: OwnRequest, branch: Branch, seq: int) -> Mapping[str, Any]:
+    actions.too_early(place(request, branch), seq)
+    return {"undone": seq}
+
+
+@command
 def work_session(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
     return {"collapsed": actions.new_work_session(place(request, branch))}
 

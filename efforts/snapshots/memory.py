@@ -1,0 +1,170 @@
+"""The three tiers of memory, and what keeps one effort in the first of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Count, Sum
+
+from efforts.domain.lifecycle import PointerState
+from efforts.models import Branch, ContextPointer, Event, Message
+from efforts.timelines import branch_events, branch_turns
+
+from .efforts import EffortsView, EffortView, Standing, effort_views
+from .plans import PlanView
+from .references import Keyword, keywords_here
+
+# Of what referred to an effort, the latest are shown; of what left and came back, in all the conversation.
+MOST = 8
+LATEST = 12
+REFERENCED = "effort.referenced"
+HOW = {
+    "name": "called it by its name",
+    "keywords": "has words of its summary",
+    "read": "read it",
+    "search": "found it by a search",
+}
+WHO = {"user": "Your message", "assistant": "The reply", "tool": "The model"}
+MOVES = {
+    "effort.concluded": "Concluded: its summary took the place of its log",
+    "effort.reopened": "Reopened: its log is in the prompt",
+    "effort.expanded": "Expanded: its log came back",
+    "effort.collapsed": "Collapsed: its summary stands again",
+    "effort.decayed": "Collapsed by itself: nothing referred to it",
+    "effort.evicted": "Left the prompt: nothing referred to it",
+    "effort.undone": "Taken back",
+}
+RETURNED = "Came back: something referred to it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceView:
+    turn: int
+    who: str
+    how: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoveView:
+    turn: int
+    text: str
+    effort: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortMemory:
+    """`unreferenced`: completed turns since the last reference; the newest of both lists first."""
+
+    effort: EffortView
+    unreferenced: int
+    keywords: tuple[Keyword, ...]
+    references: tuple[ReferenceView, ...]
+    moves: tuple[MoveView, ...]
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        return tuple(one.word for one in self.keywords if not one.is_common)
+
+    @property
+    def common(self) -> tuple[str, ...]:
+        return tuple(one.word for one in self.keywords if one.is_common)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawLog:
+    turns: int
+    messages: int
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryView:
+    """`moved`: how often, by the kind of the event."""
+
+    plan: PlanView
+    efforts: EffortsView
+    raw: RawLog
+    moves: tuple[MoveView, ...]
+    moved: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.efforts.rows if not row.evicted and row.standing != Standing.CONCLUDED)
+
+    @property
+    def summaries(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.efforts.concluded if not row.evicted)
+
+    @property
+    def evicted(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.efforts.rows if row.evicted)
+
+    @property
+    def concluded(self) -> int:
+        return sum(not row.is_open for row in self.efforts.rows)
+
+    @property
+    def manifest_tokens(self) -> int:
+        return sum(row.headline_tokens for row in self.efforts.rows)
+
+
+def effort_memory(branch: Branch, slug: str) -> EffortMemory | None:
+    effort = next((row for row in effort_views(branch) if row.slug == slug), None)
+    if effort is None:
+        return None
+    events = branch_events(branch).filter(data__effort=slug)
+    state = branch.effort_states.get(effort__slug=slug)
+    standing = ContextPointer.objects.filter(branch=branch, effort=state.effort_id, state=PointerState.ACTIVE).first()
+    references = events.filter(kind=REFERENCED).order_by("-seq")[:MOST]
+    return EffortMemory(
+        effort=effort,
+        unreferenced=max(branch.clock - state.referenced_clock, 0),
+        keywords=tuple(keywords_here(branch, standing)) if standing else (),
+        references=tuple(reference_view(row.data) for row in references),
+        moves=moves_of(list(events.filter(kind__in=[*MOVES, REFERENCED]).order_by("seq")))[:MOST],
+    )
+
+
+def reference_view(data: dict[str, Any]) -> ReferenceView:
+    return ReferenceView(
+        turn=data["turn"], who=WHO[data["by"]], how=HOW[data["how"]], words=tuple(data.get("words", ()))
+    )
+
+
+def moves_of(rows: list[Event]) -> tuple[MoveView, ...]:
+    """What left the prompt and what came back, the newest first; of references those that brought something back."""
+    out: set[str] = set()
+    moves = []
+    for row in rows:
+        slug = row.data["effort"]
+        text = RETURNED if row.kind == REFERENCED and slug in out else MOVES.get(row.kind, "")
+        out = out | {slug} if row.kind == "effort.evicted" else out - {slug}
+        if text:
+            moves.append(MoveView(turn=row.data["turn"], text=text, effort=slug))
+    return tuple(reversed(moves))
+
+
+def memory_view(branch: Branch, plan: PlanView) -> MemoryView:
+    """`plan`: of the next call."""
+    rows = list(branch_events(branch).filter(kind__in=[*MOVES, REFERENCED]).exclude(data__effort=None))
+    moves = moves_of(rows)
+    moved = Counter(row.kind.partition(".")[2] for row in rows if row.kind != REFERENCED)
+    moved["returned"] = sum(move.text == RETURNED for move in moves)
+    views = effort_views(branch)
+    return MemoryView(
+        plan=plan,
+        efforts=EffortsView(rows=views, total=len(views)),
+        raw=raw_log(branch),
+        moves=moves[:LATEST],
+        moved=dict(moved),
+    )
+
+
+def raw_log(branch: Branch) -> RawLog:
+    turns = branch_turns(branch)
+    sums = turns.aggregate(turns=Count("id"), tokens=Sum("tokens", default=0))
+    messages = Message.objects.filter(session=branch.session_id, turn__in=turns.values("pk")).count()
+    return RawLog(turns=sums["turns"], messages=messages, tokens=sums["tokens"])

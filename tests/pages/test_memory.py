@@ -1,0 +1,140 @@
+"""The three tiers on their page, what keeps an effort in the first of them, and the notice of one that faded."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from efforts import actions
+from efforts.models import Session
+from efforts.scenes import Exchange, concludes, opens, play
+from efforts.snapshots import main_branch
+
+pytestmark = pytest.mark.django_db
+
+WEATHER = Exchange(user="Will it rain on Sunday?", reply="Nobody knows.")
+WORK = (
+    Exchange(
+        user="Users see 401 errors: no refresh token was ever requested.",
+        reply="Then request a refresh token at sign-in, and the 401 goes.",
+        acts=(opens("Auth bug"),),
+    ),
+    Exchange(user="Done, it is fixed.", reply="Concluded.", acts=(concludes(),)),
+)
+
+
+@pytest.fixture
+def session(alice: User) -> Session:
+    session = actions.create_session(alice)
+    play(session, WORK)
+    return session
+
+
+def text_of(page: str) -> str:
+    """The words on the page, one space between them."""
+    page = re.sub(r"<(script|style|title).*?</\1>", " ", page, flags=re.DOTALL)
+    words = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+    return re.sub(r" ([,.;:])", r"\1", words)
+
+
+def part(client: Client, session: Session, address: str) -> str:
+    answer = client.get(f"/s/{session.pk}/{address}", headers={"hx-request": "true"})
+    assert answer.status_code == 200
+    return text_of(answer.content.decode())
+
+
+def expand(session: Session) -> None:
+    actions.expand_effort(actions.here(session, actor=session.owner), "auth-bug")
+
+
+def test_the_panel_says_when_an_expansion_fades(as_alice: Client, session: Session) -> None:
+    expand(session)
+    said = []
+    for _ in range(3):
+        said.append(part(as_alice, session, "efforts/"))
+        play(session, [WEATHER])
+    assert ["fades in 3 turns" in said[0], "fades in 2 turns" in said[1], "fades in 1 turn" in said[2]] == [True] * 3
+    assert "fades" not in part(as_alice, session, "efforts/")
+
+
+def test_a_faded_expansion_is_noted_and_comes_back_with_one_click(as_alice: Client, session: Session) -> None:
+    expand(session)
+    play(session, [WEATHER] * 3)
+    noted = part(as_alice, session, "turns/5/")
+    assert "Auto-collapsed effort: auth-bug (inactive for 3 turns)" in noted
+    assert all(word in noted for word in ("Expand again", "Too early", "Why?"))
+    decayed = session.events.get(kind="effort.decayed")
+    assert as_alice.post(f"/s/{session.pk}/efforts/undo/{decayed.seq}/").status_code == 200
+    assert main_branch(session).effort_states.get().expanded_turn == 5
+    assert not session.events.filter(kind="effort.too_early").exists()
+    assert "taken back" in part(as_alice, session, "turns/5/")
+
+
+def test_too_early_expands_it_again_and_is_counted_apart(as_alice: Client, session: Session) -> None:
+    expand(session)
+    play(session, [WEATHER] * 3)
+    decayed = session.events.get(kind="effort.decayed")
+    answer = as_alice.post(f"/s/{session.pk}/efforts/too-early/{decayed.seq}/", headers={"accept": "application/json"})
+    assert answer.status_code == 200
+    assert main_branch(session).effort_states.get().expanded_turn == 5
+    assert session.events.get(kind="effort.too_early").data["of"] == decayed.seq
+    again = as_alice.post(f"/s/{session.pk}/efforts/too-early/{decayed.seq}/", headers={"accept": "application/json"})
+    assert again.status_code == 409
+
+
+def test_why_says_what_was_looked_for_and_what_was_found(as_alice: Client, session: Session) -> None:
+    play(session, [WEATHER, Exchange(user="And the auth-bug?", reply="Fixed."), WEATHER])
+    why = part(as_alice, session, "efforts/auth-bug/memory/")
+    assert "It leaves in 19 turns unless somebody refers to it" in why
+    assert "Auth bug or the id auth-bug, in any spelling" in why
+    assert "Turn 4 · Your message called it by its name: auth-bug" in why
+    for word in ("401", "refresh", "token"):
+        assert word in why
+
+
+def test_what_left_says_why_and_what_brings_it_back(as_alice: Client, session: Session) -> None:
+    play(session, [WEATHER] * 20)
+    why = part(as_alice, session, "efforts/auth-bug/memory/")
+    assert "Its summary has left the prompt: nothing has referred to it for 20 turns, and after 20 it leaves." in why
+    assert "a mention, a search or Expand brings it back" in why
+    assert "Turn 22 · Left the prompt: nothing referred to it" in why
+    panel = part(as_alice, session, "efforts/")
+    assert "not in the prompt" in panel
+    assert "Left the prompt: nothing referred to it for 20 turns." in panel
+
+
+def test_the_page_shows_what_is_where_and_how_it_moved(as_alice: Client, session: Session) -> None:
+    play(session, [Exchange(user="Plan a party.", reply="When?", acts=(opens("Party"),)), *[WEATHER] * 19])
+    page = text_of(as_alice.get(f"/s/{session.pk}/memory/").content.decode())
+    assert "1 concluded effort, " in page
+    assert "0 in the prompt, 1 only found by search" in page
+    assert "Party" in page
+    assert "Turns 22" in page
+    assert "Messages 44" in page
+    assert "0 expanded, 0 collapsed by themselves, 1 left the prompt, 0 came back." in page
+    play(session, [Exchange(user="How was it with the auth bug?", reply="Fixed.")])
+    page = text_of(as_alice.get(f"/s/{session.pk}/memory/").content.decode())
+    assert "1 in the prompt, 0 only found by search" in page
+    assert "1 came back." in page
+    assert "Came back: something referred to it" in page
+
+
+def test_an_empty_conversation_says_what_will_stand_there(as_alice: Client, alice: User) -> None:
+    page = text_of(as_alice.get(f"/s/{actions.create_session(alice).pk}/memory/").content.decode())
+    assert "No effort is concluded yet." in page
+    assert "Nothing yet." in page
+
+
+def test_a_stranger_finds_nothing(client: Client, bob: User, session: Session) -> None:
+    client.force_login(bob)
+    assert client.get(f"/s/{session.pk}/memory/").status_code == 404
+    assert client.get(f"/s/{session.pk}/efforts/auth-bug/memory/").status_code == 404
+    assert client.post(f"/s/{session.pk}/efforts/too-early/1/").status_code == 404
+
+
+def test_an_effort_that_is_not_there_is_a_404(as_alice: Client, session: Session) -> None:
+    assert as_alice.get(f"/s/{session.pk}/efforts/nothing/memory/").status_code == 404
