@@ -23,6 +23,10 @@ UNTIL = {
 ONE = {HoldScope.TURNS: "for 1 turn", HoldScope.UNREFERENCED: "until 1 turn does not mention it"}
 
 
+def turns_said(turns: int) -> str:
+    return f"{turns} turn{'' if turns == 1 else 's'}"
+
+
 def until(scope: HoldScope, turns: int, within: str) -> str:
     """How long, as people read it."""
     text = ONE.get(scope, UNTIL[scope]) if turns == 1 else UNTIL[scope]

@@ -9,11 +9,12 @@ from enum import StrEnum
 
 from django.db.models import Q
 
+from efforts.domain.holds import turns_said
 from efforts.domain.lifecycle import EffortStatus, HoldState, PointerState, SummaryState
 from efforts.domain.policy import QUIET_TURNS
 from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
 
-from .holds import rows_of
+from .holds import leaves_in, rows_of
 from .plans import PlanView
 
 # Of those concluded, the newest are listed at once and the others folded.
@@ -97,7 +98,7 @@ class EffortView:
         verb = "fades" if self.standing == Standing.EXPANDED else "leaves"
         if not self.leaves_in:
             return f"{verb} at the next change of effort"
-        return f"{verb} in {self.leaves_in} turn{'' if self.leaves_in == 1 else 's'}"
+        return f"{verb} in {turns_said(self.leaves_in)}"
 
     @property
     def leaves_soon(self) -> bool:
@@ -193,15 +194,6 @@ def effort_view(branch: Branch, state: EffortState, pointer: ContextPointer | No
         evicted=state.evicted_clock is not None and state.status == EffortStatus.CONCLUDED,
         leaves_in=leaves_in(branch, state),
     )
-
-
-def leaves_in(branch: Branch, state: EffortState) -> int | None:
-    """Turns that do not refer to it, until it leaves the prompt; None for what does not leave by itself."""
-    if state.status == EffortStatus.OPEN:
-        return None
-    session = branch.session
-    threshold = session.eviction_threshold if state.expanded_turn is None else session.decay_threshold
-    return max(state.referenced_clock + threshold - branch.clock, 0)
 
 
 def standing_of(branch: Branch, state: EffortState, pointer: ContextPointer | None) -> Standing:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import QuerySet
 
 from efforts.domain.conversation import Hold as Held
-from efforts.domain.holds import until
+from efforts.domain.holds import turns_said, until
 from efforts.domain.items import YOUR_MESSAGE
-from efforts.domain.lifecycle import HoldKind, HoldScope, HoldState
+from efforts.domain.lifecycle import EffortStatus, HoldKind, HoldScope, HoldState
 from efforts.domain.pins import TURN
 from efforts.domain.policy import STICKY_SHARE
 from efforts.domain.reasons import Reason
@@ -122,9 +122,14 @@ def holds_view(branch: Branch, plan: PlanView | None = None) -> HoldsView:
     if plan is None:
         return HoldsView(standing=standing_holds(branch), suggested=suggested)
     expanded = EffortState.objects.filter(branch=branch, expanded_turn__isnull=False).select_related("effort")
+    standing = list(rows_of(branch, HoldState.STANDING))
+    pinned = {row.effort_id for row in standing}
     return HoldsView(
-        standing=tuple(standing_view(row, branch, plan) for row in rows_of(branch, HoldState.STANDING)),
-        expansions=tuple(expansion_view(state, branch, plan) for state in expanded.order_by("expanded_turn", "pk")),
+        standing=tuple(standing_view(row, branch, plan) for row in standing),
+        expansions=tuple(
+            expansion_view(state, branch, plan, pinned=state.effort_id in pinned)
+            for state in expanded.order_by("expanded_turn", "pk")
+        ),
         suggested=suggested,
         cap=int(plan.budget * STICKY_SHARE),
     )
@@ -165,12 +170,22 @@ def standing_view(row: Hold, branch: Branch, plan: PlanView) -> HoldView:
     return hold_view(row, age=age, where=IN_PLACE if in_place else NOT_NOW, fits=in_place)
 
 
-def expansion_view(state: EffortState, branch: Branch, plan: PlanView) -> HoldView:
+def leaves_in(branch: Branch, state: EffortState) -> int | None:
+    """Turns that do not refer to it, until it leaves the prompt; None for what does not leave by itself."""
+    if state.status == EffortStatus.OPEN:
+        return None
+    session = branch.session
+    threshold = session.eviction_threshold if state.expanded_turn is None else session.decay_threshold
+    return max(state.referenced_clock + threshold - branch.clock, 0)
+
+
+def expansion_view(state: EffortState, branch: Branch, plan: PlanView, *, pinned: bool) -> HoldView:
+    more = turns_said(leaves_in(branch, state) or 0)
     return HoldView(
         id=0,
         turn=None,
         effort=state.effort.slug,
-        until="until it is collapsed",
+        until="while it is pinned" if pinned else f"for {more} more without a mention",
         age=max(branch.head - (state.expanded_turn or 0), 0),
         tokens=plan.tokens_of(state.effort.slug),
         where=BY_ITS_TURNS,

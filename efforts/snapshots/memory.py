@@ -12,7 +12,7 @@ from efforts.domain.lifecycle import PointerState
 from efforts.models import Branch, ContextPointer, Event, Message
 from efforts.timelines import branch_events, branch_turns
 
-from .efforts import EffortsView, EffortView, Standing, effort_views
+from .efforts import EffortsView, EffortView, Standing, effort_views, efforts_view
 from .plans import PlanView
 from .references import Keyword, keywords_here
 
@@ -153,10 +153,9 @@ def memory_view(branch: Branch, plan: PlanView) -> MemoryView:
     moves = moves_of(rows)
     moved = Counter(row.kind.partition(".")[2] for row in rows if row.kind != REFERENCED)
     moved["returned"] = sum(move.text == RETURNED for move in moves)
-    views = effort_views(branch)
     return MemoryView(
         plan=plan,
-        efforts=EffortsView(rows=views, total=len(views)),
+        efforts=efforts_view(branch, plan=plan),
         raw=raw_log(branch),
         moves=moves[:LATEST],
         moved=dict(moved),

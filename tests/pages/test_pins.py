@@ -90,7 +90,7 @@ def test_the_pins_are_listed_with_age_tokens_how_long_and_where_they_stand(
     panel = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", part(context(as_alice, address), "pins-title")))
     assert "Pinned until 3 turns do not mention it, 1 turn ago. In the notes at the head of the prompt." in panel
     assert "Pinned for good, 1 turn ago." in panel
-    assert "Expanded until it is collapsed, 1 turn ago. Shown by its turns." in panel
+    assert "Expanded for 2 turns more without a mention, 1 turn ago. Shown by its turns." in panel
     assert panel.count("Unpin") == 2
 
 
