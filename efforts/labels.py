@@ -5,11 +5,10 @@ Every function belongs inside the transaction of a caller that holds the lock of
 
 from __future__ import annotations
 
-import re
-
 from django.db.models import Count, Sum
 
 from efforts.domain.lifecycle import EffortStatus
+from efforts.domain.salience import mentioned
 from efforts.models import Branch, Effort, EffortState, Turn, TurnLabel
 
 STRENGTH = [str(by) for by in TurnLabel.By]
@@ -69,16 +68,8 @@ def recount(branch: Branch, effort: Effort) -> None:
 
 def meant(branch: Branch, text: str) -> str | None:
     """Id of the open effort that `text` names, else of the active one."""
-    spoken = f" {words_of(text)} "
     states = EffortState.objects.filter(branch=branch, status=EffortStatus.OPEN).select_related("effort")
     active = next((state.effort.slug for state in states if state.effort_id == branch.active_effort_id), None)
-    spoken_of = [state.effort.slug for state in states if is_named(state.effort, spoken)]
-    return active if active in spoken_of else next(iter(spoken_of), active)
-
-
-def is_named(effort: Effort, spoken: str) -> bool:
-    return any(f" {words_of(name)} " in spoken for name in (effort.slug, effort.name) if words_of(name))
-
-
-def words_of(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
+    efforts = [state.effort for state in states]
+    named = [effort.slug for effort in efforts if mentioned((effort.slug, effort.name), text)]
+    return active if active in named else next(iter(named), active)
