@@ -161,11 +161,21 @@ class SessionSettingsForm(forms.Form):
     ambient_window = forms.IntegerField(
         label="Window, turns", min_value=0, help_text="How many turns outside any effort stay in the prompt."
     )
+    decay_threshold = forms.IntegerField(
+        label="Expansions fade after, turns",
+        min_value=1,
+        help_text="Turns that do not refer to an expanded effort, until its summary stands again.",
+    )
+    eviction_threshold = forms.IntegerField(
+        label="Summaries leave after, turns",
+        min_value=1,
+        help_text="Turns that do not refer to a concluded effort, until it is found by search only.",
+    )
     prefer_cache = forms.BooleanField(
         label="Prefer the cache",
         required=False,
-        help_text="Turns leave a full window in blocks, 10 down to 6: prompts keep their beginning, so that replies "
-        "begin sooner and cost less. The model sees a few turns less.",
+        help_text="Summaries leave with the next change of effort, and turns leave a full window in blocks, 10 down to "
+        "6: prompts keep their beginning, so that replies begin sooner and cost less. The model sees a few turns less.",
     )
     context_mode = forms.ChoiceField(
         label="Context mode",
@@ -182,6 +192,8 @@ class SessionSettingsForm(forms.Form):
             "model": "" if session.model == BUILTIN_MODEL else session.model,
             "budget": session.budget,
             "ambient_window": session.ambient_window,
+            "decay_threshold": session.decay_threshold,
+            "eviction_threshold": session.eviction_threshold,
             "prefer_cache": session.prefer_cache,
             "context_mode": session.context_mode,
             "quiet_notices": session.quiet_notices,
@@ -199,6 +211,8 @@ class SessionSettingsForm(forms.Form):
             "model": typed or option.model,
             "budget": self.cleaned_data["budget"],
             "ambient_window": self.cleaned_data["ambient_window"],
+            "decay_threshold": self.cleaned_data["decay_threshold"],
+            "eviction_threshold": self.cleaned_data["eviction_threshold"],
             "prefer_cache": self.cleaned_data["prefer_cache"],
             "context_mode": self.cleaned_data["context_mode"],
             "quiet_notices": self.cleaned_data["quiet_notices"],

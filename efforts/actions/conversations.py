@@ -17,7 +17,7 @@ from efforts.connections import defaults_for
 from efforts.domain.budget import SMALLEST_BUDGET
 from efforts.domain.conversation import MESSAGE_OVERHEAD
 from efforts.domain.lifecycle import RETRYABLE, RunState
-from efforts.domain.policy import WORK_SESSION_HOURS, ContextMode
+from efforts.domain.policy import DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, WORK_SESSION_HOURS, ContextMode
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Endpoint, Message, Run, Session, Turn
@@ -260,6 +260,8 @@ def settings_of(session: Session) -> dict[str, Any]:
         "model": session.model,
         "budget": session.budget,
         "ambient_window": session.ambient_window,
+        "decay_threshold": session.decay_threshold,
+        "eviction_threshold": session.eviction_threshold,
         "quiet_notices": session.quiet_notices,
         "prefer_cache": session.prefer_cache,
         "context_mode": session.context_mode,
@@ -274,12 +276,16 @@ def configure_session(
     model: str,
     budget: int,
     ambient_window: int,
+    decay_threshold: int = DECAY_THRESHOLD,
+    eviction_threshold: int = SUMMARY_EVICTION_THRESHOLD,
     quiet_notices: bool = False,
     prefer_cache: bool = False,
     context_mode: str = ContextMode.LIGHT,
 ) -> Session:
     check_range("budget", "The budget", budget, SMALLEST_BUDGET, LARGEST_BUDGET)
     check_range("ambient_window", "The window", ambient_window, 0, LARGEST_WINDOW)
+    check_range("decay_threshold", "The turns until an expansion fades", decay_threshold, 1, LARGEST_WINDOW)
+    check_range("eviction_threshold", "The turns until a summary leaves", eviction_threshold, 1, LARGEST_WINDOW)
     if context_mode not in list(ContextMode):
         raise Refused("context_mode", "The context mode is Off, Light or Heavy.")
     # A form offers only one's own models, but not every caller is a form.
@@ -290,6 +296,8 @@ def configure_session(
             "model": model,
             "budget": budget,
             "ambient_window": ambient_window,
+            "decay_threshold": decay_threshold,
+            "eviction_threshold": eviction_threshold,
             "quiet_notices": quiet_notices,
             "prefer_cache": prefer_cache,
             "context_mode": str(context_mode),

@@ -31,6 +31,7 @@ NAMES = {
     "epoch": "efforts",
     "headlines": "summaries",
     "unlisted": "summaries",
+    "evicted": "summaries",
     "params": "settings",
     "budget": "settings",
     "ambient_window": "settings",

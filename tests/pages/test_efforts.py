@@ -473,7 +473,15 @@ def test_the_quiet_setting_folds_notes_but_not_questions(as_alice: Client, work:
     work.open("perf fix")
     slug = work.open("auth bug")
     work.note("effort.offered", slug, why="resolved")
-    form = {"endpoint": "", "budget": "16000", "ambient_window": "10", "context_mode": "light", "quiet_notices": "on"}
+    form = {
+        "endpoint": "",
+        "budget": "16000",
+        "ambient_window": "10",
+        "decay_threshold": "3",
+        "eviction_threshold": "20",
+        "context_mode": "light",
+        "quiet_notices": "on",
+    }
     form["endpoint"] = initial_endpoint(as_alice, address)
     assert as_alice.post(address("settings/"), form, headers=HTMX).status_code == 204
     part = shown(as_alice, address("turns/1/"))

@@ -15,7 +15,15 @@ from efforts.snapshots.planning import chosen_settings
 from .conftest import HTMX
 
 Address = Callable[..., str]
-SETTINGS = {"endpoint": "default", "model": "", "budget": "8000", "ambient_window": "6", "context_mode": "light"}
+SETTINGS = {
+    "endpoint": "default",
+    "model": "",
+    "budget": "8000",
+    "ambient_window": "6",
+    "decay_threshold": "2",
+    "eviction_threshold": "9",
+    "context_mode": "light",
+}
 
 
 def test_the_list_holds_ones_own_conversations(as_alice: Client, alice: User, bob: User) -> None:
@@ -104,6 +112,7 @@ def test_model_and_budget_are_set(as_alice: Client, alice: User, session: Sessio
     assert answer.status_code == 204
     assert session.endpoint == endpoint
     assert (session.budget, session.ambient_window) == (8000, 6)
+    assert (session.decay_threshold, session.eviction_threshold) == (2, 9)
     assert "small · Local" in as_alice.get(address()).content.decode()
 
 
@@ -113,6 +122,8 @@ def test_model_and_budget_are_set(as_alice: Client, alice: User, session: Sessio
         {"budget": "3999"},
         {"budget": "many"},
         {"ambient_window": "-1"},
+        {"decay_threshold": "0"},
+        {"eviction_threshold": "soon"},
         {"endpoint": "endpoint:99"},
         {"budget": ""},
         {"context_mode": "full"},
