@@ -17,9 +17,11 @@ SERVERS := DATABASE_URL=$${DATABASE_URL:-postgres://postgres@127.0.0.1:5432/post
 COMPILE := uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url
 # Pure rules, and processes that bring a database of their own: the same with servers as without, so run once.
-SERVERLESS := $(addprefix --ignore=tests/,planner llm browser replaying server/test_killing.py server/test_reconnecting.py \
-	server/test_stopping.py)
-NO_SERVERS := env -u DATABASE_URL -u REDIS_URL
+SERVERLESS := $(addprefix --ignore=tests/,planner llm browser replaying fakes efforts/test_detection.py house/test_commands.py \
+	house/test_serve.py house/test_settings.py server/test_killing.py server/test_reconnecting.py server/test_stopping.py)
+# Tests start dozens of processes: where they may not keep what they compiled, each compiles all of it.
+COMPILED := env -u PYTHONDONTWRITEBYTECODE
+NO_SERVERS := $(COMPILED) -u DATABASE_URL -u REDIS_URL
 
 .PHONY: setup run test test-servers check format bench talk lock servers
 
@@ -54,7 +56,7 @@ test-servers: setup
 		psycopg.connect(os.environ[\"DATABASE_URL\"], connect_timeout=5).close(); \
 		redis.Redis.from_url(os.environ[\"REDIS_URL\"], socket_timeout=5).ping()"' \
 		|| { echo "PostgreSQL or Redis cannot be reached: make servers" >&2; exit 1; }
-	$(SERVERS) $(BIN)/pytest -n 2 -m "not slow" $(SERVERLESS) $(ARGS)
+	$(SERVERS) $(COMPILED) $(BIN)/pytest -n 2 -m "not slow" $(SERVERLESS) $(ARGS)
 
 check: setup
 	$(BIN)/ruff format --check .

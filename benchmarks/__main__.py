@@ -17,6 +17,9 @@ def main() -> None:
     parser.add_argument("--streams", type=int, nargs="*", default=[1, 100], help="how many paced streams at once")
     parser.add_argument("--only", choices=["sockets", "growth", "search"], help="one part of it")
     parser.add_argument("--messages", type=int, default=1_000_000, help="stored messages that one session is among")
+    parser.add_argument(
+        "--kept", default="", help="a database of searches to use again: a file, or on PostgreSQL a name"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         # Before Django reads its settings: a measurement must not touch the installation's own database.
@@ -26,7 +29,7 @@ def main() -> None:
         if arguments.only in (None, "growth"):
             found["growth"] = grown(arguments.messages)
         if arguments.only in (None, "search"):
-            found["search"] = searched(arguments.messages)
+            found["search"] = searched(arguments.messages, arguments.kept)
         if arguments.only in (None, "sockets"):
             found |= measured(arguments.streams)
         print(json.dumps(found, indent=2))
@@ -43,10 +46,10 @@ def grown(messages: int) -> dict[str, Any]:
         return growth(User.objects.create_user("bench"), messages)
 
 
-def searched(messages: int) -> dict[str, Any]:
+def searched(messages: int, kept: str) -> dict[str, Any]:
     from benchmarks.search import search
 
-    return search(messages)
+    return search(messages, kept)
 
 
 def measured(streams: list[int]) -> dict[str, Any]:

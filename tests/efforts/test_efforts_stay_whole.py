@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from random import Random
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count, Sum
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -33,7 +34,7 @@ from efforts.recording import COMPLETED, STOPPED, Ending, Lease
 from efforts.snapshots.courses import course_at
 from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
 from tests.efforts.talk import Talk
-from tests.machines import assert_whole
+from tests.machines import Writes, assert_whole
 
 FAILED = Ending(state=RunState.FAILED, code="broken_stream", text="The stream broke.")
 NAMES = ["Bug", "Bug ", "bugs", "Vacation", "../../evil", "日本旅行", "תיקון הבאג", "\u202eabc", "", "...", "x" * 300]
@@ -68,8 +69,9 @@ class Efforts(RuleBasedStateMachine):
     def begin(self, seed: int) -> None:
         # One number decides all: Hypothesis' own choices are often the smallest, and then little happens.
         self.chance = Random(seed)
-        self.stage = transaction.atomic()
-        self.stage.__enter__()
+        self.stage, self.writes = ExitStack(), Writes()
+        self.stage.enter_context(transaction.atomic())
+        self.stage.enter_context(connection.execute_wrapper(self.writes))
         self.session = actions.create_session(User.objects.create_user("alice"))
         main = Branch.objects.get(session=self.session)
         fork = actions.fork(main, after=0, actor=self.session.owner)
@@ -83,7 +85,7 @@ class Efforts(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "stage"):
             transaction.set_rollback(True)
-            self.stage.__exit__(None, None, None)
+            self.stage.close()
 
     @rule()
     def happens(self) -> None:
@@ -253,7 +255,7 @@ class Efforts(RuleBasedStateMachine):
 
     @invariant()
     def whole(self) -> None:
-        if not hasattr(self, "talks"):
+        if not hasattr(self, "talks") or not self.writes.any():
             return
         for where, talk in enumerate(self.talks):
             if where not in self.running:

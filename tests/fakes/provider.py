@@ -111,7 +111,7 @@ class FakeProvider:
         self.closing = threading.Event()
         self._changed = threading.Condition()
         self._server = _Server(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     @property
     def url(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 
 from efforts import actions, recording
 from efforts.domain.lifecycle import RunState
@@ -63,7 +64,7 @@ class Command(BaseCommand):
             raise CommandError("Where is that model? Name its endpoint with --base-url.")
         # Nobody watches the text coming.
         settings.CCM_BUILTIN_PACE = 0.0
-        with scratch_database():
+        with scratch_database(durable=False):
             outcomes = asyncio.run(self.measure(cases, options))
         found = summary(outcomes, options["model"], options["runs"])
         self.stdout.write(json.dumps(found) if options["json"] else "\n".join(table(found)))
@@ -99,6 +100,7 @@ async def outcome(case: Case, owner: User, endpoint: Endpoint | None, model: str
     return await read(judge, case, branch, before, turn)
 
 
+@transaction.atomic
 def prepare(case: Case, owner: User, endpoint: Endpoint | None, model: str) -> tuple[Branch, Standing, Turn]:
     session = actions.create_session(owner, title=case.id)
     session.endpoint, session.model = endpoint, "" if endpoint else model
