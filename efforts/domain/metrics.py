@@ -219,7 +219,12 @@ def saving(part: float | None, whole: float | None) -> float | None:
 
 
 def spread(name: str, values: Sequence[int]) -> dict[str, float | None]:
-    return {name: last(values), f"{name}_mean": mean(values), f"{name}_peak": max(values, default=None)}
+    return {
+        name: last(values),
+        f"{name}_mean": mean(values),
+        f"{name}_peak": max(values, default=None),
+        f"{name}_all": sum(values),
+    }
 
 
 def measure(events: Iterable[Happening], sent: Iterable[Sent] = ()) -> Metrics:

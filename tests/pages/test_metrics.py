@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from random import Random
 from typing import Any
@@ -21,9 +22,11 @@ from efforts.errors import Refused
 from efforts.models import Branch, ContextPlan, Run, Session
 from efforts.recording import COMPLETED, Ending
 from efforts.snapshots import all_metrics, branch_metrics, main_branch, metrics_view, read_run
+from efforts.snapshots.figures import HOW
 from efforts.timelines import branch_events
 from tests.efforts.talk import Talk
 from tests.efforts.test_metrics import naively
+from tests.house.process import ROOT
 
 LONG = "The token of the login expires after an hour because the clock of the server runs ahead. " * 6
 
@@ -284,3 +287,21 @@ def test_evictions_and_returns_are_on_the_page(as_alice: Client, talk: Talk) -> 
 def test_main_branch_is_the_conversation_s_address(talk: Talk) -> None:
     assert main_branch(talk.session).address("metrics") == f"/s/{talk.session.pk}/metrics/"
     assert Branch.objects.get(pk=talk.branch_id).parent_id is None
+
+
+def test_the_document_names_every_field_and_no_other(as_alice: Client, talk: Talk) -> None:
+    told(talk)
+    Session.objects.update(eviction_threshold=1)
+    for _ in range(5):
+        ask(talk)
+    found = as_alice.get(f"{talk.branch.address('metrics')}?format=json").json()
+    _, figures_table, lists_table = (ROOT / "docs/metrics.md").read_text().split("\n## ")
+    assert set(re.findall(r"`([a-z_]+)`", first_cells(figures_table))) == set(found["figures"])
+    for name in ("turns", "expansions", "auto_collapses", "evictions"):
+        [row] = [line for line in lists_table.splitlines() if line.startswith(f"| `{name}`")]
+        named = set(re.findall(r"`([a-z_]+)`", row.split("|")[2])) - set(HOW)
+        assert named == set(found[name][0])
+
+
+def first_cells(table: str) -> str:
+    return " ".join(line.split("|")[1] for line in table.splitlines() if line.startswith("|"))
