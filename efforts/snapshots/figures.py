@@ -190,11 +190,11 @@ def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
         ("expansion_tokens", "Expansion tokens"),
     ):
         more = (f"peak {number(figures[f'{key}_peak'])}",)
-        yield figure(key, label, number(figures[f"{key}_mean"]), "tokens a turn, mean", more=more)
+        yield figure(f"{key}_mean", label, number(figures[f"{key}_mean"]), "tokens a turn, mean", more=more)
     logs = (f"against all effort logs {percent(figures['savings_vs_effort_logs_all'])}",)
-    yield figure("savings_vs_naive", "Savings", percent(figures["savings_vs_naive_all"]), "of naive", more=logs)
+    yield figure("savings_vs_naive_all", "Savings", percent(figures["savings_vs_naive_all"]), "of naive", more=logs)
     overhead = percent(figures["expansion_overhead_all"])
-    yield figure("expansion_overhead", "Expansion overhead", overhead, "of all that was sent")
+    yield figure("expansion_overhead_all", "Expansion overhead", overhead, "of all that was sent")
 
 
 def of_decay(metrics: Metrics) -> Iterator[FigureView]:
@@ -238,8 +238,9 @@ def figure(
     key: str, label: str, value: str, unit: str = "", *, more: Iterable[str] = (), turns: Iterable[int] = ()
 ) -> FigureView:
     newest = tuple(sorted(set(turns), reverse=True)[:LINKED])
+    base = key.removesuffix("_mean").removesuffix("_all")
     unit = "" if value == NOTHING else unit
-    return FigureView(key=key, label=label, value=value, unit=unit, more=tuple(more), why=WHY[key], turns=newest)
+    return FigureView(key=key, label=label, value=value, unit=unit, more=tuple(more), why=WHY[base], turns=newest)
 
 
 WHY = {

@@ -188,6 +188,9 @@ def test_the_page_of_all_leads_to_each(as_alice: Client, talk: Talk) -> None:
     told(talk)
     page = as_alice.get("/metrics/").content.decode()
     assert f'href="/s/{talk.session.pk}/metrics/"' in page
+    named = set(re.findall(r"In the JSON: <code>(\w+)</code>", page))
+    assert "savings_vs_naive_all" in named
+    assert named <= set(figures(as_alice, "/metrics/"))
     assert 'href="/metrics/"' in as_alice.get("/settings/health/").content.decode()
     chat = as_alice.get(talk.session.get_absolute_url()).content.decode()
     assert f'href="/s/{talk.session.pk}/metrics/"' in chat
