@@ -183,3 +183,130 @@ MESSAGE = Exchange(
     user="Founder and members are enough, and the chest holds 100 items.",
     reply="Two roles, 100 items. Then an invitation needs the founder only.",
 )
+
+RECALLING = Exchange(
+    user="Something about the auth bug again: what exactly did the client do at the first 401?",
+    reply="It signed out: `if (answer.status === 401) signOut();`, without asking for the second token.",
+)
+FOLLOWING = Exchange(
+    user="And in the auth-bug code, what happens when two calls wait at once?",
+    reply="Both wait for the same renewal: `renewOnce()` is one promise that all of them share.",
+)
+# Of what the efforts are about these have one word at most, which is no reference.
+UNRELATED = (
+    Exchange(
+        user="Something else: the kettle in the kitchen leaks. Who orders a new one?",
+        reply="Whoever has the card for small purchases. Shall I write the message to the office?",
+    ),
+    Exchange(
+        user="No, thanks. As a token of peace I bring cake tomorrow. Which one keeps best overnight?",
+        reply="Lemon cake: glazed, it is as moist in the morning as in the evening.",
+    ),
+    Exchange(
+        user="Lemon then. How much sugar for a tin of 26 centimetres?",
+        reply="180 grams in the dough and 100 in the glaze.",
+    ),
+    Exchange(
+        user="And how long in the oven?",
+        reply="45 minutes at 170 degrees; a wooden stick tells whether it is done.",
+    ),
+)
+ONCE_MORE = Exchange(
+    user="Back to the auth bug: how many seconds early did we say?",
+    reply="300 seconds before the end: `if (token.endsIn() < 300) await renewOnce();`",
+)
+COMPARING = Exchange(
+    user="And how was that with the cards on the start page?",
+    reply="214 queries became 3, by `select_related('author')` and one annotation.",
+)
+ABOUT_PERF = Exchange(
+    user="Did we measure the perf-fix under load as well?",
+    reply="No: 190 ms is of a single visit.",
+)
+QUIET = (
+    Exchange(user="Is the meeting room free at four?", reply="From half past four; until then the lawyers have it."),
+    Exchange(user="Then half past four. Bring the whiteboard pens.", reply="I cannot carry any, but noted."),
+    Exchange(user="Fair. Who has the key to the bicycle cellar?", reply="The porter, until six."),
+)
+
+SAILING = Exchange(
+    user="Let's plan the sailing trip: four people, Croatia, a week in June.",
+    reply="An effort is open. From Split, a Bavaria 46 costs 2,400 euros for the week in June; skipper or bareboat?",
+    acts=(opens("sailing trip"),),
+)
+MIGRATION = Exchange(
+    user="Also the db migration: the customer table goes from MySQL 5.7 to PostgreSQL 16.",
+    reply="An effort is open. The customer table has 4 million rows: copy it with pgloader, replay the binlog for what "
+    "is written meanwhile, and switch over at 03:00 in read-only mode for 90 seconds.",
+    acts=(opens("db migration"),),
+)
+INVOICES = Exchange(
+    user="And invoice rounding: 12.03 francs became 12.05 on a card payment.",
+    reply="An effort is open. Swiss cash is rounded to five centimes, cards to 0.01: the invoice asks for the wrong "
+    "rule. Round by the means of payment, and test it with 12.03.",
+    acts=(opens("invoice rounding"),),
+)
+ALL_DONE = Exchange(
+    user="All three are finished: the boat is booked bareboat, the customer table runs on PostgreSQL 16 since 03:00, "
+    "and 12.03 francs stay 12.03 by card.",
+    reply="Concluded, all three.",
+    acts=(concludes("sailing-trip"), concludes("db-migration"), concludes("invoice-rounding")),
+)
+BOTH = Exchange(
+    user="The new hire asks what auth-bug and perf-fix were. One line each?",
+    reply="Renewal of tokens 300 seconds early, and 214 queries that became 3.",
+)
+TOPIC = Exchange(
+    user="How long was the shop closed, that night in spring?",
+    reply="90 seconds, in read-only mode, at 03:00.",
+)
+DETAILS = Exchange(
+    user="Give me the details of that night, step by step.",
+    reply="Copied with pgloader, the binlog replayed for what was written meanwhile, and switched over at 03:00.",
+)
+MENTION = Exchange(
+    user="Was the sailing-trip bareboat?",
+    reply="Yes, a Bavaria 46 from Split.",
+)
+AMBIENT = (
+    Exchange(
+        user="Which day is the company lunch this month?",
+        reply="The last Thursday, at half past twelve, in the garden if the weather allows it and upstairs otherwise.",
+    ),
+    Exchange(
+        user="Give me a word for somebody who arrives early everywhere.",
+        reply="Prompt, or punctual. Your grandmother would have said that such a person lives by the church bell.",
+    ),
+    Exchange(
+        user="How do I get coffee stains out of a wool jumper?",
+        reply="Cold water and a little vinegar at once, dabbed and never rubbed; then wash it by hand at 30 degrees.",
+    ),
+    Exchange(
+        user="What rhymes with silver?",
+        reply="Nothing in common use. Poets take a half rhyme, as in deliver or river, and hope that nobody counts.",
+    ),
+    Exchange(
+        user="Is it worth it to repot a cactus in autumn?",
+        reply="Better to wait for March: until then it rests, and roots that were torn would rot in wet earth.",
+    ),
+    Exchange(
+        user="My neighbour plays the trombone at night. What do I say?",
+        reply="That you like the tune and not the hour. Offer him one evening a week, and he will keep the others.",
+    ),
+    Exchange(
+        user="How far is it from Porto to Lisbon by train?",
+        reply="300 kilometres. The fast train takes most of a morning; book a seat on the right for the sea.",
+    ),
+    Exchange(
+        user="Why do cats knead blankets?",
+        reply="As kittens they did it to make milk come. Grown up, they do it where they feel as safe as then.",
+    ),
+    Exchange(
+        user="Give me three names for a small blue rowing boat.",
+        reply="Forget-me-not, Thimble, and Second Breakfast. The third one will be asked about in every harbour.",
+    ),
+    Exchange(
+        user="Can bread be frozen in slices?",
+        reply="Yes, and it is the best way: from the freezer into the toaster, it tastes as on its first day.",
+    ),
+)

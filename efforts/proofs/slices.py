@@ -12,6 +12,7 @@ from efforts.snapshots import main_branch
 from efforts.snapshots.sources import EffortLog, read_effort_log
 
 from .measuring import Proof, next_plan, scratch
+from .memory import slice3, slice4
 from .scripts import ANSWER, ASKING, AUTH_BUG, CLOSING, GREETING, GUILD, MESSAGE, PERF_FIX, REFACTOR, SEARCH_PAGE
 
 SMALLER = 0.8
@@ -148,7 +149,12 @@ def log_of(session: Session, slug: str) -> EffortLog:
     return read_effort_log(branch, session.efforts.get(slug=slug))
 
 
-PROOFS: dict[str, Callable[[Session], Proof]] = {"slice1": slice1, "slice2": slice2}
+PROOFS: dict[str, Callable[[Session], Proof]] = {
+    "slice1": slice1,
+    "slice2": slice2,
+    "slice3": slice3,
+    "slice4": slice4,
+}
 
 
 def run(name: str) -> Proof:

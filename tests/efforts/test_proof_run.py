@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import cache
 from io import StringIO
 from typing import Any
 
@@ -11,9 +13,10 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from efforts import proofs
+from efforts import proofs, salience
+from efforts.management.commands.proof_run import beside
 from efforts.models import Event, Message, Session
-from efforts.proofs import PROOFS, Proof
+from efforts.proofs import PROOFS, Proof, Step
 from efforts.proofs import slices as told
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +28,9 @@ def proof_run(*names: str, **options: Any) -> str:
     return out.getvalue()
 
 
+@cache
 def measured(name: str) -> dict[str, Any]:
+    """Once for all tests: it takes seconds, and is the same every time."""
     document: dict[str, Any] = json.loads(proof_run(name, json=True))
     assert document["holds"] is True
     (proof,) = document["proofs"]
@@ -40,8 +45,13 @@ def test_both_slices_hold_and_say_so_beside_the_seed_s_figures() -> None:
     assert "80-94 %" in report
 
 
-def test_all_proofs_run_where_none_is_named() -> None:
-    assert [proof["name"] for proof in json.loads(proof_run(json=True))["proofs"]] == list(PROOFS)
+def test_all_proofs_run_where_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(session: Session) -> Proof:
+        return Proof(name="nothing", title="Nothing", session=session)
+
+    for name in PROOFS:
+        monkeypatch.setitem(PROOFS, name, nothing)
+    assert len(json.loads(proof_run(json=True))["proofs"]) == len(PROOFS)
 
 
 def test_the_effort_s_layer_is_four_fifths_smaller_once_it_is_concluded() -> None:
@@ -58,6 +68,100 @@ def test_expanding_and_collapsing_is_a_round_trip_in_the_table_too() -> None:
     assert collapsed - before == answered - expanded
 
 
+@pytest.mark.parametrize("name", ["slice3", "slice4"])
+def test_memory_manages_itself_as_the_seeds_say(name: str) -> None:
+    proof = measured(name)
+    assert [claim["text"] for claim in proof["claims"] if not claim["holds"]] == []
+    assert len(proof["claims"]) >= 10
+
+
+def test_the_rows_of_slice_3_are_the_seed_s() -> None:
+    *rows, _ = measured("slice3")["steps"]
+    assert [(row["sent"] or row["next"])["expanded"] for row in rows] == [[], *[["auth-bug"]] * 5, [], ["auth-bug"]]
+    assert [row["says"].rpartition(": ")[2] for row in rows[1:6]] == ["0", "0", "1", "2", "3 -> auto-collapsed"]
+    assert [row["seed"] for row in rows] == ["180", "780", "860", "940", "1,020", "1,100", "580", "1,180"]
+    assert rows[5]["prompt"] < rows[4]["prompt"]
+    assert rows[7]["sent"]["tokens"] > rows[6]["sent"]["tokens"]
+
+
+def test_the_rows_of_slice_4_are_the_seed_s_but_where_it_contradicts_itself() -> None:
+    rows = measured("slice4")["steps"]
+    shown = [row["sent"] or row["next"] for row in rows]
+    auth, perf, *others = shown[0]["summaries"]
+    assert [len(one["summaries"]) for one in shown] == [5, 5, 2, 1, 0, 0]
+    assert (shown[2]["summaries"], shown[3]["summaries"]) == ([auth, perf], ["db-migration"])
+    assert [row["next"]["summaries"] for row in rows[2:]] == [[], ["db-migration"], [], ["db-migration"]]
+    assert [one["expanded"] for one in shown] == [*[[]] * 4, *[["db-migration"]] * 2]
+    assert {one["ambient"] for one in shown} == {10}
+    assert len(others) == 3
+    assert "21 - 1 >= 20. The rule holds" in rows[2]["note"]
+
+
+def test_what_a_row_has_besides_tokens_and_where_the_seed_contradicts_itself_is_printed() -> None:
+    collapsed, contradicted = (Step(**measured(name)["steps"][row]) for name, row in (("slice3", 5), ("slice4", 2)))
+    assert "auth-bug: 3 -> auto-collapsed (seed: auth-bug: 3 -> AUTO-COLLAPSE)" in "".join(beside(collapsed))
+    assert "Note: The seed keeps 1 and 2" in "".join(beside(contradicted))
+
+
+def late(now: int, last: int, threshold: int) -> bool:
+    return now - last > threshold
+
+
+def early(now: int, last: int, threshold: int) -> bool:
+    return now - last >= threshold - 1
+
+
+def never(now: int, last: int, threshold: int) -> bool:
+    return False
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("slice3", late),
+        pytest.param("slice4", early, marks=pytest.mark.slow),
+        pytest.param("slice3", early, marks=pytest.mark.slow),
+        pytest.param("slice3", never, marks=pytest.mark.slow),
+        pytest.param("slice4", late, marks=pytest.mark.slow),
+        pytest.param("slice4", never, marks=pytest.mark.slow),
+    ],
+)
+def test_a_broken_rule_fails_claims(monkeypatch: pytest.MonkeyPatch, name: str, rule: Callable[..., bool]) -> None:
+    monkeypatch.setattr(salience, "stale", rule)
+    assert failing(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "threshold"), [("slice3", "decay_threshold"), ("slice4", "eviction_threshold")])
+def test_another_threshold_fails_claims(monkeypatch: pytest.MonkeyPatch, name: str, threshold: str) -> None:
+    proof = PROOFS[name]
+
+    def with_other(session: Session) -> Proof:
+        setattr(session, threshold, getattr(session, threshold) + 1)
+        session.save(update_fields=[threshold])
+        return proof(session)
+
+    monkeypatch.setitem(PROOFS, name, with_other)
+    assert failing(name)
+
+
+@pytest.mark.slow
+def test_without_references_claims_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("efforts.references.find_references", lambda branch, text: [])
+    assert "A reference begins the count anew" in failing("slice3")
+
+
+def failing(name: str) -> list[str]:
+    """The claims that do not hold; the exit status says so too."""
+    out = StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("proof_run", name, json=True, stdout=out)
+    assert ended.value.code == 1
+    document = json.loads(out.getvalue())
+    assert document["holds"] is False
+    return [claim["text"] for claim in document["proofs"][0]["claims"] if not claim["holds"]]
+
+
 def test_each_step_s_layers_make_up_its_prompt() -> None:
     for name in PROOFS:
         for step in measured(name)["steps"]:
@@ -66,15 +170,16 @@ def test_each_step_s_layers_make_up_its_prompt() -> None:
 
 
 def test_nothing_of_it_stays_in_the_database(alice: User) -> None:
-    proof_run()
+    proof_run("slice3")
     assert list(User.objects.all()) == [alice]
     assert not any(rows.objects.exists() for rows in (Session, Message, Event))
 
 
-def test_it_gives_the_same_figures_whatever_model_answers_otherwise(settings: Any) -> None:
-    before = proof_run(json=True)
+@pytest.mark.parametrize("name", ["slice2", pytest.param("slice3", marks=pytest.mark.slow)])
+def test_it_gives_the_same_figures_whatever_model_answers_otherwise(settings: Any, name: str) -> None:
+    before = measured(name)
     settings.CCM_MODEL_URL = "http://nowhere.invalid/v1"
-    assert proof_run(json=True) == before
+    assert measured.__wrapped__(name) == before
 
 
 def test_a_claim_that_does_not_hold_is_told_by_the_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -40,17 +41,18 @@ def as_json(proof: Proof) -> dict[str, Any]:
         "name": proof.name,
         "title": proof.title,
         "holds": proof.holds,
-        "steps": [vars(step) for step in proof.steps],
-        "claims": [vars(claim) for claim in proof.claims],
+        "steps": [asdict(step) for step in proof.steps],
+        "claims": [asdict(claim) for claim in proof.claims],
     }
 
 
 def report(proof: Proof) -> Iterator[str]:
-    yield f"{proof.name}: {proof.title} (tokens of the next prompt)"
-    yield f"{'step':<47}{'seed':>12}{'talk':>8}{'prompt':>8}{'change':>8}  layers"
+    yield f"{proof.name}: {proof.title} (tokens of the next prompt; sent: of the last prompt of the step's own turn)"
+    yield f"{'step':<47}{'seed':>12}{'sent':>8}{'talk':>8}{'prompt':>8}{'change':>8}  layers"
     changes = [0, *(after.prompt - before.prompt for before, after in pairwise(proof.steps))]
     for step, change in zip(proof.steps, changes, strict=True):
         yield row(step, change)
+        yield from beside(step)
     for claim in proof.claims:
         seed = f" (seed: {claim.seed})" if claim.seed else ""
         yield f"{'holds' if claim.holds else 'FAILS':<6} {claim.text}: {claim.measured}{seed}"
@@ -59,4 +61,13 @@ def report(proof: Proof) -> Iterator[str]:
 
 def row(step: Step, change: int) -> str:
     layers = " ".join(f"{key} {tokens:,}" for key, tokens in step.layers.items() if key != "system")
-    return f"{step.title:<47}{step.seed:>12}{step.talk:>8,}{step.prompt:>8,}{change:>+8,}  {layers}"
+    sent = f"{step.sent.tokens:,}" if step.sent else ""
+    return f"{step.title:<47}{step.seed:>12}{sent:>8}{step.talk:>8,}{step.prompt:>8,}{change:>+8,}  {layers}"
+
+
+def beside(step: Step) -> Iterator[str]:
+    """What the row has besides tokens."""
+    if step.says:
+        yield f"    {step.says} (seed: {step.seed_says})"
+    if step.note:
+        yield f"    Note: {step.note}"
