@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db.models import F
 
-from efforts import events
+from efforts import events, labels
 from efforts.domain.lifecycle import RunState
 from efforts.domain.salience import keywords_of, name_words, spoken
 from efforts.models import Branch, Effort, EffortState, EffortWord, Event, Message, Passage, Run
@@ -72,7 +72,8 @@ def of_reply(run: Run) -> None:
 
 def store_said(run: Run, message: Message, found: Sequence[Reference]) -> None:
     store(run, message.role, found, message=message.pk)
-    if found:
+    # In a turn of another effort words are that one's.
+    if found and labels.label_of(run.branch, run.turn) is None:
         add_own([one.effort for one in found], message)
 
 

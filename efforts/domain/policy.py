@@ -54,6 +54,6 @@ WORK_SESSION_HOURS = 8
 MIN_KEYWORD_OVERLAP = 2
 # A word tells nothing of an effort that stands in more passages outside it than so many, and than this share of them;
 # in a message of several passages these are shared among them.
-COMMON_PASSAGES, COMMON_SHARE = 15, 0.01
+COMMON_PASSAGES, COMMON_SHARE = 20, 0.01
 # Nor one that stands in the headlines of more efforts than so many, and than this share of them.
 COMMON_HEADLINES, COMMON_HEADLINE_SHARE = 5, 0.2

@@ -1,8 +1,9 @@
 """What a text refers to, and when what nothing refers to any more leaves the prompt.
 
-A word is common by what is said elsewhere: in passages that are neither the effort's own nor refer to it. Else the
-words of a long effort, or of one that everybody talks of, would tell least. Beside these `is_common` needs the
-headlines of the session that have the word, and the length of the message; all up to then, this message included.
+A word is common by what is said elsewhere: in passages that are neither the effort's own nor refer to it outside of
+other efforts. Else the words of a long effort, or of one that everybody talks of, would tell least. Beside these
+`is_common` needs the headlines of the session that have the word, and the length of the message; all up to then, this
+message included.
 """
 
 from __future__ import annotations

@@ -200,10 +200,13 @@ def share_of(some: list[list[str]], every: list[list[str]]) -> float:
 
 
 def ways_of(answered: list[Answered]) -> dict[str, Any]:
-    """Of how many questions the evidence came in each way; one may count in several."""
+    """Of how many questions the evidence came in each way; one may count in several. `right`: of all that the questions
+    refer to by what they say, the share that is evidence."""
     met = Counter(way for one in answered for way in one.ways)
     brought = round(1 - met["missed"] / len(answered), 4)
-    return {"questions": len(answered), "brought": brought, **{way: met[way] for way in WAYS}}
+    referred = sum(len(one.reference) for one in answered)
+    right = round(sum(len(one.reference & one.evidence) for one in answered) / referred, 4) if referred else None
+    return {"questions": len(answered), "brought": brought, **{way: met[way] for way in WAYS}, "right": right}
 
 
 def conversation_json(kept: Kept) -> dict[str, Any]:

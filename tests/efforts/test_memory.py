@@ -104,17 +104,28 @@ def test_however_long_it_is_talked_of_in_the_same_words_it_stays(talk: Talk, aut
 
 
 def test_words_that_are_said_of_something_else_all_the_time_become_common(talk: Talk, auth: str) -> None:
-    for _ in range(20):
+    for _ in range(25):
         sent(talk, "The refresh of the page.", reply="A token of thanks.")
     sent(talk, "Refresh the token?")
     assert [event["turn"] for event in talk.events("effort.referenced") if event["turn"] > 1] == []
+
+
+def test_what_another_effort_says_all_the_time_becomes_common_although_it_referred_to_this_one(
+    talk: Talk, auth: str
+) -> None:
+    actions.open_effort(talk.place, "Coat check")
+    said = ["The refresh of the token of the coat." for _ in range(25)]
+    for text in said:
+        sent(talk, text)
+    found = [event["turn"] for event in talk.events("effort.referenced") if event["how"] == "keywords"]
+    assert found == list(range(2, 22))
 
 
 def test_what_an_effort_says_itself_makes_its_words_not_common_once_it_is_reopened_either(
     talk: Talk, auth: str
 ) -> None:
     actions.reopen_effort(talk.place, auth)
-    for _ in range(20):
+    for _ in range(25):
         sent(talk, "No refresh token here.", reply="None requested, so 401.")
     actions.close_effort(talk.place, auth)
     talk.summarise(auth, HEADLINE)
