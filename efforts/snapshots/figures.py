@@ -260,7 +260,7 @@ WHY = {
     "manual_vs_auto_collapse": "Collapses that you or the model asked for, against auto-collapses. Those at the end of "
     "a work session or by reopening are neither.",
     "false_decay_rate": f"Auto-collapses after which the effort was expanded again within {FALSE_DECAY_TURNS} turns: "
-    "it was still needed. What you called too early is counted apart.",
+    "it was still needed. What you called too early is also counted apart, however late you said so.",
     "tokens_saved_by_decay": "What an auto-collapse took from the prompt, once for each later turn that completed, "
     "until the effort is expanded again or reopened, or the work session ends.",
     "evictions": "The headline of an effort that no turn refers to for 20 turns, unless set otherwise, leaves the "

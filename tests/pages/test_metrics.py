@@ -274,6 +274,18 @@ def test_wherever_a_conversation_wanders_another_count_of_its_events_says_the_sa
         assert found["tokens_saved_by_decay"] > 0
 
 
+def test_what_the_person_finds_too_early_is_on_the_page(as_alice: Client, talk: Talk) -> None:
+    actions.expand_effort(talk.place, concluded(talk))
+    for _ in range(6):
+        ask(talk)
+    [decay] = talk.events("effort.decayed")
+    actions.too_early(talk.place, decay["seq"])
+    found = figures(as_alice, talk.branch.address("metrics"))
+    # It stands again, but after the third turn: that is no false decay, and said all the same.
+    assert (found["too_early"], found["false_decays"], found["expansions"]) == (1, 0, 2)
+    assert "said to be too early: 1" in as_alice.get(talk.branch.address("metrics")).content.decode()
+
+
 def test_evictions_and_returns_are_on_the_page(as_alice: Client, talk: Talk) -> None:
     Session.objects.update(eviction_threshold=2)
     slug = concluded(talk)
