@@ -29,7 +29,7 @@ from efforts import actions
 from efforts.domain.terms import query_terms
 from efforts.measuring.baselines import Fts5, Keywords
 from efforts.models import Branch, Message, Run, Session, Turn
-from efforts.retrieval.candidates import find, of_branch, of_owner
+from efforts.retrieval.candidates import Scope, find, of_branch
 from efforts.retrieval.index import add_message, index_messages
 from efforts.retrieval.owner import search_owner
 from efforts.retrieval.search import search_branch
@@ -158,7 +158,7 @@ def searches(history: History, asked: list[str]) -> dict[str, Any]:
         "messages": {"session": session.messages.count(), "owner": history.messages},
         "candidates_ms": {
             "session": answers(asked, lambda text: find(of_branch(history.large), query_terms(text))),
-            "owner": answers(asked, lambda text: find(of_owner(owner.pk), query_terms(text))),
+            "owner": answers(asked, lambda text: find(Scope(owner=owner.pk), query_terms(text))),
         },
         "search_ms": {
             "session": answers(asked, lambda text: search_branch(history.large, text, before=before, today=today)),

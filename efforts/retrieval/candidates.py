@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple
 from uuid import UUID
 
@@ -20,13 +20,15 @@ from efforts.models import Branch, Frequency, Message, Passage, Session, TurnLab
 from efforts.timelines import in_timeline
 
 from .index import ALL, PER_MESSAGE, owner_token, session_token
-from .postings import Wanted, last_of_newest, newest
+from .postings import Wanted, newest
 
 # With 300 the same is found as with 1,000 (docs/recall.md), and each costs time.
 MOST = 300
 # A word in so many passages of a scope finds none by itself, unless the query has only such words; it still counts in
 # the scores.
 COMMON = 10_000
+# So many passages are counted here; of more the database counts.
+FEW = 50
 LAST_ID = (1 << 63) - 1
 
 
@@ -40,7 +42,6 @@ class Scope:
     before: int | None = None
     since: datetime | None = None
     until: datetime | None = None
-    roles: tuple[str, ...] = ()
 
     @property
     def token(self) -> str:
@@ -77,22 +78,11 @@ class Scope:
             "message__turn__number__lt": self.before,
             "message__created_at__gte": self.since,
             "message__created_at__lt": self.until,
-            "message__role__in": self.roles,
         }
 
 
 def of_branch(branch: Branch, *, before: int | None = None) -> Scope:
     return Scope(session=branch.session_id, branch=branch, before=before)
-
-
-def of_session(session: Session) -> Scope:
-    return Scope(session=session.pk)
-
-
-def of_owner(
-    owner: int, *, since: datetime | None = None, until: datetime | None = None, roles: tuple[str, ...] = ()
-) -> Scope:
-    return Scope(owner=owner, since=since, until=until, roles=roles)
 
 
 class Row(NamedTuple):
@@ -158,11 +148,20 @@ def below_of(snapshot: int | None) -> int:
 
 
 def frequencies_below(scope: Scope, terms: Sequence[str], below: int) -> dict[str, int]:
-    """What is counted now less what came after the snapshot, which is little unless a search is made again."""
+    """What is counted now less what came after the snapshot."""
     rows = Frequency.objects.filter(scope.sessions, term__in=[ALL, *terms])
     now = dict(rows.values_list("term").annotate(Sum("passages")))
-    later = counted(Passage.objects.filter(scope.sessions, pk__gte=below), terms) if below < LAST_ID else {}
+    later = counted_from(scope, terms, below) if below < LAST_ID else {}
     return {term: now.get(term, 0) - later.get(term, 0) for term in [ALL, *terms]}
+
+
+def counted_from(scope: Scope, terms: Sequence[str], first: int) -> dict[str, int]:
+    """Nothing or one message, unless a search is made again: then the database counts."""
+    rows = Passage.objects.filter(scope.sessions, pk__gte=first)
+    few = list(rows.values_list("terms", flat=True)[: FEW + 1])
+    if len(few) > FEW:
+        return counted(rows, terms)
+    return {ALL: len(few), **{term: sum(f" {term} " in text for text in few) for term in terms}}
 
 
 def counted(rows: QuerySet[Passage], terms: Sequence[str]) -> dict[str, int]:
@@ -174,15 +173,38 @@ def counted(rows: QuerySet[Passage], terms: Sequence[str]) -> dict[str, int]:
 def gathered(
     scope: Scope, frequencies: Mapping[str, int], terms: Sequence[str], below: int, most: int
 ) -> Collection[Row]:
+    """The first `most` that count, in the order of the steps; their rows are read at once, when there may be enough."""
     found: dict[int, Row] = {}
-    for wanted in steps(scope.token, frequencies, most):
+    # In this order, each once.
+    waiting: dict[int, None] = {}
+    seen: set[int] = set()
+    for ids in holding(scope.token, frequencies, below, most):
+        waiting |= dict.fromkeys(id for id in ids if id not in seen)
+        seen |= waiting.keys()
+        if len(found) + len(waiting) >= most:
+            found |= first_of(scope, waiting, terms, most - len(found))
+            waiting = {}
+        if len(found) == most:
+            break
+    return (found | first_of(scope, waiting, terms, most - len(found))).values()
+
+
+def holding(token: str, frequencies: Mapping[str, int], below: int, most: int) -> Iterator[list[int]]:
+    """The ids of the passages of each step, the newest first, at most so many at a time."""
+    for wanted in steps(token, frequencies, most):
         bound = below
-        while bound and len(found) < most:
-            holding = newest(wanted, below=bound, most=most)
-            fresh = scope.eligible.filter(pk__in=holding).exclude(pk__in=list(found)).order_by("-pk")
-            found |= {row.passage: row for row in rows_of(fresh[: most - len(found)], terms)}
-            bound = last_of_newest(wanted, below=bound, most=most) if len(found) < most else 0
-    return found.values()
+        while bound:
+            ids = newest(wanted, below=bound, most=most)
+            yield ids
+            bound = ids[-1] if len(ids) == most < wanted.passages else 0
+
+
+def first_of(scope: Scope, ids: Collection[int], terms: Sequence[str], most: int) -> dict[int, Row]:
+    """Of passages those that count, in this order."""
+    if not ids:
+        return {}
+    rows = {row.passage: row for row in rows_of(scope.eligible.filter(pk__in=ids), terms)}
+    return {id: rows[id] for id in islice((id for id in ids if id in rows), most)}
 
 
 def steps(token: str, frequencies: Mapping[str, int], most: int) -> Iterator[Wanted]:
@@ -200,26 +222,11 @@ def steps(token: str, frequencies: Mapping[str, int], most: int) -> Iterator[Wan
 
 def rows_of(passages: QuerySet[Passage], terms: Sequence[str]) -> Iterator[Row]:
     wanted = [f" {term} " for term in terms]
-    for (
-        id,
-        message,
-        session,
-        turn,
-        number,
-        branch,
-        role,
-        said,
-        start,
-        end,
-        length,
-        effort,
-        text,
-    ) in passages.values_list(*FIELDS):
-        yield Row(
-            id, message, known_uuid(session), turn, number, known_uuid(branch), role, moment(said), start, end, length,
-            effort or "",
-            tuple([text.count(term) for term in wanted]),
-        )  # fmt: skip
+    for fields in passages.values_list(*FIELDS):
+        id, message, session, turn, number, branch, role, said, start, end, length, effort, text = fields
+        counts = tuple([text.count(term) for term in wanted])
+        turned = (known_uuid(session), turn, number, known_uuid(branch), role, moment(said))
+        yield Row(id, message, *turned, start, end, length, effort or "", counts)
 
 
 def moment(text: str) -> datetime:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
-from django.db.models import BigIntegerField
-from django.db.models.expressions import RawSQL
 
 # As the index has it, word for word: migration 0009.
 TERMS = "string_to_array(btrim(scope || terms), '  ')"
@@ -27,37 +25,29 @@ class Wanted:
     passages: int
 
 
-def newest(wanted: Wanted, *, below: int, most: int) -> RawSQL:
-    """A query for the ids of passages under `below`."""
-    return RawSQL(*sql_of(wanted, below, most, skip=0), output_field=BigIntegerField())
-
-
-def last_of_newest(wanted: Wanted, *, below: int, most: int) -> int:
-    """The lowest of these ids, where there may be others under it; else 0."""
-    if wanted.passages <= most:
-        return 0
+def newest(wanted: Wanted, *, below: int, most: int) -> list[int]:
+    """The ids of passages under `below`, the newest first."""
     with connection.cursor() as cursor:
-        cursor.execute(*sql_of(wanted, below, 1, skip=most - 1))
-        found = cursor.fetchone()
-    return int(found[0]) if found else 0
+        cursor.execute(*sql_of(wanted, below, most))
+        return [id for (id,) in cursor.fetchall()]
 
 
-def sql_of(wanted: Wanted, below: int, most: int, *, skip: int) -> tuple[str, list[Any]]:
+def sql_of(wanted: Wanted, below: int, most: int) -> tuple[str, list[Any]]:
     if connection.vendor == "sqlite":
-        return IN_SQLITE, [match(wanted), below, most, skip]
+        return IN_SQLITE, [match(wanted), below, most]
     some = [list(wanted.some)] if wanted.some else []
     holding = f"{TERMS} @> %s::text[]" + (f" AND {TERMS} && %s::text[]" if some else "")
-    return IN_POSTGRESQL.format(holding=holding), [list(wanted.every), *some, below, most, skip]
+    return IN_POSTGRESQL.format(holding=holding), [list(wanted.every), *some, below, most]
 
 
 IN_SQLITE = """
     SELECT rowid FROM efforts_passage_terms
-    WHERE efforts_passage_terms MATCH %s AND rowid < %s ORDER BY rowid DESC LIMIT %s OFFSET %s
+    WHERE efforts_passage_terms MATCH %s AND rowid < %s ORDER BY rowid DESC LIMIT %s
 """
 # Materialised: the planner would else walk through all passages from the newest on, where it expects many matches.
 IN_POSTGRESQL = """
     WITH found AS MATERIALIZED (SELECT id FROM efforts_passage WHERE {holding} AND id < %s)
-    SELECT id FROM found ORDER BY id DESC LIMIT %s OFFSET %s
+    SELECT id FROM found ORDER BY id DESC LIMIT %s
 """
 
 

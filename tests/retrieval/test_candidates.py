@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from efforts.domain.terms import terms_of
 from efforts.models import Branch, Message
 from efforts.retrieval import candidates
-from efforts.retrieval.candidates import find, near_words, of_branch, of_owner, of_session, turns_rows
+from efforts.retrieval.candidates import Scope, find, near_words, of_branch, turns_rows
 from tests.retrieval.logs import Said, counted, forked, ids, new_session, ought, say, standing
 
 pytestmark = pytest.mark.django_db
@@ -102,18 +102,18 @@ def test_a_common_word_finds_nothing_beside_a_telling_one_and_all_where_it_stand
 def test_nothing_of_another_owner_is_found_or_counted(alice: User, bob: User) -> None:
     mine, theirs = new_session(alice), new_session(bob)
     say(mine, Said("oak"))
-    before = find(of_owner(alice.pk), ["oak", "elm"]), find(of_session(mine.session), ["oak", "elm"])
+    before = find(Scope(owner=alice.pk), ["oak", "elm"]), find(Scope(session=mine.session.pk), ["oak", "elm"])
     say(theirs, Said("oak elm", ("elm",)))
-    assert (find(of_owner(alice.pk), ["oak", "elm"]), find(of_session(mine.session), ["oak", "elm"])) == before
-    assert find(of_owner(alice.pk), ["elm"]).rows == ()
-    assert len(find(of_owner(bob.pk), ["elm"]).rows) == 2
+    assert (find(Scope(owner=alice.pk), ["oak", "elm"]), find(Scope(session=mine.session.pk), ["oak", "elm"])) == before
+    assert find(Scope(owner=alice.pk), ["elm"]).rows == ()
+    assert len(find(Scope(owner=bob.pk), ["elm"]).rows) == 2
 
 
 def test_all_conversations_of_an_owner_are_searched_at_once(alice: User) -> None:
     first, second = new_session(alice), new_session(alice)
     say(first, Said("oak elm"))
     say(second, Said("oak"))
-    found = find(of_owner(alice.pk), ["oak", "elm"])
+    found = find(Scope(owner=alice.pk), ["oak", "elm"])
     assert (texts(found), found.passages, found.frequencies) == (["oak", "oak elm"], 4, {"oak": 2, "elm": 1})
 
 
@@ -122,7 +122,7 @@ def test_of_a_session_all_branches_are_searched_and_of_a_branch_its_timeline(bra
     child = forked(branch, 1)
     say(branch, Said("oak main"))
     say(child, Said("oak child"))
-    assert texts(find(of_session(branch.session), ["oak"])) == ["oak child", "oak main", "oak one"]
+    assert texts(find(Scope(session=branch.session.pk), ["oak"])) == ["oak child", "oak main", "oak one"]
     assert texts(find(of_branch(branch), ["oak"])) == ["oak main", "oak one"]
     assert texts(find(of_branch(child), ["oak"])) == ["oak child", "oak one"]
     assert texts(find(of_branch(child, before=2), ["oak"])) == ["oak one"]
@@ -132,9 +132,8 @@ def test_a_search_can_be_held_to_days_and_speakers(alice: User, branch: Branch) 
     old, new = say(branch, Said("oak old", ("oak reply",))), say(branch, Said("oak new"))
     day = timedelta(days=1)
     Message.objects.filter(turn=old).update(created_at=new.created_at - 10 * day)
-    assert texts(find(of_owner(alice.pk, since=new.created_at - day), ["oak"])) == ["oak new"]
-    assert texts(find(of_owner(alice.pk, until=new.created_at - day), ["oak"])) == ["oak reply", "oak old"]
-    assert texts(find(of_owner(alice.pk, roles=("assistant",)), ["oak"])) == ["oak reply"]
+    assert texts(find(Scope(owner=alice.pk, since=new.created_at - day), ["oak"])) == ["oak new"]
+    assert texts(find(Scope(owner=alice.pk, until=new.created_at - day), ["oak"])) == ["oak reply", "oak old"]
 
 
 def test_what_a_snapshot_found_is_found_again_whatever_was_said_since(branch: Branch) -> None:
@@ -184,4 +183,4 @@ def test_a_short_word_a_later_one_and_one_of_others_are_near_none(branch: Branch
     last = first.messages.order_by("pk").last()
     assert last is not None
     assert near_words(of_branch(branch), "kubernetex", snapshot=last.pk) == ()
-    assert near_words(of_owner(bob.pk), "kubernetex") == ()
+    assert near_words(Scope(owner=bob.pk), "kubernetex") == ()

@@ -15,7 +15,7 @@ from django.db.models import Model
 from efforts import actions
 from efforts.models import Frequency, Message, Passage, Session
 from efforts.retrieval import index, rebuilding
-from efforts.retrieval.candidates import find, of_session
+from efforts.retrieval.candidates import Scope, find
 from tests.efforts.talk import Talk
 from tests.retrieval.index import assert_index_is_whole
 
@@ -92,9 +92,9 @@ def test_a_table_of_terms_that_lost_a_passage_is_made_anew(talk: Talk) -> None:
             "INSERT INTO efforts_passage_terms (efforts_passage_terms, rowid, scope, terms) "
             "SELECT 'delete', id, scope, terms FROM efforts_passage WHERE terms LIKE '%%webhook%%'"
         )
-    assert find(of_session(talk.session), ["webhook"]).rows == ()
+    assert find(Scope(session=talk.session.pk), ["webhook"]).rows == ()
     assert rebuild() == {**HEALTHY, "terms": True}
-    assert len(find(of_session(talk.session), ["webhook"]).rows) == 1
+    assert len(find(Scope(session=talk.session.pk), ["webhook"]).rows) == 1
     assert_index_is_whole()
 
 
