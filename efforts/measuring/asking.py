@@ -88,14 +88,14 @@ def staged(talk: Talk, chosen: Chosen) -> Iterator[Stage]:
 
 
 def ask(stage: Stage, question: Question) -> Asked:
-    search, efforts = search_efforts(stage.made.branch, question.text, before=stage.next_turn, today=stage.today)
+    found = search_efforts(stage.made.branch, question.text, before=stage.next_turn, today=stage.today)
     planned = next_plan(stage, question.text)
     sent = sent_text(planned.request)
     quoted = distinct(id for one in planned.recalled for id in held_in(stage, one.message.id, one.start, one.end, sent))
     return Asked(
         question=question,
-        messages=distinct(id for one in search.ranked for id in parts(stage, one.found)),
-        efforts=[stage.made.efforts[hit.slug] for hit in efforts],
+        messages=distinct(id for one in found.search.ranked for id in parts(stage, one.found)),
+        efforts=[stage.made.efforts[hit.slug] for hit in found.hits],
         planned=planned,
         quoted=quoted,
         standing=[*quoted, *in_layers(stage, planned, sent)],

@@ -122,8 +122,8 @@ def answer(player: Player, standing: frozenset[str]) -> Iterator[Answered]:
         if not evidence:
             continue
         named = find_references(player.branch, question.text)
-        _, hits = search_efforts(player.branch, question.text, before=player.number + 1, today=today)
-        top = best([{"id": hit.slug, "score": hit.score} for hit in hits])
+        found = search_efforts(player.branch, question.text, before=player.number + 1, today=today)
+        top = best([{"id": hit.slug, "score": hit.score} for hit in found.hits])
         yield Answered(
             question=question,
             evidence=evidence,

@@ -39,15 +39,28 @@ class EffortHit:
         return self.state.effort.slug
 
 
-def search_efforts(
-    branch: Branch, text: str, *, before: int, today: date, snapshot: int | None = None
-) -> tuple[Search, tuple[EffortHit, ...]]:
+@dataclass(frozen=True, kw_only=True)
+class EffortSearch:
     """All efforts that have anything of the query, open and evicted ones too, the best first."""
+
+    search: Search
+    hits: tuple[EffortHit, ...]
+    states: tuple[EffortState, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """Of what the ranking reads of efforts: these change without a message."""
+        read = [[state.effort.slug, state.effort.name, getattr(state, "headline", None)] for state in self.states]
+        return sha256(canonical_json(sorted(read, key=str)))
+
+
+def search_efforts(branch: Branch, text: str, *, before: int, today: date, snapshot: int | None = None) -> EffortSearch:
     search = search_branch(branch, text, before=before, today=today, snapshot=snapshot, turns=WHOLE_TURNS)
-    states, said = list(states_of(branch)), by_effort(search.ranked)
+    states, said = tuple(states_of(branch)), by_effort(search.ranked)
     whole = effort_scores(search.mentions, len(states))
     hits = (hit_of(state, search, said.get(state.effort.slug), whole.get(state.effort.slug, 0.0)) for state in states)
-    return search, tuple(sorted((hit for hit in hits if hit.score), key=lambda hit: (-hit.score, hit.slug)))
+    best = sorted((hit for hit in hits if hit.score), key=lambda hit: (-hit.score, hit.slug))
+    return EffortSearch(search=search, hits=tuple(best), states=states)
 
 
 def states_of(branch: Branch) -> Iterable[EffortState]:
@@ -94,9 +107,3 @@ def in_texts(search: Search, texts: Iterable[tuple[str, list[int], float]]) -> I
     for where, found, _ in texts:
         if found:
             yield f"Its {where} has {', '.join(search.query.words(found))}."
-
-
-def fingerprint(branch: Branch) -> str:
-    """Of what the ranking reads of efforts: these change without a message."""
-    read = [[state.effort.slug, state.effort.name, getattr(state, "headline", None)] for state in states_of(branch)]
-    return sha256(canonical_json(sorted(read, key=str)))

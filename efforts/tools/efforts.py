@@ -12,9 +12,9 @@ from efforts.domain.lifecycle import EffortStatus
 from efforts.domain.terms import query_terms
 from efforts.models import Branch, Effort, EffortState, Message
 from efforts.records import Hit, Retrieval, record_retrieval
-from efforts.retrieval import search as search_module
-from efforts.retrieval.efforts import EffortHit, fingerprint
+from efforts.retrieval.efforts import EffortHit
 from efforts.retrieval.efforts import search_efforts as rank_efforts
+from efforts.retrieval.search import STRATEGY as PASSAGES
 from efforts.retrieval.search import Search
 from efforts.snapshots.efforts import EffortView, Standing, effort_views
 from efforts.snapshots.expansion import free
@@ -26,7 +26,7 @@ from .messages import EMPTY, piece_of
 # A quarter of the smallest budget, in tokens.
 READ_TOKENS = 1_000
 MATCHES = 5
-STRATEGY = f"efforts/{search_module.STRATEGY}"
+STRATEGY = f"efforts/{PASSAGES}"
 # So many efforts are about a thousand tokens.
 LISTED = 20
 
@@ -109,12 +109,13 @@ def search_efforts(context: ToolContext, *, query: str) -> dict[str, Any]:
 def find_efforts(
     branch: Branch, query: str, *, before: int, today: date, snapshot: int | None = None
 ) -> tuple[Retrieval, Search, tuple[EffortHit, ...]]:
-    search, found = rank_efforts(branch, query, before=before, today=today, snapshot=snapshot)
-    kept = found[:MATCHES]
+    found = rank_efforts(branch, query, before=before, today=today, snapshot=snapshot)
+    kept = found.hits[:MATCHES]
     said = Message.objects.select_related("turn").in_bulk([hit.said.found.message for hit in kept if hit.said])
     hits = tuple(hit_of(hit, said.get(hit.said.found.message) if hit.said else None) for hit in kept)
-    params = {**search.query.params, "kept": MATCHES, "efforts": fingerprint(branch)}
-    return Retrieval(query=query, strategy=STRATEGY, params=params, hits=hits, found=len(found)), search, kept
+    params = {**found.search.query.params, "kept": MATCHES, "efforts": found.fingerprint}
+    retrieval = Retrieval(query=query, strategy=STRATEGY, params=params, hits=hits, found=len(found.hits))
+    return retrieval, found.search, kept
 
 
 def hit_of(hit: EffortHit, said: Message | None) -> Hit:

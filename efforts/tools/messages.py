@@ -9,7 +9,7 @@ from efforts.domain.ranking import Ranked
 from efforts.domain.terms import marks, query_terms
 from efforts.models import Branch, Message
 from efforts.records import Hit, Retrieval, record_retrieval
-from efforts.retrieval import search as search_module
+from efforts.retrieval.search import STRATEGY as PASSAGES
 from efforts.retrieval.search import Search, search_branch
 from efforts.timelines import branch_turns
 
@@ -17,7 +17,7 @@ from .base import ToolContext, ToolError
 
 MATCHES = 8
 PASSAGE = 400
-STRATEGY = f"messages/{search_module.STRATEGY}"
+STRATEGY = f"messages/{PASSAGES}"
 EMPTY = "The query is empty. Give the most telling words."
 # About a thousand tokens: a quarter of the smallest budget.
 PIECE = 4_000

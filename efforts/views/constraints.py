@@ -21,7 +21,7 @@ from efforts.forms import RuleForm
 from efforts.models import Branch, Constraint, Message
 
 from .chat import command, turn_number
-from .shared import OwnRequest, about, dialog, done, owned_branch, turn_here
+from .shared import OwnRequest, about, dialog, done, owned_branch, place, turn_here
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -39,9 +39,9 @@ def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) ->
     sent = request.POST if request.method == "POST" else request.GET
     number = turn_number(sent.get("turn"))
     context = {**about(branch), "turn": number, "title": "New rule", "verb": "Set"}
-    place = actions.here(branch.session, actor=request.user, branch=branch)
+    here = place(request, branch)
     initial = request.GET.get("text") or (words_of(branch, number) if number else "")
-    return rule_form(request, context, initial, lambda text: actions.set_constraint(place, text, turn=number))
+    return rule_form(request, context, initial, lambda text: actions.set_constraint(here, text, turn=number))
 
 
 def words_of(branch: Branch, number: int) -> str:
@@ -55,8 +55,8 @@ def edit(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None 
     branch = owned_branch(request, session_id, branch_id)
     rule = get_object_or_404(Constraint, session=branch.session, pk=pk)
     context = {**about(branch), "title": "Edit rule", "verb": "Save"}
-    place = actions.here(branch.session, actor=request.user, branch=branch)
-    return rule_form(request, context, rule.text, lambda text: actions.edit_constraint(place, pk, text))
+    here = place(request, branch)
+    return rule_form(request, context, rule.text, lambda text: actions.edit_constraint(here, pk, text))
 
 
 @command
@@ -65,7 +65,7 @@ def change(request: OwnRequest, branch: Branch, pk: int, verb: str) -> Mapping[s
         raise Http404
     get_object_or_404(Constraint, session=branch.session, pk=pk)
     act, via = VERBS[verb]
-    act(actions.here(branch.session, actor=request.user, via=via, branch=branch), pk)
+    act(place(request, branch, via), pk)
     return {"rule": pk}
 
 

@@ -20,7 +20,7 @@ from efforts.models import Branch, Turn
 from efforts.snapshots import EffortView, PlanView, expansion
 
 from .chat import command
-from .shared import OwnRequest, about, dialog, done, fields, owned_branch, page, part, text_field, turn_here
+from .shared import OwnRequest, about, dialog, done, fields, owned_branch, page, part, place, text_field, turn_here
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -33,10 +33,6 @@ VERBS: Mapping[str, Callable[[Place, str], object]] = {
     "use-summary": actions.use_summary,
     "retry-summary": actions.retry_summary,
 }
-
-
-def place(request: OwnRequest, branch: Branch, via: Via = Via.CONTROL) -> Place:
-    return actions.here(branch.session, actor=request.user, via=via, branch=branch)
 
 
 @never_cache

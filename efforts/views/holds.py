@@ -18,7 +18,7 @@ from efforts.errors import Refused
 from efforts.models import Branch, Hold
 
 from .chat import command
-from .shared import OwnRequest, about, back_to, dialog, done, fields, owned_branch, text_field
+from .shared import OwnRequest, about, back_to, dialog, done, fields, owned_branch, place, text_field
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -29,10 +29,6 @@ VERBS: Mapping[str, tuple[Callable[[Place, int], object], Via]] = {
 }
 TURNS = {HoldScope.TURNS: PIN_TURNS, HoldScope.UNREFERENCED: PIN_UNREFERENCED}
 WHICH_TURN = "Which turn? Give its number."
-
-
-def place(request: OwnRequest, branch: Branch, via: Via = Via.CONTROL) -> Place:
-    return actions.here(branch.session, actor=request.user, via=via, branch=branch)
 
 
 @command

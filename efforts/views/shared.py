@@ -14,7 +14,9 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from efforts import connections
+from efforts import actions, connections
+from efforts.actions import Place
+from efforts.domain.lifecycle import Via
 from efforts.errors import Refused
 from efforts.models import Branch, Session, Turn
 from efforts.timelines import branch_turns
@@ -46,6 +48,11 @@ def owned_branch(request: OwnRequest, session_id: UUID, branch_id: UUID | None =
     which = Q(pk=branch_id) if branch_id else Q(parent=None)
     branches = Branch.objects.filter(which, session=session_id, session__in=Session.objects.owned_by(request.user))
     return get_object_or_404(branches.select_related("session__endpoint", "active_effort"))
+
+
+def place(request: OwnRequest, branch: Branch, via: Via = Via.CONTROL) -> Place:
+    """Where the person who asks changes something."""
+    return actions.here(branch.session, actor=request.user, via=via, branch=branch)
 
 
 def about(branch: Branch) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def said_in(talk: Talk, query: str, **more: Any) -> list[int]:
 
 
 def efforts_in(talk: Talk, query: str) -> list[str]:
-    return [hit.slug for hit in search_efforts(talk.branch, query, before=talk.branch.head + 1, today=TODAY)[1]]
+    return [hit.slug for hit in search_efforts(talk.branch, query, before=talk.branch.head + 1, today=TODAY).hits]
 
 
 def found_by(owner: User, query: str, **filters: Any) -> list[tuple[str, str]]:
