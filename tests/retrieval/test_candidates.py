@@ -49,7 +49,9 @@ def test_in_every_log_every_query_finds_what_plain_python_finds(
         before = data.draw(st.integers(1, branch.head + 1))
         messages = list(Message.objects.filter(session=branch.session).values_list("pk", flat=True))
         snapshot = data.draw(st.sampled_from([None, *messages]))
-        with patch.object(candidates, "COMMON", 5), patch("tests.retrieval.logs.COMMON", 5):
+        # What came after the snapshot is counted here, or by the database.
+        few = patch.object(candidates, "FEW", data.draw(st.sampled_from([0, 50])))
+        with few, patch.object(candidates, "COMMON", 5), patch("tests.retrieval.logs.COMMON", 5):
             found = find(of_branch(branch, before=before), terms, snapshot=snapshot, most=most)
             rows = [row for row in standing(branch, before) if snapshot is None or row.message_id <= snapshot]
             passages, frequencies = counted(branch.session, terms, snapshot)
