@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from efforts import actions, recording
 from efforts.domain.course import Happening
 from efforts.domain.lifecycle import RunState
+from efforts.domain.metrics import Sent, measure
 from efforts.domain.planner import plan
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPlan, Run, Session
@@ -320,3 +321,29 @@ def test_the_document_names_every_field_and_no_other(as_alice: Client, talk: Tal
 
 def first_cells(table: str) -> str:
     return " ".join(line.split("|")[1] for line in table.splitlines() if line.startswith("|"))
+
+
+def test_lines_far_above_the_layers_are_cut_and_say_how_far_they_go() -> None:
+    sections = {"system": 1_000, "turn": 50}
+    sent = [Sent(turn=n, tokens=1_050, sections=sections, said_before=1_000 * n, logs_before=0) for n in range(1, 41)]
+    picture = metrics_view(measure([], sent)).tokens_picture
+    assert "Naive (up to 41,050)" in picture
+    assert "40,000" not in picture  # of the axis
+    assert "Naive (up to" not in metrics_view(measure([], sent[:1])).tokens_picture
+
+
+def test_of_a_long_conversation_the_prompts_of_the_newest_turns_are_measured_and_all_that_faded(
+    as_alice: Client, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(talk)
+    address = talk.branch.address("metrics")
+    whole = figures(as_alice, address)
+    monkeypatch.setattr("efforts.snapshots.metrics.NEWEST_TURNS", 3)
+    monkeypatch.setattr("efforts.views.metrics.NEWEST_TURNS", 3)
+    found = as_alice.get(f"{address}?format=json").json()
+    assert [turn["turn"] for turn in found["turns"]] == [5, 6, 7]
+    of_decay = ("auto_collapses", "tokens_saved_by_decay", "avg_expansion_duration")
+    assert {name: found["figures"][name] for name in of_decay} == {name: whole[name] for name in of_decay}
+    page = as_alice.get(address).content.decode()
+    assert "Prompts are those of the newest 3 turns." in page
+    assert f"<b>{whole['tokens_saved_by_decay']:,}</b>" in page
