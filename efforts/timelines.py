@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, Q, QuerySet, Subquery
 
 from efforts.domain.conversation import LogMessage, ToolCall
 from efforts.domain.lifecycle import UNFINISHED, RunState
@@ -68,6 +68,6 @@ def log_message_of(values: Sequence[Any]) -> LogMessage:
 def last_said_before(branch: Branch, number: int) -> int:
     """Id of the last message that a search made in the turn `number` can find; 0 where there is none."""
     earlier = branch_turns(branch).filter(number__lt=number).exclude(run__state=RunState.CANCELLED)
-    last = earlier.order_by("-number").values_list("pk", flat=True).first()
+    last = Subquery(earlier.order_by("-number").values("pk")[:1])
     newest: int | None = Message.objects.filter(turn=last).aggregate(newest=Max("id"))["newest"]
     return newest or 0

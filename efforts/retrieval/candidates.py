@@ -59,11 +59,10 @@ class Scope:
     def eligible(self) -> QuerySet[Passage]:
         """What was said and stands: not in a turn that was cancelled, nor in an attempt that was made again."""
         counts = Q(message__role=Message.Role.USER) | Q(message__run=F("message__turn__run"))
-        rows = Passage.objects.filter(self.sessions, counts).exclude(message__turn__run__state=RunState.CANCELLED)
-        if self.branch:
-            rows = rows.filter(in_timeline(self.branch, "message__turn__"))
-        rows = rows.filter(**{name: value for name, value in self.limits.items() if value})
-        return rows.annotate(effort=self.effort)
+        timeline = in_timeline(self.branch, "message__turn__") if self.branch else Q()
+        limits = {name: value for name, value in self.limits.items() if value}
+        rows = Passage.objects.filter(self.sessions, counts, timeline, **limits)
+        return rows.exclude(message__turn__run__state=RunState.CANCELLED).annotate(effort=self.effort)
 
     @property
     def effort(self) -> Subquery:

@@ -23,6 +23,8 @@ WHOLE_TURNS = 16
 AROUND = 1
 # One wrong letter is looked for in words of at least so many.
 LONG_WORD = 6
+# It has every day that any year has.
+LEAP_YEAR = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +129,9 @@ def corrected_to(scope: Scope, term: str, snapshot: int | None) -> str:
 
 
 def days_of(branch: Branch, text: str, today: date) -> tuple[tuple[str, str], ...]:
+    # Most questions name no day, and need not know when the conversation began.
+    if not days_named(text, today, [LEAP_YEAR]):
+        return ()
     first = branch_turns(branch).filter(number=1).values_list("created_at", flat=True).first()
     return days_named(text, today, range(first.year, today.year + 1)) if first else ()
 
