@@ -112,7 +112,8 @@ def best(hits: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def store(run: Run, by: str, found: Sequence[Reference], **evidence: Any) -> None:
     if not found:
         return
-    clock = clock_of(run.branch)
+    # What a stopped turn said counts in it as in any, though it has ended without moving the clock.
+    clock = clock_of(run.branch) + (run.state == RunState.STOPPED)
     where = {"turn": run.turn.number, "branch": str(run.branch_id), "clock": clock, "by": by, **evidence}
     rows = [{**where, "effort": one.effort.slug, "how": one.how, "words": list(one.words)} for one in found]
     session = run.branch.session_id

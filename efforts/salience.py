@@ -25,10 +25,11 @@ def settle(run: Run, *, completed: bool) -> None:
     if not completed:
         return
     branch = Branch.objects.select_related("session").get(pk=run.branch_id)
-    decay(branch, run.turn.number)
     # Who prefers the cache has the prompt's head changed only where it changes anyhow.
     if not branch.session.prefer_cache:
         evict(branch, run.turn.number)
+    # After it: what fades now stands as its summary for a turn at least.
+    decay(branch, run.turn.number)
 
 
 def decay(branch: Branch, turn: int) -> None:

@@ -207,6 +207,21 @@ def test_turns_that_are_not_completed_age_nothing(talk: Talk, auth: str, ending:
     assert [shows(sent(talk), auth) for _ in range(4)] == ["expanded"] * 3 + ["summary"]
 
 
+def test_what_a_stopped_reply_refers_to_counts_in_its_turn_as_anywhere(talk: Talk, auth: str) -> None:
+    actions.expand_effort(talk.place, auth)
+    sent(talk)
+    sent(talk, reply="It was the auth bug", ending=STOPPED)
+    assert [event["clock"] for event in talk.events("effort.referenced")][-1] == talk.state(auth).referenced_clock == 3
+    assert [shows(sent(talk), auth) for _ in range(5)] == ["expanded"] * 4 + ["summary"]
+
+
+def test_what_fades_stands_as_its_summary_before_it_leaves(talk: Talk, auth: str) -> None:
+    """Not both at the end of one turn, where an expansion lasts as long as a summary."""
+    Session.objects.filter(pk=talk.session.pk).update(decay_threshold=2, eviction_threshold=2)
+    actions.expand_effort(talk.place, auth)
+    assert [shows(sent(talk), auth) for _ in range(4)] == ["expanded"] * 2 + ["summary", ""]
+
+
 def test_cancelled_turns_age_nothing_and_refer_to_nothing(talk: Talk, auth: str) -> None:
     lease = talk.begin(WEATHER)
     actions.cancel_turn(talk.say("The auth bug?"), actor=talk.session.owner)
