@@ -83,7 +83,9 @@ def test_what_was_come_back_to_stands_at_the_end_and_the_rest_as_long_as_the_rul
 
 
 def test_of_each_question_it_is_told_how_the_headline_of_its_evidence_comes(found: dict[str, Any]) -> None:
-    counts = {"questions": 4, "brought": 0.75, "kept": 1, "reference": 2, "search": 3, "missed": 1, "right": 1.0}
+    # The cabin is spoken of in the sixth too, where nobody looks for the answer.
+    right = round(2 / 3, 4)
+    counts = {"questions": 4, "brought": 0.75, "kept": 1, "reference": 2, "search": 3, "missed": 1, "right": right}
     assert found["questions"]["all"] == counts
     assert found["questions"]["other words"]["search"] == 1
     assert [one["question"] for one in found["missed"]] == ["Which king was tall?"]
