@@ -7,8 +7,10 @@ thread, because writers that wait in its busy handler starve each other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache, partial
 from typing import ParamSpec, TypeVar
 
@@ -30,12 +32,24 @@ def writers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="orm-write") if on_sqlite else readers()
 
 
-def forget() -> None:
-    """New threads from now on, for another database: each has its own connection."""
-    for pool in (readers, writers):
-        if pool.cache_info().currsize:
-            pool().shutdown()
-        pool.cache_clear()
+@contextmanager
+def in_place() -> Iterator[None]:
+    """All work on the thread of the loop, for a command that does one thing at a time: it can be inside a transaction,
+    and no time goes by between the threads."""
+    global _in_place
+    unsafe = "DJANGO_ALLOW_ASYNC_UNSAFE"
+    before = os.environ.get(unsafe)
+    _in_place, os.environ[unsafe] = True, "true"
+    try:
+        yield
+    finally:
+        _in_place = False
+        del os.environ[unsafe]
+        if before is not None:
+            os.environ[unsafe] = before
+
+
+_in_place = False
 
 
 async def read(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -47,6 +61,8 @@ async def write(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) 
 
 
 async def _run(pool: ThreadPoolExecutor, function: Callable[[], R]) -> R:
+    if _in_place:
+        return function()
     return await asyncio.get_running_loop().run_in_executor(pool, _with_connection, function)
 
 

@@ -11,15 +11,13 @@ from typing import Any
 from django.core.management import call_command
 from django.db import connections
 
-from efforts import threads
-
 # What is lost when the power fails is lost anyway.
 UNSAFE = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
 
 
 @contextmanager
 def scratch_database(*, durable: bool = True) -> Iterator[None]:
-    """An empty database in a temporary file, for this whole process."""
+    """An empty database in a temporary file, for this whole process: no other thread may have asked the usual one."""
     with tempfile.TemporaryDirectory(prefix="ccmweb-scratch-") as folder:
         usual = connections.databases["default"]
         options = {"transaction_mode": "IMMEDIATE", "timeout": 20, **({} if durable else {"init_command": UNSAFE})}
@@ -34,6 +32,5 @@ def scratch_database(*, durable: bool = True) -> Iterator[None]:
 
 def connect(database: dict[str, Any]) -> None:
     connections.close_all()
-    threads.forget()
     connections.databases["default"] = database
     del connections["default"]

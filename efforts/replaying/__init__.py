@@ -4,8 +4,11 @@ from .conversations import Exchange, Piece, Question, Said, Talk, moment, read_t
 from .playing import Played, Player, Settings, on_stage
 from .plot import plot
 from .report import Conversation, Report
+from .shapes import COUNTED_DIFFERENTLY, SHAPES, recomputed, shape_talk
 
 __all__ = [
+    "COUNTED_DIFFERENTLY",
+    "SHAPES",
     "Conversation",
     "Exchange",
     "Piece",
@@ -20,4 +23,6 @@ __all__ = [
     "on_stage",
     "plot",
     "read_talks",
+    "recomputed",
+    "shape_talk",
 ]

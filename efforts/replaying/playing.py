@@ -17,7 +17,7 @@ from uuid import NAMESPACE_OID, uuid5
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from efforts import actions, events, labels, recording, summaries
+from efforts import actions, events, labels, recording, summaries, threads
 from efforts.actions.names import LONGEST_NAME
 from efforts.domain.assembly import system_tokens
 from efforts.domain.lifecycle import RunState, SummaryState, Via
@@ -190,6 +190,6 @@ def on_stage(talk: Talk, settings: Settings) -> Iterator[Player]:
     session.model, session.budget = BUILTIN_MODEL, settings.budget
     session.prefer_cache, session.context_mode = settings.prefer_cache, settings.mode
     session.save(update_fields=["model", "budget", "prefer_cache", "context_mode"])
-    with events.unheard(), asyncio.Runner() as loop:
+    with events.unheard(), threads.in_place(), asyncio.Runner() as loop:
         key = f"{talk.id}/{Session.objects.filter(owner=owner).count()}"
         yield Player(talk=talk, settings=settings, key=key, session=session, branch=main_branch(session), loop=loop)

@@ -55,7 +55,7 @@ def replay(*arguments: str | Path) -> bytes:
 # Playing
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_every_reply_of_a_turn_is_a_call_and_its_results_are_the_recorded_ones(tmp_path: Path) -> None:
     conversation = played(tmp_path, *LOOK)
     [turn] = conversation.turns
@@ -70,7 +70,7 @@ def test_every_reply_of_a_turn_is_a_call_and_its_results_are_the_recorded_ones(t
     assert ToolTrace.objects.get().name == "find_file"
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_where_nobody_is_the_assistant_every_message_is_a_completed_turn_of_one_call(tmp_path: Path) -> None:
     talk = [said("user", "Well.", speaker="Ann"), said("user", "No.", speaker="Bob")]
     turns = played(tmp_path, *talk).turns
@@ -81,7 +81,7 @@ def test_where_nobody_is_the_assistant_every_message_is_a_completed_turn_of_one_
     assert list(Message.objects.values_list("role", flat=True)) == ["user", "user"]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_each_session_is_an_effort_and_its_summary_stands_in_the_next(tmp_path: Path) -> None:
     conversation = played(tmp_path, *BUDGET_TALK)
     assert [turn["effort"] for turn in conversation.turns] == ["session-1", "session-2", "session-2"]
@@ -90,7 +90,7 @@ def test_each_session_is_an_effort_and_its_summary_stands_in_the_next(tmp_path: 
     assert [happened[f"effort.{kind}"] for kind in ("opened", "concluded", "summarised")] == [2, 2, 2]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_the_summaries_of_the_data_can_stand_instead(tmp_path: Path) -> None:
     own, given = (
         played(tmp_path, *BUDGET_TALK, settings=Settings(budget=4_000, given=given)) for given in (False, True)
@@ -99,14 +99,14 @@ def test_the_summaries_of_the_data_can_stand_instead(tmp_path: Path) -> None:
     assert counts[1] < counts[0]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_without_efforts_every_turn_is_ambient(tmp_path: Path) -> None:
     conversation = played(tmp_path, *BUDGET_TALK, settings=Settings(budget=4_000, efforts="none"))
     assert [turn["effort"] for turn in conversation.turns] == [None] * 3
     assert conversation.figures.efforts == {}
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_by_cues_what_is_said_opens_and_ends_efforts_whatever_was_replied(tmp_path: Path) -> None:
     conversation = played(
         tmp_path,
@@ -126,7 +126,7 @@ def test_by_cues_what_is_said_opens_and_ends_efforts_whatever_was_replied(tmp_pa
     assert list(replies) == ["When do you fly?", "Six nights, then.", "Have a good flight."]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_what_cannot_be_sent_fails_its_turn_and_the_next_goes_on(tmp_path: Path) -> None:
     talk = [
         said("user", "word " * 5_000),
@@ -146,7 +146,7 @@ def test_what_cannot_be_sent_fails_its_turn_and_the_next_goes_on(tmp_path: Path)
     )
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_the_days_are_those_of_the_data(tmp_path: Path) -> None:
     path = written(tmp_path, BUDGET_TALK)
     row = json.loads(path.read_text())
@@ -161,7 +161,7 @@ def test_the_days_are_those_of_the_data(tmp_path: Path) -> None:
 # Counting
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_layers_make_up_the_prompt_and_no_prompt_is_over_its_budget(tmp_path: Path) -> None:
     long = [said(role, f"{number} {'word ' * 150}") for number in range(14) for role in ("user", "assistant")]
     conversation = played(tmp_path, *long)
@@ -171,7 +171,7 @@ def test_layers_make_up_the_prompt_and_no_prompt_is_over_its_budget(tmp_path: Pa
     assert conversation.figures.over_budget == 0
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_beside_each_prompt_stands_what_everything_said_would_take(tmp_path: Path) -> None:
     first, second = calls_of(played(tmp_path, *BUDGET_TALK[:2], *(said("user", "Next."), said("assistant", "Yes."))))
     # Nothing is left out so far but the labels, which everything said needs none of.
@@ -193,7 +193,7 @@ def test_a_neighbour_that_is_joined_to_a_message_leaves_what_was_read_as_it_was(
     assert text_of({"messages": [{"role": "user", "content": "One\n\nTwo"}]}).startswith(before)
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_while_the_prompt_only_grows_all_of_it_is_the_beginning_of_the_next(tmp_path: Path) -> None:
     first, second, third = calls_of(played(tmp_path, *BUDGET_TALK))
     assert first["unchanged"] is None
@@ -205,7 +205,7 @@ def test_while_the_prompt_only_grows_all_of_it_is_the_beginning_of_the_next(tmp_
 # The picture
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_the_picture_has_each_layer_and_a_gap_where_nothing_was_sent(tmp_path: Path) -> None:
     conversation = played(tmp_path, *BUDGET_TALK, said("user", "word " * 5_000, 3))
     root = ElementTree.fromstring(plot(conversation, 4_000))
@@ -247,7 +247,7 @@ def first_of(data: Path, name: str, **chosen: Any) -> Conversation:
 
 
 @pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 @pytest.mark.parametrize("given", [False, True])
 def test_prompts_of_months_of_talk_keep_their_beginning(data: Path, given: bool) -> None:
     # What is recalled is another for every message.
@@ -259,7 +259,7 @@ def test_prompts_of_months_of_talk_keep_their_beginning(data: Path, given: bool)
 
 
 @pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 @pytest.mark.parametrize("efforts", ["sessions", "none"])
 def test_where_the_cache_is_preferred_they_keep_more_of_it(data: Path, efforts: str) -> None:
     figures = first_of(data, "locomo", efforts=efforts, prefer_cache=True, mode=ContextMode.OFF).figures
@@ -267,7 +267,7 @@ def test_where_the_cache_is_preferred_they_keep_more_of_it(data: Path, efforts: 
 
 
 @pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 @pytest.mark.parametrize("name", ["elitr", "swe-agent"])
 def test_no_call_of_other_people_s_conversations_is_over_budget(data: Path, name: str) -> None:
     figures = first_of(data, name).figures

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,19 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from efforts.domain.budget import DEFAULT_BUDGET, SMALLEST_BUDGET
 from efforts.domain.policy import ContextMode
 from efforts.management.scratch import scratch_database
-from efforts.replaying import Conversation, Played, Report, Settings, Talk, plot, read_talks
+from efforts.replaying import (
+    COUNTED_DIFFERENTLY,
+    SHAPES,
+    Conversation,
+    Played,
+    Report,
+    Settings,
+    Talk,
+    plot,
+    read_talks,
+    recomputed,
+    shape_talk,
+)
 
 EFFORTS = ("sessions", "cues", "none")
 
@@ -29,7 +42,10 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("files", nargs="+", type=Path, metavar="file", help="one conversation a line")
+        parser.add_argument("files", nargs="*", type=Path, metavar="file", help="one conversation a line")
+        parser.add_argument(
+            "--shape", action="store_true", help="also three synthetic conversations of a published shape, 807 turns"
+        )
         parser.add_argument("--budget", type=int, default=DEFAULT_BUDGET, help="tokens of each prompt at most")
         parser.add_argument(
             "--efforts",
@@ -49,6 +65,8 @@ class Command(BaseCommand):
             raise CommandError(
                 f"A budget of {options['budget']:,} tokens is too small: {SMALLEST_BUDGET:,} is the least."
             )
+        if not (options["files"] or options["shape"]):
+            raise CommandError("Name a file of conversations, or play the shapes: --shape")
         chosen = Settings(
             budget=options["budget"],
             efforts=options["efforts"],
@@ -58,14 +76,18 @@ class Command(BaseCommand):
         )
         with scratch_database(durable=False):
             reports = [self.of_file(path, chosen, options["conversations"]) for path in options["files"]]
+            shape = self.of_shape(chosen) if options["shape"] else None
+        reports += [shape] if shape else []
         holds = all(report.holds for report in reports)
         if options["plot"]:
             write_plots(options["plot"], [one for report in reports for one in report.conversations], chosen.budget)
         if options["json"]:
             files = [report.as_json() for report in reports]
-            self.stdout.write(json.dumps({"holds": holds, "budget": chosen.budget, "files": files}))
+            found = {"holds": holds, "budget": chosen.budget, "files": files, **(published() if shape else {})}
+            self.stdout.write(json.dumps(found))
         else:
-            self.stdout.write("\n".join(line for report in reports for line in lines_of(report)))
+            lines = [line for report in reports for line in lines_of(report)]
+            self.stdout.write("\n".join([*lines, *(lines_beside(shape) if shape else [])]))
         if not holds:
             sys.exit(1)
 
@@ -75,6 +97,11 @@ class Command(BaseCommand):
             self.play(report, read_talks(path, most))
         except (OSError, ValueError) as error:
             raise CommandError(f"{path} cannot be played: {error}") from error
+        return report
+
+    def of_shape(self, chosen: Settings) -> Report:
+        report = Report(name="shape (synthetic)", settings=replace(chosen, efforts="sessions", given=True))
+        self.play(report, map(shape_talk, SHAPES))
         return report
 
     def play(self, report: Report, talks: Iterable[Talk]) -> None:
@@ -116,6 +143,28 @@ def lines_of(report: Report) -> Iterator[str]:
         yield f"  {whose.replace('_', ' '):<12} {said}"
     if all["events"]:
         yield "  " + ", ".join(f"{kind.removeprefix('effort.')} {count:,}" for kind, count in all["events"].items())
+
+
+def published() -> dict[str, Any]:
+    return {
+        "shape": {
+            "synthetic": True,
+            "without_budget": {f"shape {name}": recomputed(name) for name in SHAPES},
+            "counted_differently": COUNTED_DIFFERENTLY,
+        }
+    }
+
+
+def lines_beside(shape: Report) -> Iterator[str]:
+    yield "  the same with the open phase whole in the prompt, recomputed from the published table"
+    for name in SHAPES:
+        found = recomputed(name)
+        yield (
+            f"  {'shape ' + name:<22}{'':>7}{found['peak']:>9,}{'':>9}{found['mean']:>9,}{found['cumulative']:>13,}"
+            f"{found['naive_cumulative']:>13,}{found['saved']:>8.1%}"
+        )
+    yield "  counted differently:"
+    yield from (f"  - {sentence}" for sentence in COUNTED_DIFFERENTLY)
 
 
 def figures(share: dict[str, Any]) -> str:
