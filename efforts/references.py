@@ -89,7 +89,8 @@ def add_own(efforts: Sequence[Effort], message: Message) -> None:
 
 def of_tool(run: Run, name: str, result: str) -> None:
     """What a tool was asked to read, or found among the best."""
-    slugs = list(slugs_in(name, json.loads(result)))
+    # Results of others' tools, as a replay has them, are any text.
+    slugs = list(slugs_in(name, json.loads(result))) if name in {*READERS, SEARCH} else []
     if slugs:
         how = "search" if name == SEARCH else "read"
         efforts = Effort.objects.filter(session=run.branch.session_id, slug__in=slugs).order_by("pk")

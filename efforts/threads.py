@@ -7,7 +7,6 @@ thread, because writers that wait in its busy handler starve each other.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -37,19 +36,23 @@ def in_place() -> Iterator[None]:
     """All work on the thread of the loop, for a command that does one thing at a time: it can be inside a transaction,
     and no time goes by between the threads."""
     global _in_place
-    unsafe = "DJANGO_ALLOW_ASYNC_UNSAFE"
-    before = os.environ.get(unsafe)
-    _in_place, os.environ[unsafe] = True, "true"
+    _in_place = True
     try:
         yield
     finally:
         _in_place = False
-        del os.environ[unsafe]
-        if before is not None:
-            os.environ[unsafe] = before
 
 
 _in_place = False
+
+
+def _outside(loop: asyncio.AbstractEventLoop, function: Callable[[], R]) -> R:
+    # Inside of a loop the connection would be another than outside, and Django would refuse to use it.
+    asyncio._set_running_loop(None)
+    try:
+        return function()
+    finally:
+        asyncio._set_running_loop(loop)
 
 
 async def read(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -61,9 +64,10 @@ async def write(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) 
 
 
 async def _run(pool: ThreadPoolExecutor, function: Callable[[], R]) -> R:
+    loop = asyncio.get_running_loop()
     if _in_place:
-        return function()
-    return await asyncio.get_running_loop().run_in_executor(pool, _with_connection, function)
+        return _outside(loop, function)
+    return await loop.run_in_executor(pool, _with_connection, function)
 
 
 def _with_connection(function: Callable[[], R]) -> R:
