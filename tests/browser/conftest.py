@@ -52,7 +52,7 @@ class App:
         process = start("serve", "--port", str(port), CCM_HOME=str(self.home), **self.settings)
         self.listener = threading.Thread(target=self._listen, args=(process,), daemon=True)
         self.listener.start()
-        if not self.ready.wait(30):
+        if not self.ready.wait(120):
             process.kill()
             raise AssertionError(f"The server printed no link: {''.join(self.said)}")
         return process

@@ -110,6 +110,20 @@ def test_arrows_lead_through_the_results_and_escape_back_to_where_one_was(
     expect(page.locator("#text")).to_be_focused()
 
 
+def test_results_that_come_anew_leave_the_focus_on_the_same_one(guest: Visitor, provider: FakeProvider) -> None:
+    page = guest.page()
+    talk(page, provider)
+    open_search(page).press_sequentially(MARK)
+    expect(hits(page)).not_to_have_count(0)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(hits(page).nth(1)).to_be_focused()
+    hits(page).nth(1).evaluate("link => { link.dataset.old = 'yes' }")
+    page.evaluate("document.querySelector('.search-box').dispatchEvent(new Event('change'))")
+    expect(page.locator("#dialog [data-old]")).to_have_count(0)
+    expect(hits(page).nth(1)).to_be_focused()
+
+
 def test_what_stands_on_the_page_is_led_to_without_reading_it_again(guest: Visitor, provider: FakeProvider) -> None:
     page = guest.page()
     address = talk(page, provider)
