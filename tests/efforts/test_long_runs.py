@@ -185,7 +185,7 @@ class LongRun:
     def turn(self) -> None:
         """A message, calls of tools, a reply: what is due is mentioned in one of them."""
         timeline, now = self.timeline, self.timeline.clock + 1
-        timeline.ends[self.talk.branch.head] = (timeline.clock, deepcopy(timeline.efforts))
+        self.keep_end()
         evicted = {slug for slug, stand in timeline.efforts.items() if stand.evicted}
         plain = self.plan_every_seventh(now)
         due = {slug: self.chance.choice([*BY_USER, *BY_REPLY, *BY_TOOL]) for slug in self.due(now)}
@@ -201,6 +201,10 @@ class LongRun:
         self.talk.finish(lease, self.text_of(due, BY_REPLY), ending)
         self.settle(ending, now, [slug for slug, how in due.items() if how in BY_REPLY], last, evicted)
         self.turns += 1
+
+    def keep_end(self) -> None:
+        """As it stands when the next turn begins."""
+        self.timeline.ends[self.talk.branch.head] = (self.timeline.clock, deepcopy(self.timeline.efforts))
 
     def settle(self, ending: Ending, now: int, replied: list[str], last: int, evicted: set[str]) -> None:
         if ending in (COMPLETED, STOPPED):
@@ -254,6 +258,7 @@ class LongRun:
             topic = Topic(number=self.topics)
             assert actions.open_effort(self.talk.place, topic.name).effort.slug == topic.slug
             self.timeline.efforts[topic.slug] = Stand(topic=topic, referenced=self.timeline.clock)
+            self.keep_end()
             # Some are so large that not all of them can be expanded at once.
             self.talk.ask(f"{topic.headline} " + "It is as it is. " * self.chance.choice([2, 2, 150]), ending=FAILED)
 
