@@ -175,7 +175,7 @@ class LongRun:
 
     def between_turns(self) -> None:
         acts: list[Callable[[], None]] = [self.begins_or_concludes] * 6
-        acts += [self.person_expands] * 3 + [self.person_collapses, self.takes_a_decay_back, self.reopens]
+        acts += [self.person_expands] * 6 + [self.person_collapses, self.takes_a_decay_back, self.reopens]
         acts += [self.pins, self.unpins, self.new_morning, self.forks, self.goes_elsewhere]
         try:
             self.chance.choice(acts)()
