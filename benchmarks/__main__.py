@@ -15,8 +15,9 @@ import django
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, nargs="*", default=[1, 100], help="how many paced streams at once")
-    parser.add_argument("--only", choices=["sockets", "growth", "search"], help="one part of it")
+    parser.add_argument("--only", choices=["sockets", "growth", "search", "ageing"], help="one part of it")
     parser.add_argument("--messages", type=int, default=1_000_000, help="stored messages that one session is among")
+    parser.add_argument("--aged", type=int, default=100_000, help="messages of the one session that is aged")
     parser.add_argument(
         "--kept", default="", help="a database of searches to use again: a file, or on PostgreSQL a name"
     )
@@ -28,6 +29,8 @@ def main() -> None:
         found: dict[str, Any] = {}
         if arguments.only in (None, "growth"):
             found["growth"] = grown(arguments.messages)
+        if arguments.only in (None, "ageing"):
+            found["ageing"] = aged(arguments.aged)
         if arguments.only in (None, "search"):
             found["search"] = searched(arguments.messages, arguments.kept)
         if arguments.only in (None, "sockets"):
@@ -44,6 +47,16 @@ def grown(messages: int) -> dict[str, Any]:
 
     with scratch_database():
         return growth(User.objects.create_user("bench"), messages)
+
+
+def aged(messages: int) -> dict[str, Any]:
+    from django.contrib.auth.models import User
+
+    from benchmarks.ageing import ageing
+    from efforts.management.scratch import scratch_database
+
+    with scratch_database():
+        return ageing(User.objects.create_user("bench"), messages)
 
 
 def searched(messages: int, kept: str) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Window
+from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
 
 from efforts.domain.conversation import EffortKind, EffortLog, Evicted, Headline, LogMessage, OlderTurns, PastTurn
-from efforts.domain.lifecycle import UNFINISHED, EffortStatus, HoldState, PointerState, RunState
+from efforts.domain.lifecycle import UNFINISHED, EffortStatus, HoldState, PointerState, RunState, SummaryState
 from efforts.models import Branch, ContextPointer, EffortState, Hold, Message, Turn, TurnLabel
 from efforts.timelines import LOG_FIELDS, branch_turns, finished_turns, log_message_of
 
@@ -84,41 +84,48 @@ def read_efforts(
     `expanded`: ids to take for expanded instead of those that are, `referenced`: ids of efforts to take for referred to
     just now, for a plan of what would be.
     """
-    stands = ContextPointer.objects.filter(branch=branch, effort=OuterRef("effort"), state=PointerState.ACTIVE)
-    states = EffortState.objects.filter(branch=branch).annotate(stands=Exists(stands)).select_related("effort")
-    opened = {state.effort.slug for state in states.filter(expanded_turn__isnull=False)}
-    expanded = opened if expanded is None else set(expanded)
-    stays = Q(evicted_clock=None) | Q(effort__slug__in={*expanded, *referenced}) | Q(effort__in=held_efforts(branch))
-    awaiting = Q(stands=False) & stays
-    in_full = states.filter(Q(status=EffortStatus.OPEN) | awaiting | Q(effort__slug__in=expanded))
-    concluded = states.filter(status=EffortStatus.CONCLUDED)
-    kept = concluded.filter(stays, stands=True)
-    headlines = read_headlines(branch, kept, expanded, most=max(room // LEAST_HEADLINE, 1))
+    held = set(held_efforts(branch))
+    shown = Q(evicted_clock=None) | Q(effort__slug__in={*(expanded or ()), *referenced}) | Q(effort__in=held)
+    # What has left the prompt is not read, however much that is.
+    states = list(EffortState.objects.filter(shown, branch=branch).select_related("effort").order_by("pk"))
+    here = [state.effort_id for state in states]
+    summaries = set(active_summaries(branch).filter(effort__in=here).values_list("effort", flat=True))
+    if expanded is None:
+        expanded = {state.effort.slug for state in states if state.expanded_turn is not None}
+    concluded = {state.effort_id for state in states if state.status == EffortStatus.CONCLUDED}
+    in_full = {
+        state: kind_of(branch, state, expanded)
+        for state in states
+        if state.effort_id not in concluded & summaries or state.effort.slug in expanded
+    }
+    headlines = read_headlines(branch, concluded & summaries, held, expanded, most=max(room // LEAST_HEADLINE, 1))
     return EffortLayers(
-        efforts=read_logs(
-            branch, {state: kind_of(branch, state, expanded) for state in in_full}, before=before, room=room
-        ),
+        efforts=read_logs(branch, in_full, before=before, room=room),
         headlines=headlines,
-        unlisted=kept.count() - len(headlines),
-        evicted=read_evicted(branch, concluded.exclude(stays)),
+        unlisted=len(concluded & summaries) - len(headlines),
+        evicted=read_evicted(branch, beside=here),
     )
 
 
-def held_efforts(branch: Branch) -> QuerySet[Hold, Any]:
+def active_summaries(branch: Branch) -> QuerySet[ContextPointer]:
+    return ContextPointer.objects.filter(branch=branch, effort__isnull=False, state=PointerState.ACTIVE)
+
+
+def held_efforts(branch: Branch) -> Iterable[int]:
     """What is pinned may stand however old it is."""
     held = Hold.objects.filter(branch=branch, state=HoldState.STANDING, effort__isnull=False)
-    return held.values("effort")
+    return (effort for effort in held.values_list("effort", flat=True) if effort)
 
 
-def read_evicted(branch: Branch, states: QuerySet[Any]) -> Evicted:
-    """`states`: annotated with `stands`. Of those that await a summary the log counts."""
-    summaries = ContextPointer.objects.filter(
-        branch=branch, state=PointerState.ACTIVE, effort__in=states.filter(stands=True).values("effort")
-    ).aggregate(count=Count("id"), tokens=Sum("tokens", default=0))
-    logs = states.filter(stands=False).aggregate(count=Count("id"), tokens=Sum("tokens", default=0))
+def read_evicted(branch: Branch, *, beside: Collection[int]) -> Evicted:
+    """Of those that await a summary the log counts."""
+    gone = EffortState.objects.filter(branch=branch, evicted_clock__isnull=False, status=EffortStatus.CONCLUDED)
+    awaits = ~Q(summary=SummaryState.STANDS)
+    sums = gone.exclude(effort__in=beside).aggregate(count=Count("id"), logs=Sum("tokens", filter=awaits, default=0))
+    summaries = active_summaries(branch).exclude(effort__in=beside).aggregate(tokens=Sum("tokens", default=0))
     return Evicted(
-        count=summaries["count"] + logs["count"],
-        tokens=summaries["tokens"] + logs["tokens"],
+        count=sums["count"],
+        tokens=summaries["tokens"] + sums["logs"],
         after=branch.session.eviction_threshold,
     )
 
@@ -195,14 +202,14 @@ def older_than(shown: Sequence[Finished], newest: Sequence[Finished], tokens: in
 
 
 def read_headlines(
-    branch: Branch, kept: QuerySet[Any], expanded: Collection[str], *, most: int
+    branch: Branch, kept: Collection[int], held: Collection[int], expanded: Collection[str], *, most: int
 ) -> tuple[Headline, ...]:
-    """Of the summaries of `kept`, the `most` that were made last, and those that are pinned."""
-    active = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__in=kept.values("effort"))
+    """Of the summaries of the efforts `kept`, the `most` that were made last, and those that are pinned."""
+    active = active_summaries(branch).filter(effort__in=kept)
     spans = active.annotate(first=Min("scope__turn__number"), last=Max("scope__turn__number"))
     newest = list(spans.select_related("effort").order_by("-pk")[:most])
     if len(newest) == most:
-        older = spans.filter(pk__lt=newest[-1].pk, effort__in=held_efforts(branch))
+        older = spans.filter(pk__lt=newest[-1].pk, effort__in=held)
         newest += older.select_related("effort").order_by("-pk")
     return tuple(
         Headline(
