@@ -46,6 +46,8 @@ GENERIC_WORDS = """
     send share show similar simple situation solution solve spend state stay step strong submit success suggestion
     sum summary switch tackle test through tip topic total touch tough track true type unique update user value
     version view wait weekend within wow yep
+    two three four five six seven eight nine ten eleven twelve twenty thirty fifty hundred thousand half double
+    second third fourth fifth hour
 """
 # The same in pairs of characters, with the endings of verbs.
 GENERIC_PAIRS = """

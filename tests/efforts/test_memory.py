@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 FAILED = Ending(state=RunState.FAILED, code="refused", text="No.")
 # Nothing of what the efforts are about.
 WEATHER = "Will it rain on Sunday?"
-HEADLINE = "The 401 errors came from a refresh token that nobody requested."
+HEADLINE = "The 401 errors after three hours came from a refresh token that nobody requested."
 DETAIL = "Users see 401 errors: no refresh token was ever requested."
 
 
@@ -81,7 +81,9 @@ def test_it_is_called_by_its_name_in_any_spelling(talk: Talk, auth: str, text: s
     assert talk.state(auth).referenced_clock == 2
 
 
-@pytest.mark.parametrize("text", ["Fix the layout, please", "the author of auth-bugfix", "one token of thanks"])
+@pytest.mark.parametrize(
+    "text", ["Fix the layout, please", "the author of auth-bugfix", "one token of thanks", "in three hours"]
+)
 def test_longer_words_and_single_words_are_no_reference(talk: Talk, auth: str, text: str) -> None:
     sent(talk, text)
     assert [event for event in talk.events("effort.referenced") if event["turn"] == 2] == []
