@@ -66,9 +66,11 @@ def read_ambient(branch: Branch, *, before: int, window: int) -> tuple[tuple[Pas
 
 
 def older_ambient(branch: Branch, tokens_before: int, last: Finished) -> OlderTurns:
-    labelled = branch_turns(branch).filter(labels__branch=branch, number__lt=last.number)
-    of_efforts = labelled.aggregate(sum=Sum("tokens", default=0))["sum"]
-    return OlderTurns(last=last.number, tokens=tokens_before + last.tokens - of_efforts)
+    # All that efforts have but the newest, by their running sums: adding up the older ones would grow with the history.
+    of_efforts = EffortState.objects.filter(branch=branch).aggregate(sum=Sum("tokens", default=0))["sum"]
+    labelled = branch_turns(branch).filter(labels__branch=branch, number__gt=last.number)
+    newer = labelled.aggregate(sum=Sum("tokens", default=0))["sum"]
+    return OlderTurns(last=last.number, tokens=tokens_before + last.tokens - (of_efforts - newer))
 
 
 def read_efforts(
