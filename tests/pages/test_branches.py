@@ -30,7 +30,7 @@ def test_its_page_has_the_shared_turns_and_every_address_on_it_leads_to_it(as_al
     page = as_alice.get(branch.get_absolute_url()).content.decode()
     assert re.findall(r'id="turn-(\d+)"', page) == ["1"]
     base = f"/s/{branch.session_id}/"
-    of_the_session = {"settings", "rename", "archive", "delete", "plans"}
+    of_the_session = {"settings", "rename", "archive", "delete", "plans", "metrics"}
     left = {found.split("/")[0] for found in re.findall(rf'(?:href|action|hx-get|data-price)="{base}([^"]+)"', page)}
     assert left <= of_the_session | {"b"}
     assert f'data-chat="{branch.get_absolute_url()}"' in page

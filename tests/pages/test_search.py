@@ -47,7 +47,7 @@ def told(hit: str) -> str:
 
 
 def leads_to(hit: str) -> str:
-    found = re.search(r'class="place" href="([^"]*)"', hit)
+    found = re.search(r'class="place" id="hit-\d+" href="([^"]*)"', hit)
     assert found
     return unescape(found[1])
 
