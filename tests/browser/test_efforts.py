@@ -400,11 +400,10 @@ def test_a_click_counts_while_the_panel_is_being_read_again(
     reading = re.compile(rf"/{address}/(\?|$)")
     # Answered at the end, so that the panel is still being read when the click comes.
     held: list[Route] = []
-    page.route(reading, lambda route: held.append(route))
-    # The end of the turn may have had it read a moment ago; then what is asked now would wait for that.
-    if not held:
-        with page.expect_request(reading):
-            page.evaluate("(name) => document.body.dispatchEvent(new CustomEvent(name))", panel)
+    # Listening from before: the end of the turn may have it read just now, and what is asked then waits for that.
+    with page.expect_request(reading):
+        page.route(reading, lambda route: held.append(route))
+        page.evaluate("(name) => document.body.dispatchEvent(new CustomEvent(name))", panel)
     page.get_by_role("link", name=link).click()
     expect(page.locator("#dialog")).to_be_visible()
     for route in held:
