@@ -30,7 +30,7 @@ from efforts.domain.extractive import LONGEST_SUMMARY, SHORT_EFFORT, plain, summ
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, SummaryState, Via
 from efforts.domain.notices import with_notice
 from efforts.domain.resolution import sounds_resolved
-from efforts.domain.source_text import Source, SourceMessage, rendered
+from efforts.domain.source_text import Source, SourcePart, rendered
 from efforts.llm.protocol import ModelError, TextDelta
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, Effort, EffortState, Event, Message, Run, TurnLabel
@@ -222,10 +222,10 @@ def prose(text: str) -> str:
 def request_of(material: Material, choice: ModelChoice) -> dict[str, Any] | None:
     room = min(choice.context_window or DRAFT_CAP, DRAFT_CAP) - REPLY_RESERVE - SAFETY - EXTRACT
     room -= count(summary_text() + REQUEST + EXTRACTS + material.name) + 2 * MESSAGE_OVERHEAD + PRIMING
-    newest = newest_within(material.source.messages, room)
+    newest = newest_within(material.source.parts, room)
     if not newest:
         return None
-    older = material.source.messages[: -len(newest)]
+    older = material.source.parts[: -len(newest)]
     text = REQUEST.format(name=material.name, log=extracts(material.name, older) + rendered(newest))
     return {
         "model": choice.model,
@@ -236,7 +236,7 @@ def request_of(material: Material, choice: ModelChoice) -> dict[str, Any] | None
     }
 
 
-def newest_within(messages: tuple[SourceMessage, ...], room: int) -> tuple[SourceMessage, ...]:
+def newest_within(messages: tuple[SourcePart, ...], room: int) -> tuple[SourcePart, ...]:
     kept = 0
     for message in reversed(messages):
         room -= count(message.rendered) + 1
@@ -246,10 +246,10 @@ def newest_within(messages: tuple[SourceMessage, ...], room: int) -> tuple[Sourc
     return messages[len(messages) - kept :]
 
 
-def extracts(name: str, older: tuple[SourceMessage, ...]) -> str:
+def extracts(name: str, older: tuple[SourcePart, ...]) -> str:
     if not older:
         return ""
-    text = summarise(Source(messages=older), name=name, count=count, limit=EXTRACT)
+    text = summarise(Source(parts=older), name=name, count=count, limit=EXTRACT)
     return EXTRACTS.format(count=len(older), text=text)
 
 

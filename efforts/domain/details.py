@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from .extractive import LONGEST_SUMMARY, Count, Sentence, sentences_of, summarise
-from .redaction import MASK, redact
+from .redaction import MASK
 from .source_text import Source
 from .terms import HUMP, STOPWORDS, TOKEN, UNSPACED, folded, stem, terms_of, token_terms
 
@@ -43,8 +43,6 @@ EVERYDAY_WORDS = """
 """
 # As programs, paths and versions write; two words with a hyphen between are words.
 IDENTIFIED = re.compile(r"[._/\\@#:&+]|\d")
-# How a tool is called (domain/source_text.py), which is nobody's words.
-CALLED = "called {"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,10 +122,9 @@ def spoken(source: Source) -> Iterator[Sentence]:
     """What was said, each sentence once: what is said again and again is a manner of speaking."""
     seen: set[str] = set()
     for sentence in sentences_of(source):
-        if sentence.text not in seen and not sentence.text.startswith(CALLED):
+        if sentence.text not in seen:
             seen.add(sentence.text)
-            # A key or a password looks as telling as any name.
-            yield replace(sentence, text=redact(sentence.text).value.replace(MASK, " "))
+            yield replace(sentence, text=sentence.text.replace(MASK, " "))
 
 
 def words_of(sentences: Iterable[Sentence]) -> Iterator[Word]:

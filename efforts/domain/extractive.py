@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from .sentences import FENCE, sentences, split
-from .source_text import Source
+from .source_text import Part, Source
 
 Count = Callable[[str], int]
 
@@ -163,15 +163,15 @@ def with_open(summary: Summary, open_work: Sequence[Sentence], fits: Callable[[S
 
 
 def sentences_of(source: Source) -> Iterator[Sentence]:
-    spoken = [message for message in source.messages if message.role != "tool"]
+    spoken = [part for part in source.parts if part.part == Part.TEXT]
     order = 0
-    for index, message in enumerate(spoken):
-        for piece in split(message.text):
+    for index, part in enumerate(spoken):
+        for piece in split(part.text):
             text = plain(piece)
             if not FENCE.match(piece) and WORD.search(text):
                 order += 1
                 place = index / max(len(spoken) - 1, 1)
-                yield Sentence(text=text, by_user=message.role == "user", order=order, place=place)
+                yield Sentence(text=text, by_user=part.role == "user", order=order, place=place)
 
 
 def plain(piece: str) -> str:

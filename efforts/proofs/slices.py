@@ -98,7 +98,7 @@ def prove_recall(proof: Proof, before: Plan) -> Plan:
         holds=added == promised and notice == f"--- Expanded effort: auth-bug ({added:,} tokens loaded) ---",
     )
     sent = "\n".join(str(message.get("content")) for message in expanded.request["messages"])
-    said = [message.text for message in log_of(proof.session, "auth-bug").source.messages]
+    said = [part.text for part in log_of(proof.session, "auth-bug").source.parts]
     proof.claim(
         "Every message of the log is in the prompt word for word",
         measured=f"{sum(text in sent for text in said)} of {len(said)} messages",

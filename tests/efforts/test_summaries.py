@@ -13,7 +13,7 @@ from efforts.actions.pointers import end_pointers
 from efforts.connections import ModelChoice
 from efforts.domain.canonical import canonical_json
 from efforts.domain.lifecycle import EffortStatus, PointerState, RunState, SummaryState, Via
-from efforts.domain.source_text import Source, SourceMessage
+from efforts.domain.source_text import Part, Source, SourcePart
 from efforts.llm.tokens import get_counter
 from efforts.models import ContextPointer, EffortState, Event, PointerTurn, Run, Session, TurnLabel
 from efforts.prompts import summary_text
@@ -425,11 +425,12 @@ async def test_a_runner_that_goes_down_leaves_its_draft_to_the_next(
 
 def long_source(messages: int) -> Source:
     return Source(
-        messages=tuple(
-            SourceMessage(
-                id=id,
+        parts=tuple(
+            SourcePart(
+                message=id,
                 turn=id,
                 role="user",
+                part=Part.TEXT,
                 text=f"Step {id}: we decided on the value {id * 37}. " + "More was said about it. " * 40,
             )
             for id in range(1, messages + 1)
@@ -446,15 +447,15 @@ def test_of_a_log_beyond_the_window_the_newest_part_is_sent_whole_and_the_rest_i
     request = summaries.request_of(Material(name="x", source=source, choice=None), choice(8_000))
     assert request is not None
     sent = request["messages"][1]["content"]
-    assert source.messages[-1].rendered in sent
-    assert source.messages[0].rendered not in sent
-    left_out = sum(message.rendered not in sent for message in source.messages)
+    assert source.parts[-1].rendered in sent
+    assert source.parts[0].rendered not in sent
+    left_out = sum(part.rendered not in sent for part in source.parts)
     assert f"[The {left_out} oldest messages do not fit. Extracts of them: Step 1: we decided on the value 37." in sent
     assert get_counter().count(canonical_json(request)) + request["max_tokens"] <= 8_000
 
 
 def test_where_not_even_the_last_message_fits_no_model_is_asked() -> None:
-    source = Source(messages=(SourceMessage(id=1, turn=1, role="user", text="word " * 9_000),))
+    source = Source(parts=(SourcePart(message=1, turn=1, role="user", part=Part.TEXT, text="word " * 9_000),))
     assert summaries.request_of(Material(name="x", source=source, choice=None), choice(8_000)) is None
 
 

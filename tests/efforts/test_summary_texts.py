@@ -184,7 +184,7 @@ def test_what_was_only_looked_up_again_is_no_source() -> None:
 
 def test_a_turn_that_failed_is_source_with_its_question_only() -> None:
     source = source_of([turn(1, user("And now?"), assistant("I thi"), state=RunState.FAILED)])
-    assert [message.text for message in source.messages] == ["And now?"]
+    assert [part.text for part in source.parts] == ["And now?"]
 
 
 def test_another_word_is_another_source() -> None:

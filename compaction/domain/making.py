@@ -1,0 +1,160 @@
+"""An artifact made of a draft: quotations are found in the source, and what only code can say is added."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from efforts.domain.source_text import Part, Source, SourcePart, normal
+
+from .artifact import (
+    SCHEMA_VERSION,
+    Artifact,
+    Draft,
+    DraftItem,
+    Evidence,
+    Generation,
+    Item,
+    Kind,
+    Link,
+    SourceRef,
+    Warned,
+)
+from .artifact import id_of as artifact_id_of
+
+Count = Callable[[str], int]
+
+# Tokens of the opening request that stand whole, but no more than this share of the source; of a longer one its ends.
+OPENING_TOKENS, OPENING_SHARE = 300, 0.2
+# Characters of both ends for each token that they may take.
+END_CHARACTERS = 1.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """What of an artifact does not come from its draft."""
+
+    kind: Kind
+    replaceable: bool
+    source: SourceRef
+    generation: Generation
+    evidence: tuple[Evidence, ...] = ()
+    warnings: tuple[Warned, ...] = ()
+
+
+def make(draft: Draft, source: Source, frame: Frame, *, count: Count) -> Artifact:
+    """A quotation that the source does not have gives no link, and gate B will say so."""
+    items = tuple(item_of(item, source) for item in draft.items)
+    said = "\n".join(item.text for item in items)
+    made = Artifact(
+        schema_version=SCHEMA_VERSION,
+        artifact_id="",
+        kind=frame.kind,
+        replaceable=frame.replaceable,
+        source=frame.source,
+        generation=frame.generation,
+        headline=draft.headline,
+        headline_items=draft.headline_items,
+        opening=opening_of(source, count),
+        items=items,
+        evidence=frame.evidence,
+        stats={"item_tokens": count(said), "headline_tokens": count(draft.headline), **sections_of(items)},
+        redactions=source.masked,
+        warnings=frame.warnings,
+    )
+    return with_id(made)
+
+
+def with_id(artifact: Artifact) -> Artifact:
+    return artifact.model_copy(update={"artifact_id": artifact_id_of(artifact.body)})
+
+
+def sections_of(items: Iterable[Item]) -> dict[str, int]:
+    return dict(Counter(str(item.section) for item in items))
+
+
+def item_of(item: DraftItem, source: Source) -> Item:
+    found = [(quote.quote, link_to(source, quote.message, quote.quote)) for quote in item.quotes]
+    links = tuple(link for _, link in found if link)
+    turns = {part.message: part.turn for part in source.parts}
+    return Item(
+        id=item.id,
+        section=item.section,
+        status=item.status,
+        actor=item.actor,
+        text=item.text,
+        as_of_turn=max((turns[link.message] for link in links), default=0),
+        ledger_ref=item.ledger,
+        links=links,
+        verbatim=all_quoted(item.text, links),
+    )
+
+
+def all_quoted(text: str, links: tuple[Link, ...]) -> bool:
+    """Whether the text is one of its quotations, or all of them in order; white space apart."""
+    words = " ".join(text.split())
+    each = [" ".join(link.quote.split()) for link in links]
+    return bool(each) and (words in each or words == " … ".join(each))
+
+
+def link_to(source: Source, message: int, quote: str) -> Link | None:
+    """Where the words stand in that message, first in what was said; only white space may differ."""
+    for part in Part:
+        found = source.by_place.get((message, part))
+        if found and (link := link_in(found, normal(quote))):
+            return link
+    return None
+
+
+def link_in(part: SourcePart, quote: str) -> Link | None:
+    words = quote.split()
+    if not words:
+        return None
+    start = part.text.find(quote)
+    if start >= 0:
+        end = start + len(quote)
+    else:
+        span = spread(words, part.text)
+        if span is None:
+            return None
+        start, end = span
+    return Link(message=part.message, part=part.part, start=start, end=end, quote=part.text[start:end])
+
+
+def spread(words: list[str], text: str) -> tuple[int, int] | None:
+    """The words in their order with any white space between."""
+    for start in starts(words[0], text):
+        at = start
+        for word in words:
+            while at < len(text) and text[at].isspace() and at > start:
+                at += 1
+            if not text.startswith(word, at):
+                break
+            at += len(word)
+        else:
+            return start, at
+    return None
+
+
+def starts(word: str, text: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
+
+
+def opening_of(source: Source, count: Count) -> tuple[Link, ...]:
+    first = next((part for part in source.parts if part.role == "user" and part.part == Part.TEXT), None)
+    if first is None:
+        return ()
+    room = min(OPENING_TOKENS, int(count(source.text) * OPENING_SHARE))
+    length = len(first.text)
+    if count(first.text) <= room or length < 2:
+        return (part_link(first, 0, length),)
+    end = min(max(int(room * END_CHARACTERS), 1), length // 2)
+    return part_link(first, 0, end), part_link(first, length - end, length)
+
+
+def part_link(part: SourcePart, start: int, end: int) -> Link:
+    return Link(message=part.message, part=part.part, start=start, end=end, quote=part.text[start:end])
