@@ -124,7 +124,9 @@ def settle(run: Run, *, completed: bool) -> None:
 def refresh(rows: Iterable[Hold], run: Run, where: Where) -> None:
     turns = references.turns_in(run)
     branch = Branch.objects.get(pk=run.branch_id)
-    ages = dict(EffortState.objects.filter(branch=branch).values_list("effort", "referenced_clock"))
+    rows = list(rows)
+    pinned = EffortState.objects.filter(branch=branch, effort__in={row.effort_id for row in rows if row.effort_id})
+    ages = dict(pinned.values_list("effort", "referenced_clock"))
     for row in rows:
         meant = row.turn.number in turns if row.turn else ages.get(row.effort_id or 0, 0) > row.refreshed_clock
         if row.scope == HoldScope.UNREFERENCED and meant:

@@ -92,6 +92,8 @@ def of_tool(run: Run, name: str, result: str) -> None:
     # Results of others' tools, as a replay has them, are any text.
     slugs = list(slugs_in(name, json.loads(result))) if name in {*READERS, SEARCH} else []
     if slugs:
+        # Unlike what is said, this comes while no one holds the branch.
+        Branch.objects.select_for_update(of=("self",)).get(pk=run.branch_id)
         how = "search" if name == SEARCH else "read"
         efforts = Effort.objects.filter(session=run.branch.session_id, slug__in=slugs).order_by("pk")
         store(run, "tool", [Reference(effort=effort, how=how, words=()) for effort in efforts])
@@ -116,17 +118,30 @@ def store(run: Run, by: str, found: Sequence[Reference], **evidence: Any) -> Non
     # What a stopped turn said counts in it as in any, though it has ended without moving the clock.
     clock = clock_of(run.branch) + (run.state == RunState.STOPPED)
     where = {"turn": run.turn.number, "branch": str(run.branch_id), "clock": clock, "by": by, **evidence}
-    rows = [{**where, "effort": one.effort.slug, "how": one.how, "words": list(one.words)} for one in found]
+    # The states before the log, as every action does it: in another order two of them could wait for each other.
+    back = touch(run.branch, [one.effort for one in found], clock)
+    rows = [
+        {
+            **where,
+            "effort": one.effort.slug,
+            "how": one.how,
+            "words": list(one.words),
+            "back": one.effort.pk in back,
+        }
+        for one in found
+    ]
     session = run.branch.session_id
     events.append_all([Event(session_id=session, kind="effort.referenced", data=data) for data in rows])
-    touch(run.branch, [one.effort for one in found], clock)
 
 
-def touch(branch: Branch, efforts: Sequence[Effort], clock: int) -> None:
-    """They are referred to now; what had left the prompt may stand there again."""
+def touch(branch: Branch, efforts: Sequence[Effort], clock: int) -> set[int]:
+    """They are referred to now; what had left the prompt, returned as keys, may stand there again."""
     states = EffortState.objects.filter(branch=branch, effort__in=efforts)
-    states.update(evicted_clock=None)
+    back = set(states.exclude(evicted_clock=None).values_list("effort", flat=True))
+    if back:
+        states.update(evicted_clock=None)
     states.filter(referenced_clock__lt=clock).update(referenced_clock=clock)
+    return back
 
 
 def turns_in(run: Run) -> set[int]:

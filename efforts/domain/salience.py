@@ -82,7 +82,12 @@ NOT_SPOKEN = re.compile(
 
 def stale(now: int, last: int, threshold: int) -> bool:
     """Whether what was last referenced at `last` leaves when completed turn `now` is settled."""
-    return now - last >= threshold
+    return not turns_left(now, last, threshold)
+
+
+def turns_left(now: int, last: int, threshold: int) -> int:
+    """Turns without a reference until it leaves."""
+    return max(last + threshold - now, 0)
 
 
 # By name

@@ -18,6 +18,8 @@ def learn_what_is_there(apps, schema_editor):
     for effort in apps.get_model("efforts", "Effort").objects.all().iterator():
         names = name_words(effort.slug) | name_words(effort.name)
         keywords = {word for pointer in effort.pointers.all() for word in keywords_of(pointer.text)}
+        # The empty word stands for all its passages, which are counted from now on.
+        keywords |= {""} if effort.pointers.exists() else set()
         rows = [(word, True) for word in names] + [(word, False) for word in keywords]
         Word.objects.bulk_create(
             Word(session_id=effort.session_id, effort=effort, word=word, of_name=of_name) for word, of_name in rows

@@ -16,6 +16,7 @@ from efforts.domain.lifecycle import EffortStatus, HoldKind, HoldScope, HoldStat
 from efforts.domain.pins import TURN
 from efforts.domain.policy import STICKY_SHARE
 from efforts.domain.reasons import Reason
+from efforts.domain.salience import turns_left
 from efforts.models import Branch, EffortState, Hold
 from efforts.timelines import finished_turns
 
@@ -176,7 +177,7 @@ def leaves_in(branch: Branch, state: EffortState) -> int | None:
         return None
     session = branch.session
     threshold = session.eviction_threshold if state.expanded_turn is None else session.decay_threshold
-    return max(state.referenced_clock + threshold - branch.clock, 0)
+    return turns_left(branch.clock, state.referenced_clock, threshold)
 
 
 def expansion_view(state: EffortState, branch: Branch, plan: PlanView, *, pinned: bool) -> HoldView:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, Sum
 
 from efforts.domain.lifecycle import PointerState
 from efforts.models import Branch, ContextPointer, Event, Message
@@ -37,6 +38,8 @@ MOVES = {
     "effort.undone": "Taken back",
 }
 RETURNED = "Came back: something referred to it"
+# Of references only those that brought something back.
+MOVED = Q(kind__in=MOVES) | Q(kind=REFERENCED, data__back=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +127,7 @@ def effort_memory(branch: Branch, slug: str) -> EffortMemory | None:
         unreferenced=max(branch.clock - state.referenced_clock, 0),
         keywords=tuple(keywords_here(branch, standing)) if standing else (),
         references=tuple(reference_view(row.data) for row in references),
-        moves=moves_of(list(events.filter(kind__in=[*MOVES, REFERENCED]).order_by("seq")))[:MOST],
+        moves=moves_of(events.filter(MOVED).order_by("-seq")[:MOST]),
     )
 
 
@@ -134,30 +137,22 @@ def reference_view(data: dict[str, Any]) -> ReferenceView:
     )
 
 
-def moves_of(rows: list[Event]) -> tuple[MoveView, ...]:
-    """What left the prompt and what came back, the newest first; of references those that brought something back."""
-    out: set[str] = set()
-    moves = []
-    for row in rows:
-        slug = row.data["effort"]
-        text = RETURNED if row.kind == REFERENCED and slug in out else MOVES.get(row.kind, "")
-        out = out | {slug} if row.kind == "effort.evicted" else out - {slug}
-        if text:
-            moves.append(MoveView(turn=row.data["turn"], text=text, effort=slug))
-    return tuple(reversed(moves))
+def moves_of(rows: Iterable[Event]) -> tuple[MoveView, ...]:
+    """What left the prompt and what came back."""
+    return tuple(
+        MoveView(turn=row.data["turn"], text=MOVES.get(row.kind, RETURNED), effort=row.data["effort"]) for row in rows
+    )
 
 
 def memory_view(branch: Branch, plan: PlanView) -> MemoryView:
     """`plan`: of the next call."""
-    rows = list(branch_events(branch).filter(kind__in=[*MOVES, REFERENCED]).exclude(data__effort=None))
-    moves = moves_of(rows)
-    moved = Counter(row.kind.partition(".")[2] for row in rows if row.kind != REFERENCED)
-    moved["returned"] = sum(move.text == RETURNED for move in moves)
+    events = branch_events(branch).filter(MOVED).exclude(data__effort=None)
+    moved = Counter(kind.partition(".")[2] for kind in events.values_list("kind", flat=True))
     return MemoryView(
         plan=plan,
         efforts=efforts_view(branch, plan=plan),
         raw=raw_log(branch),
-        moves=moves[:LATEST],
+        moves=moves_of(events.order_by("-seq")[:LATEST]),
         moved=dict(moved),
     )
 

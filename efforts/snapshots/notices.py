@@ -16,7 +16,6 @@ from .holds import rows_of
 
 Asks = Literal["", "summary", "retry", "conclude", "rule"]
 AGED = "effort.decayed"
-TOO_EARLY = "effort.too_early"
 
 # Each changes where an effort stands, so that it is the last word about it until the next one.
 MOVES = {
@@ -33,7 +32,7 @@ OFFERED = "effort.offered"
 SUGGESTED = "constraint.suggested"
 OF_RULES = (SUGGESTED, "constraint.set", "constraint.edited", "constraint.revoked")
 OF_HOLDS = ("hold.ended", "hold.granted")
-READ = (*MOVES, OFFERED, TOO_EARLY, "effort.summarised", "effort.undone", *OF_RULES, *OF_HOLDS)
+READ = (*MOVES, OFFERED, "effort.summarised", "effort.undone", *OF_RULES, *OF_HOLDS)
 WRITTEN_SOON = (SummaryState.DUE, SummaryState.DRAFTING)
 
 

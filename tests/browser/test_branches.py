@@ -124,8 +124,11 @@ def test_an_editor_that_was_asked_for_comes_although_its_turn_is_read_again_mean
     page.route("**/turns/1/edit/", lambda route: held.append(route))
     with page.expect_request("**/turns/1/edit/"):
         turn(page, 1).locator("[data-edit]").press("Enter")
-    with page.expect_response("**/turns/1/"):
+    with page.expect_response("**/turns/1/") as read:
         turn(page, 1).get_by_role("button", name="A good answer").press("Enter")
+    read.value.finished()
+    # Until what was read is on the page.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     held[0].continue_()
     expect(page.get_by_label("Other words for the message of turn 1")).to_be_focused()
     expect(turn(page, 1).locator(".verdict")).to_contain_text("Good")
