@@ -18,10 +18,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from efforts import events, holds, labels, ledger, records, references, salience
+from efforts import entries, events, holds, labels, ledger, records, references, salience
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import ToolCall
-from efforts.domain.lifecycle import RUN_MOVES, ConstraintBy, RunState, Via
+from efforts.domain.lifecycle import RUN_MOVES, ConstraintBy, EntryBy, RunState, Via
 from efforts.domain.plan import PLANNER_VERSION, Plan
 from efforts.domain.rendering import wire_calls
 from efforts.domain.resolution import resolving_sentences
@@ -296,6 +296,7 @@ def end(lease: Lease, ending: Ending) -> None:
         Branch.objects.filter(pk=run.branch_id).update(clock=F("clock") + 1)
         offer_conclusion(lease, run)
     offer_rules(lease, run)
+    propose_entries(lease, run, completed=ending.state == RunState.COMPLETED)
     salience.settle(run, completed=ending.state == RunState.COMPLETED)
     holds.settle(run, completed=ending.state == RunState.COMPLETED)
     labels.settle(run.branch, run.turn)
@@ -321,6 +322,15 @@ def offer_rules(lease: Lease, run: Run) -> None:
     message = run.turn.messages.select_related("session").get(role=Message.Role.USER)
     where = ledger.Where(turn=lease.turn_number, branch=str(run.branch_id), via=str(ConstraintBy.CUE))
     ledger.suggest_what_sounds_like_rules(message.session, message, where)
+
+
+def propose_entries(lease: Lease, run: Run, *, completed: bool) -> None:
+    """What sounds like a decision or open work, in the person's words and in those of a reply that was not cut off."""
+    said = run.turn.messages.select_related("session").order_by("pk")
+    user = said.get(role=Message.Role.USER)
+    replies = said.filter(run=run, role=Message.Role.ASSISTANT).exclude(text="") if completed else ()
+    where = ledger.Where(turn=lease.turn_number, branch=str(run.branch_id), via=str(EntryBy.CUE))
+    entries.propose_what_sounds_like_it(user.session, [user, *replies], where)
 
 
 def acted(lease: Lease, run: Run) -> bool:

@@ -1,5 +1,5 @@
 """One change taken back: of an effort as long as nothing else has happened to it since, of a rule while it holds, of a
-pin that ended by itself."""
+pin that ended by itself, of a proposal that the model dropped."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from efforts.timelines import branch_turns
 from .constraints import revoke_set
 from .efforts import check_affordable, check_expandable, finished_turn
 from .holds import pin_again
+from .ledger import propose_again
 from .places import (
     NO_SUMMARY,
     SUMMARY_DUE,
@@ -49,6 +50,9 @@ def undo(place: Place, seq: int) -> None:
             return
         if event.kind == "hold.ended":
             pin_again(place, branch, event)
+            return
+        if event.kind == "ledger.dismissed":
+            propose_again(place, event)
             return
         if event.kind not in INVERSES:
             raise Refused("not_undoable", "This cannot be taken back.")

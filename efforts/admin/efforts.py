@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from efforts.holds import what_of
-from efforts.models import Constraint, ContextPointer, Effort, EffortState, Hold
+from efforts.models import Constraint, ContextPointer, Effort, EffortState, Hold, LedgerEntry
 
 from .base import ReadOnly, linked, links, standing
 
@@ -118,6 +118,21 @@ class ConstraintAdmin(ReadOnly):
 
     @admin.display(description="Text")
     def beginning(self, row: Constraint) -> str:
+        return row.text[:80]
+
+    of_session = linked("session")
+
+
+@admin.register(LedgerEntry)
+class LedgerEntryAdmin(ReadOnly):
+    list_display = ("id", "beginning", "kind", "state", "by", "of_session", "created_at", "changed_at", "on_page")
+    list_filter = ("kind", "state", "by")
+    search_fields = ("text", "session__title", "session__id")
+    date_hierarchy = "created_at"
+    list_select_related = ("session",)
+
+    @admin.display(description="Text")
+    def beginning(self, row: LedgerEntry) -> str:
         return row.text[:80]
 
     of_session = linked("session")

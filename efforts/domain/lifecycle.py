@@ -96,6 +96,53 @@ class ConstraintBy(StrEnum):
     CUE = "cue"
 
 
+class EntryKind(StrEnum):
+    """What the ledger keeps beside rules."""
+
+    DECISION = "decision"
+    OPEN_WORK = "open_work"
+
+    @property
+    def label(self) -> str:
+        return str(self).replace("_", " ")
+
+
+class EntryState(StrEnum):
+    PROPOSED = "proposed"
+    CONFIRMED = "confirmed"
+    SUPERSEDED = "superseded"
+    DONE = "done"
+    DISMISSED = "dismissed"
+
+
+# A decision gives way to another one, work gets done; what was dismissed is noted anew where it shall stand again.
+ENTRY_MOVES: dict[EntryKind, dict[EntryState, frozenset[EntryState]]] = {
+    EntryKind.DECISION: {
+        EntryState.PROPOSED: frozenset({EntryState.CONFIRMED, EntryState.DISMISSED}),
+        EntryState.CONFIRMED: frozenset({EntryState.SUPERSEDED, EntryState.DISMISSED}),
+        EntryState.SUPERSEDED: frozenset(),
+        EntryState.DONE: frozenset(),
+        EntryState.DISMISSED: frozenset(),
+    },
+    EntryKind.OPEN_WORK: {
+        EntryState.PROPOSED: frozenset({EntryState.CONFIRMED, EntryState.DISMISSED}),
+        EntryState.CONFIRMED: frozenset({EntryState.DONE, EntryState.DISMISSED}),
+        EntryState.SUPERSEDED: frozenset(),
+        EntryState.DONE: frozenset({EntryState.CONFIRMED}),
+        EntryState.DISMISSED: frozenset(),
+    },
+}
+LIVE_ENTRIES = frozenset({EntryState.PROPOSED, EntryState.CONFIRMED})
+
+
+class EntryBy(StrEnum):
+    """Who came up with a decision or open work: the person, the model by its tool, or words that sounded like it."""
+
+    PERSON = "person"
+    MODEL = "model"
+    CUE = "cue"
+
+
 class HoldKind(StrEnum):
     STICKY = "sticky"
     LEASE = "lease"

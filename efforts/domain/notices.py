@@ -1,4 +1,4 @@
-"""What is said of efforts, rules and pins between the turns. Events carry these strings; no model is ever sent one."""
+"""What is said of efforts, rules, pins and entries between the turns. Events carry it; no model is ever sent it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ NOTICES = {
     "constraint.set": "--- Rule set: {text} ---",
     "constraint.edited": "--- Rule changed: {text} ---",
     "constraint.revoked": "--- Rule taken back: {text} ---",
+    "ledger.dismissed": "--- Settled before you were asked: {text} ---",
     "hold.ended": "--- Unpinned: {what} (was pinned {until}) ---",
 }
 

@@ -19,6 +19,8 @@ LONGEST_MESSAGE, MOST = 4_000, 3
 AROUND = 1_000
 QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 LIST_MARK = re.compile(r"^(?:[-*+•]|\d+[.)]|#{1,6})\s+")
+# Of Markdown: emphasis, code, escapes, and what begins a line of a list, a heading or a quotation.
+MARKS = re.compile(r"[*_`~\\]+|^[ \t]*(?:[-+•]|\d+[.)]|#{1,6}|>)[ \t]+", re.MULTILINE)
 LEAD = (
     r"(?:(?:please|and|also|so|ok(?:ay)?|note|important|remember|rule|reminder|btw|in general|as a rule"
     r"|in (?:this|the|our) \w+|for (?:this|the) \w+),?:?\s+)*(?:when(?:ever)? [^,]{3,60},\s+)?"
@@ -112,6 +114,22 @@ def find_words(words: str, message: str, start: int = 0) -> Span | None:
     pattern += r"(?!\w)" if re.search(r"\w$", words.strip()) else ""
     found = re.compile(pattern).search(message, start)
     return Span(start=found.start(), end=found.end()) if found else None
+
+
+def find_shown(words: str, message: str) -> Span | None:
+    """Where the words stand in the message as a page shows it, without the marks of Markdown."""
+    places = [place for place, mark in enumerate(marked(message)) if not mark]
+    plain = "".join(message[place] for place in places)
+    found = find_words("".join(c for c, mark in zip(words, marked(words), strict=True) if not mark), plain)
+    return Span(start=places[found.start], end=places[found.end - 1] + 1) if found else None
+
+
+def marked(text: str) -> list[bool]:
+    """Of each character whether it is a mark."""
+    marks = [False] * len(text)
+    for found in MARKS.finditer(text):
+        marks[found.start() : found.end()] = [True] * len(found[0])
+    return marks
 
 
 def said_as_a_rule(words: str, message: str) -> Span | None:

@@ -56,9 +56,14 @@ READ_MESSAGE = tool(
 )
 RECORD = tool(
     "record",
-    "Keep a rule that the user states for all the work ahead, such as: never touch the production database.",
-    kind={"type": "string", "enum": ["constraint"], "description": "What it is."},
-    text={"type": "string", "description": "The user's sentence, word for word."},
+    "Keep a decision, work still to be done, or a rule (constraint) that the user states for all the work ahead.",
+    kind={"type": "string", "enum": ["decision", "open_work", "constraint"], "description": "What it is."},
+    text={"type": "string", "description": "The sentence, word for word."},
+)
+RESOLVE_OPEN_WORK = tool(
+    "resolve_open_work",
+    "Say that recorded work is done.",
+    id={"type": "string", "description": "Its id, e.g. work-12."},
 )
 SUGGEST_PIN = tool(
     "suggest_pin",
@@ -80,11 +85,20 @@ TOOLS: tuple[dict[str, Any], ...] = (
     READ_EFFORT,
     READ_MESSAGE,
     RECORD,
+    RESOLVE_OPEN_WORK,
     SUGGEST_PIN,
 )
 # They change where efforts stand, or suggest to, and tell nothing that was said.
 CONTROLS = frozenset(
-    {"open_effort", "close_effort", "reopen_effort", "switch_effort", "collapse_effort", "suggest_pin"}
+    {
+        "open_effort",
+        "close_effort",
+        "reopen_effort",
+        "switch_effort",
+        "collapse_effort",
+        "suggest_pin",
+        "resolve_open_work",
+    }
 )
 # What they return was said elsewhere, and can be found again at any time.
 FINDERS = frozenset(

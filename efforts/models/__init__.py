@@ -5,6 +5,7 @@ from .effort import ContextPointer, Effort, EffortState, EffortWord, PointerTurn
 from .endpoint import Endpoint
 from .event import AccountEvent, Event
 from .hold import Hold
+from .ledger import LedgerEntry
 from .passage import Frequency, Passage
 from .plan import ContextPlan, Fragment
 from .record import RetrievalItem, RetrievalSet, ToolTrace, Verdict
@@ -25,6 +26,7 @@ __all__ = [
     "Fragment",
     "Frequency",
     "Hold",
+    "LedgerEntry",
     "Message",
     "Passage",
     "PointerTurn",

@@ -15,6 +15,7 @@ from .figures import (
 from .health import ModelHealth, model_health
 from .holds import HoldsView, HoldView, holds_view, standing_holds, with_pins
 from .inspection import DifferenceView, RawRequest, compared, raw_request
+from .ledger import EntriesView, LedgerPage, LedgerView, entries_of, ledger_page, open_work_of, waiting_count
 from .metrics import AllMetrics, SessionMetrics, all_metrics, branch_metrics
 from .notices import NoticeGroup, NoticeView
 from .outcomes import OutcomeView, outcome_of
@@ -32,11 +33,14 @@ __all__ = [
     "DifferenceView",
     "EffortView",
     "EffortsView",
+    "EntriesView",
     "FigureView",
     "GroupView",
     "HoldView",
     "HoldsView",
     "ItemView",
+    "LedgerPage",
+    "LedgerView",
     "LeftOff",
     "MetricsView",
     "ModelHealth",
@@ -63,13 +67,16 @@ __all__ = [
     "constraints_view",
     "counted_tokens",
     "efforts_view",
+    "entries_of",
     "expandable",
     "groups_of",
     "holds_view",
+    "ledger_page",
     "main_branch",
     "metrics_json",
     "metrics_view",
     "model_health",
+    "open_work_of",
     "outcome_of",
     "preview",
     "raw_request",
@@ -80,6 +87,7 @@ __all__ = [
     "standing_view",
     "stored_plan",
     "turn_view",
+    "waiting_count",
     "what_if",
     "where_view",
     "with_pins",

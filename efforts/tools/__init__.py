@@ -32,6 +32,7 @@ FUNCTIONS: dict[str, Function] = {
     "read_effort": efforts.read_effort,
     "read_message": messages.read_message,
     "record": ledger.record,
+    "resolve_open_work": ledger.resolve_open_work,
     "suggest_pin": ledger.suggest_pin,
 }
 SCHEMAS: dict[str, dict[str, Any]] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}

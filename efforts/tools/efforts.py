@@ -18,6 +18,7 @@ from efforts.retrieval.search import STRATEGY as PASSAGES
 from efforts.retrieval.search import Search
 from efforts.snapshots.efforts import EffortView, Standing, effort_views
 from efforts.snapshots.expansion import free
+from efforts.snapshots.ledger import open_work_of
 from efforts.snapshots.sources import read_effort_log
 
 from .base import ToolContext, ToolError
@@ -70,11 +71,13 @@ def effort_status(context: ToolContext) -> dict[str, Any]:
     branch = branch_of(context)
     views = effort_views(branch)
     expanded = sum(view.tokens for view in views if view.standing == Standing.EXPANDED)
-    status = {
+    status: dict[str, Any] = {
         "active": next((view.slug for view in views if view.standing == Standing.ACTIVE), None),
         "efforts": [status_of(view) for view in views[:LISTED]],
         "expansions": {"tokens": expanded, "free": free(branch, context.run)},
     }
+    if work := open_work_of(branch, LISTED):
+        status["open_work"] = [{"id": f"work-{one.id}", "text": one.text, "state": one.state} for one in work]
     left_out = len(views) - LISTED
     return status | {"not_listed": f"{left_out}; search_efforts finds them"} if left_out > 0 else status
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from efforts import actions
-from efforts.domain.lifecycle import ConstraintState
+from efforts.domain.lifecycle import ConstraintState, EntryKind, EntryState
 from efforts.holds import what_of
 
 from .base import ToolContext
@@ -17,7 +17,24 @@ def suggest_pin(context: ToolContext, *, ref: str, why: str) -> dict[str, Any]:
 
 
 def record(context: ToolContext, *, kind: str, text: str) -> dict[str, Any]:
+    return record_rule(context, text) if kind == "constraint" else record_entry(context, EntryKind(kind), text)
+
+
+def record_rule(context: ToolContext, text: str) -> dict[str, Any]:
     row = actions.record_constraint(context.place, text)
     if row.state == ConstraintState.IN_FORCE:
-        return {"recorded": kind, "state": "in force"}
-    return {"recorded": kind, "state": "suggested", "note": "Not the user's own words: the user is asked."}
+        return {"recorded": "constraint", "state": "in force"}
+    return {"recorded": "constraint", "state": "suggested", "note": "Not the user's own words: the user is asked."}
+
+
+def record_entry(context: ToolContext, kind: EntryKind, text: str) -> dict[str, Any]:
+    row = actions.propose_entry(context.place, kind, text)
+    result = {"recorded": str(kind), "id": row.name, "state": row.state}
+    return result if row.state == EntryState.CONFIRMED else {**result, "note": "Proposed: the user is asked."}
+
+
+def resolve_open_work(context: ToolContext, *, id: str) -> dict[str, Any]:
+    row = actions.resolve_entry(context.place, id)
+    if row.state == EntryState.DISMISSED:
+        return {"resolved": row.name, "note": "It was only proposed, and is dropped."}
+    return {"suggested": row.name, "note": "The user is asked whether it is done."}

@@ -186,7 +186,7 @@ def test_the_model_is_told_of_a_twin_and_of_wrong_kinds(talk: Talk) -> None:
     actions.set_constraint(talk.place, RULE)
     assert recorded(talk, "Go on.", RULE) == {"error": "This rule is in force already."}
     [wrong] = talk.ask("Go on.", ("record", {"kind": "poem", "text": "x"}))
-    assert wrong == {"error": "kind must be one of: constraint."}
+    assert wrong == {"error": "kind must be one of: decision, open_work, constraint."}
     assert "empty" in recorded(talk, "Go on.", " ")["error"]
 
 
