@@ -81,11 +81,15 @@ class Measure:
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """What fails, and by which rule. `about` is the id of an item, entry or finding; empty for the whole document."""
+    """What fails, and by which rule. `about` is the id of an item or entry; empty for the whole document.
+
+    `id` is of what a person may set aside: a finding of gate D, the same for the same artifact.
+    """
 
     rule: str
     about: str
     text: str
+    id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

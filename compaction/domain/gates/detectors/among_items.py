@@ -1,0 +1,63 @@
+"""Items of one artifact against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from ...artifact import Status
+from ...polarity import denial
+from ...wording import content, likeness
+from ..judging import shortened
+from .case import Case, Claim, Found
+from .values import comparable, frame, values_of
+
+# So alike, two items are about the same.
+ALIKE, SAME_FRAME, FEWEST = 0.7, 0.85, 2
+EXCLUDE = (
+    (frozenset({Status.ACCEPTED, Status.IN_FORCE}), frozenset({Status.REJECTED, Status.SUPERSEDED, Status.REVOKED})),
+    (frozenset({Status.OPEN, Status.BLOCKED}), frozenset({Status.DONE, Status.DROPPED})),
+)
+
+
+def other_status(case: Case) -> Iterator[Found]:
+    """The same is told twice, with statuses that exclude each other."""
+    for one, other in combinations(case.of_items, 2):
+        alike = likeness(content(one.text), content(other.text)) >= ALIKE and values(one) == values(other)
+        if alike and exclude(one, other):
+            yield found("both_statuses", one, other)
+
+
+def exclude(one: Claim, other: Claim) -> bool:
+    statuses = {claim.item.status for claim in (one, other) if claim.item}
+    return any(statuses & some and statuses & others for some, others in EXCLUDE)
+
+
+def values(claim: Claim) -> frozenset[tuple[str, str]]:
+    return frozenset((anchor.type, anchor.value) for anchor in values_of(claim.text))
+
+
+def opposite(case: Case) -> Iterator[Found]:
+    """One says what another denies."""
+    for one, other in asserting_pairs(case):
+        alike = likeness(content(one.text), content(other.text)) >= ALIKE
+        if alike and (denial(one.text, [other.text]) or denial(other.text, [one.text])):
+            yield found("opposite_items", one, other)
+
+
+def other_value(case: Case) -> Iterator[Found]:
+    """Both say the same of different values."""
+    for one, other in asserting_pairs(case):
+        mine, theirs = frame(one.text), frame(other.text)
+        differs = any(comparable(a, b) for a in values_of(one.text) for b in values_of(other.text))
+        if differs and len(mine) >= FEWEST and likeness(mine, theirs) >= SAME_FRAME:
+            yield found("values_of_items", one, other)
+
+
+def asserting_pairs(case: Case) -> Iterator[tuple[Claim, Claim]]:
+    return combinations([claim for claim in case.phrased if claim.item], 2)
+
+
+def found(rule: str, one: Claim, other: Claim) -> Found:
+    text = f"“{shortened(one.text)}” and “{shortened(other.text)}” ({other.about}) exclude each other"
+    return Found(rule=rule, about=one.about, text=text)

@@ -1,0 +1,127 @@
+"""What detectors look at: each claim of an artifact beside what it quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from efforts.domain.extractive import QUESTION
+from efforts.domain.source_text import Source
+
+from ...artifact import Artifact, Item, Link, Section, Status
+from ...ledger import Entry
+from ...verdicts import Finding, Judged
+from ...wording import SourceSentence, linked_sentences
+from ..judging import exact_links, items_by_id, roles_of
+from ..traceability import HEADLINE, headline_pieces, is_brief, is_repeated
+
+# Such an item says that something is so. The others say that it was said, or is no longer so.
+ASSERTING = frozenset({Status.ACCEPTED, Status.OPEN, Status.BLOCKED, Status.DONE, Status.IN_FORCE, Status.STATED})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """`about` is the id of the item, or names the sentence of the headline."""
+
+    rule: str
+    about: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """An item, or a sentence of the headline with the links of the items that back it.
+
+    `quoted` are the sentences that its links hold a part of. `own_words` is whether somebody phrased it: not so where
+    it repeats its source, or only tells what was said then.
+    """
+
+    about: str
+    text: str
+    links: tuple[Link, ...]
+    quoted: tuple[SourceSentence, ...]
+    roles: frozenset[str]
+    item: Item | None
+    own_words: bool
+
+    @cached_property
+    def quotes(self) -> tuple[str, ...]:
+        return tuple(link.quote for link in self.links)
+
+    @cached_property
+    def said(self) -> tuple[str, ...]:
+        """What it quotes, and the whole sentences of that; without questions, which say nothing."""
+        asked = [sentence for sentence in self.quoted if is_question(sentence.text)]
+        told = [link.quote for link in self.links if not any(link.quote in sentence.text for sentence in asked)]
+        return (*told, *(sentence.text for sentence in self.quoted if sentence not in asked))
+
+    @property
+    def asserts(self) -> bool:
+        return self.item is None or self.item.status in ASSERTING
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    artifact: Artifact
+    source: Source
+    ledger: tuple[Entry, ...]
+    findings: tuple[Finding, ...]
+    claims: tuple[Claim, ...]
+
+    @property
+    def of_items(self) -> tuple[Claim, ...]:
+        return tuple(claim for claim in self.claims if claim.item)
+
+    @property
+    def phrased(self) -> tuple[Claim, ...]:
+        """Claims that are held against the words they come from."""
+        return tuple(claim for claim in self.claims if claim.own_words and claim.asserts)
+
+
+def case_of(judged: Judged, artifact: Artifact) -> Case:
+    confirmed = tuple(entry for entry in judged.ledger if entry.confirmed)
+    claims = (*(claim_of(item, judged.source) for item in artifact.items), *of_headline(artifact, judged.source))
+    return Case(artifact=artifact, source=judged.source, ledger=confirmed, findings=judged.findings, claims=claims)
+
+
+def claim_of(item: Item, source: Source) -> Claim:
+    links = exact_links(item, source)
+    return Claim(
+        about=item.id,
+        text=item.text,
+        links=links,
+        quoted=sentences_at(links, source),
+        roles=roles_of(links, source),
+        item=item,
+        own_words=not item.verbatim and item.status != Status.UNCONFIRMED,
+    )
+
+
+def of_headline(artifact: Artifact, source: Source) -> Iterator[Claim]:
+    known = items_by_id(artifact)
+    backing = [known[id] for id in artifact.headline_items if id in known]
+    links = tuple(link for item in backing for link in exact_links(item, source))
+    pieces = [] if is_brief(artifact.headline, source) else headline_pieces(artifact.headline)
+    for number, piece in enumerate(pieces, start=1):
+        yield Claim(
+            about=f"{HEADLINE} {number}",
+            text=piece,
+            links=links,
+            quoted=sentences_at(links, source),
+            roles=roles_of(links, source),
+            item=None,
+            own_words=not all(is_repeated(part, source) for part in piece.split("; ")),
+        )
+
+
+def is_question(text: str) -> bool:
+    return bool(QUESTION.search(text))
+
+
+def sentences_at(links: tuple[Link, ...], source: Source) -> tuple[SourceSentence, ...]:
+    found = (sentence for link in links for sentence in linked_sentences(link, source))
+    return tuple(sorted(set(found), key=lambda sentence: sentence.order))
+
+
+WORK = frozenset({Section.OPEN_WORK, Section.NEXT_STEP, Section.CHANGED})

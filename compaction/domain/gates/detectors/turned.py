@@ -1,0 +1,38 @@
+"""Claims that turn round what they quote: denied, more or less binding, of more or fewer, in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ...polarity import MODALS, SCOPES, denial, exchanged, reordered
+from ..judging import shortened
+from .case import Case, Found
+
+Turned = Callable[[str, Iterable[str]], tuple[str, str] | None]
+
+
+def denied(case: Case) -> Iterator[Found]:
+    yield from turned(case, "denied", denial)
+
+
+def bound_otherwise(case: Case) -> Iterator[Found]:
+    yield from turned(case, "other_modality", lambda claim, said: exchanged(claim, said, MODALS))
+
+
+def of_others(case: Case) -> Iterator[Found]:
+    yield from turned(case, "other_scope", lambda claim, said: exchanged(claim, said, SCOPES))
+
+
+def in_other_order(case: Case) -> Iterator[Found]:
+    yield from turned(case, "other_order", reordered)
+
+
+def turned(case: Case, rule: str, look: Turned) -> Iterator[Found]:
+    for claim in case.phrased:
+        if found := look(claim.text, claim.said):
+            mine, theirs = found
+            yield Found(
+                rule=rule,
+                about=claim.about,
+                text=f"“{shortened(mine)}” against what it quotes: “{shortened(theirs)}”",
+            )

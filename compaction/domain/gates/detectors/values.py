@@ -1,0 +1,108 @@
+"""Numbers, versions, paths and flags against what a claim quotes, and against what was said later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...anchors import Anchor, Type, anchors_of, is_loose, stands
+from ...polarity import any_of
+from ...wording import SourceSentence, content, recall, sentences_of
+from ..judging import shortened
+from .case import Case, Claim, Found, is_question
+
+# Of the other words of a claim so many are in a text that has another value for the same.
+SAME_FRAME = 0.5
+# In a later sentence: so many, or fewer where it says that it corrects.
+LATER_FRAME, CORRECTED_FRAME = 0.75, 0.4
+FEWEST = 2
+CORRECTION = any_of(
+    """now, instead, changed? to, change that to, actually, rather, make it, make that, correction, sorry, i meant,
+    no longer, after all, better, let's say, raise[ds]? to, lowered? to, set to, moved? to, postponed, new,
+    update[ds]? to, jetzt, stattdessen, doch, lieber, korrektur, geändert, besser, nun, finalement, plutôt, en fait,
+    désormais, changé, ahora, mejor, en realidad, cambiado""",
+    "やっぱり|やはり|変更|改为|改成",
+)
+
+
+def differs_from_quote(case: Case) -> Iterator[Found]:
+    """A value that none of the quotations has, where one that speaks of the same has another; or another unit."""
+    for claim in case.phrased:
+        for anchor in values_of(claim.text):
+            other = next((found for text in claim.said if (found := other_in(anchor, claim.text, text))), None)
+            if other and not any(stands_so(anchor, text) for text in claim.said):
+                yield Found(
+                    rule="other_value",
+                    about=claim.about,
+                    text=f"“{shortened(claim.text)}” has {anchor.shown}; what it quotes has {other.shown}",
+                )
+
+
+def values_of(text: str) -> tuple[Anchor, ...]:
+    return tuple(anchor for anchor in anchors_of(text) if not is_loose(anchor))
+
+
+def stands_so(anchor: Anchor, text: str) -> bool:
+    """With its unit, or where the text gives it none."""
+    if not stands(anchor, text):
+        return False
+    units = {other.unit for other in anchors_of(text) if same_value(anchor, other)}
+    return not units or not anchor.unit or anchor.unit in units or "" in units
+
+
+def same_value(one: Anchor, other: Anchor) -> bool:
+    return one.type == other.type and one.value == other.value
+
+
+def other_in(anchor: Anchor, claim: str, text: str) -> Anchor | None:
+    """A value of the same type that the text has in its place."""
+    others = [other for other in anchors_of(text) if comparable(anchor, other)]
+    if not others or recall(frame(claim), content(text)) < SAME_FRAME:
+        return None
+    return others[0]
+
+
+def comparable(one: Anchor, other: Anchor) -> bool:
+    if one.type != other.type:
+        return False
+    if one.type == Type.NUMBER and one.value == other.value:
+        return bool(one.unit and other.unit and one.unit != other.unit)
+    return one.value != other.value and (one.unit == other.unit or one.type != Type.NUMBER)
+
+
+def frame(text: str) -> frozenset[str]:
+    """The words without the values."""
+    for anchor in anchors_of(text):
+        text = text.replace(anchor.shown, " ")
+    return content(text)
+
+
+def corrected_later(case: Case) -> Iterator[Found]:
+    """A later sentence of the source, which the claim does not quote, has another value for the same."""
+    for claim in case.phrased:
+        if claim.item is None or not claim.quoted:
+            continue
+        last = max(sentence.order for sentence in claim.quoted)
+        later = [sentence for sentence in sentences_of(case.source) if sentence.order > last]
+        for anchor in values_of(claim.text):
+            if found := correction(anchor, claim, later):
+                sentence, other = found
+                later_on = f"message {sentence.message} has {other.shown} later: “{shortened(sentence.text)}”"
+                text = f"“{shortened(claim.text)}” has {anchor.shown}; {later_on}"
+                yield Found(rule="corrected_later", about=claim.about, text=text)
+
+
+def correction(anchor: Anchor, claim: Claim, later: Iterable[SourceSentence]) -> tuple[SourceSentence, Anchor] | None:
+    words = frame(claim.text)
+    for sentence in later:
+        if sentence.role == "tool" or is_question(sentence.text):
+            continue
+        others = [other for other in anchors_of(sentence.text) if comparable(anchor, other)]
+        if others and not stands(anchor, sentence.text) and speaks_of(words, sentence.text):
+            return sentence, others[0]
+    return None
+
+
+def speaks_of(words: frozenset[str], text: str) -> bool:
+    shared = len(words & content(text))
+    needed = CORRECTED_FRAME if CORRECTION.search(text) else LATER_FRAME
+    return shared >= FEWEST and shared >= needed * len(words)

@@ -1,0 +1,54 @@
+"""Which items of an artifact say what an entry of the ledger says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from efforts.domain.source_text import Source
+
+from ..anchors import missing, stands
+from ..artifact import Item, Link
+from ..ledger import Entry, Span
+from ..polarity import denial
+from ..wording import content, recall
+from .judging import valid_links
+
+# Of the words of an entry so many are in the text of an item that says the same; fewer where the item also quotes
+# words that the entry comes from, and fewest where these are the words by which it is known.
+SAME, SAME_WHERE_QUOTED, SAME_WHERE_KNOWN = 0.6, 0.5, 0.34
+
+
+def says_the_same(entry: Entry, item: Item, source: Source) -> int:
+    """How well the item keeps the entry, above 0 where it does. That it names the entry's id is worth nothing."""
+    links = valid_links(item, source)
+    if lacks(entry, [item.text, *(link.quote for link in links)], source) or denial(item.text, [entry.text]):
+        return 0
+    shared = recall(content(entry.text), content(item.text))
+    return int(1000 * shared) + 1 if shared >= needed(entry, links) else 0
+
+
+def lacks(entry: Entry, texts: list[str], source: Source) -> bool:
+    """Whether a value that the entry and the words it is known by have in common is in none of the texts."""
+    known_by = [spoken(span, source) for span in entry.spans[:1]] or [entry.text]
+    absent = missing(entry.text, texts)
+    return any(stands(anchor, known_by[0]) for anchor in absent)
+
+
+def needed(entry: Entry, links: Iterable[Link]) -> float:
+    quoted = [any(overlaps(link, span) for link in links) for span in entry.spans]
+    return SAME_WHERE_KNOWN if any(quoted[:1]) else SAME_WHERE_QUOTED if any(quoted) else SAME
+
+
+def spoken(span: Span, source: Source) -> str:
+    part = source.by_place.get((span.message, span.part))
+    return part.text[span.start : span.end] if part else ""
+
+
+def overlaps(link: Link, span: Span) -> bool:
+    return (link.message, link.part) == (span.message, span.part) and link.start < span.end and span.start < link.end
+
+
+def covered(span: Span, links: Iterable[Link]) -> float:
+    """How much of the span the links hold together, from 0 to 1."""
+    inside = [range(max(link.start, span.start), min(link.end, span.end)) for link in links if overlaps(link, span)]
+    return len({place for places in inside for place in places}) / max(span.end - span.start, 1)
