@@ -13,7 +13,7 @@ SPECIFICATION = "docs/specification.md"  # has a test of its own
 PAGES = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))]
 DOCUMENTS = ["README.md", *(page for page in PAGES if page != SPECIFICATION)]
 # Where a name without a folder may stand.
-FOLDERS = ("", "efforts", "efforts/domain", "static/js")
+FOLDERS = ("", "efforts", "efforts/domain", "compaction", "compaction/domain", "static/js")
 
 
 def read(document: str) -> str:
