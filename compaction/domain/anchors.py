@@ -16,6 +16,7 @@ class Type(StrEnum):
     PATH = "path"
     FLAG = "flag"
     DATE = "date"
+    TIME = "time"
     VERSION = "version"
     IDENTIFIER = "identifier"
     NUMBER = "number"
@@ -70,6 +71,7 @@ MONTHS = {
 }
 ISO_DATE = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 DOTTED_DATE = re.compile(r"\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b")
+TIME = re.compile(r"(?<![\w.:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:])")
 VERSION = re.compile(r"(?<![\w.])(?:v\d+(?:\.\d+)*(?:[-+][\w.]*\w)?|\d+\.\d+\.\d+(?:[-+.]\w[\w.]*\w|[-+.]\w)?)(?![\w])")
 # Names as programs write them.
 IDENTIFIER = re.compile(
@@ -222,6 +224,10 @@ def path(found: re.Match[str]) -> str:
     return found[0].removeprefix("./").rstrip("/.").replace("\\", "/") or found[0]
 
 
+def time(found: re.Match[str]) -> str:
+    return found[0].removeprefix("0")
+
+
 def version(found: re.Match[str]) -> str:
     return found[0].removeprefix("v")
 
@@ -232,12 +238,13 @@ def date(found: re.Match[str]) -> str:
     return f"{year:04}-{month:02}-{day:02}"
 
 
-VALUES = {Type.CODE: code, Type.PATH: path, Type.VERSION: version, Type.DATE: date}
+VALUES = {Type.TIME: time, Type.CODE: code, Type.PATH: path, Type.VERSION: version, Type.DATE: date}
 PATTERNS = (
     (Type.URL, URL),
     (Type.CODE, CODE),
     (Type.DATE, ISO_DATE),
     (Type.DATE, DOTTED_DATE),
+    (Type.TIME, TIME),
     (Type.VERSION, VERSION),
     (Type.PATH, PATH),
     (Type.FLAG, FLAG),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from efforts.domain.terms import stem
 
 from .wording import clauses, content, content_in_order, likeness, recall
 
@@ -22,20 +24,31 @@ DENIED = any_of(
     aucune?, sans, au lieu de, plutôt que, nunca, sin, ningún, ninguna, en lugar de, en vez de""",
     r"ない|ません|なし|禁止|不要|不会|不能|没有",
 )
+# Half of a denial: neither … nor.
+SECOND = frozenset({"nor"})
 # They look like a denial and are none.
 NOT_DENIED = any_of(
     r"""not only, no more than, no less than, no later than, no problem, why not, if not, whether or not, or not,
     not sure, isn['’]t it, don['’]t you think, doesn['’]t matter, don['’]t mind, pas de problème, no\. ?\d+"""
 )
 # Said of something, they put it aside without a denial in the grammar.
-PUT_ASIDE = any_of(
-    """refus(?:e|es|ed), reject(?:s|ed)?, turn(?:s|ed)? down, turned it down, rul(?:e|es|ed) out, out,
-    (?:write|writes|wrote|written) off, drop(?:s|ped)?, discard(?:s|ed)?, avoid(?:s|ed)?, fail(?:s|ed|ing)?,
-    remov(?:e|es|ed), supersed(?:e|es|ed), replac(?:e|es|ed), against, lacks?, missing, first, at first, originally,
-    initially, earlier, formerly, previously, used to, had been, was to, left out, leave alone, stops?, stopped,
-    end(?:s|ed)?, waits?, waiting, until, before, possible, verworfen, abgelehnt, zuerst, ursprünglich, zunächst,
-    anfangs, bis, bevor, wartet, refusé, écarté, d'abord, initialement, attend(?:ent)?, avant, rechazado, descartado,
-    al principio, hasta"""
+REFUSED = any_of(
+    """refus(?:e|es|ed), reject(?:s|ed)?, turn(?:s|ed)? down, turned it down, rul(?:e|es|ed) out,
+    (?:is|are|was|were|it's|that's) out, (?:write|writes|wrote|written) off, drop(?:s|ped)?, discard(?:s|ed)?,
+    avoid(?:s|ed)?, fail(?:s|ed|ing)?, remov(?:e|es|ed), supersed(?:e|es|ed), replac(?:e|es|ed), against, lacks?,
+    left out, leave alone, stops?, stopped, wrong, verworfen, abgelehnt, refusé, écarté, rechazado, descartado"""
+)
+# It was so, or is to be so: what is not so yet can be told either way.
+OTHER_TIME = any_of(
+    """first, at first, originally, initially, earlier, formerly, previously, used to, had been, was to, end(?:s|ed)?,
+    waits?, waiting, until, before, possible, zuerst, ursprünglich, zunächst, anfangs, bis, bevor, wartet, d'abord,
+    initialement, attend(?:ent)?, avant, al principio, hasta"""
+)
+# How a matter stands, in words that need not be those of the source.
+NOT_YET = any_of(
+    r"""not yet, not settled, not decided, not known, not clear, not (?:been )?done, nothing, noch nicht,
+    nicht entschieden, noch kein\w*, pas encore, todavía no, aún no""",
+    "まだ",
 )
 # Opposites: the one counts as the other denied.
 OPPOSITES = {
@@ -89,6 +102,10 @@ ORDERS = {
 # As much of a clause stands in another one that is about the same.
 ALIGNED = 0.65
 FEWEST = 2
+# Of what it is taken from, a claim has at least so much.
+TAKEN = 0.4
+# Behind a denial, a clause of so few words may be the rest of what is denied: "without X, Y or Z".
+SHORT_CLAUSE, GOES_ON = 6, ", …"
 # Of both together: two words are in any long list.
 LIKE = 0.15
 # What tools return is compared where so much of it is letters and spaces.
@@ -97,30 +114,43 @@ PROSE = 0.7
 
 @dataclass(frozen=True, kw_only=True)
 class Clause:
-    """`denied` counts denials by twos; `aside` are words that put it aside without one, so that it cannot be told."""
+    """`denied` and `heard` count denials by twos: as it is written, and as it is said, where a word that comes again is
+    a repetition. `aside` are words that put something aside without a denial, so that it cannot be told.
+    """
 
     text: str
     words: frozenset[str]
     denied: bool
+    heard: bool
     aside: frozenset[str]
 
 
 @lru_cache(maxsize=1 << 13)
 def clauses_of(text: str) -> tuple[Clause, ...]:
-    return tuple(clause_of(piece) for piece in clauses(NOT_DENIED.sub(" ", text)))
+    found: list[Clause] = []
+    for piece in clauses(NOT_DENIED.sub(" ", text)):
+        clause = clause_of(piece)
+        goes_on = bool(found) and (found[-1].denied or GOES_ON in found[-1].aside) and len(clause.words) <= SHORT_CLAUSE
+        found.append(replace(clause, aside=clause.aside | {GOES_ON}) if goes_on and not clause.denied else clause)
+    return tuple(found)
 
 
 def clause_of(text: str) -> Clause:
     found = content(text)
     turned = found & OPPOSITES.keys()
-    words = (found - turned) | {OPPOSITES[word] for word in turned}
-    # Speakers repeat themselves: "we didn't we didn't" denies once.
-    denied = len(cues(DENIED, text)) + len(turned)
-    return Clause(text=text, words=words, denied=denied % 2 == 1, aside=cues(PUT_ASIDE, text))
+    denials = [cue.casefold() for cue in DENIED.findall(text) if cue.casefold() not in SECOND]
+    return Clause(
+        text=text,
+        words=(found - turned) | {OPPOSITES[word] for word in turned},
+        denied=(len(denials) + len(turned)) % 2 == 1,
+        heard=(len(set(denials)) + len(turned)) % 2 == 1,
+        aside=cues(REFUSED, text) | cues(OTHER_TIME, text),
+    )
 
 
 def cues(pattern: re.Pattern[str], text: str) -> frozenset[str]:
-    return frozenset(cue.casefold() for cue in pattern.findall(text))
+    """By their stems: "waits" and "wait" are one."""
+    return frozenset(stem(cue.casefold()) for cue in pattern.findall(text))
 
 
 def asserted(text: str) -> frozenset[str]:
@@ -133,10 +163,41 @@ def is_so(clause: Clause) -> bool:
 
 
 def denial(claim: str, texts: Iterable[str]) -> tuple[str, str] | None:
-    """A clause of the claim and one about the same, where each of these says the opposite."""
-    for clause, alike in nearest(claim, list(texts)):
+    """A clause of the claim, and what says the opposite of it."""
+    given = tuple(texts)
+    return opposed(claim, given) or affirmed(claim, given) or denied_by_nobody(claim, given)
+
+
+def opposed(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
+    """Each clause about the same says the opposite."""
+    for clause, alike in nearest(claim, texts):
         if not is_contrast(clause, claim) and not any(agree(clause, other) for other in alike):
             return clause.text, alike[0].text
+    return None
+
+
+def affirmed(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
+    """It says all of what a clause denies, and nothing that it is held against says so."""
+    others = [clause for text in texts for clause in clauses_of(text)]
+    plain = [other.words for other in others if not other.heard]
+    for clause in clauses_of(claim):
+        for other in others:
+            held = len(other.words) >= FEWEST and other.words <= clause.words and other.heard
+            if held and is_so(clause) and not other.aside and not any(other.words <= words for words in plain):
+                return clause.text, other.text
+    return None
+
+
+def denied_by_nobody(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
+    """It denies something in one of its clauses, and what it is taken from denies nothing and puts nothing aside."""
+    others = [clause for text in texts for clause in clauses_of(text)]
+    if not others or any(other.heard or other.denied or REFUSED.search(other.text) for other in others):
+        return None
+    words = frozenset(word for other in others for word in other.words)
+    for clause in clauses_of(claim):
+        told = clause.denied and not is_contrast(clause, claim) and not clause.aside and not NOT_YET.search(clause.text)
+        if told and len(clause.words & words) >= FEWEST and recall(clause.words, words) >= TAKEN:
+            return clause.text, texts[0]
     return None
 
 
@@ -151,7 +212,7 @@ def aligned(clause: Clause, other: Clause) -> bool:
 
 
 def agree(clause: Clause, other: Clause) -> bool:
-    return clause.denied == other.denied or clause.aside != other.aside
+    return clause.denied == other.heard or clause.aside != other.aside
 
 
 def kinds(text: str, table: Mapping[str, re.Pattern[str]]) -> frozenset[str]:
@@ -160,8 +221,7 @@ def kinds(text: str, table: Mapping[str, re.Pattern[str]]) -> frozenset[str]:
 
 def exchanged(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[str]]) -> tuple[str, str] | None:
     """A clause of the claim and the nearest one about the same, each with words of `table`, and none of one kind."""
-    clause_pairs = nearest(claim, list(texts))
-    for clause, others in clause_pairs:
+    for clause, others in nearest(claim, texts):
         mine = kinds(clause.text, table)
         theirs = [kinds(other.text, table) for other in others]
         if mine and all(theirs) and not any(mine & kind for kind in theirs):
@@ -169,7 +229,28 @@ def exchanged(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[s
     return None
 
 
-def nearest(claim: str, texts: list[str]) -> Iterator[tuple[Clause, list[Clause]]]:
+def rebound(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[str]]) -> tuple[str, str] | None:
+    """Where a word of `table` stands before the same word as one of another kind does in a text about the same."""
+    mine = set(bound(claim, table))
+    for text in texts:
+        theirs = set(bound(text, table))
+        words = {word for _, word in theirs}
+        changed = any(word in words and (kind, word) not in theirs for kind, word in mine)
+        if changed and recall(content(claim), content(text)) >= ALIGNED:
+            return claim, text
+    return None
+
+
+def bound(text: str, table: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, str]]:
+    """Each word of `table` by its kind, with the first telling word behind it."""
+    for kind, pattern in table.items():
+        for found in pattern.finditer(text):
+            following = content_in_order(text[found.end() :][:80])
+            if following:
+                yield kind, following[0]
+
+
+def nearest(claim: str, texts: Iterable[str]) -> Iterator[tuple[Clause, list[Clause]]]:
     """Each clause of the claim with those about the same, the most alike first."""
     others = [clause for text in texts for clause in clauses_of(text) if is_prose(clause.text)]
     for clause in clauses_of(claim):
@@ -180,28 +261,3 @@ def nearest(claim: str, texts: list[str]) -> Iterator[tuple[Clause, list[Clause]
 
 def is_prose(text: str) -> bool:
     return sum(character.isalpha() or character.isspace() for character in text) >= PROSE * len(text)
-
-
-def reordered(claim: str, texts: Iterable[str]) -> tuple[str, str] | None:
-    """Where the claim has "before" what a text about the same has "after", or the other way round."""
-    mine = list(ordered(claim))
-    for text in texts:
-        theirs = list(ordered(text))
-        for kind, word in mine:
-            opposite = "after" if kind == "before" else "before"
-            if (opposite, word) in theirs and (kind, word) not in theirs and shares_enough(claim, text):
-                return claim, text
-    return None
-
-
-def shares_enough(claim: str, text: str) -> bool:
-    return recall(content(claim), content(text)) >= ALIGNED
-
-
-def ordered(text: str) -> Iterator[tuple[str, str]]:
-    """Each word of order with the first telling word behind it."""
-    for kind, pattern in ORDERS.items():
-        for found in pattern.finditer(text):
-            following = content_in_order(text[found.end() :][:80])
-            if following:
-                yield kind, following[0]

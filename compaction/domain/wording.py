@@ -14,8 +14,9 @@ from efforts.domain.terms import STOPWORDS, TOKEN, UNSPACED, folded, stem, token
 
 from .artifact import Link
 
-# Of the languages in which sentences are held together by small words; English has its own list.
+# Of the languages in which sentences are held together by small words; most of the English ones have a list.
 SMALL_WORDS = """
+    must shall may might cannot ought
     der die das den dem des ein eine einen einem einer eines und oder aber auch als am an auf aus bei bis da dann dass
     denn doch dort du er es für hat habe haben hier ich ihr im in ins ist ja kann man mal mehr mir mit nach noch nun nur
     ob schon sein sich sie sind so soll sollen über um uns von vor war was weil wenn werden wie wir wird wo zu zum zur

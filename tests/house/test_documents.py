@@ -40,7 +40,9 @@ def test_named_commands_exist(document: str) -> None:
 def test_every_event_is_described_and_no_other() -> None:
     table = read("docs/events.md").partition("## Events")[2].partition("\n## ")[0]
     code = "".join(path.read_text() for path in (ROOT / "efforts").rglob("*.py"))
-    written = set(re.findall(r'"((?:session|branch|turn|run|plan|message|effort|constraint|ledger|hold)\.[a-z_]+)"', code))
+    written = set(
+        re.findall(r'"((?:session|branch|turn|run|plan|message|effort|constraint|ledger|hold)\.[a-z_]+)"', code)
+    )
     of_accounts = set(re.findall(r'account\([^)]*"([\w.]+)"', code))
     assert described(table) == written - of_accounts
 

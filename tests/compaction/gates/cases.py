@@ -228,9 +228,9 @@ def rules(given: Judged, gate: Gate) -> list[str]:
     return [failure.rule for failure in verdict(given, gate).failures]
 
 
-def item(id: str, **changes: Any) -> dict[str, Any]:
+def item(like: str, **changes: Any) -> dict[str, Any]:
     """One of the good items, changed."""
-    return {**next(each for each in GOOD["items"] if each["id"] == id), **changes}
+    return {**next(each for each in GOOD["items"] if each["id"] == like), **changes}
 
 
 def draft_with(*items: dict[str, Any], **changes: Any) -> dict[str, Any]:

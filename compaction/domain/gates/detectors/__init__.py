@@ -14,6 +14,7 @@ DETECTORS: tuple[Callable[[Case], Iterator[Found]], ...] = (
     labels.other_actor,
     labels.other_person,
     values.differs_from_quote,
+    values.counted_otherwise,
     values.corrected_later,
     turned.denied,
     turned.bound_otherwise,

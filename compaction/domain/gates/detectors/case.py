@@ -14,7 +14,7 @@ from ...ledger import Entry
 from ...verdicts import Finding, Judged
 from ...wording import SourceSentence, linked_sentences
 from ..judging import exact_links, items_by_id, roles_of
-from ..traceability import HEADLINE, headline_pieces, is_brief, is_repeated
+from ..traceability import HEADLINE, headline_pieces, is_brief, is_repeated, wanted_words
 
 # Such an item says that something is so. The others say that it was said, or is no longer so.
 ASSERTING = frozenset({Status.ACCEPTED, Status.OPEN, Status.BLOCKED, Status.DONE, Status.IN_FORCE, Status.STATED})
@@ -34,7 +34,8 @@ class Claim:
     """An item, or a sentence of the headline with the links of the items that back it.
 
     `quoted` are the sentences that its links hold a part of. `own_words` is whether somebody phrased it: not so where
-    it repeats its source, or only tells what was said then.
+    it repeats its source, or only tells what was said then. `retold` are the items that a sentence of the headline
+    sums up, and the request that it begins with.
     """
 
     about: str
@@ -44,6 +45,7 @@ class Claim:
     roles: frozenset[str]
     item: Item | None
     own_words: bool
+    retold: tuple[str, ...] = ()
 
     @cached_property
     def quotes(self) -> tuple[str, ...]:
@@ -54,7 +56,7 @@ class Claim:
         """What it quotes, and the whole sentences of that; without questions, which say nothing."""
         asked = [sentence for sentence in self.quoted if is_question(sentence.text)]
         told = [link.quote for link in self.links if not any(link.quote in sentence.text for sentence in asked)]
-        return (*told, *(sentence.text for sentence in self.quoted if sentence not in asked))
+        return (*self.retold, *told, *(sentence.text for sentence in self.quoted if sentence not in asked))
 
     @property
     def asserts(self) -> bool:
@@ -112,6 +114,7 @@ def of_headline(artifact: Artifact, source: Source) -> Iterator[Claim]:
             roles=roles_of(links, source),
             item=None,
             own_words=not all(is_repeated(part, source) for part in piece.split("; ")),
+            retold=(*(item.text for item in backing), *wanted_words(artifact, source)),
         )
 
 

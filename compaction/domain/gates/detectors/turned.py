@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from ...polarity import MODALS, SCOPES, denial, exchanged, reordered
+from ...polarity import MODALS, ORDERS, SCOPES, denial, exchanged, rebound
 from ..judging import shortened
 from .case import Case, Found
 
@@ -20,11 +20,13 @@ def bound_otherwise(case: Case) -> Iterator[Found]:
 
 
 def of_others(case: Case) -> Iterator[Found]:
-    yield from turned(case, "other_scope", lambda claim, said: exchanged(claim, said, SCOPES))
+    yield from turned(
+        case, "other_scope", lambda claim, said: rebound(claim, said, SCOPES) or exchanged(claim, said, SCOPES)
+    )
 
 
 def in_other_order(case: Case) -> Iterator[Found]:
-    yield from turned(case, "other_order", reordered)
+    yield from turned(case, "other_order", lambda claim, said: rebound(claim, said, ORDERS))
 
 
 def turned(case: Case, rule: str, look: Turned) -> Iterator[Found]:

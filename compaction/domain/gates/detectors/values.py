@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
-from ...anchors import Anchor, Type, anchors_of, is_loose, stands
+from ...anchors import Anchor, Type, anchors_of, decimal, is_loose, stands
 from ...polarity import any_of
 from ...wording import SourceSentence, content, recall, sentences_of
 from ..judging import shortened
@@ -35,6 +36,37 @@ def differs_from_quote(case: Case) -> Iterator[Found]:
                     about=claim.about,
                     text=f"“{shortened(claim.text)}” has {anchor.shown}; what it quotes has {other.shown}",
                 )
+
+
+def counted_otherwise(case: Case) -> Iterator[Found]:
+    """What it counts or numbers is counted or numbered otherwise by all that it quotes."""
+    for claim in case.phrased:
+        theirs = {pair for text in claim.said for pair in numbered_words(text)}
+        for word, number in sorted(numbered_words(claim.text)):
+            others = sorted(other for known, other in theirs if known == word)
+            if others and number not in others:
+                text = f"“{shortened(claim.text)}” has {number}; what it quotes has {others[0]} with the same word"
+                yield Found(rule="other_count", about=claim.about, text=text)
+
+
+def numbered_words(text: str) -> set[tuple[str, str]]:
+    """Each telling word beside a number, with it, by its side: "week 19", which has no unit, and "19 weeks"."""
+    pairs = [
+        (side, content(found["word"]), found["number"])
+        for side, pattern in (("before", NUMBERED), ("after", COUNTED))
+        for found in pattern.finditer(text)
+        if side == "after" or not has_unit(text[found.start("number") :])
+    ]
+    return {(f"{side} {word}", decimal(number)) for side, words, number in pairs for word in words}
+
+
+def has_unit(text: str) -> bool:
+    first = next(iter(anchors_of(text[:40])), None)
+    return bool(first and first.unit)
+
+
+NUMBERED = re.compile(r"(?P<word>[^\W\d_]{3,}) (?P<number>\d+(?:[.,]\d+)*)(?![\w:.,]*\w)")
+COUNTED = re.compile(r"(?<![\w.,:-])(?P<number>\d+(?:[.,]\d+)*) (?P<word>[^\W\d_]{3,})")
 
 
 def values_of(text: str) -> tuple[Anchor, ...]:
@@ -103,6 +135,7 @@ def correction(anchor: Anchor, claim: Claim, later: Iterable[SourceSentence]) ->
 
 
 def speaks_of(words: frozenset[str], text: str) -> bool:
-    shared = len(words & content(text))
+    others = frame(text)
+    shared = len(words & others)
     needed = CORRECTED_FRAME if CORRECTION.search(text) else LATER_FRAME
-    return shared >= FEWEST and shared >= needed * len(words)
+    return shared >= FEWEST and shared >= needed * min(len(words), len(others))
