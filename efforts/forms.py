@@ -13,13 +13,14 @@ from django.utils import timezone
 from efforts import events
 from efforts.actions.constraints import LONGEST_RULE
 from efforts.actions.conversations import LARGEST_BUDGET, LARGEST_WINDOW
+from efforts.actions.ledger import LONGEST_ENTRY
 from efforts.connections import available_models, chosen_value, encrypt_key
 from efforts.domain.budget import SMALLEST_BUDGET
 from efforts.domain.policy import ContextMode
 from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.models import Endpoint, Session
 from efforts.retrieval.owner import Filters, Kind
-from efforts.snapshots import EffortView, Standing
+from efforts.snapshots import EffortView, LedgerView, Standing
 from efforts.snapshots.search import LOOKS
 
 if TYPE_CHECKING:
@@ -58,6 +59,25 @@ class RuleForm(forms.Form):
         max_length=LONGEST_RULE,
         widget=forms.Textarea(attrs={"class": "input", "rows": 4, "dir": "auto", "autofocus": True}),
     )
+
+
+class EntryForm(forms.Form):
+    """Text for the ledger; `replaces` is among the decisions that are kept."""
+
+    text = forms.CharField(
+        label="Text",
+        max_length=LONGEST_ENTRY,
+        widget=forms.Textarea(attrs={"class": "input", "rows": 4, "dir": "auto", "autofocus": True}),
+    )
+    replaces = forms.ChoiceField(label="If it is a decision, it replaces", required=False)
+
+    def __init__(self, kept: Iterable[LedgerView] = (), data: Mapping[str, Any] | None = None, **more: Any) -> None:
+        super().__init__(data, **more)
+        listed = [(str(one.id), one.text[:80]) for one in kept]
+        if listed:
+            self.fields["replaces"].choices = [("", "none"), *listed]  # type: ignore[attr-defined]
+        else:
+            del self.fields["replaces"]
 
 
 class SearchForm(forms.Form):

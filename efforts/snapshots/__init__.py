@@ -15,7 +15,17 @@ from .figures import (
 from .health import ModelHealth, model_health
 from .holds import HoldsView, HoldView, holds_view, standing_holds, with_pins
 from .inspection import DifferenceView, RawRequest, compared, raw_request
-from .ledger import EntriesView, LedgerPage, LedgerView, entries_of, ledger_page, open_work_of, waiting_count
+from .ledger import (
+    EntriesView,
+    LedgerCounts,
+    LedgerPage,
+    LedgerView,
+    entries_of,
+    entries_view,
+    ledger_counts,
+    ledger_page,
+    open_work_of,
+)
 from .metrics import AllMetrics, SessionMetrics, all_metrics, branch_metrics
 from .notices import NoticeGroup, NoticeView
 from .outcomes import OutcomeView, outcome_of
@@ -39,6 +49,7 @@ __all__ = [
     "HoldView",
     "HoldsView",
     "ItemView",
+    "LedgerCounts",
     "LedgerPage",
     "LedgerView",
     "LeftOff",
@@ -68,9 +79,11 @@ __all__ = [
     "counted_tokens",
     "efforts_view",
     "entries_of",
+    "entries_view",
     "expandable",
     "groups_of",
     "holds_view",
+    "ledger_counts",
     "ledger_page",
     "main_branch",
     "metrics_json",
@@ -87,7 +100,6 @@ __all__ = [
     "standing_view",
     "stored_plan",
     "turn_view",
-    "waiting_count",
     "what_if",
     "where_view",
     "with_pins",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from efforts.domain.lifecycle import LIVE_ENTRIES, ConstraintState, EntryBy, EntryKind, EntryState
 from efforts.models import Branch, Constraint, Event, LedgerEntry, Message, Session
@@ -14,8 +14,31 @@ from efforts.timelines import in_timeline
 from .constraints import ConstraintsView, constraints_view
 
 CONSTRAINT = "constraint"
+EMPTY = {
+    EntryKind.DECISION: "None kept. Keep one from any message, or answer when the conversation sounds like one.",
+    EntryKind.OPEN_WORK: "None kept. Keep it from any message; mark it done here when it is.",
+}
 # Of those that have ended, a page lists the newest.
 MOST_PAST = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateLook:
+    """How a page shows a state: never by colour alone."""
+
+    label: str
+    icon: str
+    css: str = ""
+
+
+LOOKS = {
+    EntryState.PROPOSED: StateLook(label="Proposed", icon="awaiting", css="warn"),
+    EntryState.CONFIRMED: StateLook(label="Kept", icon="keep", css="on"),
+    EntryState.SUPERSEDED: StateLook(label="Superseded", icon="to"),
+    EntryState.DONE: StateLook(label="Done", icon="check", css="ok"),
+    EntryState.DISMISSED: StateLook(label="Dismissed", icon="cross"),
+}
+DONE_QUESTION = StateLook(label="Done?", icon="awaiting", css="warn")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +68,18 @@ class LedgerView:
         return self.kind.replace("_", " ")
 
     @property
+    def is_live(self) -> bool:
+        return self.state in LIVE_ENTRIES
+
+    @property
+    def waits(self) -> bool:
+        return self.seems_done or self.state == EntryState.PROPOSED
+
+    @property
+    def look(self) -> StateLook:
+        return DONE_QUESTION if self.seems_done else LOOKS[EntryState(self.state)]
+
+    @property
     def said_by(self) -> str:
         return {EntryBy.PERSON: "you", EntryBy.MODEL: "the model"}.get(EntryBy(self.by), f"sounds like {self.a_kind}")
 
@@ -57,11 +92,41 @@ class LedgerView:
 class EntriesView:
     """Of one kind, oldest first; what has ended newest first."""
 
-    kind: str
+    kind: EntryKind
     waiting: tuple[LedgerView, ...]
     kept: tuple[LedgerView, ...]
     past: tuple[LedgerView, ...]
     not_listed: int = 0
+
+    @property
+    def key(self) -> str:
+        return str(self.kind)
+
+    @property
+    def title(self) -> str:
+        return "Decisions" if self.kind == EntryKind.DECISION else "Open work"
+
+    @property
+    def past_title(self) -> str:
+        return f"{len(self.past) + self.not_listed} {'superseded' if self.kind == EntryKind.DECISION else 'done'}"
+
+    @property
+    def empty(self) -> str:
+        """What teaches the next step."""
+        return EMPTY[self.kind]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerCounts:
+    """What the person keeps, and how much waits for an answer."""
+
+    decisions: int
+    open_work: int
+    waiting: int
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.decisions or self.open_work or self.waiting)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +138,6 @@ class LedgerPage:
     @property
     def sections(self) -> tuple[EntriesView, ...]:
         return self.decisions, self.open_work
-
-    @property
-    def is_empty(self) -> bool:
-        rules = self.rules.in_force or self.rules.suggested
-        return not rules and not any(one.waiting or one.kept or one.past for one in self.sections)
 
 
 def entries_of(session: Session, messages: Collection[int]) -> tuple[LedgerView, ...]:
@@ -108,9 +168,9 @@ def entries_view(branch: Branch, kind: EntryKind) -> EntriesView:
     # What nobody wanted is on record, and no news.
     past = rows.filter(state__in=(EntryState.SUPERSEDED, EntryState.DONE)).order_by("-changed_at", "-pk")
     return EntriesView(
-        kind=kind.label,
-        waiting=tuple(one for one in live if one.state == EntryState.PROPOSED),
-        kept=tuple(one for one in live if one.state == EntryState.CONFIRMED),
+        kind=kind,
+        waiting=tuple(one for one in live if one.waits),
+        kept=tuple(one for one in live if not one.waits),
         past=views_of(past)[:MOST_PAST],
         not_listed=max(past.count() - MOST_PAST, 0),
     )
@@ -127,10 +187,12 @@ def open_work_of(branch: Branch, most: int) -> tuple[LedgerView, ...]:
     return views_of(rows.order_by("-pk")[:most])
 
 
-def waiting_count(branch: Branch) -> int:
-    """How many wait for the person's answer."""
-    live = entries_here(branch).filter(state__in=LIVE_ENTRIES)
-    return live.exclude(state=EntryState.CONFIRMED, seems_done_turn=None).count()
+def ledger_counts(branch: Branch) -> LedgerCounts:
+    rows = entries_here(branch)
+    waits = Q(state=EntryState.PROPOSED) | Q(seems_done_turn__isnull=False)
+    kept = {kind: Count("pk", filter=Q(kind=kind, state=EntryState.CONFIRMED)) for kind in EntryKind}
+    counts = rows.aggregate(waiting=Count("pk", filter=waits), **{str(kind): count for kind, count in kept.items()})
+    return LedgerCounts(decisions=counts["decision"], open_work=counts["open_work"], waiting=counts["waiting"])
 
 
 def views_of(rows: QuerySet[LedgerEntry]) -> tuple[LedgerView, ...]:

@@ -1,20 +1,29 @@
-"""What the program notes between the turns: the events of efforts, rules and pins, as lines of the log."""
+"""What the program notes between the turns: the events of efforts, rules, pins and entries, as lines of the log."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
-from efforts.domain.lifecycle import ConstraintState, EffortStatus, HoldState, PointerState, SummaryState
-from efforts.models import Branch, Constraint, ContextPointer, EffortState, Event
+from efforts.domain.lifecycle import (
+    ConstraintState,
+    EffortStatus,
+    EntryKind,
+    EntryState,
+    HoldState,
+    PointerState,
+    SummaryState,
+)
+from efforts.models import Branch, Constraint, ContextPointer, EffortState, Event, LedgerEntry
 from efforts.timelines import branch_events
 
 from .holds import rows_of
 
-Asks = Literal["", "summary", "retry", "conclude", "rule"]
+Asks = Literal["", "summary", "retry", "conclude", "rule", "entry", "done"]
 AGED = "effort.decayed"
 
 # Each changes where an effort stands, so that it is the last word about it until the next one.
@@ -32,13 +41,16 @@ OFFERED = "effort.offered"
 SUGGESTED = "constraint.suggested"
 OF_RULES = (SUGGESTED, "constraint.set", "constraint.edited", "constraint.revoked")
 OF_HOLDS = ("hold.ended", "hold.granted")
-READ = (*MOVES, OFFERED, "effort.summarised", "effort.undone", *OF_RULES, *OF_HOLDS)
+PROPOSED = "ledger.proposed"
+OF_ENTRIES = (PROPOSED, "ledger.done_suggested", "ledger.dismissed")
+READ = (*MOVES, OFFERED, "effort.summarised", "effort.undone", *OF_RULES, *OF_HOLDS, *OF_ENTRIES)
+QUESTIONS = ("entry", "done")
 WRITTEN_SOON = (SummaryState.DUE, SummaryState.DRAFTING)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoticeView:
-    """One line about an effort or a rule; `more` goes on below it, `asks` is what the person may answer."""
+    """One line about an effort, a rule, a pin or an entry; `more` goes on below it, `asks` is what may be answered."""
 
     seq: int
     kind: str
@@ -51,6 +63,7 @@ class NoticeView:
     taken_back: bool = False
     rule: int = 0
     hold: int = 0
+    entry: int = 0
 
     @property
     def aged(self) -> bool:
@@ -60,7 +73,8 @@ class NoticeView:
     @property
     def about(self) -> str:
         # No effort's id has a colon.
-        return f"rule:{self.rule}" if self.rule else f"hold:{self.hold}" if self.hold else self.effort
+        ids = {"rule": self.rule, "hold": self.hold, "entry": self.entry}
+        return next((f"{name}:{id}" for name, id in ids.items() if id), self.effort)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +87,9 @@ class NoticeGroup:
     @property
     def first(self) -> NoticeView:
         return self.notices[0]
+
+
+Fold = Callable[[Iterable[NoticeView]], Iterable[NoticeGroup]]
 
 
 @dataclass(kw_only=True)
@@ -89,6 +106,7 @@ class Story:
     states: Mapping[str, EffortState] = field(default_factory=dict)
     rules: Mapping[int, str] = field(default_factory=dict)
     pinned: Collection[tuple[int | None, str | None]] = ()
+    entries: Mapping[int, LedgerEntry] = field(default_factory=dict)
 
     def can_be_undone(self, row: Event) -> bool:
         # What a parent did is not this branch's to take back.
@@ -129,6 +147,8 @@ def notice_groups(branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
         state.effort.slug: state for state in EffortState.objects.filter(branch=branch).select_related("effort")
     }
     story.pinned = set(rows_of(branch, HoldState.STANDING).values_list("turn__number", "effort__slug"))
+    if about := {row.data["entry"] for row in rows if row.kind in OF_ENTRIES}:
+        story.entries = LedgerEntry.objects.filter(session=branch.session_id).in_bulk(about)
     for row in rows:
         story.read(row)
     if branch.parent_id:
@@ -138,7 +158,7 @@ def notice_groups(branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
         if notice := notice_view(row, story):
             by_turn.setdefault(row.data["turn"], []).append(notice)
     fold = folded if branch.session.quiet_notices else grouped_alike
-    return {turn: tuple(fold(notices)) for turn, notices in by_turn.items()}
+    return {turn: tuple(with_questions(notices, fold)) for turn, notices in by_turn.items()}
 
 
 def summaries_here(branch: Branch) -> dict[str, str]:
@@ -154,6 +174,8 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         return about_rule(row, story)
     if row.kind in OF_HOLDS:
         return about_hold(row, story)
+    if row.kind in OF_ENTRIES:
+        return about_entry(row, story)
     if row.kind not in MOVES:
         return None
     slug = row.data["effort"]
@@ -216,6 +238,22 @@ def about_hold(row: Event, story: Story) -> NoticeView | None:
     )
 
 
+def about_entry(row: Event, story: Story) -> NoticeView | None:
+    """A question as long as it is not answered; else only what nobody was asked about."""
+    entry = story.entries.get(row.data["entry"])
+    if entry is None:
+        return None
+    view = partial(NoticeView, seq=row.seq, kind=row.kind, effort="", entry=entry.pk, layer="ledger")
+    if row.kind == "ledger.dismissed":
+        text, taken_back = without_dashes(row.data.get("notice", "")), row.seq in story.undone
+        undoable = not taken_back and row.data["branch"] == story.branch
+        return view(text=text, undoable=undoable, taken_back=taken_back) if text else None
+    asks: Asks = "entry" if row.kind == PROPOSED else "done"
+    waits = entry.state == EntryState.PROPOSED if asks == "entry" else entry.seems_done_turn == row.data["turn"]
+    title = EntryKind(entry.kind).label.capitalize() if asks == "entry" else "Done"
+    return view(text=f"{title}? “{entry.text}”", asks=asks) if waits else None
+
+
 def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
     slug = row.data["effort"]
     if row.kind != "effort.concluded":
@@ -238,6 +276,24 @@ def is_automatic(data: Mapping[str, Any]) -> bool:
 
 def without_dashes(notice: str) -> str:
     return notice.partition("\n")[0].removeprefix("--- ").removesuffix(" ---")
+
+
+def with_questions(notices: Iterable[NoticeView], fold: Fold) -> Iterable[NoticeGroup]:
+    """Those about the ledger come last, as one line, so that they never become noise."""
+    notices = list(notices)
+    questions = tuple(one for one in notices if one.asks in QUESTIONS)
+    yield from fold(one for one in notices if one.asks not in QUESTIONS)
+    if questions:
+        yield NoticeGroup(notices=questions, text=together(questions) if len(questions) > 1 else "")
+
+
+def together(questions: tuple[NoticeView, ...]) -> str:
+    names = Counter(one.text.partition("?")[0] for one in questions)
+    decisions, work, done = names["Decision"], names["Open work"], names["Done"]
+    told = [f"{decisions} decision{'' if decisions == 1 else 's'}"] if decisions else []
+    told += [f"{work} open work"] if work else []
+    kept = [f"Keep {' and '.join(told)}?"] if told else []
+    return " ".join([*kept, *([f"Is {done} open work done?"] if done else [])])
 
 
 def grouped_alike(notices: Iterable[NoticeView]) -> Iterable[NoticeGroup]:

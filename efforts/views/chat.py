@@ -117,6 +117,7 @@ def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
         "holds": holds,
         "draft_tokens": get_counter(settings.CCM_ENCODING).count(text),
         "rules": snapshots.constraints_view(branch),
+        "ledger": snapshots.ledger_counts(branch),
         "model_label": model_label(branch.session),
         "mode": ContextMode(branch.session.context_mode),
     }

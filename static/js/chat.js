@@ -111,14 +111,15 @@ function apply(event) {
   else if (event.branch && event.branch !== branch) elsewhere(event);
   else if (event.kind.startsWith("effort.")) efforts.happened(event);
   else if (event.kind.startsWith("constraint.")) efforts.happened({ ...event, effort: `rule:${event.constraint}` });
+  else if (event.kind.startsWith("ledger.")) efforts.happened({ ...event, effort: `entry:${event.entry}` });
   else if (event.kind.startsWith("hold.")) efforts.happened({ ...event, effort: `hold:${event.hold}`, moved: event.pinned_turn });
   else EVENTS[event.kind]?.(event);
   return true;
 }
 
-// What happens in another branch: rules are of all, and a turn may have a sibling now.
+// What happens in another branch: rules and the ledger are of all, and a turn may have a sibling now.
 function elsewhere(event) {
-  if (event.kind.startsWith("constraint.")) refreshContext();
+  if (event.kind.startsWith("constraint.") || event.kind.startsWith("ledger.")) refreshContext();
   if (RUNS.has(event.kind)) branchesChanged();
   if (event.kind === "turn.sent" && log.turn(event.turn)) log.refresh(event.turn);
 }

@@ -1,14 +1,17 @@
-// "Make this a rule": of a message in which something is selected, only that.
+// "Make this a rule" and "Keep in the ledger": of a message in which something is selected, only that.
 
+const LINKS = "[data-make-rule], [data-keep]";
+const SAID = ".said, .prose";
 let selected = "";
 
 // A press on the link clears the selection before the click.
 document.addEventListener("pointerdown", (event) => {
-  selected = event.target.closest("[data-make-rule]") ? selectionIn(event.target.closest(".msg")) : "";
+  const link = event.target.closest(LINKS);
+  selected = link ? selectionIn(link.closest(".msg")) : "";
 }, true);
 
 document.body.addEventListener("htmx:configRequest", (event) => {
-  if (!event.target.matches("[data-make-rule]")) return;
+  if (!event.target.matches(LINKS)) return;
   const text = selected || selectionIn(event.target.closest(".msg"));
   if (text) event.detail.parameters.text = text;
   selected = "";
@@ -16,6 +19,7 @@ document.body.addEventListener("htmx:configRequest", (event) => {
 
 function selectionIn(message) {
   const selection = getSelection();
-  const said = message.querySelector(".said");
-  return said.contains(selection.anchorNode) && said.contains(selection.focusNode) ? String(selection).trim() : "";
+  const both = [selection.anchorNode, selection.focusNode];
+  const said = [...message.querySelectorAll(SAID)].some((node) => both.every((end) => node.contains(end)));
+  return said ? String(selection).trim() : "";
 }

@@ -15,7 +15,7 @@ from efforts.domain.rules import find_shown
 from efforts.errors import Refused
 from efforts.models import LedgerEntry, Message
 from efforts.recording import STOPPED
-from efforts.snapshots import entries_of, ledger_page, waiting_count
+from efforts.snapshots import entries_of, ledger_counts, ledger_page
 from tests.efforts.talk import Talk, as_model
 
 DECISION, WORK = EntryKind.DECISION, EntryKind.OPEN_WORK
@@ -208,9 +208,9 @@ def test_what_the_model_records_waits_for_the_person(talk: Talk) -> None:
         "note": "Proposed: the user is asked.",
     }
     assert (row.by, row.source_id, row.start, row.end) == ("model", said(talk, 1), 6, 31)
-    assert waiting_count(talk.branch) == 1
+    assert ledger_counts(talk.branch).waiting == 1
     actions.confirm_entry(talk.place, row.pk)
-    assert (states(talk), waiting_count(talk.branch)) == ({row.text: "confirmed"}, 0)
+    assert (states(talk), ledger_counts(talk.branch).waiting) == ({row.text: "confirmed"}, 0)
 
 
 def test_a_paraphrase_comes_from_the_user_s_message_of_the_turn(talk: Talk) -> None:
@@ -268,7 +268,7 @@ def test_of_confirmed_work_the_model_only_says_that_it_seems_done(talk: Talk) ->
     assert result == {"suggested": row.name, "note": "The user is asked whether it is done."}
     row.refresh_from_db()
     assert (row.state, row.seems_done_turn) == ("confirmed", 2)
-    assert waiting_count(talk.branch) == 1
+    assert ledger_counts(talk.branch).waiting == 1
     actions.leave_open(talk.place, row.pk)
     with pytest.raises(Refused, match="changed elsewhere"):
         actions.leave_open(talk.place, row.pk)
