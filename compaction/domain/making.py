@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from efforts.domain.source_text import Part, Source, SourcePart, normal
 
 from .artifact import (
     SCHEMA_VERSION,
+    Actor,
     Artifact,
     Draft,
     DraftItem,
@@ -19,12 +20,15 @@ from .artifact import (
     Kind,
     Link,
     SourceRef,
+    Status,
     Warned,
 )
 from .artifact import id_of as artifact_id_of
+from .ledger import Entry
 
 Count = Callable[[str], int]
 
+ACTORS: dict[str, Actor] = {"user": "user", "assistant": "assistant", "tool": "tool"}
 # Tokens of the opening request that stand whole, but no more than this share of the source; of a longer one its ends.
 OPENING_TOKENS, OPENING_SHARE = 300, 0.2
 # Characters of both ends for each token that they may take.
@@ -43,9 +47,14 @@ class Frame:
     warnings: tuple[Warned, ...] = ()
 
 
-def make(draft: Draft, source: Source, frame: Frame, *, count: Count) -> Artifact:
-    """A quotation that the source does not have gives no link, and gate B will say so."""
-    items = tuple(item_of(item, source) for item in draft.items)
+def make(draft: Draft, source: Source, frame: Frame, *, count: Count, appended: Sequence[Entry] = ()) -> Artifact:
+    """A quotation that the source does not have gives no link, and gate B will say so.
+
+    `appended` are candidates that the draft lacks: each becomes an unconfirmed item behind those of the draft.
+    """
+    taken = {item.id for item in draft.items}
+    more = [item for item in (unconfirmed(entry, source, taken) for entry in appended) if item]
+    items = (*(item_of(item, source) for item in draft.items), *more)
     said = "\n".join(item.text for item in items)
     made = Artifact(
         schema_version=SCHEMA_VERSION,
@@ -59,7 +68,12 @@ def make(draft: Draft, source: Source, frame: Frame, *, count: Count) -> Artifac
         opening=opening_of(source, count),
         items=items,
         evidence=frame.evidence,
-        stats={"item_tokens": count(said), "headline_tokens": count(draft.headline), **sections_of(items)},
+        stats={
+            "item_tokens": count(said),
+            "headline_tokens": count(draft.headline),
+            **sections_of(items),
+            **({"unconfirmed": len(more)} if more else {}),
+        },
         redactions=source.masked,
         warnings=frame.warnings,
     )
@@ -91,11 +105,39 @@ def item_of(item: DraftItem, source: Source) -> Item:
     )
 
 
+def unconfirmed(entry: Entry, source: Source, taken: set[str]) -> Item | None:
+    """The sentence of a candidate as an item; nothing where it lies outside the source."""
+    span = entry.spans[0] if entry.spans else None
+    part = source.by_place.get((span.message, span.part)) if span else None
+    if span is None or part is None or not part.text[span.start : span.end].strip():
+        return None
+    link = part_link(part, span.start, span.end)
+    return Item(
+        id=free_id(entry.id, taken),
+        section=entry.section,
+        status=Status.UNCONFIRMED,
+        actor=ACTORS.get(str(part.role), "tool"),
+        text=link.quote,
+        as_of_turn=part.turn,
+        ledger_ref=entry.id,
+        links=(link,),
+        verbatim=True,
+    )
+
+
+def free_id(wanted: str, taken: set[str]) -> str:
+    id = wanted
+    while id in taken:
+        id += "+"
+    taken.add(id)
+    return id
+
+
 def all_quoted(text: str, links: tuple[Link, ...]) -> bool:
-    """Whether the text is one of its quotations, or all of them in order; white space apart."""
+    """Whether the text is nothing but quotations of it, one or several; white space apart."""
     words = " ".join(text.split())
     each = [" ".join(link.quote.split()) for link in links]
-    return bool(each) and (words in each or words == " … ".join(each))
+    return bool(each) and (words == " … ".join(each) or set(words.split(" … ")) <= set(each))
 
 
 def link_to(source: Source, message: int, quote: str) -> Link | None:

@@ -1,0 +1,330 @@
+"""What a scope seems to have decided, left open and ruled, each with the sentences that bear it out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+
+from efforts.domain.rules import sounds_like_a_rule
+
+from .artifact import Section, Status
+from .hearing import ANNOUNCED, IMPERATIVE, NOTHING
+from .phrases import words
+from .settling import (
+    ANSWERED,
+    ASSENTED,
+    NEAR,
+    POOR,
+    SAID,
+    WAITING,
+    Claim,
+    Scope,
+    assents,
+    chooses,
+    denies,
+    proposes,
+    requests,
+)
+from .units import Unit, stems_of
+
+LISTED = re.compile(
+    r"^[^:]{0,60}\b(?:remain\w*|left|missing|to[- ]?dos?|to do|still|not yet|next|needs?|open|fehl\w+|offen"
+    r"|reste|faire"
+    r"|falta|pendientes?)\b[^:]{0,60}:\s+(?=\S)|^you (?:write|do|make|prepare|send|check|add|take)\s+",
+    re.IGNORECASE,
+)
+PARTS = re.compile(
+    r"\s*[,;]\s+(?:(?:and|und|et|y)\s+)?|\s+(?:and|und|et|y)\s+(?=(?:the|a|an|to|you|then|also|uh|um)\s)"
+)
+POINTS_TO_IT = re.compile(r"\b(?:it|that|this|them|those|these|again|so)\b")
+POINTS_BACK = re.compile(
+    r"(?<!\w)(?:it|that|this|those|them|these|both|him|her|one|there|then|so|the other|beide|vorher|ihn|ihm"
+    r"|lui|ça|cela|eso|ese)(?!\w)|それ|これ"
+)
+# Weight of what sounds like a rule, also in a message with so many of them.
+RULE, IN_LIST, MANY = 2.0, 1.5, 4
+# Weight from which a decision is worth the sentence that it points back to.
+SURE = 4.0
+# What each clause has that leaves something to be done by itself.
+OWED = words(
+    "(?:i|we|you|he|she|they|\\w+)'?(?:ll| will| have to| has to| need to| needs to| must| should)",
+    "(?:you(?:'re| are) )?(?:gonna|going to)|to be \\w+ed|please|muss|müssen|dois|doit|faut|tengo|tiene",
+)
+
+
+def claims_of(scope: Scope) -> list[Claim]:
+    claims = [*(talk_decisions(scope) if scope.talk else chat_decisions(scope)), *records(scope)]
+    return [*claims, *open_work(scope), *rules(scope), *facts(scope)]
+
+
+# Decisions in a chat
+
+
+def chat_decisions(scope: Scope) -> Iterator[Claim]:
+    for before, message in pairwise(((), *scope.messages)):
+        if message[0].role == "assistant":
+            yield from announced(scope, message)
+        elif not message[0].machine:
+            offered = before if before and before[0].role == "assistant" else ()
+            yield from answered(scope, message, offered)
+
+
+def announced(scope: Scope, message: Sequence[Unit]) -> Iterator[Claim]:
+    """What a model sets itself to do counts for little where a person is there to decide."""
+    for unit in message:
+        heard = scope.heard[unit.order]
+        if ANNOUNCED.search(unit.plain) and (heard.decision > 0 or scope.run):
+            weight = max(heard.decision, 0) + 2 if scope.run else heard.decision - 2
+            yield with_sentence_before(scope, decided(unit, weight=weight))
+
+
+def with_sentence_before(scope: Scope, claim: Claim) -> Claim:
+    """What points back is shown with the sentence before it in its message."""
+    before = scope.units[claim.unit.order - 1] if claim.unit.order else None
+    if before and before.message == claim.unit.message and POINTS_TO_IT.search(claim.unit.plain):
+        return replace(claim, shown=(before, *claim.shown))
+    return claim
+
+
+def answered(scope: Scope, message: Sequence[Unit], offered: Sequence[Unit]) -> Iterator[Claim]:
+    asked = any(proposes(unit) for unit in offered)
+    for unit in message:
+        bonus = SAID * bool(offered) + ANSWERED * (asked and unit is message[0])
+        meant = matches(scope, unit, offered)
+        if assents(unit):
+            yield from granted(scope, unit, message, offered, meant)
+        if assents(unit) and offered and not meant and unit.first:
+            continue
+        if denies(unit) and meant and not chooses(unit) and not sounds_like_a_rule(unit.said):
+            yield turned_down(unit, meant[0])
+        elif not unit.asks and (offered or scope.heard[unit.order].decision > 0) and not sounds_like_a_rule(unit.said):
+            context = meant or tuple(offered[-1:])
+            yield with_context(scope, unit, context, weight=scope.heard[unit.order].decision + bonus)
+
+
+def turned_down(unit: Unit, proposal: Unit) -> Claim:
+    shown = (proposal, unit) if is_poor(unit) else (unit,)
+    return Claim(
+        section=Section.REJECTED, status=Status.REJECTED, shown=shown, behind=(proposal,), weight=2.0, by=unit.role
+    )
+
+
+def matches(scope: Scope, unit: Unit, offered: Sequence[Unit]) -> tuple[Unit, ...]:
+    """What of the reply before the words take up, best first."""
+    scored = [(scope.shared(unit.stems, other.stems), other) for other in offered]
+    return tuple(other for score, other in sorted(scored, key=lambda one: (-one[0], one[1].order)) if score > 1.0)[:3]
+
+
+def granted(
+    scope: Scope, unit: Unit, message: Sequence[Unit], offered: Sequence[Unit], meant: Sequence[Unit]
+) -> Iterator[Claim]:
+    """The proposals that an assent takes up: those of its words, or where it has none all of them."""
+    proposals = [other for other in offered if proposes(other)]
+    if meant:
+        targets = list(meant[:2])
+    elif proposals:
+        targets = [other for other in offered if other.order >= proposals[0].order and not other.asks] or proposals
+    else:
+        targets = list(offered[-2:])
+    for target in [target for target in targets if not is_countered(target, message)][:4]:
+        bonus = ASSENTED + max(scope.heard[target.order].decision, 0) * 0.3
+        shown = (target, unit) if target.asks or " or " in target.plain else (target,)
+        yield Claim(
+            section=Section.DECISION, status=Status.ACCEPTED, shown=shown, behind=(unit,), weight=bonus, by=unit.role
+        )
+
+
+def is_countered(target: Unit, message: Sequence[Unit]) -> bool:
+    """Whether the answer names another value for what was proposed."""
+    return any(
+        other.stems & target.stems and chooses(other) and figures_of(other) - figures_of(target) for other in message
+    )
+
+
+def figures_of(unit: Unit) -> frozenset[str]:
+    return frozenset(re.findall(r"\d[\d.,:]*", unit.plain))
+
+
+def decided(unit: Unit, *, weight: float, behind: tuple[Unit, ...] = ()) -> Claim:
+    return Claim(
+        section=Section.DECISION, status=Status.ACCEPTED, shown=(unit,), behind=behind, weight=weight, by=unit.role
+    )
+
+
+def with_context(scope: Scope, unit: Unit, context: Sequence[Unit], *, weight: float) -> Claim:
+    """Words that mean little by themselves are shown with what they answer."""
+    claim = decided(unit, weight=weight, behind=tuple(context[:2]))
+    if is_poor(unit) and context:
+        return replace(claim, shown=(context[0], unit))
+    return claim
+
+
+def is_poor(unit: Unit) -> bool:
+    return len(unit.stems) < POOR
+
+
+# Decisions among people
+
+
+def talk_decisions(scope: Scope) -> Iterator[Claim]:
+    for index, unit in enumerate(scope.units):
+        heard = scope.heard[unit.order]
+        if heard is NOTHING or (is_poor(unit) and assents(unit)):
+            continue
+        after = [other for other in scope.units[index + 1 : index + 1 + NEAR] if other.speaker != unit.speaker]
+        before = [other for other in scope.units[max(index - NEAR, 0) : index] if other.speaker != unit.speaker]
+        yes = next((other for other in after if assents(other)), None)
+        no = next((other for other in after[:2] if denies(other)), None)
+        question = next((other for other in reversed(before) if other.asks), None)
+        weight = heard.decision + talk_bonus(scope, unit, yes, question)
+        if no and not yes:
+            yield Claim(
+                section=Section.REJECTED, status=Status.REJECTED, shown=(unit, no), weight=weight - 2, by=no.role
+            )
+        elif weight > 0 and (yes or not unit.asks):
+            shown = (question, unit) if is_poor(unit) and question else (unit, yes) if unit.asks and yes else (unit,)
+            behind = tuple(other for other in (yes, question) if other)
+            claim = replace(decided(unit, weight=weight, behind=behind), shown=shown)
+            yield with_sentence_before(scope, claim) if weight >= SURE and len(shown) == 1 else claim
+
+
+def talk_bonus(scope: Scope, unit: Unit, yes: Unit | None, question: Unit | None) -> float:
+    asked = 4.0 if unit.asks and yes and proposes(unit) else 0.0
+    answers = 1.0 if question and scope.shared(question.stems, unit.stems) else 0.0
+    return asked + answers + (1.5 if yes else 0.0) + 0.1 * min(len(unit.stems), 8)
+
+
+# What tools returned
+
+
+def records(scope: Scope) -> Iterator[Claim]:
+    for unit in scope.units:
+        heard = scope.heard[unit.order]
+        if unit.machine and heard.decision:
+            yield decided(unit, weight=heard.decision)
+        if unit.machine and heard.open_work:
+            yield owed(unit, weight=heard.open_work)
+
+
+# Open work
+
+
+def owed(unit: Unit, *, weight: float, behind: tuple[Unit, ...] = ()) -> Claim:
+    status = Status.BLOCKED if WAITING.search(unit.plain) else Status.OPEN
+    return Claim(section=Section.OPEN_WORK, status=status, shown=(unit,), behind=behind, weight=weight, by=unit.role)
+
+
+def open_work(scope: Scope) -> Iterator[Claim]:
+    for before, message in pairwise(((), *scope.messages)):
+        for unit in message:
+            weight = scope.heard[unit.order].open_work + open_bonus(scope, unit, before)
+            if weight > 0 and not unit.machine:
+                context = context_of(scope, unit, message, before)
+                claim = owed(unit, weight=weight, behind=context)
+                if points_back(unit) and context:
+                    claim = replace(claim, shown=(context[0], unit))
+                yield from each_part(claim)
+
+
+def open_bonus(scope: Scope, unit: Unit, before: Sequence[Unit]) -> float:
+    """A request is done by the reply to it, and what a model says that it does it does at once; but for the last."""
+    if scope.talk:
+        return 0.1 * min(len(unit.stems), 8)
+    late = unit.turn >= scope.last_turn - 1
+    if unit.role == "assistant":
+        return 0.5 if late else -2.0
+    asked = bool(IMPERATIVE.match(unit.plain)) or unit.plain.startswith("you ")
+    return 1.0 * late - (1.5 if asked and not late else 0.0) + 1.0 * (asked and late)
+
+
+def context_of(scope: Scope, unit: Unit, message: Sequence[Unit], before: Sequence[Unit]) -> tuple[Unit, ...]:
+    """What it may take its matter from, likeliest first: what was asked, what has its words, what was said last."""
+    inside = [other for other in message if other.order < unit.order and other.stems]
+    asked = [other for other in reversed(before) if (other.asks or requests(other)) and other.stems]
+    meant = matches(scope, unit, before)
+    last = [other for other in reversed(before) if other.stems]
+    return tuple(dict.fromkeys((*inside[-1:], *asked[:1], *meant[:1], *last[:2], *meant[1:])))
+
+
+def points_back(unit: Unit) -> bool:
+    """Whether it can be understood only with what was said before it."""
+    return len(unit.stems) < POOR or bool(POINTS_BACK.search(unit.plain))
+
+
+def each_part(claim: Claim) -> Iterator[Claim]:
+    """A list of things to do is as many items, each of which also quotes the whole sentence."""
+    parts = list(parts_of(claim.unit))
+    if len(parts) < 2:
+        yield claim
+    for part in parts if len(parts) > 1 else ():
+        yield replace(claim, shown=(*claim.shown[:-1], part), behind=(claim.unit, *claim.behind))
+
+
+def parts_of(unit: Unit) -> Iterator[Unit]:
+    """The pieces of a list, or of a sentence the clauses that each leave something to be done; else nothing."""
+    head = LISTED.match(unit.text)
+    pieces = list(pieces_of(unit, head.end() if head else 0))
+    if head or all(OWED.search(piece.plain) for piece in pieces):
+        yield from pieces
+
+
+def pieces_of(unit: Unit, start: int) -> Iterator[Unit]:
+    begin = start
+    for stop, following in [*(found.span() for found in PARTS.finditer(unit.text, start)), (len(unit.text),) * 2]:
+        piece = unit.text[begin:stop]
+        if len(stems_of(piece.casefold())) > 1:
+            yield replace(unit, start=unit.start + begin, end=unit.start + stop, text=piece)
+            begin = following
+
+
+# Rules
+
+
+def rules(scope: Scope) -> Iterator[Claim]:
+    for before, message in pairwise(((), *scope.messages)):
+        if message[0].role == "user" and not message[0].machine:
+            listed = sum(scope.heard[unit.order].constraint >= RULE for unit in message) >= MANY
+            for run in runs_of(scope, [unit for unit in message if not answers_no(scope, unit, before)], listed):
+                weight = max(scope.heard[unit.order].constraint for unit in run) + 2 * listed
+                yield ruled(run, scope.source.by_place[run[0].message, run[0].part].text, weight=weight)
+
+
+def answers_no(scope: Scope, unit: Unit, before: Sequence[Unit]) -> bool:
+    return denies(unit) and not sounds_like_a_rule(unit.said) and bool(matches(scope, unit, before))
+
+
+def runs_of(scope: Scope, message: Sequence[Unit], listed: bool) -> Iterator[list[Unit]]:
+    """Rules side by side in one paragraph belong together; in a list of rules whatever is told to be done."""
+    for _, block in groupby(message, key=lambda unit: unit.block):
+        run: list[Unit] = []
+        for unit in block:
+            rule = scope.heard[unit.order].constraint >= (RULE if not listed else IN_LIST) or (
+                listed and bool(IMPERATIVE.match(unit.plain)) and not unit.asks
+            )
+            if rule and (not run or unit.order == run[-1].order + 1) and (listed or not run):
+                run.append(unit)
+                continue
+            if run:
+                yield run
+            run = [unit] if rule else []
+        if run:
+            yield run
+
+
+def ruled(run: Sequence[Unit], text: str, *, weight: float) -> Claim:
+    """One after the other in one quotation: a rule is kept word for word."""
+    start, end = run[0].start, run[-1].end
+    whole = replace(run[0], end=end, text=text[start:end])
+    return Claim(section=Section.CONSTRAINT, status=Status.IN_FORCE, shown=(whole,), weight=weight, by=run[0].role)
+
+
+# Facts
+
+
+def facts(scope: Scope) -> Iterator[Claim]:
+    for unit in scope.units:
+        weight = scope.heard[unit.order].fact
+        if weight > 1.0:
+            yield Claim(section=Section.FACT, status=Status.STATED, shown=(unit,), weight=weight, by=unit.role)

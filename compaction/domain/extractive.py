@@ -1,0 +1,236 @@
+"""A draft made of a scope's own sentences, for which no model is needed: each item is a quotation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from efforts.domain.details import headline
+from efforts.domain.extractive import plain, summarise
+from efforts.domain.source_text import Source
+
+from .anchors import missing
+from .artifact import STATUSES, Actor, Draft, DraftItem, Quote, Section
+from .claims import claims_of
+from .fates import fated
+from .ledger import Entry, Span
+from .making import ACTORS, opening_of
+from .rendering import opening_text
+from .settling import Claim, Scope
+from .units import Unit
+from .wording import content, content_words, recall, weight
+
+Count = Callable[[str], int]
+
+# Of the source's tokens: what the body takes at most of a small scope and of a large one, and what facts may fill up.
+SMALL_SHARE, LARGE_SHARE, FACTS_SHARE = 0.85, 0.35, 0.3
+SMALL, LARGE = 800, 6_000
+# What weighs less is not worth its place, whatever room there is.
+LEAST = {
+    Section.DECISION: 1.5,
+    Section.OPEN_WORK: 1.5,
+    Section.CONSTRAINT: 2.5,
+    Section.REJECTED: 1.0,
+    Section.FACT: 1.5,
+}
+# Tokens of a line beside its quotation.
+MARKS = 9
+JOINT = " … "
+MOST_QUOTES = 7
+# Where the scope has no words at all, and no name.
+NAMELESS = "…"
+HEADLINE_SHARE, LEAST_HEADLINE = 0.08, 30
+SHORTEST_QUOTE, FEWEST_WORDS = 12, 3
+BORNE_OUT = 0.4
+RIVALS = {Section.DECISION: Section.OPEN_WORK, Section.OPEN_WORK: Section.DECISION}
+# The weight of what the ledger has.
+CONFIRMED = 1_000.0
+RIVAL = 0.5
+# Characters that cost as much as one of weight.
+DEAR = 150
+
+
+def extract(
+    source: Source, *, name: str, count: Count, ledger: Sequence[Entry] = (), rest: Sequence[str] = ()
+) -> Draft:
+    """Deterministic. What the ledger has of the scope is kept first, with the status that it has there."""
+    scope = Scope(source=source)
+    total = count(source.text)
+    said = shorter_headline(source, name=name, count=count, rest=rest, total=total)
+    room = int(total * share_of(total)) - count(said) - count(opening_text(opening_of(source, count)))
+    known = [claim for entry in ledger if (claim := kept(scope, entry))]
+    found = [claim for claim in fated(scope, weighed(claims_of(scope))) if not is_known(claim, known)]
+    chosen = choose([widened(scope, claim) for claim in (*known, *found)], room, count)
+    items = tuple(items_of(chosen))
+    return Draft(headline=said, headline_items=backing(said, items), items=items)
+
+
+def share_of(total: int) -> float:
+    """Of small scopes more is kept, of large ones less."""
+    between = min(max((total - SMALL) / (LARGE - SMALL), 0.0), 1.0)
+    return SMALL_SHARE - between * (SMALL_SHARE - LARGE_SHARE)
+
+
+def shorter_headline(source: Source, *, name: str, count: Count, rest: Sequence[str], total: int) -> str:
+    """Of a small scope a headline that leaves room for the items."""
+    whole = headline(source, name=name, count=count, rest=rest)
+    if whole and count(whole) <= total * HEADLINE_SHARE:
+        return whole
+    limit = max(int(total * HEADLINE_SHARE), LEAST_HEADLINE)
+    return summarise(source, name=name, count=count, limit=limit) or name or NAMELESS
+
+
+def kept(scope: Scope, entry: Entry) -> Claim | None:
+    """An entry of the ledger in the words of the scope; nothing where it lies outside."""
+    span = next((span for span in entry.spans if (span.message, span.part) in scope.source.by_place), None)
+    if span is None or entry.status not in STATUSES[entry.section]:
+        return None
+    part = scope.source.by_place[span.message, span.part]
+    inside = [unit for unit in scope.units if holds(unit, span)]
+    words = Unit(
+        order=inside[-1].order if inside else 0,
+        message=part.message,
+        turn=part.turn,
+        role=str(part.role),
+        speaker=str(part.role),
+        part=part.part,
+        start=span.start,
+        end=span.end,
+        text=part.text[span.start : span.end],
+        first=False,
+    )
+    return Claim(
+        section=entry.section,
+        status=entry.status,
+        shown=(words,),
+        behind=tuple(inside),
+        weight=CONFIRMED,
+        by=str(part.role),
+        ledger=entry.id,
+    )
+
+
+def holds(unit: Unit, span: Span) -> bool:
+    return (unit.message, unit.part) == (span.message, span.part) and unit.start < span.end and span.start < unit.end
+
+
+def is_known(claim: Claim, known: Sequence[Claim]) -> bool:
+    """Whether the ledger speaks of these words: it knows better what became of them."""
+    return any(
+        claim.section == other.section and any(overlap(unit, words) for unit in claim.shown for words in other.shown)
+        for other in known
+    )
+
+
+def overlap(one: Unit, other: Unit) -> bool:
+    return (one.message, one.part) == (other.message, other.part) and one.start < other.end and other.start < one.end
+
+
+def weighed(claims: Sequence[Claim]) -> list[Claim]:
+    """What sounds much more like open work is hardly also a decision, and the other way round."""
+    heaviest: dict[tuple[Section, Unit], float] = {}
+    for claim in claims:
+        key = claim.section, claim.unit
+        heaviest[key] = max(heaviest.get(key, 0.0), claim.weight)
+    return [replace(claim, weight=claim.weight - RIVAL * rivalry(claim, heaviest)) for claim in claims]
+
+
+def rivalry(claim: Claim, heaviest: Mapping[tuple[Section, Unit], float]) -> float:
+    other = RIVALS.get(claim.section)
+    return max(heaviest.get((other, claim.unit), 0.0) - claim.weight, 0.0) if other else 0.0
+
+
+def choose(claims: Iterable[Claim], room: int, count: Count) -> list[Claim]:
+    """The heaviest that fit, each matter once before any twice; facts only where there is room left."""
+    worthy = sorted((claim for claim in claims if is_worthy(claim)), key=order_of)
+    first, again = once_each(worthy)
+    chosen: list[Claim] = []
+    for claim in (*first, *again):
+        price = count(text_of(claim)) + MARKS
+        limit = room * FACTS_SHARE if claim.section == Section.FACT else room
+        if (claim.ledger or (price <= limit and is_borne_out(claim))) and not any(
+            same(claim, other) for other in chosen
+        ):
+            chosen.append(claim)
+            room -= price
+    return sorted(chosen, key=lambda claim: (claim.unit.order, claim.unit.start, claim.section))
+
+
+def widened(scope: Scope, claim: Claim) -> Claim:
+    """Words too short to be quoted alone are borne out by what stands beside them in their message, too."""
+    more = [wide for unit in claim.shown if not is_telling(unit) and (wide := with_neighbour(scope, unit))]
+    return replace(claim, behind=(*more, *claim.behind, *scope.background(claim)))
+
+
+def with_neighbour(scope: Scope, unit: Unit) -> Unit | None:
+    neighbours = [scope.units[order] for order in (unit.order + 1, unit.order - 1) if 0 <= order < len(scope.units)]
+    for other in neighbours:
+        if (other.message, other.part) == (unit.message, unit.part):
+            start, end = min(unit.start, other.start), max(unit.end, other.end)
+            text = scope.source.by_place[unit.message, unit.part].text[start:end]
+            return replace(unit, start=start, end=end, text=text)
+    return None
+
+
+def order_of(claim: Claim) -> tuple[bool, float, int, int]:
+    return claim.section == Section.FACT, -claim.weight + len(text_of(claim)) / DEAR, claim.unit.order, claim.unit.start
+
+
+def is_worthy(claim: Claim) -> bool:
+    return claim.weight >= LEAST[claim.section]
+
+
+def is_borne_out(claim: Claim) -> bool:
+    """Whether those of its quotations that say something by themselves say what it says: gate B asks for it."""
+    telling = [unit.text for unit in claim.units[:MOST_QUOTES] if is_telling(unit)]
+    said = text_of(claim)
+    return recall(content(said), content("\n".join(telling))) >= BORNE_OUT and not missing(said, telling)
+
+
+def is_telling(unit: Unit) -> bool:
+    return weight(unit.text) >= SHORTEST_QUOTE and content_words(unit.text) >= FEWEST_WORDS
+
+
+def once_each(claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
+    """Those about something new in their section, and those that say again what a heavier one says."""
+    said: dict[Section, set[Unit]] = {}
+    first: list[Claim] = []
+    again: list[Claim] = []
+    for claim in claims:
+        known = said.setdefault(claim.section, set())
+        (again if known.issuperset(claim.shown) else first).append(claim)
+        known.update(claim.shown)
+    return first, again
+
+
+def same(claim: Claim, other: Claim) -> bool:
+    return claim.section == other.section and claim.shown == other.shown
+
+
+def items_of(claims: Iterable[Claim]) -> Iterator[DraftItem]:
+    for number, claim in enumerate(claims, start=1):
+        yield DraftItem(
+            id=f"x{number}",
+            section=claim.section,
+            status=claim.status,
+            actor=actor_of(claim),
+            text=text_of(claim),
+            ledger=claim.ledger,
+            quotes=tuple(Quote(message=unit.message, quote=unit.text) for unit in claim.units[:MOST_QUOTES]),
+        )
+
+
+def actor_of(claim: Claim) -> Actor:
+    return ACTORS.get(claim.by, "tool")
+
+
+def text_of(claim: Claim) -> str:
+    return JOINT.join(unit.text for unit in claim.shown)
+
+
+def backing(said: str, items: Sequence[DraftItem]) -> tuple[str, ...]:
+    """The items whose words the headline repeats."""
+    line = plain(said).casefold()
+    return tuple(
+        item.id for item in items if any(plain(part).casefold().rstrip(".") in line for part in item.text.split(JOINT))
+    )

@@ -1,0 +1,122 @@
+"""What became of claims later in the scope: replaced, turned down, done, given up, lifted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from .artifact import Section, Status
+from .settling import LIFTED, TROUBLE, TURNED, Claim, Scope
+from .units import Unit
+
+# Of the rarity of a claim's words, so much is in a sentence about the same matter.
+SAME_MATTER, SAME_WORK, SAME_IN_TALK = 0.25, 0.34, 0.4
+# Units after which trouble with a proposal is still about it.
+SOON = 6
+
+
+def fated(scope: Scope, claims: Sequence[Claim]) -> Iterator[Claim]:
+    replaced = {id(claim) for turn in turns(scope, claims) for claim in replaced_by(scope, turn, claims)}
+    lifted = [unit for unit in scope.units if LIFTED.search(unit.plain)]
+    for claim in claims:
+        if claim.section == Section.DECISION and claim.status == Status.ACCEPTED:
+            yield decision_fate(scope, claim, id(claim) in replaced)
+        elif claim.section == Section.OPEN_WORK:
+            yield work_fate(scope, claim)
+        elif claim.section == Section.CONSTRAINT:
+            yield rule_fate(scope, claim, lifted)
+        else:
+            yield claim
+
+
+def likeness(scope: Scope, claim: Claim, unit: Unit) -> float:
+    """How much of the claim's words the unit has, rare ones counting for more; from 0 to 1."""
+    whole = scope.shared(claim.stems, claim.stems)
+    return scope.shared(claim.stems, unit.stems) / whole if whole else 0.0
+
+
+# Decisions
+
+
+def turns(scope: Scope, claims: Iterable[Claim]) -> Iterator[Claim]:
+    """The claims that turn something round."""
+    for claim in claims:
+        if claim.section == Section.DECISION and TURNED.search(claim.unit.plain):
+            yield claim
+
+
+def replaced_by(scope: Scope, turn: Claim, claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Earlier decisions about what the turn names, or about what was once listed together with it."""
+    earlier = [claim for claim in claims if is_before(claim, turn)]
+    least = SAME_IN_TALK if scope.talk else SAME_MATTER
+    direct = [claim for claim in earlier if likeness(scope, claim, turn.unit) >= least]
+    if direct or scope.talk:
+        yield from newest(direct)
+        return
+    orders = {order for stem in turn.unit.stems for order in scope.holders.get(stem, ()) if order < turn.unit.order}
+    lists = [scope.units[order] for order in sorted(orders) if "," in scope.units[order].text]
+    yield from newest([claim for claim in earlier if any(names(unit, claim, turn) for unit in lists)])
+
+
+def newest(claims: Sequence[Claim]) -> Iterator[Claim]:
+    """The last one, and others that show the same words."""
+    last = max((claim.unit.order for claim in claims), default=-1)
+    return (claim for claim in claims if claim.unit.order == last)
+
+
+def is_before(claim: Claim, turn: Claim) -> bool:
+    return (
+        claim.section == Section.DECISION
+        and claim.status == Status.ACCEPTED
+        and claim.unit.message < turn.unit.message
+        and turn.unit not in claim.units
+        and claim.weight >= 2.0
+    )
+
+
+def names(listing: Unit, claim: Claim, turn: Claim) -> bool:
+    """Whether the list has a word of the claim that the turn has not: an alternative to it."""
+    return listing.order < claim.unit.order and bool((listing.stems & claim.unit.stems) - turn.unit.stems)
+
+
+def decision_fate(scope: Scope, claim: Claim, replaced: bool) -> Claim:
+    if replaced:
+        return replace(claim, status=Status.SUPERSEDED)
+    soon = scope.units[claim.unit.order + 1 : claim.unit.order + 1 + SOON]
+    if scope.talk and any(TROUBLE.search(unit.plain) and likeness(scope, claim, unit) >= 0.5 for unit in soon):
+        return replace(claim, status=Status.SUPERSEDED)
+    return claim
+
+
+# Open work
+
+
+def work_fate(scope: Scope, claim: Claim) -> Claim:
+    for order in sharing(scope, claim):
+        unit = scope.units[order]
+        if order in scope.endings and likeness(scope, claim, unit) >= SAME_WORK and is_apart(claim, unit):
+            return replace(claim, status=Status.DONE, behind=(unit, *claim.behind), weight=claim.weight - 2)
+        if order in scope.partings and likeness(scope, claim, unit) >= SAME_WORK:
+            return replace(claim, status=Status.DROPPED, behind=(unit, *claim.behind), weight=claim.weight - 2)
+    return claim
+
+
+def sharing(scope: Scope, claim: Claim) -> list[int]:
+    """The later sentences that end or drop something and have a word of the claim."""
+    telling = scope.endings | scope.partings
+    found = {order for stem in claim.stems for order in scope.holders.get(stem, ()) if order in telling}
+    return sorted(order for order in found if order > claim.unit.order)
+
+
+def is_apart(claim: Claim, unit: Unit) -> bool:
+    return unit.message != claim.unit.message or unit.order == claim.unit.order + 1
+
+
+# Rules
+
+
+def rule_fate(scope: Scope, claim: Claim, lifted: Sequence[Unit]) -> Claim:
+    later = (unit for unit in lifted if unit.order > claim.unit.order)
+    if found := next((unit for unit in later if scope.shared(claim.stems, unit.stems) > 0), None):
+        return replace(claim, status=Status.REVOKED, behind=(found, *claim.behind))
+    return claim
