@@ -112,6 +112,12 @@ LIKE = 0.15
 PROSE = 0.7
 
 
+SENTENCE = any_of(
+    """is, are, was, were, be, been, will, would, can, could, has, have, had, does, do, did, it, they, we, he, she, i,
+    you, there, ist, sind, war, wird, hat, haben, est, sont, a, ont, es, son, está"""
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Clause:
     """`denied` and `heard` count denials by twos: as it is written, and as it is said, where a word that comes again is
@@ -130,7 +136,8 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
     found: list[Clause] = []
     for piece in clauses(NOT_DENIED.sub(" ", text)):
         clause = clause_of(piece)
-        goes_on = bool(found) and (found[-1].denied or GOES_ON in found[-1].aside) and len(clause.words) <= SHORT_CLAUSE
+        listed = len(clause.words) <= SHORT_CLAUSE and not SENTENCE.search(piece)
+        goes_on = listed and bool(found) and (found[-1].denied or GOES_ON in found[-1].aside)
         found.append(replace(clause, aside=clause.aside | {GOES_ON}) if goes_on and not clause.denied else clause)
     return tuple(found)
 

@@ -17,14 +17,27 @@ from .judging import valid_links
 # words that the entry comes from, and fewest where these are the words by which it is known.
 SAME, SAME_WHERE_QUOTED, SAME_WHERE_KNOWN = 0.6, 0.5, 0.34
 
+# A quotation that has so much of a sentence has it; full stops and first words may lack.
+COVERED = 0.6
+
 
 def says_the_same(entry: Entry, item: Item, source: Source) -> int:
     """How well the item keeps the entry, above 0 where it does. That it names the entry's id is worth nothing."""
     links = valid_links(item, source)
-    if lacks(entry, [item.text, *(link.quote for link in links)], source) or denial(item.text, [entry.text]):
+    if lacks(entry, [item.text, *(link.quote for link in links)], source):
+        return 0
+    # A quotation may deny in another way than the entry that was made of it.
+    if not item.verbatim and denial(item.text, [entry.text]):
         return 0
     shared = recall(content(entry.text), content(item.text))
-    return int(1000 * shared) + 1 if shared >= needed(entry, links) else 0
+    enough = shared >= needed(entry, links) or retells(entry, item, links, source)
+    return int(1000 * shared) + 1 if enough else 0
+
+
+def retells(entry: Entry, item: Item, links: tuple[Link, ...], source: Source) -> bool:
+    """Whether it quotes the words by which the entry is known, and has most of them."""
+    said = [content(spoken(span, source)) for span in entry.spans[:1] if covered(span, links) >= COVERED]
+    return any(recall(words, content(item.text)) >= SAME for words in said)
 
 
 def lacks(entry: Entry, texts: list[str], source: Source) -> bool:

@@ -12,7 +12,7 @@ from efforts.domain.source_text import Source
 from ..artifact import Artifact, Item, Link
 from ..ledger import Entry
 from ..verdicts import Failure, Gate, Judged, Measure, Outcome, Verdict
-from ..wording import content_words, weight
+from ..wording import content_words, linked_sentences, weight
 
 # Another one may judge the same inputs differently.
 EVALUATOR_VERSION = "1"
@@ -20,6 +20,8 @@ EVALUATOR_VERSION = "1"
 TAGS = {Gate.RETENTION: "insufficient_fidelity", Gate.CONTRADICTION: "contradiction_detected"}
 # A shorter quotation says nothing: characters, and words that carry meaning.
 SHORTEST_QUOTE, FEWEST_WORDS = 12, 3
+# Of a sentence, so much may be the name before its colon.
+SPEAKER = 0.4
 # So much of what failed is told in the sentence for people.
 SHOWN = 120
 
@@ -89,8 +91,19 @@ def is_exact(link: Link, source: Source) -> bool:
     return part is not None and 0 <= link.start < link.end and part.text[link.start : link.end] == link.quote
 
 
-def is_telling(link: Link) -> bool:
-    return weight(link.quote) >= SHORTEST_QUOTE and content_words(link.quote) >= FEWEST_WORDS
+def is_telling(link: Link, source: Source) -> bool:
+    """Long enough to mean something: so many words that carry meaning, or a whole sentence that has one."""
+    words = content_words(link.quote)
+    return weight(link.quote) >= SHORTEST_QUOTE and (words >= FEWEST_WORDS or (words > 0 and is_sentence(link, source)))
+
+
+def is_sentence(link: Link, source: Source) -> bool:
+    """To its end; who speaks may lack at its beginning."""
+    whole = any(
+        each.end <= link.end and link.start - each.start <= SPEAKER * (each.end - each.start)
+        for each in linked_sentences(link, source)
+    )
+    return whole and len(link.quote.split()) >= FEWEST_WORDS
 
 
 def exact_links(item: Item, source: Source) -> tuple[Link, ...]:
@@ -98,7 +111,7 @@ def exact_links(item: Item, source: Source) -> tuple[Link, ...]:
 
 
 def valid_links(item: Item, source: Source) -> tuple[Link, ...]:
-    return tuple(link for link in exact_links(item, source) if is_telling(link))
+    return tuple(link for link in exact_links(item, source) if is_telling(link, source))
 
 
 def roles_of(links: Iterable[Link], source: Source) -> frozenset[str]:

@@ -8,12 +8,10 @@ from ..artifact import Artifact, Item, Section, Status
 from ..ledger import Entry
 from ..matching import best_pairs
 from ..verdicts import Failure, Gate, Judged, Measure, Verdict
-from .entries import covered, says_the_same
+from .entries import COVERED, covered, says_the_same
 from .judging import counted, exact_links, not_evaluable, shortened, verdict
 
 THRESHOLD = 0.95
-# A quotation that has so much of a candidate's sentence has it; full stops and first words may lack.
-COVERED = 0.6
 STILL_OPEN = frozenset({Status.OPEN, Status.BLOCKED})
 # What of the ledger is to be retained.
 RETAINED = {

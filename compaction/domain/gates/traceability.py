@@ -37,6 +37,8 @@ HEADLINE = "headline"
 
 DETAILS = re.compile(r"\s*\(details: ([^()]*)\)\s*$")
 OPEN_LABEL = re.compile(r"^\s*Open:\s*")
+# More ends than a sentence has: an abbreviation can hide the end of what the source said.
+SIDE_BY_SIDE = re.compile(r"(?<=[.!?…])\s+|; ")
 MORE_OPEN = re.compile(r"^\+\d+ more open\.?$")
 # "{name}" is the effort's, and no word of the source.
 BRIEF_FORM = re.compile(re.escape(BRIEF).replace(re.escape("{name}"), ".*"), re.DOTALL)
@@ -184,7 +186,7 @@ def is_brief(headline: str, source: Source) -> bool:
 
 
 def sentence_fault(sentence: str, backing: list[Item], artifact: Artifact, source: Source) -> tuple[str, str]:
-    if all(is_repeated(part, source) for part in sentence.split("; ")) or source_says(sentence, source):
+    if is_repeated(sentence, source) or source_says(sentence, source):
         return "", ""
     if says_nothing(sentence):
         return ("not_so", "there are decisions or open work") if has_work(artifact) else ("", "")
@@ -228,8 +230,15 @@ def has_work(artifact: Artifact) -> bool:
     )
 
 
-def is_repeated(part: str, source: Source) -> bool:
-    """Whether the source says so in these words, cut at their end or not."""
+def is_repeated(sentence: str, source: Source) -> bool:
+    """Whether it is made of sentences of the source and nothing else, in one piece or side by side."""
+    return all(stands_in(part, source) for part in sentence.split("; ")) or all(
+        stands_in(part, source) for part in SIDE_BY_SIDE.split(sentence)
+    )
+
+
+def stands_in(part: str, source: Source) -> bool:
+    """In these words, cut at their end or not."""
     words = folded(part).removesuffix("…").rstrip(" .,;:")
     return len(words) >= 2 and any(words in text for text in spoken_lines(source))
 

@@ -113,7 +113,7 @@ def of_headline(artifact: Artifact, source: Source) -> Iterator[Claim]:
             quoted=sentences_at(links, source),
             roles=roles_of(links, source),
             item=None,
-            own_words=not all(is_repeated(part, source) for part in piece.split("; ")),
+            own_words=not is_repeated(piece, source),
             retold=(*(item.text for item in backing), *wanted_words(artifact, source)),
         )
 

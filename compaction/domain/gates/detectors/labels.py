@@ -19,6 +19,7 @@ from .case import WORK, Case, Claim, Found
 SAID = 0.6
 # A quotation that has so much of the words by which an entry is known is a quotation of it.
 QUOTED = 0.5
+FEWEST_IN_HEADLINE = 3
 GONE = frozenset({Status.SUPERSEDED, Status.REJECTED, Status.REVOKED, Status.DROPPED})
 STANDING = frozenset({Status.ACCEPTED, Status.IN_FORCE})
 RULED = frozenset({Section.DECISION, Section.CONSTRAINT})
@@ -79,7 +80,9 @@ def score(claim: Claim, entry: Entry, source: Source) -> float:
     if lacks(entry, [claim.text, *claim.quotes], source):
         return 0.0
     said = asserted(claim.text) or content(claim.text)
-    shared = recall(asserted(entry.text) or content(entry.text), said)
+    words = asserted(entry.text) or content(entry.text)
+    # A sentence of the headline tells of much: two words in it are no matter.
+    shared = recall(words, said) if claim.item or len(words & said) >= FEWEST_IN_HEADLINE else 0.0
     if claim.item and entry.spans and covered(entry.spans[0], claim.links) >= QUOTED:
         shared = max(shared, recall(content(spoken(entry.spans[0], source)), content(claim.text)))
     return shared
