@@ -1,4 +1,4 @@
-"""Plans with what came of them, as lines of JSON (docs/export.md)."""
+"""Plans with what came of them, and the ledger, as lines of JSON (docs/export.md)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,20 @@ from django.db.models import Prefetch, Q, QuerySet
 from efforts.domain.canonical import canonical_json
 from efforts.domain.plan import Item
 from efforts.domain.redaction import redact_all
-from efforts.models import Branch, ContextPlan, RetrievalItem, RetrievalSet, Run, Session, ToolTrace
+from efforts.models import (
+    Branch,
+    Constraint,
+    ContextPlan,
+    LedgerEntry,
+    RetrievalItem,
+    RetrievalSet,
+    Run,
+    Session,
+    ToolTrace,
+)
 
 # Whoever changes the shape of a line raises it.
-VERSION = 1
+VERSION = LEDGER_VERSION = 1
 # Of a retrieval's params those that hold the words of its query.
 WORDS = ("terms", "corrected")
 # Plans in memory at a time.
@@ -28,6 +38,46 @@ def plan_lines(session: Session) -> Iterator[list[str]]:
         while rows:
             yield [line_of(row) for row in rows]
             rows = chunk(branch, rows[-1])
+
+
+def ledger_lines(session: Session) -> Iterator[list[str]]:
+    """Decisions and open work in every state, then the conversation's own rules; oldest first, one line each."""
+    rows = LedgerEntry.objects.filter(session=session).select_related("source__turn").order_by("pk")
+    rules = Constraint.objects.filter(session=session).select_related("source__turn").order_by("pk")
+    yield [redacted_line(entry_of(row)) for row in rows]
+    yield [redacted_line(rule_of(row)) for row in rules]
+
+
+def entry_of(row: LedgerEntry) -> dict[str, Any]:
+    return {
+        **noted(row),
+        "entry": row.name,
+        "kind": row.kind,
+        "superseded_by": row.superseded_by_id and f"decision-{row.superseded_by_id}",
+        "ended_turn": row.ended_turn,
+    }
+
+
+def rule_of(row: Constraint) -> dict[str, Any]:
+    return {**noted(row), "entry": f"constraint-{row.pk}", "kind": "constraint"}
+
+
+def noted(row: LedgerEntry | Constraint) -> dict[str, Any]:
+    turn = row.source.turn if row.source else None
+    return {
+        "v": LEDGER_VERSION,
+        "session": str(row.session_id),
+        "branch": str(turn.branch_id) if turn else None,
+        "turn": turn.number if turn else None,
+        "message": row.source_id,
+        "start": row.start,
+        "end": row.end,
+        "text": row.text,
+        "state": row.state,
+        "by": row.by,
+        "noted_at": time_of(row.created_at),
+        "changed_at": time_of(row.changed_at),
+    }
 
 
 def chunk(branch: Branch, after: ContextPlan | None) -> list[ContextPlan]:
@@ -46,7 +96,11 @@ def with_what_came_of_it(plans: QuerySet[ContextPlan]) -> QuerySet[ContextPlan]:
 
 
 def line_of(row: ContextPlan) -> str:
-    redacted = redact_all(exported(row))
+    return redacted_line(exported(row))
+
+
+def redacted_line(values: dict[str, Any]) -> str:
+    redacted = redact_all(values)
     return canonical_json({**redacted.value, "masked": redacted.masked})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from efforts.domain.lifecycle import LIVE_ENTRIES, ConstraintState, EntryBy, EntryKind, EntryState
 from efforts.models import Branch, Constraint, Event, LedgerEntry, Message, Session
@@ -144,14 +144,14 @@ def entries_of(session: Session, messages: Collection[int]) -> tuple[LedgerView,
     """What comes from these messages, in the order in which it was noted: entries in every state, and the rules that
     are in force or were."""
     rows = LedgerEntry.objects.filter(session=session, source__in=messages)
-    rules = Constraint.objects.filter(session=session, source__in=messages).filter(was_in_force())
+    rules = Constraint.objects.filter(session=session, source__in=messages, pk__in=ever_in_force(session))
     return (*views_of(rows), *map(rule_view, rules.select_related("source__turn").order_by("pk")))
 
 
-def was_in_force() -> Exists:
-    """As against a suggestion that waits, or was dismissed."""
-    set_ = Event.objects.filter(session=OuterRef("session"), kind="constraint.set", data__constraint=OuterRef("pk"))
-    return Exists(set_)
+def ever_in_force(session: Session) -> set[int]:
+    """The rules that a person has had, as against suggestions that wait, or were dismissed."""
+    told = Event.objects.filter(session=session, kind="constraint.set")
+    return set(told.values_list("data__constraint", flat=True))
 
 
 def ledger_page(branch: Branch) -> LedgerPage:

@@ -334,3 +334,48 @@ def test_nobody_asked_so_nothing_is_suggested() -> None:
     asked = request("Pin the poster to the wall, I suggest.", note=NOTHING_OPEN)
     asked["tools"].append({"type": "function", "function": {"name": "suggest_pin", "parameters": {"type": "object"}}})
     assert "suggest_pin" not in [name for name, _ in acts(answer(asked))]
+
+
+def offered(message: str, *tools: str) -> dict[str, Any]:
+    asked = request(message, note=ONE_OPEN)
+    asked["tools"] += [
+        {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in tools
+    ]
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "text"),
+    [
+        ("Decision: we use Postgres.", "decision", "we use Postgres."),
+        ("Please note as decision: we use Postgres.", "decision", "we use Postgres."),
+        ("Note as open: rotate the key.", "open_work", "rotate the key."),
+        ("TODO: rotate the key.", "open_work", "rotate the key."),
+    ],
+)
+def test_what_is_dictated_for_the_ledger_is_recorded_word_for_word(message: str, kind: str, text: str) -> None:
+    assert acts(answer(offered(message, "record"))) == [("record", {"kind": kind, "text": text})]
+
+
+@pytest.mark.parametrize("message", ["The decision was: wait.", "Where is the TODO list?", "What is our decision?"])
+def test_what_only_speaks_of_decisions_is_not_recorded(message: str) -> None:
+    assert "record" not in [name for name, _ in acts(answer(offered(message, "record")))]
+
+
+@pytest.mark.parametrize("message", ["work-12 is done.", "Please mark work-12 as done.", "I finished work-12."])
+def test_work_that_is_named_and_done_is_resolved_and_no_effort_is_concluded(message: str) -> None:
+    assert acts(answer(offered(message, "resolve_open_work"))) == [("resolve_open_work", {"id": "work-12"})]
+
+
+def test_what_was_recorded_or_resolved_is_told() -> None:
+    for name, arguments, told in (
+        ("record", {"kind": "decision", "text": "x"}, replies.RECORDED),
+        ("resolve_open_work", {"id": "work-12"}, replies.RESOLVED.format(id="work-12")),
+    ):
+        call = {"id": "c1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+        asked = offered("Decision: x", name)
+        asked["messages"] += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": json.dumps({"note": "The user is asked."})},
+        ]
+        assert answer(asked).text == told

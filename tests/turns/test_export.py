@@ -15,6 +15,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from efforts import actions, recording
+from efforts.domain.lifecycle import EntryKind
 from efforts.domain.planner import plan
 from efforts.models import Branch, ContextPlan, RetrievalSet, Run, ToolTrace
 from efforts.snapshots import export, read_run
@@ -141,3 +142,25 @@ def test_what_cannot_be_exported_is_said(talk: Planned, tmp_path: Path) -> None:
 
 def test_a_conversation_without_plans_exports_nothing(talk: Planned) -> None:
     assert text(talk) == ""
+
+
+def test_the_ledger_is_exported_in_every_state_with_where_its_words_stand_and_secrets_masked(talk: Planned) -> None:
+    key = "sk-proj-" + "a1B2c3D4" * 6
+    talk.ask(f"Hello. Take the train. The key is {key}, keep it. Never touch production.")
+    message = talk.session.turns.get().messages.get(role="user")
+    old = actions.note_entry(talk.place, message.pk, EntryKind.DECISION, words="Take the train.")
+    new = actions.note_entry(talk.place, message.pk, EntryKind.DECISION, f"The key is {key}.")
+    actions.supersede_entry(talk.place, old.pk, new.pk)
+    out = StringIO()
+    call_command("export_session", str(talk.session.pk), ledger=True, stdout=out, stderr=StringIO())
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(line["kind"], line["state"], line["turn"], line["message"]) for line in lines] == [
+        ("decision", "superseded", 1, message.pk),
+        ("decision", "confirmed", 1, message.pk),
+        ("constraint", "suggested", 1, message.pk),
+    ]
+    first, second, _ = lines
+    assert message.text[first["start"] : first["end"]] == first["text"] == "Take the train."
+    assert first["superseded_by"] == second["entry"] == new.name
+    assert (second["start"], second["masked"]) == (None, 1)
+    assert key not in out.getvalue()

@@ -11,6 +11,7 @@ from typing import Any
 
 from efforts.domain.resolution import CLAUSE, SENTENCE, plain_text, resolving_sentences
 from efforts.llm.builtin.cues import efforts as cues
+from efforts.llm.builtin.cues import ledger
 from efforts.llm.builtin.cues.talk import ASKS, GREETING, HAS_READ, THANKS
 from efforts.llm.builtin.passages import QUESTION_MARK, SURE_SCORE, cut, rank
 from efforts.llm.builtin.prompt import SUMMARY, Prompt
@@ -21,6 +22,7 @@ Act = tuple[str, dict[str, Any]]
 
 OPEN, CLOSE, REOPEN, SWITCH = "open_effort", "close_effort", "reopen_effort", "switch_effort"
 SUGGEST_PIN = "suggest_pin"
+RECORD, RESOLVE = "record", "resolve_open_work"
 EXPAND, COLLAPSE, STATUS, SEARCH_EFFORTS = "expand_effort", "collapse_effort", "effort_status", "search_efforts"
 
 # What is longer was pasted: its phrases are nobody's wish.
@@ -87,6 +89,20 @@ def _suggest_pin(view: View) -> tuple[Act, ...]:
     )
     ref = named(view.text, view.prompt.state.concluded) or (turn[0] if turn else "")
     return ((SUGGEST_PIN, {"ref": ref, "why": WHY_PINNED}),) if ref else ()
+
+
+def _note(view: View) -> tuple[Act, ...]:
+    """What the person dictates for the ledger, in their own words."""
+    said = view.prompt.question
+    if len(said) > LONGEST_READ:
+        return ()
+    found = ((kind, phrase.fullmatch(said)) for kind, phrase in ledger.NOTES.items())
+    return tuple((RECORD, {"kind": kind, "text": note[1].strip()}) for kind, note in found if note)
+
+
+def _resolve(view: View) -> tuple[Act, ...]:
+    ids = dict.fromkeys(done[1] or done[2] for done in ledger.WORK_DONE.finditer(view.text))
+    return tuple((RESOLVE, {"id": id_}) for id_ in ids)
 
 
 def _status(view: View) -> tuple[Act, ...]:
@@ -351,6 +367,8 @@ Rule = Callable[[View], tuple[Act, ...]]
 # The first that finds something to do is heeded.
 RULES: tuple[Rule, ...] = (
     _suggest_pin,
+    _note,
+    _resolve,
     _status,
     _find_effort,
     _collapse,

@@ -26,6 +26,8 @@ SWITCHED = "Switched to the effort {id}."
 EXPANDED = "The log of {id} is open now."
 COLLAPSED = "Put the log of {id} away. Its summary stays."
 SUGGESTED = "Suggested it as a pin. Nothing is pinned until you say so."
+RECORDED = "Noted for the ledger. You say whether it stands."
+RESOLVED = "Said that {id} is done. You say whether it is."
 EFFORTS = "These are the efforts here:"
 NO_EFFORTS = "There are no efforts here yet."
 FOUND_EFFORTS = "The search found these efforts:"
@@ -38,6 +40,8 @@ DONE = {
     "expand_effort": EXPANDED,
     "collapse_effort": COLLAPSED,
     "suggest_pin": SUGGESTED,
+    "record": RECORDED,
+    "resolve_open_work": RESOLVED,
 }
 
 # Old conversations are full of these: a sentence that is worded anew is taken for somebody's words, and quoted.

@@ -1,8 +1,9 @@
-"""Write what a conversation's model calls were made of and what came of them, one line of JSON a plan."""
+"""Write what a conversation's model calls were made of and what came of them, or its ledger, as lines of JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -11,43 +12,56 @@ from django.core.management.base import CommandError, CommandParser
 
 from efforts.management.base import DatabaseCommand
 from efforts.models import Session
-from efforts.snapshots.export import plan_lines
+from efforts.snapshots.export import ledger_lines, plan_lines
 
 TELL_EVERY = 1_000
 
 
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    name: str
+    lines: Callable[[Session], Iterator[list[str]]]
+
+
+PLANS = Export(name="plans", lines=plan_lines)
+LEDGER = Export(name="entries", lines=ledger_lines)
+
+
 class Command(DatabaseCommand):
-    help = "Write a conversation's plans as lines of JSON, secrets masked (docs/export.md)."
+    help = "Write a conversation's plans, or its ledger, as lines of JSON, secrets masked (docs/export.md)."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("session", type=UUID)
-        parser.add_argument("--plans", action="store_true", required=True, help="what to export; there is no other yet")
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument("--plans", action="store_true", help="what each model call was made of, and what came of it")
+        what.add_argument("--ledger", action="store_true", help="decisions, open work and rules")
         parser.add_argument("--out", type=Path, help="a file, written whole or not at all; default: standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
         session = Session.objects.filter(pk=options["session"]).first()
         if session is None:
             raise CommandError(f"There is no session {options['session']}.")
+        export = LEDGER if options["ledger"] else PLANS
         if options["out"] is None:
-            self.write(session, self.stdout.write)
+            self.write(session, export, self.stdout.write)
             return
         try:
-            self.write_whole(session, options["out"])
+            self.write_whole(session, export, options["out"])
         except OSError as error:
             raise CommandError(f"{options['out']} cannot be written: {error.strerror}.") from error
 
-    def write_whole(self, session: Session, out: Path) -> None:
+    def write_whole(self, session: Session, export: Export, out: Path) -> None:
         part = out.with_name(f"{out.name}.part")
         with part.open("w", encoding="utf-8", newline="\n") as file:
-            self.write(session, file.write)
+            self.write(session, export, file.write)
         # Only now has it its name: what broke off is not taken for all there is.
         part.replace(out)
 
-    def write(self, session: Session, put: Callable[[str], object]) -> None:
+    def write(self, session: Session, export: Export, put: Callable[[str], object]) -> None:
         written = 0
-        for lines in plan_lines(session):
+        for lines in export.lines(session):
             put("".join(f"{line}\n" for line in lines))
             written += len(lines)
             if written % TELL_EVERY == 0:
-                self.stderr.write(f"{written:,} plans written ...")
-        self.stderr.write(f"{written:,} plans written.")
+                self.stderr.write(f"{written:,} {export.name} written ...")
+        self.stderr.write(f"{written:,} {export.name} written.")
