@@ -313,6 +313,12 @@ def is_loose(anchor: Anchor) -> bool:
     return anchor.shown.casefold() in LOOSE
 
 
+def without_anchors(text: str) -> str:
+    for anchor in anchors_of(text):
+        text = text.replace(anchor.shown, " ")
+    return text
+
+
 def missing(claim: str, texts: Iterable[str]) -> tuple[Anchor, ...]:
     """The anchors of `claim` that stand in none of the texts."""
     together = "\n".join(texts)

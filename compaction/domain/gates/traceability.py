@@ -11,7 +11,7 @@ from efforts.domain.sentences import sentences
 from efforts.domain.source_text import Part, Source
 from efforts.domain.terms import terms_of
 
-from ..anchors import Anchor, missing
+from ..anchors import Anchor, missing, without_anchors
 from ..artifact import Artifact, Item, Link, Section, Status
 from ..polarity import any_of
 from ..verdicts import Failure, Gate, Judged, Measure, Verdict
@@ -138,7 +138,8 @@ def item_fault(item: Item, source: Source) -> tuple[str, str]:
         return "short_quotation", "its quotations are too short to mean something"
     if absent := missing(item.text, [link.quote for link in links]):
         return "not_quoted", f"{shown(absent)} is in none of its quotations"
-    if recall(content(item.text), content(context(links, source))) < SUPPORT:
+    words = content(without_anchors(item.text))
+    if words and recall(words, content(context(links, source))) < SUPPORT:
         return "other_matter", "its quotations speak of something else"
     return "", ""
 

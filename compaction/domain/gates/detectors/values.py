@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from ...anchors import Anchor, Type, anchors_of, decimal, is_loose, stands
+from ...anchors import Anchor, Type, anchors_of, decimal, is_loose, stands, without_anchors
 from ...polarity import any_of
 from ...wording import SourceSentence, content, recall, sentences_of
 from ..judging import shortened
@@ -103,9 +103,7 @@ def comparable(one: Anchor, other: Anchor) -> bool:
 
 def frame(text: str) -> frozenset[str]:
     """The words without the values."""
-    for anchor in anchors_of(text):
-        text = text.replace(anchor.shown, " ")
-    return content(text)
+    return content(without_anchors(text))
 
 
 def corrected_later(case: Case) -> Iterator[Found]:
