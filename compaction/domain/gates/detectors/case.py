@@ -59,6 +59,14 @@ class Claim:
         return (*self.retold, *told, *(sentence.text for sentence in self.quoted if sentence not in asked))
 
     @property
+    def shown_links(self) -> tuple[Link, ...]:
+        """Of a quotation those that it shows; others only say what it is about."""
+        if not self.item or not self.item.verbatim:
+            return self.links
+        words = " ".join(self.text.split())
+        return tuple(link for link in self.links if " ".join(link.quote.split()) in words)
+
+    @property
     def asserts(self) -> bool:
         return self.item is None or self.item.status in ASSERTING
 

@@ -19,7 +19,7 @@ from .case import WORK, Case, Claim, Found
 SAID = 0.6
 # A quotation that has so much of the words by which an entry is known is a quotation of it.
 QUOTED = 0.5
-FEWEST_IN_HEADLINE = 3
+FEWEST_IN_HEADLINE, FEWEST_QUOTED = 3, 2
 GONE = frozenset({Status.SUPERSEDED, Status.REJECTED, Status.REVOKED, Status.DROPPED})
 STANDING = frozenset({Status.ACCEPTED, Status.IN_FORCE})
 RULED = frozenset({Section.DECISION, Section.CONSTRAINT})
@@ -79,13 +79,19 @@ def score(claim: Claim, entry: Entry, source: Source) -> float:
     """How much of the entry the claim asserts, from 0 to 1; nothing where it lacks what the entry names."""
     if lacks(entry, [claim.text, *claim.quotes], source):
         return 0.0
-    said = asserted(claim.text) or content(claim.text)
+    said = asserted(claim.text)
     words = asserted(entry.text) or content(entry.text)
     # A sentence of the headline tells of much: two words in it are no matter.
     shared = recall(words, said) if claim.item or len(words & said) >= FEWEST_IN_HEADLINE else 0.0
-    if claim.item and entry.spans and covered(entry.spans[0], claim.links) >= QUOTED:
-        shared = max(shared, recall(content(spoken(entry.spans[0], source)), content(claim.text)))
-    return shared
+    return max(shared, repeated(claim, entry, source))
+
+
+def repeated(claim: Claim, entry: Entry, source: Source) -> float:
+    """How much of the words by which the entry is known an item has that quotes them."""
+    if claim.item is None or not entry.spans or covered(entry.spans[0], claim.shown_links) < QUOTED:
+        return 0.0
+    words = content(spoken(entry.spans[0], source))
+    return recall(words, content(claim.text)) if len(words) >= FEWEST_QUOTED else 0.0
 
 
 def not_dropped(case: Case) -> Iterator[Found]:
