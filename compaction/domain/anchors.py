@@ -72,7 +72,10 @@ MONTHS = {
 ISO_DATE = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 DOTTED_DATE = re.compile(r"\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b")
 TIME = re.compile(r"(?<![\w.:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:])")
-VERSION = re.compile(r"(?<![\w.])(?:v\d+(?:\.\d+)*(?:[-+][\w.]*\w)?|\d+\.\d+\.\d+(?:[-+.]\w[\w.]*\w|[-+.]\w)?)(?![\w])")
+# What only has its digits grouped is a number.
+VERSION = re.compile(
+    r"(?<![\w.])(?!\d{1,3}(?:\.\d{3})+(?![\w.]))(?:v\d+(?:\.\d+)*(?:[-+][\w.]*\w)?|\d+\.\d+\.\d+(?:[-+.]\w[\w.]*\w|[-+.]\w)?)(?![\w])"
+)
 # Names as programs write them.
 IDENTIFIER = re.compile(
     r"(?<![\w.])(?:"
