@@ -24,7 +24,7 @@ from efforts.domain.source_text import POLICY_VERSION
 
 from .cases import Case
 
-Judge = Callable[[Judged], tuple[Verdict, ...]]
+Judge = Callable[[Gate, Judged], Verdict]
 
 CAP, TIMEOUT_MS = 40_000, 90_000
 USUAL_MS, LATEST = 20_000, 50
@@ -128,9 +128,3 @@ def offered_bytes(case: Case, text: str, stop_reason: str) -> Judged:
         tokens=0,
         latest=(),
     )
-
-
-def verdict_of(gate: Gate, verdicts: tuple[Verdict, ...]) -> Verdict:
-    """Raises ValueError where the judge has not judged by that gate, or more than once."""
-    (verdict,) = (verdict for verdict in verdicts if verdict.gate == gate)
-    return verdict

@@ -9,7 +9,7 @@ from functools import cached_property
 from compaction.domain.artifact import Artifact, Draft, Evidence
 from compaction.domain.evidence import evidence_in
 from compaction.domain.extractive import extract
-from compaction.domain.gates import evaluate as judge_all
+from compaction.domain.gates import judged_by
 from compaction.domain.making import Count
 from compaction.domain.verdicts import Gate, Judged, Outcome, Verdict
 
@@ -17,7 +17,7 @@ from .cases import Case
 from .counting import lacking
 from .mutants import KINDS
 from .mutants.kinds import Good, Kind
-from .offering import EXTRACTIVE, Judge, artifact_of, offered_document, verdict_of
+from .offering import EXTRACTIVE, Judge, artifact_of, offered_document
 
 Drafter = Callable[[Case, Count], tuple[Draft, tuple[Evidence, ...]]]
 
@@ -39,7 +39,7 @@ class Judgement:
         return [verdict for verdict in self.verdicts if not verdict.passed]
 
     def of(self, gate: Gate) -> Verdict:
-        return verdict_of(gate, self.verdicts)
+        return next(verdict for verdict in self.verdicts if verdict.gate == gate)
 
     @cached_property
     def lacking(self) -> list[str]:
@@ -84,7 +84,7 @@ def evaluate(
     cases: Sequence[Case],
     *,
     count: Count,
-    judge: Judge = judge_all,
+    judge: Judge = judged_by,
     drafter: Drafter = extracted,
     kinds: Sequence[Kind] = KINDS,
     every: int = 1,
@@ -103,7 +103,7 @@ def evaluate(
 
 
 def judgement(case: Case, judged: Judged, judge: Judge) -> Judgement:
-    return Judgement(case=case, artifact=judged.artifact, verdicts=judge(judged))
+    return Judgement(case=case, artifact=judged.artifact, verdicts=tuple(judge(gate, judged) for gate in Gate))
 
 
 def drafted(case: Case, drafter: Drafter, count: Count) -> Judged:
@@ -119,7 +119,7 @@ def tried(kind: Kind, goods: Sequence[Good], judged: dict[str, Judgement], judge
     survivors = tuple(
         Survivor(case=good.case.id, changed=mutant.changed)
         for good, mutant in chosen
-        if verdict_of(kind.gate, judge(mutant.judged)).outcome == Outcome.PASS
+        if judge(kind.gate, mutant.judged).outcome == Outcome.PASS
     )
     return Planted(kind=kind, tried=len(chosen), skipped=len(planted) - len(chosen), survivors=survivors)
 

@@ -15,7 +15,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from compaction.domain.artifact import Section, Status
-from compaction.domain.gates import evaluate as judge
+from compaction.domain.gates import evaluate as evaluate_gates
+from compaction.domain.gates import judged_by
 from compaction.domain.verdicts import Failure, Gate, Judged, Outcome, Verdict
 from compaction.evaluating.cases import TRAITS, Case, read_case, read_cases
 from compaction.evaluating.counting import lacking, wilson
@@ -46,10 +47,11 @@ def whole() -> tuple[Case, ...]:
 
 
 def with_gate(gate: Gate, change: Callable[[Verdict], Verdict]) -> Judge:
-    def judged(offered: Judged) -> tuple[Verdict, ...]:
-        return tuple(change(verdict) if verdict.gate == gate else verdict for verdict in judge(offered))
+    def judge(by: Gate, judged: Judged) -> Verdict:
+        verdict = judged_by(by, judged)
+        return change(verdict) if by == gate else verdict
 
-    return judged
+    return judge
 
 
 def passing(verdict: Verdict) -> Verdict:
@@ -89,9 +91,9 @@ def test_a_gate_that_always_fails_accepts_no_good_artifact_and_tries_no_defect(g
     }
 
 
-def test_a_judge_that_leaves_a_gate_out_is_no_judge(few: list[Case]) -> None:
-    with pytest.raises(ValueError, match="not enough values"):
-        found(few, lambda offered: judge(offered)[:-1], Gate.COST)
+def test_one_gate_asked_alone_says_what_it_says_among_all(few: list[Case]) -> None:
+    judged = Good(few[0], count).judged
+    assert tuple(judged_by(gate, judged) for gate in Gate) == evaluate_gates(judged)
 
 
 def test_a_refusal_is_told_with_case_gate_rule_and_text(few: list[Case]) -> None:
@@ -108,8 +110,8 @@ def test_a_refusal_is_told_with_case_gate_rule_and_text(few: list[Case]) -> None
 
 
 def test_an_artifact_that_is_accepted_without_an_entry_is_counted_without_the_gates(few: list[Case]) -> None:
-    def lenient(offered: Judged) -> tuple[Verdict, ...]:
-        return tuple(map(passing, judge(offered)))
+    def lenient(gate: Gate, judged: Judged) -> Verdict:
+        return passing(judged_by(gate, judged))
 
     case = few[0]
     less = replace(case, draft=case.draft.model_copy(update={"items": case.draft.items[1:], "headline_items": ()}))
