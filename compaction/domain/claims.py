@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 
 from efforts.domain.rules import sounds_like_a_rule
 
@@ -17,7 +17,9 @@ from .settling import (
     ASSENTED,
     NEAR,
     POOR,
+    RULE,
     SAID,
+    TROUBLE,
     WAITING,
     Claim,
     Scope,
@@ -40,17 +42,27 @@ PARTS = re.compile(
 )
 POINTS_TO_IT = re.compile(r"\b(?:it|that|this|them|those|these|again|so)\b")
 POINTS_BACK = re.compile(
-    r"(?<!\w)(?:it|that|this|those|them|these|both|him|her|one|there|then|so|the other|beide|vorher|ihn|ihm"
-    r"|lui|ça|cela|eso|ese)(?!\w)|それ|これ"
+    r"(?<!\w)(?:it|that|this|those|them|these|both|him|her|beide|vorher|ihn|ihm|lui|ça|cela|eso|ese)(?!\w)|それ|これ"
 )
-# Weight of what sounds like a rule, also in a message with so many of them.
-RULE, IN_LIST, MANY = 2.0, 1.5, 4
+STRONG_YES = words("yes|yep|do that|do it|go ahead|agreed|exactly|so machen wir|oui|sí|はい")
+# Two proposals in one sentence.
+TWO = re.compile(r",? (?:and|und|et|y) (?=(?:that )?(?:\w+ ){2})")
+# Weight of what sounds like a rule in a list of rules.
+IN_LIST = 1.5
 # Weight from which a decision is worth the sentence that it points back to.
 SURE = 4.0
+# Words of an answer that only names what is taken, and its weight.
+NAMES, NAMED = 5, 2.0
+SUBORDINATE = words(
+    "otherwise|because|since|which|who|where|but|if|when|as|while|although|weil|sonst|denn|car|sinon|porque"
+)
+# Words of a sentence that says too little without the one it points back to.
+FEW = 5
 # What each clause has that leaves something to be done by itself.
 OWED = words(
     "(?:i|we|you|he|she|they|\\w+)'?(?:ll| will| have to| has to| need to| needs to| must| should)",
-    "(?:you(?:'re| are) )?(?:gonna|going to)|to be \\w+ed|please|muss|müssen|dois|doit|faut|tengo|tiene",
+    "(?:you(?:'re| are) )?(?:gonna|going to)|to be \\w+ed|please|until|wait|waits|leave",
+    "muss|müssen|dois|doit|faut|tengo|tiene",
 )
 
 
@@ -66,7 +78,7 @@ def chat_decisions(scope: Scope) -> Iterator[Claim]:
     for before, message in pairwise(((), *scope.messages)):
         if message[0].role == "assistant":
             yield from announced(scope, message)
-        elif not message[0].machine:
+        elif not message[0].machine and message[0].message not in scope.instructing:
             offered = before if before and before[0].role == "assistant" else ()
             yield from answered(scope, message, offered)
 
@@ -91,7 +103,8 @@ def with_sentence_before(scope: Scope, claim: Claim) -> Claim:
 def answered(scope: Scope, message: Sequence[Unit], offered: Sequence[Unit]) -> Iterator[Claim]:
     asked = any(proposes(unit) for unit in offered)
     for unit in message:
-        bonus = SAID * bool(offered) + ANSWERED * (asked and unit is message[0])
+        named = unit.first and len(unit.plain.split()) <= NAMES and bool(offered)
+        bonus = SAID * bool(offered) + ANSWERED * (asked and unit.first) + NAMED * named
         meant = matches(scope, unit, offered)
         if assents(unit):
             yield from granted(scope, unit, message, offered, meant)
@@ -127,13 +140,24 @@ def granted(
     elif proposals:
         targets = [other for other in offered if other.order >= proposals[0].order and not other.asks] or proposals
     else:
-        targets = list(offered[-2:])
+        targets = list(offered[-1:]) if STRONG_YES.search(unit.plain) else []
     for target in [target for target in targets if not is_countered(target, message)][:4]:
         bonus = ASSENTED + max(scope.heard[target.order].decision, 0) * 0.3
-        shown = (target, unit) if target.asks or " or " in target.plain else (target,)
-        yield Claim(
-            section=Section.DECISION, status=Status.ACCEPTED, shown=shown, behind=(unit,), weight=bonus, by=unit.role
-        )
+        claim = replace(decided(unit, weight=bonus), behind=(unit,))
+        if target.asks or " or " in target.plain:
+            yield replace(claim, shown=(target, unit))
+        else:
+            yield from (replace(claim, shown=(part,), behind=(unit, target)) for part in proposals_in(target))
+
+
+def proposals_in(unit: Unit) -> Iterator[Unit]:
+    """The whole, and where it proposes two things also the second."""
+    cut = TWO.search(unit.text)
+    sides = [(0, cut.start()), (cut.end(), len(unit.text))] if cut else []
+    pieces = [replace(unit, start=unit.start + a, end=unit.start + b, text=unit.text[a:b]) for a, b in sides]
+    yield unit
+    if pieces and all(len(piece.stems) >= POOR - 1 for piece in pieces):
+        yield pieces[1]
 
 
 def is_countered(target: Unit, message: Sequence[Unit]) -> bool:
@@ -173,11 +197,13 @@ def talk_decisions(scope: Scope) -> Iterator[Claim]:
         heard = scope.heard[unit.order]
         if heard is NOTHING or (is_poor(unit) and assents(unit)):
             continue
-        after = [other for other in scope.units[index + 1 : index + 1 + NEAR] if other.speaker != unit.speaker]
+        after = [
+            other for other in until_asked(scope.units[index + 1 : index + 1 + NEAR]) if other.speaker != unit.speaker
+        ]
         before = [other for other in scope.units[max(index - NEAR, 0) : index] if other.speaker != unit.speaker]
         yes = next((other for other in after if assents(other)), None)
         no = next((other for other in after[:2] if denies(other)), None)
-        question = next((other for other in reversed(before) if other.asks), None)
+        question = next((other for other in reversed(before[-2:]) if other.asks), None)
         weight = heard.decision + talk_bonus(scope, unit, yes, question)
         if no and not yes:
             yield Claim(
@@ -190,10 +216,16 @@ def talk_decisions(scope: Scope) -> Iterator[Claim]:
             yield with_sentence_before(scope, claim) if weight >= SURE and len(shown) == 1 else claim
 
 
+def until_asked(units: Sequence[Unit]) -> Iterator[Unit]:
+    """What answers the next question does not answer this."""
+    return takewhile(lambda unit: not unit.asks, units)
+
+
 def talk_bonus(scope: Scope, unit: Unit, yes: Unit | None, question: Unit | None) -> float:
     asked = 4.0 if unit.asks and yes and proposes(unit) else 0.0
     answers = 1.0 if question and scope.shared(question.stems, unit.stems) else 0.0
-    return asked + answers + (1.5 if yes else 0.0) + 0.1 * min(len(unit.stems), 8)
+    trouble = 3.0 if TROUBLE.search(unit.plain) else 0.0
+    return asked + answers - trouble + (1.5 if yes else 0.0) + 0.1 * min(len(unit.stems), 8)
 
 
 # What tools returned
@@ -220,22 +252,28 @@ def open_work(scope: Scope) -> Iterator[Claim]:
     for before, message in pairwise(((), *scope.messages)):
         for unit in message:
             weight = scope.heard[unit.order].open_work + open_bonus(scope, unit, before)
-            if weight > 0 and not unit.machine:
+            if weight > 0 and not unit.machine and not answers_no(scope, unit, before):
                 context = context_of(scope, unit, message, before)
                 claim = owed(unit, weight=weight, behind=context)
-                if points_back(unit) and context:
+                if points_back(unit) and len(unit.stems) <= FEW and context:
                     claim = replace(claim, shown=(context[0], unit))
                 yield from each_part(claim)
 
 
 def open_bonus(scope: Scope, unit: Unit, before: Sequence[Unit]) -> float:
     """A request is done by the reply to it, and what a model says that it does it does at once; but for the last."""
+    if unit.order in scope.endings:
+        return -3.0
     if scope.talk:
         return 0.1 * min(len(unit.stems), 8)
+    if unit.message in scope.instructing:
+        return -1.5
     late = unit.turn >= scope.last_turn - 1
     if unit.role == "assistant":
-        return 0.5 if late else -2.0
+        return (3.0 if scope.run and unit.message == scope.last_message else 0.5) if late else -2.0
     asked = bool(IMPERATIVE.match(unit.plain)) or unit.plain.startswith("you ")
+    if asked and unit.turn in scope.acted:
+        return -2.5
     return 1.0 * late - (1.5 if asked and not late else 0.0) + 1.0 * (asked and late)
 
 
@@ -256,10 +294,11 @@ def points_back(unit: Unit) -> bool:
 def each_part(claim: Claim) -> Iterator[Claim]:
     """A list of things to do is as many items, each of which also quotes the whole sentence."""
     parts = list(parts_of(claim.unit))
-    if len(parts) < 2:
+    whole = len(parts) < 2 or (len(parts) == 2 and ":" not in claim.unit.text)
+    if whole:
         yield claim
-    for part in parts if len(parts) > 1 else ():
-        yield replace(claim, shown=(*claim.shown[:-1], part), behind=(claim.unit, *claim.behind))
+    for part in parts[1:] if whole else parts:
+        yield replace(claim, shown=(part,), behind=(claim.unit, *claim.behind))
 
 
 def parts_of(unit: Unit) -> Iterator[Unit]:
@@ -271,8 +310,12 @@ def parts_of(unit: Unit) -> Iterator[Unit]:
 
 
 def pieces_of(unit: Unit, start: int) -> Iterator[Unit]:
+    """What hangs on the piece before belongs to it."""
+    cuts = [
+        cut.span() for cut in PARTS.finditer(unit.text, start) if not SUBORDINATE.match(unit.text[cut.end() :].lower())
+    ]
     begin = start
-    for stop, following in [*(found.span() for found in PARTS.finditer(unit.text, start)), (len(unit.text),) * 2]:
+    for stop, following in [*cuts, (len(unit.text), len(unit.text))]:
         piece = unit.text[begin:stop]
         if len(stems_of(piece.casefold())) > 1:
             yield replace(unit, start=unit.start + begin, end=unit.start + stop, text=piece)
@@ -285,7 +328,7 @@ def pieces_of(unit: Unit, start: int) -> Iterator[Unit]:
 def rules(scope: Scope) -> Iterator[Claim]:
     for before, message in pairwise(((), *scope.messages)):
         if message[0].role == "user" and not message[0].machine:
-            listed = sum(scope.heard[unit.order].constraint >= RULE for unit in message) >= MANY
+            listed = message[0].message in scope.instructing
             for run in runs_of(scope, [unit for unit in message if not answers_no(scope, unit, before)], listed):
                 weight = max(scope.heard[unit.order].constraint for unit in run) + 2 * listed
                 yield ruled(run, scope.source.by_place[run[0].message, run[0].part].text, weight=weight)
@@ -298,19 +341,17 @@ def answers_no(scope: Scope, unit: Unit, before: Sequence[Unit]) -> bool:
 def runs_of(scope: Scope, message: Sequence[Unit], listed: bool) -> Iterator[list[Unit]]:
     """Rules side by side in one paragraph belong together; in a list of rules whatever is told to be done."""
     for _, block in groupby(message, key=lambda unit: unit.block):
-        run: list[Unit] = []
-        for unit in block:
-            rule = scope.heard[unit.order].constraint >= (RULE if not listed else IN_LIST) or (
-                listed and bool(IMPERATIVE.match(unit.plain)) and not unit.asks
-            )
-            if rule and (not run or unit.order == run[-1].order + 1) and (listed or not run):
-                run.append(unit)
-                continue
-            if run:
-                yield run
-            run = [unit] if rule else []
-        if run:
-            yield run
+        units = list(block)
+        places = [index for index, unit in enumerate(units) if is_rule(scope, unit, listed)]
+        if listed and places:
+            yield units[places[0] : places[-1] + 1]
+        else:
+            yield from ([units[index]] for index in places)
+
+
+def is_rule(scope: Scope, unit: Unit, listed: bool) -> bool:
+    told = listed and bool(IMPERATIVE.match(unit.plain)) and not unit.asks
+    return told or scope.heard[unit.order].constraint >= (IN_LIST if listed else RULE)
 
 
 def ruled(run: Sequence[Unit], text: str, *, weight: float) -> Claim:

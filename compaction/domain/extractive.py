@@ -24,7 +24,7 @@ Count = Callable[[str], int]
 
 # Of the source's tokens: what the body takes at most of a small scope and of a large one, and what facts may fill up.
 SMALL_SHARE, LARGE_SHARE, FACTS_SHARE = 0.85, 0.35, 0.3
-SMALL, LARGE = 800, 6_000
+SMALL, LARGE = 1_200, 6_000
 # What weighs less is not worth its place, whatever room there is.
 LEAST = {
     Section.DECISION: 1.5,
@@ -45,7 +45,9 @@ BORNE_OUT = 0.4
 RIVALS = {Section.DECISION: Section.OPEN_WORK, Section.OPEN_WORK: Section.DECISION}
 # The weight of what the ledger has.
 CONFIRMED = 1_000.0
-RIVAL = 0.5
+RIVAL = 0.25
+# Rules are few, and none may be missing.
+FIRST = {Section.CONSTRAINT: 3.0}
 # Characters that cost as much as one of weight.
 DEAR = 150
 
@@ -173,7 +175,12 @@ def with_neighbour(scope: Scope, unit: Unit) -> Unit | None:
 
 
 def order_of(claim: Claim) -> tuple[bool, float, int, int]:
-    return claim.section == Section.FACT, -claim.weight + len(text_of(claim)) / DEAR, claim.unit.order, claim.unit.start
+    return (
+        claim.section == Section.FACT,
+        -claim.weight - FIRST.get(claim.section, 0) + len(text_of(claim)) / DEAR,
+        claim.unit.order,
+        claim.unit.start,
+    )
 
 
 def is_worthy(claim: Claim) -> bool:
@@ -204,7 +211,7 @@ def once_each(claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
 
 
 def same(claim: Claim, other: Claim) -> bool:
-    return claim.section == other.section and claim.shown == other.shown
+    return claim.section == other.section and text_of(claim) == text_of(other)
 
 
 def items_of(claims: Iterable[Claim]) -> Iterator[DraftItem]:

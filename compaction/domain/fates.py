@@ -35,6 +35,11 @@ def likeness(scope: Scope, claim: Claim, unit: Unit) -> float:
     return scope.shared(claim.stems, unit.stems) / whole if whole else 0.0
 
 
+def about(scope: Scope, one: Unit, other: Unit) -> float:
+    whole = scope.shared(one.stems, one.stems)
+    return scope.shared(one.stems, other.stems) / whole if whole else 0.0
+
+
 # Decisions
 
 
@@ -59,9 +64,14 @@ def replaced_by(scope: Scope, turn: Claim, claims: Sequence[Claim]) -> Iterator[
 
 
 def newest(claims: Sequence[Claim]) -> Iterator[Claim]:
-    """The last one, and others that show the same words."""
-    last = max((claim.unit.order for claim in claims), default=-1)
-    return (claim for claim in claims if claim.unit.order == last)
+    """The last one, and others about the same."""
+    last = max(claims, key=lambda claim: claim.unit.order, default=None)
+    return (claim for claim in claims if last and (claim is last or same_matter(claim, last)))
+
+
+def same_matter(claim: Claim, other: Claim) -> bool:
+    fewer, more = sorted((claim.unit.stems, other.unit.stems), key=len)
+    return bool(fewer) and 2 * len(fewer & more) >= len(fewer)
 
 
 def is_before(claim: Claim, turn: Claim) -> bool:
@@ -83,7 +93,7 @@ def decision_fate(scope: Scope, claim: Claim, replaced: bool) -> Claim:
     if replaced:
         return replace(claim, status=Status.SUPERSEDED)
     soon = scope.units[claim.unit.order + 1 : claim.unit.order + 1 + SOON]
-    if scope.talk and any(TROUBLE.search(unit.plain) and likeness(scope, claim, unit) >= 0.5 for unit in soon):
+    if scope.talk and any(TROUBLE.search(unit.plain) and about(scope, claim.unit, unit) >= 0.5 for unit in soon):
         return replace(claim, status=Status.SUPERSEDED)
     return claim
 
@@ -94,9 +104,9 @@ def decision_fate(scope: Scope, claim: Claim, replaced: bool) -> Claim:
 def work_fate(scope: Scope, claim: Claim) -> Claim:
     for order in sharing(scope, claim):
         unit = scope.units[order]
-        if order in scope.endings and likeness(scope, claim, unit) >= SAME_WORK and is_apart(claim, unit):
+        if order in scope.endings and about(scope, claim.unit, unit) >= SAME_WORK and is_apart(claim, unit):
             return replace(claim, status=Status.DONE, behind=(unit, *claim.behind), weight=claim.weight - 2)
-        if order in scope.partings and likeness(scope, claim, unit) >= SAME_WORK:
+        if order in scope.partings and about(scope, claim.unit, unit) >= SAME_WORK:
             return replace(claim, status=Status.DROPPED, behind=(unit, *claim.behind), weight=claim.weight - 2)
     return claim
 

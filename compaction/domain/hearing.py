@@ -16,19 +16,20 @@ from .units import Unit
 
 LEAD = (
     r"(?:(?:so|and|then|ok(?:ay)?|'kay|no|yes|yeah|well|but|please|just|alright|right|fine|good|also|now"
-    r"|first|oh)[,:]? )*"
+    r"|first|oh|instead|next|finally|otherwise)[,:]? )*"
 )
 VERBS = (
-    "add|ask|book|bring|build|buy|call|cancel|change|check|choose|clean|close|commit|convert|copy|counter|create|cut"
-    "|decide|delete|deploy|do|draft|drop|exclude|find|finish|fix|forget|get|give|go with|have|ignore|include"
-    "|keep|leave"
-    "|let|limit|log|look|make|mark|merge|migrate|move|name|note|offer|omit|open|order|paint|pick|plan|plant"
-    "|post|prepare"
-    "|print|put|raise|read|reckon|record|remove|rename|repair|replace|rerun|reserve|restart|retry|return|review"
-    "|revert"
-    "|rewrite|roll|run|save|schedule|send|serve|set|ship|show|skip|sort|split|start|stay|stick|stop|store"
-    "|stream|submit"
-    "|switch|take|tell|test|translate|treat|try|turn|update|upgrade|use|wait|write"
+    "add|answer|apply|ask|assign|attach|avoid|book|bring|build|bump|buy|call|cancel|change|check|choose|clean"
+    "|close|commit|compare|confirm|convert|copy|counter|create|cut|decide|decrease|define|delete|deploy|describe"
+    "|disable|do|document|draft|drive|drop|enable|ensure|exclude|explain|find|finish|fix|fly|follow|forget"
+    "|generate|get|give|go with|hand|have|hire|ignore|include|increase|install|investigate|invite|keep|leave|let"
+    "|limit|link|list|locate|lock|log|look|lower|make|mark|measure|meet|mention|merge|migrate|minimise|minimize"
+    "|monitor|move|name|note|offer|omit|open|order|paint|paste|phone|pick|pin|plan|plant|post|prefer|prepare"
+    "|print|prioritise|prioritize|publish|pull|push|put|quote|raise|read|reckon|record|reduce|refactor|reject"
+    "|remember|remove|rename|rent|repair|repeat|replace|replicate|report|rerun|reserve|restart|retry|return"
+    "|revert|review|rewrite|ring|roll|rotate|run|save|schedule|scrap|send|separate|serve|set|ship|show|sign|skip"
+    "|sort|split|start|stay|stick|stop|store|stream|submit|summarise|summarize|swap|switch|tag|take|talk|tell"
+    "|test|track|translate|treat|trim|try|turn|update|upgrade|upload|use|validate|verify|wait|wrap|write"
 )
 IMPERATIVE = re.compile(rf"^{LEAD}(?:{VERBS})(?! (?:is|are|was|were|has|would|will))\b")
 # How people settle things.
@@ -91,6 +92,7 @@ RULED = weighed(
     2.0 must|cannot|can't|has to|have to|before (?:i|we)|until|should always|make sure|be sure|ensure|rule
     2.0 try to|when (?:you|editing|writing)|remember|avoid|prefer|minimi[sz]e|instead of|in (?:all|every|any)|budget
     |limit|maximum|minimum|cap
+    3.0 budget(?: \w+)? ?: ?\d+|(?:max|maximum|höchstens|máximo) \d+
     2.0 no|all|every|any|each|strict(?:ly)?|ground rule
     3.0 (?:should|must|have to|has to|need to) (?:target|cost|stay (?:under|below|within)|be (?:under|below|within
     |ready))
@@ -108,9 +110,8 @@ STATED = words(
 # What only keeps talk going.
 IDLE = re.compile(
     rf"^{LEAD}(?:thanks?|thank you|hello|hi|hey|bye|good (?:morning|night)|you're welcome|sorry|i see|i know"
-    rf"|i don't know"
-    r"|i dunno|really|wow|ha|haha|lovely|great|perfect|sleep well|have fun|danke|merci|gracias|bonjour"
-    r"|hallo)\b[^,;]{0,30}$"
+    r"|i don't know|i dunno|really|wow|ha|haha|lovely|great|perfect|sleep well|have fun|that's (?:it|all|that)|see you"
+    r"|i'm back|i have to run|talk (?:to you )?(?:soon|later)|danke|merci|gracias|bonjour|hallo)\b[^;]{0,30}$"
 )
 # Opinions, stories and what might be.
 LOOSE = weighed(
@@ -119,6 +120,14 @@ LOOSE = weighed(
     1.5 was|were|had|did|said|told|thought|felt|knew|went|used to|yesterday|last (?:week|year|month|night|time)
     1.5 i (?:like|love|think|mean|feel|hope|believe)|it seems|looks like|usually|often|sometimes|generally
     1.0 because|since|so that|which means|for example|that means|interesting|nice|cool|funny
+    """
+)
+# Who tells what they or others do rules nothing.
+TELLS = weighed(
+    r"""
+    2.0 (?:i|we|she|he|they|you|people|nobody|it)(?:'ll|'d)? (?:don't|doesn't|never|always|only|just|knows?)
+    3.0 (?:has|have|had|was|were) (?:always|never|only|not)
+    1.0 i think|i guess|just wanna|would|could
     """
 )
 ANNOUNCED = words("let's|let us|let me|we (?:should|will|need to|can now|have to)|i will|i'll|i'm going to|we'll")
@@ -156,7 +165,12 @@ def hear(unit: Unit) -> Heard:
         + total(LEFT, unit.plain)
         - 0.5 * loose
         - asked,
-        constraint=3 * sounds_like_a_rule(unit.said) + 0.5 * imperative + total(RULED, unit.plain) - loose - 2 * asked,
+        constraint=3 * sounds_like_a_rule(unit.said)
+        + 0.5 * imperative
+        + total(RULED, unit.plain)
+        - loose
+        - 2 * asked
+        - total(TELLS, unit.plain),
         fact=0.75 * min(len(STATED.findall(unit.plain)), 4) + 0.1 * min(len(unit.stems), 10) - asked,
     )
 

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from efforts.domain.source_text import Source
+from efforts.domain.source_text import Part, Source
 
 from .artifact import Section, Status
 from .hearing import IMPERATIVE, Heard, hear
@@ -83,7 +83,7 @@ UNFINISHED = words(
 TROUBLE = words(
     "not here|not available|can't|cannot|won't (?:be|work)|doesn't work|no good|not possible"
     "|too (?:late|early|expensive)"
-    "|forget that|scrap that|not going to work|away|on holiday|have holiday"
+    "|forget that|scrap that|not going to work|i am away|on holiday|(?:have|it's my) holiday|in another meeting"
 )
 WAITING = words(
     "wait(?:s|ing)? (?:for|until|till|on)|has to wait|have to wait|blocked|pending|until|once|before that"
@@ -100,6 +100,8 @@ NEAR = 4
 # Weights: an assent to a proposal, an answer to a question, a plain statement of the person.
 ASSENTED, ANSWERED, SAID = 4.0, 1.5, 1.5
 POOR = 3
+# Weight of what sounds like a rule, and how many of them make a list of rules.
+RULE, MANY = 2.0, 4
 # Words of an answer that is more than an assent.
 LONG = 5
 # Sentences that hold a rare word, and how many of them are linked.
@@ -199,7 +201,22 @@ class Scope:
     def run(self) -> bool:
         """Whether a model works by itself: it says much more than the person."""
         by = Counter(message[0].role for message in self.messages if not message[0].machine)
-        return by["assistant"] >= 2 * by["user"] > 0
+        return by["assistant"] >= 3 * by["user"] > 0
+
+    @cached_property
+    def acted(self) -> frozenset[int]:
+        """The turns in which the model called tools: what was asked for there is most often done."""
+        return frozenset(part.turn for part in self.source.parts if part.part == Part.CALLS)
+
+    @cached_property
+    def last_message(self) -> int:
+        return self.messages[-1][0].message if self.messages else 0
+
+    @cached_property
+    def instructing(self) -> frozenset[int]:
+        """Messages that are mostly a list of rules."""
+        told = Counter(unit.message for unit in self.units if self.heard[unit.order].constraint >= RULE)
+        return frozenset(message for message, number in told.items() if number >= MANY)
 
     @cached_property
     def last_turn(self) -> int:

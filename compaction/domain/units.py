@@ -13,7 +13,14 @@ from efforts.domain.terms import STOPWORDS, TOKEN, folded, token_terms
 
 # Characters. What is longer is cut at a clause, and at a word where it has none.
 LONGEST = 400
-SHORT_CLAUSE = 40
+# They only keep talk going.
+TALK = """
+    yep yeah yup yes ok okay kay right alright well oh ah uh um mm hmm really actually gonna wanna maybe guess think
+    mean like know sure fine good great lovely exactly please bit lot let get got go going i'd he'd we'd they'd they'll
+    we'll you'll it'll he'll she'll that'll
+    ja gut also mal schon oui bon alors donc sí vale bueno
+"""
+IDLE = STOPWORDS | frozenset(TALK.split())
 # Lines that begin something of their own.
 OWN_LINE = re.compile(r"^[ \t]*(?:[-*+•]|\d+[.)]|#{1,6}|\||\[[ xX]\]|>)\s|^[ \t]*$|^[\w .-]{1,30}:[ \t]*\S{0,20}$")
 MARK = re.compile(r"\s*(?:(?:[-*+•]|\d+[.)]|#{1,6}|>|\|)\s+)*(?:\[[ ]\]\s+)?")
@@ -29,6 +36,12 @@ SPACED_END = re.compile(r" ([,.;:?!])")
 SPACED_APOSTROPHE = re.compile(r" '(s|m|ll|re|d|ve|t)\b")
 ASKED = re.compile(r"[?？؟][\"'”’)\]*_\s]*$|か。?$")
 
+AMOUNT = re.compile(r"\d [a-z]{1,3}\.$")
+# After a number such a word begins a sentence, and no name of a month.
+BEGINS = re.compile(
+    r"\s+(?:I|We|You|It|He|She|They|The|This|That|There|Then|And|But|So|If|Let|Now|For|In|To|Is|Are|Do|Not|No|Yes|Please"
+    r"|What|How|Can|As|At|On|A|An|My|Our|Your)\b"
+)
 PROMPT = re.compile(r"(?:^|\n)[^\n]{0,80}[$#>] ?\s*$")
 POLITE = re.compile(
     r"[^,?]{8,}, (?:\w+, )?(?:would|could|will|can) you\?$|^(?:could|would|can|will) you (?:please )?\w+ "
@@ -80,8 +93,8 @@ class Unit:
 
 def stems_of(text: str) -> frozenset[str]:
     """The terms of a text that tell something."""
-    tokens = (token for token in TOKEN.findall(text) if folded(token) not in STOPWORDS)
-    return frozenset(term for token in tokens for term in token_terms(token) if term not in STOPWORDS)
+    tokens = (token for token in TOKEN.findall(text) if folded(token) not in IDLE)
+    return frozenset(term for token in tokens for term in token_terms(token) if term not in IDLE)
 
 
 def units_of(source: Source) -> tuple[Unit, ...]:
@@ -167,9 +180,11 @@ def sentences_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def ends(line: str, start: int, stop: int) -> bool:
-    """Whether the full stop before `stop` ends a sentence; "hasn't." is no initial."""
+    """Whether the full stop before `stop` ends a sentence; "hasn't." is no initial, and "200 ms." no lady."""
     short = ABBREVIATION.search(line, start, stop)
-    return not short or line[max(short.start() - 1, 0)] in "'’"
+    if not short or line[max(short.start() - 1, 0)] in "'’" or AMOUNT.search(line, start, stop):
+        return True
+    return line[stop - 2].isdecimal() and bool(BEGINS.match(line, stop))
 
 
 def trimmed(line: str, start: int, end: int) -> tuple[int, int]:
