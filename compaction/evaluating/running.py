@@ -55,7 +55,7 @@ class Survivor:
 
 @dataclass(frozen=True, kw_only=True)
 class Planted:
-    """What became of the mutants of a kind. `skipped` are of good artifacts that its gate refuses as they are."""
+    """What became of the mutants of a kind. `skipped` are those that its gate refuses without the defect as well."""
 
     kind: Kind
     tried: int
@@ -115,7 +115,11 @@ def drafted(case: Case, drafter: Drafter, count: Count) -> Judged:
 def tried(kind: Kind, goods: Sequence[Good], judged: dict[str, Judgement], judge: Judge, every: int) -> Planted:
     """What a gate refuses anyway shows nothing of how it sees a defect."""
     planted = list(kind.planted_in([good for good in goods if good.items]))[::every]
-    chosen = [(good, mutant) for good, mutant in planted if judged[good.case.id].of(kind.gate).passed]
+    chosen = [
+        (good, mutant)
+        for good, mutant in planted
+        if judged[good.case.id].of(kind.gate).passed and (mutant.base is None or judge(kind.gate, mutant.base).passed)
+    ]
     survivors = tuple(
         Survivor(case=good.case.id, changed=mutant.changed)
         for good, mutant in chosen

@@ -311,7 +311,7 @@ def claims_of_success(good: Good, message: int, line: str) -> Iterator[Mutant]:
     for section, status, text in CLAIMS_OF_SUCCESS:
         quotes = (Quote(message=message, quote=line),)
         claim = DraftItem(id="planted", section=section, status=status, actor="tool", text=text, quotes=quotes)
-        yield good.with_new(claim, f"{text!r} under {line!r}")
+        yield replace(good.with_new(claim, f"{text!r} under {line!r}"), base=good.judged)
 
 
 @planted(least=3)

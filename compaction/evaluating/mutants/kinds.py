@@ -18,10 +18,14 @@ from compaction.evaluating.offering import Run, bytes_of, offered_document, offe
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """`changed` says for people what is wrong with it."""
+    """`changed` says for people what is wrong with it.
+
+    `base` is the same without the defect, where that is not the good artifact of the case: its gate must let it pass.
+    """
 
     changed: str
     judged: Judged
+    base: Judged | None = None
 
 
 @dataclass(frozen=True)

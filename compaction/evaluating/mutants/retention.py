@@ -240,8 +240,9 @@ def a_candidate_that_no_item_covers(good: Good) -> Iterator[Mutant]:
             others = [item for item in good.items if item.id != pair.item.id]
             if not any(overlaps(pair.entry, item, good.case.source) for item in others):
                 mutant = good.without(pair.item, f"the candidate {pair.entry.id}: {pair.entry.text!r}")
-                candidate = replace(pair.entry, confirmed=False)
-                yield replace(mutant, judged=replace(mutant.judged, ledger=(), candidates=(candidate,)))
+                candidates = (replace(pair.entry, confirmed=False),)
+                base = replace(good.judged, ledger=(), candidates=candidates)
+                yield replace(mutant, judged=replace(mutant.judged, ledger=(), candidates=candidates), base=base)
 
 
 KINDS = kinds_in(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -175,8 +176,9 @@ def one_item_of_twenty_without_quotation(good: Good) -> Iterator[Mutant]:
     while len(good.items) + len(copies) < 20:
         copies.append(edited(good.items[len(copies) % len(good.items)], id=f"copy{len(copies)}"))
     if copies:
-        copies[-1] = edited(copies[-1], quotes=())
-        yield good.with_items((*good.items, *copies), f"{copies[-1].id}, the last of twenty, has no quotations")
+        last = edited(copies[-1], quotes=())
+        mutant = good.with_items((*good.items, *copies[:-1], last), f"{last.id}, the last of twenty, has no quotations")
+        yield replace(mutant, base=good.with_items((*good.items, *copies), "").judged)
 
 
 @planted(least=50)
