@@ -24,6 +24,8 @@ CHANGED = "This has just been changed elsewhere. Look again."
 KEPT = "This is kept already."
 # Of one message by its words; more would be noise.
 MOST_PROPOSED = 3
+# Who has not answered so many is not asked again.
+MOST_WAITING = 200
 # Each is read for the page of the ledger.
 MOST_LIVE = 1_000
 ENDED = {EntryState.SUPERSEDED, EntryState.DONE, EntryState.DISMISSED}
@@ -189,6 +191,8 @@ def propose_what_sounds_like_it(session: Session, messages: list[Message], where
     if not found:
         return
     lock(session)
+    if session.ledger.filter(state=EntryState.PROPOSED).count() >= MOST_WAITING:
+        return
     for message, cue in found:
         origin, kind = Origin(message=message, span=cue.span), EntryKind(cue.kind)
         text = one_line(cue.span.of(message.text))

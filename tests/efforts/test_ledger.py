@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from hypothesis import given
+from hypothesis import strategies as st
 
-from efforts import actions
+from efforts import actions, entries
 from efforts.actions import Place
 from efforts.domain.lifecycle import EntryKind
 from efforts.domain.rules import find_shown
 from efforts.errors import Refused
+from efforts.ledger import Where
 from efforts.models import LedgerEntry, Message
 from efforts.recording import STOPPED
 from efforts.snapshots import entries_of, ledger_counts, ledger_page
@@ -100,6 +104,25 @@ def test_marks_of_markdown_are_no_words(shown: str, raw: str) -> None:
     assert span is not None
     assert raw[span.start] == shown[0]
     assert raw[span.end - 1] == shown[-1]
+
+
+WORDS = st.lists(st.text("abcdeé1", min_size=1, max_size=6), min_size=1, max_size=12)
+
+
+@given(
+    words=WORDS,
+    marks=st.lists(st.sampled_from(["", "*", "**", "`", "_", "~~"])),
+    ends=st.tuples(*[st.integers(0, 11)] * 2),
+)
+def test_whatever_words_are_marked_a_stretch_of_them_is_found(
+    words: list[str], marks: list[str], ends: tuple[int, int]
+) -> None:
+    marked = [f"{mark}{word}{mark}" for word, mark in zip(words, [*marks, *[""] * len(words)], strict=False)]
+    first, last = sorted(end % len(words) for end in ends)
+    stretch = words[first : last + 1]
+    span = find_shown(" ".join(stretch), "\n> ".join(marked))
+    assert span is not None
+    assert re.findall(r"[abcdeé1]+", span.of("\n> ".join(marked))) == stretch
 
 
 def test_what_is_not_there_is_refused(talk: Talk, bob: User) -> None:
@@ -193,6 +216,17 @@ def test_another_conversation_s_entry_is_not_there(talk: Talk, bob: User) -> Non
         with pytest.raises(Refused, match="no such entry"):
             change(talk.place, row.pk)
     assert states(theirs) == {"Take the train.": "confirmed"}
+
+
+def test_of_two_who_move_an_entry_at_once_one_is_told(talk: Talk) -> None:
+    row = noted(talk, "Post the form.", WORK)
+    late = LedgerEntry.objects.get(pk=row.pk)
+    where = Where(turn=1, branch=str(talk.branch_id), via="control", actor=talk.session.owner)
+    entries.finish(row, where)
+    for change in (entries.finish, entries.dismiss):
+        with pytest.raises(Refused, match="changed elsewhere"):
+            change(late, where)
+    assert states(talk) == {"Post the form.": "done"}
 
 
 # By the model
@@ -356,6 +390,16 @@ def test_what_was_done_and_is_said_again_is_proposed_again(talk: Talk) -> None:
 def test_results_of_tools_are_not_listened_to(talk: Talk) -> None:
     talk.ask("Go on.", ("read_message", {"id": 1, "offset": 0}), ("record", {"kind": "decision", "text": LEFT * 99}))
     assert states(talk) == {}
+
+
+def test_who_does_not_answer_is_not_asked_for_ever(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "MOST_WAITING", 2)
+    for number in range(4):
+        talk.ask(f"TODO: send the letter number {number}.")
+    assert len(states(talk)) == 2
+    actions.dismiss_entry(talk.place, LedgerEntry.objects.earliest("pk").pk)
+    talk.ask("TODO: send the last letter.")
+    assert states(talk)["TODO: send the last letter."] == "proposed"
 
 
 # What others see of it

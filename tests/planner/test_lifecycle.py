@@ -6,11 +6,15 @@ import pytest
 
 from efforts.domain.lifecycle import (
     CONSTRAINT_MOVES,
+    ENTRY_MOVES,
+    LIVE_ENTRIES,
     RETRYABLE,
     RUN_LABELS,
     RUN_MOVES,
     UNFINISHED,
     ConstraintState,
+    EntryKind,
+    EntryState,
     RunState,
 )
 
@@ -48,3 +52,14 @@ def test_a_rule_that_was_taken_back_stays_so_and_what_is_in_force_is_no_suggesti
     assert CONSTRAINT_MOVES[ConstraintState.SUGGESTED] == {ConstraintState.IN_FORCE, ConstraintState.REVOKED}
     assert CONSTRAINT_MOVES[ConstraintState.IN_FORCE] == {ConstraintState.REVOKED}
     assert CONSTRAINT_MOVES[ConstraintState.REVOKED] == frozenset()
+
+
+@pytest.mark.parametrize("kind", EntryKind)
+def test_an_entry_is_proposed_then_confirmed_and_ends_as_its_kind_does(kind: EntryKind) -> None:
+    moves = ENTRY_MOVES[kind]
+    assert set(moves) == set(EntryState)
+    assert moves[EntryState.PROPOSED] == {EntryState.CONFIRMED, EntryState.DISMISSED}
+    own = EntryState.SUPERSEDED if kind == EntryKind.DECISION else EntryState.DONE
+    assert moves[EntryState.CONFIRMED] == {own, EntryState.DISMISSED}
+    again = {state for state in set(EntryState) - LIVE_ENTRIES if moves[state]}
+    assert again == (set() if kind == EntryKind.DECISION else {EntryState.DONE})
