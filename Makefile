@@ -1,4 +1,4 @@
-# make setup, run, test, check, format, bench, talk, lock, servers
+# make setup, run, test, check, gates, format, bench, talk, lock, servers
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,\
 	$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 HOST ?= 127.0.0.1
@@ -23,7 +23,7 @@ SERVERLESS := $(addprefix --ignore=tests/,planner llm browser replaying fakes ef
 COMPILED := env -u PYTHONDONTWRITEBYTECODE
 NO_SERVERS := $(COMPILED) -u DATABASE_URL -u REDIS_URL
 
-.PHONY: setup run test test-servers check format bench talk lock servers
+.PHONY: setup run test test-servers check gates format bench talk lock servers
 
 setup: $(DEV)
 
@@ -66,6 +66,9 @@ check: setup
 	$(BIN)/djlint --lint --quiet templates
 	$(NO_SERVERS) $(BIN)/python manage.py check --fail-level WARNING
 	$(NO_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
+
+gates: setup
+	$(NO_SERVERS) $(BIN)/python manage.py evaluate_gates compaction/evaluation/cases $(ARGS)
 
 format: setup
 	$(BIN)/ruff format .

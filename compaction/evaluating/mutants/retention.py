@@ -208,12 +208,14 @@ def the_polarity_of_a_decision_flipped(good: Good) -> Iterator[Mutant]:
             yield good.with_item(pair.item, f"{pair.item.id}: {text!r}", text=text)
 
 
-def named(pair: Kept) -> list[str]:
-    """What the entry, its place and the item all name: figures, paths, versions, flags."""
+def named(good: Good, pair: Kept) -> list[str]:
+    """What the entry, the words that it is known by, and the item all name: figures, paths, versions, flags."""
+    place = pair.entry.spans[0]
+    said = good.case.source.by_place[place.message, place.part].text[place.start : place.end]
     return [
         name
         for name in anchors(pair.entry.text)
-        if name in anchors(pair.item.text) and any(name in quote.quote for quote in pair.item.quotes)
+        if name in anchors(said) and name in anchors(pair.item.text) and any(name in q.quote for q in pair.item.quotes)
     ]
 
 
@@ -223,10 +225,10 @@ def unnamed(text: str, name: str) -> str:
 
 @planted(least=20)
 def a_value_left_out_of_text_and_quotations(good: Good) -> Iterator[Mutant]:
-    """What an entry names stands neither in the item nor in what is left of its quotations."""
+    """What an entry and its place name stands neither in the item nor in what is left of its quotations."""
     for section in (Section.DECISION, Section.OPEN_WORK):
         for pair in kept(good, section):
-            for name in named(pair)[:1]:
+            for name in named(good, pair)[:1]:
                 quotes = tuple(quote for quote in pair.item.quotes if name not in quote.quote)
                 text = unnamed(pair.item.text, name)
                 yield good.with_item(pair.item, f"{pair.item.id} lacks {name}: {text!r}", text=text, quotes=quotes)
