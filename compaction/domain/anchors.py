@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
@@ -44,6 +44,7 @@ PATH = re.compile(
     rf"(?<![\w/.:-])(?:(?:~|\.{{1,2}})?/{STEP}+(?:/{STEP}*)*(?:::\w+)*"  # rooted
     rf"|{STEP}+(?:/{STEP}+){{2,}}/?(?:::\w+)*"  # three steps
     rf"|(?:{STEP}+/)*[\w@.-]*\w\.(?:{SUFFIXES})(?!\w)(?:::\w+)*"  # a file
+    r"|[\w-]*\w{3}\.[a-z]{2,4}(?![\w(.])"
     rf"|(?=[\w./-]*[_\d.-])[\w.-]*\w/[\w.-]+/?"  # two steps that no words are
     r"|[A-Za-z]:\\[\w\\.-]+)"
 )
@@ -208,7 +209,17 @@ def anchor_of(kind: Type, found: re.Match[str]) -> Anchor | None:
     shown = found[0]
     if kind == Type.IDENTIFIER and (SPELLED_OUT.fullmatch(shown) or is_figure(shown)):
         return None
+    if kind == Type.CODE and (inner := retyped(code(found))):
+        return replace(inner, shown=shown, start=found.start())
     return Anchor(type=kind, value=VALUES.get(kind, plain)(found), shown=shown, start=found.start())
+
+
+def retyped(text: str) -> Anchor | None:
+    """What is marked as code, and is a path or a flag all the same."""
+    for kind in (Type.URL, Type.PATH, Type.FLAG):
+        if found := dict(PATTERNS)[kind].fullmatch(text):
+            return anchor_of(kind, found)
+    return None
 
 
 def is_figure(shown: str) -> bool:

@@ -190,9 +190,13 @@ def affirmed(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
     for clause in clauses_of(claim):
         for other in others:
             held = len(other.words) >= FEWEST and other.words <= clause.words and other.heard
-            if held and is_so(clause) and not other.aside and not any(other.words <= words for words in plain):
+            if held and affirms(clause, other) and not any(other.words <= words for words in plain):
                 return clause.text, other.text
     return None
+
+
+def affirms(clause: Clause, other: Clause) -> bool:
+    return not clause.denied and clause.aside == other.aside and not IMAGINED.search(clause.text)
 
 
 def denied_by_nobody(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
@@ -228,7 +232,9 @@ def kinds(text: str, table: Mapping[str, re.Pattern[str]]) -> frozenset[str]:
 
 def exchanged(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[str]]) -> tuple[str, str] | None:
     """A clause of the claim and the nearest one about the same, each with words of `table`, and none of one kind."""
-    for clause, others in nearest(claim, texts):
+    given = tuple(texts)
+    whole = [clause_of(text) for text in given]
+    for clause, others in nearest(claim, given, more=whole):
         mine = kinds(clause.text, table)
         theirs = [kinds(other.text, table) for other in others]
         if mine and all(theirs) and not any(mine & kind for kind in theirs):
@@ -257,9 +263,9 @@ def bound(text: str, table: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str
                 yield kind, following[0]
 
 
-def nearest(claim: str, texts: Iterable[str]) -> Iterator[tuple[Clause, list[Clause]]]:
+def nearest(claim: str, texts: Iterable[str], more: Sequence[Clause] = ()) -> Iterator[tuple[Clause, list[Clause]]]:
     """Each clause of the claim with those about the same, the most alike first."""
-    others = [clause for text in texts for clause in clauses_of(text) if is_prose(clause.text)]
+    others = [clause for text in texts for clause in clauses_of(text) if is_prose(clause.text)] + list(more)
     for clause in clauses_of(claim):
         alike = [other for other in others if aligned(clause, other)]
         if alike:

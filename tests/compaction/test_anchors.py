@@ -24,7 +24,7 @@ def named(text: str) -> list[tuple[str, str, str]]:
         ("the 1st and 2nd of May", [("NUMBER", "1", ""), ("NUMBER", "2", "")]),
         ("v1.2.3 and 2.0.1", [("VERSION", "1.2.3", ""), ("VERSION", "2.0.1", "")]),
         ("at 08:30 on 14.05.2024", [("TIME", "8:30", ""), ("DATE", "2024-05-14", "")]),
-        ("edit `src/queue/app.py` now", [("CODE", "src/queue/app.py", "")]),
+        ("edit `src/queue/app.py` now", [("PATH", "src/queue/app.py", "")]),
         ("edit src/queue/app.py.", [("PATH", "src/queue/app.py", "")]),
         ("GET /reservations/{id}", [("PATH", "/reservations/{id}", "")]),
         ("CHANGELOG.md and Dockerfile", [("PATH", "CHANGELOG.md", "")]),

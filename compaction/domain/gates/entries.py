@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from efforts.domain.source_text import Source
 
-from ..anchors import missing, stands
+from ..anchors import Type, missing, stands
 from ..artifact import Item, Link
 from ..ledger import Entry, Span
 from ..polarity import denial
@@ -24,7 +24,8 @@ COVERED = 0.6
 def says_the_same(entry: Entry, item: Item, source: Source) -> int:
     """How well the item keeps the entry, above 0 where it does. That it names the entry's id is worth nothing."""
     links = valid_links(item, source)
-    if lacks(entry, [item.text, *(link.quote for link in links)], source):
+    texts = [item.text, *(link.quote for link in links)]
+    if lacks(entry, texts, source) or (not item.verbatim and lacks_number(entry, texts, source)):
         return 0
     # A quotation may deny in another way than the entry that was made of it.
     if not item.verbatim and denial(item.text, [entry.text]):
@@ -42,9 +43,15 @@ def retells(entry: Entry, item: Item, links: tuple[Link, ...], source: Source) -
 
 def lacks(entry: Entry, texts: list[str], source: Source) -> bool:
     """Whether a value that the entry and the words it is known by have in common is in none of the texts."""
-    known_by = [spoken(span, source) for span in entry.spans[:1]] or [entry.text]
-    absent = missing(entry.text, texts)
-    return any(stands(anchor, known_by[0]) for anchor in absent)
+    known_by = spoken(entry.spans[0], source) if entry.spans else entry.text
+    return any(stands(anchor, known_by) for anchor in missing(entry.text, texts))
+
+
+def lacks_number(entry: Entry, texts: list[str], source: Source) -> bool:
+    """Also one of the words by which the entry was spoken of again."""
+    spoken_of = "\n".join(spoken(span, source) for span in entry.spans)
+    absent = (anchor for anchor in missing(entry.text, texts) if anchor.type == Type.NUMBER)
+    return any(stands(anchor, spoken_of) for anchor in absent)
 
 
 def needed(entry: Entry, links: Iterable[Link]) -> float:

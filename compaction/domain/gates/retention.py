@@ -94,7 +94,7 @@ def recall_of(section: Section, wanted: Sequence[Entry], kept: frozenset[str]) -
     of_section = [entry for entry in wanted if entry.section == section]
     found = sum(entry.id in kept for entry in of_section)
     return Measure(
-        name=RECALLS.get(section, "constraints_word_for_word"),
+        name=RECALLS.get(section, "constraint_recall"),
         value=found / len(of_section) if of_section else None,
         threshold=THRESHOLD if section in RECALLS else 1.0,
         numerator=found,

@@ -32,7 +32,7 @@ def measures(given: Judged) -> dict[str, Measure]:
 def test_what_is_to_be_kept_are_accepted_decisions_open_and_blocked_work_and_rules_in_force() -> None:
     given = judged()
     counts = {name: (each.numerator, each.denominator) for name, each in measures(given).items()}
-    assert counts == {"decision_recall": (2, 2), "open_work_recall": (2, 2), "constraints_word_for_word": (1, 1)}
+    assert counts == {"decision_recall": (2, 2), "open_work_recall": (2, 2), "constraint_recall": (1, 1)}
     assert cases.verdict(given, Gate.RETENTION).says == "Kept: 2 decisions, 2 open, 1 rule."
 
 

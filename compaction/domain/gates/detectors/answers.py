@@ -21,7 +21,7 @@ SUCCESS = any_of(
 )
 # A claim that tells of a failure claims no success.
 FAILURE_TOLD = any_of(
-    "fail(?:s|ed|ing|ure|ures)?, error message, broken, still, until, unless, schlägt fehl, échoue(?:nt)?, fallan?"
+    "fail(?:s|ed|ure|ures)?, error message, broken, still, until, unless, schlägt fehl, échoue(?:nt)?, fallan?"
 )
 EXIT = r"\bexit(?:ed)?(?: with)? (?:status|code):? ?"
 FAILED = re.compile(

@@ -12,7 +12,8 @@ from efforts.domain.source_text import Source
 from ...artifact import Artifact, Item, Link, Section, Status
 from ...ledger import Entry
 from ...verdicts import Finding, Judged
-from ...wording import SourceSentence, linked_sentences
+from ...wording import SourceSentence, content, linked_sentences, recall
+from ..entries import SAME, overlaps
 from ..judging import exact_links, items_by_id, roles_of
 from ..traceability import HEADLINE, headline_pieces, is_brief, is_repeated, wanted_words
 
@@ -87,6 +88,14 @@ class Case:
     def phrased(self) -> tuple[Claim, ...]:
         """Claims that are held against the words they come from."""
         return tuple(claim for claim in self.claims if claim.own_words and claim.asserts)
+
+    def kept_by(self, claim: Claim) -> Iterator[Entry]:
+        """Entries that stand, and that the item tells in words of its own."""
+        for entry in self.ledger:
+            if claim.item and entry.spans and entry.status in ASSERTING - {Status.DONE}:
+                about = any(overlaps(link, entry.spans[0]) for link in claim.links)
+                if about and recall(content(entry.text), content(claim.text)) >= SAME:
+                    yield entry
 
 
 def case_of(judged: Judged, artifact: Artifact) -> Case:

@@ -11,7 +11,7 @@ from ...artifact import Section, Status
 from ...ledger import Entry
 from ...polarity import any_of, asserted, clauses_of
 from ...wording import content, recall
-from ..entries import covered, lacks, spoken
+from ..entries import covered, lacks, says_the_same, spoken
 from ..judging import shortened
 from .case import WORK, Case, Claim, Found
 
@@ -56,9 +56,11 @@ PASSIVE = re.compile(r"\bby the (user|assistant|model)\b", re.IGNORECASE)
 def not_current(case: Case) -> Iterator[Found]:
     """What was superseded, rejected or revoked stands as if it held."""
     gone = [entry for entry in case.ledger if entry.status in GONE and entry.section in RULED]
+    proposed = [entry for entry in case.ledger if entry.status == Status.PROPOSED]
     for claim in case.claims:
         if claim.asserts and not tells_history(claim):
-            yield from asserted_entries(claim, gone, case)
+            settled = claim.item is not None and claim.item.status in STANDING
+            yield from asserted_entries(claim, [*gone, *proposed] if settled else gone, case)
 
 
 def tells_history(claim: Claim) -> bool:
@@ -66,7 +68,7 @@ def tells_history(claim: Claim) -> bool:
 
 
 def asserted_entries(claim: Claim, gone: Iterable[Entry], case: Case) -> Iterator[Found]:
-    current = [entry for entry in case.ledger if entry.status not in GONE]
+    current = [entry for entry in case.ledger if entry.status not in GONE | {Status.PROPOSED}]
     best = max((score(claim, entry, case.source) for entry in current), default=0.0)
     for entry in gone:
         if score(claim, entry, case.source) > max(best, SAID - 0.001):
@@ -79,8 +81,9 @@ def score(claim: Claim, entry: Entry, source: Source) -> float:
     """How much of the entry the claim asserts, from 0 to 1; nothing where it lacks what the entry names."""
     if lacks(entry, [claim.text, *claim.quotes], source):
         return 0.0
-    said = asserted(claim.text)
-    words = asserted(entry.text) or content(entry.text)
+    words, said = asserted(entry.text), asserted(claim.text)
+    if not words:
+        words, said = content(entry.text), denied_words(claim.text) if denied_words(entry.text) else said
     # A sentence of the headline tells of much: two words in it are no matter.
     shared = recall(words, said) if claim.item or len(words & said) >= FEWEST_IN_HEADLINE else 0.0
     return max(shared, repeated(claim, entry, source))
@@ -118,16 +121,33 @@ def dropped_score(claim: Claim, entry: Entry, source: Source) -> float:
     return 1.0 if quoted and entry.status in GONE else shared
 
 
+def denied_words(text: str) -> frozenset[str]:
+    """What a prohibition is about."""
+    return frozenset(word for clause in clauses_of(text) if clause.denied for word in clause.words)
+
+
 def other_state(case: Case) -> Iterator[Found]:
     """Open work told as done, or done work as open."""
     work = [entry for entry in case.ledger if entry.section == Section.OPEN_WORK]
     for claim in case.claims:
-        scores = {entry.id: score(claim, entry, case.source) for entry in work}
+        scores = {entry.id: work_score(claim, entry, case.source) for entry in work}
         best = max(scores.values(), default=0.0)
         alike = [entry for entry in work if best >= SAID and scores[entry.id] == best]
+        # One sentence may tell of several pieces of work.
+        known_by = {entry.spans[:1] for entry in alike if entry.spans}
+        alike += [entry for entry in work if entry not in alike and entry.spans[:1] in known_by]
         if alike and all(is_other_state(claim, entry) for entry in alike):
             shown = f"“{shortened(claim.text)}” is told as {told(claim)}; the ledger has it as {alike[0].status}"
             yield Found(rule="other_state", about=claim.about, text=shown)
+
+
+def work_score(claim: Claim, entry: Entry, source: Source) -> float:
+    """Its label says whether it is open, whatever the words deny."""
+    if claim.item is None:
+        words, told = content(entry.text), content(claim.text)
+        return recall(words, told) if len(words & told) >= FEWEST_IN_HEADLINE else 0.0
+    kept = says_the_same(entry, claim.item, source)
+    return max(score(claim, entry, source), SAID + kept / 1000 if kept else 0.0)
 
 
 def is_other_state(claim: Claim, entry: Entry) -> bool:

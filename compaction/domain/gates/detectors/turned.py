@@ -12,7 +12,18 @@ Turned = Callable[[str, Iterable[str]], tuple[str, str] | None]
 
 
 def denied(case: Case) -> Iterator[Found]:
-    yield from turned(case, "denied", denial)
+    found = list(turned(case, "denied", denial))
+    yield from found
+    known = {one.about for one in found}
+    yield from against_ledger(case, known)
+
+
+def against_ledger(case: Case, known: set[str]) -> Iterator[Found]:
+    for claim in case.phrased:
+        for entry in case.kept_by(claim):
+            if claim.about not in known and (found := denial(claim.text, [entry.text])):
+                text = f"“{shortened(found[0])}” against the ledger: “{shortened(entry.text)}”"
+                yield Found(rule="denied", about=claim.about, text=text)
 
 
 def bound_otherwise(case: Case) -> Iterator[Found]:

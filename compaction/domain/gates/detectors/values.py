@@ -15,7 +15,9 @@ from .case import Case, Claim, Found, is_question
 SAME_FRAME = 0.5
 # In a later sentence: so many, or fewer where it says that it corrects.
 LATER_FRAME, CORRECTED_FRAME = 0.75, 0.4
+REPEATED_FRAME = 0.8
 FEWEST = 2
+IN_PLACE = any_of("instead of, rather than, in place of, no longer, not, statt, anstatt, au lieu de, en vez de")
 CORRECTION = any_of(
     """now, instead, changed? to, change that to, actually, rather, make it, make that, correction, sorry, i meant,
     no longer, after all, better, let's say, raise[ds]? to, lowered? to, set to, moved? to, postponed, new,
@@ -29,7 +31,7 @@ def differs_from_quote(case: Case) -> Iterator[Found]:
     """A value that none of the quotations has, where one that speaks of the same has another; or another unit."""
     for claim in case.phrased:
         for anchor in values_of(claim.text):
-            other = next((found for text in claim.said if (found := other_in(anchor, claim.text, text))), None)
+            other = next((found for text in claim.said if (found := other_in(anchor, claim, text))), None)
             if other and not any(stands_so(anchor, text) for text in claim.said):
                 yield Found(
                     rule="other_value",
@@ -85,12 +87,13 @@ def same_value(one: Anchor, other: Anchor) -> bool:
     return one.type == other.type and one.value == other.value
 
 
-def other_in(anchor: Anchor, claim: str, text: str) -> Anchor | None:
-    """A value of the same type that the text has in its place."""
-    others = [other for other in anchors_of(text) if comparable(anchor, other)]
-    if not others or recall(frame(claim), content(text)) < SAME_FRAME:
-        return None
-    return others[0]
+def other_in(anchor: Anchor, claim: Claim, text: str) -> Anchor | None:
+    """A value of the same type that the text has in its place, and the claim has nowhere."""
+    told = {other.value for other in anchors_of(claim.text) if other != anchor}
+    others = [other for other in anchors_of(text) if comparable(anchor, other) and other.value not in told]
+    near = recall(frame(claim.text), content(text)) >= SAME_FRAME
+    all_said = claim.item and recall(frame(claim.text), content("\n".join(claim.said))) >= SAME_FRAME
+    return others[0] if others and (near or all_said) else None
 
 
 def comparable(one: Anchor, other: Anchor) -> bool:
@@ -108,8 +111,8 @@ def frame(text: str) -> frozenset[str]:
 
 def corrected_later(case: Case) -> Iterator[Found]:
     """A later sentence of the source, which the claim does not quote, has another value for the same."""
-    for claim in case.phrased:
-        if claim.item is None or not claim.quoted:
+    for claim in case.of_items:
+        if not claim.asserts or not claim.quoted:
             continue
         last = max(sentence.order for sentence in claim.quoted)
         later = [sentence for sentence in sentences_of(case.source) if sentence.order > last]
@@ -127,13 +130,26 @@ def correction(anchor: Anchor, claim: Claim, later: Iterable[SourceSentence]) ->
         if sentence.role == "tool" or is_question(sentence.text):
             continue
         others = [other for other in anchors_of(sentence.text) if comparable(anchor, other)]
-        if others and not stands(anchor, sentence.text) and speaks_of(words, sentence.text):
+        if not others:
+            continue
+        if takes_back(anchor, sentence.text) or (
+            not stands(anchor, sentence.text) and speaks_of(words, sentence.text, strictly=not claim.own_words)
+        ):
             return sentence, others[0]
     return None
 
 
-def speaks_of(words: frozenset[str], text: str) -> bool:
+def takes_back(anchor: Anchor, text: str) -> bool:
+    """Another value in its place, in so many words: "90 instead of 30"."""
+    behind = [text[found.end() : found.end() + 40] for found in IN_PLACE.finditer(text)]
+    return any(stands(anchor, words) for words in behind)
+
+
+def speaks_of(words: frozenset[str], text: str, *, strictly: bool) -> bool:
+    """Of a quotation, which only tells what was said then, all but the value is said again."""
     others = frame(text)
     shared = len(words & others)
+    if strictly:
+        return shared >= FEWEST and shared >= REPEATED_FRAME * len(words | others)
     needed = CORRECTED_FRAME if CORRECTION.search(text) else LATER_FRAME
     return shared >= FEWEST and shared >= needed * min(len(words), len(others))
