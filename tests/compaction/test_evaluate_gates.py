@@ -192,6 +192,16 @@ def test_texts_of_others_are_of_sources_whose_licence_is_named() -> None:
     assert all(f"| {source}" in licences for source in sources)
 
 
+@pytest.mark.slow
+def test_of_the_whole_set_every_draft_parses_and_none_that_is_accepted_lacks_an_entry(whole: tuple[Case, ...]) -> None:
+    """And of every planted defect in structure, links or cost the gate knows."""
+    kinds = [kind for kind in KINDS if kind.gate in (Gate.STRUCTURE, Gate.TRACEABILITY, Gate.COST)]
+    report = as_json(evaluate(whole, count=count, kinds=kinds))
+    assert demand(report, "drafts parsed")["holds"]
+    assert demand(report, "accepted without an entry of the ledger")["holds"]
+    assert [kind for kind in report["mutants"]["kinds"] if kind["survivors"]] == []
+
+
 # The command
 
 
