@@ -15,5 +15,6 @@ urlpatterns = [
     path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),
     path("admin/", admin.site.urls),
+    path("", include("compaction.urls")),
     path("", include("efforts.urls")),
 ]

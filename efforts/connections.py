@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -42,6 +42,7 @@ class ModelChoice:
     api_key: str = field(default="", repr=False)
     timeout_seconds: float = 300
     context_window: int | None = None
+    draft_seconds: float = 90
 
     @property
     def reply_limit(self) -> str:
@@ -71,6 +72,18 @@ def choose(session: Session) -> ModelChoice:
     return of_environment(session.model)
 
 
+def choose_for_drafts(session: Session) -> ModelChoice:
+    """The session's model, or the one that its endpoint, or the environment, names for summaries.
+
+    Raises `KeyUnreadable`.
+    """
+    choice = choose(session)
+    if choice.kind == "builtin":
+        return choice
+    named = session.endpoint.draft_model if session.endpoint else settings.CCM_DRAFT_MODEL
+    return replace(choice, model=named or choice.model)
+
+
 def builtin() -> ModelChoice:
     return ModelChoice(kind="builtin", label=BUILTIN_LABEL, model=BUILTIN_MODEL)
 
@@ -85,6 +98,7 @@ def of_environment(model: str = "") -> ModelChoice:
         api_key=settings.CCM_MODEL_KEY,
         timeout_seconds=settings.CCM_MODEL_TIMEOUT,
         context_window=settings.CCM_MODEL_WINDOW or None,
+        draft_seconds=settings.CCM_DRAFT_TIMEOUT,
     )
 
 
@@ -98,6 +112,7 @@ def of_endpoint(endpoint: Endpoint, model: str = "") -> ModelChoice:
         api_key=decrypt_key(endpoint.key_encrypted),
         timeout_seconds=endpoint.timeout_seconds,
         context_window=endpoint.context_window,
+        draft_seconds=endpoint.draft_seconds,
     )
 
 

@@ -19,6 +19,7 @@ from efforts.domain.budget import SMALLEST_BUDGET
 from efforts.domain.policy import ContextMode
 from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.models import Endpoint, Session
+from efforts.models.endpoint import DRAFT_SECONDS
 from efforts.retrieval.owner import Filters, Kind
 from efforts.snapshots import EffortView, LedgerView, Standing
 from efforts.snapshots.search import LOOKS
@@ -255,6 +256,13 @@ class EndpointForm(ModelFormOfEndpoint):
         max_value=3600,
         help_text="How long to wait for the next piece of a reply.",
     )
+    draft_seconds = forms.IntegerField(
+        label="Patience for summaries, seconds",
+        required=False,
+        min_value=1,
+        max_value=3600,
+        help_text="The longest that one may take; then it is made of the conversation's own sentences. Empty: 90.",
+    )
     key = forms.CharField(
         label="Key",
         required=False,
@@ -266,15 +274,26 @@ class EndpointForm(ModelFormOfEndpoint):
 
     class Meta:
         model = Endpoint
-        fields = ["name", "base_url", "model", "context_window", "timeout_seconds", "is_default"]
+        fields = [
+            "name",
+            "base_url",
+            "model",
+            "context_window",
+            "timeout_seconds",
+            "draft_model",
+            "draft_seconds",
+            "is_default",
+        ]
         labels = {
             "model": "Model",
             "context_window": "Window, tokens",
+            "draft_model": "Model for summaries",
             "is_default": "New conversations use it",
         }
         help_texts = {
             "model": "As the provider calls it.",
             "context_window": "What the model reads at most. Empty: not known.",
+            "draft_model": "For example a cheaper one. Empty: the model itself.",
             "is_default": "",
         }
         widgets = {
@@ -290,6 +309,9 @@ class EndpointForm(ModelFormOfEndpoint):
             if stored
             else "Stored encrypted and never shown again. Empty: none."
         )
+
+    def clean_draft_seconds(self) -> int:
+        return self.cleaned_data["draft_seconds"] or DRAFT_SECONDS
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]

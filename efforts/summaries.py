@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import secrets
 from collections.abc import Callable, Collection
-from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -20,22 +19,14 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from efforts import events
-from efforts.actions.pointers import set_pointer
-from efforts.connections import KeyUnreadable, ModelChoice, choose, connect
-from efforts.domain.budget import REPLY_RESERVE, SAFETY
-from efforts.domain.conversation import MESSAGE_OVERHEAD, PRIMING
-from efforts.domain.details import headline, with_details
-from efforts.domain.extractive import LONGEST_SUMMARY, SHORT_EFFORT, plain, summarise, trimmed
+from efforts import compacting, events
+from efforts.actions.pointers import StandIn, set_pointer
+from efforts.compacting import Summary, Work
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, SummaryState, Via
 from efforts.domain.notices import with_notice
 from efforts.domain.resolution import sounds_resolved
-from efforts.domain.source_text import Source, SourcePart, rendered
-from efforts.llm.protocol import ModelError, TextDelta
 from efforts.llm.tokens import get_counter
-from efforts.models import Branch, Effort, EffortState, Event, Message, Run, TurnLabel
-from efforts.orchestrator import storable
-from efforts.prompts import summary_text
+from efforts.models import Branch, EffortState, Event, Message, Run, TurnLabel
 from efforts.recording import lease_end
 from efforts.snapshots.sources import EffortLog, read_effort_log
 from efforts.threads import read, write
@@ -48,21 +39,7 @@ log = logging.getLogger("ccm.summaries")
 
 # Drafted at once by one process; each may be a model call.
 MOST_DRAFTS = 4
-DRAFT_SECONDS = 90.0
-# The most tokens one draft may cost, prompt and reply.
-DRAFT_CAP = 40_000
-# What is kept, in extracts, of the messages that do not fit the model's window.
-EXTRACT = 400
-# Messages outside the effort, and characters of each, by which words are told from those of all the talk.
-REST, REST_CHARACTERS = 200, 2_000
-BUILTIN = "builtin"
-
-THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
-HEADING = re.compile(r"\s*(?:#|\W*summary\W*$)", re.IGNORECASE)
-REQUEST = "The piece of work: {name}\n\n[Log]\n{log}\n[End of log]\n\nWrite its summary."
-EXTRACTS = "[The {count} oldest messages do not fit. Extracts of them: {text}]\n\n"
 NOTHING = "There is nothing in it that could be quoted."
-TOO_LARGE = "The last message alone does not fit the model's window."
 INTERNAL = "Something went wrong in the program itself; the log says what. Retry tries again."
 
 
@@ -76,29 +53,6 @@ class Job:
 
     def mine(self) -> QuerySet[EffortState]:
         return EffortState.objects.filter(pk=self.state_id, summary=SummaryState.DRAFTING, summary_owner=self.key)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Material:
-    """What a summary is made of. `choice` is None where the built-in engine writes it; `note` says why, if asked.
-
-    `rest` is what was said last outside the effort.
-    """
-
-    name: str
-    source: Source
-    choice: ModelChoice | None
-    note: str = ""
-    rest: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Draft:
-    """`drafter` is the model's name or "builtin"; `note` says why a model that was asked did not write it."""
-
-    text: str
-    drafter: str
-    note: str = ""
 
 
 # Claims
@@ -124,6 +78,11 @@ def claim(state: EffortState, owner: str) -> Job | None:
     due = EffortState.objects.filter(pk=state.pk, summary=SummaryState.DUE)
     taken = due.update(summary=SummaryState.DRAFTING, summary_owner=job.key, summary_expires_at=lease_end())
     return job if taken else None
+
+
+def still_mine(jobs: Collection[Job]) -> set[str]:
+    drafting = EffortState.objects.filter(summary=SummaryState.DRAFTING)
+    return set(drafting.filter(summary_owner__in=[job.key for job in jobs]).values_list("summary_owner", flat=True))
 
 
 def renew(jobs: Collection[Job]) -> None:
@@ -154,129 +113,35 @@ UNHELD = {"summary_owner": "", "summary_expires_at": None}
 # Drafts
 
 
-def read_material(job: Job) -> Material | None:
+def read_work(job: Job) -> Work | None:
     state = job.mine().select_related("branch__session__endpoint", "effort").first()
-    if state is None:
-        return None
-    source = read_effort_log(state.branch, state.effort).source
-    choice, note = None, ""
-    if source.characters >= SHORT_EFFORT:
-        try:
-            choice = choose(state.branch.session)
-        except KeyUnreadable as error:
-            note = str(error)
-    asked = choice if choice and choice.kind != "builtin" else None
-    rest = said_elsewhere(state.branch, state.effort)
-    return Material(name=state.effort.name, source=source, choice=asked, note=note, rest=rest)
-
-
-def said_elsewhere(branch: Branch, effort: Effort) -> tuple[str, ...]:
-    of_effort = TurnLabel.objects.filter(branch=branch, effort=effort).values("turn")
-    said = Message.objects.filter(session=branch.session_id, turn__in=branch_turns(branch)).exclude(turn__in=of_effort)
-    newest = said.exclude(role=Message.Role.TOOL).order_by("-id").values_list("text", flat=True)[:REST]
-    return tuple(text[:REST_CHARACTERS] for text in newest)
-
-
-async def draft(material: Material, *, seconds: float = DRAFT_SECONDS) -> Draft:
-    """By the session's model; extractive where there is none, or where it fails or takes longer than `seconds`."""
-    note = material.note
-    if material.choice:
-        try:
-            async with asyncio.timeout(seconds):
-                if text := await ask(material, material.choice):
-                    return Draft(text=await read(detailed, text, material), drafter=material.choice.model)
-            note = "The model answered with nothing."
-        except TimeoutError:
-            note = f"The model took longer than {seconds:g} seconds."
-        except ModelError as error:
-            note = error.text
-    return Draft(text=await read(extract, material), drafter=BUILTIN, note=note)
-
-
-def extract(material: Material) -> str:
-    return headline(material.source, name=material.name, count=count, rest=material.rest)
-
-
-def detailed(text: str, material: Material) -> str:
-    return with_details(text, material.source, name=material.name, count=count, rest=material.rest)
-
-
-async def ask(material: Material, choice: ModelChoice) -> str:
-    """What the model writes, trimmed; empty where it writes nothing. Raises `ModelError`."""
-    # On a thread: counting a long log would hold up every socket of the process.
-    request = await read(request_of, material, choice)
-    if request is None:
-        raise ModelError("refused", TOO_LARGE)
-    text = ""
-    async with aclosing(connect(choice).stream(request)) as parts:
-        async for part in parts:
-            text += part.text if isinstance(part, TextDelta) else ""
-    return trimmed(prose(storable(THINKING.sub("", text))), count, LONGEST_SUMMARY)
-
-
-def prose(text: str) -> str:
-    """Without the headings and marks that small models write although they are told not to."""
-    return " ".join(plain(line) for line in text.splitlines() if not HEADING.match(line))
-
-
-def request_of(material: Material, choice: ModelChoice) -> dict[str, Any] | None:
-    room = min(choice.context_window or DRAFT_CAP, DRAFT_CAP) - REPLY_RESERVE - SAFETY - EXTRACT
-    room -= count(summary_text() + REQUEST + EXTRACTS + material.name) + 2 * MESSAGE_OVERHEAD + PRIMING
-    newest = newest_within(material.source.parts, room)
-    if not newest:
-        return None
-    older = material.source.parts[: -len(newest)]
-    text = REQUEST.format(name=material.name, log=extracts(material.name, older) + rendered(newest))
-    return {
-        "model": choice.model,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-        choice.reply_limit: REPLY_RESERVE,
-        "messages": [{"role": "system", "content": summary_text()}, {"role": "user", "content": text}],
-    }
-
-
-def newest_within(messages: tuple[SourcePart, ...], room: int) -> tuple[SourcePart, ...]:
-    kept = 0
-    for message in reversed(messages):
-        room -= count(message.rendered) + 1
-        if room < 0:
-            break
-        kept += 1
-    return messages[len(messages) - kept :]
-
-
-def extracts(name: str, older: tuple[SourcePart, ...]) -> str:
-    if not older:
-        return ""
-    text = summarise(Source(parts=older), name=name, count=count, limit=EXTRACT)
-    return EXTRACTS.format(count=len(older), text=text)
-
-
-def count(text: str) -> int:
-    return get_counter(settings.CCM_ENCODING).count(text)
+    return compacting.registered().work_on(state, read_effort_log(state.branch, state.effort)) if state else None
 
 
 # Results
 
 
-def settle(job: Job, material: Material, made: Draft) -> None:
-    """The draft becomes the pointer, or waits for the person's yes; where the log has changed, it is due again."""
-    if not made.text:
-        fail(job, NOTHING)
-        return
+def settle(job: Job, work: Work, made: Summary) -> None:
+    """The summary becomes the pointer, or waits for the person's yes; where its source has changed, it is due again."""
     with transaction.atomic():
         held = hold(job)
         if held is None:
             return
         state, found = held
-        if found.source.sha256 != material.source.sha256:
+        if not work.is_current(found):
             release(job)
+            return
+        made.keep(state)
+        if not (made.passed and made.text):
+            end_without(job, state, made.why or NOTHING, artifact=made.artifact)
         elif is_accepted(state):
             accept(state, found, made)
         else:
-            state_of(job).update(summary=SummaryState.WAITING, draft=made.text, **UNHELD)
-            record(state, "effort.summary_waiting", text=made.text, drafter=made.drafter, note=made.note)
+            wait_for_yes(job, state, made)
+
+
+def count(text: str) -> int:
+    return get_counter(settings.CCM_ENCODING).count(text)
 
 
 def hold(job: Job) -> tuple[EffortState, EffortLog] | None:
@@ -305,11 +170,26 @@ def closing_words(state: EffortState) -> str:
     return said.values_list("text", flat=True).first() or ""
 
 
-def accept(state: EffortState, found: EffortLog, made: Draft) -> None:
-    tokens = count(made.text)
-    set_pointer(state.branch, state.effort, found, text=made.text, tokens=tokens, actor=who_concluded(state))
-    EffortState.objects.filter(pk=state.pk).update(summary=SummaryState.STANDS, draft="", **UNHELD)
-    record(state, "effort.summarised", text=made.text, tokens=tokens, drafter=made.drafter, note=made.note)
+def accept(state: EffortState, found: EffortLog, made: Summary) -> None:
+    text = StandIn(text=made.text, tokens=count(made.text), artifact=made.artifact)
+    set_pointer(state.branch, state.effort, found, text, actor=who_concluded(state), via=state.via)
+    kept = {"summary": SummaryState.STANDS, "draft": "", "artifact": made.artifact}
+    EffortState.objects.filter(pk=state.pk).update(**kept, **UNHELD)
+    record(state, "effort.summarised", text=made.text, tokens=text.tokens, **origin(made))
+
+
+def wait_for_yes(job: Job, state: EffortState, made: Summary) -> None:
+    state_of(job).update(summary=SummaryState.WAITING, draft=made.text, artifact=made.artifact, **UNHELD)
+    record(state, "effort.summary_waiting", text=made.text, **origin(made))
+
+
+def origin(made: Summary) -> dict[str, str]:
+    return {"drafter": made.drafter, "note": made.note, "artifact": made.artifact}
+
+
+def end_without(job: Job, state: EffortState, why: str, artifact: str = "") -> None:
+    state_of(job).update(summary=SummaryState.FAILED, draft=why, artifact=artifact, **UNHELD)
+    record(state, "effort.summary_failed", text=why, artifact=artifact)
 
 
 def who_concluded(state: EffortState) -> User:
@@ -321,10 +201,8 @@ def who_concluded(state: EffortState) -> User:
 
 def fail(job: Job, why: str) -> None:
     with transaction.atomic():
-        held = hold(job)
-        if held:
-            state_of(job).update(summary=SummaryState.FAILED, draft=why, **UNHELD)
-            record(held[0], "effort.summary_failed", text=why)
+        if held := hold(job):
+            end_without(job, held[0], why)
 
 
 def record(state: EffortState, kind: str, **more: Any) -> None:
@@ -337,8 +215,8 @@ def record(state: EffortState, kind: str, **more: Any) -> None:
 def summarise_now(state: EffortState) -> None:
     """From the log's own sentences, within the caller's transaction: nobody else sees it claimed."""
     job = claim(state, "here")
-    if job and (material := read_material(job)):
-        settle(job, material, Draft(text=extract(material), drafter=BUILTIN))
+    if job and (work := read_work(job)):
+        settle(job, work, work.draft_now())
 
 
 # At work
@@ -353,11 +231,19 @@ class Summariser:
         self.jobs: dict[asyncio.Task[None], Job] = {}
 
     async def sweep(self) -> None:
+        await self.drop_what_is_taken_back()
         room = MOST_DRAFTS - len(self.jobs)
         for job in await write(claim_due, self.owner, room) if room > 0 else []:
             task = asyncio.create_task(self.work(job))
             self.jobs[task] = job
             task.add_done_callback(self.ended)
+
+    async def drop_what_is_taken_back(self) -> None:
+        """A model that nobody waits for any more is not asked on."""
+        ours = await read(still_mine, list(self.jobs.values())) if self.jobs else set()
+        for task, job in list(self.jobs.items()):
+            if job.key not in ours:
+                task.cancel()
 
     def ended(self, task: asyncio.Task[None]) -> None:
         del self.jobs[task]
@@ -366,7 +252,7 @@ class Summariser:
     async def work(self, job: Job) -> None:
         # Gathered to have any fault as a value: whatever it is, nobody waits for this summary for ever.
         (fault,) = await asyncio.gather(draft_and_settle(job), return_exceptions=True)
-        if fault is not None:
+        if fault is not None and not isinstance(fault, asyncio.CancelledError):
             log.error("A summary was not made.", exc_info=fault)
             await write(fail, job, INTERNAL)
 
@@ -386,6 +272,17 @@ class Summariser:
 
 
 async def draft_and_settle(job: Job) -> None:
-    material = await read(read_material, job)
-    if material is not None:
-        await write(settle, job, material, await draft(material))
+    work = await read(read_work, job)
+    if work is not None:
+        await write(settle, job, work, await work.draft(partial(tell, job)))
+
+
+async def tell(job: Job, step: str) -> None:
+    await write(progress, job, step)
+
+
+def progress(job: Job, step: str) -> None:
+    """So that whoever waits sees what is being done."""
+    with transaction.atomic():
+        if state := job.mine().select_related("branch__session", "effort").first():
+            record(state, "effort.drafting", step=step)

@@ -40,6 +40,7 @@ from .efforts import (
     rename_effort,
     reopen_effort,
     retry_summary,
+    stop_summary,
     switch_effort,
     use_summary,
 )
@@ -113,6 +114,7 @@ __all__ = [
     "set_context_mode",
     "set_standing_rule",
     "stop_run",
+    "stop_summary",
     "suggest_pin",
     "supersede_entry",
     "switch_effort",

@@ -20,7 +20,7 @@ from efforts.timelines import branch_turns
 from .conversations import bring_back, check_message, collapse_when_idle, put_message, sent_before
 from .holds import copy_holds
 from .names import checked_line
-from .pointers import set_pointer
+from .pointers import StandIn, set_pointer
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -89,8 +89,10 @@ def take_pointer_over(child: Branch, effort: Effort) -> None:
     """A summary of just the turns that the effort has here, as they are, stands here too."""
     log = read_effort_log(child, effort)
     if pointer := pointer_for(child, effort, log):
-        set_pointer(child, effort, log, text=pointer.text, tokens=pointer.tokens, actor=pointer.actor)
-        EffortState.objects.filter(branch=child, effort=effort).update(summary=SummaryState.STANDS)
+        standing = StandIn(text=pointer.text, tokens=pointer.tokens, artifact=pointer.artifact)
+        set_pointer(child, effort, log, standing, actor=pointer.actor, via="fork")
+        stands = {"summary": SummaryState.STANDS, "artifact": pointer.artifact}
+        EffortState.objects.filter(branch=child, effort=effort).update(**stands)
 
 
 def pointer_for(child: Branch, effort: Effort, log: EffortLog) -> ContextPointer | None:

@@ -43,8 +43,9 @@ from .places import (
     the_active,
     where_of,
 )
-from .pointers import active_pointers, end_pointers, set_pointer
+from .pointers import StandIn, active_pointers, end_pointers, set_pointer
 
+STOPPED = "You stopped the drafting. Its log stays in the prompt."
 IN_THE_PROMPT = "Its log is in the prompt already: answer from it."
 
 
@@ -262,8 +263,10 @@ def use_summary(place: Place, slug: str) -> None:
             raise Refused("no_draft", f"No summary of {slug_in(state)} is waiting for a yes.")
         tokens = get_counter(settings.CCM_ENCODING).count(state.draft)
         log = read_effort_log(branch, state.effort)
-        set_pointer(branch, state.effort, log, text=state.draft, tokens=tokens, actor=place.actor)
-        EffortState.objects.filter(pk=state.pk).update(**{**NO_SUMMARY, "summary": SummaryState.STANDS})
+        standing = StandIn(text=state.draft, tokens=tokens, artifact=state.artifact)
+        set_pointer(branch, state.effort, log, standing, actor=place.actor, via=Via.CONTROL)
+        stands = {**NO_SUMMARY, "summary": SummaryState.STANDS, "artifact": state.artifact}
+        EffortState.objects.filter(pk=state.pk).update(**stands)
         drafter = drafter_of(branch, slug_in(state))
         record(place, "effort.summarised", slug_in(state), text=state.draft, tokens=tokens, drafter=drafter)
 
@@ -272,6 +275,17 @@ def drafter_of(branch: Branch, slug: str) -> str:
     here = Event.objects.filter(session=branch.session_id, data__branch=str(branch.pk), data__effort=slug)
     last = here.filter(kind="effort.summary_waiting").order_by("-seq").first()
     return str(last.data.get("drafter", "")) if last else ""
+
+
+def stop_summary(place: Place, slug: str) -> None:
+    """Nobody waits for it any more; the log stays in the prompt."""
+    with changing(place) as branch:
+        state = known(branch, slug)
+        drafting = EffortState.objects.filter(pk=state.pk, summary__in=[SummaryState.DUE, SummaryState.DRAFTING])
+        if not drafting.update(**{**NO_SUMMARY, "summary": SummaryState.FAILED, "draft": STOPPED}):
+            raise Refused("not_drafted", f"No summary of {slug_in(state)} is being drafted.")
+        record(place, "effort.summary_failed", slug_in(state), text=STOPPED)
+        transaction.on_commit(events.wake_runners)
 
 
 def retry_summary(place: Place, slug: str) -> None:

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
 NEARLY_THE_SAME = 0.9
 # How many ids an error names.
 NAMED = 5
-NO_SUMMARY = {"summary": SummaryState.NONE, "summary_owner": "", "summary_expires_at": None, "draft": ""}
+NO_SUMMARY = {
+    "summary": SummaryState.NONE,
+    "summary_owner": "",
+    "summary_expires_at": None,
+    "draft": "",
+    "artifact": "",
+}
 SUMMARY_DUE = {**NO_SUMMARY, "summary": SummaryState.DUE}
 
 

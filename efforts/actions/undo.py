@@ -196,7 +196,9 @@ def restore_pointer(branch: Branch, state: EffortState) -> None:
         return
     pointer.scope.update(active=True)
     ContextPointer.objects.filter(pk=pointer.pk).update(state=PointerState.ACTIVE)
-    EffortState.objects.filter(pk=state.pk).update(**{**NO_SUMMARY, "summary": SummaryState.STANDS})
+    EffortState.objects.filter(pk=state.pk).update(
+        **{**NO_SUMMARY, "summary": SummaryState.STANDS, "artifact": pointer.artifact}
+    )
 
 
 def still_covers(branch: Branch, effort: Effort, pointer: ContextPointer) -> bool:

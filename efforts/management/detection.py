@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import efforts
 from efforts import labels
-from efforts.actions.pointers import set_pointer
+from efforts.actions.pointers import StandIn, set_pointer
 from efforts.domain.lifecycle import EffortStatus, SummaryState, Via
 from efforts.domain.policy import ContextMode
 from efforts.example import add_turn
@@ -132,7 +132,7 @@ def conclude(branch: Branch, state: EffortState, headline: str) -> None:
         status=EffortStatus.CONCLUDED, concluded_turn=branch.head, via=Via.CONTROL, summary=SummaryState.STANDS
     )
     log = read_effort_log(branch, state.effort)
-    set_pointer(branch, state.effort, log, text=headline, tokens=count(headline), actor=None)
+    set_pointer(branch, state.effort, log, StandIn(text=headline, tokens=count(headline)), actor=None, via=Via.CONTROL)
 
 
 def standing(branch: Branch, turn: Turn | None = None) -> Standing:

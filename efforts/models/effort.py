@@ -52,6 +52,7 @@ class EffortState(models.Model):
     summary_owner = models.CharField(max_length=100, blank=True)
     summary_expires_at = models.DateTimeField(null=True, blank=True)
     draft = models.TextField(blank=True, help_text="A summary that waits for the person's yes, or why there is none.")
+    artifact = models.CharField(max_length=68, blank=True, help_text="What its summary is the headline of.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["branch", "effort"], name="one_state_per_effort_and_branch")]
@@ -97,6 +98,7 @@ class ContextPointer(models.Model):
     )
     text = models.TextField()
     tokens = models.PositiveIntegerField()
+    artifact = models.CharField(max_length=68, blank=True, help_text="What its text is of.")
     source_sha256 = models.CharField(max_length=64)
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", help_text="Who accepted it."

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+DRAFT_SECONDS = 90
+
 
 class Endpoint(models.Model):
     """An OpenAI-compatible address of one person, with its key encrypted at rest."""
@@ -21,6 +23,12 @@ class Endpoint(models.Model):
     )
     timeout_seconds = models.PositiveIntegerField(
         default=300, help_text="How long to wait for the next piece of a reply."
+    )
+    draft_model = models.CharField(
+        max_length=200, blank=True, help_text="Writes summaries, for example a cheaper one; empty: the model itself."
+    )
+    draft_seconds = models.PositiveIntegerField(
+        default=DRAFT_SECONDS, help_text="The longest that one summary may take."
     )
     is_default = models.BooleanField(default=False, help_text="New conversations use it.")
     created_at = models.DateTimeField(auto_now_add=True)

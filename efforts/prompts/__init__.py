@@ -14,8 +14,3 @@ def text_of(name: str) -> str:
 
 def system_text() -> str:
     return text_of("system")
-
-
-def summary_text() -> str:
-    """What a model is told that summarises a concluded effort."""
-    return text_of("summary")

@@ -19,6 +19,7 @@ from django.db import transaction
 
 from efforts import actions, events, labels, recording, summaries, threads
 from efforts.actions.names import LONGEST_NAME
+from efforts.compacting import Summary
 from efforts.domain.assembly import system_tokens
 from efforts.domain.lifecycle import RunState, SummaryState, Via
 from efforts.domain.plan import Plan
@@ -27,7 +28,6 @@ from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.models import Branch, EffortState, Event, Message, Run, Session, Turn
 from efforts.orchestrator import RunControl, Unwatched, run_turn
 from efforts.snapshots import main_branch
-from efforts.summaries import Draft
 
 from .conversations import Exchange, Talk, moment
 from .recorded import Take
@@ -178,8 +178,8 @@ class Player:
 def summarise_as(state: EffortState, text: str) -> None:
     """With a summary that somebody else wrote."""
     job = summaries.claim(state, OWNER)
-    if job and (material := summaries.read_material(job)):
-        summaries.settle(job, material, Draft(text=text, drafter="recorded"))
+    if job and (work := summaries.read_work(job)):
+        summaries.settle(job, work, Summary(text=text, drafter="recorded"))
 
 
 @contextmanager

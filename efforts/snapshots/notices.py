@@ -23,7 +23,7 @@ from efforts.timelines import branch_events
 
 from .holds import rows_of
 
-Asks = Literal["", "summary", "retry", "conclude", "rule", "entry", "done"]
+Asks = Literal["", "summary", "retry", "drafting", "conclude", "rule", "entry", "done"]
 AGED = "effort.decayed"
 
 # Each changes where an effort stands, so that it is the last word about it until the next one.
@@ -61,6 +61,7 @@ class NoticeView:
     asks: Asks = ""
     undoable: bool = False
     taken_back: bool = False
+    artifact: str = ""
     rule: int = 0
     hold: int = 0
     entry: int = 0
@@ -191,6 +192,7 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         asks="" if taken_back else asks,
         undoable=is_automatic(row.data) and story.can_be_undone(row),
         taken_back=taken_back,
+        artifact="" if taken_back else artifact_of(row, story),
     )
 
 
@@ -254,6 +256,14 @@ def about_entry(row: Event, story: Story) -> NoticeView | None:
     return view(text=f"{title}? “{entry.text}”", asks=asks) if waits else None
 
 
+def artifact_of(row: Event, story: Story) -> str:
+    """What the summary of just this conclusion is of."""
+    slug = row.data["effort"]
+    state = story.states.get(slug)
+    here = row.kind == "effort.concluded" and story.concluded.get(slug) == row.seq
+    return state.artifact if here and state and state.status == EffortStatus.CONCLUDED else ""
+
+
 def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
     slug = row.data["effort"]
     if row.kind != "effort.concluded":
@@ -265,7 +275,7 @@ def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
         if state.summary == SummaryState.FAILED:
             return f"There is no summary: {state.draft}", "retry"
         if state.summary in WRITTEN_SOON:
-            return "Its summary is being written.", ""
+            return "Its summary is being drafted.", "drafting"
     text = story.summaries.get(row.seq)
     return (f"Summary: {text}", "") if text else ("", "")
 

@@ -32,6 +32,7 @@ VERBS: Mapping[str, Callable[[Place, str], object]] = {
     "collapse": actions.collapse_effort,
     "use-summary": actions.use_summary,
     "retry-summary": actions.retry_summary,
+    "stop-summary": actions.stop_summary,
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from efforts import actions, recording
 from efforts.actions import Place
-from efforts.actions.pointers import set_pointer
+from efforts.actions.pointers import StandIn, set_pointer
 from efforts.domain.conversation import ToolCall
 from efforts.domain.lifecycle import SummaryState, Via
 from efforts.models import Branch, ContextPointer, EffortState, Event, Run, Session, Turn, TurnLabel
@@ -102,7 +102,9 @@ class Talk:
         """As the runner's job does it, without a model."""
         state = self.state(slug)
         log = read_effort_log(self.branch, state.effort)
-        pointer = set_pointer(self.branch, state.effort, log, text=text, tokens=2, actor=self.session.owner)
+        pointer = set_pointer(
+            self.branch, state.effort, log, StandIn(text=text, tokens=2), actor=self.session.owner, via=Via.CONTROL
+        )
         EffortState.objects.filter(pk=state.pk).update(summary=SummaryState.STANDS)
         return pointer
 

@@ -1,0 +1,48 @@
+"""The states of artifacts and of drafting, and what the gates make of an artifact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from .artifact import Kind
+from .verdicts import Gate, Verdict
+
+
+class ArtifactState(StrEnum):
+    DRAFT = "draft"
+    REPLACEABLE = "replaceable"
+    ADVISORY = "advisory"
+    REJECTED = "rejected"
+
+
+class Ended(StrEnum):
+    """How a drafter ended."""
+
+    DRAFTED = "drafted"
+    EMPTY = "empty"
+    UNPARSEABLE = "unparseable"
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+    TIMEOUT = "timeout"
+    FAULT = "fault"
+    OVER_CAP = "over cap"
+    CANCELLED = "cancelled"
+
+
+# What a stop reason of a model means. Of others only "stop" is an end by itself.
+STOPPED_BY = {"length": Ended.TRUNCATED, "content_filter": Ended.REFUSED, "refused": Ended.REFUSED}
+
+REJECTING = frozenset({Gate.RETENTION, Gate.CONTRADICTION})
+
+
+def state_of(kind: Kind, verdicts: Sequence[Verdict]) -> ArtifactState:
+    """Seed 004's failure actions: what misses or contradicts is rejected, all else that fails can only be read."""
+    if kind == Kind.FALLBACK:
+        return ArtifactState.ADVISORY
+    if not verdicts:
+        return ArtifactState.DRAFT
+    failing = {verdict.gate for verdict in verdicts if not verdict.passed}
+    if failing & REJECTING:
+        return ArtifactState.REJECTED
+    return ArtifactState.ADVISORY if failing else ArtifactState.REPLACEABLE

@@ -1,0 +1,455 @@
+"""From a scope to an artifact that the gates have judged: by a model, else of the log's own sentences."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.conf import settings
+
+from efforts.connections import ModelChoice, connect
+from efforts.domain.conversation import MESSAGE_OVERHEAD, PRIMING
+from efforts.domain.source_text import POLICY_VERSION, Source
+from efforts.llm.protocol import Finished, ModelError, TextDelta
+from efforts.llm.protocol import Usage as Reported
+from efforts.llm.tokens import get_counter
+from efforts.orchestrator import storable
+from efforts.threads import read
+
+from .domain.artifact import (
+    Artifact,
+    Attempt,
+    Draft,
+    Generation,
+    Kind,
+    Malformed,
+    SourceRef,
+    Usage,
+    Warned,
+    parse_draft,
+)
+from .domain.evidence import evidence_in
+from .domain.extractive import extract
+from .domain.gates import evaluate
+from .domain.ledger import Entry
+from .domain.lifecycle import STOPPED_BY, Ended
+from .domain.limits import Limits, limits, reply_limit
+from .domain.making import Frame, make
+from .domain.rendering import standing_text
+from .domain.verdicts import Gate, Judged, Offered, Verdict
+from .prompts import draft_text, prompt_version
+
+PURPOSE = "compaction"
+THINKING = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
+REQUEST = "The piece of work: {name}\n\n[Log]\n{log}\n[End of log]\n{kept}\nWrite the JSON object."
+LEDGER = "\nLedger:\n{entries}\n"
+CANDIDATES = "\nSentences that sound like decisions or open work; keep those that are:\n{entries}\n"
+AGAIN = "It is not accepted:\n{failures}\nWrite the whole JSON object again, with all of this put right."
+MOST_FAILURES = 12
+TOO_LARGE = (
+    "Its log has {tokens:,} tokens. Within {cap:,} tokens a draft {window}a model can be made of {alone:,} at most, "
+    "so none was asked. Conclude in smaller pieces, or choose a model with a larger window."
+)
+Progress = Callable[[str], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is drafted, by which model (None: by none; `note` says why, if one was meant), within which limits.
+
+    `latest` are the milliseconds of earlier runs of the model, as gate E counts them.
+    """
+
+    name: str
+    kind: Kind
+    source: Source
+    ref: SourceRef
+    ledger: tuple[Entry, ...] = ()
+    candidates: tuple[Entry, ...] = ()
+    rest: tuple[str, ...] = ()
+    choice: ModelChoice | None = None
+    note: str = ""
+    cap: int
+    timeout_ms: int
+    latest: tuple[int | None, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What came back of one request, also where it failed."""
+
+    text: str
+    stop_reason: str
+    usage: Usage | None
+    elapsed_ms: int
+    error: str = ""
+
+    @property
+    def attempt(self) -> Attempt:
+        return Attempt(usage=self.usage, stop_reason=self.stop_reason, error=self.error, elapsed_ms=self.elapsed_ms)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """One drafter's work, judged. `artifact` is None where its bytes are no draft."""
+
+    source: Source
+    drafter: str
+    model: str
+    prompt_version: str
+    ended: Ended
+    offered: Offered
+    answers: tuple[Answer, ...]
+    artifact: Artifact | None
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(verdict.passed for verdict in self.verdicts)
+
+    @property
+    def failing(self) -> tuple[Verdict, ...]:
+        return tuple(verdict for verdict in self.verdicts if not verdict.passed)
+
+    @property
+    def tokens(self) -> int | None:
+        used = [answer.usage for answer in self.answers]
+        return None if None in used else sum(usage.total for usage in used if usage)
+
+    @property
+    def elapsed_ms(self) -> int | None:
+        unfinished = {Ended.TIMEOUT, Ended.FAULT, Ended.CANCELLED}
+        return None if self.ended in unfinished else sum(answer.elapsed_ms for answer in self.answers)
+
+    @property
+    def why(self) -> str:
+        """Why it does not stand, in a sentence."""
+        if error := next((answer.error for answer in self.answers if answer.error), ""):
+            return error
+        return " ".join(f"Gate {verdict.gate}: {verdict.says}" for verdict in self.failing)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drafted:
+    """All that was tried, and which of it passed every gate. `fallback` is what can be read where a model failed."""
+
+    tried: tuple[Tried, ...]
+    chosen: Tried | None
+    fallback: Artifact | None
+    note: str
+
+
+async def draft(task: Task, progress: Progress) -> Drafted:
+    """By the model, once more with what fails; else extractive, judged by the same gates; else the log stays."""
+    tried: list[Tried] = []
+    note = task.note
+    if task.choice:
+        room = limits_of(task, task.choice)
+        if task.ref.source_tokens > room.alone:
+            note = too_large(task, task.choice, room)
+        else:
+            by_model = await draft_by_model(task, task.choice, progress)
+            tried.append(by_model)
+            note = "" if by_model.passed else by_model.why
+    if not tried or not tried[-1].passed:
+        await progress("extractive")
+        tried.append(await read(draft_extractively, task))
+    return await read(outcome, task, tuple(tried), note)
+
+
+def draft_now(task: Task) -> Drafted:
+    """Without a model, and without waiting."""
+    return outcome(task, (draft_extractively(task),), task.note)
+
+
+def outcome(task: Task, tried: tuple[Tried, ...], note: str) -> Drafted:
+    last = tried[-1]
+    failed = next((one for one in tried if not one.passed), None)
+    fallback = fallback_of(task, failed) if failed else None
+    return Drafted(tried=tried, chosen=last if last.passed else None, fallback=fallback, note=note)
+
+
+# By a model
+
+
+async def draft_by_model(task: Task, choice: ModelChoice, progress: Progress) -> Tried:
+    answers: list[Answer] = []
+    request = await read(request_of, task, choice)
+    deadline = time.monotonic() + task.timeout_ms / 1000
+    await progress("model")
+    while True:
+        answers.append(await ask(request, choice, deadline - time.monotonic()))
+        again = await read(request_again, task, choice, request, tuple(answers))
+        last = again is None
+        tried = await read(judge_answers, task, choice, tuple(answers), last)
+        if last or tried.passed:
+            return tried
+        request = again or request
+        await progress("redraft")
+
+
+async def ask(request: dict[str, Any], choice: ModelChoice, seconds: float) -> Answer:
+    """Whatever happens is an answer; only a cancellation goes through."""
+    started = time.monotonic()
+    text, finished = "", None
+    stop_reason, error = "", ""
+    try:
+        async with asyncio.timeout(max(seconds, 0)), aclosing(connect(choice).stream(request)) as parts:
+            async for part in parts:
+                if isinstance(part, TextDelta):
+                    text += part.text
+                elif isinstance(part, Finished):
+                    finished = part
+        stop_reason = finished.finish_reason if finished else ""
+    except TimeoutError:
+        stop_reason, error = "timeout", "The model took too long."
+    except ModelError as fault:
+        stop_reason, error = "fault", fault.text
+    return Answer(
+        text=THINKING.sub("", storable(text)).strip(),
+        stop_reason=stop_reason,
+        usage=usage_of(request, text, finished.usage if finished else None),
+        elapsed_ms=int((time.monotonic() - started) * 1000),
+        error=error,
+    )
+
+
+def usage_of(request: dict[str, Any], text: str, reported: Reported | None) -> Usage:
+    """As the endpoint reports it, whose prompt tokens include those from its cache; else as counted here."""
+    if reported is None or reported.prompt_tokens is None or reported.completion_tokens is None:
+        return Usage(
+            input=request_tokens(request), cache_read=0, cache_creation=0, output=count(text), source="counted"
+        )
+    cached = min(reported.cached_tokens or 0, reported.prompt_tokens)
+    return Usage(
+        input=reported.prompt_tokens - cached,
+        cache_read=cached,
+        cache_creation=0,
+        output=reported.completion_tokens,
+        source="provider",
+    )
+
+
+def request_of(task: Task, choice: ModelChoice) -> dict[str, Any]:
+    user = REQUEST.format(name=task.name, log=task.source.text, kept=kept_of(task))
+    return {
+        "model": choice.model,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        choice.reply_limit: reply_limit(task.ref.source_tokens),
+        "messages": [{"role": "system", "content": draft_text()}, {"role": "user", "content": user}],
+    }
+
+
+def kept_of(task: Task) -> str:
+    ledger = "\n".join(f"- {entry.id} ({entry.section}, {entry.status}): {entry.text}" for entry in task.ledger)
+    cues = "\n".join(f"- message {entry.spans[0].message}: {entry.text}" for entry in task.candidates if entry.spans)
+    told = LEDGER.format(entries=ledger) if ledger else ""
+    return told + (CANDIDATES.format(entries=cues) if cues else "")
+
+
+def request_again(
+    task: Task, choice: ModelChoice, request: dict[str, Any], answers: tuple[Answer, ...]
+) -> dict[str, Any] | None:
+    """The request with what fails; None where it was asked twice, has nothing to go by, or would cost too much."""
+    last = answers[-1]
+    if len(answers) > 1 or last.error or task.ref.source_tokens > limits_of(task, choice).with_redraft:
+        return None
+    failures = [
+        failure.text for verdict in judge_answers(task, choice, answers, False).failing for failure in verdict.failures
+    ][:MOST_FAILURES]
+    if not failures:
+        return None
+    said = [{"role": "assistant", "content": last.text or "(nothing)"}]
+    told = AGAIN.format(failures="\n".join(f"- {text}" for text in failures))
+    again = {**request, "messages": [*request["messages"], *said, {"role": "user", "content": told}]}
+    used = last.usage.total if last.usage else 0
+    needed = request_tokens(again) + reply_limit(task.ref.source_tokens)
+    fits = used + needed <= task.cap and needed <= (choice.context_window or needed)
+    return again if fits else None
+
+
+def judge_answers(task: Task, choice: ModelChoice, answers: tuple[Answer, ...], last: bool) -> Tried:
+    """The last answer, judged; only where no other follows is what it still lacks appended."""
+    answer = answers[-1]
+    offered = Offered(text=answer.text, form="draft", stop_reason=answer.stop_reason)
+    generation = generation_of(task, "model", choice, answers)
+    artifact, parsed = None, parsed_or_none(answer)
+    if parsed:
+        artifact = made(task, parsed, generation, task.kind)
+        if last and (missing := missed_candidates(task, artifact, offered)):
+            artifact = made(task, parsed, generation, task.kind, appended=missing)
+    elapsed = sum(one.elapsed_ms for one in answers)
+    latest = (*task.latest, None if answer.error else elapsed)
+    verdicts = judged(task, offered, artifact, latest)
+    return Tried(
+        source=task.source,
+        drafter="model",
+        model=choice.model,
+        prompt_version=prompt_version(),
+        ended=ended_of(answer, verdicts),
+        offered=offered,
+        answers=answers,
+        artifact=artifact,
+        verdicts=verdicts,
+    )
+
+
+def parsed_or_none(answer: Answer) -> Draft | None:
+    try:
+        return parse_draft(answer.text)
+    except Malformed:
+        return None
+
+
+def ended_of(answer: Answer, verdicts: Sequence[Verdict]) -> Ended:
+    failing = {verdict.gate for verdict in verdicts if not verdict.passed}
+    if answer.stop_reason == "timeout":
+        return Ended.TIMEOUT
+    if answer.stop_reason in STOPPED_BY:
+        return STOPPED_BY[answer.stop_reason]
+    if answer.error:
+        return Ended.FAULT
+    if not answer.text:
+        return Ended.EMPTY
+    if Gate.STRUCTURE in failing:
+        return Ended.UNPARSEABLE
+    return Ended.OVER_CAP if over_cap(verdicts) else Ended.DRAFTED
+
+
+def over_cap(verdicts: Sequence[Verdict]) -> bool:
+    rules = {failure.rule for verdict in verdicts if verdict.gate == Gate.COST for failure in verdict.failures}
+    return "over_cap" in rules
+
+
+def limits_of(task: Task, choice: ModelChoice) -> Limits:
+    bare = replace(task, source=Source(parts=()))
+    return limits(cap=task.cap, window=choice.context_window, overhead=request_tokens(request_of(bare, choice)))
+
+
+def too_large(task: Task, choice: ModelChoice, room: Limits) -> str:
+    window = f"and a window of {choice.context_window:,} " if choice.context_window else ""
+    return TOO_LARGE.format(
+        tokens=task.ref.source_tokens, cap=task.cap, window=f"{window}by " if window else "by ", alone=room.alone
+    )
+
+
+def request_tokens(request: dict[str, Any]) -> int:
+    return PRIMING + sum(MESSAGE_OVERHEAD + count(message["content"]) for message in request["messages"])
+
+
+# Without a model
+
+
+def draft_extractively(task: Task) -> Tried:
+    found = extract(task.source, name=task.name, count=count, ledger=task.ledger, rest=task.rest)
+    generation = generation_of(task, "extractive", None, ())
+    artifact = made(task, found, generation, task.kind)
+    if missing := missed_candidates(task, artifact, document_of(artifact)):
+        artifact = made(task, found, generation, task.kind, appended=missing)
+    offered = document_of(artifact)
+    return Tried(
+        source=task.source,
+        drafter="extractive",
+        model="",
+        prompt_version="",
+        ended=Ended.DRAFTED,
+        offered=offered,
+        answers=(),
+        artifact=artifact,
+        verdicts=judged(task, offered, artifact, (0,)),
+    )
+
+
+def document_of(artifact: Artifact) -> Offered:
+    return Offered(text=artifact.document, form="document")
+
+
+def fallback_of(task: Task, failed: Tried) -> Artifact:
+    """What can be read where a draft failed: extractive, linked, never replacing anything, with the reason."""
+    found = extract(task.source, name=task.name, count=count, ledger=task.ledger, rest=task.rest)
+    code = failed.ended if failed.ended != Ended.DRAFTED else "gates"
+    warning = Warned(code=str(code), message=failed.why)
+    generation = generation_of(task, "extractive", None, failed.answers)
+    return made(task, found, generation, Kind.FALLBACK, warnings=(warning,))
+
+
+# Both
+
+
+def generation_of(task: Task, drafter: Any, choice: ModelChoice | None, answers: Sequence[Answer]) -> Generation:
+    return Generation(
+        purpose=PURPOSE,
+        drafter=drafter,
+        model=choice.model if choice else "",
+        provider=choice.label if choice else "",
+        params={choice.reply_limit: reply_limit(task.ref.source_tokens)} if choice else {},
+        prompt_version=prompt_version() if choice else "",
+        policy_version=POLICY_VERSION,
+        attempts=tuple(answer.attempt for answer in answers),
+        elapsed_ms=sum(answer.elapsed_ms for answer in answers),
+        cap=task.cap,
+        timeout_ms=task.timeout_ms,
+    )
+
+
+def made(
+    task: Task,
+    draft: Draft,
+    generation: Generation,
+    kind: Kind,
+    *,
+    appended: Sequence[Entry] = (),
+    warnings: tuple[Warned, ...] = (),
+) -> Artifact:
+    frame = Frame(
+        kind=kind,
+        replaceable=kind != Kind.FALLBACK,
+        source=task.ref,
+        generation=generation,
+        evidence=evidence_in(task.source),
+        warnings=warnings,
+    )
+    return make(draft, task.source, frame, count=count, appended=appended)
+
+
+def judged(
+    task: Task, offered: Offered, artifact: Artifact | None, latest: tuple[int | None, ...]
+) -> tuple[Verdict, ...]:
+    return evaluate(
+        Judged(
+            offered=offered,
+            artifact=artifact,
+            source=task.source,
+            ledger=task.ledger,
+            candidates=task.candidates,
+            tokens=count(standing_text(artifact)) if artifact else 0,
+            latest=latest,
+        )
+    )
+
+
+def missed_candidates(task: Task, artifact: Artifact, offered: Offered) -> tuple[Entry, ...]:
+    """Those that gate C names."""
+    if not task.candidates:
+        return ()
+    missed = {
+        failure.about
+        for verdict in judged(task, offered, artifact, ())
+        if verdict.gate == Gate.RETENTION
+        for failure in verdict.failures
+    }
+    return tuple(entry for entry in task.candidates if entry.id in missed)
+
+
+def count(text: str) -> int:
+    return get_counter(settings.CCM_ENCODING).count(text)
+
+
+def source_tokens(source: Source) -> int:
+    return count(source.text)
