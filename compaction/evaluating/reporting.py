@@ -16,7 +16,7 @@ from .running import Judgement, Planted, Report, by_split
 GOOD_YIELD, EXTRACTIVE_YIELD, PARSED = 0.95, 0.80, 1.0
 # Of each gate so many kinds of defects.
 FEWEST_KINDS = 3
-RECALLS = ("decision_recall", "open_work_recall", "constraints_word_for_word")
+RECALLS = ("decision_recall", "open_work_recall", "constraint_recall")
 DIGITS = 4
 
 

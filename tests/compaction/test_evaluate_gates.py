@@ -19,7 +19,7 @@ from compaction.domain.gates import evaluate as evaluate_gates
 from compaction.domain.gates import judged_by
 from compaction.domain.verdicts import Failure, Gate, Judged, Outcome, Verdict
 from compaction.evaluating.cases import TRAITS, Case, read_case, read_cases
-from compaction.evaluating.counting import lacking, wilson
+from compaction.evaluating.counting import lacking, to_retain, wilson
 from compaction.evaluating.mutants import KINDS
 from compaction.evaluating.mutants.kinds import Good
 from compaction.evaluating.offering import Judge
@@ -94,6 +94,17 @@ def test_a_gate_that_always_fails_accepts_no_good_artifact_and_tries_no_defect(g
 def test_one_gate_asked_alone_says_what_it_says_among_all(few: list[Case]) -> None:
     judged = Good(few[0], count).judged
     assert tuple(judged_by(gate, judged) for gate in Gate) == evaluate_gates(judged)
+
+
+def test_the_recalls_of_the_report_are_those_that_the_gate_measures(few: list[Case]) -> None:
+    good = as_json(evaluate(few, count=count, kinds=()))["splits"]["dev"]["good"]
+    retained = Counter(entry.section for case in few for entry in to_retain(case))
+    assert {name: recall["of"] for name, recall in good["recalls"].items()} == {
+        "decision_recall": retained[Section.DECISION],
+        "open_work_recall": retained[Section.OPEN_WORK],
+        "constraint_recall": retained[Section.CONSTRAINT],
+    }
+    assert min(retained.values()) > 0
 
 
 def test_a_refusal_is_told_with_case_gate_rule_and_text(few: list[Case]) -> None:
