@@ -146,6 +146,11 @@ class Item(Strict):
         return self
 
 
+def is_mere_quotation(item: Item) -> bool:
+    """Whether it only shows what was said then: its section and status are what that sounds like, and no claim."""
+    return item.verbatim and item.ledger_ref is None
+
+
 class Evidence(Strict):
     """A path, command, number or error of the source, copied and linked by code."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from .artifact import Artifact, Item, Kind, Link, Section, Status
+from .artifact import Artifact, Item, Kind, Link, Section, Status, is_mere_quotation
 
 TITLES = {
     Section.CONSTRAINT: "Rules",
@@ -29,6 +29,17 @@ MARKS = {
 }
 
 
+# What a mere quotation may be; nobody has said that it is.
+SOUNDS = {
+    Section.DECISION: "decision?",
+    Section.OPEN_WORK: "open?",
+    Section.NEXT_STEP: "open?",
+    Section.CONSTRAINT: "rule?",
+    Section.REJECTED: "rejected?",
+    Section.RISK: "risk?",
+}
+
+
 def standing_text(artifact: Artifact) -> str:
     """What would stand in for the scope."""
     return artifact.headline if artifact.kind == Kind.CONCLUSION else body_text(artifact)
@@ -42,11 +53,29 @@ def lines_of(artifact: Artifact) -> Iterator[str]:
     yield artifact.headline
     if asked := opening_text(artifact.opening):
         yield f"Asked: “{asked}”"
+    told = [item for item in artifact.items if not is_mere_quotation(item)]
     for section, title in TITLES.items():
-        items = [item for item in artifact.items if item.section == section]
+        items = [item for item in told if item.section == section]
         if items:
             yield f"{title}:"
             yield from (f"- {line_of(item)}" for item in items)
+    if quoted := quotations(artifact.items):
+        yield "Said:"
+        yield from (f"- {turn}: “{text}”{sounds_like(items)}" for (turn, text), items in quoted.items())
+
+
+def quotations(items: Iterable[Item]) -> dict[tuple[int, str], list[Item]]:
+    """What only shows what was said, by its turn: once, whatever it sounds like."""
+    found: dict[tuple[int, str], list[Item]] = {}
+    for item in items:
+        if is_mere_quotation(item):
+            found.setdefault((item.as_of_turn, " ".join(item.text.split())), []).append(item)
+    return dict(sorted(found.items(), key=lambda one: one[0][0]))
+
+
+def sounds_like(items: Iterable[Item]) -> str:
+    marks = ", ".join(dict.fromkeys(SOUNDS[item.section] for item in items if item.section in SOUNDS))
+    return f" ({marks})" if marks else ""
 
 
 def opening_text(opening: tuple[Link, ...]) -> str:

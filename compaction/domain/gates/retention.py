@@ -21,7 +21,12 @@ RETAINED = {
 }
 # Where an entry may stand in an artifact, and with which status.
 PLACES = {
-    Section.DECISION: {Section.DECISION: frozenset({Status.ACCEPTED}), Section.CHANGED: frozenset({Status.DONE})},
+    Section.DECISION: {
+        Section.DECISION: frozenset({Status.ACCEPTED}),
+        Section.CHANGED: frozenset({Status.DONE}),
+        # What was decided for good is a rule, too.
+        Section.CONSTRAINT: frozenset({Status.IN_FORCE}),
+    },
     Section.OPEN_WORK: {Section.OPEN_WORK: STILL_OPEN, Section.NEXT_STEP: frozenset({Status.OPEN})},
 }
 RECALLS = {Section.DECISION: "decision_recall", Section.OPEN_WORK: "open_work_recall"}

@@ -53,8 +53,9 @@ CELERY_ITEM = item(
 )
 
 
-def test_a_superseded_decision_is_told_as_current_by_its_label_also_where_it_is_a_quotation() -> None:
-    assert found(judged(draft_with({**CELERY_ITEM, "text": QUOTED}))) == ["not_current"]
+def test_a_mere_quotation_says_what_was_said_then_and_one_that_names_its_entry_how_that_stands() -> None:
+    assert found(judged(draft_with({**CELERY_ITEM, "text": QUOTED}))) == []
+    assert found(judged(draft_with({**CELERY_ITEM, "text": QUOTED, "ledger": "d1"}))) == ["not_current"]
 
 
 @pytest.mark.parametrize("status", ["superseded", "rejected", "proposed"])

@@ -22,7 +22,7 @@ EXCLUDE = (
 
 def other_status(case: Case) -> Iterator[Found]:
     """The same is told twice, with statuses that exclude each other."""
-    for one, other in combinations(case.of_items, 2):
+    for one, other in combinations([claim for claim in case.told if claim.item], 2):
         alike = likeness(content(one.text), content(other.text)) >= ALIKE and values(one) == values(other)
         if alike and exclude(one, other):
             yield found("both_statuses", one, other)

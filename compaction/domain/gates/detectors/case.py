@@ -9,7 +9,7 @@ from functools import cached_property
 from efforts.domain.extractive import QUESTION
 from efforts.domain.source_text import Source
 
-from ...artifact import Artifact, Item, Link, Section, Status
+from ...artifact import Artifact, Item, Link, Section, Status, is_mere_quotation
 from ...ledger import Entry
 from ...verdicts import Finding, Judged
 from ...wording import SourceSentence, content, linked_sentences, recall
@@ -83,6 +83,11 @@ class Case:
     @property
     def of_items(self) -> tuple[Claim, ...]:
         return tuple(claim for claim in self.claims if claim.item)
+
+    @property
+    def told(self) -> tuple[Claim, ...]:
+        """Claims that say how something stands. A mere quotation, shown with its turn, says that it was said then."""
+        return tuple(claim for claim in self.claims if not (claim.item and is_mere_quotation(claim.item)))
 
     @property
     def phrased(self) -> tuple[Claim, ...]:

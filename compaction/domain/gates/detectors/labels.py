@@ -57,7 +57,7 @@ def not_current(case: Case) -> Iterator[Found]:
     """What was superseded, rejected or revoked stands as if it held."""
     gone = [entry for entry in case.ledger if entry.status in GONE and entry.section in RULED]
     proposed = [entry for entry in case.ledger if entry.status == Status.PROPOSED]
-    for claim in case.claims:
+    for claim in case.told:
         if claim.asserts and not tells_history(claim):
             settled = claim.item is not None and claim.item.status in STANDING
             yield from asserted_entries(claim, [*gone, *proposed] if settled else gone, case)
@@ -101,7 +101,7 @@ def not_dropped(case: Case) -> Iterator[Found]:
     """What stands is told as superseded or rejected."""
     standing = [entry for entry in case.ledger if entry.status in STANDING]
     others = [entry for entry in case.ledger if entry.status not in STANDING]
-    for claim in case.of_items:
+    for claim in case.told:
         if claim.item and claim.item.status in GONE and claim.item.section in PUT_DOWN:
             best = max((dropped_score(claim, entry, case.source) for entry in others), default=0.0)
             for entry in standing:
@@ -129,7 +129,7 @@ def denied_words(text: str) -> frozenset[str]:
 def other_state(case: Case) -> Iterator[Found]:
     """Open work told as done, or done work as open."""
     work = [entry for entry in case.ledger if entry.section == Section.OPEN_WORK]
-    for claim in case.claims:
+    for claim in case.told:
         scores = {entry.id: work_score(claim, entry, case.source) for entry in work}
         best = max(scores.values(), default=0.0)
         alike = [entry for entry in work if best >= SAID and scores[entry.id] == best]
