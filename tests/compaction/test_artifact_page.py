@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from compaction import drafting
 from compaction.domain.artifact import Draft
+from compaction.domain.extractive import extract
 from compaction.models import Artifact
 from efforts import actions, summaries
 from tests.efforts.logs import WEBHOOK
@@ -47,10 +48,8 @@ def test_it_shows_what_is_kept_where_it_comes_from_and_what_the_gates_say(talk: 
 
 
 def test_what_failed_says_which_gate_and_why(talk: Talk, as_alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = drafting.extract
-
     def of_the_moon(*args: object, **more: object) -> Draft:
-        found = whole(*args, **more)  # type: ignore[arg-type]
+        found = extract(*args, **more)  # type: ignore[arg-type]
         return Draft(headline="Nothing was said about the moon.", headline_items=(), items=found.items)
 
     monkeypatch.setattr(drafting, "extract", of_the_moon)

@@ -22,7 +22,7 @@ from efforts.snapshots.sources import read_effort_log
 from efforts.threads import read, write
 from tests.efforts.logs import WEBHOOK, concluded
 from tests.efforts.talk import Talk
-from tests.fakes.provider import Call, FakeProvider, NoAnswer, Reply, Status, Step
+from tests.fakes.provider import Answer, Call, FakeProvider, NoAnswer, Reply, Status, Step
 
 from .conftest import Stage, a_good_draft, is_draft
 
@@ -33,7 +33,7 @@ def by_hand(session: Session) -> actions.Place:
     return actions.here(session, actor=session.owner)
 
 
-def to_drafts(*answers: Step | Callable[[dict[str, Any]], str]) -> Step:
+def to_drafts(*answers: Step | Callable[[dict[str, Any]], Answer | str]) -> Step:
     """Conversation gets its usual reply, requests for a draft one answer after the other, the last again and again."""
     waiting = list(answers)
 
@@ -179,7 +179,7 @@ def keep_as_decision(session: Session, words: str, state: EntryState = EntryStat
 # A model that does not
 
 
-BAD = {
+BAD: dict[str, Answer] = {
     "unparseable": Reply("Here is what I found: all is well."),
     "empty": Reply("  "),
     "truncated": Reply('{"headline": "The webhook', finish_reason="length"),
@@ -228,8 +228,7 @@ def nothing_extractive_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its drafts say nothing: no gate lets that through."""
     from compaction import drafting
     from compaction.domain.artifact import Draft
-
-    extract = drafting.extract
+    from compaction.domain.extractive import extract
 
     def empty(*args: Any, **more: Any) -> Draft:
         found = extract(*args, **more)
