@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise, takewhile
 
+from efforts.domain.cues import TO_THE_WRITER, sounds_decided
 from efforts.domain.rules import sounds_like_a_rule
 
 from .artifact import Section, Status
@@ -16,6 +17,7 @@ from .settling import (
     ANSWERED,
     ASSENTED,
     NEAR,
+    OFFERED,
     POOR,
     RULE,
     SAID,
@@ -26,6 +28,7 @@ from .settling import (
     assents,
     chooses,
     denies,
+    lifts,
     proposes,
     requests,
 )
@@ -48,11 +51,15 @@ STRONG_YES = words("yes|yep|do that|do it|go ahead|agreed|exactly|so machen wir|
 # Two proposals in one sentence.
 TWO = re.compile(r",? (?:and|und|et|y) (?=(?:that )?(?:\w+ ){2})")
 # Weight of what sounds like a rule in a list of rules.
-IN_LIST = 1.5
+IN_LIST, RULE_IN_TALK = 1.5, 3.0
 # Weight from which a decision is worth the sentence that it points back to.
 SURE = 4.0
 # Words of an answer that only names what is taken, and its weight.
 NAMES, NAMED = 5, 2.0
+# How much less a proposal weighs where the answer says itself what is decided.
+SECOND = 1.5
+# Weight of an answer with a figure.
+VALUED = 2.0
 SUBORDINATE = words(
     "otherwise|because|since|which|who|where|but|if|when|as|while|although|weil|sonst|denn|car|sinon|porque"
 )
@@ -87,7 +94,9 @@ def announced(scope: Scope, message: Sequence[Unit]) -> Iterator[Claim]:
     """What a model sets itself to do counts for little where a person is there to decide."""
     for unit in message:
         heard = scope.heard[unit.order]
-        if ANNOUNCED.search(unit.plain) and (heard.decision > 0 or scope.run):
+        if sounds_decided(unit.said, role="assistant"):
+            yield decided(unit, weight=heard.decision)
+        elif ANNOUNCED.search(unit.plain) and (heard.decision > 0 or scope.run):
             weight = max(heard.decision, 0) + 2 if scope.run else heard.decision - 2
             yield with_sentence_before(scope, decided(unit, weight=weight))
 
@@ -102,13 +111,14 @@ def with_sentence_before(scope: Scope, claim: Claim) -> Claim:
 
 def answered(scope: Scope, message: Sequence[Unit], offered: Sequence[Unit]) -> Iterator[Claim]:
     asked = any(proposes(unit) for unit in offered)
-    for unit in message:
+    for unit in (unit for unit in message if not unit.machine):
         named = unit.first and len(unit.plain.split()) <= NAMES and bool(offered)
-        bonus = SAID * bool(offered) + ANSWERED * (asked and unit.first) + NAMED * named
+        valued = bool(figures_of(unit)) and bool(offered)
+        bonus = SAID * bool(offered) + ANSWERED * (asked and unit.first) + NAMED * named + VALUED * valued
         meant = matches(scope, unit, offered)
         if assents(unit):
             yield from granted(scope, unit, message, offered, meant)
-        if assents(unit) and offered and not meant and unit.first:
+        if assents(unit) and offered and is_poor(unit) and (meant or unit.first):
             continue
         if denies(unit) and meant and not chooses(unit) and not sounds_like_a_rule(unit.said):
             yield turned_down(unit, meant[0])
@@ -142,9 +152,11 @@ def granted(
     else:
         targets = list(offered[-1:]) if STRONG_YES.search(unit.plain) else []
     for target in [target for target in targets if not is_countered(target, message)][:4]:
-        bonus = ASSENTED + max(scope.heard[target.order].decision, 0) * 0.3
+        bonus = (
+            ASSENTED + max(scope.heard[target.order].decision, 0) * 0.3 - (SECOND if meant and not is_poor(unit) else 0)
+        )
         claim = replace(decided(unit, weight=bonus), behind=(unit,))
-        if target.asks or " or " in target.plain:
+        if (target.asks or " or " in target.plain) and is_poor(unit):
             yield replace(claim, shown=(target, unit))
         else:
             yield from (replace(claim, shown=(part,), behind=(unit, target)) for part in proposals_in(target))
@@ -195,7 +207,7 @@ def is_poor(unit: Unit) -> bool:
 def talk_decisions(scope: Scope) -> Iterator[Claim]:
     for index, unit in enumerate(scope.units):
         heard = scope.heard[unit.order]
-        if heard is NOTHING or (is_poor(unit) and assents(unit)):
+        if unit.machine or heard is NOTHING or (is_poor(unit) and assents(unit)):
             continue
         after = [
             other for other in until_asked(scope.units[index + 1 : index + 1 + NEAR]) if other.speaker != unit.speaker
@@ -232,12 +244,20 @@ def talk_bonus(scope: Scope, unit: Unit, yes: Unit | None, question: Unit | None
 
 
 def records(scope: Scope) -> Iterator[Claim]:
-    for unit in scope.units:
-        heard = scope.heard[unit.order]
-        if unit.machine and heard.decision:
-            yield decided(unit, weight=heard.decision)
-        if unit.machine and heard.open_work:
-            yield owed(unit, weight=heard.open_work)
+    """Of a paragraph that tells of a decision each sentence does."""
+    returned = [unit for unit in scope.units if unit.machine]
+    for _, block in groupby(returned, key=lambda unit: (unit.message, unit.block)):
+        units = list(block)
+        decision = max(scope.heard[unit.order].decision for unit in units)
+        for unit in units:
+            if decision and not is_told_off(unit):
+                yield decided(unit, weight=decision)
+            if scope.heard[unit.order].open_work:
+                yield owed(unit, weight=scope.heard[unit.order].open_work)
+
+
+def is_told_off(unit: Unit) -> bool:
+    return bool(TO_THE_WRITER.search(unit.plain))
 
 
 # Open work
@@ -267,14 +287,18 @@ def open_bonus(scope: Scope, unit: Unit, before: Sequence[Unit]) -> float:
     if scope.talk:
         return 0.1 * min(len(unit.stems), 8)
     if unit.message in scope.instructing:
-        return -1.5
+        return -1.5 if scope.heard[unit.order].constraint >= RULE else 1.0
     late = unit.turn >= scope.last_turn - 1
     if unit.role == "assistant":
-        return (3.0 if scope.run and unit.message == scope.last_message else 0.5) if late else -2.0
+        if late:
+            return 3.0 if scope.run and unit.message == scope.last_message else 0.5
+        if unit.message in scope.granted and unit.turn + 1 not in scope.acted and OFFERED.search(unit.plain):
+            return 2.5
+        return -2.0 if unit.turn in scope.acted and not WAITING.search(unit.plain) else -0.5
     asked = bool(IMPERATIVE.match(unit.plain)) or unit.plain.startswith("you ")
     if asked and unit.turn in scope.acted:
         return -2.5
-    return 1.0 * late - (1.5 if asked and not late else 0.0) + 1.0 * (asked and late)
+    return 1.0 * late - (0.5 if asked and not late else 0.0) + 1.0 * (asked and late)
 
 
 def context_of(scope: Scope, unit: Unit, message: Sequence[Unit], before: Sequence[Unit]) -> tuple[Unit, ...]:
@@ -329,7 +353,8 @@ def rules(scope: Scope) -> Iterator[Claim]:
     for before, message in pairwise(((), *scope.messages)):
         if message[0].role == "user" and not message[0].machine:
             listed = message[0].message in scope.instructing
-            for run in runs_of(scope, [unit for unit in message if not answers_no(scope, unit, before)], listed):
+            own = [unit for unit in message if not unit.machine and not answers_no(scope, unit, before)]
+            for run in runs_of(scope, own, listed):
                 weight = max(scope.heard[unit.order].constraint for unit in run) + 2 * listed
                 yield ruled(run, scope.source.by_place[run[0].message, run[0].part].text, weight=weight)
 
@@ -350,8 +375,10 @@ def runs_of(scope: Scope, message: Sequence[Unit], listed: bool) -> Iterator[lis
 
 
 def is_rule(scope: Scope, unit: Unit, listed: bool) -> bool:
+    if lifts(unit):
+        return False
     told = listed and bool(IMPERATIVE.match(unit.plain)) and not unit.asks
-    return told or scope.heard[unit.order].constraint >= (IN_LIST if listed else RULE)
+    return told or scope.heard[unit.order].constraint >= (IN_LIST if listed else RULE_IN_TALK if scope.talk else RULE)
 
 
 def ruled(run: Sequence[Unit], text: str, *, weight: float) -> Claim:

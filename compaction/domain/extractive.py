@@ -23,13 +23,13 @@ from .wording import content, content_words, recall, weight
 Count = Callable[[str], int]
 
 # Of the source's tokens: what the body takes at most of a small scope and of a large one, and what facts may fill up.
-SMALL_SHARE, LARGE_SHARE, FACTS_SHARE = 0.85, 0.35, 0.3
-SMALL, LARGE = 1_200, 6_000
+SMALL_SHARE, LARGE_SHARE, FACTS_SHARE = 0.82, 0.35, 0.3
+SMALL, LARGE = 1_600, 6_000
 # What weighs less is not worth its place, whatever room there is.
 LEAST = {
-    Section.DECISION: 1.5,
+    Section.DECISION: 1.2,
     Section.OPEN_WORK: 1.5,
-    Section.CONSTRAINT: 2.5,
+    Section.CONSTRAINT: 2.0,
     Section.REJECTED: 1.0,
     Section.FACT: 1.5,
 }
@@ -47,7 +47,7 @@ RIVALS = {Section.DECISION: Section.OPEN_WORK, Section.OPEN_WORK: Section.DECISI
 CONFIRMED = 1_000.0
 RIVAL = 0.25
 # Rules are few, and none may be missing.
-FIRST = {Section.CONSTRAINT: 3.0}
+FIRST, SURELY = 3.0, 3.0
 # Characters that cost as much as one of weight.
 DEAR = 150
 
@@ -177,10 +177,14 @@ def with_neighbour(scope: Scope, unit: Unit) -> Unit | None:
 def order_of(claim: Claim) -> tuple[bool, float, int, int]:
     return (
         claim.section == Section.FACT,
-        -claim.weight - FIRST.get(claim.section, 0) + len(text_of(claim)) / DEAR,
+        -claim.weight - FIRST * is_a_rule(claim) + len(text_of(claim)) / DEAR,
         claim.unit.order,
         claim.unit.start,
     )
+
+
+def is_a_rule(claim: Claim) -> bool:
+    return claim.section == Section.CONSTRAINT and claim.weight >= SURELY
 
 
 def is_worthy(claim: Claim) -> bool:
@@ -211,7 +215,10 @@ def once_each(claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
 
 
 def same(claim: Claim, other: Claim) -> bool:
-    return claim.section == other.section and text_of(claim) == text_of(other)
+    """Whether one would only repeat the other, or say of the same words that something else became of them."""
+    if claim.section != other.section:
+        return False
+    return text_of(claim) == text_of(other) or (claim.status != other.status and claim.unit == other.unit)
 
 
 def items_of(claims: Iterable[Claim]) -> Iterator[DraftItem]:

@@ -6,21 +6,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from .artifact import Section, Status
-from .settling import LIFTED, TROUBLE, TURNED, Claim, Scope
+from .settling import TROUBLE, TURNED, Claim, Scope, denied_stems, denies, lifts
 from .units import Unit
 
 # Of the rarity of a claim's words, so much is in a sentence about the same matter.
-SAME_MATTER, SAME_WORK, SAME_IN_TALK = 0.25, 0.34, 0.4
+SAME_MATTER, SAME_WORK, SAME_IN_TALK, SAME_RULE = 0.25, 0.34, 0.6, 0.2
+# Words of a sentence that says of one thing only that it is taken instead.
+SHORT = 14
+TURNS = frozenset({Section.DECISION, Section.REJECTED})
 # Units after which trouble with a proposal is still about it.
 SOON = 6
 
 
 def fated(scope: Scope, claims: Sequence[Claim]) -> Iterator[Claim]:
-    replaced = {id(claim) for turn in turns(scope, claims) for claim in replaced_by(scope, turn, claims)}
-    lifted = [unit for unit in scope.units if LIFTED.search(unit.plain)]
+    replaced = {claim.unit for turn in turns(scope, claims) for claim in replaced_by(scope, turn, claims)}
+    lifted = [unit for unit in scope.units if lifts(unit)]
+    rules = [rule_fate(scope, claim, lifted) for claim in claims if claim.section == Section.CONSTRAINT]
+    revoked = {(rule.unit.message, rule.unit.start) for rule in rules if rule.status == Status.REVOKED}
     for claim in claims:
+        if (claim.unit.message, claim.unit.start) in revoked and claim.section != Section.CONSTRAINT:
+            continue
         if claim.section == Section.DECISION and claim.status == Status.ACCEPTED:
-            yield decision_fate(scope, claim, id(claim) in replaced)
+            yield decision_fate(scope, claim, claim.unit in replaced)
         elif claim.section == Section.OPEN_WORK:
             yield work_fate(scope, claim)
         elif claim.section == Section.CONSTRAINT:
@@ -46,21 +53,28 @@ def about(scope: Scope, one: Unit, other: Unit) -> float:
 def turns(scope: Scope, claims: Iterable[Claim]) -> Iterator[Claim]:
     """The claims that turn something round."""
     for claim in claims:
-        if claim.section == Section.DECISION and TURNED.search(claim.unit.plain):
+        if claim.section in TURNS and TURNED.search(claim.unit.plain):
             yield claim
 
 
 def replaced_by(scope: Scope, turn: Claim, claims: Sequence[Claim]) -> Iterator[Claim]:
     """Earlier decisions about what the turn names, or about what was once listed together with it."""
     earlier = [claim for claim in claims if is_before(claim, turn)]
-    least = SAME_IN_TALK if scope.talk else SAME_MATTER
-    direct = [claim for claim in earlier if likeness(scope, claim, turn.unit) >= least]
-    if direct or scope.talk:
+    denied = denied_stems(turn.unit)
+    if said_no := [claim for claim in earlier if denied & claim.unit.stems and not denies(claim.unit)]:
+        yield from said_no
+    elif scope.talk:
+        yield from (claim for claim in earlier if about(scope, claim.unit, turn.unit) >= SAME_IN_TALK)
+    elif direct := [claim for claim in earlier if about(scope, claim.unit, turn.unit) >= SAME_MATTER]:
         yield from newest(direct)
-        return
+    elif len(turn.unit.plain.split()) <= SHORT:
+        yield from newest([claim for claim in earlier if any(names(unit, claim, turn) for unit in lists(scope, turn))])
+
+
+def lists(scope: Scope, turn: Claim) -> list[Unit]:
+    """What was listed earlier with something that the turn names."""
     orders = {order for stem in turn.unit.stems for order in scope.holders.get(stem, ()) if order < turn.unit.order}
-    lists = [scope.units[order] for order in sorted(orders) if "," in scope.units[order].text]
-    yield from newest([claim for claim in earlier if any(names(unit, claim, turn) for unit in lists)])
+    return [scope.units[order] for order in sorted(orders) if "," in scope.units[order].text]
 
 
 def newest(claims: Sequence[Claim]) -> Iterator[Claim]:
@@ -126,7 +140,18 @@ def is_apart(claim: Claim, unit: Unit) -> bool:
 
 
 def rule_fate(scope: Scope, claim: Claim, lifted: Sequence[Unit]) -> Claim:
-    later = (unit for unit in lifted if unit.order > claim.unit.order)
-    if found := next((unit for unit in later if scope.shared(claim.stems, unit.stems) > 0), None):
+    """What a rule is about may stand beside the sentence that lifts it."""
+    later = (unit for unit in lifted if unit.message > claim.unit.message)
+    if found := next((unit for unit in later if is_about(scope, claim, unit)), None):
         return replace(claim, status=Status.REVOKED, behind=(found, *claim.behind))
     return claim
+
+
+def is_about(scope: Scope, claim: Claim, unit: Unit) -> bool:
+    beside = scope.shared(claim.stems, around(scope, unit))
+    return bool(claim.stems & unit.stems) or beside > SAME_RULE * scope.shared(claim.stems, claim.stems)
+
+
+def around(scope: Scope, unit: Unit) -> frozenset[str]:
+    near = scope.units[max(unit.order - 2, 0) : unit.order + 1]
+    return frozenset(stem for other in near if other.message == unit.message for stem in other.stems)

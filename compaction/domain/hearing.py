@@ -38,7 +38,11 @@ SETTLED = weighed(
     3.0 (?:we|i|they)(?:'ve| have|'d)?(?: \w+)? (?:decided|agreed|settled|chose|chosen|opted|voted|concluded)
     3.0 (?:the )?(?:decision|conclusion|agreement|verdict|plan) (?:is|was|stands|will be)|it's decided
     3.0 let's|let us|we'll|we will|we shall|we're (?:gonna|going to|going with|using|keeping|staying)
+    2.5 (?:agreed|right|ok|okay|good|fine|so|then),? (?:so |then )?(?:we|i|you) \w+
     2.5 (?:go|going|went) (?:ahead|for|with)|(?:stick|sticking|stay|staying) (?:with|to|at|on)
+    2.5 we (?:won't|don't need|aren't (?:going|doing)|leave out|skip|drop)|(?:get|getting) rid of
+    |(?:write|writing) off
+    |eliminate|not (?:going to )?include|rule out
     2.5 instead|after all|rather than|no longer|then|settle (?:on|for)|go back to
     2.0 that's what we|that's (?:what|how) (?:i|we)'?(?:ll| will)?|(?:it|that) (?:stays?|remains?|is to)
     2.0 (?:i'd|i would|i'll|i will) (?:say|go|take|have|pick|choose|use|keep|prefer|put|make|do)|i'm (?:not )?\w+ing
@@ -57,9 +61,13 @@ SETTLED = weighed(
 # How they leave something to be done.
 LEFT = weighed(
     r"""
+    3.0 not (?:yet )?(?:begun|started|done|there|written|finished|built|ready|made|clear)
+    |haven't [^.]{2,60} yet|to be done
+    |(?:is|are) (?:checking|looking into|on it|working on)|that leaves|stays? open|so far not|still unclear
     3.0 still (?:have|has|need|needs|to|open|missing|must|not)|not yet|to-?dos?|remain(?:s|ing)?|left to do
     3.0 i'll|i will|i'm (?:gonna|going to)|i am going to|(?:he|she|they)'ll|(?:he|she|they) will|i'd better
-    2.5 (?:i|we|you|he|she|they|someone|somebody|one|who) (?:still |also |all |each )*(?:have to|has to|need to|needs to
+    2.5 (?:i|we|you|he|she|they|someone|somebody|one|who) (?:still |also |all |each )*(?:have to|has to
+    |need to|needs to
     |must|gotta|should|ought to)
     2.5 you'll (?:have|need)|you(?:'re| are) (?:gonna|going to)|(?:gonna|going to) (?:be )?\w+|we can't|i can't|cannot
     2.5 (?:can|could|would|will) (?:you|somebody|someone|i)|please|don't forget|remember to|make sure|remind
@@ -74,6 +82,8 @@ LEFT = weighed(
     |take care of|takes care
     2.0 (?:i|we) (?:can|could) (?:register|do|try|ask|send|take|check|write|call|look|make|prepare|help|bring)|let me
     |try to|trying to
+    2.5 you (?:write|do|take|make|send|prepare|check|rework|build|draft|add|handle|bring|call|ask|get|go)
+    2.5 myself|on my (?:side|list|desk)|my job|needs? an? \w+
     1.5 (?:we|i) should|want to|wanna|plan to|planning|open (?:question|point)|missing|who could|would have to
     2.5 muss|müssen|musst|soll|sollte|noch|fehlt|fehlen|morgen|wochenende|später|bis|erst|kümmere|schicke|rufe|frage
     |mache|warten?
@@ -86,6 +96,7 @@ LEFT = weighed(
 RULED = weighed(
     r"""
     3.0 never|must not|mustn't|must never|may not|shall not|under no circumstances|not allowed|forbidden|prohibited
+    3.0 (?:ground )?rules?(?: [^:.]{0,50})? ?:|one (?:rule|condition) ?:
     3.0 do not|don't|always|no (?:more|less|later|earlier|\w+ing)|at (?:most|least)|at no time
     2.5 not (?:go )?(?:over|above|more|below|under|before|after|exceed)|nothing \w+|nobody|no one|only|exactly
     2.5 without (?:asking|my|our|permission|approval)|leave \S+(?: \S+)? alone|hands off|off limits
@@ -96,9 +107,21 @@ RULED = weighed(
     2.0 no|all|every|any|each|strict(?:ly)?|ground rule
     3.0 (?:should|must|have to|has to|need to) (?:target|cost|stay (?:under|below|within)|be (?:under|below|within
     |ready))
-    3.0 nie|niemals|nicht|kein\w*|immer|höchstens|mindestens|darf|dürfen|nur|jamais|toujours|pas plus|maximum|uniquement
-    |ne
-    3.0 nunca|siempre|no más|sólo|solo|máximo|mínimo|しないで|必ず|絶対|禁止|だけ|以内|以下|てはいけ
+    2.5 (?:has|have|needs?|ought) to (?:stay|be|remain)|at the latest|budget (?:is|of)|is fixed|are fixed
+    |(?:is|are) a must
+    2.5 keep (?:\w+ ){1,4}(?:out|off|away|secret|private|free)
+    |not (?:be )?(?:touched|changed|edited|shared|mentioned|told)
+    2.5 not before|no one (?:but|except)|nothing (?:but|before|without)
+    |no \w+ (?:before|after|without|until|on)|first ask
+    2.5 (?:answer|reply|write|talk) (?:to me )?(?:only )?in \w+|stays? (?:as|where) (?:it|they) (?:is|are)|off-limits
+    3.0 nie|niemals|auf keinen fall|darf(?:st)? (?:nicht|kein\w*)|bitte (?:nicht|kein\w*)|höchstens|maximal
+    |mindestens|nur
+    |immer|spätestens|kein\w* (?:\w+ )?(?:vor|nach|ohne|mehr)|nichts (?:vor|ohne)|nicht (?:vor|ohne|mehr als|über)
+    1.5 nicht|kein\w*|muss|müssen|ne|pas
+    3.0 jamais|toujours|interdit|uniquement|au maximum|pas (?:plus|de|avant|sans)|rien (?:avant|sans)|au plus tard
+    3.0 nunca|siempre|no más|sólo|solo|máximo|mínimo|nada (?:antes|sin)|しないで|必ず|絶対|禁止|だけ|以内|以下
+    |てはいけ
+    |ないこと
     """
 )
 STATED = words(
@@ -110,7 +133,8 @@ STATED = words(
 # What only keeps talk going.
 IDLE = re.compile(
     rf"^{LEAD}(?:thanks?|thank you|hello|hi|hey|bye|good (?:morning|night)|you're welcome|sorry|i see|i know"
-    r"|i don't know|i dunno|really|wow|ha|haha|lovely|great|perfect|sleep well|have fun|that's (?:it|all|that)|see you"
+    r"|i don't know|i dunno|really|wow|ha|haha|lovely|great|perfect|sleep well|have fun"
+    r"|that's (?:it|all|that)|see you"
     r"|i'm back|i have to run|talk (?:to you )?(?:soon|later)|danke|merci|gracias|bonjour|hallo)\b[^;]{0,30}$"
 )
 # Opinions, stories and what might be.
@@ -119,6 +143,7 @@ LOOSE = weighed(
     1.5 maybe|perhaps|might|could|would|probably|i guess|i suppose|not sure|wonder|if|vielleicht|könnte|peut-être
     1.5 was|were|had|did|said|told|thought|felt|knew|went|used to|yesterday|last (?:week|year|month|night|time)
     1.5 i (?:like|love|think|mean|feel|hope|believe)|it seems|looks like|usually|often|sometimes|generally
+    1.5 (?:they|he|she|there|hm|hardly) \w+|the \w+(?: \w+)? (?:asked|told|said|contain)
     1.0 because|since|so that|which means|for example|that means|interesting|nice|cool|funny
     """
 )
@@ -175,10 +200,15 @@ def hear(unit: Unit) -> Heard:
     )
 
 
-RECORD_OF_DECISION = words("decision|decided|agreed|accepted|resolved|entscheidung|beschluss|décision|decisión", "決定")
+RECORD_OF_DECISION = words(
+    "decision|decided|agreed|accepted|resolved|board|committee|resolution|approved|ruling|minutes"
+    "|entscheidung|beschluss|décision|decisión",
+    "決定",
+)
 RECORD_OF_WORK = words(
     "to-?do|open|action items?|next steps?|remaining|follow-?ups?|pending|not done|offen|pendiente", "未完"
 )
+LEFT_IN_RECORD = re.compile(r"^\[ \] |(?:^|\W)todo\b|\bnot (?:yet )?done\b|\bstill (?:open|to do|missing)\b")
 FAILED = words("error|failed|failure|exception|traceback|fatal|denied|not found|wrong")
 
 
@@ -186,7 +216,7 @@ def of_record(unit: Unit) -> Heard:
     """What a tool returned says of decisions and open work, in its words or by the heading over them."""
     label, _, rest = unit.plain.partition(":")
     about = f"{unit.title} {label if rest.strip() else ''}"
-    todo = bool(re.match(r"^\[ \] ", unit.plain)) or bool(re.search(r"(?:^|\W)todo\b", unit.plain))
+    todo = bool(LEFT_IN_RECORD.search(unit.plain))
     return Heard(
         decision=5.0 * bool(RECORD_OF_DECISION.search(about) or sounds_decided(unit.plain, role="assistant")),
         open_work=5.0 * bool(RECORD_OF_WORK.search(about) or todo),

@@ -7,13 +7,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from efforts.domain.source_text import Part, Source
 
 from .artifact import Section, Status
 from .hearing import IMPERATIVE, Heard, hear
 from .phrases import words
-from .units import Unit, units_of
+from .units import Unit, stems_of, units_of
 
 HELLO = r"^(?:(?:oh|ah|well|so|and|no,?|mm-?hmm|hmm|ha|wow|then)[,. ]+)*"
 ASSENT = re.compile(
@@ -27,7 +28,8 @@ ASSENT = re.compile(
 )
 GRANTED = words(
     "(?:is|are|looks?|sounds?|seems?) (?:very |also |just |all )?(?:fine|good|right|ok|okay|great|perfect|better)",
-    "do that|do it (?:that|this) way|go ahead|let's do (?:that|it)|i (?:do )?like that|good idea|that works"
+    "(?:agreed|approved|deal)(?=\\W*$)|do that|do it (?:that|this) way|go ahead|let's do (?:that|it)"
+    "|i (?:do )?like that|good idea|that works"
     "|works for me",
     "so machen wir|passt|in ordnung|ça passe|ça me va|c'est bon|me parece bien",
 )
@@ -40,6 +42,7 @@ DENIED = re.compile(
 )
 CHOSEN = words(
     "(?:we|i)(?:'ll| will)? (?:take|use|go|keep|stay|stick|do|have|pick|want|prefer)|instead|make it|go with|use|take",
+    "after all, (?:we|i) \\w+|(?:so|then) (?:we|i) \\w+",
     "wir nehmen|nehmen wir|lieber|sondern|on prend|sera|plutôt|mejor|sino|にします|ではなく",
 )
 REQUESTED = words(
@@ -49,7 +52,7 @@ PROPOSED = words(
     "i'd|i would|i suggest|i propose|i recommend|my (?:suggestion|proposal|advice|idea)"
     "|(?:we|i|you) (?:could|can|might)",
     "should (?:we|i|be|it|the)|shall (?:we|i)|do you (?:want|wanna)|would you (?:like|want)|how about|what about",
-    "why don't (?:we|you)|maybe|perhaps|the (?:remedy|best|simplest|cleanest|easiest|usual)|it would"
+    "better|why don't (?:we|you)|maybe|perhaps|the (?:remedy|best|simplest|cleanest|easiest|usual)|it would"
     "|would (?:be|keep|give|make|do)",
     "there should|let's|are we (?:all )?(?:happy|going|ok)|(?:is|are) (?:it|that|we) worth|could|or should",
     "mein vorschlag|ich würde|ich schlage|vielleicht|wie wäre|soll ich|sollen wir",
@@ -75,6 +78,7 @@ ENDED = words(
 GIVEN_UP = words(
     "not going to any ?more|forget (?:the|about|it)|never ?mind|no longer needed|not needed|dropped|give up on"
 )
+OFFERED = words("i (?:can|could|will)|i'll|i'd|shall i|soll ich|ich kann|je peux|puedo")
 UNFINISHED = words(
     "not|n't|never|will|would|should|must|need|needs|to be|until|once|if|when|still|yet|i'll|we'll|can|could"
     "|may|might"
@@ -93,12 +97,22 @@ WAITING = words(
     "|en cuanto|待ち|次第|まで",
 )
 LIFTED = words(
-    "lifted|no longer (?:applies|holds|needed)|rule is (?:off|gone)|you may (?:now|again)|aufgehoben|levée|levantad[ao]"
+    "lifted|cleared|no longer (?:applies|holds|needed)|you may (?:now|again)|you can (?:now )?use"
+    "|forget (?:that|the) rule",
+    "(?:rule|ban|freeze|limit|restriction) (?:\\w+ ){0,4}(?:is|has been) (?:gone|over|off|void|lifted)",
+    "aufgehoben|levée|levantad[ao]",
+)
+CONDITION = words("until|once|if|when|unless|\\w+n't|not|bis|wenn|sobald|jusqu'à|si|hasta|cuando")
+# What is said to be out.
+DENIES = re.compile(
+    r"\b(?:not|no|forget|drop|scrap|skip|instead of|rather than|without|kein\w*|nicht|pas|sin)"
+    r" (?:(?:the|a|an|that|with|de|das|die|den) )?([\w-]+(?: [\w-]+)?)"
+    r"|([\w-]+(?: [\w-]+)?) (?:is|are) (?:out|off|dead|gone)\b"
 )
 # Units that an answer may be away from what it answers.
 NEAR = 4
 # Weights: an assent to a proposal, an answer to a question, a plain statement of the person.
-ASSENTED, ANSWERED, SAID = 4.0, 1.5, 1.5
+ASSENTED, ANSWERED, SAID = 4.0, 1.5, 2.0
 POOR = 3
 # Weight of what sounds like a rule, and how many of them make a list of rules.
 RULE, MANY = 2.0, 4
@@ -204,6 +218,12 @@ class Scope:
         return by["assistant"] >= 3 * by["user"] > 0
 
     @cached_property
+    def granted(self) -> frozenset[int]:
+        """The messages of a model to which the person said yes."""
+        pairs = pairwise(self.messages)
+        return frozenset(one[0].message for one, other in pairs if other[0].role == "user" and assents(other[0]))
+
+    @cached_property
     def acted(self) -> frozenset[int]:
         """The turns in which the model called tools: what was asked for there is most often done."""
         return frozenset(part.turn for part in self.source.parts if part.part == Part.CALLS)
@@ -221,6 +241,15 @@ class Scope:
     @cached_property
     def last_turn(self) -> int:
         return self.units[-1].turn if self.units else 0
+
+
+def lifts(unit: Unit) -> bool:
+    return bool(LIFTED.search(unit.plain)) and not CONDITION.search(unit.plain)
+
+
+def denied_stems(unit: Unit) -> frozenset[str]:
+    """The words that it says no to."""
+    return frozenset(stem for found in DENIES.finditer(unit.plain) for stem in stems_of(found[1] or found[2] or ""))
 
 
 def assents(unit: Unit) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from efforts.domain.rules import QUOTED_LINE
 from efforts.domain.sentences import ABBREVIATION, FENCE, SENTENCE_END
 from efforts.domain.source_text import Part, Source, SourcePart
 from efforts.domain.terms import STOPWORDS, TOKEN, folded, token_terms
@@ -26,6 +27,7 @@ OWN_LINE = re.compile(r"^[ \t]*(?:[-*+•]|\d+[.)]|#{1,6}|\||\[[ xX]\]|>)\s|^[ \
 MARK = re.compile(r"\s*(?:(?:[-*+•]|\d+[.)]|#{1,6}|>|\|)\s+)*(?:\[[ ]\]\s+)?")
 TITLE = re.compile(
     r"^[ \t]*#{1,6}\s+(.*?)\s*$|^[ \t]*\**([\w -]{3,30})\**:\**[ \t]*$|^[ \t]*\*\*([^*]{3,30})\*\*[ \t]*$"
+    r"|^-{2,} (\w.*)$"
 )
 SPEAKER = re.compile(r"^(?:\[?[A-Z][\w.'-]*\]?(?: \(?[A-Z0-9][\w.'-]*\)?){0,3}|\([A-Z]+\d+\)): ")
 CLAUSE = re.compile(r"\s*[,;:–—](?=\s)\s*|\{[a-z]+\}\s*")
@@ -36,12 +38,13 @@ SPACED_END = re.compile(r" ([,.;:?!])")
 SPACED_APOSTROPHE = re.compile(r" '(s|m|ll|re|d|ve|t)\b")
 ASKED = re.compile(r"[?？؟][\"'”’)\]*_\s]*$|か。?$")
 
-AMOUNT = re.compile(r"\d [a-z]{1,3}\.$")
+AMOUNT = re.compile(r"\d [a-z]{1,3}\.$|[a-z] I\.$")
 # After a number such a word begins a sentence, and no name of a month.
 BEGINS = re.compile(
     r"\s+(?:I|We|You|It|He|She|They|The|This|That|There|Then|And|But|So|If|Let|Now|For|In|To|Is|Are|Do|Not|No|Yes|Please"
     r"|What|How|Can|As|At|On|A|An|My|Our|Your)\b"
 )
+RULER = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
 PROMPT = re.compile(r"(?:^|\n)[^\n]{0,80}[$#>] ?\s*$")
 POLITE = re.compile(
     r"[^,?]{8,}, (?:\w+, )?(?:would|could|will|can) you\?$|^(?:could|would|can|will) you (?:please )?\w+ "
@@ -124,7 +127,8 @@ def units_in(part: SourcePart, order: int, spoken: bool, machine: bool) -> Itera
     speaker = named[0].rstrip(": ") if named else str(part.role)
     begin = named.end() if named else 0
     first = True
-    for start, end, block, title in spans_of(part.text, begin):
+    pasted = pasted_in(part.text)
+    for start, end, block, title in spans_of(part.text, begin, by_line=machine):
         yield Unit(
             order=order,
             message=part.message,
@@ -138,14 +142,21 @@ def units_in(part: SourcePart, order: int, spoken: bool, machine: bool) -> Itera
             first=first,
             block=block,
             title=title,
-            machine=machine,
+            machine=machine or any(a <= start < b for a, b in pasted),
         )
         order, first = order + 1, False
 
 
-def spans_of(text: str, begin: int) -> Iterator[tuple[int, int, int, str]]:
+def pasted_in(text: str) -> list[tuple[int, int]]:
+    """What stands between two rules of dashes, or behind marks of quotation, was written by others."""
+    rules = [found.start() for found in RULER.finditer(text)]
+    pairs = list(zip(rules[::2], rules[1::2], strict=False))
+    return [*pairs, *(found.span() for found in QUOTED_LINE.finditer(text))]
+
+
+def spans_of(text: str, begin: int, *, by_line: bool = False) -> Iterator[tuple[int, int, int, str]]:
     title = ""
-    for block, (start, end) in enumerate(blocks_of(text, begin)):
+    for block, (start, end) in enumerate(blocks_of(text, begin, by_line=by_line)):
         heading = TITLE.match(text[start:end])
         if heading:
             title = next(filter(None, heading.groups())).strip().casefold()
@@ -153,12 +164,12 @@ def spans_of(text: str, begin: int) -> Iterator[tuple[int, int, int, str]]:
             yield from ((*span, block, title) for span in sentences_in(text, start, end))
 
 
-def blocks_of(text: str, begin: int) -> Iterator[tuple[int, int]]:
-    """Paragraphs and list items; what stands between fences is left out."""
+def blocks_of(text: str, begin: int, *, by_line: bool) -> Iterator[tuple[int, int]]:
+    """Paragraphs and list items, or each line; what stands between fences is left out."""
     fenced, heading, start, at = False, False, begin, begin
     for line in text[begin:].splitlines(keepends=True):
         fence = bool(FENCE.match(line))
-        if fence or fenced or heading or OWN_LINE.match(line):
+        if fence or fenced or heading or by_line or OWN_LINE.match(line):
             yield start, at
             start = at
         at += len(line)
