@@ -38,6 +38,10 @@ REFUSED = any_of(
     avoid(?:s|ed)?, fail(?:s|ed|ing)?, remov(?:e|es|ed), supersed(?:e|es|ed), replac(?:e|es|ed), against, lacks?,
     left out, leave alone, stops?, stopped, wrong, verworfen, abgelehnt, refusé, écarté, rechazado, descartado"""
 )
+# Denied, they are the opposite of a denial.
+TURNED_DOWN = any_of(
+    "reject(?:s|ed)?, turned down, ruled out, (?:write|writes|wrote|written) off, verworfen, abgelehnt"
+)
 # It was so, or is to be so: what is not so yet can be told either way.
 OTHER_TIME = any_of(
     """first, at first, originally, initially, earlier, formerly, previously, used to, had been, was to, end(?:s|ed)?,
@@ -148,7 +152,7 @@ def clause_of(text: str) -> Clause:
     denials = [cue.casefold() for cue in DENIED.findall(text) if cue.casefold() not in SECOND]
     return Clause(
         text=text,
-        words=(found - turned) | {OPPOSITES[word] for word in turned},
+        words=(found - turned - content(" ".join(TURNED_DOWN.findall(text)))) | {OPPOSITES[word] for word in turned},
         denied=(len(denials) + len(turned)) % 2 == 1,
         heard=(len(set(denials)) + len(turned)) % 2 == 1,
         aside=cues(REFUSED, text) | cues(OTHER_TIME, text),
@@ -172,7 +176,8 @@ def is_so(clause: Clause) -> bool:
 def denial(claim: str, texts: Iterable[str]) -> tuple[str, str] | None:
     """A clause of the claim, and what says the opposite of it."""
     given = tuple(texts)
-    return opposed(claim, given) or affirmed(claim, given) or denied_by_nobody(claim, given)
+    found = opposed(claim, given) or affirmed(claim, given)
+    return found or denied_by_nobody(claim, given) or said_without_denial(claim, given)
 
 
 def opposed(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
@@ -212,6 +217,20 @@ def denied_by_nobody(claim: str, texts: Sequence[str]) -> tuple[str, str] | None
     return None
 
 
+def said_without_denial(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
+    """Of what it denies a clause says the very word, and no clause denies or puts aside that word."""
+    others = [clause for text in texts for clause in clauses_of(text)]
+    for clause in clauses_of(claim):
+        if clause.aside or not clause.denied or is_contrast(clause, claim) or NOT_YET.search(clause.text):
+            continue
+        word = next(iter(content_in_order(DENIED.split(clause.text, maxsplit=1)[-1])), "")
+        holders = [other for other in others if word in other.words]
+        near = [other for other in holders if len(other.words & clause.words) >= FEWEST]
+        if near and not any(other.heard or other.aside for other in holders):
+            return clause.text, near[0].text
+    return None
+
+
 def is_contrast(clause: Clause, claim: str) -> bool:
     return bool(CONTRAST.match(clause.text)) and not claim.startswith(clause.text)
 
@@ -223,6 +242,8 @@ def aligned(clause: Clause, other: Clause) -> bool:
 
 
 def agree(clause: Clause, other: Clause) -> bool:
+    if clause.denied and TURNED_DOWN.search(clause.text):
+        return not other.heard or bool(other.aside)
     return clause.denied == other.heard or clause.aside != other.aside
 
 

@@ -18,6 +18,8 @@ from compaction.domain.polarity import MODALS, ORDERS, SCOPES, asserted, denial,
         ("Guests are included in the report.", "Guests are excluded from the report."),
         ("Redis は使いません、セッション用。", "Redis はセッション用に使います。"),
         ("Wir nehmen Redis für Sitzungen.", "Wir nehmen kein Redis für Sitzungen."),
+        ("The display option is not ruled out.", "There is no display option."),
+        ("`test_dst_autumn` is not written.", "The test is written, but `test_dst_autumn` fails."),
         ("They did use the whiteboard.", "We didn't we didn't use the whiteboard."),
     ],
 )

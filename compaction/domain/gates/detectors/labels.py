@@ -133,8 +133,9 @@ def other_state(case: Case) -> Iterator[Found]:
         scores = {entry.id: work_score(claim, entry, case.source) for entry in work}
         best = max(scores.values(), default=0.0)
         alike = [entry for entry in work if best >= SAID and scores[entry.id] == best]
-        # One sentence may tell of several pieces of work.
-        known_by = {entry.spans[:1] for entry in alike if entry.spans}
+        # One sentence of the source may tell of several pieces of work.
+        repeats = bool(claim.item and claim.item.verbatim)
+        known_by = {entry.spans[:1] for entry in alike if entry.spans and repeats}
         alike += [entry for entry in work if entry not in alike and entry.spans[:1] in known_by]
         if alike and all(is_other_state(claim, entry) for entry in alike):
             shown = f"“{shortened(claim.text)}” is told as {told(claim)}; the ledger has it as {alike[0].status}"
