@@ -17,7 +17,7 @@ SAME_FRAME = 0.5
 LATER_FRAME, CORRECTED_FRAME = 0.75, 0.4
 REPEATED_FRAME = 0.8
 FEWEST = 2
-IN_PLACE = any_of("instead of, rather than, in place of, no longer, not, statt, anstatt, au lieu de, en vez de")
+IN_PLACE = any_of("instead of, rather than, in place of, statt, anstatt, au lieu de, en vez de")
 CORRECTION = any_of(
     """now, instead, changed? to, change that to, actually, rather, make it, make that, correction, sorry, i meant,
     no longer, after all, better, let's say, raise[ds]? to, lowered? to, set to, moved? to, postponed, new,
@@ -125,11 +125,11 @@ def corrected_later(case: Case) -> Iterator[Found]:
 
 
 def correction(anchor: Anchor, claim: Claim, later: Iterable[SourceSentence]) -> tuple[SourceSentence, Anchor] | None:
-    words = frame(claim.text)
+    words, told = frame(claim.text), {other.value for other in values_of(claim.text)}
     for sentence in later:
         if sentence.role == "tool" or is_question(sentence.text):
             continue
-        others = [other for other in anchors_of(sentence.text) if comparable(anchor, other)]
+        others = [other for other in values_of(sentence.text) if comparable(anchor, other) and other.value not in told]
         if not others:
             continue
         if takes_back(anchor, sentence.text) or (
@@ -141,8 +141,8 @@ def correction(anchor: Anchor, claim: Claim, later: Iterable[SourceSentence]) ->
 
 def takes_back(anchor: Anchor, text: str) -> bool:
     """Another value in its place, in so many words: "90 instead of 30"."""
-    behind = [text[found.end() : found.end() + 40] for found in IN_PLACE.finditer(text)]
-    return any(stands(anchor, words) for words in behind)
+    behind = [next(iter(anchors_of(text[found.end() : found.end() + 30])), None) for found in IN_PLACE.finditer(text)]
+    return any(other and other.type == anchor.type and other.value == anchor.value for other in behind)
 
 
 def speaks_of(words: frozenset[str], text: str, *, strictly: bool) -> bool:
