@@ -26,6 +26,8 @@ DENIED = any_of(
 )
 # Half of a denial: neither … nor.
 SECOND = frozenset({"nor"})
+# They may stand behind what they deny.
+TRAILING = any_of("nicht, pas", "ない|ません")
 # They look like a denial and are none.
 NOT_DENIED = any_of(
     r"""not only, no more than, no less than, no later than, no problem, why not, if not, whether or not, or not,
@@ -45,8 +47,8 @@ TURNED_DOWN = any_of(
 # It was so, or is to be so: what is not so yet can be told either way.
 OTHER_TIME = any_of(
     """first, at first, originally, initially, earlier, formerly, previously, used to, had been, was to, end(?:s|ed)?,
-    waits?, waiting, until, before, possible, zuerst, ursprünglich, zunächst, anfangs, bis, bevor, wartet, d'abord,
-    initialement, attend(?:ent)?, avant, al principio, hasta"""
+    waits?, waiting, until, before, possible, if, whether, falls, ob, si, zuerst, ursprünglich, zunächst, anfangs, bis,
+    bevor, wartet, d'abord, initialement, attend(?:ent)?, avant, al principio, hasta"""
 )
 # How a matter stands, in words that need not be those of the source.
 NOT_YET = any_of(
@@ -67,8 +69,6 @@ OPPOSITES = {
     "invalid": "valid",
     "unsaf": "safe",
     "decreas": "increas",
-    "lower": "rais",
-    "stop": "start",
     "reject": "accept",
     "declin": "accept",
 }
@@ -89,7 +89,7 @@ MODALS = {
 # What is only imagined.
 IMAGINED = any_of("would, would have, würde, würden, serait, seraient, sería")
 # "And not a lock in Redis" names what else could have been.
-CONTRAST = re.compile(r"^(?:and |or |but |und |et |y )?(?:not|no|nicht|kein\w*|pas|non)\b", re.IGNORECASE)
+CONTRAST = re.compile(r"^(?:and |or |but |und |et |y )?(?:not|no|nicht|kein\w*|pas|non|without|ohne|sans|sin)\b", re.I)
 SCOPES = {
     "all": any_of("all, every, each, always, alle, jede[rsnm]?, immer, tous, toutes, toujours, chaque, todos, siempre"),
     "some": any_of(
@@ -100,8 +100,12 @@ SCOPES = {
     "none": any_of(r"none, no, never, kein\w*, nie, niemals, aucune?, jamais, ninguno, nunca"),
 }
 ORDERS = {
-    "before": any_of("before, until, till, bevor, vor, bis, avant, jusqu'à, antes de, hasta"),
-    "after": any_of("after, from, since, starting, nachdem, nach, seit, ab, après, dès, desde"),
+    "before": any_of("before, bevor, vor, avant, antes de"),
+    "after": any_of("after, nachdem, nach, après, después de"),
+}
+LASTING = {
+    "until": any_of("until, till, bis, jusqu'à, hasta"),
+    "from": any_of("from, since, starting, seit, ab, dès, depuis, desde"),
 }
 # As much of a clause stands in another one that is about the same.
 ALIGNED = 0.65
@@ -124,14 +128,17 @@ SENTENCE = any_of(
 
 @dataclass(frozen=True, kw_only=True)
 class Clause:
-    """`denied` and `heard` count denials by twos: as it is written, and as it is said, where a word that comes again is
-    a repetition. `aside` are words that put something aside without a denial, so that it cannot be told.
+    """`denied` counts denials by twos, `heard` all of them once, since speakers repeat themselves.
+
+    `under` are the words behind the first denial. `aside` are words that put something aside without one, so that it
+    cannot be told.
     """
 
     text: str
     words: frozenset[str]
     denied: bool
     heard: bool
+    under: frozenset[str]
     aside: frozenset[str]
 
 
@@ -149,12 +156,15 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
 def clause_of(text: str) -> Clause:
     found = content(text)
     turned = found & OPPOSITES.keys()
+    words = (found - turned - content(" ".join(TURNED_DOWN.findall(text)))) | {OPPOSITES[word] for word in turned}
     denials = [cue.casefold() for cue in DENIED.findall(text) if cue.casefold() not in SECOND]
+    behind = content(DENIED.split(text, maxsplit=1)[-1])
     return Clause(
         text=text,
-        words=(found - turned - content(" ".join(TURNED_DOWN.findall(text)))) | {OPPOSITES[word] for word in turned},
+        words=words,
         denied=(len(denials) + len(turned)) % 2 == 1,
-        heard=(len(set(denials)) + len(turned)) % 2 == 1,
+        heard=(bool(denials) + len(turned)) % 2 == 1,
+        under=behind if denials and not TRAILING.search(text) else words,
         aside=cues(REFUSED, text) | cues(OTHER_TIME, text),
     )
 
@@ -244,7 +254,9 @@ def aligned(clause: Clause, other: Clause) -> bool:
 def agree(clause: Clause, other: Clause) -> bool:
     if clause.denied and TURNED_DOWN.search(clause.text):
         return not other.heard or bool(other.aside)
-    return clause.denied == other.heard or clause.aside != other.aside
+    # "The folder you can't see" denies nothing of the folder.
+    beside = other.heard and not other.under & clause.words
+    return beside or clause.denied == other.heard or clause.aside != other.aside
 
 
 def kinds(text: str, table: Mapping[str, re.Pattern[str]]) -> frozenset[str]:

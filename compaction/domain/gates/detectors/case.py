@@ -12,13 +12,16 @@ from efforts.domain.source_text import Source
 from ...artifact import Artifact, Item, Link, Section, Status, is_mere_quotation
 from ...ledger import Entry
 from ...verdicts import Finding, Judged
-from ...wording import SourceSentence, content, linked_sentences, recall
-from ..entries import SAME, overlaps
+from ...wording import SourceSentence, content, likeness, linked_sentences
+from ..entries import overlaps
 from ..judging import exact_links, items_by_id, roles_of
 from ..traceability import HEADLINE, headline_pieces, is_brief, is_repeated, wanted_words
 
 # Such an item says that something is so. The others say that it was said, or is no longer so.
 ASSERTING = frozenset({Status.ACCEPTED, Status.OPEN, Status.BLOCKED, Status.DONE, Status.IN_FORCE, Status.STATED})
+
+# An entry and an item so alike are about the same.
+SAME_MATTER = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +102,7 @@ class Case:
         for entry in self.ledger:
             if claim.item and entry.spans and entry.status in ASSERTING - {Status.DONE}:
                 about = any(overlaps(link, entry.spans[0]) for link in claim.links)
-                if about and recall(content(entry.text), content(claim.text)) >= SAME:
+                if about and likeness(content(entry.text), content(claim.text)) >= SAME_MATTER:
                     yield entry
 
 

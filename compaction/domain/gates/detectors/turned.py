@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from ...polarity import MODALS, ORDERS, SCOPES, denial, exchanged, rebound
+from ...polarity import LASTING, MODALS, ORDERS, SCOPES, denial, exchanged, rebound
 from ..judging import shortened
 from .case import Case, Found
 
@@ -37,7 +37,9 @@ def of_others(case: Case) -> Iterator[Found]:
 
 
 def in_other_order(case: Case) -> Iterator[Found]:
-    yield from turned(case, "other_order", lambda claim, said: rebound(claim, said, ORDERS))
+    yield from turned(
+        case, "other_order", lambda claim, said: rebound(claim, said, ORDERS) or rebound(claim, said, LASTING)
+    )
 
 
 def turned(case: Case, rule: str, look: Turned) -> Iterator[Found]:

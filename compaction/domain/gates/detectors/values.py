@@ -127,7 +127,7 @@ def corrected_later(case: Case) -> Iterator[Found]:
 def correction(anchor: Anchor, claim: Claim, later: Iterable[SourceSentence]) -> tuple[SourceSentence, Anchor] | None:
     words, told = frame(claim.text), {other.value for other in values_of(claim.text)}
     for sentence in later:
-        if sentence.role == "tool" or is_question(sentence.text):
+        if sentence.role == "tool" or is_question(sentence.text) or sentence.text.startswith("|"):
             continue
         others = [other for other in values_of(sentence.text) if comparable(anchor, other) and other.value not in told]
         if not others:
