@@ -186,8 +186,13 @@ def is_so(clause: Clause) -> bool:
 def denial(claim: str, texts: Iterable[str]) -> tuple[str, str] | None:
     """A clause of the claim, and what says the opposite of it."""
     given = tuple(texts)
-    found = opposed(claim, given) or affirmed(claim, given)
+    found = flat_denial(claim, given)
     return found or denied_by_nobody(claim, given) or said_without_denial(claim, given)
+
+
+def flat_denial(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
+    """Only where both speak of the same in much the same words."""
+    return opposed(claim, texts) or affirmed(claim, texts)
 
 
 def opposed(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:

@@ -29,7 +29,7 @@ from .judging import (
 
 THRESHOLD = 0.98
 # Of the words of a claim so many stand in the sentences that it quotes: else they bear out something else.
-SUPPORT = 0.3
+SUPPORT = 0.25
 HEADLINE_SUPPORT = 0.5
 # A message that says what a sentence of the headline says has so many of its words.
 REPEATED = 0.65

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from ...polarity import LASTING, MODALS, ORDERS, SCOPES, denial, exchanged, rebound
+from ...polarity import LASTING, MODALS, ORDERS, SCOPES, denial, exchanged, flat_denial, rebound
 from ..judging import shortened
 from .case import Case, Found
 
@@ -21,7 +21,7 @@ def denied(case: Case) -> Iterator[Found]:
 def against_ledger(case: Case, known: set[str]) -> Iterator[Found]:
     for claim in case.phrased:
         for entry in case.kept_by(claim):
-            if claim.about not in known and (found := denial(claim.text, [entry.text])):
+            if claim.about not in known and (found := flat_denial(claim.text, [entry.text])):
                 text = f"“{shortened(found[0])}” against the ledger: “{shortened(entry.text)}”"
                 yield Found(rule="denied", about=claim.about, text=text)
 
