@@ -51,7 +51,7 @@ STRONG_YES = words("yes|yep|do that|do it|go ahead|agreed|exactly|so machen wir|
 # Two proposals in one sentence.
 TWO = re.compile(r",? (?:and|und|et|y) (?=(?:that )?(?:\w+ ){2})")
 # Weight of what sounds like a rule in a list of rules.
-IN_LIST, RULE_IN_TALK = 1.5, 3.0
+IN_LIST, RULE_IN_TALK = 1.5, 2.5
 # Weight from which a decision is worth the sentence that it points back to.
 SURE = 4.0
 # Words of an answer that only names what is taken, and its weight.

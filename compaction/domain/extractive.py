@@ -27,14 +27,14 @@ SMALL_SHARE, LARGE_SHARE, FACTS_SHARE = 0.82, 0.35, 0.3
 SMALL, LARGE = 1_600, 6_000
 # What weighs less is not worth its place, whatever room there is.
 LEAST = {
-    Section.DECISION: 1.2,
-    Section.OPEN_WORK: 1.5,
+    Section.DECISION: 0.8,
+    Section.OPEN_WORK: 0.8,
     Section.CONSTRAINT: 2.0,
     Section.REJECTED: 1.0,
     Section.FACT: 1.5,
 }
-# Tokens of a line beside its quotation.
-MARKS = 9
+# Tokens of a line beside its quotation, and of one more word for what it sounds like.
+MARKS, LABEL = 9, 2
 JOINT = " … "
 MOST_QUOTES = 7
 # Where the scope has no words at all, and no name.
@@ -147,13 +147,13 @@ def choose(claims: Iterable[Claim], room: int, count: Count) -> list[Claim]:
     worthy = sorted((claim for claim in claims if is_worthy(claim)), key=order_of)
     first, again = once_each(worthy)
     chosen: list[Claim] = []
+    shown: set[tuple[int, str]] = set()
     for claim in (*first, *again):
-        price = count(text_of(claim)) + MARKS
+        price = LABEL if place_of(claim) in shown else count(text_of(claim)) + MARKS
         limit = room * FACTS_SHARE if claim.section == Section.FACT else room
-        if (claim.ledger or (price <= limit and is_borne_out(claim))) and not any(
-            same(claim, other) for other in chosen
-        ):
+        if (claim.ledger or (price <= limit and is_borne_out(claim))) and not any(same(claim, one) for one in chosen):
             chosen.append(claim)
+            shown.add(place_of(claim))
             room -= price
     return sorted(chosen, key=lambda claim: (claim.unit.order, claim.unit.start, claim.section))
 
@@ -172,6 +172,11 @@ def with_neighbour(scope: Scope, unit: Unit) -> Unit | None:
             text = scope.source.by_place[unit.message, unit.part].text[start:end]
             return replace(unit, start=start, end=end, text=text)
     return None
+
+
+def place_of(claim: Claim) -> tuple[int, str]:
+    """Two quotations of one place are shown once."""
+    return max(unit.turn for unit in claim.units[:MOST_QUOTES]), text_of(claim)
 
 
 def order_of(claim: Claim) -> tuple[bool, float, int, int]:

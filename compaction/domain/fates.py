@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from .artifact import Section, Status
 from .settling import TROUBLE, TURNED, Claim, Scope, denied_stems, denies, lifts
-from .units import Unit
+from .units import Unit, stems_of
 
 # Of the rarity of a claim's words, so much is in a sentence about the same matter.
 SAME_MATTER, SAME_WORK, SAME_IN_TALK, SAME_RULE = 0.25, 0.34, 0.6, 0.2
 # Words of a sentence that says of one thing only that it is taken instead.
 SHORT = 14
+# Words that speak of any rule, and the weight of what is surely one.
+OF_RULES, SURE = "rule rules ban freeze limit restriction forget lifted cleared", 3.0
 TURNS = frozenset({Section.DECISION, Section.REJECTED})
 # Units after which trouble with a proposal is still about it.
 SOON = 6
@@ -22,9 +24,11 @@ def fated(scope: Scope, claims: Sequence[Claim]) -> Iterator[Claim]:
     replaced = {claim.unit for turn in turns(scope, claims) for claim in replaced_by(scope, turn, claims)}
     lifted = [unit for unit in scope.units if lifts(unit)]
     rules = [rule_fate(scope, claim, lifted) for claim in claims if claim.section == Section.CONSTRAINT]
-    revoked = {(rule.unit.message, rule.unit.start) for rule in rules if rule.status == Status.REVOKED}
+    revoked = {
+        (rule.unit.message, rule.unit.start) for rule in rules if rule.status == Status.REVOKED and rule.weight >= SURE
+    }
     for claim in claims:
-        if (claim.unit.message, claim.unit.start) in revoked and claim.section != Section.CONSTRAINT:
+        if (claim.unit.message, claim.unit.start) in revoked and claim.section == Section.DECISION:
             continue
         if claim.section == Section.DECISION and claim.status == Status.ACCEPTED:
             yield decision_fate(scope, claim, claim.unit in replaced)
@@ -149,7 +153,9 @@ def rule_fate(scope: Scope, claim: Claim, lifted: Sequence[Unit]) -> Claim:
 
 def is_about(scope: Scope, claim: Claim, unit: Unit) -> bool:
     beside = scope.shared(claim.stems, around(scope, unit))
-    return bool(claim.stems & unit.stems) or beside > SAME_RULE * scope.shared(claim.stems, claim.stems)
+    return bool((claim.stems & unit.stems) - stems_of(OF_RULES)) or beside > SAME_RULE * scope.shared(
+        claim.stems, claim.stems
+    )
 
 
 def around(scope: Scope, unit: Unit) -> frozenset[str]:

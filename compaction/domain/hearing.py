@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from efforts.domain.cues import TO_THE_WRITER, sounds_decided, sounds_open
 from efforts.domain.rules import sounds_like_a_rule
 
 from .phrases import total, weighed, words
-from .units import Unit
+from .units import Unit, stems_of
 
 LEAD = (
     r"(?:(?:so|and|then|ok(?:ay)?|'kay|no|yes|yeah|well|but|please|just|alright|right|fine|good|also|now"
@@ -40,6 +41,7 @@ SETTLED = weighed(
     3.0 let's|let us|we'll|we will|we shall|we're (?:gonna|going to|going with|using|keeping|staying)
     2.5 (?:agreed|right|ok|okay|good|fine|so|then),? (?:so |then )?(?:we|i|you) \w+
     2.5 (?:go|going|went) (?:ahead|for|with)|(?:stick|sticking|stay|staying) (?:with|to|at|on)
+    1.5 so (?:the|it's|it is|that's|we're|there's|there is|there are|i) \w+
     2.5 we (?:won't|don't need|aren't (?:going|doing)|leave out|skip|drop)|(?:get|getting) rid of
     |(?:write|writing) off
     |eliminate|not (?:going to )?include|rule out
@@ -82,6 +84,8 @@ LEFT = weighed(
     |take care of|takes care
     2.0 (?:i|we) (?:can|could) (?:register|do|try|ask|send|take|check|write|call|look|make|prepare|help|bring)|let me
     |try to|trying to
+    2.5 \w+ will (?:do|make|send|give|write|take|check|prepare|look|bring|find|get|organi[sz]e|ask|call
+    |talk)|(?:do|finish) yet
     2.5 you (?:write|do|take|make|send|prepare|check|rework|build|draft|add|handle|bring|call|ask|get|go)
     2.5 myself|on my (?:side|list|desk)|my job|needs? an? \w+
     1.5 (?:we|i) should|want to|wanna|plan to|planning|open (?:question|point)|missing|who could|would have to
@@ -111,6 +115,7 @@ RULED = weighed(
     |(?:is|are) a must
     2.5 keep (?:\w+ ){1,4}(?:out|off|away|secret|private|free)
     |not (?:be )?(?:touched|changed|edited|shared|mentioned|told)
+    2.5 stays? (?:with|in|inside|between|among|private|confidential|secret|out of)
     2.5 not before|no one (?:but|except)|nothing (?:but|before|without)
     |no \w+ (?:before|after|without|until|on)|first ask
     2.5 (?:answer|reply|write|talk) (?:to me )?(?:only )?in \w+|stays? (?:as|where) (?:it|they) (?:is|are)|off-limits
@@ -152,7 +157,7 @@ TELLS = weighed(
     r"""
     2.0 (?:i|we|she|he|they|you|people|nobody|it)(?:'ll|'d)? (?:don't|doesn't|never|always|only|just|knows?)
     3.0 (?:has|have|had|was|were) (?:always|never|only|not)
-    1.0 i think|i guess|just wanna|would|could
+    1.0 i think|i guess|just wanna
     """
 )
 ANNOUNCED = words("let's|let us|let me|we (?:should|will|need to|can now|have to)|i will|i'll|i'm going to|we'll")
@@ -174,29 +179,23 @@ NOTHING = Heard(decision=0, open_work=0, constraint=0, fact=0)
 def hear(unit: Unit) -> Heard:
     if IDLE.match(unit.plain) or TO_THE_WRITER.search(unit.plain) or not unit.stems:
         return NOTHING
-    if unit.machine:
-        return of_record(unit)
-    loose = total(LOOSE, unit.plain, most=3.0)
-    asked = 3.0 if unit.asks else 0.0
-    imperative = 2.5 * bool(IMPERATIVE.match(unit.plain))
+    return of_record(unit) if unit.machine else of_speech(unit.plain, unit.said, unit.role, unit.asks)
+
+
+# Talk repeats itself.
+@lru_cache(maxsize=1 << 12)
+def of_speech(plain: str, said: str, role: str, asks: bool) -> Heard:
+    loose = total(LOOSE, plain, most=3.0)
+    asked = 3.0 if asks else 0.0
+    imperative = 2.5 * bool(IMPERATIVE.match(plain))
+    decision = 4 * sounds_decided(said, role=role) + imperative + total(SETTLED, plain)
+    open_work = 4 * sounds_open(said, role=role) + 0.8 * imperative + total(LEFT, plain)
+    constraint = 3 * sounds_like_a_rule(said) + 0.5 * imperative + total(RULED, plain)
     return Heard(
-        decision=4 * sounds_decided(unit.said, role=unit.role)
-        + imperative
-        + total(SETTLED, unit.plain)
-        - loose
-        - asked,
-        open_work=4 * sounds_open(unit.said, role=unit.role)
-        + 0.5 * imperative
-        + total(LEFT, unit.plain)
-        - 0.5 * loose
-        - asked,
-        constraint=3 * sounds_like_a_rule(unit.said)
-        + 0.5 * imperative
-        + total(RULED, unit.plain)
-        - loose
-        - 2 * asked
-        - total(TELLS, unit.plain),
-        fact=0.75 * min(len(STATED.findall(unit.plain)), 4) + 0.1 * min(len(unit.stems), 10) - asked,
+        decision=decision - loose - asked,
+        open_work=open_work - 0.5 * loose - asked,
+        constraint=constraint - 0.5 * loose - 2 * asked - total(TELLS, plain),
+        fact=0.75 * min(len(STATED.findall(plain)), 4) + 0.1 * min(len(stems_of(plain)), 10) - asked,
     )
 
 

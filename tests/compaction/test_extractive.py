@@ -158,6 +158,44 @@ def test_among_people_what_others_agree_to_is_decided() -> None:
     assert "go ahead with the alarm system" in held(draft, Section.DECISION, Status.ACCEPTED)
 
 
+def test_what_is_said_to_be_out_by_name_is_superseded() -> None:
+    draft = drafted(
+        scope(
+            ("user", f"How do we tell the warehouse? {FILLER}"),
+            ("assistant", f"With events over a broker. {FILLER}"),
+            ("user", "We go with Kafka, the warehouse has been asking for replay for ages."),
+            ("assistant", FILLER),
+            ("user", "The cluster is a trial. So not Kafka after all, we publish to RabbitMQ."),
+        )
+    )
+    assert "We go with Kafka" in held(draft, Section.DECISION, Status.SUPERSEDED)
+    assert "We go with Kafka" not in held(draft, Section.DECISION, Status.ACCEPTED)
+    assert "we publish to RabbitMQ" in held(draft, Section.DECISION, Status.ACCEPTED)
+
+
+def test_all_that_one_line_of_a_record_says_is_decided() -> None:
+    ticket = "SEC-412 Sessions\nBoard of 12 February: sessions end after 8 hours. Idle sessions end after 30 minutes.\n"
+    draft = drafted(
+        scope(("user", FILLER), ("tool", ticket + "Three customers ask for a warning."), ("assistant", FILLER))
+    )
+    accepted = held(draft, Section.DECISION, Status.ACCEPTED)
+    assert "sessions end after 8 hours" in accepted
+    assert "Idle sessions end after 30 minutes." in accepted
+    assert "Three customers" not in accepted
+
+
+def test_what_a_person_pastes_is_not_their_decision() -> None:
+    mail = "---\nWe offer a further two years at 1,180 a month.\n---"
+    draft = drafted(
+        scope(
+            ("user", f"He is about to write to me. {FILLER}"),
+            ("assistant", f"Paste the mail when it comes, then we can see what to do. {FILLER}"),
+            ("user", f"Here it is:\n\n{mail}\n\nI'm not paying that."),
+        )
+    )
+    assert "We offer" not in held(draft, Section.DECISION, Status.ACCEPTED)
+
+
 # Open work
 
 
@@ -230,6 +268,14 @@ def test_a_rule_that_is_lifted_is_in_force_no_more() -> None:
     )
     assert rule in held(draft, Section.CONSTRAINT, Status.REVOKED)
     assert rule not in held(draft, Section.CONSTRAINT, Status.IN_FORCE)
+
+
+def test_a_rule_stays_in_force_while_what_would_lift_it_is_only_awaited() -> None:
+    rule = "No recording without a signed consent form, never."
+    draft = drafted(
+        scope(("user", rule), ("assistant", FILLER), ("user", "We wait until the board has cleared the consent form."))
+    )
+    assert rule in held(draft, Section.CONSTRAINT, Status.IN_FORCE)
 
 
 def test_text_that_gives_orders_to_whoever_summarises_decides_nothing() -> None:
