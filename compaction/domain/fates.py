@@ -15,6 +15,8 @@ SAME_MATTER, SAME_WORK, SAME_IN_TALK, SAME_RULE = 0.25, 0.34, 0.6, 0.2
 SHORT = 14
 # Words that speak of any rule, and the weight of what is surely one.
 OF_RULES, SURE = "rule rules ban freeze limit restriction forget lifted cleared", 3.0
+# What says nothing any more where the same is said later with other figures.
+PASSING = frozenset({Section.FACT, Section.CONSTRAINT, Section.DECISION})
 TURNS = frozenset({Section.DECISION, Section.REJECTED})
 # Units after which trouble with a proposal is still about it.
 SOON = 6
@@ -29,6 +31,8 @@ def fated(scope: Scope, claims: Sequence[Claim]) -> Iterator[Claim]:
     }
     for claim in claims:
         if (claim.unit.message, claim.unit.start) in revoked and claim.section == Section.DECISION:
+            continue
+        if claim.section in PASSING and any(scope.is_outdated(unit) for unit in claim.shown):
             continue
         if claim.section == Section.DECISION and claim.status == Status.ACCEPTED:
             yield decision_fate(scope, claim, claim.unit in replaced)

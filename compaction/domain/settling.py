@@ -109,6 +109,7 @@ DENIES = re.compile(
     r" (?:(?:the|a|an|that|with|de|das|die|den) )?([\w-]+(?: [\w-]+)?)"
     r"|([\w-]+(?: [\w-]+)?) (?:is|are) (?:out|off|dead|gone)\b"
 )
+FIGURE = re.compile(r"\d")
 # Units that an answer may be away from what it answers.
 NEAR = 4
 # Weights: an assent to a proposal, an answer to a question, a plain statement of the person.
@@ -191,6 +192,17 @@ class Scope:
         return tuple(self.units[order] for order in best)
 
     @cached_property
+    def latest(self) -> dict[frozenset[str], Unit]:
+        """Of sentences that differ in figures only the last one."""
+        return {frame_of(unit): unit for unit in self.units if FIGURE.search(unit.plain)}
+
+    def is_outdated(self, unit: Unit) -> bool:
+        """Whether the same is said later with other figures."""
+        frame = frame_of(unit)
+        last = self.latest.get(frame, unit)
+        return len(frame) > 1 and last.order > unit.order and last.stems != unit.stems
+
+    @cached_property
     def endings(self) -> frozenset[int]:
         """The sentences that tell that something is done, and not that it will be."""
         return frozenset(unit.order for unit in self.units if tells_an_end(unit))
@@ -264,6 +276,10 @@ def assents(unit: Unit) -> bool:
 
 def denies(unit: Unit) -> bool:
     return not unit.asks and bool(DENIED.search(unit.plain))
+
+
+def frame_of(unit: Unit) -> frozenset[str]:
+    return frozenset(stem for stem in unit.stems if not FIGURE.search(stem))
 
 
 def tells_an_end(unit: Unit) -> bool:

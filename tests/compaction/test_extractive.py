@@ -173,6 +173,20 @@ def test_what_is_said_to_be_out_by_name_is_superseded() -> None:
     assert "we publish to RabbitMQ" in held(draft, Section.DECISION, Status.ACCEPTED)
 
 
+def test_of_what_is_said_again_with_another_figure_only_the_last_stands() -> None:
+    draft = drafted(
+        scope(
+            ("user", f"How long may a read take? {FILLER}"),
+            ("assistant", f"Ten seconds is usual. {FILLER}"),
+            ("user", "The timeout for reads is 10 seconds."),
+            ("assistant", FILLER),
+            ("user", "The timeout for reads is 30 seconds."),
+        )
+    )
+    assert "30 seconds" in held(draft, Section.DECISION, Status.ACCEPTED)
+    assert "is 10 seconds" not in held(draft, Section.DECISION, Status.ACCEPTED)
+
+
 def test_all_that_one_line_of_a_record_says_is_decided() -> None:
     ticket = "SEC-412 Sessions\nBoard of 12 February: sessions end after 8 hours. Idle sessions end after 30 minutes.\n"
     draft = drafted(
