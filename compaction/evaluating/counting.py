@@ -17,7 +17,11 @@ RETAINED = {
 }
 # Where each may be kept, under these statuses.
 KEPT_AS = {
-    Section.DECISION: {Section.DECISION: {Status.ACCEPTED}, Section.CHANGED: {Status.DONE}},
+    Section.DECISION: {
+        Section.DECISION: {Status.ACCEPTED},
+        Section.CHANGED: {Status.DONE},
+        Section.CONSTRAINT: {Status.IN_FORCE},
+    },
     Section.OPEN_WORK: {Section.OPEN_WORK: {Status.OPEN, Status.BLOCKED}, Section.NEXT_STEP: {Status.OPEN}},
     Section.CONSTRAINT: {Section.CONSTRAINT: {Status.IN_FORCE}},
 }
@@ -30,10 +34,13 @@ def to_retain(case: Case) -> list[Entry]:
 
 
 def lacking(case: Case, artifact: Artifact) -> list[str]:
-    """Entries to retain that no item tells by its place or its words; and sections with fewer items than entries."""
+    """Entries to retain that no item tells by its place or its words; and sections with fewer items than entries.
+
+    Not so of rules: one may stand word for word inside another.
+    """
     entries = to_retain(case)
     missed = [f"{entry.id}: {entry.text}" for entry in entries if not any(tells(i, entry) for i in artifact.items)]
-    wanted = Counter(entry.section for entry in entries)
+    wanted = Counter(entry.section for entry in entries if entry.section != Section.CONSTRAINT)
     for section, count in wanted.items():
         items = sum(fits(item, section) for item in artifact.items)
         if items < count:

@@ -65,7 +65,10 @@ class Planted:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """`every`: of all mutants only each so manieth was tried. `recorded` are drafts by the name of their model."""
+    """`every`: each kind of defect was planted only in each so manieth case, another kind in others.
+
+    `recorded` are drafts by the name of their model.
+    """
 
     cases: tuple[Case, ...]
     good: tuple[Judgement, ...]
@@ -96,7 +99,7 @@ def evaluate(
         cases=tuple(cases),
         good=tuple(judged.values()),
         extractive=tuple(judgement(case, drafted(case, drafter, count), judge) for case in cases),
-        planted=tuple(tried(kind, goods, judged, judge, every) for kind in kinds),
+        planted=tuple(tried(kind, goods[at % every :: every], judged, judge) for at, kind in enumerate(kinds)),
         every=every,
         recorded=tuple((model, judgement(case, offered, judge)) for model, case, offered in recorded),
     )
@@ -112,9 +115,9 @@ def drafted(case: Case, drafter: Drafter, count: Count) -> Judged:
     return offered_document(case, artifact, EXTRACTIVE, count=count)
 
 
-def tried(kind: Kind, goods: Sequence[Good], judged: dict[str, Judgement], judge: Judge, every: int) -> Planted:
+def tried(kind: Kind, goods: Sequence[Good], judged: dict[str, Judgement], judge: Judge) -> Planted:
     """What a gate refuses anyway shows nothing of how it sees a defect."""
-    planted = list(kind.planted_in([good for good in goods if good.items]))[::every]
+    planted = list(kind.planted_in([good for good in goods if good.items]))
     chosen = [
         (good, mutant)
         for good, mutant in planted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,12 @@ from compaction.evaluating.mutants.words import (
     affirmed,
     another_figure,
     figures,
+    follows_alike,
     negated,
+    repeats,
     replaced,
+    says_enough,
+    sentences,
     share,
     spread,
     stands_alike,
@@ -98,6 +103,37 @@ def test_a_word_stands_alike_beside_the_same_word(text: str, quote: str, alike: 
     assert stands_alike(text, quote, word) is alike
 
 
+@pytest.mark.parametrize(
+    ("text", "quote", "alike"),
+    [
+        ("Test it before the release.", "Run the tests before release, please.", True),
+        ("The guide comes after the consent form.", "The form first. The guide after that.", False),
+        ("It stays open until then.", "The list stays open until then.", False),
+    ],
+)
+def test_an_order_is_of_the_same_where_the_same_follows_and_is_named(text: str, quote: str, alike: bool) -> None:
+    word = next(word for word in ("before", "after", "until") if word in text)
+    assert follows_alike(text, quote, word) is alike
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "enough"),
+    [
+        ("Plan A is out, they want it.", "Plan A is out, they don't want it.", False),
+        ("A customer counts as lost with an order.", "A customer counts as lost without an order.", True),
+    ],
+)
+def test_what_is_turned_has_words_of_its_own(text: str, before: str, enough: bool) -> None:
+    assert says_enough(text, before) is enough
+
+
+def test_a_claim_repeats_a_sentence_when_each_has_most_words_of_the_other() -> None:
+    first, second = sentences("We print the pay: 31,500 gross. The board meets next Tuesday.")
+    assert repeats("The pay is printed: 31,500 gross.", first)
+    assert not repeats("The pay is printed: 31,500 gross.", second)
+    assert not repeats("Tuesday.", second)
+
+
 @given(st.lists(st.integers()), st.integers(1, 5))
 def test_spread_takes_some_evenly_with_the_first(values: list[int], most: int) -> None:
     taken = spread(values, most)
@@ -146,6 +182,30 @@ def test_a_rule_that_two_items_hold_is_not_left_out(tmp_path: Path) -> None:
 
 def test_nothing_is_revived_where_nothing_was_superseded_rejected_or_done(tmp_path: Path) -> None:
     assert not {name for name in names(good(tmp_path), "D") if "superseded" in name or "rejected proposal" in name}
+
+
+def offered_items(good: Good, name: str) -> list[Any]:
+    kind = next(kind for kind in KINDS if kind.name == name)
+    return [json.loads(mutant.judged.offered.text)["items"] for mutant in kind.of(good)]
+
+
+def test_who_only_quotes_is_wrong_about_an_entry_where_he_offers_it_as_that_entry(tmp_path: Path) -> None:
+    def phrased(file: dict[str, Any]) -> None:
+        work = file["artifact"]["items"][1]
+        work["text"] = "It is Jo who orders 40, by Friday."
+
+    [told], [quoted] = (
+        [items[1]["ledger"] for items in offered_items(one, "open work told as done")]
+        for one in (good(tmp_path, phrased), good(tmp_path))
+    )
+    assert (told, quoted) == (None, "w1")
+
+
+def test_a_decision_that_is_told_as_a_rule_is_kept(tmp_path: Path) -> None:
+    def ruled(file: dict[str, Any]) -> None:
+        file["artifact"]["items"][0] |= {"section": "constraint", "status": "in_force"}
+
+    assert [pair.item.id for pair in kept(good(tmp_path, ruled), Section.DECISION)] == ["i1"]
 
 
 @pytest.mark.parametrize("gate", "BCDE")

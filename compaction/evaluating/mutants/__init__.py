@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import contradictions, cost, retention, structure, traceability
+from . import contradictions, cost, retention, structure, traceability, turning
 from .kinds import Kind
 
 KINDS: tuple[Kind, ...] = (
@@ -10,5 +10,6 @@ KINDS: tuple[Kind, ...] = (
     *traceability.KINDS,
     *retention.KINDS,
     *contradictions.KINDS,
+    *turning.KINDS,
     *cost.KINDS,
 )

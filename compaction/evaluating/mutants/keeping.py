@@ -20,7 +20,11 @@ RETAINED = {
 }
 # Of one section of the ledger these items may keep an entry.
 KEEPING = {
-    Section.DECISION: ((Section.DECISION, Status.ACCEPTED), (Section.CHANGED, Status.DONE)),
+    Section.DECISION: (
+        (Section.DECISION, Status.ACCEPTED),
+        (Section.CHANGED, Status.DONE),
+        (Section.CONSTRAINT, Status.IN_FORCE),
+    ),
     Section.OPEN_WORK: (
         (Section.OPEN_WORK, Status.OPEN),
         (Section.OPEN_WORK, Status.BLOCKED),
@@ -95,3 +99,11 @@ def word_for_word(entry: Entry, draft: Draft) -> Iterator[DraftItem]:
         in_force = (item.section, item.status) in KEEPING[Section.CONSTRAINT]
         if in_force and wanted in " ".join(item.text.split()):
             yield item
+
+
+def rules(good: Good) -> Iterator[tuple[Entry, DraftItem]]:
+    """Each with the one item that has it word for word."""
+    for entry in good.entries(Section.CONSTRAINT, Status.IN_FORCE):
+        items = list(word_for_word(entry, good.draft))
+        if len(items) == 1:
+            yield entry, items[0]

@@ -70,7 +70,7 @@ def in_source(source: Source, quote: str) -> bool:
     return any(link_to(source, message, quote) for message in {part.message for part in source.parts})
 
 
-@planted(least=50)
+@planted(least=55)
 def a_forged_quotation(good: Good) -> Iterator[Mutant]:
     """A word of every quotation is another one; the source has none of them."""
     for item in chosen(good):
@@ -79,7 +79,7 @@ def a_forged_quotation(good: Good) -> Iterator[Mutant]:
             yield good.with_item(item, f"{item.id}: {quotes[0].quote!r}", quotes=quotes)
 
 
-@planted(least=50)
+@planted(least=55)
 def a_forged_quotation_at_true_offsets(good: Good) -> Iterator[Mutant]:
     """In a document: the places are right, the words that it shows are not what stands there."""
     for at, item in linked(good):
@@ -87,7 +87,7 @@ def a_forged_quotation_at_true_offsets(good: Good) -> Iterator[Mutant]:
         yield good.with_links(at, links, f"{item.id}: {links[0].quote!r}")
 
 
-@planted(least=30)
+@planted(least=55)
 def one_of_several_quotations_forged(good: Good) -> Iterator[Mutant]:
     """In a document, an item that is quoted twice or more: a reader is shown words that nobody said."""
     for at, item in one_of(good, [(at, item) for at, item in enumerate(good.artifact.items) if len(item.links) > 1]):
@@ -96,20 +96,20 @@ def one_of_several_quotations_forged(good: Good) -> Iterator[Mutant]:
         yield good.with_links(at, [changed, *rest], f"{item.id}: {changed.quote!r}")
 
 
-@planted(least=50)
+@planted(least=55)
 def offsets_shifted_by_one(good: Good) -> Iterator[Mutant]:
     for at, item in linked(good):
         by = -1 if item.links[0].start else 1
         yield good.with_links(at, [moved(link, by) for link in item.links], f"{item.id}: every link by {by}")
 
 
-@planted(least=50)
+@planted(least=55)
 def offsets_behind_the_end_of_the_message(good: Good) -> Iterator[Mutant]:
     for at, item in linked(good):
         yield good.with_links(at, [moved(link, NOWHERE) for link in item.links], f"{item.id}: far behind the end")
 
 
-@planted(least=50)
+@planted(least=55)
 def a_link_out_of_scope(good: Good) -> Iterator[Mutant]:
     """In a document: to a message that the scope has not."""
     for at, item in linked(good):
@@ -117,14 +117,14 @@ def a_link_out_of_scope(good: Good) -> Iterator[Mutant]:
         yield good.with_links(at, links, f"{item.id}: message {NOWHERE}")
 
 
-@planted(least=50)
+@planted(least=55)
 def a_quotation_of_a_message_out_of_scope(good: Good) -> Iterator[Mutant]:
     for item in chosen(good):
         quotes = tuple(of_message(quote, NOWHERE) for quote in item.quotes)
         yield good.with_item(item, f"{item.id}: message {NOWHERE}", quotes=quotes)
 
 
-@planted(least=50)
+@planted(least=55)
 def a_quotation_of_another_message_than_its_own(good: Good) -> Iterator[Mutant]:
     """The message is in the scope and does not say it."""
     for item in chosen(good):
@@ -139,7 +139,7 @@ def a_quotation_of_another_message_than_its_own(good: Good) -> Iterator[Mutant]:
             yield good.with_item(item, f"{item.id}: message {quotes[0].message}", quotes=quotes)
 
 
-@planted(least=50)
+@planted(least=55)
 def a_link_to_another_part_of_its_message(good: Good) -> Iterator[Mutant]:
     """In a document: what was said is claimed of a tool's result."""
     for at, item in linked(good):
@@ -150,7 +150,7 @@ def a_link_to_another_part_of_its_message(good: Good) -> Iterator[Mutant]:
         yield good.with_links(at, links, f"{item.id}: part {links[0].part}")
 
 
-@planted(least=50)
+@planted(least=55)
 def a_quotation_too_short_to_mean_anything(good: Good) -> Iterator[Mutant]:
     """The first letters of each, which do stand there."""
     for item in chosen(good):
@@ -163,13 +163,13 @@ def beginning(quote: str) -> str:
     return quote[: 6 if " " in quote.strip() else 2].strip()
 
 
-@planted(least=50)
+@planted(least=55)
 def no_quotation_at_all(good: Good) -> Iterator[Mutant]:
     for item in chosen(good):
         yield good.with_item(item, f"{item.id} has no quotations", quotes=())
 
 
-@planted(least=50)
+@planted(least=55)
 def one_item_of_twenty_without_quotation(good: Good) -> Iterator[Mutant]:
     """The artifact's items again and again until they are twenty, and the last has no quotation."""
     copies: list[DraftItem] = []
@@ -181,7 +181,7 @@ def one_item_of_twenty_without_quotation(good: Good) -> Iterator[Mutant]:
         yield replace(mutant, base=good.with_items((*good.items, *copies), "").judged)
 
 
-@planted(least=50)
+@planted(least=110)
 def no_item_has_a_link(good: Good) -> Iterator[Mutant]:
     """Once by leaving all quotations out, once by dropping the links of the document."""
     yield good.with_items((edited(item, quotes=()) for item in good.items), "no item has a quotation")
@@ -189,7 +189,7 @@ def no_item_has_a_link(good: Good) -> Iterator[Mutant]:
     yield good.document(good.artifact.model_copy(update={"items": items}), "no item of the document has a link")
 
 
-@planted(least=50)
+@planted(least=75)
 def a_figure_that_no_quotation_has(good: Good) -> Iterator[Mutant]:
     """A figure of the text is another one, which stands nowhere in the source."""
     found = [(item, figure) for item in good.items for figure in figures(item.text)[:1]]
@@ -198,28 +198,28 @@ def a_figure_that_no_quotation_has(good: Good) -> Iterator[Mutant]:
         yield good.with_item(item, f"{item.id}: {new} for {figure}", text=replaced(item.text, figure, new))
 
 
-@planted(least=50)
+@planted(least=55)
 def a_figure_added(good: Good) -> Iterator[Mutant]:
     for item in chosen(good):
         new = another_figure("37", good.case.source.text)
         yield good.with_item(item, f"{item.id}: ({new} in all)", text=f"{item.text.rstrip('.')} ({new} in all).")
 
 
-@planted(least=50)
+@planted(least=55)
 def a_path_added(good: Good) -> Iterator[Mutant]:
     for item in chosen(good):
         text = f"{item.text.rstrip('.')} (in src/legacy/old_ledger_sync.py)."
         yield good.with_item(item, f"{item.id}: src/legacy/old_ledger_sync.py", text=text)
 
 
-@planted(least=50)
+@planted(least=55)
 def an_identifier_added(good: Good) -> Iterator[Mutant]:
     for item in chosen(good):
         text = f"{item.text.rstrip('.')} (see `LedgerSyncWorker` and --purge-all)."
         yield good.with_item(item, f"{item.id}: LedgerSyncWorker, --purge-all", text=text)
 
 
-@planted(least=30)
+@planted(least=50)
 def a_quotation_of_another_matter(good: Good) -> Iterator[Mutant]:
     """True words of the scope that have nothing of what the text names, which has a figure, path, version or flag."""
     for item in spread([item for item in good.items if anchors(item.text)], 2) if few_enough(good) else []:
@@ -242,7 +242,7 @@ def sentence_without(good: Good, item: DraftItem, named: Iterable[str]) -> Quote
     return None
 
 
-@planted(least=50)
+@planted(least=55)
 def a_sentence_of_the_headline_that_nothing_backs(good: Good) -> Iterator[Mutant]:
     if few_enough(good):
         headline = f"{good.draft.headline} {NOBODY_SAID}"

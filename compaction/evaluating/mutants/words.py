@@ -12,6 +12,13 @@ T = TypeVar("T")
 WORD = re.compile(r"\w+")
 # Shorter ones say little by themselves.
 SHORTEST = 3
+# A claim that repeats a sentence has so much of its words, and that of the claim's.
+REPEATS = 0.6
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+CLAUSE_END = re.compile(r"[,;:.]\s")
+# Words that tell what a clause is about, and so many of them.
+LONG, FEWEST = 5, 2
+EXPLETIVE = frozenset({"there", "where", "which", "their", "about", "these", "those"})
 LETTER = "A-Za-z0-9_"
 # A figure that stands by itself, at most with its unit behind: no part of a version, path, date or name.
 FIGURE = re.compile(rf"(?<![{LETTER}.,/:#+-])\d+(?:[.,]\d+)*(?=[A-Za-z%]{{0,2}}(?:[^{LETTER}.,/:-]|[.,](?:\s|$)|$))")
@@ -35,6 +42,25 @@ def share(text: str, of: str) -> float:
     """Of the words of `text` so many stand in `of`."""
     asked = words(text)
     return len(asked & words(of)) / len(asked) if asked else 0.0
+
+
+def sentences(text: str) -> list[str]:
+    return [found.strip() for found in SENTENCE_END.split(text) if found.strip()]
+
+
+def repeats(text: str, sentence: str) -> bool:
+    """Most words of each stand in the other."""
+    return share(text, sentence) >= REPEATS and share(sentence, text) >= REPEATS
+
+
+def says_enough(text: str, before: str) -> bool:
+    """Whether what is told otherwise is told in a clause with words of its own: “they do want it” has none."""
+    known = CLAUSE_END.split(before)
+    return any(
+        len({word for word in words(clause) if len(word) >= LONG} - EXPLETIVE) >= FEWEST
+        for clause in CLAUSE_END.split(text)
+        if clause not in known
+    )
 
 
 def spread(values: Iterable[T], most: int = 2) -> list[T]:
@@ -95,17 +121,17 @@ def negated(text: str, language: str) -> str | None:
 
 
 def clause_with_negation(text: str) -> str:
-    return next((clause for clause in re.split(r"[,;:.]\s", text) if is_negated(clause)), "")
+    return next((clause for clause in CLAUSE_END.split(text) if is_negated(clause)), "")
 
 
 # A negation that can be left out, and what stands in its place.
 PLAIN = (
     (re.compile(r"\b(must|should|may|can|will|is|are|does|do|did) not\b(?! (?:yet|only))"), r"\1"),
     (re.compile(r"\bcannot\b"), "can"),
-    (re.compile(r"\b(?:do|does|did)n['’]t\b"), "do"),
+    (re.compile(r"\b(do|does|did)n['’]t\b"), r"\1"),
     (re.compile(r"\bnever\b"), "always"),
     (re.compile(r"\bNever\b"), "Always"),
-    (re.compile(r"\bwithout\b"), "with"),
+    (re.compile(r"\bwithout(?: any)?\b"), "with"),
     (re.compile(r"\bno (?!longer|more|later|matter|one|need|earlier|less)"), "the "),
     (re.compile(r"\b(darf|dürfen|wird|werden|ist|sind|soll|sollen) nicht\b"), r"\1"),
 )
@@ -133,3 +159,14 @@ def stands_alike(text: str, quote: str, word: str) -> bool:
     """Whether both have the word, beside the same other word."""
     both = has_word(text, word) and has_word(quote, word)
     return both and bool(neighbours(text, word) & neighbours(quote, word))
+
+
+# What such a word stands for is told elsewhere.
+ELSEWHERE = frozenset({"it", "then", "that", "this", "these", "those", "them", "which"})
+
+
+def follows_alike(text: str, quote: str, word: str) -> bool:
+    """Whether in both the same follows it, and is named."""
+    behind = re.compile(rf"\b{word}\s+(?:(?:the|a|an|our|their)\s+)?(\w+)", re.IGNORECASE)
+    mine, theirs = ({found.casefold() for found in behind.findall(each)} for each in (text, quote))
+    return bool((mine & theirs) - ELSEWHERE)

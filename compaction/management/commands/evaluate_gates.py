@@ -15,8 +15,8 @@ from compaction.evaluating.reporting import as_json, lines_of
 from compaction.evaluating.running import Report, evaluate
 from efforts.llm.tokens import get_counter
 
-# Of the mutants of the fast part.
-EVERY = 5
+# Of the scopes in which the fast part plants a kind of defect.
+EVERY = 10
 
 
 # No DatabaseCommand: it needs none.
@@ -31,7 +31,9 @@ class Command(BaseCommand):
         parser.add_argument("directory", type=Path, help="with dev/*.json and test/*.json")
         parser.add_argument("--split", choices=["dev", "test"], help="only this one; default: both")
         parser.add_argument(
-            "--fast", action="store_true", help=f"scopes of dev alone, and each {EVERY}th of the planted defects"
+            "--fast",
+            action="store_true",
+            help=f"scopes of dev alone, and in each {EVERY}th of them a defect of each kind",
         )
         parser.add_argument("--drafts", type=Path, help="JSON Lines of recorded drafts, shown beside; nothing is asked")
         parser.add_argument("--json", action="store_true")
