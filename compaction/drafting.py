@@ -347,7 +347,7 @@ def request_tokens(request: dict[str, Any]) -> int:
 
 
 def draft_extractively(task: Task) -> Tried:
-    found = extract(task.source, name=task.name, count=count, ledger=task.ledger, rest=task.rest)
+    found = extracted(task)
     generation = generation_of(task, "extractive", None, ())
     artifact = made(task, found, generation, task.kind)
     if missing := missed_candidates(task, artifact, document_of(artifact)):
@@ -366,13 +366,24 @@ def draft_extractively(task: Task) -> Tried:
     )
 
 
+def extracted(task: Task) -> Draft:
+    return extract(
+        task.source,
+        name=task.name,
+        count=count,
+        ledger=task.ledger,
+        rest=task.rest,
+        long_headline=task.kind == Kind.CONCLUSION,
+    )
+
+
 def document_of(artifact: Artifact) -> Offered:
     return Offered(text=artifact.document, form="document")
 
 
 def fallback_of(task: Task, failed: Tried) -> Artifact:
     """What can be read where a draft failed: extractive, linked, never replacing anything, with the reason."""
-    found = extract(task.source, name=task.name, count=count, ledger=task.ledger, rest=task.rest)
+    found = extracted(task)
     code = failed.ended if failed.ended != Ended.DRAFTED else "gates"
     warning = Warned(code=str(code), message=failed.why)
     generation = generation_of(task, "extractive", None, failed.answers)

@@ -10,21 +10,22 @@ from efforts.domain.extractive import plain, summarise
 from efforts.domain.source_text import Source
 
 from .anchors import missing
-from .artifact import STATUSES, Actor, Draft, DraftItem, Quote, Section
+from .artifact import STATUSES, Actor, Draft, DraftItem, Link, Quote, Section, Status
 from .claims import claims_of
 from .fates import fated
+from .gates.judging import is_telling as counts_as_quoted
 from .ledger import Entry, Span
 from .making import ACTORS, opening_of
-from .rendering import opening_text
 from .settling import Claim, Scope
+from .thorough import all_that_they_may_be, more_units, room_left
 from .units import Unit
 from .wording import content, content_words, recall, weight
 
 Count = Callable[[str], int]
 
 # Of the source's tokens: what the body takes at most of a small scope and of a large one, and what facts may fill up.
-SMALL_SHARE, LARGE_SHARE, FACTS_SHARE = 0.82, 0.35, 0.3
-SMALL, LARGE = 1_600, 6_000
+SMALL_SHARE, LARGE_SHARE, FACTS_SHARE = 0.9, 0.35, 0.3
+SMALL, LARGE = 3_000, 20_000
 # What weighs less is not worth its place, whatever room there is.
 LEAST = {
     Section.DECISION: 0.8,
@@ -33,6 +34,10 @@ LEAST = {
     Section.REJECTED: 1.0,
     Section.FACT: 1.5,
 }
+# What the ids of items begin with: what was heard in the words, and what else they may be.
+HEARD, MAYBE = "x", "maybe"
+GONE = frozenset({Status.SUPERSEDED, Status.REJECTED})
+SETTLED = GONE | {Status.DONE, Status.DROPPED, Status.REVOKED}
 # Tokens of a line beside its quotation, and of one more word for what it sounds like.
 MARKS, LABEL = 9, 2
 JOINT = " … "
@@ -53,18 +58,69 @@ DEAR = 150
 
 
 def extract(
-    source: Source, *, name: str, count: Count, ledger: Sequence[Entry] = (), rest: Sequence[str] = ()
+    source: Source,
+    *,
+    name: str,
+    count: Count,
+    ledger: Sequence[Entry] = (),
+    rest: Sequence[str] = (),
+    long_headline: bool = False,
 ) -> Draft:
-    """Deterministic. What the ledger has of the scope is kept first, with the status that it has there."""
+    """Deterministic. What the ledger has of the scope is kept first, with the status that it has there.
+
+    The headline is short where the scope is, so that the items have room; not so with `long_headline`, where only the
+    headline shall stand.
+    """
     scope = Scope(source=source)
     total = count(source.text)
-    said = shorter_headline(source, name=name, count=count, rest=rest, total=total)
-    room = int(total * share_of(total)) - count(said) - count(opening_text(opening_of(source, count)))
+    found = list(fated(scope, weighed(claims_of(scope))))
+    standing = without(source, [unit for claim in found if claim.status in GONE for unit in claim.shown])
+    short = shorter_headline(standing, name=name, count=count, rest=rest, total=total)
+    said = (long_headline and headline(standing, name=name, count=count, rest=rest)) or short
+    room = int(total * share_of(total)) - count(short)
     known = [claim for entry in ledger if (claim := kept(scope, entry))]
-    found = [claim for claim in fated(scope, weighed(claims_of(scope))) if not is_known(claim, known)]
+    found = [claim for claim in found if not is_known(claim, known)]
     chosen = choose([widened(scope, claim) for claim in (*known, *found)], room, count)
-    items = tuple(items_of(chosen))
+    items = (*items_of(chosen, HEARD), *items_of(others(scope, chosen, room, count), MAYBE))
     return Draft(headline=said, headline_items=backing(said, items), items=items)
+
+
+def without(source: Source, units: Sequence[Unit]) -> Source:
+    """The source without these words, so that a headline made of it says nothing that was taken back."""
+    parts = []
+    for part in source.parts:
+        text = part.text
+        for unit in units:
+            if (unit.message, unit.part) == (part.message, part.part):
+                text = text[: unit.start] + " " * (unit.end - unit.start) + text[unit.end :]
+        parts.append(replace(part, text=text))
+    return replace(source, parts=tuple(parts))
+
+
+def others(scope: Scope, chosen: Sequence[Claim], room: int, count: Count) -> list[Claim]:
+    """What else the words may be that are quoted, and more words as far as there is room."""
+    opening = opening_of(scope.source, count)
+    first = [unit for unit in scope.units if any(is_shown(unit, link) for link in opening)]
+    more = more_units(scope, chosen, room_left(chosen, room, count), count, first=first)
+    # What became of some words is known, and of others the ledger says it.
+    settled = {unit for claim in chosen if claim.ledger or claim.status in SETTLED for unit in claim.shown}
+    shown = {unit for claim in chosen for unit in claim.shown}
+    found = [borne_out(scope, claim) for claim in all_that_they_may_be(scope, [*shown, *more], settled)]
+    return [claim for claim in found if bears_itself_out(claim.unit, scope.source) or is_borne_out(claim)]
+
+
+def is_shown(unit: Unit, link: Link) -> bool:
+    return (unit.message, unit.part) == (link.message, link.part) and unit.start < link.end and link.start < unit.end
+
+
+def borne_out(scope: Scope, claim: Claim) -> Claim:
+    beside = None if bears_itself_out(claim.unit, scope.source) else with_neighbour(scope, claim.unit)
+    return replace(claim, behind=(beside,)) if beside else claim
+
+
+def bears_itself_out(unit: Unit, source: Source) -> bool:
+    link = Link(message=unit.message, part=unit.part, start=unit.start, end=unit.end, quote=unit.text)
+    return counts_as_quoted(link, source)
 
 
 def share_of(total: int) -> float:
@@ -226,10 +282,10 @@ def same(claim: Claim, other: Claim) -> bool:
     return text_of(claim) == text_of(other) or (claim.status != other.status and claim.unit == other.unit)
 
 
-def items_of(claims: Iterable[Claim]) -> Iterator[DraftItem]:
+def items_of(claims: Iterable[Claim], prefix: str) -> Iterator[DraftItem]:
     for number, claim in enumerate(claims, start=1):
         yield DraftItem(
-            id=f"x{number}",
+            id=f"{prefix}{number}",
             section=claim.section,
             status=claim.status,
             actor=actor_of(claim),

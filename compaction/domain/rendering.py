@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from efforts.domain.source_text import Part
 
 from .artifact import Artifact, Item, Kind, Link, Section, Status, is_mere_quotation
 
@@ -29,17 +32,6 @@ MARKS = {
 }
 
 
-# What a mere quotation may be; nobody has said that it is.
-SOUNDS = {
-    Section.DECISION: "decision?",
-    Section.OPEN_WORK: "open?",
-    Section.NEXT_STEP: "open?",
-    Section.CONSTRAINT: "rule?",
-    Section.REJECTED: "rejected?",
-    Section.RISK: "risk?",
-}
-
-
 def standing_text(artifact: Artifact) -> str:
     """What would stand in for the scope."""
     return artifact.headline if artifact.kind == Kind.CONCLUSION else body_text(artifact)
@@ -51,7 +43,9 @@ def body_text(artifact: Artifact) -> str:
 
 def lines_of(artifact: Artifact) -> Iterator[str]:
     yield artifact.headline
-    if asked := opening_text(artifact.opening):
+    quoted = quotations(artifact.items)
+    asked = opening_text(artifact.opening)
+    if asked and not all(any(" ".join(link.quote.split()) in one.text for one in quoted) for link in artifact.opening):
         yield f"Asked: “{asked}”"
     told = [item for item in artifact.items if not is_mere_quotation(item)]
     for section, title in TITLES.items():
@@ -59,23 +53,45 @@ def lines_of(artifact: Artifact) -> Iterator[str]:
         if items:
             yield f"{title}:"
             yield from (f"- {line_of(item)}" for item in items)
-    if quoted := quotations(artifact.items):
+    if quoted:
         yield "Said:"
-        yield from (f"- {turn}: “{text}”{sounds_like(items)}" for (turn, text), items in quoted.items())
+        yield from (f"- {one.turn}: “{one.text}”" for one in quoted)
 
 
-def quotations(items: Iterable[Item]) -> dict[tuple[int, str], list[Item]]:
-    """What only shows what was said, by its turn: once, whatever it sounds like."""
-    found: dict[tuple[int, str], list[Item]] = {}
+@dataclass(frozen=True, kw_only=True)
+class Quotation:
+    """What items quote of one message, each word once."""
+
+    turn: int
+    text: str
+    items: tuple[Item, ...]
+
+
+def quotations(items: Iterable[Item]) -> list[Quotation]:
+    """What only shows what was said: by message, however many items show parts of it and whatever these sound like."""
+    found: dict[tuple[int, Part], list[tuple[Link, Item]]] = {}
     for item in items:
         if is_mere_quotation(item):
-            found.setdefault((item.as_of_turn, " ".join(item.text.split())), []).append(item)
-    return dict(sorted(found.items(), key=lambda one: one[0][0]))
+            for link in shown_links(item):
+                found.setdefault((link.message, link.part), []).append((link, item))
+    return [quotation([link for link, _ in pairs], [item for _, item in pairs]) for _, pairs in sorted(found.items())]
 
 
-def sounds_like(items: Iterable[Item]) -> str:
-    marks = ", ".join(dict.fromkeys(SOUNDS[item.section] for item in items if item.section in SOUNDS))
-    return f" ({marks})" if marks else ""
+def shown_links(item: Item) -> list[Link]:
+    """Those whose words its text has; others only bear it out."""
+    words = " ".join(item.text.split())
+    return [link for link in item.links if " ".join(link.quote.split()) in words]
+
+
+def quotation(links: list[Link], items: list[Item]) -> Quotation:
+    text, end = "", -1
+    for link in sorted(links, key=lambda link: (link.start, -link.end)):
+        if link.end > end:
+            gap = "" if end < 0 else " " if link.start <= end + 1 else " … "
+            text += gap + link.quote[max(end - link.start, 0) if end >= 0 else 0 :].strip()
+            end = link.end
+    unique = tuple({item.id: item for item in items}.values())
+    return Quotation(turn=max(item.as_of_turn for item in unique), text=" ".join(text.split()), items=unique)
 
 
 def opening_text(opening: tuple[Link, ...]) -> str:

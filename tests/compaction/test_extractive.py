@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from compaction.domain.artifact import (
     Draft,
+    DraftItem,
     Generation,
     Kind,
     Section,
@@ -19,7 +20,7 @@ from compaction.domain.artifact import (
     parse_draft,
 )
 from compaction.domain.candidates import candidates_in
-from compaction.domain.extractive import extract
+from compaction.domain.extractive import HEARD, extract
 from compaction.domain.ledger import Entry, Span
 from compaction.domain.making import Frame, make
 from compaction.domain.rendering import body_text
@@ -61,9 +62,14 @@ def frame(source: Source) -> Frame:
     return Frame(kind=Kind.INTENTIONAL, replaceable=True, source=ref, generation=GENERATION)
 
 
+def heard(draft: Draft) -> list[DraftItem]:
+    """Without what the quoted words may be besides."""
+    return [item for item in draft.items if item.id.startswith(HEARD)]
+
+
 def held(draft: Draft, section: Section, status: Status) -> str:
     """All that stands there."""
-    return "\n".join(item.text for item in draft.items if (item.section, item.status) == (section, status))
+    return "\n".join(item.text for item in heard(draft) if (item.section, item.status) == (section, status))
 
 
 # Decisions
@@ -85,7 +91,7 @@ def test_an_assent_makes_the_proposal_before_it_a_decision_and_both_are_quoted()
     draft = drafted(
         scope(("user", f"Now retries. {FILLER}"), ("assistant", f"{FILLER} {proposal}"), ("user", "ok do that."))
     )
-    [item] = [item for item in draft.items if item.section == Section.DECISION and proposal in item.text]
+    [item] = [item for item in heard(draft) if item.section == Section.DECISION and proposal in item.text]
     assert (item.status, item.actor) == (Status.ACCEPTED, "user")
     assert {(quote.message, quote.quote) for quote in item.quotes} >= {(2, proposal), (3, "ok do that.")}
 
@@ -142,7 +148,7 @@ def test_a_proposal_that_is_turned_down_is_no_decision() -> None:
 def test_a_record_that_a_tool_returns_counts() -> None:
     record = "# ADR 11\nStatus: accepted\n## Decision\nEvery column change is done as expand and contract.\n"
     draft = drafted(scope(("user", FILLER), ("tool", record), ("assistant", FILLER)))
-    [item] = [item for item in draft.items if item.section == Section.DECISION and "expand and contract" in item.text]
+    [item] = [item for item in heard(draft) if item.section == Section.DECISION and "expand and contract" in item.text]
     assert (item.status, item.actor) == (Status.ACCEPTED, "tool")
 
 

@@ -111,8 +111,8 @@ def frame(text: str) -> frozenset[str]:
 
 def corrected_later(case: Case) -> Iterator[Found]:
     """A later sentence of the source, which the claim does not quote, has another value for the same."""
-    for claim in case.of_items:
-        if not claim.asserts or not claim.quoted:
+    for claim in case.told:
+        if not claim.item or not claim.asserts or not claim.quoted:
             continue
         last = max(sentence.order for sentence in claim.quoted)
         later = [sentence for sentence in sentences_of(case.source) if sentence.order > last]
