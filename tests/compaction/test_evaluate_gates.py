@@ -25,6 +25,7 @@ from compaction.evaluating.mutants.kinds import Good
 from compaction.evaluating.offering import Judge
 from compaction.evaluating.reporting import as_json
 from compaction.evaluating.running import evaluate
+from compaction.evaluating.tables import table
 from efforts.llm.tokens import get_counter
 from tests.compaction.case_files import put, small
 from tests.house.process import ROOT, manage
@@ -254,6 +255,17 @@ def test_a_directory_with_one_wrong_annotation_is_refused_by_name(tmp_path: Path
 def test_a_directory_without_cases_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="has no cases"):
         call_command("evaluate_gates", str(tmp_path))
+
+
+@pytest.mark.slow
+def test_the_document_has_the_table_that_is_printed_with_the_counts_of_the_set(
+    of_the_whole_set: dict[str, Any],
+) -> None:
+    printed = [row.split("|") for row in table(of_the_whole_set)]
+    document = (ROOT / "docs/compaction.md").read_text()
+    written = [row.split("|") for row in document.partition("| | dev |")[2].splitlines()[1:] if row.startswith("|")]
+    assert [row[1] for row in written[1:]] == [row[1] for row in printed[2:]]
+    assert [row[2:4] for row in written[1:5]] == [row[2:4] for row in printed[2:6]]
 
 
 def test_what_the_artifact_says_otherwise_than_its_annotation_is_a_refusal_and_exit_status_1(

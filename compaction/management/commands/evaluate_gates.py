@@ -13,6 +13,7 @@ from compaction.evaluating.cases import Case, Unreadable, read_cases
 from compaction.evaluating.drafts import offered, read_drafts
 from compaction.evaluating.reporting import as_json, lines_of
 from compaction.evaluating.running import Report, evaluate
+from compaction.evaluating.tables import table
 from efforts.llm.tokens import get_counter
 
 # Of the scopes in which the fast part plants a kind of defect.
@@ -44,7 +45,11 @@ class Command(BaseCommand):
         except Unreadable as error:
             raise CommandError(str(error)) from error
         found = as_json(report)
-        self.stdout.write(json.dumps(found, ensure_ascii=False) if options["json"] else "\n".join(lines_of(found)))
+        self.stdout.write(
+            json.dumps(found, ensure_ascii=False)
+            if options["json"]
+            else "\n".join([*table(found), "", *lines_of(found)])
+        )
         if not found["holds"]:
             sys.exit(1)
 
