@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -81,8 +82,8 @@ def keep_artifact(
             "run": run,
             "kind": made.kind,
             "state": to,
-            "document": made.document,
-            "offered": tried.offered.text if tried else made.document,
+            "packed": zlib.compress(made.document.encode(), 9),
+            "offered": tried.offered.text if tried and tried.offered.form == "draft" else "",
             "offered_form": tried.offered.form if tried else "document",
             "stop_reason": tried.offered.stop_reason if tried else "stop",
             "source_sha256": made.source.source_sha256,

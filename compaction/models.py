@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 from django.conf import settings
 from django.db import models
 
@@ -44,8 +46,9 @@ class Artifact(models.Model):
     run = models.ForeignKey(DraftRun, models.CASCADE, related_name="artifacts")
     kind = models.CharField(max_length=12, choices=[(k.value, k.value) for k in Kind])
     state = models.CharField(max_length=11, choices=[(s.value, s.value) for s in ArtifactState])
-    document = models.TextField(help_text="Canonical JSON, as the id was made of.")
-    offered = models.TextField(help_text="The bytes that gate A judges.")
+    # What many items quote of one message is alike: it takes a twentieth.
+    packed = models.BinaryField(help_text="The canonical JSON that the id was made of, compressed.")
+    offered = models.TextField(blank=True, help_text="What a model answered; empty: the document itself was offered.")
     offered_form = models.CharField(max_length=8)
     stop_reason = models.CharField(max_length=20)
     source_sha256 = models.CharField(max_length=64)
@@ -58,6 +61,10 @@ class Artifact(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk[:12]}: {self.state}"
+
+    @property
+    def document(self) -> str:
+        return zlib.decompress(self.packed).decode()
 
 
 class GateRun(models.Model):

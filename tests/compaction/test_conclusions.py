@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from compaction.domain.artifact import parse_artifact
+from compaction.drafting import count
 from compaction.models import Acceptance, Artifact, DraftRun, GateRun
 from efforts import actions, summaries
 from efforts.domain.lifecycle import EntryBy, EntryKind, EntryState, SummaryState, Via
@@ -268,16 +269,17 @@ async def test_a_draft_over_its_cap_leaves_a_checkpoint_that_says_so(
 
 
 async def test_a_source_above_the_limit_is_refused_with_the_numbers_and_no_model_is_asked(
-    stage: Stage, provider: FakeProvider, runner: Runner
+    stage: Stage, provider: FakeProvider, runner: Runner, settings: Any
 ) -> None:
-    long = [
-        (f"Step {number}: the value is {number * 37}. " + "More was said about it. " * 120, "Noted.")
-        for number in range(1, 60)
-    ]
-    await effort_of(stage, exchanges=[*long, *WEBHOOK])
+    settings.CCM_DRAFT_CAP = 3_000
+    long = [(f"Step {number}: " + "more was said about it. " * 40, "Noted.") for number in range(1, 8)]
+    state = await effort_of(stage, exchanges=[*long, *WEBHOOK])
     event = await told(stage)
+    tokens = count((await read(read_effort_log, state.branch, state.effort)).source.text)
     assert event["drafter"] == "builtin"
-    assert "37," in event["note"] or "tokens" in event["note"]
+    assert event["note"].startswith(
+        f"Its log has {tokens:,} tokens. Within 3,000 tokens a draft by a model can be made of"
+    )
     assert provider.requests == []
 
 

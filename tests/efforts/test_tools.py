@@ -316,7 +316,7 @@ async def test_an_effort_expanded_is_readable_in_the_same_turn(
     provider.script = [Reply("", calls=(calling("expand_effort", id="bug"),)), Reply("Line 80.")]
     await stage.ask("In which line?")
     before, after = (canonical_json(request["messages"]) for request in provider.requests[-2:])
-    assert "semicolon" not in before
-    assert "The semicolon in line 80 breaks the parser." in after
+    assert "The parser, then." not in before
+    assert "The parser, then." in after
     tokens = await read(lambda: list(ContextPlan.objects.order_by("created_at").values_list("tokens", flat=True)))
     assert tokens[-1] > tokens[-2]
