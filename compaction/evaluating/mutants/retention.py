@@ -108,17 +108,17 @@ def a_rule_marked_as_revoked(good: Good) -> Iterator[Mutant]:
         yield good.with_item(item, f"{entry.id} is revoked: {entry.text!r}", status=Status.REVOKED)
 
 
-@planted(least=140)
+@planted(least=80)
 def a_decision_marked_as_proposed_or_rejected(good: Good) -> Iterator[Mutant]:
-    for number, pair in enumerate(spread(kept(good, Section.DECISION), 4)):
+    for number, pair in enumerate(spread(kept(good, Section.DECISION))):
         status = (Status.PROPOSED, Status.REJECTED)[number % 2]
         changed = f"{pair.entry.id} is {status}: {pair.entry.text!r}"
         yield good.with_item(pair.item, changed, section=Section.DECISION, status=status)
 
 
-@planted(least=150)
+@planted(least=85)
 def open_work_marked_as_done_or_dropped(good: Good) -> Iterator[Mutant]:
-    for number, pair in enumerate(spread(kept(good, Section.OPEN_WORK), 4)):
+    for number, pair in enumerate(spread(kept(good, Section.OPEN_WORK))):
         status = (Status.DONE, Status.DROPPED)[number % 2]
         changed = f"{pair.entry.id} is {status}: {pair.entry.text!r}"
         yield good.with_item(pair.item, changed, section=Section.OPEN_WORK, status=status)
