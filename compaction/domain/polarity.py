@@ -20,10 +20,13 @@ def any_of(phrases: str, more: str = "(?!)") -> re.Pattern[str]:
 
 DENIED = any_of(
     r"""not, never, no, none, nobody, nothing, neither, nor, without, no longer, cannot, \w+n['’]t, instead of,
-    rather than, in place of, unable, nicht, kein\w*, nie, niemals, ohne, statt, anstatt, anstelle, jamais, pas,
-    aucune?, sans, au lieu de, plutôt que, nunca, sin, ningún, ninguna, en lugar de, en vez de""",
+    rather than, in place of, unable, nicht, kein\w*, nie, niemals, niemand, nichts, ohne, statt, anstatt, anstelle,
+    jamais, pas, aucune?, sans, au lieu de, plutôt que, nunca, sin, ningún, ninguna, nadie, personne, en lugar
+    de, en vez de""",
     r"ない|ません|なし|禁止|不要|不会|不能|没有",
 )
+# What transcripts have between words.
+FILLED = re.compile(r"\{\w+\}|\b(?:uh|um|hmm|mm|er|ähm?|euh)\b|(?<![\w'’.])[b-zB-HJ-Z](?![\w'’.])|\b[nN]['’](?=\w{2})")
 # Half of a denial: neither … nor.
 SECOND = frozenset({"nor"})
 # They may stand behind what they deny.
@@ -31,7 +34,7 @@ TRAILING = any_of("nicht, pas", "ない|ません")
 # They look like a denial and are none.
 NOT_DENIED = any_of(
     r"""not only, no more than, no less than, no later than, no problem, why not, if not, whether or not, or not,
-    not sure, isn['’]t it, don['’]t you think, doesn['’]t matter, don['’]t mind, pas de problème, no\. ?\d+"""
+    not sure, isn['’]t it, don['’]t you think, don['’]t mind, pas de problème, no\. ?\d+"""
 )
 # Said of something, they put it aside without a denial in the grammar.
 REFUSED = any_of(
@@ -44,15 +47,24 @@ REFUSED = any_of(
 TURNED_DOWN = any_of(
     "reject(?:s|ed)?, turned down, ruled out, (?:write|writes|wrote|written) off, verworfen, abgelehnt"
 )
+# Of what is only so or just so, the rest is not so.
+SOFTENED = any_of(
+    """only, just, solely, alone, enough, otherwise, else, except, apart from, besides, but for, other than, out, extra,
+    free of, off, silly, pointless, impossible, needless, unnecessary, instead, rather, nur, bloß, lediglich, allein,
+    außer, sonst, lieber, seulement, uniquement, ne, hors, sauf, sinon, plutôt, solo, sólo, salvo, excepto""",
+    "だけ|のみ|以外|代わり|只|仅",
+)
 # It was so, or is to be so: what is not so yet can be told either way.
 OTHER_TIME = any_of(
     """first, at first, originally, initially, earlier, formerly, previously, used to, had been, was to, end(?:s|ed)?,
-    waits?, waiting, until, before, possible, if, whether, falls, ob, si, zuerst, ursprünglich, zunächst, anfangs, bis,
+    waits?, waiting, until, before, possible, if, whether, unless, once, as soon as, falls, wenn, ob, si, cuando, quand,
+    zuerst, ursprünglich, zunächst, anfangs, bis,
     bevor, wartet, d'abord, initialement, attend(?:ent)?, avant, al principio, hasta"""
 )
 # How a matter stands, in words that need not be those of the source.
 NOT_YET = any_of(
-    r"""not yet, not settled, not decided, not known, not clear, not (?:been )?done, nothing, noch nicht,
+    r"""not yet, (?:not|\w+n['’]t)(?: \w+){1,3} yet, not settled,
+    not decided, not known, not clear, not (?:been )?done, nothing, noch nicht,
     nicht entschieden, noch kein\w*, pas encore, todavía no, aún no""",
     "まだ",
 )
@@ -86,10 +98,20 @@ MODALS = {
         pourrait, peut-être, podría, quizás"""
     ),
 }
+# Not to have to is no prohibition.
+LIGHT = any_of(f"{OBLIGED}, need, needn['’]t")
+# A polite way to say "should".
+POLITE = any_of("(?:might|may) (?:really |just )?(?:want to|wanna|as well)|could you|can you|you could|maybe we should")
 # What is only imagined.
 IMAGINED = any_of("would, would have, würde, würden, serait, seraient, sería")
 # "And not a lock in Redis" names what else could have been.
-CONTRAST = re.compile(r"^(?:and |or |but |und |et |y )?(?:not|no|nicht|kein\w*|pas|non|without|ohne|sans|sin)\b", re.I)
+CONTRAST = re.compile(
+    r"^(?:and |or |but |und |et |y |mais )?(?:not|no|nor|nicht|kein\w*|pas|non|without|ohne|sans|sin"
+    r"|instead of|rather than"
+    r"|in place of|statt|anstatt|anstelle|plutôt que|au lieu de|en lugar de|en vez de)\b",
+    re.IGNORECASE,
+)
+LACKING = any_of("without, unless, except, ohne, außer, sans, sauf, sin, salvo")
 SCOPES = {
     "all": any_of("all, every, each, always, alle, jede[rsnm]?, immer, tous, toutes, toujours, chaque, todos, siempre"),
     "some": any_of(
@@ -99,6 +121,23 @@ SCOPES = {
     "only": any_of("only, solely, nur, seulement, uniquement, solo, sólo"),
     "none": any_of(r"none, no, never, kein\w*, nie, niemals, aucune?, jamais, ninguno, nunca"),
 }
+# Denials say by themselves whether they agree.
+QUANTITIES = {kind: pattern for kind, pattern in SCOPES.items() if kind != "none"}
+ALONE = {"only": SCOPES["only"], "also": any_of("also, auch, aussi, también")}
+MORE_OR_LESS = {
+    "least": any_of(
+        """at least, (?<!no )more than, no less than, no fewer than, over, mindestens, mehr als, au moins, plus de,
+        al menos"""
+    ),
+    "most": any_of(
+        """at most, (?<!no )less than, fewer than, no more than, up to, höchstens, weniger als, au plus, moins de,
+        a lo sumo"""
+    ),
+}
+COMPANY = {
+    "with": any_of("with, mit, avec, con"),
+    "without": any_of("without, with no, ohne, sans, sin"),
+}
 ORDERS = {
     "before": any_of("before, bevor, vor, avant, antes de"),
     "after": any_of("after, nachdem, nach, après, después de"),
@@ -107,11 +146,11 @@ LASTING = {
     "until": any_of("until, till, bis, jusqu'à, hasta"),
     "from": any_of("from, since, starting, seit, ab, dès, depuis, desde"),
 }
+# Of two sentences about the same, the one that says more.
+IN_PART = 0.4
 # As much of a clause stands in another one that is about the same.
 ALIGNED = 0.65
 FEWEST = 2
-# Of what it is taken from, a claim has at least so much.
-TAKEN = 0.4
 # Behind a denial, a clause of so few words may be the rest of what is denied: "without X, Y or Z".
 SHORT_CLAUSE, GOES_ON = 6, ", …"
 # Of both together: two words are in any long list.
@@ -130,43 +169,68 @@ SENTENCE = any_of(
 class Clause:
     """`denied` counts denials by twos, `heard` all of them once, since speakers repeat themselves.
 
-    `under` are the words behind the first denial. `aside` are words that put something aside without one, so that it
-    cannot be told.
+    `heads` are the words that it denies, none where it asserts; several where the order does not tell which.
+    `aside` are words that put something aside without a denial, so that it cannot be told.
     """
 
     text: str
     words: frozenset[str]
     denied: bool
     heard: bool
-    under: frozenset[str]
+    unclear: bool
+    heads: frozenset[str]
     aside: frozenset[str]
 
 
 @lru_cache(maxsize=1 << 13)
 def clauses_of(text: str) -> tuple[Clause, ...]:
     found: list[Clause] = []
-    for piece in clauses(NOT_DENIED.sub(" ", text)):
+    for piece in clauses(FILLED.sub(" ", NOT_DENIED.sub(" ", text))):
         clause = clause_of(piece)
         listed = len(clause.words) <= SHORT_CLAUSE and not SENTENCE.search(piece)
         goes_on = listed and bool(found) and (found[-1].denied or GOES_ON in found[-1].aside)
-        found.append(replace(clause, aside=clause.aside | {GOES_ON}) if goes_on and not clause.denied else clause)
+        clause = replace(clause, aside=clause.aside | {GOES_ON}) if goes_on and not clause.denied else clause
+        # "Never without a key": two denials, in two clauses.
+        twice = bool(found) and found[-1].heard and bool(LACKING.match(piece))
+        found.append(replace(clause, unclear=clause.unclear or twice))
     return tuple(found)
 
 
 def clause_of(text: str) -> Clause:
-    found = content(text)
-    turned = found & OPPOSITES.keys()
-    words = (found - turned - content(" ".join(TURNED_DOWN.findall(text)))) | {OPPOSITES[word] for word in turned}
-    denials = [cue.casefold() for cue in DENIED.findall(text) if cue.casefold() not in SECOND]
-    behind = content(DENIED.split(text, maxsplit=1)[-1])
+    found = content(DENIED.sub(" ", text))
+    turned, down = found & OPPOSITES.keys(), TURNED_DOWN.findall(text)
+    words = (found - turned - content(" ".join(down))) | {OPPOSITES[word] for word in turned}
+    denials = denials_in(text)
+    turns = len(turned) + bool(down)
+    heard = (bool(denials) + turns) % 2 == 1
     return Clause(
         text=text,
         words=words,
-        denied=(len(denials) + len(turned)) % 2 == 1,
-        heard=(bool(denials) + len(turned)) % 2 == 1,
-        under=behind if denials and not TRAILING.search(text) else words,
-        aside=cues(REFUSED, text) | cues(OTHER_TIME, text),
+        denied=(len(denials) + turns) % 2 == 1,
+        heard=heard,
+        unclear=len(set(denials)) > 1,
+        heads=heads_of(text, words) if heard else frozenset(),
+        aside=(cues(REFUSED, text) | cues(OTHER_TIME, text)) - cues(TURNED_DOWN, text),
     )
+
+
+def denials_in(text: str) -> list[str]:
+    """Each denial; of those with no telling word between them, as speakers repeat themselves, only one."""
+    found: list[str] = []
+    end = 0
+    for cue in DENIED.finditer(text):
+        if cue[0].casefold() not in SECOND and (not found or content(text[end : cue.start()])):
+            found.append(cue[0].casefold())
+        end = cue.end()
+    return found
+
+
+def heads_of(text: str, words: frozenset[str]) -> frozenset[str]:
+    """The first telling word behind a denial, or all where that may stand behind what it denies."""
+    if not DENIED.search(text) or TRAILING.search(text):
+        return words
+    behind = content_in_order(DENIED.split(text)[-1])
+    return frozenset(behind[:1]) & words or words
 
 
 def cues(pattern: re.Pattern[str], text: str) -> frozenset[str]:
@@ -183,69 +247,6 @@ def is_so(clause: Clause) -> bool:
     return not clause.denied and not clause.aside and not IMAGINED.search(clause.text)
 
 
-def denial(claim: str, texts: Iterable[str]) -> tuple[str, str] | None:
-    """A clause of the claim, and what says the opposite of it."""
-    given = tuple(texts)
-    found = flat_denial(claim, given)
-    return found or denied_by_nobody(claim, given) or said_without_denial(claim, given)
-
-
-def flat_denial(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
-    """Only where both speak of the same in much the same words."""
-    return opposed(claim, texts) or affirmed(claim, texts)
-
-
-def opposed(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
-    """Each clause about the same says the opposite."""
-    for clause, alike in nearest(claim, texts):
-        if not is_contrast(clause, claim) and not any(agree(clause, other) for other in alike):
-            return clause.text, alike[0].text
-    return None
-
-
-def affirmed(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
-    """It says all of what a clause denies, and nothing that it is held against says so."""
-    others = [clause for text in texts for clause in clauses_of(text)]
-    plain = [other.words for other in others if not other.heard]
-    for clause in clauses_of(claim):
-        for other in others:
-            held = len(other.words) >= FEWEST and other.words <= clause.words and other.heard
-            if held and affirms(clause, other) and not any(other.words <= words for words in plain):
-                return clause.text, other.text
-    return None
-
-
-def affirms(clause: Clause, other: Clause) -> bool:
-    return not clause.denied and clause.aside == other.aside and not IMAGINED.search(clause.text)
-
-
-def denied_by_nobody(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
-    """It denies something in one of its clauses, and what it is taken from denies nothing and puts nothing aside."""
-    others = [clause for text in texts for clause in clauses_of(text)]
-    if not others or any(other.heard or other.denied or REFUSED.search(other.text) for other in others):
-        return None
-    words = frozenset(word for other in others for word in other.words)
-    for clause in clauses_of(claim):
-        told = clause.denied and not is_contrast(clause, claim) and not clause.aside and not NOT_YET.search(clause.text)
-        if told and len(clause.words & words) >= FEWEST and recall(clause.words, words) >= TAKEN:
-            return clause.text, texts[0]
-    return None
-
-
-def said_without_denial(claim: str, texts: Sequence[str]) -> tuple[str, str] | None:
-    """Of what it denies a clause says the very word, and no clause denies or puts aside that word."""
-    others = [clause for text in texts for clause in clauses_of(text)]
-    for clause in clauses_of(claim):
-        if clause.aside or not clause.denied or is_contrast(clause, claim) or NOT_YET.search(clause.text):
-            continue
-        word = next(iter(content_in_order(DENIED.split(clause.text, maxsplit=1)[-1])), "")
-        holders = [other for other in others if word in other.words]
-        near = [other for other in holders if len(other.words & clause.words) >= FEWEST]
-        if near and not any(other.heard or other.aside for other in holders):
-            return clause.text, near[0].text
-    return None
-
-
 def is_contrast(clause: Clause, claim: str) -> bool:
     return bool(CONTRAST.match(clause.text)) and not claim.startswith(clause.text)
 
@@ -256,16 +257,9 @@ def aligned(clause: Clause, other: Clause) -> bool:
     return enough and likeness(clause.words, other.words) >= LIKE
 
 
-def agree(clause: Clause, other: Clause) -> bool:
-    if clause.denied and TURNED_DOWN.search(clause.text):
-        return not other.heard or bool(other.aside)
-    # "The folder you can't see" denies nothing of the folder.
-    beside = other.heard and not other.under & clause.words
-    return beside or clause.denied == other.heard or clause.aside != other.aside
-
-
 def kinds(text: str, table: Mapping[str, re.Pattern[str]]) -> frozenset[str]:
-    return frozenset(kind for kind, pattern in table.items() if pattern.search(text))
+    plain = POLITE.sub(" ", text)
+    return frozenset(kind for kind, pattern in table.items() if pattern.search(plain))
 
 
 def exchanged(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[str]]) -> tuple[str, str] | None:
@@ -275,6 +269,9 @@ def exchanged(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[s
     for clause, others in nearest(claim, given, more=whole):
         mine = kinds(clause.text, table)
         theirs = [kinds(other.text, table) for other in others]
+        # "May not" and "must not" are one.
+        if clause.heads and others[0].heads and not LIGHT.search(f"{clause.text} {others[0].text}"):
+            continue
         if mine and all(theirs) and not any(mine & kind for kind in theirs):
             return clause.text, others[0].text
     return None
@@ -283,13 +280,26 @@ def exchanged(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[s
 def rebound(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[str]]) -> tuple[str, str] | None:
     """Where a word of `table` stands before the same word as one of another kind does in a text about the same."""
     mine = set(bound(claim, table))
-    for text in texts:
+    for text in texts if mine else ():
         theirs = set(bound(text, table))
         words = {word for _, word in theirs}
         changed = any(word in words and (kind, word) not in theirs for kind, word in mine)
-        if changed and recall(content(claim), content(text)) >= ALIGNED:
+        if changed and is_near(content(claim), content(text)) and turns(claim, table) == turns(text, table):
             return claim, text
     return None
+
+
+def is_near(one: frozenset[str], other: frozenset[str]) -> bool:
+    """One has most of the other's words, which has enough of its."""
+    shared = sorted((recall(one, other), recall(other, one)))
+    return shared[0] >= IN_PART and shared[1] >= ALIGNED
+
+
+def turns(text: str, table: Mapping[str, re.Pattern[str]]) -> tuple[int, frozenset[str]]:
+    """What else turns it round: "no shipping before" is "shipping after"."""
+    for pattern in table.values():
+        text = pattern.sub(" ", text)
+    return len(DENIED.findall(text)) % 2, cues(REFUSED, text)
 
 
 def bound(text: str, table: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, str]]:

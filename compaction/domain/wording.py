@@ -27,6 +27,12 @@ SMALL_WORDS = """
 SMALL = (
     STOPWORDS | {folded(word) for word in SMALL_WORDS.split()} | {stem(folded(word)) for word in SMALL_WORDS.split()}
 )
+SMALLEST = {
+    "en": "the of and to is are in for on with not it that this by be we they has have at from",
+    "de": "der die das den dem und ist sind nicht im mit für auf wir sie ein eine wird zu von es er",
+    "fr": "le la les des du et est sont pas dans pour avec nous on une un il elle que qui sur au",
+    "es": "el los las del y es son no en para con que por una se al su lo hay",
+}
 ABOUT = re.compile(f"[{UNSPACED}]")
 BREAK = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•#|>]|\d+[.)]|```)[ \t]?)")
 
@@ -61,6 +67,16 @@ def words_in(token: str) -> int:
 def weight(text: str) -> int:
     """Characters, where one of a script without spaces says as much as two letters."""
     return sum(2 if ABOUT.match(character) else 1 for character in text.strip())
+
+
+@lru_cache(maxsize=1 << 12)
+def language_of(text: str) -> str:
+    """Of those that are told apart by their smallest words, or by their script."""
+    if len(ABOUT.findall(text)) * 4 > len(text):
+        return "unspaced"
+    told = [word.casefold() for word in re.findall(r"\w+", text)]
+    scores = {name: sum(word in words.split() for word in told) for name, words in SMALLEST.items()}
+    return max(scores, key=lambda name: (scores[name], name == "en"))
 
 
 def recall(wanted: frozenset[str], given: frozenset[str]) -> float:
@@ -149,10 +165,10 @@ def linked_sentences(link: Link, source: Source) -> tuple[SourceSentence, ...]:
 
 
 # Each begins a clause of its own.
-INSTEAD = """instead of|rather than|in place of|in favou?r of|without|anstelle|anstatt|statt|ohne|plutôt que|au lieu de
-|sans|en lugar de|en vez de|sin""".replace("\n", "")
+INSTEAD = """instead of|rather than|in place of|in favou?r of|without|unless|except|anstelle|anstatt|statt|ohne|außer
+|plutôt que|au lieu de|sans|sauf|en lugar de|en vez de|sin|salvo""".replace("\n", "")
 CONTRAST = r"(?:and|or|und|oder|et|ou|y) (?:not|no|nicht|kein\w*|pas|non)"
-JOINED = """but|because|although|though|unless|since|while|whereas|which|where|so that|aber|weil|sondern|obwohl|mais
+JOINED = """but|because|although|though|since|while|whereas|which|where|so that|aber|weil|sondern|obwohl|mais
 |parce que|pero|porque""".replace("\n", "")
 CLAUSE = re.compile(
     r"[;()—–]|:(?=\s|$)|(?<!\d),|,(?!\d)|[.!?…](?=\s|$)|[。！？、，；]"

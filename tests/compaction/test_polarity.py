@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.domain.polarity import MODALS, ORDERS, SCOPES, asserted, denial, exchanged, rebound
+from compaction.domain.denials import denial
+from compaction.domain.polarity import MODALS, ORDERS, SCOPES, asserted, exchanged, rebound
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from efforts.domain.source_text import Source
 
 from ..anchors import Type, missing, stands
 from ..artifact import Item, Link
+from ..denials import denial
 from ..ledger import Entry, Span
-from ..polarity import denial
-from ..wording import content, recall
+from ..wording import content, linked_sentences, recall
 from .judging import valid_links
 
 # Of the words of an entry so many are in the text of an item that says the same; fewer where the item also quotes
 # words that the entry comes from, and fewest where these are the words by which it is known.
-SAME, SAME_WHERE_QUOTED, SAME_WHERE_KNOWN = 0.6, 0.5, 0.34
+SAME, SAME_WHERE_QUOTED, SAME_WHERE_TOUCHED, SAME_WHERE_KNOWN = 0.6, 0.5, 0.34, 0.2
+# A quotation that has so much of the words by which an entry is known is of them.
+KNOWN, FEWEST = 0.5, 2
 
 # A quotation that has so much of a sentence has it; full stops and first words may lack.
 COVERED = 0.6
@@ -27,11 +29,11 @@ def says_the_same(entry: Entry, item: Item, source: Source) -> int:
     texts = [item.text, *(link.quote for link in links)]
     if lacks(entry, texts, source) or (not item.verbatim and lacks_number(entry, texts, source)):
         return 0
-    # A quotation may deny in another way than the entry that was made of it.
-    if not item.verbatim and denial(item.text, [entry.text]):
+    if not item.verbatim and denies(item, entry, links, source):
         return 0
-    shared = recall(content(entry.text), content(item.text))
-    enough = shared >= needed(entry, links) or retells(entry, item, links, source)
+    words, told = content(entry.text), content(item.text)
+    shared = recall(words, told)
+    enough = shared >= needed(entry, links, len(words & told)) or retells(entry, item, links, source)
     return int(1000 * shared) + 1 if enough else 0
 
 
@@ -54,9 +56,18 @@ def lacks_number(entry: Entry, texts: list[str], source: Source) -> bool:
     return any(stands(anchor, spoken_of) for anchor in absent)
 
 
-def needed(entry: Entry, links: Iterable[Link]) -> float:
-    quoted = [any(overlaps(link, span) for link in links) for span in entry.spans]
-    return SAME_WHERE_KNOWN if any(quoted[:1]) else SAME_WHERE_QUOTED if any(quoted) else SAME
+def denies(item: Item, entry: Entry, links: Iterable[Link], source: Source) -> bool:
+    """The entry, or beside it what the item quotes. A quotation alone may deny in another way than the entry."""
+    quoted = [sentence.text for link in links for sentence in linked_sentences(link, source)]
+    return bool(denial(item.text, [entry.text]) or denial(item.text, [entry.text, *quoted]))
+
+
+def needed(entry: Entry, links: Collection[Link], shared: int) -> float:
+    """One word in common is little."""
+    shares = [covered(span, links) for span in entry.spans]
+    if shares and shares[0] >= KNOWN and shared >= FEWEST:
+        return SAME_WHERE_KNOWN
+    return SAME_WHERE_TOUCHED if any(shares[:1]) else SAME_WHERE_QUOTED if any(shares) else SAME
 
 
 def spoken(span: Span, source: Source) -> str:

@@ -11,11 +11,11 @@ from efforts.domain.sentences import sentences
 from efforts.domain.source_text import Part, Source
 from efforts.domain.terms import terms_of
 
-from ..anchors import Anchor, missing, without_anchors
+from ..anchors import Anchor, anchors_of, is_loose, missing, without_anchors
 from ..artifact import Artifact, Item, Link, Section, Status
 from ..polarity import any_of
 from ..verdicts import Failure, Gate, Judged, Measure, Verdict
-from ..wording import content, linked_sentences, recall
+from ..wording import content, language_of, linked_sentences, recall
 from .judging import (
     counted,
     exact_links,
@@ -29,8 +29,8 @@ from .judging import (
 
 THRESHOLD = 0.98
 # Of the words of a claim so many stand in the sentences that it quotes: else they bear out something else.
-SUPPORT = 0.25
-HEADLINE_SUPPORT = 0.5
+SUPPORT, FEWEST = 0.25, 2
+HEADLINE_SUPPORT, ARTIFACT_SUPPORT, MOST = 0.34, 0.5, 0.5
 # A message that says what a sentence of the headline says has so many of its words.
 REPEATED = 0.65
 HEADLINE = "headline"
@@ -138,10 +138,18 @@ def item_fault(item: Item, source: Source) -> tuple[str, str]:
         return "short_quotation", "its quotations are too short to mean something"
     if absent := missing(item.text, [link.quote for link in links]):
         return "not_quoted", f"{shown(absent)} is in none of its quotations"
-    words = content(without_anchors(item.text))
-    if words and recall(words, content(context(links, source))) < SUPPORT:
+    if is_other_matter(item.text, context(links, source)):
         return "other_matter", "its quotations speak of something else"
     return "", ""
+
+
+def is_other_matter(claim: str, quoted: str) -> bool:
+    """They share nothing: no value, not two words; and are of one language, so that words could be shared."""
+    words, theirs = content(without_anchors(claim)), content(quoted)
+    if not words or recall(words, theirs) >= SUPPORT or len(words & theirs) >= FEWEST:
+        return False
+    named = any(not is_loose(anchor) for anchor in anchors_of(claim))
+    return not named and language_of(claim) == language_of(quoted)
 
 
 def context(links: tuple[Link, ...], source: Source) -> str:
@@ -197,9 +205,17 @@ def sentence_fault(sentence: str, backing: list[Item], artifact: Artifact, sourc
     said = [*(item.text for item in backing), *(link.quote for link in links), *wanted_words(artifact, source)]
     if absent := missing(sentence, said):
         return "not_in_items", f"{shown(absent)} is in none of the items that back it"
-    if recall(content(sentence) - STATE_WORDS, content("\n".join(said))) < HEADLINE_SUPPORT:
+    if not is_backed(sentence, said, artifact):
         return "not_backed", "the items that back it speak of something else"
     return "", ""
+
+
+def is_backed(sentence: str, said: list[str], artifact: Artifact) -> bool:
+    """Most of it stands in what backs it; or enough there, and most of it somewhere in the artifact."""
+    words, theirs = content(sentence) - STATE_WORDS, content("\n".join(said))
+    told = theirs | content("\n".join(item.text for item in artifact.items))
+    enough = recall(words, theirs) >= HEADLINE_SUPPORT and recall(words, told) >= ARTIFACT_SUPPORT
+    return enough or recall(words, theirs) >= MOST or language_of(sentence) != language_of("\n".join(said))
 
 
 def wanted_words(artifact: Artifact, source: Source) -> list[str]:

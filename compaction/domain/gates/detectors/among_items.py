@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from ...anchors import stands
 from ...artifact import Status
-from ...polarity import denial
+from ...denials import denial
 from ...wording import content, likeness
 from ..judging import shortened
 from .case import Case, Claim, Found
@@ -50,8 +51,15 @@ def other_value(case: Case) -> Iterator[Found]:
     for one, other in asserting_pairs(case):
         mine, theirs = frame(one.text), frame(other.text)
         differs = any(comparable(a, b) for a in values_of(one.text) for b in values_of(other.text))
-        if differs and len(mine) >= FEWEST and likeness(mine, theirs) >= SAME_FRAME:
+        if differs and not are_apart(one, other) and len(mine) >= FEWEST and likeness(mine, theirs) >= SAME_FRAME:
             yield found("values_of_items", one, other)
+
+
+def are_apart(one: Claim, other: Claim) -> bool:
+    """Each has its values from a place of its own: then they are of different things."""
+    quoted = [{sentence.order for sentence in claim.quoted} for claim in (one, other)]
+    both = all(stands(value, " ".join(claim.quotes)) for claim in (one, other) for value in values_of(claim.text))
+    return both and not quoted[0] & quoted[1]
 
 
 def asserting_pairs(case: Case) -> Iterator[tuple[Claim, Claim]]:

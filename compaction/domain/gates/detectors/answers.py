@@ -13,15 +13,16 @@ from ..judging import shortened
 from ..traceability import HEADLINE
 from .case import Case, Claim, Found
 
-TESTS = any_of("tests?, test suite, suite, specs?, checks?, build, ci, pipeline, pytest")
+TESTS = any_of("tests?, test suite, suite, specs?, checks?, pytest")
 SUCCESS = any_of(
     """pass(?:es|ed|ing)?, succeed(?:s|ed)?, successful(?:ly)?, green, fixed, works, working, deployed, builds,
     compiles, no errors?, without errors?, no failures?, gelöst, läuft, grün, réussi(?:t|e|es|s)?, passent, corrigée?,
     funciona, pasan"""
 )
-# A claim that tells of a failure claims no success.
+# A claim that tells of a failure, or of what is to come, claims no success.
 FAILURE_TOLD = any_of(
-    "fail(?:s|ed|ure|ures)?, error message, broken, still, until, unless, schlägt fehl, échoue(?:nt)?, fallan?"
+    """fail(?:s|ed|ure|ures)?, error message, broken, still, until, unless, once, when, if, before, should, must,
+    has to, have to, needs? to, will, so that, at first, earlier, schlägt fehl, échoue(?:nt)?, fallan?"""
 )
 EXIT = r"\bexit(?:ed)?(?: with)? (?:status|code):? ?"
 FAILED = re.compile(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from efforts.domain.extractive import QUESTION
@@ -39,7 +39,8 @@ class Claim:
 
     `quoted` are the sentences that its links hold a part of. `own_words` is whether somebody phrased it: not so where
     it repeats its source, or only tells what was said then. `retold` are the items that a sentence of the headline
-    sums up, and the request that it begins with.
+    sums up, and the request that it begins with; `entries`, those of the ledger that stand and come from what it
+    quotes.
     """
 
     about: str
@@ -50,6 +51,7 @@ class Claim:
     item: Item | None
     own_words: bool
     retold: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
 
     @cached_property
     def quotes(self) -> tuple[str, ...]:
@@ -57,10 +59,8 @@ class Claim:
 
     @cached_property
     def said(self) -> tuple[str, ...]:
-        """What it quotes, and the whole sentences of that; without questions, which say nothing."""
-        asked = [sentence for sentence in self.quoted if is_question(sentence.text)]
-        told = [link.quote for link in self.links if not any(link.quote in sentence.text for sentence in asked)]
-        return (*self.retold, *told, *(sentence.text for sentence in self.quoted if sentence not in asked))
+        """The whole sentences that it quotes, without questions, which say nothing; and what else it may repeat."""
+        return (*self.retold, *(sentence.text for sentence in self.quoted if not is_question(sentence.text)))
 
     @property
     def shown_links(self) -> tuple[Link, ...]:
@@ -99,17 +99,31 @@ class Case:
 
     def kept_by(self, claim: Claim) -> Iterator[Entry]:
         """Entries that stand, and that the item tells in words of its own."""
-        for entry in self.ledger:
-            if claim.item and entry.spans and entry.status in ASSERTING - {Status.DONE}:
-                about = any(overlaps(link, entry.spans[0]) for link in claim.links)
-                if about and likeness(content(entry.text), content(claim.text)) >= SAME_MATTER:
-                    yield entry
+        for entry in claim.entries:
+            about = any(overlaps(link, entry.spans[0]) for link in claim.links)
+            if claim.item and about and is_like(claim, entry):
+                yield entry
+
+
+def is_like(claim: Claim, entry: Entry) -> bool:
+    return likeness(content(entry.text), content(claim.text)) >= SAME_MATTER
 
 
 def case_of(judged: Judged, artifact: Artifact) -> Case:
     confirmed = tuple(entry for entry in judged.ledger if entry.confirmed)
     claims = (*(claim_of(item, judged.source) for item in artifact.items), *of_headline(artifact, judged.source))
+    standing = [entry for entry in confirmed if entry.spans and entry.status in ASSERTING - {Status.DONE}]
+    claims = tuple(replace(claim, entries=entries_at(claim.links, standing)) for claim in claims)
     return Case(artifact=artifact, source=judged.source, ledger=confirmed, findings=judged.findings, claims=claims)
+
+
+def entries_at(links: Iterable[Link], standing: Iterable[Entry]) -> tuple[Entry, ...]:
+    places = [(link, link.message) for link in links]
+    return tuple(
+        entry
+        for entry in standing
+        if any(overlaps(link, span) for span in entry.spans for link, message in places if message == span.message)
+    )
 
 
 def claim_of(item: Item, source: Source) -> Claim:

@@ -10,13 +10,15 @@ from efforts.domain.source_text import Source
 from ...artifact import Section, Status
 from ...ledger import Entry
 from ...polarity import any_of, asserted, clauses_of
-from ...wording import content, recall
-from ..entries import covered, lacks, says_the_same, spoken
+from ...wording import content, likeness, recall
+from ..entries import covered, lacks, overlaps, says_the_same, spoken
 from ..judging import shortened
 from .case import WORK, Case, Claim, Found
 
 # Of the words of an entry so many are in what a claim asserts, where it asserts the entry.
 SAID = 0.6
+# Of the words of both together, where the item does not quote what the entry is known by.
+MUTUAL = 0.55
 # A quotation that has so much of the words by which an entry is known is a quotation of it.
 QUOTED = 0.5
 FEWEST_IN_HEADLINE, FEWEST_QUOTED = 3, 2
@@ -71,10 +73,22 @@ def asserted_entries(claim: Claim, gone: Iterable[Entry], case: Case) -> Iterato
     current = [entry for entry in case.ledger if entry.status not in GONE | {Status.PROPOSED}]
     best = max((score(claim, entry, case.source) for entry in current), default=0.0)
     for entry in gone:
-        if score(claim, entry, case.source) > max(best, SAID - 0.001):
+        if score(claim, entry, case.source) > max(best, SAID - 0.001) and says_little_else(claim, entry):
             known = f"the ledger has it as {entry.status}: “{shortened(entry.text)}”"
             text = f"“{shortened(claim.text)}” stands as current; {known}"
             yield Found(rule="not_current", about=claim.about, text=text)
+
+
+def says_little_else(claim: Claim, entry: Entry) -> bool:
+    """What stands may have the words of what has gone, and more of its own; not so where that itself is quoted."""
+    if is_at(claim, entry) or likeness(content(entry.text), content(claim.text)) >= MUTUAL:
+        return True
+    alike = any(likeness(content(entry.text), clause.words) >= MUTUAL for clause in clauses_of(claim.text))
+    return alike and not any(is_at(claim, other) for other in claim.entries)
+
+
+def is_at(claim: Claim, entry: Entry) -> bool:
+    return any(overlaps(link, span) for link in claim.links for span in entry.spans[:1])
 
 
 def score(claim: Claim, entry: Entry, source: Source) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from ...anchors import Anchor, Type, anchors_of, decimal, is_loose, stands, without_anchors
+from ...anchors import Anchor, Type, anchors_of, decimal, is_loose, numbers_of, stands, without_anchors
 from ...polarity import any_of
 from ...wording import SourceSentence, content, recall, sentences_of
 from ..judging import shortened
@@ -14,7 +14,7 @@ from .case import Case, Claim, Found, is_question
 # Of the other words of a claim so many are in a text that has another value for the same.
 SAME_FRAME = 0.5
 # In a later sentence: so many, or fewer where it says that it corrects.
-LATER_FRAME, CORRECTED_FRAME = 0.75, 0.4
+LATER_FRAME, CORRECTED_FRAME, IN_PART = 0.6, 0.5, 0.4
 REPEATED_FRAME = 0.8
 FEWEST = 2
 IN_PLACE = any_of("instead of, rather than, in place of, statt, anstatt, au lieu de, en vez de")
@@ -46,7 +46,8 @@ def counted_otherwise(case: Case) -> Iterator[Found]:
         theirs = {pair for text in claim.said for pair in numbered_words(text)}
         for word, number in sorted(numbered_words(claim.text)):
             others = sorted(other for known, other in theirs if known == word)
-            if others and number not in others:
+            told = word.startswith("after ") and any(number in numbers_of(text) for text in claim.said)
+            if others and number not in others and not told:
                 text = f"“{shortened(claim.text)}” has {number}; what it quotes has {others[0]} with the same word"
                 yield Found(rule="other_count", about=claim.about, text=text)
 
@@ -111,29 +112,41 @@ def frame(text: str) -> frozenset[str]:
 
 def corrected_later(case: Case) -> Iterator[Found]:
     """A later sentence of the source, which the claim does not quote, has another value for the same."""
+    cited = {sentence.order for claim in case.of_items for sentence in claim.quoted}
+    valued = [sentence for sentence in sentences_of(case.source) if is_statement(sentence)]
     for claim in case.told:
         if not claim.item or not claim.asserts or not claim.quoted:
             continue
         last = max(sentence.order for sentence in claim.quoted)
-        later = [sentence for sentence in sentences_of(case.source) if sentence.order > last]
+        later = [sentence for sentence in valued if sentence.order > last]
         for anchor in values_of(claim.text):
-            if found := correction(anchor, claim, later):
+            if any(stands(anchor, entry.text) for entry in case.kept_by(claim)):
+                continue
+            if found := correction(anchor, claim, later, cited):
                 sentence, other = found
                 later_on = f"message {sentence.message} has {other.shown} later: “{shortened(sentence.text)}”"
                 text = f"“{shortened(claim.text)}” has {anchor.shown}; {later_on}"
                 yield Found(rule="corrected_later", about=claim.about, text=text)
 
 
-def correction(anchor: Anchor, claim: Claim, later: Iterable[SourceSentence]) -> tuple[SourceSentence, Anchor] | None:
+def is_statement(sentence: SourceSentence) -> bool:
+    plain = sentence.role != "tool" and not sentence.text.startswith("|") and not is_question(sentence.text)
+    return plain and bool(values_of(sentence.text))
+
+
+def correction(
+    anchor: Anchor, claim: Claim, later: Iterable[SourceSentence], cited: Collection[int]
+) -> tuple[SourceSentence, Anchor] | None:
     words, told = frame(claim.text), {other.value for other in values_of(claim.text)}
     for sentence in later:
-        if sentence.role == "tool" or is_question(sentence.text) or sentence.text.startswith("|"):
-            continue
         others = [other for other in values_of(sentence.text) if comparable(anchor, other) and other.value not in told]
         if not others:
             continue
+        # What another item quotes is that item's matter, unless it says the same of this.
+        corrects = sentence.order not in cited and CORRECTION.search(sentence.text) is not None
         if takes_back(anchor, sentence.text) or (
-            not stands(anchor, sentence.text) and speaks_of(words, sentence.text, strictly=not claim.own_words)
+            not stands(anchor, sentence.text)
+            and speaks_of(words, sentence.text, strictly=not claim.own_words, corrects=corrects)
         ):
             return sentence, others[0]
     return None
@@ -142,14 +155,18 @@ def correction(anchor: Anchor, claim: Claim, later: Iterable[SourceSentence]) ->
 def takes_back(anchor: Anchor, text: str) -> bool:
     """Another value in its place, in so many words: "90 instead of 30"."""
     behind = [next(iter(anchors_of(text[found.end() : found.end() + 30])), None) for found in IN_PLACE.finditer(text)]
-    return any(other and other.type == anchor.type and other.value == anchor.value for other in behind)
+    return any(other and same_value(other, anchor) and agree(other.unit, anchor.unit) for other in behind)
 
 
-def speaks_of(words: frozenset[str], text: str, *, strictly: bool) -> bool:
+def agree(one: str, other: str) -> bool:
+    return one == other or not one or not other
+
+
+def speaks_of(words: frozenset[str], text: str, *, strictly: bool, corrects: bool) -> bool:
     """Of a quotation, which only tells what was said then, all but the value is said again."""
     others = frame(text)
     shared = len(words & others)
     if strictly:
         return shared >= FEWEST and shared >= REPEATED_FRAME * len(words | others)
-    needed = CORRECTED_FRAME if CORRECTION.search(text) else LATER_FRAME
-    return shared >= FEWEST and shared >= needed * min(len(words), len(others))
+    needed, of_both = (CORRECTED_FRAME, IN_PART) if corrects else (LATER_FRAME, REPEATED_FRAME)
+    return shared >= FEWEST and shared >= needed * len(words) and shared >= of_both * len(others)
