@@ -10,9 +10,9 @@ from efforts.snapshots.sources import read_effort_log
 
 from .actions import inputs_of
 from .domain.artifact import Artifact as Document
-from .domain.artifact import Item, Link, parse_artifact
+from .domain.artifact import Item, Link, is_mere_quotation, parse_artifact
 from .domain.lifecycle import ArtifactState, Ended
-from .domain.rendering import MARKS, TITLES
+from .domain.rendering import MARKS, TITLES, Quotation, quotations
 from .models import Artifact, GateRun
 from .snapshots import read_ledger
 
@@ -73,6 +73,7 @@ class ArtifactView:
     document: Document
     state: str
     sections: tuple[tuple[str, tuple[ClaimView, ...]], ...]
+    said: tuple[Quotation, ...]
     gates: tuple[GateView, ...]
     stale: bool
     stands: bool
@@ -95,6 +96,7 @@ def artifact_view(row: Artifact) -> ArtifactView:
         document=document,
         state=STATES[ArtifactState(row.state)],
         sections=tuple(sections_of(document, turns)),
+        said=tuple(quotations(document.items)),
         gates=gates_of(judged) if judged else (),
         stale=judged is not None and is_stale(row, judged),
         stands=row.acceptances.filter(pointer__state="active").exists(),
@@ -113,7 +115,9 @@ def turns_of(document: Document) -> dict[int, int]:
 def sections_of(document: Document, turns: dict[int, int]) -> list[tuple[str, tuple[ClaimView, ...]]]:
     found = []
     for section, title in TITLES.items():
-        claims = tuple(claim_of(item, turns) for item in document.items if item.section == section)
+        claims = tuple(
+            claim_of(item, turns) for item in document.items if item.section == section and not is_mere_quotation(item)
+        )
         if claims:
             found.append((title, claims))
     return found
@@ -137,7 +141,7 @@ def gates_of(run: GateRun) -> tuple[GateView, ...]:
             asks=GATES[verdict["gate"]][1],
             outcome=verdict["outcome"],
             says=verdict["says"],
-            measures=tuple(verdict["measures"]),
+            measures=tuple({**one, "name": one["name"].replace("_", " ")} for one in verdict["measures"]),
             failures=tuple(verdict["failures"]),
             evaluator=verdict["evaluator_version"],
         )

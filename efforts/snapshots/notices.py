@@ -275,7 +275,7 @@ def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
         if state.summary == SummaryState.FAILED:
             return f"There is no summary: {state.draft}", "retry"
         if state.summary in WRITTEN_SOON:
-            return "Its summary is being drafted.", "drafting"
+            return "Its summary is being written.", "drafting"
     text = story.summaries.get(row.seq)
     return (f"Summary: {text}", "") if text else ("", "")
 
