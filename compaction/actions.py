@@ -13,9 +13,12 @@ from efforts.snapshots.sources import read_effort_log
 
 from .domain.artifact import Artifact as Document
 from .domain.gates.judging import EVALUATOR_VERSION
-from .domain.lifecycle import ArtifactState, state_of
+from .domain.lifecycle import ArtifactState, Ended, state_of
 from .drafting import PURPOSE, Drafted, Tried
+from .judging import PURPOSE as JUDGING
+from .judging import Asked
 from .models import Acceptance, Artifact, DraftRun, GateRun
+from .prompts import judge_version
 from .snapshots import Ledger, read_ledger
 
 if TYPE_CHECKING:
@@ -54,6 +57,8 @@ def keep_tried(state: EffortState, tried: Tried, ledger: Ledger) -> DraftRun:
         if tried.artifact
         else None
     )
+    if tried.asked:
+        keep_judge(state, tried.asked)
     GateRun.objects.create(
         run=run,
         artifact=row,
@@ -64,6 +69,21 @@ def keep_tried(state: EffortState, tried: Tried, ledger: Ledger) -> DraftRun:
         verdicts=[verdict.as_json() for verdict in tried.verdicts],
     )
     return run
+
+
+def keep_judge(state: EffortState, asked: Asked) -> None:
+    attempt = {"text": asked.answer.text, **asked.answer.attempt.model_dump(mode="json")}
+    DraftRun.objects.create(
+        **place_of(state),
+        purpose=JUDGING,
+        drafter="judge",
+        model=asked.model,
+        prompt_version=judge_version(),
+        ended=Ended.UNPARSEABLE if asked.fault else Ended.DRAFTED,
+        attempts=[attempt],
+        tokens=asked.answer.usage.total if asked.answer.usage else None,
+        elapsed_ms=asked.answer.elapsed_ms,
+    )
 
 
 def asdict_of(tried: Tried, number: int) -> dict[str, Any]:

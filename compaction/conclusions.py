@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -15,8 +15,9 @@ from efforts.models import Branch, Effort, Message, Session, TurnLabel
 from efforts.timelines import branch_turns
 
 from . import actions
+from .asking import count
 from .domain.artifact import Kind, SourceRef
-from .drafting import PURPOSE, Drafted, Task, Tried, count, draft, draft_now
+from .drafting import PURPOSE, Drafted, Task, Tried, draft, draft_now
 from .prompts import prompt_version
 from .snapshots import Ledger, latest_runs, read_ledger
 
@@ -107,6 +108,7 @@ class Compaction:
             cap=settings.CCM_DRAFT_CAP,
             timeout_ms=int(1000 * (choice.draft_seconds if choice else settings.CCM_DRAFT_TIMEOUT)),
             latest=latest_runs(PURPOSE, choice.model, prompt_version()) if choice else (),
+            judge=replace(choice, model=settings.CCM_JUDGE_MODEL) if choice and settings.CCM_JUDGE_MODEL else None,
         )
         return ConclusionWork(session=state.branch.session, task=task, ledger=ledger)
 

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.conf import settings
-
-from efforts.connections import ModelChoice, connect
-from efforts.domain.conversation import MESSAGE_OVERHEAD, PRIMING
+from efforts.connections import ModelChoice
 from efforts.domain.source_text import POLICY_VERSION, Source
-from efforts.llm.protocol import Finished, ModelError, TextDelta
-from efforts.llm.protocol import Usage as Reported
-from efforts.llm.tokens import get_counter
-from efforts.orchestrator import storable
 from efforts.threads import read
 
+from .asking import Answer, ask, count, request_tokens
 from .domain.artifact import (
     Artifact,
-    Attempt,
     Draft,
     Generation,
     Kind,
     Malformed,
     SourceRef,
-    Usage,
     Warned,
     parse_draft,
 )
@@ -41,16 +30,17 @@ from .domain.lifecycle import STOPPED_BY, Ended
 from .domain.limits import Limits, limits, reply_limit
 from .domain.making import Frame, make
 from .domain.rendering import standing_text
-from .domain.verdicts import Gate, Judged, Offered, Verdict
+from .domain.verdicts import Finding, Gate, Judged, Offered, Verdict
+from .judging import Asked, ask_judge
 from .prompts import draft_text, prompt_version
 
 PURPOSE = "compaction"
-THINKING = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 REQUEST = "The piece of work: {name}\n\n[Log]\n{log}\n[End of log]\n{kept}\nWrite the JSON object."
 LEDGER = "\nLedger:\n{entries}\n"
 CANDIDATES = "\nSentences that sound like decisions or open work; keep those that are:\n{entries}\n"
 AGAIN = "It is not accepted:\n{failures}\nWrite the whole JSON object again, with all of this put right."
-MOST_FAILURES = 12
+# Told to a model that drafts again, and to people.
+MOST_FAILURES, MOST_NAMED = 12, 2
 TOO_LARGE = (
     "Its log has {tokens:,} tokens. Within {cap:,} tokens a draft {window}a model can be made of {alone:,} at most, "
     "so none was asked. Conclude in smaller pieces, or choose a model with a larger window."
@@ -62,7 +52,8 @@ Progress = Callable[[str], Awaitable[None]]
 class Task:
     """What is drafted, by which model (None: by none; `note` says why, if one was meant), within which limits.
 
-    `latest` are the milliseconds of earlier runs of the model, as gate E counts them.
+    `latest` are the milliseconds of earlier runs of the model, as gate E counts them. `judge`, if any, is asked about
+    a draft that passes.
     """
 
     name: str
@@ -77,21 +68,7 @@ class Task:
     cap: int
     timeout_ms: int
     latest: tuple[int | None, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What came back of one request, also where it failed."""
-
-    text: str
-    stop_reason: str
-    usage: Usage | None
-    elapsed_ms: int
-    error: str = ""
-
-    @property
-    def attempt(self) -> Attempt:
-        return Attempt(usage=self.usage, stop_reason=self.stop_reason, error=self.error, elapsed_ms=self.elapsed_ms)
+    judge: ModelChoice | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +84,7 @@ class Tried:
     answers: tuple[Answer, ...]
     artifact: Artifact | None
     verdicts: tuple[Verdict, ...]
+    asked: Asked | None = None
 
     @property
     def passed(self) -> bool:
@@ -131,7 +109,12 @@ class Tried:
         """Why it does not stand, in a sentence."""
         if error := next((answer.error for answer in self.answers if answer.error), ""):
             return error
-        return " ".join(f"Gate {verdict.gate}: {verdict.says}" for verdict in self.failing)
+        return " ".join(reason(verdict) for verdict in self.failing)
+
+
+def reason(verdict: Verdict) -> str:
+    named = "; ".join(failure.text for failure in verdict.failures[:MOST_NAMED])
+    return f"Gate {verdict.gate}: {verdict.says}" + (f" {named}." if named and named not in verdict.says else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +137,8 @@ async def draft(task: Task, progress: Progress) -> Drafted:
             note = too_large(task, task.choice, room)
         else:
             by_model = await draft_by_model(task, task.choice, progress)
+            if task.judge and by_model.passed:
+                by_model = await judged_by_model(task, by_model, task.judge, progress)
             tried.append(by_model)
             note = "" if by_model.passed else by_model.why
     if not tried or not tried[-1].passed:
@@ -191,48 +176,6 @@ async def draft_by_model(task: Task, choice: ModelChoice, progress: Progress) ->
             return tried
         request = again or request
         await progress("redraft")
-
-
-async def ask(request: dict[str, Any], choice: ModelChoice, seconds: float) -> Answer:
-    """Whatever happens is an answer; only a cancellation goes through."""
-    started = time.monotonic()
-    text, finished = "", None
-    stop_reason, error = "", ""
-    try:
-        async with asyncio.timeout(max(seconds, 0)), aclosing(connect(choice).stream(request)) as parts:
-            async for part in parts:
-                if isinstance(part, TextDelta):
-                    text += part.text
-                elif isinstance(part, Finished):
-                    finished = part
-        stop_reason = finished.finish_reason if finished else ""
-    except TimeoutError:
-        stop_reason, error = "timeout", "The model took too long."
-    except ModelError as fault:
-        stop_reason, error = "fault", fault.text
-    return Answer(
-        text=THINKING.sub("", storable(text)).strip(),
-        stop_reason=stop_reason,
-        usage=usage_of(request, text, finished.usage if finished else None),
-        elapsed_ms=int((time.monotonic() - started) * 1000),
-        error=error,
-    )
-
-
-def usage_of(request: dict[str, Any], text: str, reported: Reported | None) -> Usage:
-    """As the endpoint reports it, whose prompt tokens include those from its cache; else as counted here."""
-    if reported is None or reported.prompt_tokens is None or reported.completion_tokens is None:
-        return Usage(
-            input=request_tokens(request), cache_read=0, cache_creation=0, output=count(text), source="counted"
-        )
-    cached = min(reported.cached_tokens or 0, reported.prompt_tokens)
-    return Usage(
-        input=reported.prompt_tokens - cached,
-        cache_read=cached,
-        cache_creation=0,
-        output=reported.completion_tokens,
-        source="provider",
-    )
 
 
 def request_of(task: Task, choice: ModelChoice) -> dict[str, Any]:
@@ -300,6 +243,16 @@ def judge_answers(task: Task, choice: ModelChoice, answers: tuple[Answer, ...], 
     )
 
 
+async def judged_by_model(task: Task, tried: Tried, judge: ModelChoice, progress: Progress) -> Tried:
+    """The same draft with what the judge has found; a judge that fails finds nothing, and says so."""
+    assert tried.artifact is not None
+    await progress("judge")
+    asked = await ask_judge(tried.artifact, task.source, judge, task.timeout_ms / 1000)
+    latest = (*task.latest, tried.elapsed_ms)
+    verdicts = await read(judged, task, tried.offered, tried.artifact, latest, asked.findings)
+    return replace(tried, verdicts=verdicts, asked=asked)
+
+
 def parsed_or_none(answer: Answer) -> Draft | None:
     try:
         return parse_draft(answer.text)
@@ -337,10 +290,6 @@ def too_large(task: Task, choice: ModelChoice, room: Limits) -> str:
     return TOO_LARGE.format(
         tokens=task.ref.source_tokens, cap=task.cap, window=f"{window}by " if window else "by ", alone=room.alone
     )
-
-
-def request_tokens(request: dict[str, Any]) -> int:
-    return PRIMING + sum(MESSAGE_OVERHEAD + count(message["content"]) for message in request["messages"])
 
 
 # Without a model
@@ -430,7 +379,11 @@ def made(
 
 
 def judged(
-    task: Task, offered: Offered, artifact: Artifact | None, latest: tuple[int | None, ...]
+    task: Task,
+    offered: Offered,
+    artifact: Artifact | None,
+    latest: tuple[int | None, ...],
+    findings: tuple[Finding, ...] = (),
 ) -> tuple[Verdict, ...]:
     return evaluate(
         Judged(
@@ -441,6 +394,7 @@ def judged(
             candidates=task.candidates,
             tokens=count(standing_text(artifact)) if artifact else 0,
             latest=latest,
+            findings=findings,
         )
     )
 
@@ -456,10 +410,6 @@ def missed_candidates(task: Task, artifact: Artifact, offered: Offered) -> tuple
         for failure in verdict.failures
     }
     return tuple(entry for entry in task.candidates if entry.id in missed)
-
-
-def count(text: str) -> int:
-    return get_counter(settings.CCM_ENCODING).count(text)
 
 
 def source_tokens(source: Source) -> int:

@@ -1,4 +1,4 @@
-"""What a model is told that drafts an artifact."""
+"""What models are told that draft an artifact, or judge one."""
 
 from __future__ import annotations
 
@@ -14,6 +14,16 @@ def draft_text() -> str:
 
 
 @cache
+def judge_text() -> str:
+    return (Path(__file__).parent / "judge.md").read_text().strip()
+
+
+@cache
 def prompt_version() -> str:
     """Of the text itself: nobody can change one and keep the other."""
     return sha256(draft_text())[:12]
+
+
+@cache
+def judge_version() -> str:
+    return sha256(judge_text())[:12]

@@ -10,6 +10,7 @@ const REDIRECTS = new Set(["effort.opened", "effort.concluded", "effort.reopened
 // What is said of events that have no notice.
 const WORDS = {
   "effort.offered": ({ effort }) => `Conclude ${effort}? The answer is below the turn.`,
+  "effort.drafting": ({ effort, step }) => STEPS[step] && `${STEPS[step]} ${effort}`,
   "effort.summary_waiting": ({ effort }) => `The summary of ${effort} waits for your yes.`,
   "effort.summary_failed": ({ effort }) => `There is no summary of ${effort}. Retry is at its notice.`,
   "effort.undone": () => "Taken back",
@@ -23,6 +24,8 @@ const WORDS = {
   "hold.ended": ({ what }) => `Unpinned ${what}`,
   "turn.moved": ({ moved, target }) => `Turn ${moved} moved to ${target ?? "no effort"}`,
 };
+// What is being done for a summary, as far as it is worth saying.
+const STEPS = { redraft: "The draft did not pass; asking once more for", extractive: "Quoting the log for the summary of" };
 const HIDDEN = "ccm.notnow.";
 
 export class Efforts {

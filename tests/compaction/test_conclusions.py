@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
+from compaction.asking import count
 from compaction.domain.artifact import parse_artifact
-from compaction.drafting import count
 from compaction.models import Acceptance, Artifact, DraftRun, GateRun
+from compaction.prompts import judge_text
 from efforts import actions, summaries
 from efforts.domain.lifecycle import EntryBy, EntryKind, EntryState, SummaryState, Via
 from efforts.errors import Refused
@@ -281,6 +283,55 @@ async def test_a_source_above_the_limit_is_refused_with_the_numbers_and_no_model
         f"Its log has {tokens:,} tokens. Within 3,000 tokens a draft by a model can be made of"
     )
     assert provider.requests == []
+
+
+# A model that judges
+
+
+def judging(request: dict[str, Any]) -> bool:
+    return bool(request["messages"][0]["content"] == judge_text())
+
+
+def to_judge(said: Callable[[dict[str, Any]], str]) -> Step:
+    """A good draft, and this of the judge."""
+    return lambda request: Reply(said(request) if judging(request) else a_good_draft(request))
+
+
+def no_limit(request: dict[str, Any], quote: str = "We decided on a retry limit of 3.") -> str:
+    number = re.findall(r"\[message (\d+), ", request["messages"][1]["content"])[4]
+    found = {"item": "1", "message": int(number), "quote": quote, "why": "The limit is another one."}
+    return json.dumps({"contradictions": [found]})
+
+
+async def test_what_a_judge_finds_with_words_of_the_log_fails_gate_d(
+    stage: Stage, provider: FakeProvider, runner: Runner, settings: Any
+) -> None:
+    settings.CCM_JUDGE_MODEL = "judge-1"
+    provider.otherwise = to_judge(no_limit)
+    await effort_of(stage)
+    event = await told(stage)
+    assert event["drafter"] == "builtin"
+    assert "The limit is another one." in event["note"]
+    judged = await read(DraftRun.objects.get, drafter="judge")
+    assert (judged.purpose, judged.model, judged.ended) == ("compaction_eval", "judge-1", "drafted")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        lambda request: json.dumps({"contradictions": []}),
+        lambda request: no_limit(request, "words that nobody said in this log"),
+        lambda request: "I find nothing wrong.",
+    ],
+    ids=["nothing", "invented", "unreadable"],
+)
+async def test_a_judge_takes_nothing_away_and_invents_nothing(
+    stage: Stage, provider: FakeProvider, runner: Runner, settings: Any, said: Callable[[dict[str, Any]], str]
+) -> None:
+    settings.CCM_JUDGE_MODEL = "judge-1"
+    provider.otherwise = to_judge(said)
+    await effort_of(stage)
+    assert (await told(stage))["drafter"] == "fake-1"
 
 
 # Who decides

@@ -10,8 +10,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from compaction.asking import ask
 from compaction.domain.artifact import Kind, SourceRef
-from compaction.drafting import Task, ask, request_of, source_tokens
+from compaction.drafting import Task, request_of, source_tokens
 from compaction.evaluating.cases import Case, Unreadable, read_cases
 from efforts.connections import ModelChoice
 
