@@ -12,7 +12,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .polarity import DENIED, GOES_ON, IMAGINED, NOT_YET, SOFTENED, Clause, clauses_of, cues, is_contrast, is_prose
+from .polarity import (
+    DENIED,
+    GOES_ON,
+    IMAGINED,
+    NOT_YET,
+    SEVERAL,
+    SOFTENED,
+    Clause,
+    clauses_of,
+    cues,
+    is_contrast,
+    is_prose,
+)
 from .wording import content, recall
 
 # Of the words of a clause so many are in the other, where both say the same or the opposite.
@@ -20,32 +32,9 @@ REPEATED, MUTUAL = 0.65, 0.5
 FEWEST = 2
 # Of a clause that denies, a claim that has the rest of it may say more.
 NEARLY_ALL, HALF, ENOUGH = 0.8, 0.5, 3
-# So many words in a row are no chance.
-SEVERAL = 4
 WORD = re.compile(r"\w+")
-BESIDE_DENIAL = frozenset(
-    (
-        "and",
-        "but",
-        "so",
-        "or",
-        "do",
-        "does",
-        "did",
-        "can",
-        "will",
-        "is",
-        "are",
-        "was",
-        "were",
-        "und",
-        "aber",
-        "et",
-        "mais",
-        "y",
-        "pero",
-    )
-)
+BESIDE = "and but so or do does did can und aber et mais y pero"
+BESIDE_DENIAL = frozenset(BESIDE.split())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +49,8 @@ class Said:
 def denial(claim: str, texts: Iterable[str]) -> tuple[str, str] | None:
     """A clause of the claim, and what says the opposite of it."""
     said = [Said(text=text, clauses=clauses_of(text), words=content(text)) for text in texts if is_prose(text)]
+    if turned := next((one.text for one in said if is_turned_whole(claim, one.text)), None):
+        return claim, turned
     for clause in clauses_of(claim):
         if (found := word_for_word(clause, said)) is not None:
             return clause.text, found.text
@@ -73,11 +64,17 @@ def denial(claim: str, texts: Iterable[str]) -> tuple[str, str] | None:
 def word_for_word(clause: Clause, said: Sequence[Said]) -> Clause | None:
     """What only lacks the denial, or has one more; where nothing says it as the claim does."""
     alike = [other for one in said for other in one.clauses if is_but_for_denial(clause, other)]
-    return alike[0] if alike and all(other.heard != clause.heard for other in alike) else None
+    return alike[0] if alike and all(other.denied != clause.denied for other in alike) else None
+
+
+def is_turned_whole(claim: str, text: str) -> bool:
+    alike = len(bare(claim)) >= SEVERAL and bare(claim) == bare(text)
+    return alike and len(DENIED.findall(claim)) % 2 != len(DENIED.findall(text)) % 2
 
 
 def is_but_for_denial(clause: Clause, other: Clause) -> bool:
-    return len(bare(clause.text)) >= SEVERAL and bare(clause.text) == bare(other.text)
+    enough = len(clause.words) >= FEWEST or len(bare(clause.text)) >= SEVERAL
+    return enough and bare(clause.text) == bare(other.text)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -10,6 +10,29 @@ def best_pairs(weights: Mapping[tuple[str, str], int]) -> dict[str, str]:
 
     `weights` are above 0; a pair that is not among them is never made. Equal sums are decided by the ids.
     """
+    return {row: column for group in groups(weights) for row, column in pairs_in(group).items()}
+
+
+def groups(weights: Mapping[tuple[str, str], int]) -> list[dict[tuple[str, str], int]]:
+    """Apart from each other: no row and no column of one is in another."""
+    belongs: dict[tuple[str, str], tuple[str, str]] = {}
+    for row, column in sorted(weights):
+        first, second = root(belongs, ("row", row)), root(belongs, ("column", column))
+        belongs[second] = first
+    found: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
+    for pair in sorted(weights):
+        found.setdefault(root(belongs, ("row", pair[0])), {})[pair] = weights[pair]
+    return list(found.values())
+
+
+def root(belongs: dict[tuple[str, str], tuple[str, str]], node: tuple[str, str]) -> tuple[str, str]:
+    while (above := belongs.setdefault(node, node)) != node:
+        belongs[node] = belongs.setdefault(above, above)
+        node = above
+    return node
+
+
+def pairs_in(weights: Mapping[tuple[str, str], int]) -> dict[str, str]:
     rows = sorted({row for row, _ in weights})
     columns = sorted({column for _, column in weights})
     size = max(len(rows), len(columns))

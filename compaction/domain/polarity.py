@@ -148,6 +148,8 @@ LASTING = {
 }
 # Of two sentences about the same, the one that says more.
 IN_PART = 0.4
+# So many words in a row are no chance.
+SEVERAL = 4
 # As much of a clause stands in another one that is about the same.
 ALIGNED = 0.65
 FEWEST = 2
@@ -163,6 +165,9 @@ SENTENCE = any_of(
     """is, are, was, were, be, been, will, would, can, could, has, have, had, does, do, did, it, they, we, he, she, i,
     you, there, ist, sind, war, wird, hat, haben, est, sont, a, ont, es, son, está"""
 )
+
+
+Kinds = tuple[frozenset[str], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,6 +243,7 @@ def cues(pattern: re.Pattern[str], text: str) -> frozenset[str]:
     return frozenset(stem(cue.casefold()) for cue in pattern.findall(text))
 
 
+@lru_cache(maxsize=1 << 13)
 def asserted(text: str) -> frozenset[str]:
     """The words of what it says is so: nothing of what it denies or puts aside."""
     return frozenset(word for clause in clauses_of(text) if is_so(clause) for word in clause.words)
@@ -265,6 +271,8 @@ def kinds(text: str, table: Mapping[str, re.Pattern[str]]) -> frozenset[str]:
 def exchanged(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[str]]) -> tuple[str, str] | None:
     """A clause of the claim and the nearest one about the same, each with words of `table`, and none of one kind."""
     given = tuple(texts)
+    if found := but_for(claim, given, table):
+        return found
     whole = [clause_of(text) for text in given]
     for clause, others in nearest(claim, given, more=whole):
         mine = kinds(clause.text, table)
@@ -275,6 +283,33 @@ def exchanged(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[s
         if mine and all(theirs) and not any(mine & kind for kind in theirs):
             return clause.text, others[0].text
     return None
+
+
+def but_for(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[str]]) -> tuple[str, str] | None:
+    """A clause that is word for word another one but for one word of `table`, which is of another kind."""
+    every = [clause for text in texts for clause in clauses_of(text)]
+    for clause in clauses_of(claim):
+        mine = cued(clause.text, table)
+        alike = [cued(other.text, table) for other in every if clause.words == other.words] if mine[1] else []
+        same = [kinds for words, kinds in alike if words == mine[0] and len(words) >= SEVERAL]
+        if same and not any(agreeing(mine[1], kinds) for kinds in same):
+            return clause.text, next(other.text for other in every if cued(other.text, table)[0] == mine[0])
+    return None
+
+
+def agreeing(one: Kinds, other: Kinds) -> bool:
+    return len(one) != len(other) or all(mine & theirs for mine, theirs in zip(one, other, strict=True))
+
+
+def cued(text: str, table: Mapping[str, re.Pattern[str]]) -> tuple[tuple[str, ...], Kinds]:
+    """Its words without those of `table`, and the kinds of these, in their order."""
+    rest, at = text.casefold(), dict[int, frozenset[str]]()
+    for kind, pattern in table.items():
+        for found in pattern.finditer(text):
+            at[found.start()] = at.get(found.start(), frozenset()) | {kind}
+    for pattern in table.values():
+        rest = pattern.sub(" ", rest)
+    return tuple(re.findall(r"\w+", rest)), tuple(at[place] for place in sorted(at))
 
 
 def rebound(claim: str, texts: Iterable[str], table: Mapping[str, re.Pattern[str]]) -> tuple[str, str] | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -102,13 +103,40 @@ class SourceSentence:
     order: int
 
 
-@lru_cache(maxsize=32)
-def sentences_of_parts(parts: tuple[SourcePart, ...]) -> tuple[SourceSentence, ...]:
-    return tuple(numbered(parts))
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sentences:
+    """All of a source in their order, and those of each part of a message."""
+
+    source: Source
+    all: tuple[SourceSentence, ...]
+    by_place: Mapping[tuple[int, Part], tuple[SourceSentence, ...]]
+
+
+# By identity: to compare two long sources costs more than to cut one.
+KNOWN: OrderedDict[int, Sentences] = OrderedDict()
+MOST_KNOWN = 32
+
+
+def cut(source: Source) -> Sentences:
+    known = KNOWN.get(id(source))
+    if known is None or known.source is not source:
+        known = cut_anew(source)
+        KNOWN[id(source)] = known
+        while len(KNOWN) > MOST_KNOWN:
+            KNOWN.popitem(last=False)
+    return known
+
+
+def cut_anew(source: Source) -> Sentences:
+    every = tuple(numbered(source.parts))
+    by_place: dict[tuple[int, Part], list[SourceSentence]] = {}
+    for sentence in every:
+        by_place.setdefault((sentence.message, sentence.part), []).append(sentence)
+    return Sentences(source=source, all=every, by_place={place: tuple(each) for place, each in by_place.items()})
 
 
 def sentences_of(source: Source) -> tuple[SourceSentence, ...]:
-    return sentences_of_parts(source.parts)
+    return cut(source).all
 
 
 def numbered(parts: tuple[SourcePart, ...]) -> Iterator[SourceSentence]:
@@ -155,13 +183,8 @@ def trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def linked_sentences(link: Link, source: Source) -> tuple[SourceSentence, ...]:
     """Those of which the link holds a part."""
-    return tuple(
-        sentence
-        for sentence in sentences_of(source)
-        if (sentence.message, sentence.part) == (link.message, link.part)
-        and sentence.start < link.end
-        and link.start < sentence.end
-    )
+    of_part = cut(source).by_place.get((link.message, link.part), ())
+    return tuple(sentence for sentence in of_part if sentence.start < link.end and link.start < sentence.end)
 
 
 # Each begins a clause of its own.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence, Set
+from typing import TypeVar
 
 from efforts.domain.source_text import Source
 
@@ -12,6 +14,8 @@ from ..denials import denial
 from ..ledger import Entry, Span
 from ..wording import content, linked_sentences, recall
 from .judging import valid_links
+
+T = TypeVar("T", bound=Hashable)
 
 # Of the words of an entry so many are in the text of an item that says the same; fewer where the item also quotes
 # words that the entry comes from, and fewest where these are the words by which it is known.
@@ -23,18 +27,47 @@ KNOWN, FEWEST = 0.5, 2
 COVERED = 0.6
 
 
+def pairs(entries: Iterable[Entry], items: Sequence[Item]) -> Iterator[tuple[Entry, Item]]:
+    """Those that may say the same: they have a message in common, or most of the words of the entry."""
+    holding = postings(content(item.text) for item in items)
+    at = postings({link.message for link in item.links} for item in items)
+    for entry in entries:
+        words = content(entry.text)
+        shared = Counter(number for word in words for number in holding.get(word, ()))
+        near = {number for number, count in shared.items() if count >= SAME * len(words)}
+        near |= {number for span in entry.spans for number in at.get(span.message, ())}
+        yield from ((entry, items[number]) for number in sorted(near))
+
+
+def postings(sets: Iterable[Set[T]]) -> dict[T, list[int]]:
+    """For each member the numbers of the sets that have it."""
+    found: dict[T, list[int]] = {}
+    for number, members in enumerate(sets):
+        for member in members:
+            found.setdefault(member, []).append(number)
+    return found
+
+
+def may_say_the_same(entry: Entry, item: Item) -> bool:
+    """As `pairs` has it, of one of each."""
+    quoted = {link.message for link in item.links}
+    near = any(span.message in quoted for span in entry.spans)
+    return near or recall(content(entry.text), content(item.text)) >= SAME
+
+
 def says_the_same(entry: Entry, item: Item, source: Source) -> int:
     """How well the item keeps the entry, above 0 where it does. That it names the entry's id is worth nothing."""
+    if not may_say_the_same(entry, item):
+        return 0
     links = valid_links(item, source)
     texts = [item.text, *(link.quote for link in links)]
-    if lacks(entry, texts, source) or (not item.verbatim and lacks_number(entry, texts, source)):
-        return 0
-    if not item.verbatim and denies(item, entry, links, source):
-        return 0
     words, told = content(entry.text), content(item.text)
     shared = recall(words, told)
     enough = shared >= needed(entry, links, len(words & told)) or retells(entry, item, links, source)
-    return int(1000 * shared) + 1 if enough else 0
+    if not enough or lacks(entry, texts, source):
+        return 0
+    unlike = not item.verbatim and (lacks_number(entry, texts, source) or denies(item, entry, links, source))
+    return 0 if unlike else int(1000 * shared) + 1
 
 
 def retells(entry: Entry, item: Item, links: tuple[Link, ...], source: Source) -> bool:

@@ -8,7 +8,7 @@ from ..artifact import Artifact, Item, Section, Status
 from ..ledger import Entry
 from ..matching import best_pairs
 from ..verdicts import Failure, Gate, Judged, Measure, Verdict
-from .entries import COVERED, covered, says_the_same
+from .entries import COVERED, covered, pairs, says_the_same
 from .judging import counted, exact_links, not_evaluable, shortened, verdict
 
 THRESHOLD = 0.95
@@ -64,8 +64,7 @@ def kept_entries(wanted: Sequence[Entry], artifact: Artifact, judged: Judged) ->
     """Decisions and open work one to one; a rule wherever it stands word for word."""
     weights = {
         (entry.id, item.id): weight
-        for entry in wanted
-        for item in artifact.items
+        for entry, item in pairs(wanted, artifact.items)
         if fits(entry, item) and (weight := says_the_same(entry, item, judged.source))
     }
     rules = (entry.id for entry in wanted if entry.section == Section.CONSTRAINT and stands_whole(entry, artifact))

@@ -231,3 +231,18 @@ def test_a_true_paraphrase_is_not_refused(text: str, quotes: list[str]) -> None:
 @pytest.mark.parametrize(("text", "quote"), WORK)
 def test_open_work_may_be_told_in_other_words(text: str, quote: str) -> None:
     assert refused(telling(text, quote, section="open_work", status="open")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wir nehmen kein Redis, es sei denn, niemand hat etwas dagegen.",
+        "Why don't we see how the others do it, nothing else works without it.",
+        "The form may be signed by all guests, only some of them must not, before or after lunch.",
+        "会議は延期しないが、場所は変わらないわけではない。",
+        "Ce n'est pas la peine, sauf si personne ne vient.",
+    ],
+)
+def test_what_is_repeated_word_for_word_is_never_refused(text: str) -> None:
+    assert refused(telling(text, text, ledger=None)) == []
+    assert refused(telling(f"{text} {text}", text)) == []

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 
 from ...anchors import stands
 from ...artifact import Status
 from ...denials import denial
-from ...wording import content, likeness
+from ...wording import content
 from ..judging import shortened
-from .case import Case, Claim, Found
+from .case import Case, Claim, Found, pairs_alike
 from .values import comparable, frame, values_of
 
 # So alike, two items are about the same.
@@ -23,9 +22,8 @@ EXCLUDE = (
 
 def other_status(case: Case) -> Iterator[Found]:
     """The same is told twice, with statuses that exclude each other."""
-    for one, other in combinations([claim for claim in case.told if claim.item], 2):
-        alike = likeness(content(one.text), content(other.text)) >= ALIKE and values(one) == values(other)
-        if alike and exclude(one, other):
+    for one, other in pairs_alike([claim for claim in case.told if claim.item], content, ALIKE):
+        if values(one) == values(other) and exclude(one, other):
             yield found("both_statuses", one, other)
 
 
@@ -40,18 +38,16 @@ def values(claim: Claim) -> frozenset[tuple[str, str]]:
 
 def opposite(case: Case) -> Iterator[Found]:
     """One says what another denies."""
-    for one, other in asserting_pairs(case):
-        alike = likeness(content(one.text), content(other.text)) >= ALIKE
-        if alike and (denial(one.text, [other.text]) or denial(other.text, [one.text])):
+    for one, other in pairs_alike(asserting(case), content, ALIKE):
+        if denial(one.text, [other.text]) or denial(other.text, [one.text]):
             yield found("opposite_items", one, other)
 
 
 def other_value(case: Case) -> Iterator[Found]:
     """Both say the same of different values."""
-    for one, other in asserting_pairs(case):
-        mine, theirs = frame(one.text), frame(other.text)
+    for one, other in pairs_alike(asserting(case), frame, SAME_FRAME):
         differs = any(comparable(a, b) for a in values_of(one.text) for b in values_of(other.text))
-        if differs and not are_apart(one, other) and len(mine) >= FEWEST and likeness(mine, theirs) >= SAME_FRAME:
+        if differs and not are_apart(one, other) and len(frame(one.text)) >= FEWEST:
             yield found("values_of_items", one, other)
 
 
@@ -62,8 +58,8 @@ def are_apart(one: Claim, other: Claim) -> bool:
     return both and not quoted[0] & quoted[1]
 
 
-def asserting_pairs(case: Case) -> Iterator[tuple[Claim, Claim]]:
-    return combinations([claim for claim in case.phrased if claim.item], 2)
+def asserting(case: Case) -> list[Claim]:
+    return [claim for claim in case.phrased if claim.item]
 
 
 def found(rule: str, one: Claim, other: Claim) -> Found:

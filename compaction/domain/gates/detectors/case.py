@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,9 +12,10 @@ from efforts.domain.source_text import Source
 
 from ...artifact import Artifact, Item, Link, Section, Status, is_mere_quotation
 from ...ledger import Entry
+from ...polarity import asserted, clauses_of
 from ...verdicts import Finding, Judged
 from ...wording import SourceSentence, content, likeness, linked_sentences
-from ..entries import overlaps
+from ..entries import overlaps, postings
 from ..judging import exact_links, items_by_id, roles_of
 from ..traceability import HEADLINE, headline_pieces, is_brief, is_repeated, wanted_words
 
@@ -60,7 +62,8 @@ class Claim:
     @cached_property
     def said(self) -> tuple[str, ...]:
         """The whole sentences that it quotes, without questions, which say nothing; and what else it may repeat."""
-        return (*self.retold, *(sentence.text for sentence in self.quoted if not is_question(sentence.text)))
+        whole = [sentence.text for sentence in self.quoted if not is_question(sentence.text)]
+        return (*self.retold, *(whole or (quote for quote in self.quotes if not is_question(quote))))
 
     @property
     def shown_links(self) -> tuple[Link, ...]:
@@ -82,6 +85,7 @@ class Case:
     ledger: tuple[Entry, ...]
     findings: tuple[Finding, ...]
     claims: tuple[Claim, ...]
+    near: Mapping[str, tuple[Entry, ...]]
 
     @property
     def of_items(self) -> tuple[Claim, ...]:
@@ -114,7 +118,49 @@ def case_of(judged: Judged, artifact: Artifact) -> Case:
     claims = (*(claim_of(item, judged.source) for item in artifact.items), *of_headline(artifact, judged.source))
     standing = [entry for entry in confirmed if entry.spans and entry.status in ASSERTING - {Status.DONE}]
     claims = tuple(replace(claim, entries=entries_at(claim.links, standing)) for claim in claims)
-    return Case(artifact=artifact, source=judged.source, ledger=confirmed, findings=judged.findings, claims=claims)
+    return Case(
+        artifact=artifact,
+        source=judged.source,
+        ledger=confirmed,
+        findings=judged.findings,
+        claims=claims,
+        near=near_entries(claims, confirmed),
+    )
+
+
+def near_entries(claims: Iterable[Claim], ledger: Sequence[Entry]) -> dict[str, tuple[Entry, ...]]:
+    """For each claim those that it may be about: it quotes a message of theirs, or has enough of their words."""
+    told = [asserted(entry.text) or content(entry.text) for entry in ledger]
+    whole = [content(entry.text) for entry in ledger]
+    at = postings({span.message for span in entry.spans} for entry in ledger)
+    of_told, of_whole = postings(told), postings(whole)
+    found = {}
+    for claim in claims:
+        words = words_of(claim)
+        near = {number for link in claim.links for number in at.get(link.message, ())}
+        for holding, sizes in ((of_told, told), (of_whole, whole)):
+            shared = Counter(number for word in words for number in holding.get(word, ()))
+            near |= {number for number, count in shared.items() if count >= SAME_MATTER * len(sizes[number])}
+        found[claim.about] = tuple(ledger[number] for number in sorted(near))
+    return found
+
+
+def words_of(claim: Claim) -> frozenset[str]:
+    return content(claim.text).union(*(clause.words for clause in clauses_of(claim.text)))
+
+
+def pairs_alike(
+    claims: Iterable[Claim], words_of: Callable[[str], frozenset[str]], least: float
+) -> Iterator[tuple[Claim, Claim]]:
+    """Two and two whose words are so alike, each pair once, in the order of the claims."""
+    known = list(claims)
+    words = [words_of(claim.text) for claim in known]
+    holding = postings(words)
+    for number, claim in enumerate(known):
+        others = {other for word in words[number] for other in holding[word] if other > number}
+        for other in sorted(others):
+            if likeness(words[number], words[other]) >= least:
+                yield claim, known[other]
 
 
 def entries_at(links: Iterable[Link], standing: Iterable[Entry]) -> tuple[Entry, ...]:

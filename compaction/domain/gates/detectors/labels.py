@@ -17,6 +17,8 @@ from .case import WORK, Case, Claim, Found
 
 # Of the words of an entry so many are in what a claim asserts, where it asserts the entry.
 SAID = 0.6
+# So many where it quotes just the words by which the entry is known.
+RETOLD = 0.3
 # Of the words of both together, where the item does not quote what the entry is known by.
 MUTUAL = 0.55
 # A quotation that has so much of the words by which an entry is known is a quotation of it.
@@ -57,12 +59,13 @@ PASSIVE = re.compile(r"\bby the (user|assistant|model)\b", re.IGNORECASE)
 
 def not_current(case: Case) -> Iterator[Found]:
     """What was superseded, rejected or revoked stands as if it held."""
-    gone = [entry for entry in case.ledger if entry.status in GONE and entry.section in RULED]
-    proposed = [entry for entry in case.ledger if entry.status == Status.PROPOSED]
     for claim in case.told:
         if claim.asserts and not tells_history(claim):
+            near = case.near[claim.about]
+            gone = [entry for entry in near if entry.status in GONE and entry.section in RULED]
             settled = claim.item is not None and claim.item.status in STANDING
-            yield from asserted_entries(claim, [*gone, *proposed] if settled else gone, case)
+            proposed = [entry for entry in near if settled and entry.status == Status.PROPOSED]
+            yield from asserted_entries(claim, [*gone, *proposed], case)
 
 
 def tells_history(claim: Claim) -> bool:
@@ -70,13 +73,23 @@ def tells_history(claim: Claim) -> bool:
 
 
 def asserted_entries(claim: Claim, gone: Iterable[Entry], case: Case) -> Iterator[Found]:
-    current = [entry for entry in case.ledger if entry.status not in GONE | {Status.PROPOSED}]
+    current = [entry for entry in case.near[claim.about] if entry.status not in GONE | {Status.PROPOSED}]
     best = max((score(claim, entry, case.source) for entry in current), default=0.0)
     for entry in gone:
-        if score(claim, entry, case.source) > max(best, SAID - 0.001) and says_little_else(claim, entry):
+        said = score(claim, entry, case.source)
+        if said > best and (
+            (said >= SAID and says_little_else(claim, entry)) or (said >= RETOLD and settles(claim, entry))
+        ):
             known = f"the ledger has it as {entry.status}: “{shortened(entry.text)}”"
             text = f"“{shortened(claim.text)}” stands as current; {known}"
             yield Found(rule="not_current", about=claim.about, text=text)
+
+
+def settles(claim: Claim, entry: Entry) -> bool:
+    """It is told as settled, out of the words by which the entry is known and of no other that stands."""
+    settled = claim.item is not None and claim.item.status in STANDING
+    quoted = bool(entry.spans) and covered(entry.spans[0], claim.links) >= QUOTED
+    return settled and quoted and not any(is_at(claim, other) for other in claim.entries)
 
 
 def says_little_else(claim: Claim, entry: Entry) -> bool:
@@ -97,7 +110,7 @@ def score(claim: Claim, entry: Entry, source: Source) -> float:
         return 0.0
     words, said = asserted(entry.text), asserted(claim.text)
     if not words:
-        words, said = content(entry.text), denied_words(claim.text) if denied_words(entry.text) else said
+        words, said = content(entry.text), denied_words(claim.text) if denied_words(entry.text) else content(claim.text)
     # A sentence of the headline tells of much: two words in it are no matter.
     shared = recall(words, said) if claim.item or len(words & said) >= FEWEST_IN_HEADLINE else 0.0
     return max(shared, repeated(claim, entry, source))
@@ -113,10 +126,10 @@ def repeated(claim: Claim, entry: Entry, source: Source) -> float:
 
 def not_dropped(case: Case) -> Iterator[Found]:
     """What stands is told as superseded or rejected."""
-    standing = [entry for entry in case.ledger if entry.status in STANDING]
-    others = [entry for entry in case.ledger if entry.status not in STANDING]
     for claim in case.told:
         if claim.item and claim.item.status in GONE and claim.item.section in PUT_DOWN:
+            standing = [entry for entry in case.near[claim.about] if entry.status in STANDING]
+            others = [entry for entry in case.near[claim.about] if entry.status not in STANDING]
             best = max((dropped_score(claim, entry, case.source) for entry in others), default=0.0)
             for entry in standing:
                 if dropped_score(claim, entry, case.source) > max(best, SAID - 0.001):
@@ -142,8 +155,8 @@ def denied_words(text: str) -> frozenset[str]:
 
 def other_state(case: Case) -> Iterator[Found]:
     """Open work told as done, or done work as open."""
-    work = [entry for entry in case.ledger if entry.section == Section.OPEN_WORK]
     for claim in case.told:
+        work = [entry for entry in case.near[claim.about] if entry.section == Section.OPEN_WORK]
         scores = {entry.id: work_score(claim, entry, case.source) for entry in work}
         best = max(scores.values(), default=0.0)
         alike = [entry for entry in work if best >= SAID and scores[entry.id] == best]

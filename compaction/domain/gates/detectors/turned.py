@@ -9,6 +9,7 @@ from ...denials import denial
 from ...polarity import (
     ALONE,
     COMPANY,
+    DENIED,
     LASTING,
     MODALS,
     MORE_OR_LESS,
@@ -94,4 +95,5 @@ def is_confirmed(claim: Claim, look: Look) -> bool:
 
 def is_task(claim: Claim, clause: str) -> bool:
     """A task is told as what was not done: "ask the painter" of "I have not asked him"."""
-    return bool(claim.item and claim.item.status in UNFINISHED and not SENTENCE.search(clause))
+    unfinished = claim.item is not None and claim.item.status in UNFINISHED
+    return unfinished and not SENTENCE.search(clause) and not DENIED.search(clause)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 
 from ...anchors import Anchor, Type, anchors_of, decimal, is_loose, numbers_of, stands, without_anchors
 from ...polarity import any_of
@@ -72,6 +73,7 @@ NUMBERED = re.compile(r"(?P<word>[^\W\d_]{3,}) (?P<number>\d+(?:[.,]\d+)*)(?![\w
 COUNTED = re.compile(r"(?<![\w.,:-])(?P<number>\d+(?:[.,]\d+)*) (?P<word>[^\W\d_]{3,})")
 
 
+@lru_cache(maxsize=1 << 13)
 def values_of(text: str) -> tuple[Anchor, ...]:
     return tuple(anchor for anchor in anchors_of(text) if not is_loose(anchor))
 
@@ -105,6 +107,7 @@ def comparable(one: Anchor, other: Anchor) -> bool:
     return one.value != other.value and (one.unit == other.unit or one.type != Type.NUMBER)
 
 
+@lru_cache(maxsize=1 << 13)
 def frame(text: str) -> frozenset[str]:
     """The words without the values."""
     return content(without_anchors(text))
