@@ -19,6 +19,7 @@ from .polarity import (
     NOT_YET,
     SEVERAL,
     SOFTENED,
+    TURNED_DOWN,
     Clause,
     clauses_of,
     cues,
@@ -110,7 +111,11 @@ def is_other(other: Clause, clause: Clause) -> bool:
 
 
 def is_softer(text: str, clause: Clause) -> bool:
-    return not cues(SOFTENED, text) <= cues(SOFTENED, clause.text)
+    return not softened(text) <= softened(clause.text)
+
+
+def softened(text: str) -> frozenset[str]:
+    return cues(SOFTENED, TURNED_DOWN.sub(" ", text))
 
 
 def denying(clause: Clause, said: Sequence[Said]) -> Clause | None:
@@ -130,7 +135,8 @@ def is_turned(clause: Clause, other: Clause) -> bool:
     shared = len(clause.words & other.words)
     both = shared >= FEWEST and shared >= REPEATED * len(clause.words) and shared >= MUTUAL * len(other.words)
     all_of_it = shared >= ENOUGH and shared >= HALF * len(clause.words) and shared >= NEARLY_ALL * len(other.words)
-    return (both or all_of_it) and not is_other(other, clause) and not NOT_YET.search(other.text)
+    same = softened(clause.text) == softened(other.text)
+    return (both or all_of_it) and same and not is_other(other, clause) and not NOT_YET.search(other.text)
 
 
 def is_of_another(clause: Clause, other: Clause, one: Said) -> bool:

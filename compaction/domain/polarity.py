@@ -50,7 +50,9 @@ TURNED_DOWN = any_of(
 # Of what is only so or just so, the rest is not so.
 SOFTENED = any_of(
     """only, just, solely, alone, enough, otherwise, else, except, apart from, besides, but for, other than, out, extra,
-    free of, off, silly, pointless, impossible, needless, unnecessary, instead, rather, nur, bloß, lediglich, allein,
+    free of, off, silly, pointless, impossible, needless, unnecessary, instead, rather, missing, lacking,
+    outstanding, pending, due, at least, at most, under, below, above, up to, more than, less than, half, fehlt, fehlen,
+    manque(?:nt)?, nur, bloß, lediglich, allein,
     außer, sonst, lieber, seulement, uniquement, ne, hors, sauf, sinon, plutôt, solo, sólo, salvo, excepto""",
     "だけ|のみ|以外|代わり|只|仅",
 )

@@ -16,6 +16,7 @@ from ..artifact import Artifact, Item, Link, Section, Status
 from ..polarity import any_of
 from ..verdicts import Failure, Gate, Judged, Measure, Verdict
 from ..wording import content, language_of, linked_sentences, recall
+from .entries import KNOWN, covered
 from .judging import (
     counted,
     exact_links,
@@ -28,8 +29,7 @@ from .judging import (
 )
 
 THRESHOLD = 0.98
-# Of the words of a claim so many stand in the sentences that it quotes: else they bear out something else.
-SUPPORT, FEWEST = 0.25, 2
+# Of the words of a sentence so many stand in what backs it, where so many stand in the artifact; or most by itself.
 HEADLINE_SUPPORT, ARTIFACT_SUPPORT, MOST = 0.34, 0.5, 0.5
 # A message that says what a sentence of the headline says has so many of its words.
 REPEATED = 0.65
@@ -72,7 +72,7 @@ def judge(judged: Judged) -> Verdict:
     artifact = judged.artifact
     if artifact is None:
         return not_evaluable(Gate.TRACEABILITY, judged)
-    units = [*(item_unit(item, judged.source) for item in artifact.items), *headline_units(artifact, judged.source)]
+    units = [*(item_unit(item, judged) for item in artifact.items), *headline_units(artifact, judged.source)]
     traced = sum(not unit.rule for unit in units)
     of_units = [unit.failure for unit in units if unit.rule]
     of_document = list(faults_of_document(artifact, judged.source))
@@ -121,8 +121,10 @@ def fault(rule: str, text: str) -> Failure:
     return Failure(rule=rule, about="", text=text)
 
 
-def item_unit(item: Item, source: Source) -> Unit:
-    rule, why = item_fault(item, source)
+def item_unit(item: Item, judged: Judged) -> Unit:
+    rule, why = item_fault(item, judged.source)
+    if rule == "other_matter" and is_known(item, judged):
+        rule = why = ""
     return Unit(about=item.id, text=item.text, rule=rule, why=why)
 
 
@@ -143,10 +145,17 @@ def item_fault(item: Item, source: Source) -> tuple[str, str]:
     return "", ""
 
 
+def is_known(item: Item, judged: Judged) -> bool:
+    """The ledger says the same of what it quotes."""
+    links = exact_links(item, judged.source)
+    at = [each for each in judged.ledger if each.confirmed and any(covered(s, links) >= KNOWN for s in each.spans[:1])]
+    return any(recall(content(entry.text), content(item.text)) >= HEADLINE_SUPPORT for entry in at)
+
+
 def is_other_matter(claim: str, quoted: str) -> bool:
-    """They share nothing: no value, not two words; and are of one language, so that words could be shared."""
+    """They share nothing, no value and no word, and are of one language, so that words could be shared."""
     words, theirs = content(without_anchors(claim)), content(quoted)
-    if not words or recall(words, theirs) >= SUPPORT or len(words & theirs) >= FEWEST:
+    if not words or words & theirs:
         return False
     named = any(not is_loose(anchor) for anchor in anchors_of(claim))
     return not named and language_of(claim) == language_of(quoted)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from compaction.domain.artifact import Section, Status
+from compaction.domain.ledger import Entry, Span
 from compaction.domain.verdicts import Gate, Judged
+from efforts.domain.source_text import Part
 from tests.compaction.gates import cases
 from tests.compaction.gates.broken import after
 from tests.compaction.gates.cases import draft_with, judged
@@ -197,6 +201,104 @@ ORDER = [
     ("The speech is held until noon at the latest.", "The speech must be over by noon."),
     ("From May on the choir meets on Mondays.", "The choir meets on Mondays, starting in May."),
 ]
+EVERYDAY = [
+    ("The newsletter goes out monthly, not weekly.", "Weekly is too much, let's send the newsletter once a month."),
+    ("Nobody gets the admin password by mail.", "Never mail the admin password to anybody."),
+    ("The crash happens only on Windows.", "It doesn't crash on Linux or the Mac, only on Windows."),
+    ("Caching is switched off for logged-in users.", "For logged-in users don't cache anything."),
+    ("The import is not repeated automatically.", "If the import fails, someone has to start it again by hand."),
+    ("There is no budget for a second camera.", "A second camera isn't in the budget."),
+    ("They do without a second camera.", "We can't afford a second camera, so one must do."),
+    (
+        "The logo may be used in black and white, but not in other colours.",
+        "Black and white is fine for the logo, other colours are not.",
+    ),
+    ("Orders under 20 euros are not shipped.", "We only ship orders of 20 euros or more."),
+    ("Orders of at least 20 euros are shipped.", "Don't ship orders under 20 euros."),
+    ("Shipping is free from 50 euros on.", "Below 50 euros they pay for shipping, above that it's free."),
+    ("The retry limit was raised from 3 to 5.", "3 retries were not enough, so I raised the limit to 5."),
+    ("The deadline moves from 4 to 11 October.", "We can't make 4 October. The deadline is 11 October then."),
+    ("The venue holds 120 people, 80 of them seated.", "It's 120 standing or 80 seated, the venue says."),
+    ("The user does not want comments in the code.", "No comments in the code please, I don't read them anyway."),
+    ("Comments are left out of the code.", "I don't want comments in the code."),
+    ("The old API stays available until December.", "We don't switch off the old API before December."),
+    ("The old API is switched off in December at the earliest.", "The old API must stay up until December."),
+    ("Lisa is not coming to the dinner.", "Lisa can't make it to the dinner."),
+    ("Lisa skips the dinner.", "Lisa won't come to the dinner, she's in Rome."),
+    ("The dinner takes place without Lisa.", "Lisa isn't there on Friday, but we have the dinner anyway."),
+    ("Two of three reviewers approved.", "Reviewer 3 hasn't approved yet, the other 2 did."),
+    ("The third reviewer has not approved.", "We're still missing the approval of reviewer 3."),
+    ("Every page needs a title.", "No page without a title, please."),
+    ("No page goes live untested.", "We test every page before it goes live."),
+    ("Passwords are never logged.", "Make sure that passwords don't show up in the logs."),
+    ("The job must not run twice.", "The job has to run exactly once."),
+    ("The job runs once a day at 02:30.", "It runs daily at 2:30 am, the job."),
+    ("It is unclear whether the sensor is broken.", "I don't know if the sensor is broken or just badly mounted."),
+    ("The sensor may be broken.", "Maybe the sensor is broken."),
+    ("The sensor is not broken, only badly mounted.", "The sensor works, it was just mounted badly."),
+    ("Das Fenster bleibt zu.", "Das Fenster darf nicht geöffnet werden, es bleibt zu."),
+    ("Es gibt keinen zweiten Termin.", "Einen zweiten Termin wird es nicht geben."),
+    ("Der zweite Termin entfällt.", "Den zweiten Termin machen wir nicht."),
+    ("Pas de viande au menu.", "Le menu est végétarien, sans viande."),
+    ("El perro no entra en la cocina.", "La cocina está prohibida para el perro."),
+    ("予算は増やさない。", "予算はこのままで、増やしません。"),
+    ("The team prefers tabs to spaces.", "Tabs, not spaces, that's what we all prefer."),
+    ("The rule does not apply to contractors.", "Contractors are exempt from the rule."),
+    ("The tests must pass before merging.", "Don't merge until the tests pass."),
+    ("Merging waits for the tests.", "No merging unless the tests pass."),
+    (
+        "The first draft is due on Monday, the final one on Friday.",
+        "Monday for the first draft, Friday for the final one.",
+    ),
+    ("Some of the photos are missing.", "Not all photos are there."),
+    ("Not all photos are there.", "A few of the photos are missing."),
+    ("Only half of the photos are there.", "Half of the photos are missing."),
+    ("All photos but two are sharp.", "Two of the photos are blurred, the others are sharp."),
+    ("The heater must be off at night.", "At night the heater can't be on."),
+    ("The heater should not run at night.", "Please turn off the heater at night."),
+    ("The user rejected the blue design.", "I don't like the blue design, let's not take it."),
+    ("The blue design was turned down.", "We won't take the blue design."),
+    ("The choir does not tour this year.", "No tour for the choir this year."),
+    ("The choir stays at home this year.", "The choir isn't going on tour this year."),
+    ("The deposit is not refundable.", "You don't get the deposit back."),
+    ("The deposit is refunded unless something breaks.", "If nothing breaks, the deposit is paid back."),
+    ("The lease may not be shared with others.", "The lease must not be passed on to others."),
+    ("Guests are not to smoke on the balcony.", "Please tell the guests not to smoke on the balcony."),
+    ("Smoking is forbidden on the balcony.", "Guests can't smoke on the balcony."),
+    ("The bike is not repaired but replaced.", "Repairing the bike isn't worth it, we replace it."),
+    ("The bike is replaced.", "We won't repair the bike, we replace it."),
+    ("The class was cancelled for lack of interest.", "Nobody signed up for the class, so it's cancelled."),
+    ("There was no interest in the class.", "Nobody signed up for the class."),
+    ("The index is rebuilt nightly, not on every save.", "Don't rebuild the index on every save, do it at night."),
+    ("The index is not rebuilt on every save.", "Rebuilding the index on every save is too slow, do it at night."),
+    ("Email addresses stay private.", "Email addresses must not be shown to anybody."),
+    ("The config file is read once at start.", "The config isn't read again after the start."),
+    ("Changes to the config need a restart.", "Without a restart changes to the config have no effect."),
+    (
+        "Changes to the config have no effect without a restart.",
+        "Changes to the config only take effect after a restart.",
+    ),
+    ("The user is not sure about the colour.", "I don't know about the colour yet."),
+    ("The colour is still open.", "We haven't decided on the colour."),
+    ("Five of the eight tasks are done.", "8 tasks, 5 done, 3 still to go."),
+    ("Three tasks remain.", "8 tasks, 5 done, 3 still to go."),
+    ("The gate is painted before the fence is put up.", "Paint the gate first, then put up the fence."),
+    ("The fence is put up after the gate is painted.", "Before you put up the fence, paint the gate."),
+    ("The limit of 10 MB holds for images, videos may have 50 MB.", "Images up to 10 MB, videos up to 50 MB."),
+    ("Uploads over 10 MB are refused.", "We accept uploads up to 10 MB."),
+    ("Der Schlüssel wird nicht nachgemacht.", "Den Schlüssel bitte nicht nachmachen lassen."),
+    ("Wir fahren nicht mit dem Auto.", "Mit dem Zug, das Auto bleibt stehen."),
+    ("Nous ne prenons pas l'avion.", "Pas d'avion, on y va en train."),
+    ("No hay sitio para más invitados.", "Más invitados no caben."),
+    ("猫はアレルギーのため飼わない。", "アレルギーがあるので猫は飼えません。"),
+    ("The tutor needs no certificate.", "A certificate isn't required for the tutor."),
+    ("The tutor must have a certificate.", "We can't take a tutor without a certificate."),
+    ("They cannot take a tutor without a certificate.", "The tutor must have a certificate."),
+    ("The pipeline no longer fails on main.", "The pipeline on main is green again."),
+    ("Not everybody has answered.", "Some people haven't answered."),
+    ("Hardly anybody has answered.", "Almost nobody has answered."),
+    ("Only Ana has answered.", "Nobody has answered except Ana."),
+]
 WORK = [
     ("Tom gets hold of the key of the vault.", "Tom fetches the key of the vault on Monday."),
     ("Find out what the paint costs.", "Nobody knows what the paint costs, so I'll ask."),
@@ -221,6 +323,7 @@ WORK = [
             *VALUES,
             *BINDING,
             *ORDER,
+            *EVERYDAY,
         )
     ],
 )
@@ -246,3 +349,17 @@ def test_open_work_may_be_told_in_other_words(text: str, quote: str) -> None:
 def test_what_is_repeated_word_for_word_is_never_refused(text: str) -> None:
     assert refused(telling(text, text, ledger=None)) == []
     assert refused(telling(f"{text} {text}", text)) == []
+
+
+def test_what_the_ledger_has_of_the_same_words_is_no_other_matter() -> None:
+    told = telling("Nothing goes out without permission.", "Don't send anything until I've said ok.")
+    place = Span(message=20, part=Part.TEXT, start=0, end=39)
+    known = Entry(
+        id="k",
+        section=Section.DECISION,
+        status=Status.ACCEPTED,
+        text="Nothing goes out without his permission.",
+        spans=(place,),
+    )
+    assert [rule for _, rule, _ in refused(told)] == ["other_matter"]
+    assert refused(replace(told, ledger=(*told.ledger, known))) == []

@@ -15,7 +15,6 @@ from ...polarity import (
     MORE_OR_LESS,
     ORDERS,
     QUANTITIES,
-    SCOPES,
     SENTENCE,
     exchanged,
     rebound,
@@ -60,7 +59,7 @@ def of_others(case: Case) -> Iterator[Found]:
 
 def in_other_scope(text: str, said: Sequence[str]) -> Turned:
     return (
-        rebound(text, said, SCOPES)
+        rebound(text, said, QUANTITIES)
         or exchanged(text, said, QUANTITIES)
         or rebound(text, said, ALONE)
         or rebound(text, said, MORE_OR_LESS)
