@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence, Set
 from typing import TypeVar
@@ -9,7 +10,7 @@ from typing import TypeVar
 from efforts.domain.source_text import Source
 
 from ..anchors import Type, missing, stands
-from ..artifact import Item, Link
+from ..artifact import Item, Link, Status
 from ..denials import denial
 from ..ledger import Entry, Span
 from ..wording import content, linked_sentences, recall
@@ -17,6 +18,12 @@ from .judging import valid_links
 
 T = TypeVar("T", bound=Hashable)
 
+UNFINISHED = frozenset({Status.OPEN, Status.BLOCKED})
+NOT_DONE = re.compile(
+    r"(?:\bnot|n['’]t|\bnever|\bno) (?:\w+ ){0,2}(?:done|finished|ready|started|begun|completed?|built|written|fixed"
+    r"|sent|booked|decided|settled|tested|merged|deployed|made|there)\b",
+    re.IGNORECASE,
+)
 # Of the words of an entry so many are in the text of an item that says the same; fewer where the item also quotes
 # words that the entry comes from, and fewest where these are the words by which it is known.
 SAME, SAME_WHERE_QUOTED, SAME_WHERE_TOUCHED, SAME_WHERE_KNOWN = 0.6, 0.5, 0.34, 0.2
@@ -91,8 +98,15 @@ def lacks_number(entry: Entry, texts: list[str], source: Source) -> bool:
 
 def denies(item: Item, entry: Entry, links: Iterable[Link], source: Source) -> bool:
     """The entry, or beside it what the item quotes. A quotation alone may deny in another way than the entry."""
+    if says_open(item.text, entry):
+        return False
     quoted = [sentence.text for link in links for sentence in linked_sentences(link, source)]
     return bool(denial(item.text, [entry.text]) or denial(item.text, [entry.text, *quoted]))
+
+
+def says_open(text: str, entry: Entry) -> bool:
+    """What is not finished is open: that denies no open work."""
+    return entry.status in UNFINISHED and bool(NOT_DONE.search(text))
 
 
 def needed(entry: Entry, links: Collection[Link], shared: int) -> float:

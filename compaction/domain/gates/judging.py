@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
@@ -20,8 +21,8 @@ EVALUATOR_VERSION = "2"
 TAGS = {Gate.RETENTION: "insufficient_fidelity", Gate.CONTRADICTION: "contradiction_detected"}
 # A shorter quotation says nothing: characters, and words that carry meaning.
 SHORTEST_QUOTE, FEWEST_WORDS = 12, 3
-# Of a sentence, so much may be the name before its colon.
-SPEAKER = 0.4
+# Of a sentence the name before its colon may lack, and what only leads in.
+SPEAKER = re.compile(r"(?:[^:.?!]{1,40}:)?\W*")
 # So much of what failed is told in the sentence for people.
 SHOWN = 120
 
@@ -100,7 +101,7 @@ def is_telling(link: Link, source: Source) -> bool:
 def is_sentence(link: Link, source: Source) -> bool:
     """To its end; who speaks may lack at its beginning."""
     whole = any(
-        each.end <= link.end and link.start - each.start <= SPEAKER * (each.end - each.start)
+        each.end <= link.end and SPEAKER.fullmatch(each.text[: max(link.start - each.start, 0)])
         for each in linked_sentences(link, source)
     )
     return whole and len(link.quote.split()) >= FEWEST_WORDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...anchors import stands
+from ...anchors import Anchor, Type, stands
 from ...artifact import Status
 from ...denials import denial
 from ...wording import content
@@ -14,6 +14,7 @@ from .values import comparable, frame, values_of
 
 # So alike, two items are about the same.
 ALIKE, SAME_FRAME, FEWEST = 0.7, 0.85, 2
+AMOUNTS = frozenset({Type.NUMBER, Type.VERSION, Type.DATE, Type.TIME})
 EXCLUDE = (
     (frozenset({Status.ACCEPTED, Status.IN_FORCE}), frozenset({Status.REJECTED, Status.SUPERSEDED, Status.REVOKED})),
     (frozenset({Status.OPEN, Status.BLOCKED}), frozenset({Status.DONE, Status.DROPPED})),
@@ -46,9 +47,14 @@ def opposite(case: Case) -> Iterator[Found]:
 def other_value(case: Case) -> Iterator[Found]:
     """Both say the same of different values."""
     for one, other in pairs_alike(asserting(case), frame, SAME_FRAME):
-        differs = any(comparable(a, b) for a in values_of(one.text) for b in values_of(other.text))
+        differs = any(comparable(a, b) for a in amounts_of(one.text) for b in amounts_of(other.text))
         if differs and not are_apart(one, other) and len(frame(one.text)) >= FEWEST:
             yield found("values_of_items", one, other)
+
+
+def amounts_of(text: str) -> list[Anchor]:
+    """Two names are two things, of which the same may be said; two amounts of one thing are not."""
+    return [value for value in values_of(text) if value.type in AMOUNTS]
 
 
 def are_apart(one: Claim, other: Claim) -> bool:

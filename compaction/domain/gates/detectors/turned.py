@@ -19,6 +19,7 @@ from ...polarity import (
     exchanged,
     rebound,
 )
+from ..entries import says_open
 from ..judging import shortened
 from .case import Case, Claim, Found, is_like
 
@@ -44,7 +45,8 @@ def in_other_company(text: str, said: Sequence[str]) -> Turned:
 def against_ledger(case: Case, known: set[str]) -> Iterator[Found]:
     for claim in case.phrased:
         for entry in case.kept_by(claim):
-            if claim.about not in known and (found := denial(claim.text, [entry.text])):
+            silent = claim.about in known or says_open(claim.text, entry)
+            if not silent and (found := denial(claim.text, [entry.text])):
                 text = f"“{shortened(found[0])}” against the ledger: “{shortened(entry.text)}”"
                 yield Found(rule="denied", about=claim.about, text=text)
 

@@ -33,7 +33,8 @@ def differs_from_quote(case: Case) -> Iterator[Found]:
     for claim in case.phrased:
         for anchor in values_of(claim.text):
             other = next((found for text in claim.said if (found := other_in(anchor, claim, text))), None)
-            if other and not any(stands_so(anchor, text) for text in claim.said):
+            named = any(stands_so(anchor, text) for text in claim.said) or any(anchor.shown in q for q in claim.quotes)
+            if other and not named:
                 yield Found(
                     rule="other_value",
                     about=claim.about,
