@@ -28,6 +28,7 @@ from .words import (
     words,
 )
 
+ALIKE_WORK = 0.5
 planted = partial(kind, Gate.CONTRADICTION)
 
 # What a scope's own decision is told by where it has taken another's place.
@@ -89,8 +90,16 @@ def tells_it(quote: str) -> bool:
     return len(words(quote)) > 2
 
 
+def is_open_too(good: Good, entry: Entry) -> bool:
+    """Much of it is said by open work as well, which does stand."""
+    work = (other for state in (Status.OPEN, Status.BLOCKED) for other in good.entries(Section.OPEN_WORK, state))
+    return any(share(other.text, entry.text) >= ALIKE_WORK for other in work)
+
+
 def revived(good: Good, status: Status, *, verbatim: bool = False) -> Iterator[Mutant]:
     for entry in good.entries(Section.DECISION, status):
+        if is_open_too(good, entry):
+            continue
         claim = claim_of(good, entry, Section.DECISION, Status.ACCEPTED)
         if verbatim:
             claim = naming(entry, edited(claim, text=claim.quotes[0].quote))
@@ -364,8 +373,8 @@ def work_both_open_and_done(good: Good) -> Iterator[Mutant]:
 
 @planted(least=55)
 def two_items_of_other_figures(good: Good) -> Iterator[Mutant]:
-    """A second item says the same with another figure, which stands nowhere in the source."""
-    for item in spread([item for item in asserting(good) if figures(item.text)], 2):
+    """A second item says the same with another figure, which stands nowhere in the source; not of one in code."""
+    for item in spread([item for item in asserting(good) if figures(item.text) and "`" not in item.text], 2):
         figure = figures(item.text)[0]
         new = another_figure(figure, good.case.source.text)
         other = edited(item, id=f"{item.id}-again", text=replaced(item.text, figure, new))

@@ -42,6 +42,8 @@ SAID_ONLY = frozenset({Status.REJECTED, Status.SUPERSEDED, Status.PROPOSED, Stat
 # A scope has of each kind so many claims of the good artifact, and so many sentences told once more.
 CLAIMS, RETOLD = 4, 1
 
+# Of the words of each stand in the other.
+NEARLY_ALL = 0.8
 MODALS = (("must", "may"), ("cannot", "can"), ("required", "optional"), ("have to", "may"), ("has to", "may"))
 SCOPES = (("all", "some"), ("every", "some"), ("always", "sometimes"), ("never", "sometimes"), ("none", "some"))
 ORDERS = (("before", "after"), ("after", "before"), ("until", "from"))
@@ -55,7 +57,9 @@ PROHIBITED = re.compile(
     r"\bmust (?:not|never|only)\b|(?:n['’]t|\bnot) have to\b|\bmust have\b|\bI must\b", re.IGNORECASE
 )
 # What is asked, supposed or told of others says nothing for sure.
-UNSURE = re.compile(r"\?|\b(?:if|whether|unless|perhaps|maybe|might|could|would|suppose)\b", re.IGNORECASE)
+UNSURE = re.compile(
+    r"\?|\bwhy (?:don|do)|\b(?:if|whether|unless|perhaps|maybe|might|could|would|suppose)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,10 +172,15 @@ def a_negation_added(good: Good) -> Iterator[Mutant]:
     yield from turned(good, change)
 
 
-@planted(least=50)
+@planted(least=30)
 def a_negation_removed(good: Good) -> Iterator[Mutant]:
-    """The claim repeats its source's words without their only negation."""
-    yield from turned(good, lambda claim: affirmed(claim.item.text) if is_negated(claim.said) else None)
+    """The claim repeats nearly all of its source's words without their only negation."""
+
+    def change(claim: Claim) -> str | None:
+        close = min(share(claim.item.text, claim.said), share(claim.said, claim.item.text)) >= NEARLY_ALL
+        return affirmed(claim.item.text) if close and is_negated(claim.said) else None
+
+    yield from turned(good, change)
 
 
 def exchanged(good: Good, pairs: Sequence[tuple[str, str]], alike: Callable[[str, str, str], bool]) -> Iterator[Mutant]:

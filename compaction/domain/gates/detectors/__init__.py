@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from . import among_items, answers, labels, turned, values
+from . import among_items, answers, labels, one_word, turned, values
 from .case import Case, Found
 
 DETECTORS: tuple[Callable[[Case], Iterator[Found]], ...] = (
@@ -20,6 +20,7 @@ DETECTORS: tuple[Callable[[Case], Iterator[Found]], ...] = (
     turned.bound_otherwise,
     turned.of_others,
     turned.in_other_order,
+    one_word.turned_by_one_word,
     answers.claims_success,
     among_items.other_status,
     among_items.opposite,
