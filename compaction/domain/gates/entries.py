@@ -13,6 +13,7 @@ from ..anchors import Type, missing, stands
 from ..artifact import Item, Link, Status
 from ..denials import denial
 from ..ledger import Entry, Span
+from ..one_word import turned_by
 from ..wording import content, linked_sentences, recall
 from .judging import valid_links
 
@@ -100,6 +101,8 @@ def denies(item: Item, entry: Entry, links: Iterable[Link], source: Source) -> b
     """The entry, or beside it what the item quotes. A quotation alone may deny in another way than the entry."""
     if says_open(item.text, entry):
         return False
+    if turned_by(item.text, entry.text):
+        return True
     quoted = [sentence.text for link in links for sentence in linked_sentences(link, source)]
     return bool(denial(item.text, [entry.text]) or denial(item.text, [entry.text, *quoted]))
 

@@ -46,10 +46,6 @@ def dropped(good: Good, section: Section) -> Iterator[Mutant]:
         yield good.without(pair.item, f"without {pair.entry.id}: {pair.entry.text!r}")
 
 
-# Of the words of each stand in the other.
-NEARLY_ALL = 0.75
-
-
 @planted(least=185)
 def a_decision_left_out(good: Good) -> Iterator[Mutant]:
     """Each accepted decision once."""
@@ -196,12 +192,16 @@ def a_decision_by_its_id_alone(good: Good) -> Iterator[Mutant]:
             yield good.with_item(pair.item, changed, text=VAGUE, quotes=(other,), ledger=pair.entry.id)
 
 
-@planted(least=30)
+def words_of(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+@planted(least=15)
 def the_polarity_of_a_decision_flipped(good: Good) -> Iterator[Mutant]:
-    """A negation in the main clause of a decision that says it in the words of its entry, and neither has one, nor a
+    """A negation in the main clause of a decision that says it word for word as its entry, and neither has one, nor a
     quotation."""
     for pair in kept(good, Section.DECISION):
-        alike = min(share(pair.item.text, pair.entry.text), share(pair.entry.text, pair.item.text)) >= NEARLY_ALL
+        alike = words_of(pair.item.text) == words_of(pair.entry.text)
         text = negated(pair.item.text, good.case.language) if alike else None
         if text and not any(is_negated(said) for said in (pair.entry.text, *(q.quote for q in pair.item.quotes))):
             yield good.with_item(pair.item, f"{pair.item.id}: {text!r}", text=text)
