@@ -18,7 +18,9 @@ COMPILE := uv pip compile -q pyproject.toml --universal --python-version 3.11 --
 	--no-header --no-annotate --no-emit-index-url
 # Pure rules, and processes that bring a database of their own: the same with servers as without, so run once.
 SERVERLESS := $(addprefix --ignore=tests/,planner llm browser replaying fakes efforts/test_detection.py house/test_commands.py \
-	house/test_serve.py house/test_settings.py server/test_killing.py server/test_reconnecting.py server/test_stopping.py)
+	house/test_serve.py house/test_settings.py server/test_killing.py server/test_reconnecting.py server/test_stopping.py \
+	compaction/gates compaction/test_cases.py compaction/test_evaluate_gates.py compaction/test_extractive.py \
+	compaction/test_mutants.py)
 # Tests start dozens of processes: where they may not keep what they compiled, each compiles all of it.
 COMPILED := env -u PYTHONDONTWRITEBYTECODE
 NO_SERVERS := $(COMPILED) -u DATABASE_URL -u REDIS_URL

@@ -15,7 +15,8 @@ from .claims import claims_of
 from .fates import fated
 from .gates.judging import is_telling as counts_as_quoted
 from .ledger import Entry, Span
-from .making import ACTORS, opening_of
+from .making import ACTORS, item_of, opening_of
+from .rendering import text_of as body_of
 from .settling import Claim, Scope
 from .thorough import all_that_they_may_be, more_units, room_left
 from .units import Unit
@@ -40,6 +41,8 @@ GONE = frozenset({Status.SUPERSEDED, Status.REJECTED})
 SETTLED = GONE | {Status.DONE, Status.DROPPED, Status.REVOKED}
 # Tokens of a line beside its quotation, and of one more word for what it sounds like.
 MARKS, LABEL = 9, 2
+# Of the source's tokens, which the text of a draft stays below.
+MOST_SHARE = 0.97
 JOINT = " … "
 MOST_QUOTES = 7
 # Where the scope has no words at all, and no name.
@@ -81,7 +84,7 @@ def extract(
     known = [claim for entry in ledger if (claim := kept(scope, entry))]
     found = [claim for claim in found if not is_known(claim, known)]
     chosen = choose([widened(scope, claim) for claim in (*known, *found)], room, count)
-    items = (*items_of(chosen, HEARD), *items_of(others(scope, chosen, room, count), MAYBE))
+    items = fitting(scope, short, chosen, room, count)
     return Draft(headline=said, headline_items=backing(said, items), items=items)
 
 
@@ -95,6 +98,18 @@ def without(source: Source, units: Sequence[Unit]) -> Source:
                 text = text[: unit.start] + " " * (unit.end - unit.start) + text[unit.end :]
         parts.append(replace(part, text=text))
     return replace(source, parts=tuple(parts))
+
+
+def fitting(scope: Scope, said: str, chosen: Sequence[Claim], room: int, count: Count) -> tuple[DraftItem, ...]:
+    """The items whose text is smaller than the source: what is estimated may be wrong in very short scopes."""
+    heard = tuple(items_of(chosen, HEARD))
+    opening, most = opening_of(scope.source, count), count(scope.source.text) * MOST_SHARE
+    items = heard
+    for share in (1.0, 0.6, 0.3, 0.0):
+        items = (*heard, *items_of(others(scope, chosen, int(room * share), count), MAYBE))
+        if count(body_of(said, opening, [item_of(item, scope.source) for item in items])) < most:
+            break
+    return items
 
 
 def others(scope: Scope, chosen: Sequence[Claim], room: int, count: Count) -> list[Claim]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from efforts.domain.source_text import Part
@@ -38,16 +38,20 @@ def standing_text(artifact: Artifact) -> str:
 
 
 def body_text(artifact: Artifact) -> str:
-    return "\n".join(lines_of(artifact))
+    return text_of(artifact.headline, artifact.opening, artifact.items)
 
 
-def lines_of(artifact: Artifact) -> Iterator[str]:
-    yield artifact.headline
-    quoted = quotations(artifact.items)
-    asked = opening_text(artifact.opening)
-    if asked and not all(any(" ".join(link.quote.split()) in one.text for one in quoted) for link in artifact.opening):
+def text_of(headline: str, opening: tuple[Link, ...], items: Sequence[Item]) -> str:
+    return "\n".join(lines_of(headline, opening, items))
+
+
+def lines_of(headline: str, opening: tuple[Link, ...], all_items: Sequence[Item]) -> Iterator[str]:
+    yield headline
+    quoted = quotations(all_items)
+    asked = opening_text(opening)
+    if asked and not all(any(" ".join(link.quote.split()) in one.text for one in quoted) for link in opening):
         yield f"Asked: “{asked}”"
-    told = [item for item in artifact.items if not is_mere_quotation(item)]
+    told = [item for item in all_items if not is_mere_quotation(item)]
     for section, title in TITLES.items():
         items = [item for item in told if item.section == section]
         if items:
