@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from efforts.domain.canonical import canonical_json, sha256
 from efforts.domain.source_text import POLICY_VERSION, Source
 from efforts.errors import Refused
-from efforts.snapshots.sources import read_effort_log
 
+from .asking import Answer
 from .domain.artifact import Artifact as Document
-from .domain.gates.judging import EVALUATOR_VERSION
+from .domain.gates.judging import EVALUATOR_VERSION, hash_of, plain, tags_of
 from .domain.lifecycle import ArtifactState, Ended, state_of
 from .drafting import PURPOSE, Drafted, Tried
 from .judging import PURPOSE as JUDGING
@@ -48,7 +46,7 @@ def keep_tried(state: EffortState, tried: Tried, ledger: Ledger) -> DraftRun:
         model=tried.model,
         prompt_version=tried.prompt_version,
         ended=tried.ended,
-        attempts=[asdict_of(tried, number) for number in range(len(tried.answers))],
+        attempts=[kept_answer(answer) for answer in tried.answers],
         tokens=tried.tokens,
         elapsed_ms=tried.elapsed_ms,
     )
@@ -63,6 +61,7 @@ def keep_tried(state: EffortState, tried: Tried, ledger: Ledger) -> DraftRun:
         run=run,
         artifact=row,
         passed=tried.passed,
+        tags=tags_of(tried.verdicts),
         policy_version=POLICY_VERSION,
         evaluator_version=EVALUATOR_VERSION,
         inputs=inputs_of(tried.source, ledger),
@@ -72,7 +71,6 @@ def keep_tried(state: EffortState, tried: Tried, ledger: Ledger) -> DraftRun:
 
 
 def keep_judge(state: EffortState, asked: Asked) -> None:
-    attempt = {"text": asked.answer.text, **asked.answer.attempt.model_dump(mode="json")}
     DraftRun.objects.create(
         **place_of(state),
         purpose=JUDGING,
@@ -80,14 +78,13 @@ def keep_judge(state: EffortState, asked: Asked) -> None:
         model=asked.model,
         prompt_version=judge_version(),
         ended=Ended.UNPARSEABLE if asked.fault else Ended.DRAFTED,
-        attempts=[attempt],
+        attempts=[kept_answer(asked.answer)],
         tokens=asked.answer.usage.total if asked.answer.usage else None,
         elapsed_ms=asked.answer.elapsed_ms,
     )
 
 
-def asdict_of(tried: Tried, number: int) -> dict[str, Any]:
-    answer = tried.answers[number]
+def kept_answer(answer: Answer) -> dict[str, Any]:
     return {"text": answer.text, **answer.attempt.model_dump(mode="json")}
 
 
@@ -125,25 +122,22 @@ def inputs_of(source: Source, ledger: Ledger) -> dict[str, str]:
     """What the gates judged by, beside the artifact itself: where any of it is another now, they judge anew."""
     return {
         "source": source.sha256,
-        "ledger": sha256(canonical_json([asdict(entry) for entry in (*ledger.confirmed, *ledger.candidates)])),
+        "ledger": hash_of([plain(ledger.confirmed), plain(ledger.candidates)]),
         "policy": POLICY_VERSION,
         "evaluator": EVALUATOR_VERSION,
     }
 
 
-def accept(artifact_id: str, pointer: ContextPointer, actor: User | None, via: str) -> None:
-    """From now on its text stands in for the pointer's turns. Raises `Refused` where the gates no longer say so."""
+def accept(artifact_id: str, pointer: ContextPointer, source: Source, actor: User | None, via: str) -> None:
+    """From now on its text stands in for the pointer's turns, whose `source` it is.
+
+    Raises `Refused` where the gates no longer say that it may.
+    """
     artifact = Artifact.objects.get(pk=artifact_id)
     judged = artifact.gate_runs.order_by("-pk").first()
     if judged is None or not judged.passed or artifact.state != ArtifactState.REPLACEABLE:
         raise Refused("gates", NOT_PASSED)
     # What a fork takes over stands for the same turns there; new rules only bar a new acceptance.
-    if via != FORKED and judged.inputs != inputs_now(pointer):
+    if via != FORKED and judged.inputs != inputs_of(source, read_ledger(pointer.branch.session, source)):
         raise Refused("stale", STALE)
     Acceptance.objects.create(artifact=artifact, pointer=pointer, gate_run=judged, actor=actor, via=via)
-
-
-def inputs_now(pointer: ContextPointer) -> dict[str, str]:
-    assert pointer.effort is not None
-    source = read_effort_log(pointer.branch, pointer.effort).source
-    return inputs_of(source, read_ledger(pointer.branch.session, source))

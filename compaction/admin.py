@@ -31,7 +31,16 @@ class DraftRunAdmin(ReadOnly):
 
 @admin.register(GateRun)
 class GateRunAdmin(ReadOnly):
-    list_display = ("id", "passed", "of_artifact", "of_run", "evaluator_version", "policy_version", "created_at")
+    list_display = (
+        "id",
+        "passed",
+        "tags",
+        "of_artifact",
+        "of_run",
+        "evaluator_version",
+        "policy_version",
+        "created_at",
+    )
     list_filter = ("passed", "evaluator_version")
     search_fields = ("artifact__id", "run__session__title", "run__session__id")
     date_hierarchy = "created_at"

@@ -9,14 +9,12 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
-
 from efforts.connections import ModelChoice, connect
 from efforts.domain.conversation import MESSAGE_OVERHEAD, PRIMING
 from efforts.llm.protocol import Finished, ModelError, TextDelta
 from efforts.llm.protocol import Usage as Reported
-from efforts.llm.tokens import get_counter
 from efforts.orchestrator import storable
+from efforts.recording import count
 
 from .domain.artifact import Attempt, Usage
 
@@ -82,7 +80,3 @@ def usage_of(request: dict[str, Any], text: str, reported: Reported | None) -> U
 
 def request_tokens(request: dict[str, Any]) -> int:
     return PRIMING + sum(MESSAGE_OVERHEAD + count(message["content"]) for message in request["messages"])
-
-
-def count(text: str) -> int:
-    return get_counter(settings.CCM_ENCODING).count(text)

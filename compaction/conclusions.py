@@ -12,10 +12,10 @@ from efforts.connections import KeyUnreadable, ModelChoice, choose_for_drafts
 from efforts.domain.details import headline, with_details
 from efforts.domain.extractive import LONGEST_SUMMARY, SHORT_EFFORT, trimmed
 from efforts.models import Branch, Effort, Message, Session, TurnLabel
+from efforts.recording import count
 from efforts.timelines import branch_turns
 
 from . import actions
-from .asking import count
 from .domain.artifact import Kind, SourceRef
 from .drafting import PURPOSE, Drafted, Task, Tried, draft, draft_now
 from .prompts import prompt_version
@@ -112,8 +112,8 @@ class Compaction:
         )
         return ConclusionWork(session=state.branch.session, task=task, ledger=ledger)
 
-    def accept(self, artifact: str, pointer: ContextPointer, actor: User | None, via: str) -> None:
-        actions.accept(artifact, pointer, actor, via)
+    def accept(self, artifact: str, pointer: ContextPointer, log: EffortLog, actor: User | None, via: str) -> None:
+        actions.accept(artifact, pointer, log.source, actor, via)
 
 
 def choice_for(state: EffortState) -> tuple[ModelChoice | None, str]:

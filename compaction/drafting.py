@@ -9,9 +9,10 @@ from typing import Any
 
 from efforts.connections import ModelChoice
 from efforts.domain.source_text import POLICY_VERSION, Source
+from efforts.recording import count
 from efforts.threads import read
 
-from .asking import Answer, ask, count, request_tokens
+from .asking import Answer, ask, request_tokens
 from .domain.artifact import (
     Artifact,
     Draft,
@@ -28,7 +29,7 @@ from .domain.gates import evaluate
 from .domain.ledger import Entry
 from .domain.lifecycle import STOPPED_BY, Ended
 from .domain.limits import Limits, limits, reply_limit
-from .domain.making import Frame, make
+from .domain.making import Frame, make, with_id
 from .domain.rendering import standing_text
 from .domain.verdicts import Finding, Gate, Judged, Offered, Verdict
 from .judging import Asked, ask_judge
@@ -101,7 +102,7 @@ class Tried:
 
     @property
     def elapsed_ms(self) -> int | None:
-        unfinished = {Ended.TIMEOUT, Ended.FAULT, Ended.CANCELLED}
+        unfinished = {Ended.TIMEOUT, Ended.FAULT}
         return None if self.ended in unfinished else sum(answer.elapsed_ms for answer in self.answers)
 
     @property
@@ -155,7 +156,7 @@ def draft_now(task: Task) -> Drafted:
 def outcome(task: Task, tried: tuple[Tried, ...], note: str) -> Drafted:
     last = tried[-1]
     failed = next((one for one in tried if not one.passed), None)
-    fallback = fallback_of(task, failed) if failed else None
+    fallback = fallback_of(last.artifact, failed) if failed and last.artifact else None
     return Drafted(tried=tried, chosen=last if last.passed else None, fallback=fallback, note=note)
 
 
@@ -169,12 +170,11 @@ async def draft_by_model(task: Task, choice: ModelChoice, progress: Progress) ->
     await progress("model")
     while True:
         answers.append(await ask(request, choice, deadline - time.monotonic()))
-        again = await read(request_again, task, choice, request, tuple(answers))
-        last = again is None
-        tried = await read(judge_answers, task, choice, tuple(answers), last)
-        if last or tried.passed:
-            return tried
-        request = again or request
+        tried = await read(judge_answers, task, choice, tuple(answers))
+        again = None if tried.passed else await read(request_again, task, choice, request, tried)
+        if again is None:
+            return await read(with_candidates, task, tried)
+        request = again
         await progress("redraft")
 
 
@@ -196,16 +196,12 @@ def kept_of(task: Task) -> str:
     return told + (CANDIDATES.format(entries=cues) if cues else "")
 
 
-def request_again(
-    task: Task, choice: ModelChoice, request: dict[str, Any], answers: tuple[Answer, ...]
-) -> dict[str, Any] | None:
+def request_again(task: Task, choice: ModelChoice, request: dict[str, Any], tried: Tried) -> dict[str, Any] | None:
     """The request with what fails; None where it was asked twice, has nothing to go by, or would cost too much."""
-    last = answers[-1]
-    if len(answers) > 1 or last.error or task.ref.source_tokens > limits_of(task, choice).with_redraft:
+    last = tried.answers[-1]
+    if len(tried.answers) > 1 or last.error or task.ref.source_tokens > limits_of(task, choice).with_redraft:
         return None
-    failures = [
-        failure.text for verdict in judge_answers(task, choice, answers, False).failing for failure in verdict.failures
-    ][:MOST_FAILURES]
+    failures = [failure.text for verdict in tried.failing for failure in verdict.failures][:MOST_FAILURES]
     if not failures:
         return None
     said = [{"role": "assistant", "content": last.text or "(nothing)"}]
@@ -217,19 +213,12 @@ def request_again(
     return again if fits else None
 
 
-def judge_answers(task: Task, choice: ModelChoice, answers: tuple[Answer, ...], last: bool) -> Tried:
-    """The last answer, judged; only where no other follows is what it still lacks appended."""
-    answer = answers[-1]
+def judge_answers(task: Task, choice: ModelChoice, answers: tuple[Answer, ...]) -> Tried:
+    """The last answer, judged as it is."""
+    answer, parsed = answers[-1], parsed_or_none(answers[-1])
     offered = Offered(text=answer.text, form="draft", stop_reason=answer.stop_reason)
-    generation = generation_of(task, "model", choice, answers)
-    artifact, parsed = None, parsed_or_none(answer)
-    if parsed:
-        artifact = made(task, parsed, generation, task.kind)
-        if last and (missing := missed_candidates(task, artifact, offered)):
-            artifact = made(task, parsed, generation, task.kind, appended=missing)
-    elapsed = sum(one.elapsed_ms for one in answers)
-    latest = (*task.latest, None if answer.error else elapsed)
-    verdicts = judged(task, offered, artifact, latest)
+    artifact = made(task, parsed, generation_of(task, "model", choice, answers)) if parsed else None
+    verdicts = judged(task, offered, artifact, latest_of(task, answers))
     return Tried(
         source=task.source,
         drafter="model",
@@ -243,12 +232,28 @@ def judge_answers(task: Task, choice: ModelChoice, answers: tuple[Answer, ...], 
     )
 
 
+def latest_of(task: Task, answers: Sequence[Answer]) -> tuple[int | None, ...]:
+    took = None if answers[-1].error else sum(answer.elapsed_ms for answer in answers)
+    return (*task.latest, took)
+
+
+def with_candidates(task: Task, tried: Tried) -> Tried:
+    """What no other draft will bring is appended, and judged with it."""
+    parsed = parsed_or_none(tried.answers[-1])
+    missing = missed_candidates(task, tried.verdicts)
+    if tried.artifact is None or parsed is None or not missing:
+        return tried
+    artifact = made(task, parsed, tried.artifact.generation, appended=missing)
+    verdicts = judged(task, tried.offered, artifact, latest_of(task, tried.answers))
+    return replace(tried, artifact=artifact, verdicts=verdicts, ended=ended_of(tried.answers[-1], verdicts))
+
+
 async def judged_by_model(task: Task, tried: Tried, judge: ModelChoice, progress: Progress) -> Tried:
     """The same draft with what the judge has found; a judge that fails finds nothing, and says so."""
     assert tried.artifact is not None
     await progress("judge")
     asked = await ask_judge(tried.artifact, task.source, judge, task.timeout_ms / 1000)
-    latest = (*task.latest, tried.elapsed_ms)
+    latest = latest_of(task, tried.answers)
     verdicts = await read(judged, task, tried.offered, tried.artifact, latest, asked.findings)
     return replace(tried, verdicts=verdicts, asked=asked)
 
@@ -298,20 +303,21 @@ def too_large(task: Task, choice: ModelChoice, room: Limits) -> str:
 def draft_extractively(task: Task) -> Tried:
     found = extracted(task)
     generation = generation_of(task, "extractive", None, ())
-    artifact = made(task, found, generation, task.kind)
-    if missing := missed_candidates(task, artifact, document_of(artifact)):
-        artifact = made(task, found, generation, task.kind, appended=missing)
-    offered = document_of(artifact)
+    artifact = made(task, found, generation)
+    verdicts = judged(task, document_of(artifact), artifact, (0,))
+    if missing := missed_candidates(task, verdicts):
+        artifact = made(task, found, generation, appended=missing)
+        verdicts = judged(task, document_of(artifact), artifact, (0,))
     return Tried(
         source=task.source,
         drafter="extractive",
         model="",
         prompt_version="",
         ended=Ended.DRAFTED,
-        offered=offered,
+        offered=document_of(artifact),
         answers=(),
         artifact=artifact,
-        verdicts=judged(task, offered, artifact, (0,)),
+        verdicts=verdicts,
     )
 
 
@@ -330,13 +336,20 @@ def document_of(artifact: Artifact) -> Offered:
     return Offered(text=artifact.document, form="document")
 
 
-def fallback_of(task: Task, failed: Tried) -> Artifact:
-    """What can be read where a draft failed: extractive, linked, never replacing anything, with the reason."""
-    found = extracted(task)
+def fallback_of(extractive: Artifact, failed: Tried) -> Artifact:
+    """What can be read where a draft failed: the log's own words, never replacing anything, with the reason."""
     code = failed.ended if failed.ended != Ended.DRAFTED else "gates"
-    warning = Warned(code=str(code), message=failed.why)
-    generation = generation_of(task, "extractive", None, failed.answers)
-    return made(task, found, generation, Kind.FALLBACK, warnings=(warning,))
+    attempts = {
+        "attempts": tuple(answer.attempt for answer in failed.answers),
+        "elapsed_ms": sum(answer.elapsed_ms for answer in failed.answers),
+    }
+    changed = {
+        "kind": Kind.FALLBACK,
+        "replaceable": False,
+        "generation": extractive.generation.model_copy(update=attempts),
+        "warnings": (Warned(code=str(code), message=failed.why),),
+    }
+    return with_id(extractive.model_copy(update=changed))
 
 
 # Both
@@ -358,22 +371,9 @@ def generation_of(task: Task, drafter: Any, choice: ModelChoice | None, answers:
     )
 
 
-def made(
-    task: Task,
-    draft: Draft,
-    generation: Generation,
-    kind: Kind,
-    *,
-    appended: Sequence[Entry] = (),
-    warnings: tuple[Warned, ...] = (),
-) -> Artifact:
+def made(task: Task, draft: Draft, generation: Generation, *, appended: Sequence[Entry] = ()) -> Artifact:
     frame = Frame(
-        kind=kind,
-        replaceable=kind != Kind.FALLBACK,
-        source=task.ref,
-        generation=generation,
-        evidence=evidence_in(task.source),
-        warnings=warnings,
+        kind=task.kind, replaceable=True, source=task.ref, generation=generation, evidence=evidence_in(task.source)
     )
     return make(draft, task.source, frame, count=count, appended=appended)
 
@@ -399,16 +399,10 @@ def judged(
     )
 
 
-def missed_candidates(task: Task, artifact: Artifact, offered: Offered) -> tuple[Entry, ...]:
+def missed_candidates(task: Task, verdicts: Sequence[Verdict]) -> tuple[Entry, ...]:
     """Those that gate C names."""
-    if not task.candidates:
-        return ()
-    missed = {
-        failure.about
-        for verdict in judged(task, offered, artifact, ())
-        if verdict.gate == Gate.RETENTION
-        for failure in verdict.failures
-    }
+    of_retention = (verdict for verdict in verdicts if verdict.gate == Gate.RETENTION)
+    missed = {failure.about for verdict in of_retention for failure in verdict.failures}
     return tuple(entry for entry in task.candidates if entry.id in missed)
 
 

@@ -73,6 +73,7 @@ class GateRun(models.Model):
     run = models.ForeignKey(DraftRun, models.CASCADE, related_name="gate_runs")
     artifact = models.ForeignKey(Artifact, models.CASCADE, null=True, blank=True, related_name="gate_runs")
     passed = models.BooleanField()
+    tags = models.JSONField(default=list, help_text="What it is rejected for, by the names of the rubric.")
     policy_version = models.CharField(max_length=12)
     evaluator_version = models.CharField(max_length=12)
     inputs = models.JSONField(help_text="Hashes of all that was judged by.")

@@ -38,7 +38,6 @@ ENDS = {
     Ended.TIMEOUT: "It took too long",
     Ended.FAULT: "The model could not be asked",
     Ended.OVER_CAP: "It cost more than it may",
-    Ended.CANCELLED: "Stopped",
 }
 
 
@@ -75,6 +74,7 @@ class ArtifactView:
     sections: tuple[tuple[str, tuple[ClaimView, ...]], ...]
     said: tuple[Quotation, ...]
     gates: tuple[GateView, ...]
+    tags: tuple[str, ...]
     stale: bool
     stands: bool
     evidence: tuple[tuple[str, str, int | None], ...]
@@ -98,6 +98,7 @@ def artifact_view(row: Artifact) -> ArtifactView:
         sections=tuple(sections_of(document, turns)),
         said=tuple(quotations(document.items)),
         gates=gates_of(judged) if judged else (),
+        tags=tuple(tag.replace("_", " ") for tag in judged.tags) if judged else (),
         stale=judged is not None and is_stale(row, judged),
         stands=row.acceptances.filter(pointer__state="active").exists(),
         evidence=tuple((one.type, one.value, turns.get(one.link.message)) for one in document.evidence),

@@ -51,7 +51,7 @@ class Work(Protocol):
 class Compaction(Protocol):
     def work_on(self, state: EffortState, log: EffortLog) -> Work: ...
 
-    def accept(self, artifact: str, pointer: ContextPointer, actor: User | None, via: str) -> None:
+    def accept(self, artifact: str, pointer: ContextPointer, log: EffortLog, actor: User | None, via: str) -> None:
         """Record that its text stands from now on. Raises `Refused` where the gates no longer say that it may."""
         ...
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -25,9 +24,8 @@ from efforts.compacting import Summary, Work
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, SummaryState, Via
 from efforts.domain.notices import with_notice
 from efforts.domain.resolution import sounds_resolved
-from efforts.llm.tokens import get_counter
 from efforts.models import Branch, EffortState, Event, Message, Run, TurnLabel
-from efforts.recording import lease_end
+from efforts.recording import count, lease_end
 from efforts.snapshots.sources import EffortLog, read_effort_log
 from efforts.threads import read, write
 from efforts.timelines import branch_turns
@@ -138,10 +136,6 @@ def settle(job: Job, work: Work, made: Summary) -> None:
             accept(state, found, made)
         else:
             wait_for_yes(job, state, made)
-
-
-def count(text: str) -> int:
-    return get_counter(settings.CCM_ENCODING).count(text)
 
 
 def hold(job: Job) -> tuple[EffortState, EffortLog] | None:

@@ -187,9 +187,6 @@ class Usage(Strict):
         return self.input + self.cache_read + self.cache_creation + self.output
 
 
-NO_USAGE = Usage(input=0, cache_read=0, cache_creation=0, output=0, source="counted")
-
-
 class Attempt(Strict):
     """One request to a model. `usage` is None where neither the endpoint nor we could count it."""
 

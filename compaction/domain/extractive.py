@@ -78,8 +78,9 @@ def extract(
     total = count(source.text)
     found = list(fated(scope, weighed(claims_of(scope))))
     standing = without(source, [unit for claim in found if claim.status in GONE for unit in claim.shown])
-    short = shorter_headline(standing, name=name, count=count, rest=rest, total=total)
-    said = (long_headline and headline(standing, name=name, count=count, rest=rest)) or short
+    whole = headline(standing, name=name, count=count, rest=rest)
+    short = shorter_headline(standing, whole, name=name, count=count, total=total)
+    said = (long_headline and whole) or short
     room = int(total * share_of(total)) - count(short)
     known = [claim for entry in ledger if (claim := kept(scope, entry))]
     found = [claim for claim in found if not is_known(claim, known)]
@@ -144,9 +145,8 @@ def share_of(total: int) -> float:
     return SMALL_SHARE - between * (SMALL_SHARE - LARGE_SHARE)
 
 
-def shorter_headline(source: Source, *, name: str, count: Count, rest: Sequence[str], total: int) -> str:
+def shorter_headline(source: Source, whole: str, *, name: str, count: Count, total: int) -> str:
     """Of a small scope a headline that leaves room for the items."""
-    whole = headline(source, name=name, count=count, rest=rest)
     if whole and count(whole) <= total * HEADLINE_SHARE:
         return whole
     limit = max(int(total * HEADLINE_SHARE), LEAST_HEADLINE)

@@ -27,11 +27,10 @@ class Ended(StrEnum):
     TIMEOUT = "timeout"
     FAULT = "fault"
     OVER_CAP = "over cap"
-    CANCELLED = "cancelled"
 
 
 # What a stop reason of a model means. Of others only "stop" is an end by itself.
-STOPPED_BY = {"length": Ended.TRUNCATED, "content_filter": Ended.REFUSED, "refused": Ended.REFUSED}
+STOPPED_BY = {"length": Ended.TRUNCATED, "content_filter": Ended.REFUSED}
 
 REJECTING = frozenset({Gate.RETENTION, Gate.CONTRADICTION})
 

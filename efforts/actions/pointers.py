@@ -47,7 +47,7 @@ def set_pointer(
     )
     pointer.previous.set(earlier)
     if standing.artifact:
-        compacting.registered().accept(standing.artifact, pointer, actor, via)
+        compacting.registered().accept(standing.artifact, pointer, log, actor, via)
     references.learn_headline(effort, standing.text, log.turn_ids)
     return pointer
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from compaction.asking import count
 from compaction.domain.artifact import parse_artifact
 from compaction.models import Acceptance, Artifact, DraftRun, GateRun
 from compaction.prompts import judge_text
@@ -19,6 +18,7 @@ from efforts.domain.lifecycle import EntryBy, EntryKind, EntryState, SummaryStat
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
 from efforts.models import ContextPointer, EffortState, Event, LedgerEntry, Message, Session
+from efforts.recording import count
 from efforts.runner import Runner
 from efforts.snapshots import main_branch
 from efforts.snapshots.sources import read_effort_log
@@ -356,6 +356,7 @@ async def test_what_a_source_asks_for_changes_no_ledger_no_gate_and_no_pointer(
     assert await read(lambda: list(LedgerEntry.objects.values_list("pk", "state", "text"))) == before
     model = await read(GateRun.objects.filter(run__drafter="model").latest, "pk")
     assert not model.passed
+    assert "contradiction_detected" in model.tags
     standing = parse_artifact((await read(Artifact.objects.get, state="replaceable")).document)
     kept = [item.status for item in standing.items if item.ledger_ref == f"open_work-{entry.pk}"]
     assert kept == ["open"]

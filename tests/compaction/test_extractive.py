@@ -75,6 +75,16 @@ def held(draft: Draft, section: Section, status: Status) -> str:
 # Decisions
 
 
+def test_words_that_no_rule_places_stand_as_all_that_they_may_be_and_are_shown_once() -> None:
+    words = "The blue folder belongs to the cellar."
+    source = scope(("user", f"{FILLER} {words}"), ("assistant", FILLER))
+    draft = drafted(source)
+    readings = {(item.section, item.status) for item in draft.items if item.text == words}
+    assert {(Section.DECISION, Status.ACCEPTED), (Section.OPEN_WORK, Status.OPEN)} <= readings
+    assert (Section.CONSTRAINT, Status.IN_FORCE) in readings
+    assert body_text(make(draft, source, frame(source), count=lambda text: len(text.split()))).count(words) == 1
+
+
 def test_a_choice_of_the_person_is_an_accepted_decision() -> None:
     draft = drafted(
         scope(
