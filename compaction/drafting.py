@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from efforts.connections import ModelChoice
+from efforts.domain.conversation import MESSAGE_OVERHEAD
 from efforts.domain.source_text import POLICY_VERSION, Source
 from efforts.recording import count
 from efforts.threads import read
@@ -28,14 +29,14 @@ from .domain.extractive import extract
 from .domain.gates import evaluate
 from .domain.ledger import Entry
 from .domain.lifecycle import STOPPED_BY, Ended
-from .domain.limits import Limits, limits, reply_limit
+from .domain.limits import TOLD_AGAIN, Limits, Purpose, limits, reply_limit
 from .domain.making import Frame, make, with_id
 from .domain.rendering import standing_text
 from .domain.verdicts import Finding, Gate, Judged, Offered, Verdict
 from .judging import Asked, ask_judge
 from .prompts import draft_text, prompt_version
 
-PURPOSE = "compaction"
+PURPOSE: str = Purpose.COMPACTION
 REQUEST = "The piece of work: {name}\n\n[Log]\n{log}\n[End of log]\n{kept}\nWrite the JSON object."
 LEDGER = "\nLedger:\n{entries}\n"
 CANDIDATES = "\nSentences that sound like decisions or open work; keep those that are:\n{entries}\n"
@@ -54,7 +55,7 @@ class Task:
     """What is drafted, by which model (None: by none; `note` says why, if one was meant), within which limits.
 
     `latest` are the milliseconds of earlier runs of the model, as gate E counts them. `judge`, if any, is asked about
-    a draft that passes.
+    a draft that passes, if that costs no more than `judge_cap`. `most` is what all of it may cost.
     """
 
     name: str
@@ -70,6 +71,9 @@ class Task:
     timeout_ms: int
     latest: tuple[int | None, ...] = ()
     judge: ModelChoice | None = None
+    judge_cap: int = 0
+    most: int = 0
+    purpose: str = PURPOSE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +183,7 @@ async def draft_by_model(task: Task, choice: ModelChoice, progress: Progress) ->
 
 
 def request_of(task: Task, choice: ModelChoice) -> dict[str, Any]:
-    user = REQUEST.format(name=task.name, log=task.source.text, kept=kept_of(task))
+    user = REQUEST.format(name=task.name, log=task.source.text, kept=kept_of(task.ledger, task.candidates))
     return {
         "model": choice.model,
         "stream": True,
@@ -189,9 +193,9 @@ def request_of(task: Task, choice: ModelChoice) -> dict[str, Any]:
     }
 
 
-def kept_of(task: Task) -> str:
-    ledger = "\n".join(f"- {entry.id} ({entry.section}, {entry.status}): {entry.text}" for entry in task.ledger)
-    cues = "\n".join(f"- message {entry.spans[0].message}: {entry.text}" for entry in task.candidates if entry.spans)
+def kept_of(confirmed: Iterable[Entry], candidates: Iterable[Entry]) -> str:
+    ledger = "\n".join(f"- {entry.id} ({entry.section}, {entry.status}): {entry.text}" for entry in confirmed)
+    cues = "\n".join(f"- message {entry.spans[0].message}: {entry.text}" for entry in candidates if entry.spans)
     told = LEDGER.format(entries=ledger) if ledger else ""
     return told + (CANDIDATES.format(entries=cues) if cues else "")
 
@@ -201,16 +205,25 @@ def request_again(task: Task, choice: ModelChoice, request: dict[str, Any], trie
     last = tried.answers[-1]
     if len(tried.answers) > 1 or last.error or task.ref.source_tokens > limits_of(task, choice).with_redraft:
         return None
-    failures = [failure.text for verdict in tried.failing for failure in verdict.failures][:MOST_FAILURES]
-    if not failures:
+    told = told_again([failure.text for verdict in tried.failing for failure in verdict.failures])
+    if not told:
         return None
     said = [{"role": "assistant", "content": last.text or "(nothing)"}]
-    told = AGAIN.format(failures="\n".join(f"- {text}" for text in failures))
     again = {**request, "messages": [*request["messages"], *said, {"role": "user", "content": told}]}
     used = last.usage.total if last.usage else 0
     needed = request_tokens(again) + reply_limit(task.ref.source_tokens)
     fits = used + needed <= task.cap and needed <= (choice.context_window or needed)
     return again if fits else None
+
+
+def told_again(failures: Iterable[str]) -> str:
+    """What fails, as far as there is room to tell it; empty where nothing can be told."""
+    said, room = "", TOLD_AGAIN - 2 * MESSAGE_OVERHEAD
+    for failure in list(failures)[:MOST_FAILURES]:
+        wider = f"{said}\n- {failure}".strip()
+        if count(AGAIN.format(failures=wider)) <= room:
+            said = wider
+    return AGAIN.format(failures=said) if said else ""
 
 
 def judge_answers(task: Task, choice: ModelChoice, answers: tuple[Answer, ...]) -> Tried:
@@ -252,7 +265,7 @@ async def judged_by_model(task: Task, tried: Tried, judge: ModelChoice, progress
     """The same draft with what the judge has found; a judge that fails finds nothing, and says so."""
     assert tried.artifact is not None
     await progress("judge")
-    asked = await ask_judge(tried.artifact, task.source, judge, task.timeout_ms / 1000)
+    asked = await ask_judge(tried.artifact, task.source, judge, task.timeout_ms / 1000, cap=task.judge_cap)
     latest = latest_of(task, tried.answers)
     verdicts = await read(judged, task, tried.offered, tried.artifact, latest, asked.findings)
     return replace(tried, verdicts=verdicts, asked=asked)
@@ -357,7 +370,7 @@ def fallback_of(extractive: Artifact, failed: Tried) -> Artifact:
 
 def generation_of(task: Task, drafter: Any, choice: ModelChoice | None, answers: Sequence[Answer]) -> Generation:
     return Generation(
-        purpose=PURPOSE,
+        purpose=task.purpose,
         drafter=drafter,
         model=choice.model if choice else "",
         provider=choice.label if choice else "",

@@ -8,14 +8,16 @@ from typing import Any
 from efforts.connections import ModelChoice
 from efforts.domain.source_text import Source
 
-from .asking import Answer, ask
-from .domain.artifact import Artifact, Malformed, Strict, parsed
+from .asking import Answer, ask, request_tokens
+from .domain.artifact import Artifact, Malformed, Strict, Usage, parsed
+from .domain.limits import Purpose
 from .domain.verdicts import Finding
 from .prompts import judge_text
 
-PURPOSE = "compaction_eval"
+PURPOSE: str = Purpose.JUDGE
 REPLY_TOKENS = 1_500
 REQUEST = "[Log]\n{log}\n[End of log]\n\n[Claims]\n{claims}\n[End of claims]\n\nWrite the JSON object."
+TOO_DEAR = "To check it may cost {needed:,} tokens, of {cap:,} at most: the judge was not asked."
 FAILED = "The judge gave no answer that could be read; the gate stands by its own rules."
 
 
@@ -40,13 +42,24 @@ class Asked:
     fault: str = ""
 
 
-async def ask_judge(artifact: Artifact, source: Source, judge: ModelChoice, seconds: float) -> Asked:
-    answer = await ask(request_of(artifact, source, judge), judge, seconds)
+async def ask_judge(artifact: Artifact, source: Source, judge: ModelChoice, seconds: float, *, cap: int) -> Asked:
+    """Not asked where that could cost more than `cap` tokens."""
+    request = request_of(artifact, source, judge)
+    needed = request_tokens(request) + REPLY_TOKENS
+    if needed > cap:
+        return Asked(model=judge.model, answer=unasked(needed, cap), findings=(), fault=FAILED)
+    answer = await ask(request, judge, seconds)
     try:
         found = parsed(Answered, answer.text).contradictions
     except Malformed:
         return Asked(model=judge.model, answer=answer, findings=(), fault=FAILED)
     return Asked(model=judge.model, answer=answer, findings=tuple(Finding(**one.model_dump()) for one in found))
+
+
+def unasked(needed: int, cap: int) -> Answer:
+    nothing = Usage(input=0, cache_read=0, cache_creation=0, output=0, source="counted")
+    why = TOO_DEAR.format(needed=needed, cap=cap)
+    return Answer(text="", stop_reason="fault", usage=nothing, elapsed_ms=0, error=why)
 
 
 def request_of(artifact: Artifact, source: Source, judge: ModelChoice) -> dict[str, Any]:

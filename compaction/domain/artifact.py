@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from enum import StrEnum
-from typing import Any, Final, Literal, Self, TypeVar
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from efforts.domain.canonical import canonical_json, sha256
 from efforts.domain.source_text import Part
@@ -77,23 +77,45 @@ class Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+# What a claim cannot be called: verdicts on the headline go by this name, and addresses lose what only walks in them.
+HEADLINE: Final = "headline"
+TAKEN = frozenset({HEADLINE, ".", ".."})
+
+
+def without_nul(text: str) -> str:
+    # Only PostgreSQL would refuse it, and later; refused at once, whatever the database.
+    if "\x00" in text:
+        raise ValueError("it holds a NUL, which cannot be stored")
+    return text
+
+
+def name(text: str) -> str:
+    """Reviewers, addresses and findings call a claim by its id."""
+    if text in TAKEN or not text.isprintable():
+        raise ValueError(f"{text!r} cannot be the id of an item; number them")
+    return text
+
+
+Words = Annotated[str, Field(min_length=1), AfterValidator(without_nul)]
+
+
 class Quote(Strict):
     """Words of one message, verbatim. Where they stand is found in code."""
 
     message: int
-    quote: str = Field(min_length=1)
+    quote: Words
 
 
 class DraftItem(Strict):
     """`ledger` is the id of the entry that the item keeps, where the drafter was shown one."""
 
-    id: str = Field(min_length=1)
+    id: Annotated[Words, AfterValidator(name)]
     section: Section
     status: Status
     actor: Actor
-    text: str = Field(min_length=1)
+    text: Words
     quotes: tuple[Quote, ...]
-    ledger: str | None = None
+    ledger: Words | None = None
 
     @model_validator(mode="after")
     def has_a_status_of_its_section(self) -> Self:
@@ -106,7 +128,7 @@ class DraftItem(Strict):
 class Draft(Strict):
     """What a drafter offers. `headline_items` are the items that back the headline."""
 
-    headline: str = Field(min_length=1)
+    headline: Words
     headline_items: tuple[str, ...]
     items: tuple[DraftItem, ...]
 
@@ -200,7 +222,7 @@ class Generation(Strict):
     """How it was drafted. `cap` is the most tokens, `timeout_ms` the longest that all attempts together may take."""
 
     purpose: str
-    drafter: Literal["model", "extractive", "edit"]
+    drafter: Literal["model", "extractive", "edit", "merge"]
     model: str
     provider: str
     params: dict[str, str | int | float | bool]

@@ -14,7 +14,7 @@ from .artifact import STATUSES, Actor, Draft, DraftItem, Link, Quote, Section, S
 from .claims import claims_of
 from .fates import fated
 from .gates.judging import is_telling as counts_as_quoted
-from .ledger import Entry, Span
+from .ledger import Entry, overlap
 from .making import ACTORS, item_of, opening_of
 from .rendering import text_of as body_of
 from .settling import Claim, Scope
@@ -116,17 +116,13 @@ def fitting(scope: Scope, said: str, chosen: Sequence[Claim], room: int, count: 
 def others(scope: Scope, chosen: Sequence[Claim], room: int, count: Count) -> list[Claim]:
     """What else the words may be that are quoted, and more words as far as there is room."""
     opening = opening_of(scope.source, count)
-    first = [unit for unit in scope.units if any(is_shown(unit, link) for link in opening)]
+    first = [unit for unit in scope.units if any(overlap(unit, link) for link in opening)]
     more = more_units(scope, chosen, room_left(chosen, room, count), count, first=first)
     # What became of some words is known, and of others the ledger says it.
     settled = {unit for claim in chosen if claim.ledger or claim.status in SETTLED for unit in claim.shown}
     shown = {unit for claim in chosen for unit in claim.shown}
     found = [borne_out(scope, claim) for claim in all_that_they_may_be(scope, [*shown, *more], settled)]
     return [claim for claim in found if bears_itself_out(claim.unit, scope.source) or is_borne_out(claim)]
-
-
-def is_shown(unit: Unit, link: Link) -> bool:
-    return (unit.message, unit.part) == (link.message, link.part) and unit.start < link.end and link.start < unit.end
 
 
 def borne_out(scope: Scope, claim: Claim) -> Claim:
@@ -159,7 +155,7 @@ def kept(scope: Scope, entry: Entry) -> Claim | None:
     if span is None or entry.status not in STATUSES[entry.section]:
         return None
     part = scope.source.by_place[span.message, span.part]
-    inside = [unit for unit in scope.units if holds(unit, span)]
+    inside = [unit for unit in scope.units if overlap(unit, span)]
     words = Unit(
         order=inside[-1].order if inside else 0,
         message=part.message,
@@ -183,20 +179,12 @@ def kept(scope: Scope, entry: Entry) -> Claim | None:
     )
 
 
-def holds(unit: Unit, span: Span) -> bool:
-    return (unit.message, unit.part) == (span.message, span.part) and unit.start < span.end and span.start < unit.end
-
-
 def is_known(claim: Claim, known: Sequence[Claim]) -> bool:
     """Whether the ledger speaks of these words: it knows better what became of them."""
     return any(
         claim.section == other.section and any(overlap(unit, words) for unit in claim.shown for words in other.shown)
         for other in known
     )
-
-
-def overlap(one: Unit, other: Unit) -> bool:
-    return (one.message, one.part) == (other.message, other.part) and one.start < other.end and other.start < one.end
 
 
 def weighed(claims: Sequence[Claim]) -> list[Claim]:

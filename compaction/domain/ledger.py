@@ -3,10 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from efforts.domain.source_text import Part
 
 from .artifact import Section, Status
+
+
+class Stretch(Protocol):
+    """Characters of a part of a message: a span, a link, a sentence."""
+
+    @property
+    def message(self) -> int: ...
+    @property
+    def part(self) -> Part: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+def overlap(one: Stretch, other: Stretch) -> bool:
+    """Whether they have a character in common."""
+    return (one.message, one.part) == (other.message, other.part) and one.start < other.end and other.start < one.end
+
+
+def is_within(one: Stretch, other: Stretch) -> bool:
+    """Whether the other has all of its characters."""
+    return (one.message, one.part) == (other.message, other.part) and other.start <= one.start and one.end <= other.end
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,31 @@ class Ended(StrEnum):
     TIMEOUT = "timeout"
     FAULT = "fault"
     OVER_CAP = "over cap"
+    OVERTAKEN = "overtaken"  # it was answered, but its log had changed meanwhile, or nobody waited any more
+
+
+class ClaimVerdictValue(StrEnum):
+    """What a reviewer says of one claim."""
+
+    KEPT = "kept"
+    EDITED = "edited"
+    STRUCK = "struck"
+    NEEDS_SOURCE = "needs source"
+    ADDED = "added"
+
+
+# A version without these says something else: a new one is made.
+CHANGING = frozenset({ClaimVerdictValue.EDITED, ClaimVerdictValue.STRUCK, ClaimVerdictValue.ADDED})
+
+
+class PackageState(StrEnum):
+    """Of a package that a new conversation starts from."""
+
+    DRAFTING = "drafting"
+    BLOCKED = "blocked"  # a stage does not pass, or the stages contradict each other
+    READY = "ready"
+    STARTED = "started"
+    STOPPED = "stopped"
 
 
 # What a stop reason of a model means. Of others only "stop" is an end by itself.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from efforts.domain.source_text import Part, Source, SourcePart, normal
@@ -55,7 +55,6 @@ def make(draft: Draft, source: Source, frame: Frame, *, count: Count, appended: 
     taken = {item.id for item in draft.items}
     more = [item for item in (unconfirmed(entry, source, taken) for entry in appended) if item]
     items = (*(item_of(item, source) for item in draft.items), *more)
-    said = "\n".join(item.text for item in items)
     made = Artifact(
         schema_version=SCHEMA_VERSION,
         artifact_id="",
@@ -68,12 +67,7 @@ def make(draft: Draft, source: Source, frame: Frame, *, count: Count, appended: 
         opening=opening_of(source, count),
         items=items,
         evidence=frame.evidence,
-        stats={
-            "item_tokens": count(said),
-            "headline_tokens": count(draft.headline),
-            **sections_of(items),
-            **({"unconfirmed": len(more)} if more else {}),
-        },
+        stats=stats_of(draft.headline, items, count),
         redactions=source.masked,
         warnings=frame.warnings,
     )
@@ -84,8 +78,14 @@ def with_id(artifact: Artifact) -> Artifact:
     return artifact.model_copy(update={"artifact_id": artifact_id_of(artifact.body)})
 
 
-def sections_of(items: Iterable[Item]) -> dict[str, int]:
-    return dict(Counter(str(item.section) for item in items))
+def stats_of(headline: str, items: Sequence[Item], count: Count) -> dict[str, int]:
+    unconfirmed = sum(item.status == Status.UNCONFIRMED for item in items)
+    return {
+        "item_tokens": count("\n".join(item.text for item in items)),
+        "headline_tokens": count(headline),
+        **Counter(str(item.section) for item in items),
+        **({"unconfirmed": unconfirmed} if unconfirmed else {}),
+    }
 
 
 def item_of(item: DraftItem, source: Source) -> Item:

@@ -38,14 +38,15 @@ def standing_text(artifact: Artifact) -> str:
 
 
 def body_text(artifact: Artifact) -> str:
-    return text_of(artifact.headline, artifact.opening, artifact.items)
+    # Turns of other conversations say nothing in this one.
+    return text_of(artifact.headline, artifact.opening, artifact.items, turns=artifact.kind != Kind.SEED)
 
 
-def text_of(headline: str, opening: tuple[Link, ...], items: Sequence[Item]) -> str:
-    return "\n".join(lines_of(headline, opening, items))
+def text_of(headline: str, opening: tuple[Link, ...], items: Sequence[Item], *, turns: bool = True) -> str:
+    return "\n".join(lines_of(headline, opening, items, turns))
 
 
-def lines_of(headline: str, opening: tuple[Link, ...], all_items: Sequence[Item]) -> Iterator[str]:
+def lines_of(headline: str, opening: tuple[Link, ...], all_items: Sequence[Item], turns: bool) -> Iterator[str]:
     yield headline
     quoted = quotations(all_items)
     asked = opening_text(opening)
@@ -56,19 +57,26 @@ def lines_of(headline: str, opening: tuple[Link, ...], all_items: Sequence[Item]
         items = [item for item in told if item.section == section]
         if items:
             yield f"{title}:"
-            yield from (f"- {line_of(item)}" for item in items)
+            yield from (f"- {line_of(item, turns)}" for item in items)
     if quoted:
         yield "Said:"
-        yield from (f"- {one.turn}: “{one.text}”" for one in quoted)
+        yield from (f"- {one.turn}: “{one.text}”" if turns else f"- “{one.text}”" for one in quoted)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Quotation:
-    """What items quote of one message, each word once."""
+    """What items quote of one part of a message, each word once."""
 
+    message: int
+    part: Part
     turn: int
     text: str
     items: tuple[Item, ...]
+
+    @property
+    def key(self) -> str:
+        """What reviewers call it, beside the ids of items."""
+        return f"said:{self.message}:{self.part}"
 
 
 def quotations(items: Iterable[Item]) -> list[Quotation]:
@@ -78,7 +86,7 @@ def quotations(items: Iterable[Item]) -> list[Quotation]:
         if is_mere_quotation(item):
             for link in shown_links(item):
                 found.setdefault((link.message, link.part), []).append((link, item))
-    return [quotation([link for link, _ in pairs], [item for _, item in pairs]) for _, pairs in sorted(found.items())]
+    return [quotation(place, pairs) for place, pairs in sorted(found.items())]
 
 
 def shown_links(item: Item) -> list[Link]:
@@ -87,24 +95,26 @@ def shown_links(item: Item) -> list[Link]:
     return [link for link in item.links if " ".join(link.quote.split()) in words]
 
 
-def quotation(links: list[Link], items: list[Item]) -> Quotation:
+def quotation(place: tuple[int, Part], pairs: list[tuple[Link, Item]]) -> Quotation:
     text, end = "", -1
-    for link in sorted(links, key=lambda link: (link.start, -link.end)):
+    for link in sorted((link for link, _ in pairs), key=lambda link: (link.start, -link.end)):
         if link.end > end:
             gap = "" if end < 0 else " " if link.start <= end + 1 else " … "
             text += gap + link.quote[max(end - link.start, 0) if end >= 0 else 0 :].strip()
             end = link.end
-    unique = tuple({item.id: item for item in items}.values())
-    return Quotation(turn=max(item.as_of_turn for item in unique), text=" ".join(text.split()), items=unique)
+    items = tuple({item.id: item for _, item in pairs}.values())
+    turn = max(item.as_of_turn for item in items)
+    return Quotation(message=place[0], part=place[1], turn=turn, text=" ".join(text.split()), items=items)
 
 
 def opening_text(opening: tuple[Link, ...]) -> str:
     return " … ".join(link.quote.strip() for link in opening)
 
 
-def line_of(item: Item) -> str:
+def line_of(item: Item, turns: bool = True) -> str:
     """A quotation is shown as one, with its turn: it says what was said then."""
     mark = "" if item.section == Section.CHANGED else MARKS.get(item.status, "")
-    note = ", ".join(part for part in (mark, f"turn {item.as_of_turn}") if part)
+    note = ", ".join(part for part in (mark, f"turn {item.as_of_turn}" if turns else "") if part)
     text = " ".join(item.text.split())
-    return f"“{text}” ({note})" if item.verbatim else f"{text} ({note})"
+    said = f"“{text}”" if item.verbatim else text
+    return f"{said} ({note})" if note else said

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from .artifact import Section, Status
+from .ledger import is_within
 from .settling import Claim, Scope
 from .units import Unit
 
@@ -34,10 +35,6 @@ def room_left(chosen: Iterable[Claim], room: int, count: Count) -> int:
     shown = {unit for claim in chosen for unit in claim.shown}
     alone = [unit for unit in shown if not any(unit != other and is_within(unit, other) for other in shown)]
     return room - sum(count(unit.text) + GAP for unit in alone) - LINE * len({place(unit) for unit in shown})
-
-
-def is_within(one: Unit, other: Unit) -> bool:
-    return place(one) == place(other) and other.start <= one.start and one.end <= other.end
 
 
 def more_units(

@@ -57,11 +57,12 @@ def test_what_failed_says_which_gate_and_why(talk: Talk, as_alice: Client, monke
     state = talk.state(SLUG)
     assert (state.summary, state.draft[:7]) == ("failed", "Gate B:")
     page = page_of(as_alice, state.artifact)
-    assert "To read only" in page
+    assert "Blocked: a gate fails" in page
     assert "moon" in page
     assert "In the prompt" not in page
     checkpoint = page_of(as_alice, Artifact.objects.get(kind="fallback").pk)
     assert f"Checkpoint of {SLUG}" in checkpoint
+    assert "To read only" in checkpoint
     assert "the log itself stays in the prompt" in checkpoint
 
 

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from compaction.domain.artifact import parse_artifact
 from compaction.models import Acceptance, Artifact, DraftRun, GateRun
 from compaction.prompts import judge_text
-from efforts import actions, summaries
+from efforts import actions
 from efforts.domain.lifecycle import EntryBy, EntryKind, EntryState, SummaryState, Via
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
@@ -21,7 +21,9 @@ from efforts.models import ContextPointer, EffortState, Event, LedgerEntry, Mess
 from efforts.recording import count
 from efforts.runner import Runner
 from efforts.snapshots import main_branch
+from efforts.snapshots.courses import course_at
 from efforts.snapshots.sources import read_effort_log
+from efforts.summaries import SUMMARIES, summarise_now
 from efforts.threads import read, write
 from tests.efforts.logs import WEBHOOK, concluded
 from tests.efforts.talk import Talk
@@ -373,12 +375,12 @@ async def test_a_ledger_that_changed_while_it_was_drafted_makes_it_due_again(
     stage: Stage, provider: FakeProvider
 ) -> None:
     state = await effort_of(stage)
-    job = (await write(summaries.claim_due, "here:1:a", 1))[0]
-    work = await read(summaries.read_work, job)
+    job = (await write(SUMMARIES.claim_due, "here:1:a", 1))[0]
+    work = await read(SUMMARIES.read_work, job)
     assert work is not None
     made = await read(work.draft_now)
     await write(keep_as_decision, stage.session, "It posts to the ledger first.")
-    await write(summaries.settle, job, work, made)
+    await write(SUMMARIES.settle, job, work, made)
     assert (await read(EffortState.objects.get, pk=state.pk)).summary == SummaryState.DUE
     assert await read(raw_log_stands, stage.session)
 
@@ -408,7 +410,7 @@ def test_a_fork_takes_the_artifact_over_with_the_pointer(alice: User) -> None:
     for said, _ in WEBHOOK:
         talk.ask(said)
     actions.close_effort(talk.place, SLUG)
-    summaries.summarise_now(talk.state(SLUG))
+    summarise_now(talk.state(SLUG))
     artifact = talk.state(SLUG).artifact
     child = actions.fork(talk.branch, after=3, actor=alice)
     taken = ContextPointer.objects.get(branch=child)
@@ -417,6 +419,20 @@ def test_a_fork_takes_the_artifact_over_with_the_pointer(alice: User) -> None:
         (artifact, "control"),
         (artifact, "fork"),
     ]
+
+
+def test_a_summary_that_came_after_the_moment_of_a_fork_is_told_as_standing_in_it(alice: User) -> None:
+    talk = Talk(actions.create_session(alice))
+    actions.open_effort(talk.place, SLUG)
+    for said, _ in WEBHOOK:
+        talk.ask(said)
+    actions.close_effort(talk.place, SLUG)
+    talk.ask("And now?")
+    summarise_now(talk.state(SLUG))
+    child = actions.fork(talk.branch, after=3, actor=alice)
+    artifact = ContextPointer.objects.get(branch=child).artifact
+    assert artifact == talk.state(SLUG).artifact
+    assert course_at(child, 3)[0].summaries == {SLUG: artifact}
 
 
 # Beside the conversation
@@ -513,11 +529,11 @@ async def test_a_runner_that_goes_down_leaves_its_draft_to_the_next(
     provider.otherwise = to_drafts(NoAnswer())
     state = await effort_of(stage)
     runner = Runner()
-    await runner.summariser.sweep()
+    await runner.drafts.sweep()
     await read(provider.wait_for_requests, 1)
     await runner.go_down()
     assert (await read(EffortState.objects.get, pk=state.pk)).summary == SummaryState.DUE
-    assert not runner.summariser.jobs
+    assert not runner.drafts.jobs
 
 
 async def test_secrets_of_the_log_reach_neither_the_model_nor_the_artifact(

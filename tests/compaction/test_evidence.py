@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compaction.domain.evidence import MOST, evidence_in
@@ -54,7 +54,6 @@ def test_each_value_stands_once_and_of_many_the_latest() -> None:
     assert paths[0] == "src/file_19.py"
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), st.text(max_size=200)), max_size=8))
 def test_whatever_is_copied_is_what_stands_there(said: list[tuple[str, str]]) -> None:
     source = scope(*said)

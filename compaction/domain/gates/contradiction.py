@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from efforts.domain.canonical import sha256
+
 from ..verdicts import Failure, Gate, Judged, Measure, Verdict
 from .detectors import DETECTORS
 from .detectors.case import Found, case_of
 from .judging import counted, not_evaluable, verdict
+
+# As `SetAside` has room for.
+LONGEST_ID = 68
 
 
 def judge(judged: Judged) -> Verdict:
@@ -33,14 +38,20 @@ def numbered(found: Iterable[Found]) -> Iterator[Failure]:
     so_far: Counter[tuple[str, str]] = Counter()
     for one in found:
         so_far[one.rule, one.about] += 1
-        id = f"{one.rule}:{one.about}:{so_far[one.rule, one.about]}"
+        id = short(f"{one.rule}:{one.about}:{so_far[one.rule, one.about]}")
         yield Failure(rule=one.rule, about=one.about, text=one.text, id=id)
+
+
+def short(id: str) -> str:
+    """A model gives its items ids of any length; what is set aside is kept by one that is not."""
+    return id if len(id) <= LONGEST_ID else sha256(id)
 
 
 def says(counting: list[Failure], aside: list[Failure], unproved: int) -> str:
     parts = [counted(len(counting), "contradiction") if counting else "No contradiction"]
     if aside:
-        parts.append(f"set aside by a person: {'; '.join(f'{one.id} {one.text}' for one in aside)}")
+        told = "; ".join(one.text for one in aside)
+        parts.append(f"{counted(len(aside), 'finding')} set aside by a person: {told}")
     if unproved:
         parts.append(f"{counted(unproved, 'finding')} of a judge left out: the source does not have the words")
     return f"{'. '.join(part[0].upper() + part[1:] for part in parts)}."

@@ -106,7 +106,7 @@ def says(judged: Judged, artifact: Artifact) -> str:
     runs = len(judged.latest)
     which = f"; {runs} of {ENOUGH_RUNS}, this run decides" if runs < ENOUGH_RUNS else ""
     used = f"{tokens_used(made) or 0:,} tokens of {made.cap:,}"
-    return f"{used}, {made.elapsed_ms:,} ms of {made.timeout_ms:,}{which}."
+    return f"{used}, {made.elapsed_ms / 1000:.1f} of {made.timeout_ms / 1000:g} s{which}."
 
 
 def measures(judged: Judged, artifact: Artifact) -> Iterator[Measure]:

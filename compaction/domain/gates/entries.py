@@ -12,7 +12,7 @@ from efforts.domain.source_text import Source
 from ..anchors import Type, missing, stands
 from ..artifact import Item, Link, Status
 from ..denials import denial
-from ..ledger import Entry, Span
+from ..ledger import Entry, Span, overlap
 from ..one_word import turned_by
 from ..wording import content, linked_sentences, recall
 from .judging import valid_links
@@ -125,11 +125,7 @@ def spoken(span: Span, source: Source) -> str:
     return part.text[span.start : span.end] if part else ""
 
 
-def overlaps(link: Link, span: Span) -> bool:
-    return (link.message, link.part) == (span.message, span.part) and link.start < span.end and span.start < link.end
-
-
 def covered(span: Span, links: Iterable[Link]) -> float:
     """How much of the span the links hold together, from 0 to 1."""
-    inside = [range(max(link.start, span.start), min(link.end, span.end)) for link in links if overlaps(link, span)]
+    inside = [range(max(link.start, span.start), min(link.end, span.end)) for link in links if overlap(link, span)]
     return len({place for places in inside for place in places}) / max(span.end - span.start, 1)

@@ -16,7 +16,7 @@ from ..verdicts import Failure, Gate, Judged, Measure, Outcome, Verdict
 from ..wording import content_words, linked_sentences, weight
 
 # Another one may judge the same inputs differently.
-EVALUATOR_VERSION = "2"
+EVALUATOR_VERSION = "4"
 # What a failing gate says of an artifact, where it has a name of its own.
 TAGS = {Gate.RETENTION: "insufficient_fidelity", Gate.CONTRADICTION: "contradiction_detected"}
 # A shorter quotation says nothing: characters, and words that carry meaning.

@@ -127,8 +127,8 @@ def says(wanted: Sequence[Entry], lost: Sequence[Entry], missed: Sequence[Entry]
     if lost or missed:
         return f"Lost: {', '.join(parts(lost, missed))}."
     if not wanted:
-        met = f"; {counted(len(offered), 'candidate')} quoted" if offered else ""
-        return f"Nothing to retain: the ledger has no decision, open work or rule of these turns{met}."
+        met = f"; {len(offered)} possible quoted" if offered else ""
+        return f"Nothing to retain: no ledger entry of these turns{met}."
     return f"Kept: {', '.join(parts(wanted, offered))}."
 
 
@@ -138,4 +138,4 @@ def parts(entries: Sequence[Entry], offered: Sequence[Entry]) -> Iterator[str]:
         if number:
             yield f"{number} open" if section == Section.OPEN_WORK else counted(number, NAMES[section])
     if offered:
-        yield counted(len(offered), "candidate")
+        yield f"{len(offered)} possible"

@@ -25,7 +25,7 @@ def judge(judged: Judged) -> Verdict:
         Gate.STRUCTURE,
         judged,
         failures=failures,
-        says=f"Not an artifact: {failures[0].text}." if failures else "What was offered is an artifact, read strictly.",
+        says=f"Not in its form: {failures[0].text}." if failures else "It is whole and in the form that was asked for.",
         measures=[
             Measure(name="parse_success_rate", value=float(parsed), threshold=1.0, numerator=parsed, denominator=1)
         ],

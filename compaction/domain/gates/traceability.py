@@ -12,7 +12,7 @@ from efforts.domain.source_text import Part, Source
 from efforts.domain.terms import terms_of
 
 from ..anchors import Anchor, anchors_of, is_loose, missing, without_anchors
-from ..artifact import Artifact, Item, Link, Section, Status
+from ..artifact import HEADLINE, Artifact, Item, Link, Section, Status
 from ..polarity import any_of
 from ..verdicts import Failure, Gate, Judged, Measure, Verdict
 from ..wording import content, language_of, linked_sentences, recall
@@ -33,7 +33,6 @@ THRESHOLD = 0.98
 HEADLINE_SUPPORT, ARTIFACT_SUPPORT, MOST = 0.34, 0.5, 0.5
 # A message that says what a sentence of the headline says has so many of its words.
 REPEATED = 0.65
-HEADLINE = "headline"
 
 DETAILS = re.compile(r"\s*\(details: ([^()]*)\)\s*$")
 OPEN_LABEL = re.compile(r"^\s*Open:\s*")

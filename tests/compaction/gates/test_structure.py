@@ -43,12 +43,25 @@ def test_only_a_model_that_said_all_it_had_to_say_passes(stop_reason: str, says:
         json.dumps(cases.draft_with(cases.item("i1", status="done"))),
         json.dumps(cases.draft_with(cases.item("i1", section="wish"))),
         json.dumps({**cases.GOOD, "items": [cases.item("i1"), cases.item("i1")]}),
+        json.dumps({**cases.GOOD, "headline": "One\x00two."}),
+        json.dumps(cases.draft_with(cases.item("i1", text="One\x00two."))),
         "",
     ],
 )
 def test_nothing_is_repaired(text: str) -> None:
     given = replace(cases.judged(), offered=Offered(text=text, form="draft"))
     assert cases.rules(given, Gate.STRUCTURE) == ["malformed"]
+
+
+@pytest.mark.parametrize("id", ["headline", ".", "..", "one\ntwo", "i\u202e1", "i\x001"])
+def test_a_claim_is_called_by_no_name_that_means_something_else_or_that_no_address_can_have(id: str) -> None:
+    """A verdict on a claim called "headline" would be one on the headline."""
+    given = replace(cases.judged(), offered=Offered(text=json.dumps({**cases.GOOD, **only(id)}), form="draft"))
+    assert cases.rules(given, Gate.STRUCTURE) == ["malformed"]
+
+
+def only(id: str) -> dict[str, object]:
+    return {"headline_items": [], "items": [{**cases.item("i1"), "id": id}]}
 
 
 def test_the_measure_is_one_of_one_or_none_of_one() -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from efforts.domain.source_text import Part, SourcePart
 
+from ...artifact import HEADLINE
 from ...polarity import any_of, clauses_of
 from ...wording import content
 from ..judging import shortened
-from ..traceability import HEADLINE
 from .case import Case, Claim, Found
 
 TESTS = any_of("tests?, test suite, suite, specs?, checks?, pytest")

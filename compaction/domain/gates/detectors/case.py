@@ -10,14 +10,14 @@ from functools import cached_property
 from efforts.domain.extractive import QUESTION
 from efforts.domain.source_text import Source
 
-from ...artifact import Artifact, Item, Link, Section, Status, is_mere_quotation
-from ...ledger import Entry
+from ...artifact import HEADLINE, Artifact, Item, Link, Section, Status, is_mere_quotation
+from ...ledger import Entry, overlap
 from ...polarity import asserted, clauses_of
 from ...verdicts import Finding, Judged
 from ...wording import SourceSentence, content, likeness, linked_sentences
-from ..entries import overlaps, postings
+from ..entries import postings
 from ..judging import exact_links, items_by_id, roles_of
-from ..traceability import HEADLINE, headline_pieces, is_brief, is_repeated, wanted_words
+from ..traceability import headline_pieces, is_brief, is_repeated, wanted_words
 
 # Such an item says that something is so. The others say that it was said, or is no longer so.
 ASSERTING = frozenset({Status.ACCEPTED, Status.OPEN, Status.BLOCKED, Status.DONE, Status.IN_FORCE, Status.STATED})
@@ -104,7 +104,7 @@ class Case:
     def kept_by(self, claim: Claim) -> Iterator[Entry]:
         """Entries that stand, and that the item tells in words of its own."""
         for entry in claim.entries:
-            about = any(overlaps(link, entry.spans[0]) for link in claim.links)
+            about = any(overlap(link, entry.spans[0]) for link in claim.links)
             if claim.item and about and is_like(claim, entry):
                 yield entry
 
@@ -168,7 +168,7 @@ def entries_at(links: Iterable[Link], standing: Iterable[Entry]) -> tuple[Entry,
     return tuple(
         entry
         for entry in standing
-        if any(overlaps(link, span) for span in entry.spans for link, message in places if message == span.message)
+        if any(overlap(link, span) for span in entry.spans for link, message in places if message == span.message)
     )
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from efforts.domain.source_text import Source
 
 from ...artifact import Section, Status
-from ...ledger import Entry
+from ...ledger import Entry, overlap
 from ...polarity import any_of, asserted, clauses_of
 from ...wording import content, likeness, recall
-from ..entries import covered, lacks, overlaps, says_the_same, spoken
+from ..entries import covered, lacks, says_the_same, spoken
 from ..judging import shortened
 from .case import WORK, Case, Claim, Found
 
@@ -101,7 +101,7 @@ def says_little_else(claim: Claim, entry: Entry) -> bool:
 
 
 def is_at(claim: Claim, entry: Entry) -> bool:
-    return any(overlaps(link, span) for link in claim.links for span in entry.spans[:1])
+    return any(overlap(link, span) for link in claim.links for span in entry.spans[:1])
 
 
 def score(claim: Claim, entry: Entry, source: Source) -> float:

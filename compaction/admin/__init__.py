@@ -1,0 +1,5 @@
+"""Compaction in the admin, to look at; what changes something asks once more and goes through the page's functions."""
+
+from . import artifacts, reviews
+
+__all__ = ["artifacts", "reviews"]

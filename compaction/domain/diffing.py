@@ -1,0 +1,64 @@
+"""What two versions of a text, or of an artifact, have in common, and what only one of them has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+from .artifact import HEADLINE, Artifact, Item
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """Words that both texts have, or that are only in the old or the new one."""
+
+    kind: Literal["same", "gone", "new"]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """`item` is its id, or "headline"; `before` is empty of what was added, `after` of what was struck."""
+
+    item: str
+    kind: Literal["added", "struck", "changed"]
+    before: str
+    after: str
+    words: tuple[Piece, ...]
+
+
+def word_diff(old: str, new: str) -> tuple[Piece, ...]:
+    """What is the same or gone is `old`, what is the same or new is `new`; white space apart."""
+    before, after = old.split(), new.split()
+    pieces = []
+    for tag, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag == "equal":
+            pieces.append(Piece(kind="same", text=" ".join(before[i:j])))
+            continue
+        if i < j:
+            pieces.append(Piece(kind="gone", text=" ".join(before[i:j])))
+        if k < m:
+            pieces.append(Piece(kind="new", text=" ".join(after[k:m])))
+    return tuple(pieces)
+
+
+def version_diff(a: Artifact, b: Artifact) -> tuple[Change, ...]:
+    """From version `a` to version `b`: the headline first, then items in their order, added ones last."""
+    old, new = items_of(a), items_of(b)
+    changes = [] if a.headline == b.headline else [change(HEADLINE, a.headline, b.headline)]
+    changes += [
+        change(id, item.text, new[id].text if id in new else "")
+        for id, item in old.items()
+        if id not in new or new[id].text != item.text
+    ]
+    return (*changes, *(change(id, "", item.text) for id, item in new.items() if id not in old))
+
+
+def items_of(artifact: Artifact) -> dict[str, Item]:
+    return {item.id: item for item in artifact.items}
+
+
+def change(item: str, before: str, after: str) -> Change:
+    kind: Literal["added", "struck", "changed"] = "changed" if before and after else "struck" if before else "added"
+    return Change(item=item, kind=kind, before=before, after=after, words=word_diff(before, after))

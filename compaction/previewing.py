@@ -1,0 +1,80 @@
+"""What accepting or rolling back would change in the next prompt: done for once, looked at, and never written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from efforts.errors import Refused
+from efforts.models import Branch, ContextPointer
+from efforts.snapshots import DifferenceView, PlanView, preview
+from efforts.snapshots.inspection import differing
+
+from .accepting import accept_compaction, rollback_compaction
+from .history import MoveView, last_move
+from .models import Artifact
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+NOTHING = "This is done already, so nothing would change. Load the page again."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """`move`: what stands for what, before and after. `difference` is missing where one of the prompts would not be
+    sent, or is nobody's business but the owner's; so are `entered`, the summaries that come to stand."""
+
+    move: MoveView
+    entered: tuple[ContextPointer, ...]
+    now: PlanView
+    then: PlanView
+    difference: DifferenceView | None
+
+    @property
+    def more(self) -> int:
+        return self.then.tokens - self.now.tokens
+
+    @property
+    def fits(self) -> bool:
+        return not self.now.problem and not self.then.problem
+
+
+def effect_of_accepting(artifact: Artifact, user: User, branch: Branch | None = None) -> Effect:
+    """Raises `Refused` as accepting would."""
+
+    def accept() -> list[ContextPointer]:
+        first, last = artifact.source_start, artifact.source_end
+        return [accept_compaction(artifact.pk, artifact.session_id, first, last, actor=user, branch=branch)]
+
+    return effect(branch or artifact.branch, accept, user)
+
+
+def effect_of_rolling_back(artifact: Artifact, user: User, branch: Branch) -> Effect:
+    """Raises `Refused` as rolling back would, and where that is done already."""
+    return effect(branch, lambda: rollback_compaction(artifact.pk, actor=user, branch=branch), user)
+
+
+def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User) -> Effect:
+    # Both sides in one transaction, so that nothing else comes in between them.
+    with transaction.atomic():
+        now, before = next_prompt(branch), last_move(branch)
+        stands = act()
+        move, then = last_move(branch), next_prompt(branch)
+        # And no ring either: what would be done on commit is forgotten with it.
+        transaction.set_rollback(True)
+    if move is None or move == before:
+        raise Refused("nothing", NOTHING)
+    found = None
+    if now.made and then.made and branch.session.owner_id == user.pk:
+        found = differing(now.made, then.made, branch, more=then.tokens - now.tokens)
+    return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found)
+
+
+def next_prompt(branch: Branch) -> PlanView:
+    rows = Branch.objects.select_related("session__endpoint", "active_effort")
+    return preview(rows.get(pk=branch.pk))

@@ -1,0 +1,140 @@
+"""Where an artifact stands: in the prompt or not, what keeps it from standing, and where that is mended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from efforts.actions.pointers import active_over, span_of, turns_of
+from efforts.domain.lifecycle import PointerState
+from efforts.errors import Refused
+from efforts.models import Branch, ContextPointer
+from efforts.snapshots.sources import EffortLog
+
+from .accepting import check_concluded, check_judged, checked
+from .models import Artifact, ClaimVerdict
+from .snapshots import log_for
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+SHARES = "It shares turns with what stands already: {span}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocker:
+    """Why it cannot be accepted, what to do about it, and where; without an address it is done on its own page."""
+
+    text: str
+    mend: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """`pointer` is its newest in the branch that is asked about; `elsewhere`: the other branches in which it stands,
+    and `gone`: those in which it was rolled back."""
+
+    row: Artifact
+    pointer: ContextPointer | None
+    blockers: tuple[Blocker, ...]
+    elsewhere: tuple[Branch, ...]
+    gone: tuple[Branch, ...]
+    newer: Artifact | None
+    unsubmitted: int
+
+    @property
+    def stands(self) -> bool:
+        return self.was(PointerState.ACTIVE)
+
+    @property
+    def rolled_back(self) -> bool:
+        return self.was(PointerState.ROLLED_BACK)
+
+    @property
+    def gave_way(self) -> bool:
+        return self.was(PointerState.SUPERSEDED)
+
+    @property
+    def ended(self) -> bool:
+        return self.was(PointerState.INVALIDATED)
+
+    def was(self, state: PointerState) -> bool:
+        return self.pointer is not None and self.pointer.state == state
+
+
+def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Standing:
+    """In its own branch if no other is named."""
+    branch = branch or row.branch
+    newest = newest_by_branch(row)
+    here = newest.pop(branch, None)
+    stands = here is not None and here.state == PointerState.ACTIVE
+    return Standing(
+        row=row,
+        pointer=here,
+        blockers=() if stands else tuple(blockers(row, branch, owns=row.session.owner_id == user.pk)),
+        elsewhere=tuple(other for other, pointer in newest.items() if pointer.state == PointerState.ACTIVE),
+        gone=tuple(other for other, pointer in newest.items() if pointer.state == PointerState.ROLLED_BACK),
+        newer=Artifact.objects.filter(family=row.family, version__gt=row.version).order_by("-version").first(),
+        unsubmitted=ClaimVerdict.objects.filter(artifact=row, reviewer=user, submitted_at=None).count(),
+    )
+
+
+def newest_by_branch(row: Artifact) -> dict[Branch, ContextPointer]:
+    pointers = ContextPointer.objects.filter(artifact=row.pk, branch__session=row.session)
+    return {pointer.branch: pointer for pointer in pointers.select_related("branch").order_by("pk")}
+
+
+def blockers(row: Artifact, branch: Branch, *, owns: bool) -> Iterable[Blocker]:
+    """All that keeps it from standing: what `accept_compaction` refuses, one by one."""
+    try:
+        document = checked(row)
+    except Refused as error:
+        yield Blocker(text=error.text)
+        return
+    log = log_for(row, document, branch)
+    yield from judged(row, log)
+    yield from concluded(row, branch, owns)
+    yield from clashing(branch, log)
+
+
+def judged(row: Artifact, log: EffortLog) -> Iterable[Blocker]:
+    error = refusal(lambda: check_judged(row, log))
+    if error is None:
+        return
+    run = row.gate_runs.order_by("-pk").first()
+    failing = [verdict for verdict in run.verdicts if verdict["outcome"] != "pass"] if run else []
+    for verdict in failing:
+        name = verdict["gate"]
+        at = f"{row.get_absolute_url()}#gate-{name}"
+        yield Blocker(text=f"Gate {name}: {verdict['says']}", mend="See what fails", address=at)
+    if not failing:
+        yield Blocker(text=error.text)
+
+
+def concluded(row: Artifact, branch: Branch, owns: bool) -> Iterable[Blocker]:
+    if error := refusal(lambda: check_concluded(branch, row)):
+        mends = owns and error.code == "open"
+        address = branch.get_absolute_url() if mends else ""
+        yield Blocker(text=error.text, mend="Conclude it in the chat" if mends else "", address=address)
+
+
+def clashing(branch: Branch, log: EffortLog) -> Iterable[Blocker]:
+    inside = set(log.turn_ids)
+    for pointer in active_over(branch, inside):
+        if set(turns_of(pointer)) <= inside:
+            continue
+        other = Artifact.objects.filter(pk=pointer.artifact).first()
+        address = other.get_absolute_url() if other else ""
+        yield Blocker(
+            text=SHARES.format(span=span_of(pointer)), mend="Roll that back first" if other else "", address=address
+        )
+
+
+def refusal(check: Callable[[], object]) -> Refused | None:
+    try:
+        check()
+    except Refused as error:
+        return error
+    return None

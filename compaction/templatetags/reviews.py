@@ -1,0 +1,28 @@
+"""What every page shows of reviews."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django import template
+
+from compaction.pages.queue import needs_me, next_in_queue
+
+if TYPE_CHECKING:
+    from django.template.context import RequestContext
+
+    from compaction.models import Artifact
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def waiting_reviews(context: RequestContext) -> int:
+    """How many summaries wait for the person who asks."""
+    return needs_me(context["user"])
+
+
+@register.simple_tag(takes_context=True)
+def next_review(context: RequestContext, after: Artifact) -> Artifact | None:
+    """What waits for the person who asks, behind that one."""
+    return next_in_queue(context["user"], after)

@@ -1,0 +1,159 @@
+"""Packages as their pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from compaction import seeding
+from compaction.domain.artifact import parse_artifact
+from compaction.domain.lifecycle import PackageState
+from compaction.domain.rendering import body_text
+from compaction.models import Artifact, SeedPackage, SeedStage
+from compaction.snapshots import stage_of
+from efforts.domain.lifecycle import ScopeState
+from efforts.models import Session
+from efforts.recording import count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """How a state is shown: never by colour alone."""
+
+    label: str
+    icon: str
+    css: str = ""
+
+
+STAGES = {
+    ScopeState.DUE: Look(label="Waits to be drafted", icon="wait"),
+    ScopeState.DRAFTING: Look(label="Being drafted", icon="spin", css="on"),
+    ScopeState.STOPPED: Look(label="Stopped", icon="stop", css="warn"),
+}
+PASSED = Look(label="Passes every check", icon="check", css="ok")
+CHANGED = Look(label="Its conversation has changed since", icon="alert", css="warn")
+FAILED = Look(label="Does not pass", icon="alert", css="bad")
+PACKAGES = {
+    PackageState.DRAFTING: Look(label="In the making", icon="wait", css="on"),
+    PackageState.BLOCKED: Look(label="Needs you", icon="alert", css="warn"),
+    PackageState.READY: Look(label="Ready to start", icon="check", css="ok"),
+    PackageState.STARTED: Look(label="Started", icon="chat", css="ok"),
+    PackageState.STOPPED: Look(label="Stopped", icon="stop"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageView:
+    place: int
+    session: Session
+    span: str
+    look: Look
+    why: str
+    artifact: Artifact | None
+    can_redraft: bool
+
+    @property
+    def passed(self) -> bool:
+        return self.look is PASSED
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackageView:
+    """`body` is what the new conversation would begin with."""
+
+    row: SeedPackage
+    look: Look
+    stages: tuple[StageView, ...]
+    used: int
+    most: int
+    seed: Artifact | None
+    body: str
+    tokens: int
+    failures: tuple[str, ...]
+
+    @property
+    def is_drafting(self) -> bool:
+        return self.is_open and any(stage.look.label in (WAITING, DRAFTING) for stage in self.stages)
+
+    @property
+    def is_open(self) -> bool:
+        return self.row.state not in (PackageState.STARTED, PackageState.STOPPED)
+
+    @property
+    def passed(self) -> int:
+        return sum(stage.passed for stage in self.stages)
+
+    @property
+    def can_be_merged(self) -> bool:
+        """All stages pass, and what they are is not what was put together last."""
+        return self.is_open and bool(self.stages) and self.passed == len(self.stages) and not self.seed
+
+    @property
+    def can_be_stopped(self) -> bool:
+        """Where all stages are ready there is nothing to stop, and much to lose."""
+        return self.is_open and self.passed < len(self.stages)
+
+    @property
+    def same_again(self) -> str:
+        """The same conversations, chosen for a new package."""
+        chosen = dict.fromkeys(str(stage.session.pk) for stage in self.stages)
+        return "?" + urlencode([("session", session) for session in chosen])
+
+    @property
+    def can_start(self) -> bool:
+        return self.is_open and self.seed is not None and self.seed.state == "replaceable"
+
+
+WAITING, DRAFTING = STAGES[ScopeState.DUE].label, STAGES[ScopeState.DRAFTING].label
+
+
+def packages_view(rows: Iterable[SeedPackage]) -> list[tuple[SeedPackage, Look]]:
+    return [(row, PACKAGES[PackageState(row.state)]) for row in rows]
+
+
+def package_view(row: SeedPackage) -> PackageView:
+    stages = tuple(stage_view(stage) for stage in seeding.stages_of(row))
+    seed = seeding.newest_version(row) if row.state != PackageState.DRAFTING else None
+    body = body_text(parse_artifact(seed.document)) if seed else ""
+    return PackageView(
+        row=row,
+        look=PACKAGES[PackageState(row.state)],
+        stages=stages,
+        used=seeding.used_for(row),
+        most=seeding.most_for(row),
+        seed=seed,
+        body=body,
+        tokens=count(body),
+        failures=tuple(failures_of(seed)) if seed else (),
+    )
+
+
+def stage_view(row: SeedStage) -> StageView:
+    draft = row.draft
+    artifact = seeding.newest_of(draft)
+    session = draft.branch.session
+    first, last = draft.turns[0], draft.turns[-1]
+    state = ScopeState(draft.state)
+    look = STAGES.get(state) or judged_look(row, artifact)
+    return StageView(
+        place=row.place,
+        session=session,
+        span=f"turn {first}" if first == last else f"turns {first}–{last}",
+        look=look,
+        why=draft.why if look is FAILED else "",
+        artifact=artifact,
+        can_redraft=look in (FAILED, CHANGED) or state == ScopeState.STOPPED,
+    )
+
+
+def judged_look(row: SeedStage, artifact: Artifact | None) -> Look:
+    if seeding.passes(row):
+        return PASSED
+    return CHANGED if artifact and artifact.source_sha256 != stage_of(row).source.sha256 else FAILED
+
+
+def failures_of(seed: Artifact) -> list[str]:
+    judged = seed.gate_runs.order_by("-pk").first()
+    failing = [one for one in judged.verdicts if one["outcome"] != "pass"] if judged else []
+    return [failure["text"] for verdict in failing for failure in verdict["failures"]]

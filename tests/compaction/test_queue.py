@@ -1,0 +1,252 @@
+"""What waits for whom, and what came of the rest."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from compaction import accepting, reviewing
+from compaction.domain.lifecycle import ClaimVerdictValue as Say
+from compaction.dropped import dropped
+from compaction.models import Artifact
+from compaction.pages.queue import Tab, needs_me, next_in_queue, queue_of
+from efforts import actions
+from efforts.domain.lifecycle import EntryKind
+from efforts.models import Event, Session
+from tests.compaction.review import BACKUPS, SLUG, Room, room_of
+from tests.pages.conftest import HTMX
+
+
+@pytest.fixture
+def room(alice: User, monkeypatch: pytest.MonkeyPatch) -> Room:
+    return room_of(alice, monkeypatch)
+
+
+def listed(user: User, tab: Tab) -> list[str]:
+    return [row.artifact.pk for row in queue_of(user, tab).rows if row.artifact]
+
+
+def where(user: User) -> list[str]:
+    """The tabs that list anything."""
+    return [str(tab) for tab, count in queue_of(user, Tab.NEEDS_ME).counts if count]
+
+
+def accept(row: Artifact, actor: User) -> None:
+    accepting.accept_compaction(row.pk, row.session_id, row.source_start, row.source_end, actor=actor)
+
+
+def test_a_summary_goes_from_tab_to_tab(room: Room, alice: User) -> None:
+    assert where(alice) == []
+    row = room.draft()
+    assert (where(alice), listed(alice, Tab.NEEDS_ME)) == (["needs-me"], [row.pk])
+    accept(row, alice)
+    assert (where(alice), listed(alice, Tab.ACCEPTED)) == (["accepted"], [row.pk])
+    accepting.rollback_compaction(row.pk, actor=alice)
+    assert (where(alice), listed(alice, Tab.ROLLED_BACK)) == (["rolled-back"], [row.pk])
+
+
+def test_what_a_check_fails_is_blocked_until_it_is_edited(room: Room, alice: User) -> None:
+    room.note(EntryKind.DECISION, BACKUPS)
+    room.claims, room.headline = ("postgres", "move"), "Orders are stored in Postgres."
+    row = room.draft()
+    assert (where(alice), listed(alice, Tab.BLOCKED)) == (["blocked"], [row.pk])
+    (missing,) = [one for one in dropped(row) if one.blocks]
+    reviewing.add_dropped(row, missing.key, reviewer=alice)
+    made = reviewing.submit(row, reviewer=alice).made
+    assert made is not None
+    assert (where(alice), listed(alice, Tab.NEEDS_ME)) == (["needs-me"], [made.pk])
+
+
+def test_what_was_turned_down_waits_for_nobody(room: Room, alice: User) -> None:
+    reviewing.reject(room.draft(), actor=alice, reason="Too vague.")
+    assert where(alice) == []
+
+
+def test_what_is_due_is_running_and_its_old_draft_waits_no_more(room: Room, alice: User) -> None:
+    reviewing.redraft(room.draft(), actor=alice)
+    assert where(alice) == ["running"]
+    (row,) = queue_of(alice, Tab.RUNNING).rows
+    assert (row.title, row.doing, row.first, row.last) == (SLUG, "Waiting to be written", 0, 3)
+
+
+def test_a_summary_of_what_is_open_again_waits_no_more(room: Room, alice: User) -> None:
+    room.draft()
+    actions.reopen_effort(room.talk.place, SLUG)
+    assert where(alice) == []
+
+
+def test_others_have_queues_of_their_own_until_they_are_named(room: Room, alice: User, bob: User) -> None:
+    row = room.draft()
+    assert (needs_me(alice), needs_me(bob)) == (1, 0)
+    named = reviewing.name_reviewer(room.talk.session, "bob", actor=alice)
+    assert (needs_me(bob), listed(bob, Tab.NEEDS_ME)) == (1, [row.pk])
+    reviewing.remove_reviewer(room.talk.session, named.pk, actor=alice)
+    assert needs_me(bob) == 0
+    told = Event.objects.filter(session=room.talk.session, kind__startswith="review.reviewer").order_by("seq")
+    assert [(one.kind, one.data["reviewer"], one.actor) for one in told] == [
+        ("review.reviewer_named", "bob", alice),
+        ("review.reviewer_removed", "bob", alice),
+    ]
+
+
+def test_a_row_tells_what_it_is_how_it_was_judged_and_who_looked_at_it(room: Room, alice: User) -> None:
+    row = room.draft()
+    reviewing.decide(row, "move", Say.KEPT, reviewer=alice)
+    (shown,) = queue_of(alice, Tab.NEEDS_ME).rows
+    assert (shown.title, shown.session, shown.first, shown.last) == (SLUG, room.talk.session, 1, 3)
+    assert [(gate.letter, gate.passed) for gate in shown.gates] == [(letter, True) for letter in "ABCDE"]
+    assert 0 < shown.tokens_after < shown.tokens_before
+    assert shown.reviewers == ("alice",)
+
+
+def test_after_one_the_next_is_offered_and_after_the_last_the_first(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = (room_of(alice, monkeypatch).draft() for _ in range(3))
+    assert next_in_queue(alice) == first
+    assert next_in_queue(alice, first) == second
+    assert next_in_queue(alice, third) == first
+    for row in (first, second, third):
+        accept(row, alice)
+    assert next_in_queue(alice, third) is None
+
+
+# The page
+
+
+def test_the_page_shows_each_tab_with_a_word_for_what_comes_next(as_alice: Client) -> None:
+    pages = {tab: as_alice.get(reverse("reviews"), {"tab": tab}).content.decode() for tab in Tab}
+    assert "Nothing waits for you" in pages[Tab.NEEDS_ME]
+    assert "No summary is being written" in pages[Tab.RUNNING]
+    assert "Nothing is blocked" in pages[Tab.BLOCKED]
+    assert "No summary stands in a prompt yet" in pages[Tab.ACCEPTED]
+    assert "Nothing was rolled back" in pages[Tab.ROLLED_BACK]
+    assert "Nothing waits for you" in as_alice.get(reverse("reviews"), {"tab": "nonsense"}).content.decode()
+
+
+def test_every_page_tells_how_many_wait(room: Room, as_alice: Client, as_bob: Client) -> None:
+    room.draft()
+    assert "wait for you" in as_alice.get(reverse("start")).content.decode()
+    assert "wait for you" not in as_bob.get(reverse("start")).content.decode()
+
+
+def test_it_takes_as_many_queries_however_many_there_are(
+    alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as found:
+            as_alice.get(reverse("reviews"))
+        return len(found)
+
+    room_of(alice, monkeypatch).draft()
+    few = queries()
+    for _ in range(3):
+        row = room_of(alice, monkeypatch).draft()
+        reviewing.decide(row, "move", Say.KEPT, reviewer=alice)
+    assert queries() == few
+
+
+def test_long_lists_have_pages(room: Room, alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("compaction.pages.queue.ON_A_PAGE", 1)
+    first, second = room.draft(), room_of(alice, monkeypatch).draft()
+    page = as_alice.get(reverse("reviews"), {"page": 2}).content.decode()
+    assert (first.pk in page, second.pk in page, "Page 2 of 2" in page) == (False, True, True)
+
+
+# While it is open
+
+
+def again(client: Client, tab: Tab) -> tuple[int, str]:
+    """What it answers when the page that is shown now asks again, once something may have changed."""
+    shown = client.get(reverse("reviews"), {"tab": tab}).content.decode()
+    found = re.search(r'id="queue"[^>]* hx-get="([^"]+)"', shown)
+    assert found
+    answer = client.get(unescape(found[1]), headers=HTMX)
+    return answer.status_code, answer.content.decode()
+
+
+@pytest.mark.parametrize("tab", Tab)
+def test_asked_again_it_answers_nothing_where_nothing_has_changed(room: Room, as_alice: Client, tab: Tab) -> None:
+    room.draft()
+    assert again(as_alice, tab) == (204, "")
+
+
+def test_asked_again_it_shows_what_has_changed_as_a_part(room: Room, alice: User, as_alice: Client) -> None:
+    row = room.draft()
+    old = as_alice.get(reverse("reviews"), {"tab": Tab.NEEDS_ME}).content.decode()
+    address = unescape(re.findall(r'id="queue"[^>]* hx-get="([^"]+)"', old)[0])
+    reviewing.decide(row, "move", Say.KEPT, reviewer=alice)
+    answer = as_alice.get(address, headers=HTMX)
+    part = answer.content.decode()
+    assert (answer.status_code, "<html" in part, "alice" in part, row.pk in part) == (200, False, True, True)
+    assert unescape(re.findall(r'hx-get="([^"]+)"', part)[0]) != address
+
+
+def test_it_asks_by_itself_only_while_something_is_written(room: Room, alice: User, as_alice: Client) -> None:
+    row = room.draft()
+    asks = 'hx-trigger="every 3s, focus from:window"'
+    assert asks not in as_alice.get(reverse("reviews"), {"tab": Tab.RUNNING}).content.decode()
+    reviewing.redraft(row, actor=alice)
+    assert asks in as_alice.get(reverse("reviews"), {"tab": Tab.RUNNING}).content.decode()
+    assert asks in as_alice.get(reverse("reviews"), {"tab": Tab.NEEDS_ME}).content.decode()
+
+
+# Reviewers
+
+
+def test_the_owner_names_and_removes_reviewers(room: Room, as_alice: Client, bob: User) -> None:
+    address = reverse("reviewers", args=[room.talk.session.pk])
+    assert "Nobody but you" in as_alice.get(address).content.decode()
+    assert as_alice.post(address, {"username": " bob "}).status_code == 302
+    assert "bob" in as_alice.get(address).content.decode()
+    named = room.talk.session.reviewers.get()
+    as_alice.post(reverse("reviewer_remove", args=[room.talk.session.pk, named.pk]))
+    assert not room.talk.session.reviewers.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("nobody", "no account with this user name"), ("alice", "you review it anyhow"), ("", "no account")],
+)
+def test_who_cannot_be_named_is_refused_with_a_reason(room: Room, as_alice: Client, name: str, says: str) -> None:
+    response = as_alice.post(reverse("reviewers", args=[room.talk.session.pk]), {"username": name})
+    assert (response.status_code, says in response.content.decode()) == (422, True)
+    assert not room.talk.session.reviewers.exists()
+
+
+def test_nobody_else_names_reviewers(room: Room, as_bob: Client, alice: User) -> None:
+    address = reverse("reviewers", args=[room.talk.session.pk])
+    assert as_bob.get(address).status_code == as_bob.post(address, {"username": "bob"}).status_code == 404
+    reviewing.name_reviewer(room.talk.session, "bob", actor=alice)
+    assert as_bob.get(address).status_code == 404
+
+
+def test_a_reviewer_sees_the_summary_and_nothing_else_of_the_conversation(
+    room: Room, alice: User, bob: User, as_bob: Client
+) -> None:
+    reviewing.name_reviewer(room.talk.session, "bob", actor=alice)
+    row = room.draft()
+    room.talk.ask("A secret that belongs to no effort.")
+    session: Session = room.talk.session
+    pages = [row.get_absolute_url(), reverse("reviews")]
+    pages += [reverse(name, args=[row.pk]) for name in ("review_top", "claims", "accept", "standing", "history")]
+    for address in pages:
+        page = as_bob.get(address, follow=True)
+        assert page.status_code == 200
+        assert f"/s/{session.pk}" not in page.content.decode(), address
+        assert "A secret" not in page.content.decode(), address
+    for address in (
+        session.get_absolute_url(),
+        reverse("summaries", args=[session.pk]),
+        reverse("log", args=[session.pk]),
+    ):
+        assert as_bob.get(address).status_code == 404

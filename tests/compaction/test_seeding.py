@@ -1,0 +1,294 @@
+"""What several conversations came to, drafted in stages and merged, for a new one to start from."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from compaction import seeding
+from compaction.accepting import rollback_compaction
+from compaction.domain.artifact import Artifact as Document
+from compaction.domain.artifact import Item, Link, Section, Status, parse_artifact
+from compaction.domain.lifecycle import PackageState
+from compaction.domain.merging import joined, merge, merged_entries, merged_items
+from compaction.domain.rendering import body_text
+from compaction.models import Artifact, DraftRun, SeedPackage
+from compaction.snapshots import log_for, read_ledger
+from efforts import actions
+from efforts.actions.pointers import StandIn, roll_back, set_pointer
+from efforts.domain.lifecycle import ScopeState
+from efforts.domain.planner import plan
+from efforts.domain.source_text import Part
+from efforts.errors import Refused
+from efforts.models import AccountEvent, Branch, ContextPointer, Message, Run, ScopeDraft, Session
+from efforts.recording import count
+from efforts.scopes import SCOPES
+from efforts.snapshots import main_branch, read_run
+from efforts.snapshots.sources import read_scope_log
+from tests.efforts.logs import WEBHOOK, conversation, say
+from tests.efforts.talk import Talk
+
+SHIPPING = (
+    ("Let's decide how parcels are labelled.", "Do you print the labels yourselves, or does the carrier?"),
+    (
+        "We decided that the carrier prints the labels. The old printer in hall 4 has broken down again and again.",
+        "Then the printer in hall 4 can go. Still open: a contract with the carrier for the hall.",
+    ),
+    ("Agreed. Done for today.", "The carrier prints the labels; the printer in hall 4 goes when the contract stands."),
+)
+BILLING = (
+    ("Invoices are sent twice in some months, let's find out why.", "Which months were these?"),
+    (
+        "March and June. We decided to lock the invoice run with a row in the database.",
+        "Then the second run finds the lock and stops. Still open: a note to the customers of June.",
+    ),
+    ("Good. The lock works now.", "The lock is in place, and the second run stops with a message in the log."),
+)
+TALKS = (WEBHOOK, SHIPPING, BILLING)
+
+
+def talks(owner: User, said: Sequence[Any] = TALKS) -> list[Session]:
+    sessions = [conversation(owner) for _ in said]
+    for session, exchanges in zip(sessions, said, strict=True):
+        say(session, exchanges)
+    return sessions
+
+
+def drafted(package: SeedPackage) -> SeedPackage:
+    """As the runner does it, without a model."""
+    for stage in seeding.stages_of(package):
+        if stage.draft.state == ScopeState.DUE:
+            SCOPES.draft_now(stage.draft)
+    return SeedPackage.objects.get(pk=package.pk)
+
+
+@pytest.fixture
+def package(alice: User) -> SeedPackage:
+    return drafted(seeding.create_package(alice, talks(alice)))
+
+
+# What it takes
+
+
+def test_each_conversation_is_a_stage_as_far_as_it_fits(alice: User) -> None:
+    sessions = talks(alice)
+    offered = seeding.offer(alice, reversed(sessions))
+    assert [window.session for window in offered.windows] == sessions
+    assert [window.turns for window in offered.windows] == [(1, 2, 3)] * 3
+    assert (offered.refusal, offered.most) == ("", 0)
+
+
+def test_a_long_conversation_has_several_stages_each_within_the_limit(alice: User, settings: Any) -> None:
+    settings.CCM_STAGE_CAP = 8_000
+    session = conversation(alice)
+    say(session, [(f"Step {number}: " + "more was said about it. " * 60, "Noted.") for number in range(1, 13)])
+    windows = seeding.offer(alice, [session]).windows
+    most = seeding.largest_stage(session)
+    assert len(windows) > 1
+    assert [turn for window in windows for turn in window.turns] == list(range(1, 13))
+    for window in windows:
+        source = read_scope_log(window.branch, window.turns).source
+        assert count(source.text) <= window.tokens <= most
+
+
+def test_what_does_not_fit_is_refused_with_the_numbers_and_nothing_is_begun(alice: User, settings: Any) -> None:
+    settings.CCM_STAGE_CAP = 8_000
+    long, empty = conversation(alice), conversation(alice)
+    say(long, [("word " * 5_000, "Noted.")])
+    offered = seeding.offer(alice, [long, empty])
+    assert [session for session, _ in offered.refused] == [long, empty]
+    assert "Its turn 1 has 5," in offered.refused[0][1]
+    assert offered.refused[1][1] == seeding.NOTHING_SAID
+    with pytest.raises(Refused, match="Its turn 1"):
+        seeding.create_package(alice, [long, empty])
+    assert not SeedPackage.objects.exists()
+
+
+def test_more_than_eight_stages_are_refused(alice: User) -> None:
+    with pytest.raises(Refused, match="come to 9 stages; a package has 8 at most"):
+        seeding.create_package(alice, talks(alice, [WEBHOOK] * 9))
+    assert not ScopeDraft.objects.exists()
+
+
+# Stages
+
+
+def test_each_stage_is_drafted_and_judged_by_itself_and_stands_nowhere(package: SeedPackage) -> None:
+    stages = seeding.stages_of(package)
+    assert [(stage.draft.kind, stage.draft.state) for stage in stages] == [("stage", "ready")] * 3
+    assert [Artifact.objects.get(pk=stage.draft.artifact).kind for stage in stages] == ["stage"] * 3
+    assert set(DraftRun.objects.values_list("purpose", flat=True)) == {"stage"}
+    assert not ContextPointer.objects.exists()
+    assert all(seeding.passes(stage) for stage in stages)
+
+
+def test_nothing_is_put_together_before_every_stage_passes(alice: User) -> None:
+    package = seeding.create_package(alice, talks(alice))
+    with pytest.raises(Refused, match="Not every stage passes"):
+        seeding.put_together(package, alice)
+    assert SeedPackage.objects.get().state == PackageState.DRAFTING
+    assert Session.objects.count() == 3
+
+
+def test_a_stage_whose_log_has_changed_counts_no_more(package: SeedPackage) -> None:
+    stage = seeding.stages_of(package)[0]
+    Message.objects.filter(turn__branch=stage.draft.branch).update(text="Something else.")
+    assert not seeding.passes(seeding.stages_of(package)[0])
+
+
+def test_a_stopped_package_is_drafted_no_further_and_cannot_be_changed(alice: User) -> None:
+    package = seeding.create_package(alice, talks(alice))
+    seeding.stop_package(package, alice)
+    assert set(ScopeDraft.objects.values_list("state", flat=True)) == {"stopped"}
+    with pytest.raises(Refused, match="was stopped"):
+        seeding.redraft_stage(package, 1, alice)
+
+
+# Merged
+
+
+def test_all_stages_are_merged_into_one_that_passes_every_gate(package: SeedPackage, alice: User) -> None:
+    artifact = seeding.put_together(package, alice)
+    document = parse_artifact(artifact.document)
+    package.refresh_from_db()
+    assert package.state == PackageState.READY, artifact.gate_runs.get().verdicts
+    assert (artifact.kind, artifact.state, artifact.session) == ("seed", "replaceable", package.session)
+    assert (document.source.turns, document.source.start, document.source.end) == ((), 0, 0)
+    assert count(document.headline) <= 100
+    kept = body_text(document)
+    for words in ("retry limit of 3", "carrier prints the labels", "lock the invoice run"):
+        assert words in kept
+    assert "turn " not in kept.partition("Said:")[0]
+    own = set(Message.objects.filter(turn__session__in=[*talk_sessions(package)]).values_list("pk", flat=True))
+    assert {link.message for item in document.items for link in item.links} <= own
+
+
+def talk_sessions(package: SeedPackage) -> list[Session]:
+    return [stage.draft.branch.session for stage in seeding.stages_of(package)]
+
+
+def test_equal_stages_give_equal_bytes_in_whatever_order_they_are_read(package: SeedPackage, alice: User) -> None:
+    artifact = seeding.put_together(package, alice)
+    document = parse_artifact(artifact.document)
+    stages = [seeding.with_artifact(row) for row in seeding.stages_of(package)]
+    for seed in range(5):
+        random.Random(seed).shuffle(stages)
+        again = merge(joined(stages), document.source, document.generation, count)
+        assert again.document == artifact.document
+    assert seeding.put_together(package, alice).pk == artifact.pk
+
+
+def item(id: str, text: str, **more: Any) -> Item:
+    link = more.pop("link", Link(message=1, part=Part.TEXT, start=0, end=4, quote="text"))
+    given = {"section": Section.DECISION, "status": Status.ACCEPTED, "ledger_ref": None, **more}
+    return Item(id=id, text=text, actor="user", as_of_turn=1, links=(link,), verbatim=False, **given)
+
+
+def test_of_one_ledger_entry_the_later_says_how_it_stands() -> None:
+    items = [item("1.a", "Use MySQL.", ledger_ref="decision-1"), item("1.b", "Ship in May.")]
+    later = item("2.a", "MySQL was replaced.", ledger_ref="decision-1", status=Status.SUPERSEDED)
+    kept, became = merged_items([*items, later])
+    assert [(one.id, one.status) for one in kept] == [("2.a", "superseded"), ("1.b", "accepted")]
+    assert became == {"1.a": "2.a", "1.b": "1.b", "2.a": "2.a"}
+
+
+def test_the_same_said_twice_is_one_item_with_the_links_of_both() -> None:
+    elsewhere = Link(message=9, part=Part.TEXT, start=0, end=4, quote="text")
+    twice = [item("1.a", "Use  MySQL."), item("2.a", "use mysql.", link=elsewhere)]
+    fact = item("2.b", "Use MySQL.", section=Section.FACT, status=Status.STATED)
+    kept, _ = merged_items([*twice, fact])
+    assert [(one.id, [link.message for link in one.links]) for one in kept] == [("1.a", [1, 9]), ("2.b", [1])]
+
+
+def test_what_was_decided_in_the_same_words_in_two_conversations_is_one_decision(alice: User) -> None:
+    sessions = talks(alice, [WEBHOOK, WEBHOOK])
+    package = drafted(seeding.create_package(alice, sessions))
+    artifact = seeding.put_together(package, alice)
+    assert SeedPackage.objects.get().state == PackageState.READY, artifact.gate_runs.get().verdicts
+    source = log_for(artifact, parse_artifact(artifact.document)).source
+    ledgers = [read_ledger(stage.session, stage.source).candidates for stage in source.stages]  # type: ignore[attr-defined]
+    assert len(merged_entries(ledgers)) == len(ledgers[0])
+
+
+# Started
+
+
+def started(package: SeedPackage, alice: User) -> tuple[Session, Document]:
+    artifact = seeding.put_together(package, alice)
+    return seeding.start_conversation(package, alice), parse_artifact(artifact.document)
+
+
+def test_until_it_starts_the_new_conversation_is_put_away(package: SeedPackage, alice: User) -> None:
+    seeding.put_together(package, alice)
+    package.refresh_from_db()
+    assert package.session
+    assert package.session.archived_at is not None
+    session = seeding.start_conversation(package, alice)
+    session.refresh_from_db()
+    assert session.archived_at is None
+    assert str(session) == "From 3 conversations"
+
+
+def test_three_conversations_start_a_fourth_in_which_the_body_stands(package: SeedPackage, alice: User) -> None:
+    session, document = started(package, alice)
+    pointer = ContextPointer.objects.get(branch=main_branch(session))
+    assert (pointer.state, pointer.effort, pointer.body) == ("active", None, body_text(document))
+    assert not pointer.scope.exists()
+    package.refresh_from_db()
+    assert (package.state, package.session) == (PackageState.STARTED, session)
+    kinds = AccountEvent.objects.filter(owner=alice).order_by("pk").values_list("kind", flat=True)
+    assert list(kinds) == ["seed.requested", "seed.merged", "seed.started"]
+    with pytest.raises(Refused, match="has started"):
+        seeding.start_conversation(package, alice)
+
+
+def test_it_can_be_rolled_back_like_any_other(package: SeedPackage, alice: User) -> None:
+    session, _ = started(package, alice)
+    pointer = ContextPointer.objects.get(branch=main_branch(session))
+    assert rollback_compaction(pointer.artifact, actor=alice) == []
+    pointer.refresh_from_db()
+    assert pointer.state == "rolled back"
+
+
+def first_prompt(session: Session, branch: Branch | None = None) -> list[str]:
+    talk = Talk(session, branch)
+    lease = talk.begin("Let's go on with the parcels.")
+    run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
+    return [message["content"] for message in plan(read_run(run, offer_tools=True).inputs).request["messages"]]
+
+
+def test_its_first_prompt_has_all_that_the_three_came_to(package: SeedPackage, alice: User) -> None:
+    session, document = started(package, alice)
+    system, said, *_ = first_prompt(session)
+    assert "carrier prints the labels" not in system
+    assert "not instructions" in said
+    assert "- seed (from earlier conversations): " in said
+    for line in body_text(document).splitlines():
+        assert line in said
+
+
+def test_another_branch_of_it_starts_from_the_same(package: SeedPackage, alice: User) -> None:
+    session, document = started(package, alice)
+    talk = Talk(session)
+    talk.ask("Let's go on with the parcels.")
+    sibling = actions.fork(talk.branch, after=0, actor=alice)
+    again = first_prompt(session, sibling)
+    assert any(body_text(document).splitlines()[-1] in text for text in again)
+
+
+def test_another_version_takes_over_and_rolled_back_gives_way_to_the_one_before(
+    package: SeedPackage, alice: User
+) -> None:
+    session, _ = started(package, alice)
+    first = ContextPointer.objects.get(branch=main_branch(session))
+    branch, nothing = main_branch(session), read_scope_log(main_branch(session), [])
+    second = set_pointer(branch, None, nothing, StandIn(text="Shorter.", tokens=2), actor=alice, via="review")
+    first.refresh_from_db()
+    assert first.state == "superseded"
+    assert roll_back(branch, second, actor=alice, via="review") == [first]
+    first.refresh_from_db()
+    assert first.state == "active"
