@@ -15,7 +15,7 @@ import django
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, nargs="*", default=[1, 100], help="how many paced streams at once")
-    parser.add_argument("--only", choices=["sockets", "growth", "search", "ageing"], help="one part of it")
+    parser.add_argument("--only", choices=["sockets", "growth", "search", "ageing", "accepting"], help="one part of it")
     parser.add_argument("--messages", type=int, default=1_000_000, help="stored messages that one session is among")
     parser.add_argument("--aged", type=int, default=100_000, help="messages of the one session that is aged")
     parser.add_argument(
@@ -31,6 +31,8 @@ def main() -> None:
             found["growth"] = grown(arguments.messages)
         if arguments.only in (None, "ageing"):
             found["ageing"] = aged(arguments.aged)
+        if arguments.only in (None, "accepting"):
+            found["accepting"] = accepted()
         if arguments.only in (None, "search"):
             found["search"] = searched(arguments.messages, arguments.kept)
         if arguments.only in (None, "sockets"):
@@ -57,6 +59,12 @@ def aged(messages: int) -> dict[str, Any]:
 
     with scratch_database():
         return ageing(User.objects.create_user("bench"), messages)
+
+
+def accepted() -> dict[str, Any]:
+    from benchmarks.accepting import accepting
+
+    return accepting()
 
 
 def searched(messages: int, kept: str) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from django.core.checks import CheckMessage, Error, register
 
 from efforts.llm.tokens import UnknownEncoding, get_counter
 
+CAPS = ("CCM_DRAFT_CAP", "CCM_ROLLING_CAP", "CCM_STAGE_CAP", "CCM_JUDGE_CAP")
+
 
 @register
 def check_settings(**_: Any) -> list[CheckMessage]:
@@ -28,6 +30,9 @@ def _problems() -> Iterator[tuple[str, str]]:
         yield "E002", f"CCM_ENCODING: {error}"
     if _layer_is_redis() and not find_spec("channels_redis"):
         yield "E003", "REDIS_URL is set, but channels-redis is not installed: pip install 'ccm-web[redis]'."
+    for name in CAPS:
+        if (cap := getattr(settings, name)) > settings.CCM_DAILY_CAP:
+            yield "E006", f"{name}={cap} is more than CCM_DAILY_CAP={settings.CCM_DAILY_CAP}, the cap of a whole day."
     yield from _model_problems()
 
 

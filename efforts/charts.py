@@ -14,6 +14,7 @@ LAYERS = {
     "constraint": ("#b3261e", "#f08a82"),
     "pin": ("#a36a00", "#e0ad4c"),
     "summary": ("#7b4bc4", "#b798f0"),
+    "body": ("#9a3fb5", "#d39af5"),
     "ambient": ("#8d7d55", "#c2b48c"),
     "expanded": ("#0f7f8c", "#58c3d0"),
     "awaiting": ("#6b7a12", "#b9c652"),

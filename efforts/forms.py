@@ -16,6 +16,7 @@ from efforts.actions.conversations import LARGEST_BUDGET, LARGEST_WINDOW
 from efforts.actions.ledger import LONGEST_ENTRY
 from efforts.connections import available_models, chosen_value, encrypt_key
 from efforts.domain.budget import SMALLEST_BUDGET
+from efforts.domain.lifecycle import ReviewMode
 from efforts.domain.policy import ContextMode
 from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.models import Endpoint, Session
@@ -203,6 +204,11 @@ class SessionSettingsForm(forms.Form):
         choices=[(mode.value, f"{mode.label}: {mode.meaning}") for mode in ContextMode],
         help_text="What a message points at and its prompt does not show is looked for, and quoted beside it.",
     )
+    review_mode = forms.ChoiceField(
+        label="Summaries",
+        choices=[(mode.value, mode.meaning) for mode in ReviewMode],
+        help_text="Drafts are checked against what was said. Until a summary stands, the whole log is in the prompt.",
+    )
     quiet_notices = forms.BooleanField(label="Fold the notes between the turns", required=False)
 
     def __init__(self, session: Session, data: Mapping[str, Any] | None = None) -> None:
@@ -217,6 +223,7 @@ class SessionSettingsForm(forms.Form):
             "eviction_threshold": session.eviction_threshold,
             "prefer_cache": session.prefer_cache,
             "context_mode": session.context_mode,
+            "review_mode": session.review_mode,
             "quiet_notices": session.quiet_notices,
         }
         super().__init__(data, initial=initial)
@@ -236,6 +243,7 @@ class SessionSettingsForm(forms.Form):
             "eviction_threshold": self.cleaned_data["eviction_threshold"],
             "prefer_cache": self.cleaned_data["prefer_cache"],
             "context_mode": self.cleaned_data["context_mode"],
+            "review_mode": self.cleaned_data["review_mode"],
             "quiet_notices": self.cleaned_data["quiet_notices"],
         }
 

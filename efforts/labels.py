@@ -5,11 +5,11 @@ Every function belongs inside the transaction of a caller that holds the lock of
 
 from __future__ import annotations
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Exists, OuterRef, Sum
 
 from efforts.domain.lifecycle import EffortStatus
 from efforts.domain.salience import mentioned
-from efforts.models import Branch, Effort, EffortState, Turn, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, PointerTurn, Turn, TurnLabel
 
 STRENGTH = [str(by) for by in TurnLabel.By]
 
@@ -54,6 +54,9 @@ def put(branch: Branch, turn: Turn, effort: Effort | None, by: str) -> None:
         recount(branch, effort)
     if before and before.effort != effort:
         recount(branch, before.effort)
+    chosen = ContextPointer.objects.filter(branch=branch, effort=None, scope__turn=turn, scope__active=True)
+    for pointer in chosen:
+        recount_chosen(pointer)
 
 
 def is_stronger(label: TurnLabel | None, by: str) -> bool:
@@ -64,6 +67,14 @@ def recount(branch: Branch, effort: Effort) -> None:
     labelled = TurnLabel.objects.filter(branch=branch, effort=effort)
     sums = labelled.aggregate(turns=Count("id"), tokens=Sum("turn__tokens", default=0))
     EffortState.objects.filter(branch=branch, effort=effort).update(**sums)
+
+
+def recount_chosen(pointer: ContextPointer) -> None:
+    """What those of its turns that belong to no effort add to a prompt."""
+    labelled = TurnLabel.objects.filter(branch=pointer.branch_id, turn=OuterRef("turn"))
+    ambient = PointerTurn.objects.filter(~Exists(labelled), pointer=pointer)
+    tokens = ambient.aggregate(tokens=Sum("turn__tokens", default=0))["tokens"]
+    ContextPointer.objects.filter(pk=pointer.pk).update(ambient_tokens=tokens)
 
 
 def meant(branch: Branch, text: str) -> str | None:

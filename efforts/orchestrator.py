@@ -21,6 +21,7 @@ from efforts.domain.plan import Plan, RequiredTooLarge
 from efforts.domain.planner import plan
 from efforts.llm.protocol import ChatModel, Finished, ModelError, TextDelta, Usage
 from efforts.models import Run
+from efforts.moments import one_moment
 from efforts.recording import COMPLETED, INTERRUPTED, STOPPED, Delta, Ending, Lease, LeaseLost, Reply
 from efforts.retrieval.recall import Recollection
 from efforts.snapshots import RunSnapshot, read_run
@@ -207,15 +208,18 @@ async def call_until_answered(control: RunControl, run: Run, model: ChatModel, d
 
 def recall_for(run: Run) -> tuple[Recollection | None, Plan]:
     """What of the conversation the message needs beside what its prompt shows anyway, and the plan that tells this."""
-    fresh = fresh_run(run)
-    drafted = plan(run_inputs(fresh))
+    with one_moment():
+        fresh = fresh_run(run)
+        inputs = run_inputs(fresh)
+    drafted = plan(inputs)
     found = recollect(fresh.branch, drafted, mode_of(fresh.settings), today=fresh.turn.created_at.date())
     return found, drafted
 
 
 def read_and_plan(run: Run, *, offer_tools: bool, drafted: Plan | None = None) -> tuple[RunSnapshot, Plan]:
     """`drafted`: what has been planned of it, but for what was recalled since."""
-    snapshot = read_run(fresh_run(run), offer_tools=offer_tools, known=drafted.inputs if drafted else None)
+    with one_moment():
+        snapshot = read_run(fresh_run(run), offer_tools=offer_tools, known=drafted.inputs if drafted else None)
     if drafted and not snapshot.inputs.recalled:
         return snapshot, drafted
     return snapshot, plan(snapshot.inputs)

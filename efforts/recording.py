@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from efforts import entries, events, holds, labels, ledger, records, references, salience
+from efforts import compacting, entries, events, holds, labels, ledger, records, references, salience
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import ToolCall
 from efforts.domain.lifecycle import RUN_MOVES, ConstraintBy, EntryBy, RunState, Via
@@ -300,6 +300,8 @@ def end(lease: Lease, ending: Ending) -> None:
     salience.settle(run, completed=ending.state == RunState.COMPLETED)
     holds.settle(run, completed=ending.state == RunState.COMPLETED)
     labels.settle(run.branch, run.turn)
+    if ending.state == RunState.COMPLETED:
+        compacting.registered().turn_completed(run.branch)
     Session.objects.filter(pk=lease.session_id).update(last_activity_at=timezone.now())
     label = labels.fields(run.branch, run.turn)
     events.append(lease.session_id, "run.ended", lease.data(state=str(ending.state), code=ending.code, **label))

@@ -11,13 +11,27 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from efforts import events, labels
 from efforts.domain.lifecycle import RunState
 from efforts.domain.salience import keywords_of, name_words, spoken
-from efforts.models import Branch, Effort, EffortState, EffortWord, Event, Message, Passage, Run
-from efforts.snapshots.references import ALL, Reference, find_references
+from efforts.models import (
+    Branch,
+    ContextPointer,
+    Effort,
+    EffortState,
+    EffortWord,
+    Event,
+    Message,
+    Passage,
+    PointerWord,
+    Run,
+)
+from efforts.snapshots.chosen import find_chosen
+from efforts.snapshots.keywords import ALL
+from efforts.snapshots.mentions import Mention, find_mentions
+from efforts.snapshots.references import Reference, find_references
 from efforts.timelines import clock_of
 
 TURN = re.compile(r"\bturns? (\d{1,9})\b", re.IGNORECASE)
@@ -38,10 +52,23 @@ def learn_headline(effort: Effort, text: str, turns: Collection[int]) -> None:
 
     `turns`: those that it stands for; their passages have its words anyhow, and tell nothing of how common they are.
     """
+    learn(effort, words_of(text, turns), of_name=False)
+
+
+def learn_chosen(pointer: ContextPointer, turns: Collection[int]) -> None:
+    """The same of chosen turns."""
+    words = words_of(pointer.text, turns).items()
+    PointerWord.objects.bulk_create(
+        PointerWord(branch_id=pointer.branch_id, pointer=pointer, word=word, passages=passages)
+        for word, passages in words
+    )
+
+
+def words_of(text: str, turns: Collection[int]) -> dict[str, int]:
     said = Passage.objects.filter(message__turn__in=turns).values_list("terms", flat=True)
     own = [set(terms.split()) for terms in said]
     words = {word: sum(word in terms for terms in own) for word in keywords_of(text)}
-    learn(effort, {**words, ALL: len(own)}, of_name=False)
+    return {**words, ALL: len(own)}
 
 
 def learn(effort: Effort, words: Mapping[str, int], *, of_name: bool) -> None:
@@ -59,7 +86,7 @@ def of_message(run: Run) -> None:
     # Tried again, the turn refers to what it did before.
     if run.attempt == 1:
         message = Message.objects.get(turn=run.turn_id, role=Message.Role.USER)
-        store_said(run, message, find_references(run.branch, message.text))
+        store_said(run, message, message.text)
 
 
 def of_reply(run: Run) -> None:
@@ -67,21 +94,23 @@ def of_reply(run: Run) -> None:
     if run.state not in (RunState.COMPLETED, RunState.STOPPED):
         return
     for message in Message.objects.filter(run=run, role=Message.Role.ASSISTANT).exclude(text="").order_by("id"):
-        store_said(run, message, find_references(run.branch, spoken(message.text)))
+        store_said(run, message, spoken(message.text))
 
 
-def store_said(run: Run, message: Message, found: Sequence[Reference]) -> None:
+def store_said(run: Run, message: Message, text: str) -> None:
+    found, mentions = find_references(run.branch, text), find_mentions(run.branch, text)
     store(run, message.role, found, message=message.pk)
+    store_mentions(run, message.role, mentions, message=message.pk)
     # In a turn of another effort words are that one's.
-    if found and labels.label_of(run.branch, run.turn) is None:
-        add_own([one.effort for one in found], message)
+    if (found or mentions) and labels.label_of(run.branch, run.turn) is None:
+        add_own(EffortWord.objects.filter(effort__in=[one.effort for one in found], of_name=False), message)
+        add_own(PointerWord.objects.filter(pointer__in=[one.chosen.pointer.pk for one in mentions]), message)
 
 
-def add_own(efforts: Sequence[Effort], message: Message) -> None:
+def add_own(words: QuerySet[EffortWord] | QuerySet[PointerWord], message: Message) -> None:
     """What refers to an effort is about it: however long people talk of it, that makes none of its words common."""
     said = Passage.objects.filter(message=message).values_list("terms", flat=True)
     held = Counter(word for terms in said for word in {ALL, *terms.split()})
-    words = EffortWord.objects.filter(effort__in=efforts, of_name=False)
     for times in sorted(set(held.values())):
         those = [word for word, count in held.items() if count == times]
         words.filter(word__in=those).update(passages=F("passages") + times)
@@ -97,6 +126,8 @@ def of_tool(run: Run, name: str, result: str) -> None:
         how = "search" if name == SEARCH else "read"
         efforts = Effort.objects.filter(session=run.branch.session_id, slug__in=slugs).order_by("pk")
         store(run, "tool", [Reference(effort=effort, how=how, words=()) for effort in efforts])
+        read = [chosen for slug in slugs if (chosen := find_chosen(run.branch, slug))]
+        store_mentions(run, "tool", [Mention(chosen=chosen, how=how, words=()) for chosen in read])
 
 
 def slugs_in(name: str, result: dict[str, Any]) -> Iterator[str]:
@@ -115,14 +146,14 @@ def best(hits: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def store(run: Run, by: str, found: Sequence[Reference], **evidence: Any) -> None:
     if not found:
         return
-    # What a stopped turn said counts in it as in any, though it has ended without moving the clock.
-    clock = clock_of(run.branch) + (run.state == RunState.STOPPED)
-    where = {"turn": run.turn.number, "branch": str(run.branch_id), "clock": clock, "by": by, **evidence}
+    where = where_of(run, by)
+    clock = where["clock"]
     # The states before the log, as every action does it: in another order two of them could wait for each other.
     back = touch(run.branch, [one.effort for one in found], clock)
     rows = [
         {
             **where,
+            **evidence,
             "effort": one.effort.slug,
             "how": one.how,
             "words": list(one.words),
@@ -132,6 +163,30 @@ def store(run: Run, by: str, found: Sequence[Reference], **evidence: Any) -> Non
     ]
     session = run.branch.session_id
     events.append_all([Event(session_id=session, kind="effort.referenced", data=data) for data in rows])
+
+
+def where_of(run: Run, by: str) -> dict[str, Any]:
+    # What a stopped turn said counts in it as in any, though it has ended without moving the clock.
+    clock = clock_of(run.branch) + (run.state == RunState.STOPPED)
+    return {"turn": run.turn.number, "branch": str(run.branch_id), "clock": clock, "by": by}
+
+
+def store_mentions(run: Run, by: str, found: Sequence[Mention], **evidence: Any) -> None:
+    """The same of chosen turns."""
+    where = where_of(run, by) if found else {}
+    for one in found:
+        back = touch_chosen(one.chosen.pointer, where["clock"])
+        about = {"id": one.chosen.id, "artifact": one.chosen.pointer.artifact}
+        said = {"how": one.how, "words": list(one.words), "back": back}
+        events.append(run.branch.session_id, "compaction.referenced", {**where, **evidence, **about, **said})
+
+
+def touch_chosen(pointer: ContextPointer, clock: int) -> bool:
+    """It is referred to now; whether its summary comes back by that, in the prompt or whole."""
+    back = pointer.shortened_clock is not None or pointer.evicted_clock is not None
+    now = {"referenced_clock": max(pointer.referenced_clock, clock), "shortened_clock": None, "evicted_clock": None}
+    ContextPointer.objects.filter(pk=pointer.pk).update(**now)
+    return back
 
 
 def touch(branch: Branch, efforts: Sequence[Effort], clock: int) -> set[int]:

@@ -1,4 +1,4 @@
-"""Claims waiting runs and due summaries, in the web process (embedded) or in `manage.py run_turns` (grown).
+"""Claims waiting runs and due drafts, in the web process (embedded) or in `manage.py run_turns` (grown).
 
 A run belongs to the runner that holds its lease, never to a socket: it outlives tab, page and connection.
 """
@@ -19,11 +19,13 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import DatabaseError
 
-from efforts import events, recording, summaries
+from efforts import events, recording
+from efforts.drafts import Drafts
 from efforts.llm.tokens import get_counter
 from efforts.orchestrator import RunControl, run_turn
 from efforts.recording import Delta, Lease
-from efforts.summaries import Summariser
+from efforts.scopes import SCOPES
+from efforts.summaries import SUMMARIES
 from efforts.threads import read, write
 
 log = logging.getLogger("ccm.runner")
@@ -115,14 +117,14 @@ class Runner:
         self.tasks: set[asyncio.Task[None]] = set()
         self.deltas = DeltaWriter()
         self.wake = asyncio.Event()
-        self.summariser = Summariser(owner, self.wake)
+        self.drafts = Drafts((SUMMARIES, SCOPES), owner, self.wake)
 
     async def run(self) -> None:
         """Work until cancelled; then what is running is marked interrupted with its text kept."""
         events.doorbell.attend()
         # First: what a dead process left running keeps its branch from going on.
         await write(recording.recover, is_dead)
-        await write(summaries.recover, is_dead)
+        await self.drafts.recover(is_dead)
         # Reading the tokenizer's table takes a quarter of a second; nobody's first message shall wait for it.
         await read(get_counter, settings.CCM_ENCODING)
         helpers = [asyncio.create_task(keep_up(work)) for work in (self.deltas.run, self.listen, self.keep_leases)]
@@ -150,7 +152,7 @@ class Runner:
         for lease in await write(recording.claim_runs, self.owner, room) if room > 0 else []:
             self.start(lease)
         # After the runs: a summary can wait, a person does not.
-        await self.summariser.sweep()
+        await self.drafts.sweep()
 
     def start(self, lease: Lease) -> None:
         control = self.controls[lease.run_id] = RunControl(lease=lease)
@@ -190,7 +192,7 @@ class Runner:
                 if control := self.controls.get(run_id):
                     control.stop.set()
             await write(recording.recover, is_dead)
-            await self.summariser.keep(is_dead)
+            await self.drafts.keep(is_dead)
 
     async def go_down(self) -> None:
         for control in self.controls.values():
@@ -199,7 +201,7 @@ class Runner:
         if self.tasks:
             # Not without end: who stops a process kills it in the end, and the next start recovers the rest.
             await asyncio.wait(self.tasks, timeout=5)
-        await self.summariser.go_down()
+        await self.drafts.go_down()
 
 
 async def keep_up(work: Callable[[], Coroutine[Any, Any, None]]) -> None:

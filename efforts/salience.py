@@ -10,13 +10,17 @@ from typing import Any
 from django.db.models import QuerySet
 
 from efforts import events, holds, references
-from efforts.domain.lifecycle import EffortStatus
+from efforts.domain.chosen import RAW
+from efforts.domain.lifecycle import EffortStatus, SummaryState
 from efforts.domain.notices import with_notice
 from efforts.domain.salience import stale
-from efforts.models import Branch, EffortState, Event, Run
+from efforts.models import Branch, ContextPointer, EffortState, Event, Run
+from efforts.snapshots.chosen import Chosen, chosen_pointers, with_spans
 from efforts.timelines import branch_events
 
 VIA = "age"
+# How the summaries of chosen turns leave, step by step.
+TIERS = (("shortened_clock", "compaction.shortened"), ("evicted_clock", "compaction.evicted"))
 
 
 def settle(run: Run, *, completed: bool) -> None:
@@ -30,6 +34,7 @@ def settle(run: Run, *, completed: bool) -> None:
         evict(branch, run.turn.number)
     # After it: what fades now stands as its summary for a turn at least.
     decay(branch, run.turn.number)
+    decay_chosen(branch, run.turn.number)
 
 
 def decay(branch: Branch, turn: int) -> None:
@@ -38,12 +43,14 @@ def decay(branch: Branch, turn: int) -> None:
     for state in expanded.order_by("expanded_turn", "pk"):
         if stale(branch.clock, state.referenced_clock, branch.session.decay_threshold):
             EffortState.objects.filter(pk=state.pk).update(expanded_turn=None)
-            events.append_all([event(branch, "effort.decayed", turn, state, tokens=price_of(branch, state))])
+            price = price_of(branch, "effort.expanded", data__effort=state.effort.slug)
+            events.append_all([event(branch, "effort.decayed", turn, state, tokens=price)])
 
 
 def evict(branch: Branch, turn: int) -> None:
     """Summaries, and logs that await one, leave the prompt; they stay findable, and a reference brings them back."""
-    standing = unpinned(branch).filter(status=EffortStatus.CONCLUDED, evicted_clock=None, expanded_turn=None)
+    concluded = unpinned(branch).filter(status=EffortStatus.CONCLUDED).exclude(summary=SummaryState.COVERED)
+    standing = concluded.filter(evicted_clock=None, expanded_turn=None)
     oldest = branch.clock - branch.session.eviction_threshold
     leaving = [
         state
@@ -53,6 +60,33 @@ def evict(branch: Branch, turn: int) -> None:
     if leaving:
         EffortState.objects.filter(pk__in=[state.pk for state in leaving]).update(evicted_clock=branch.clock)
         events.append_all([event(branch, "effort.evicted", turn, state) for state in leaving])
+    fade_chosen(branch, turn)
+
+
+def fade_chosen(branch: Branch, turn: int) -> None:
+    """The summaries of chosen turns give way to one line, and this leaves after as many turns again."""
+    threshold = branch.session.eviction_threshold
+    standing = chosen_pointers(branch).filter(evicted_clock=None, expanded_turn=None)
+    old = standing.filter(referenced_clock__lte=max(branch.clock - threshold, 0))
+    for one in with_spans(old):
+        if stale(branch.clock, one.since, threshold):
+            field, kind = TIERS[one.pointer.shortened_clock is not None]
+            ContextPointer.objects.filter(pk=one.pointer.pk).update(**{field: branch.clock})
+            events.append_all([chosen_event(branch, kind, turn, one)])
+
+
+def decay_chosen(branch: Branch, turn: int) -> None:
+    for one in with_spans(chosen_pointers(branch).filter(expanded_turn__isnull=False)):
+        if stale(branch.clock, one.pointer.referenced_clock, branch.session.decay_threshold):
+            ContextPointer.objects.filter(pk=one.pointer.pk).update(expanded_turn=None)
+            price = price_of(branch, "compaction.expanded", data__id=one.id, data__what=RAW)
+            events.append_all([chosen_event(branch, "compaction.decayed", turn, one, tokens=price)])
+
+
+def chosen_event(branch: Branch, kind: str, turn: int, one: Chosen, **more: Any) -> Event:
+    where = {"turn": turn, "branch": str(branch.pk), "clock": branch.clock, "via": VIA}
+    about = {"id": one.id, "artifact": one.pointer.artifact, "turns": branch.clock - one.pointer.referenced_clock}
+    return Event(session_id=branch.session_id, kind=kind, data={**where, **about, **more})
 
 
 def unpinned(branch: Branch) -> QuerySet[EffortState]:
@@ -60,10 +94,9 @@ def unpinned(branch: Branch) -> QuerySet[EffortState]:
     return EffortState.objects.filter(branch=branch).exclude(effort__in=pinned).select_related("effort")
 
 
-def price_of(branch: Branch, state: EffortState) -> int:
+def price_of(branch: Branch, kind: str, **whose: str) -> int:
     """What the expansion added to the prompt when it was made, in tokens."""
-    expanded = branch_events(branch).filter(kind="effort.expanded", data__effort=state.effort.slug)
-    last = expanded.order_by("-seq").first()
+    last = branch_events(branch).filter(kind=kind, **whose).order_by("-seq").first()
     return int(last.data["tokens"]) if last else 0
 
 

@@ -41,6 +41,7 @@ from .efforts import (
     reopen_effort,
     retry_summary,
     stop_summary,
+    summary_tokens,
     switch_effort,
     use_summary,
 )
@@ -48,6 +49,7 @@ from .holds import accept_pin, copy_holds, dismiss_pin, pin_effort, pin_turn, su
 from .ledger import (
     confirm_entry,
     dismiss_entry,
+    dismiss_words,
     edit_entry,
     finish_entry,
     leave_open,
@@ -55,9 +57,11 @@ from .ledger import (
     propose_entry,
     reopen_entry,
     resolve_entry,
+    restore_entry,
     supersede_entry,
 )
 from .places import Place, effort_here, here
+from .scopes import compact_turns, look_at_turns, redraft_turns, roll_back, stop_compaction
 from .undo import too_early, undo
 from .verdicts import judge_run, take_back_verdict
 
@@ -70,6 +74,7 @@ __all__ = [
     "cancel_turn",
     "close_effort",
     "collapse_effort",
+    "compact_turns",
     "configure_session",
     "confirm_entry",
     "copy_holds",
@@ -78,6 +83,7 @@ __all__ = [
     "dismiss_constraint",
     "dismiss_entry",
     "dismiss_pin",
+    "dismiss_words",
     "edit_constraint",
     "edit_entry",
     "edit_standing_rule",
@@ -89,6 +95,7 @@ __all__ = [
     "here",
     "judge_run",
     "leave_open",
+    "look_at_turns",
     "move_turn",
     "new_work_session",
     "note_entry",
@@ -97,6 +104,7 @@ __all__ = [
     "pin_turn",
     "propose_entry",
     "record_constraint",
+    "redraft_turns",
     "regenerate",
     "rename_branch",
     "rename_effort",
@@ -104,18 +112,22 @@ __all__ = [
     "reopen_effort",
     "reopen_entry",
     "resolve_entry",
+    "restore_entry",
     "retry_summary",
     "retry_turn",
     "revoke_constraint",
     "revoke_standing_rule",
+    "roll_back",
     "send_message",
     "set_budget",
     "set_constraint",
     "set_context_mode",
     "set_standing_rule",
+    "stop_compaction",
     "stop_run",
     "stop_summary",
     "suggest_pin",
+    "summary_tokens",
     "supersede_entry",
     "switch_effort",
     "take_back_verdict",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
 
 from django.db import models, transaction
 from django.utils import timezone
@@ -12,15 +12,15 @@ from efforts import events, labels
 from efforts.domain.course import Course
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState
 from efforts.errors import Refused
-from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, Run, Turn, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, PointerTurn, Run, Turn, TurnLabel
 from efforts.snapshots.courses import course_at
-from efforts.snapshots.sources import EffortLog, read_effort_log
+from efforts.snapshots.sources import EffortLog, read_scope_log, read_summary_log
 from efforts.timelines import branch_turns
 
 from .conversations import bring_back, check_message, collapse_when_idle, put_message, sent_before
 from .holds import copy_holds
 from .names import checked_line
-from .pointers import StandIn, set_pointer
+from .pointers import active_over, copy_pointer, is_covered, summary_due
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -46,9 +46,11 @@ def fork(branch: Branch, *, after: int, actor: User, name: str = "") -> Branch:
             clock=shared_turns(parent, after).filter(run__state=RunState.COMPLETED).count(),
             effort_epoch=course.epoch,
         )
-        take_over(child, course)
+        summaries = take_over(child, course)
         copy_holds(parent, child)
-        data = {"branch": str(child.pk), "parent": str(parent.pk), "after": after, "name": child.name}
+        data: dict[str, Any] = {"branch": str(child.pk), "parent": str(parent.pk), "after": after, "name": child.name}
+        if summaries:
+            data["summaries"] = summaries
         events.append(child.session_id, "branch.forked", data, actor=actor)
         transaction.on_commit(events.wake_runners)  # there may be summaries to write
     return child
@@ -66,39 +68,72 @@ def check_ended(branch: Branch, after: int) -> None:
         raise Refused("unfinished", f"Turn {waiting.number} has not ended. Branch off when it has, or stop it.")
 
 
-def take_over(child: Branch, course: Course) -> None:
-    """The rows that say what the course does."""
+def take_over(child: Branch, course: Course) -> dict[str, str]:
+    """The rows that say what the course does. By effort, the artifact of each summary that has come since and stands
+    in the child: the course does not tell of it."""
     efforts = {effort.slug: effort for effort in Effort.objects.filter(session=child.session_id)}
     for slug, stand in course.efforts.items():
-        summary = SummaryState.DUE if stand.status == EffortStatus.CONCLUDED else SummaryState.NONE
-        EffortState.objects.create(branch=child, effort=efforts[slug], summary=summary, **vars(stand))
+        first = summary_at_first(child, course, slug)
+        EffortState.objects.create(branch=child, effort=efforts[slug], **first, **vars(stand))
     turns = dict(branch_turns(child).filter(number__in=course.labels).values_list("number", "pk"))
     TurnLabel.objects.bulk_create(
         TurnLabel(branch=child, turn_id=turns[number], effort=efforts[label.slug], by=label.by)
         for number, label in course.labels.items()
     )
+    for effort in (efforts[slug] for slug in course.efforts):
+        labels.recount(child, effort)
+    take_scopes_over(child, course)
+    summaries = {}
     for slug, stand in course.efforts.items():
-        labels.recount(child, efforts[slug])
-        if stand.status == EffortStatus.CONCLUDED:
-            take_pointer_over(child, efforts[slug])
+        if stand.status == EffortStatus.CONCLUDED and slug not in course.rolled_back:
+            stood = course.summaries.get(slug)
+            pointer = take_pointer_over(child, efforts[slug], stood)
+            if pointer and pointer.artifact != stood:
+                summaries[slug] = pointer.artifact
     child.active_effort = efforts[course.active] if course.active else None
     child.save(update_fields=["active_effort"])
+    return summaries
 
 
-def take_pointer_over(child: Branch, effort: Effort) -> None:
-    """A summary of just the turns that the effort has here, as they are, stands here too."""
-    log = read_effort_log(child, effort)
-    if pointer := pointer_for(child, effort, log):
-        standing = StandIn(text=pointer.text, tokens=pointer.tokens, artifact=pointer.artifact)
-        set_pointer(child, effort, log, standing, actor=pointer.actor, via="fork")
+def summary_at_first(child: Branch, course: Course, slug: str) -> dict[str, Any]:
+    if course.efforts[slug].status != EffortStatus.CONCLUDED:
+        return {}
+    return {"summary": SummaryState.ROLLED_BACK} if slug in course.rolled_back else summary_due(child)
+
+
+def take_scopes_over(child: Branch, course: Course) -> None:
+    """Summaries of chosen turns that stood at that moment, and whose turns all lie before it, as they were."""
+    timeline = [UUID(ancestor.branch) for ancestor in child.ancestors]
+    for artifact in course.scopes:
+        pointers = ContextPointer.objects.filter(branch__in=timeline, effort=None, artifact=artifact)
+        for pointer in pointers.select_related("actor").order_by("-pk")[:1]:
+            numbers = PointerTurn.objects.filter(pointer=pointer).values_list("turn__number", flat=True)
+            log = read_scope_log(child, list(numbers))
+            if not numbers or log.source.sha256 == pointer.source_sha256:
+                copy_pointer(child, pointer, log)
+
+
+def take_pointer_over(child: Branch, effort: Effort, stood: str | None) -> ContextPointer | None:
+    """A summary of just the turns that the effort has here, as they are, stands here too: the one that stood at that
+    moment, whose artifact is `stood`, else one that has come since. From chosen turns none takes over here unsaid."""
+    log = read_summary_log(child, effort)
+    if is_covered(child, effort) or active_over(child, log.turn_ids):
+        return None
+    pointer = pointer_for(child, effort, log, stood)
+    if pointer:
+        copy_pointer(child, pointer, log)
         stands = {"summary": SummaryState.STANDS, "artifact": pointer.artifact}
         EffortState.objects.filter(branch=child, effort=effort).update(**stands)
+    return pointer
 
 
-def pointer_for(child: Branch, effort: Effort, log: EffortLog) -> ContextPointer | None:
-    pointers = ContextPointer.objects.filter(branch=child.parent, effort=effort, state__in=MAY_STAND_AGAIN)
-    same = pointers.filter(source_sha256=log.source.sha256).select_related("actor").order_by("-pk")
-    return min(same, key=lambda pointer: MAY_STAND_AGAIN.index(PointerState(pointer.state)), default=None)
+def pointer_for(child: Branch, effort: Effort, log: EffortLog, stood: str | None) -> ContextPointer | None:
+    pointers = ContextPointer.objects.filter(branch=child.parent, effort=effort, source_sha256=log.source.sha256)
+    same = list(pointers.select_related("actor").order_by("-pk"))
+    if then := [pointer for pointer in same if pointer.artifact == stood]:
+        return then[0]
+    since = [pointer for pointer in same if pointer.state in MAY_STAND_AGAIN]
+    return min(since, key=lambda pointer: MAY_STAND_AGAIN.index(PointerState(pointer.state)), default=None)
 
 
 def edit_turn(branch: Branch, number: int, *, text: str, client_id: str, actor: User) -> Turn:

@@ -16,7 +16,7 @@ from efforts import events, labels
 from efforts.connections import defaults_for
 from efforts.domain.budget import SMALLEST_BUDGET
 from efforts.domain.conversation import MESSAGE_OVERHEAD
-from efforts.domain.lifecycle import RETRYABLE, RunState
+from efforts.domain.lifecycle import RETRYABLE, ReviewMode, RunState
 from efforts.domain.policy import DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, WORK_SESSION_HOURS, ContextMode
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
@@ -27,7 +27,7 @@ from efforts.snapshots import counted_tokens, main_branch
 from .efforts import new_work_session
 from .names import LONGEST_NAME, checked_line, is_control
 from .places import here
-from .pointers import source_changes
+from .pointers import source_changes, words_change
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -230,6 +230,7 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         chosen = {"cut_current": True} if changes.get("cut_current") else {}
         run = queue_run(turn, attempt=turn.runs.count() + 1, chosen=chosen)
         source_changes(branch, turn)
+        words_change(branch, turn, actor)
         labels.settle(branch, turn)
         data = {**about(turn), "run": str(run.pk), "attempt": run.attempt}
         events.append(turn.session_id, "run.queued", data, actor=actor)
@@ -265,6 +266,7 @@ def settings_of(session: Session) -> dict[str, Any]:
         "quiet_notices": session.quiet_notices,
         "prefer_cache": session.prefer_cache,
         "context_mode": session.context_mode,
+        "review_mode": session.review_mode,
     }
 
 
@@ -281,6 +283,7 @@ def configure_session(
     quiet_notices: bool = False,
     prefer_cache: bool = False,
     context_mode: str = ContextMode.LIGHT,
+    review_mode: str = ReviewMode.AUTOMATIC,
 ) -> Session:
     check_range("budget", "The budget", budget, SMALLEST_BUDGET, LARGEST_BUDGET)
     check_range("ambient_window", "The window", ambient_window, 0, LARGEST_WINDOW)
@@ -288,6 +291,8 @@ def configure_session(
     check_range("eviction_threshold", "The turns until a summary leaves", eviction_threshold, 1, LARGEST_WINDOW)
     if context_mode not in list(ContextMode):
         raise Refused("context_mode", "The context mode is Off, Light or Heavy.")
+    if review_mode not in list(ReviewMode):
+        raise Refused("review_mode", "Summaries stand by themselves, are always asked about, or are never drafted.")
     # A form offers only one's own models, but not every caller is a form.
     if endpoint and endpoint.owner_id != session.owner_id:
         raise Refused("not_yours", "There is no such model among yours.")
@@ -301,6 +306,7 @@ def configure_session(
             "quiet_notices": quiet_notices,
             "prefer_cache": prefer_cache,
             "context_mode": str(context_mode),
+            "review_mode": str(review_mode),
         }
         session.endpoint = endpoint
         for name, value in chosen.items():

@@ -6,23 +6,26 @@ so that no two of them decide on the same state.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from django.conf import settings
 from django.db import transaction
 
-from efforts import events, holds, labels, references
+from efforts import compacting, events, holds, labels, references
+from efforts.domain.chosen import BODY, RAW
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
 from efforts.domain.resolution import sounds_paused
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
-from efforts.models import Branch, Effort, EffortState, Event, Turn, TurnLabel
+from efforts.models import Branch, Effort, EffortState, Turn, TurnLabel
+from efforts.snapshots.chosen import find_chosen
 from efforts.snapshots.expansion import price
-from efforts.snapshots.sources import read_effort_log
+from efforts.snapshots.sources import EffortLog, read_summary_log
 from efforts.timelines import branch_turns, clock_of
 
+from .chosen import collapse_all_chosen, collapse_chosen, expand_chosen
 from .names import checked_name, numbered, slug_of
 from .places import (
-    NO_SUMMARY,
-    SUMMARY_DUE,
     Place,
     activate,
     active_slug,
@@ -43,9 +46,28 @@ from .places import (
     the_active,
     where_of,
 )
-from .pointers import StandIn, active_pointers, end_pointers, set_pointer
+from .pointers import (
+    NO_SUMMARY,
+    SUMMARY_DUE,
+    StandIn,
+    active_pointers,
+    body_of,
+    end_pointers,
+    is_covered,
+    keep_body,
+    set_pointer,
+    settle_effort,
+    summary_due,
+)
 
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+BUILTIN = "builtin"
+# Where a person asks for a summary that is not there.
+MAY_BE_DRAFTED = (SummaryState.FAILED, SummaryState.ROLLED_BACK, SummaryState.NONE)
 STOPPED = "You stopped the drafting. Its log stays in the prompt."
+COVERED = "The summary of chosen turns stands for all of {slug}. Roll that back first."
 IN_THE_PROMPT = "Its log is in the prompt already: answer from it."
 
 
@@ -101,13 +123,16 @@ def close_effort(place: Place, slug: str | None = None) -> EffortState:
         state = known(branch, slug) if slug is not None else the_active(branch)
         check_not_paused(place)
         was_active = branch.active_effort_id == state.effort_id
-        changes = {"concluded_turn": place.turn, "via": place.via, "expanded_turn": None, **SUMMARY_DUE}
+        changes = {"concluded_turn": place.turn, "via": place.via, "expanded_turn": None, **summary_due(branch)}
         move(state, EffortStatus.CONCLUDED, f"{slug_in(state)} is concluded already.", **changes)
         refer(branch, slug_in(state))
         route(branch, place, state.effort, TurnLabel.By.CLOSED)
         activate(branch, latest_open(branch) if was_active else branch.active_effort, place.turn)
         record(place, "effort.concluded", slug_in(state), was_active=was_active, next=active_slug(branch))
         holds.end_with(branch, state.effort, where_of(place))
+        if place.run is None:
+            # Where the summary of chosen turns stands for all of it already, there is nothing left to say.
+            settle_effort(branch, fresh(state))
         # Between turns nobody else would tell the runner that there is a summary to write.
         transaction.on_commit(events.wake_runners)
     return fresh(state)
@@ -123,9 +148,14 @@ def reopen_effort(place: Place, slug: str) -> EffortState:
     """Open a concluded effort again; it is active afterwards, and its summary no longer stands for it."""
     with changing(place) as branch:
         state = known(branch, slug)
-        before, was = active_slug(branch), {"concluded_turn": state.concluded_turn, "concluded_via": state.via}
+        was: dict[str, Any] = {"concluded_turn": state.concluded_turn, "concluded_via": state.via}
+        before = active_slug(branch)
         if state.expanded_turn is not None:
             collapse(place, state, "reopened")
+        # So that it is rolled back again where the reopening is taken back.
+        was["rolled_back"] = state.artifact if state.summary == SummaryState.ROLLED_BACK else None
+        # And this, where it still holds then.
+        was["stood"] = active_pointers(branch, state.effort).values_list("pk", flat=True).first()
         changes = {"concluded_turn": None, "via": "", **NO_SUMMARY}
         move(state, EffortStatus.OPEN, f"{slug_in(state)} is open already. {IN_THE_PROMPT}", **changes)
         end_pointers(branch, state.effort, PointerState.INVALIDATED)
@@ -154,16 +184,34 @@ def go_to(branch: Branch, place: Place, state: EffortState) -> None:
     record(place, "effort.switched", slug_in(state), before=before)
 
 
-def expand_effort(place: Place, slug: str) -> int:
-    """Show the raw log of a concluded effort instead of its headline; what that adds to the prompt, in tokens."""
+def expand_effort(place: Place, slug: str, what: str = RAW) -> int:
+    """Show the raw log of a concluded effort, or the body of its summary, instead of its headline; the same of chosen
+    turns. What that adds to the prompt, in tokens."""
     with changing(place) as branch:
+        if chosen := find_chosen(branch, slug):
+            return expand_chosen(place, branch, chosen, what)
         state = known(branch, slug)
         check_expandable(branch, state)
-        tokens = check_affordable(branch, place, state)
-        EffortState.objects.filter(pk=state.pk).update(expanded_turn=place.turn)
+        if what == BODY:
+            read_body(branch, state)
+        tokens = check_affordable(branch, place, state, what)
+        EffortState.objects.filter(pk=state.pk).update(expanded_turn=place.turn, expanded_what=what)
         refer(branch, slug_in(state))
-        record(place, "effort.expanded", slug_in(state), tokens=tokens)
+        record(place, "effort.expanded", slug_in(state), tokens=tokens, what=what)
     return tokens
+
+
+def read_body(branch: Branch, state: EffortState) -> None:
+    """Its pointer has the body of its summary from now on."""
+    if not keep_body(active_pointers(branch, state.effort).get()):
+        raise Refused("no_body", f"The summary of {slug_in(state)} has no more than its line. Expand its log.")
+
+
+def summary_tokens(branch: Branch, slug: str) -> int:
+    """About what the whole summary of a concluded effort adds beside its line; 0 where there is no more of it."""
+    pointer = active_pointers(branch, known(branch, slug).effort).first()
+    body = body_of(pointer) if pointer else ""
+    return max(get_counter(settings.CCM_ENCODING).count(body) - pointer.tokens, 1) if pointer and body else 0
 
 
 def check_expandable(branch: Branch, state: EffortState) -> None:
@@ -172,15 +220,17 @@ def check_expandable(branch: Branch, state: EffortState) -> None:
         raise Refused("open", f"{slug} is open. {IN_THE_PROMPT}")
     if state.expanded_turn is not None:
         raise Refused("expanded", f"{slug} is expanded already. {IN_THE_PROMPT}")
+    if state.summary == SummaryState.COVERED:
+        raise Refused("covered", f"The summary of chosen turns stands for {slug}. Expand that, or roll it back.")
     if not active_pointers(branch, state.effort).exists():
         raise Refused("awaiting", f"{slug} has no summary yet. {IN_THE_PROMPT}")
     if not state.turns:
         raise Refused("no_turns", f"{slug} has no turns, so there is nothing to expand.")
 
 
-def check_affordable(branch: Branch, place: Place, state: EffortState) -> int:
+def check_affordable(branch: Branch, place: Place, state: EffortState, what: str) -> int:
     """What expanding it would add to the prompt, in tokens."""
-    cost = price(branch, place.run, slug_in(state))
+    cost = price(branch, place.run, slug_in(state), what)
     if not cost.fits:
         span = "read_effort shows a span" if place.via == Via.MODEL else "Pin the turns you mean"
         sizes = f"{slug_in(state)} needs {cost.needed:,} tokens, {cost.free:,} free."
@@ -188,13 +238,17 @@ def check_affordable(branch: Branch, place: Place, state: EffortState) -> int:
     return cost.tokens
 
 
-def collapse_effort(place: Place, slug: str) -> EffortState:
+def collapse_effort(place: Place, slug: str) -> str:
+    """An effort, or chosen turns, by their id, which is returned."""
     with changing(place) as branch:
+        if chosen := find_chosen(branch, slug):
+            collapse_chosen(place, chosen)
+            return chosen.id
         state = known(branch, slug)
         if state.expanded_turn is None:
             raise Refused("not_expanded", f"{slug_in(state)} is not expanded, so there is nothing to collapse.")
         collapse(place, state, "asked")
-    return fresh(state)
+    return slug_in(state)
 
 
 def collapse(place: Place, state: EffortState, why: str) -> None:
@@ -210,9 +264,10 @@ def new_work_session(place: Place, why: str = "asked") -> int:
         expanded = list(loose.order_by("expanded_turn", "pk"))
         for state in expanded:
             collapse(place, state, "work_session")
+        chosen = collapse_all_chosen(place, branch, "work_session")
         data = {"turn": place.turn, "branch": str(branch.pk), "clock": clock_of(branch), "why": why}
         events.append(branch.session_id, "session.resumed", data, actor=place.actor)
-    return len(expanded)
+    return len(expanded) + chosen
 
 
 def rename_effort(place: Place, slug: str, name: str) -> EffortState:
@@ -261,20 +316,29 @@ def use_summary(place: Place, slug: str) -> None:
         state = known(branch, slug)
         if state.summary != SummaryState.WAITING:
             raise Refused("no_draft", f"No summary of {slug_in(state)} is waiting for a yes.")
-        tokens = get_counter(settings.CCM_ENCODING).count(state.draft)
-        log = read_effort_log(branch, state.effort)
-        standing = StandIn(text=state.draft, tokens=tokens, artifact=state.artifact)
-        set_pointer(branch, state.effort, log, standing, actor=place.actor, via=Via.CONTROL)
-        stands = {**NO_SUMMARY, "summary": SummaryState.STANDS, "artifact": state.artifact}
-        EffortState.objects.filter(pk=state.pk).update(**stands)
-        drafter = drafter_of(branch, slug_in(state))
-        record(place, "effort.summarised", slug_in(state), text=state.draft, tokens=tokens, drafter=drafter)
+        if state.artifact:
+            compacting.registered().accept(state.artifact, place.actor, str(place.via))
+        else:
+            log = read_summary_log(branch, state.effort)
+            set_brief(state, log, state.draft, place.actor, str(place.via))
 
 
-def drafter_of(branch: Branch, slug: str) -> str:
-    here = Event.objects.filter(session=branch.session_id, data__branch=str(branch.pk), data__effort=slug)
-    last = here.filter(kind="effort.summary_waiting").order_by("-seq").first()
-    return str(last.data.get("drafter", "")) if last else ""
+def set_brief(state: EffortState, log: EffortLog, text: str, actor: User | None, via: str, **told: Any) -> None:
+    """What is too short to be compacted stands by a line that the program makes of its name."""
+    standing = StandIn(text=text, tokens=get_counter(settings.CCM_ENCODING).count(text))
+    set_pointer(state.branch, state.effort, log, standing, actor=actor, via=via)
+    summary_stands(state, text, standing.tokens, actor, **{"drafter": BUILTIN, "note": "", **told})
+
+
+def summary_stands(
+    state: EffortState, text: str, tokens: int, actor: User | None, *, artifact: str = "", **more: Any
+) -> None:
+    """The summary of a concluded effort has come to stand."""
+    stands = {**NO_SUMMARY, "summary": SummaryState.STANDS, "artifact": artifact}
+    EffortState.objects.filter(pk=state.pk).update(**stands)
+    # The turn that concluded it, as the notice of that turn gains the summary.
+    place = Place(branch=state.branch, turn=state.concluded_turn or 0, via=Via(state.via), actor=actor)
+    record(place, "effort.summarised", slug_in(state), text=text, tokens=tokens, artifact=artifact, **more)
 
 
 def stop_summary(place: Place, slug: str) -> None:
@@ -291,9 +355,12 @@ def stop_summary(place: Place, slug: str) -> None:
 def retry_summary(place: Place, slug: str) -> None:
     with changing(place) as branch:
         state = known(branch, slug)
-        failed = EffortState.objects.filter(pk=state.pk, summary=SummaryState.FAILED)
-        if not failed.update(**SUMMARY_DUE):
-            raise Refused("not_failed", f"The summary of {slug_in(state)} has not failed.")
+        if is_covered(branch, state.effort):
+            raise Refused("covered", COVERED.format(slug=slug_in(state)))
+        again = EffortState.objects.filter(pk=state.pk, status=EffortStatus.CONCLUDED, summary__in=MAY_BE_DRAFTED)
+        if not again.update(**SUMMARY_DUE):
+            raise Refused("not_failed", f"{slug_in(state)} lacks no summary that could be drafted.")
+        record(place, "effort.summary_due", slug_in(state))
         transaction.on_commit(events.wake_runners)
 
 

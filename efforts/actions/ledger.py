@@ -80,6 +80,27 @@ def dismiss_entry(place: Place, pk: int) -> None:
         entries.dismiss(known(place, pk), where)
 
 
+def dismiss_words(place: Place, message: int, kind: EntryKind, words: str) -> LedgerEntry:
+    """What only sounds like a decision or open work, and was never proposed: nobody is asked about it again."""
+    with keeping(place) as where:
+        said = said_here(place, message)
+        origin = Origin(message=said, span=words_of(said, words, must=True))
+        row = entries.propose(
+            place.branch.session, kind, checked_entry(words), by=EntryBy.CUE, origin=origin, where=where
+        )
+        entries.dismiss(row, where)
+        return row
+
+
+def restore_entry(place: Place, pk: int) -> LedgerEntry:
+    """What was dismissed waits for an answer again, as an entry of its own."""
+    with keeping(place) as where:
+        row = known(place, pk)
+        if row.state != EntryState.DISMISSED:
+            raise Refused("changed", entries.CHANGED)
+        return propose_anew(row, where)
+
+
 def leave_open(place: Place, pk: int) -> None:
     """The answer to what the model said is done: it is not."""
     with keeping(place) as where:
@@ -129,9 +150,14 @@ def propose_again(place: Place, event: Event) -> None:
         kind = EntryKind(row.kind)
         if event.actor_id is not None or entries.live_twin(row.session, kind, row.text):
             raise Refused("overtaken", "More has happened to it since. Use the page of the ledger.")
-        span = Span(start=row.start, end=row.end) if row.start is not None and row.end is not None else None
-        origin = Origin(message=row.source, span=span)
-        entries.propose(row.session, kind, row.text, by=EntryBy(row.by), origin=origin, where=where, of=event.seq)
+        propose_anew(row, where, of=event.seq)
+
+
+def propose_anew(row: LedgerEntry, where: Where, **more: int) -> LedgerEntry:
+    span = Span(start=row.start, end=row.end) if row.start is not None and row.end is not None else None
+    origin = Origin(message=row.source, span=span)
+    kind, by = EntryKind(row.kind), EntryBy(row.by)
+    return entries.propose(row.session, kind, row.text, by=by, origin=origin, where=where, **more)
 
 
 @contextmanager

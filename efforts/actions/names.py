@@ -6,6 +6,7 @@ from unicodedata import category
 
 from django.utils.text import slugify
 
+from efforts.domain.chosen import SEED, span_of
 from efforts.errors import Refused
 
 LONGEST_NAME = 200
@@ -40,6 +41,8 @@ def checked_name(name: str) -> str:
 def slug_of(name: str) -> str:
     """The id that a name gives; empty where it has no letter or digit."""
     slug = slugify(name, allow_unicode=True)[:LONGEST_SLUG].strip("-_")
+    # Of what stands for turns that is the id.
+    slug = f"effort-{slug}" if slug == SEED or span_of(slug) else slug
     return slug if any(c.isalnum() for c in slug) else ""
 
 

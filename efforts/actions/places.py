@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from efforts import events, labels, references, salience
-from efforts.domain.lifecycle import EFFORT_MOVES, EffortStatus, SummaryState, Via
+from efforts.domain.lifecycle import EFFORT_MOVES, EffortStatus, Via
 from efforts.domain.notices import with_notice
 from efforts.errors import Refused
 from efforts.holds import Where
@@ -21,7 +21,7 @@ from efforts.snapshots import main_branch
 from efforts.timelines import clock_of
 
 from .names import slug_of
-from .pointers import source_changes
+from .pointers import settle_concluded, source_changes
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -30,14 +30,6 @@ if TYPE_CHECKING:
 NEARLY_THE_SAME = 0.9
 # How many ids an error names.
 NAMED = 5
-NO_SUMMARY = {
-    "summary": SummaryState.NONE,
-    "summary_owner": "",
-    "summary_expires_at": None,
-    "draft": "",
-    "artifact": "",
-}
-SUMMARY_DUE = {**NO_SUMMARY, "summary": SummaryState.DUE}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,12 +143,15 @@ def route(branch: Branch, place: Place, effort: Effort, by: str) -> None:
 
 def put_label(branch: Branch, turn: Turn, effort: Effort | None, by: str) -> None:
     label = labels.label_of(branch, turn)
-    changes = effort != (label.effort if label else None)
-    if changes:
-        source_changes(branch, turn)
+    source = label.effort if label else None
+    if effort == source:
+        labels.put(branch, turn, effort, by)
+        return
+    source_changes(branch, turn)
     labels.put(branch, turn, effort, by)
-    if changes:
-        source_changes(branch, turn)
+    source_changes(branch, turn)
+    # What is left to them may be just what a summary of chosen turns stands for.
+    settle_concluded(branch, [one.pk for one in (source, effort) if one])
 
 
 def refer(branch: Branch, slug: str) -> None:

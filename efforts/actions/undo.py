@@ -3,27 +3,30 @@ pin that ended by itself, of a proposal that the model dropped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
-from efforts import holds, labels
-from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState, Via
+from efforts import holds, labels, references
+from efforts.domain.chosen import BODY
+from efforts.domain.lifecycle import EffortStatus, PointerState, Via
 from efforts.errors import Refused
-from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, TurnLabel
-from efforts.snapshots.sources import read_effort_log
-from efforts.timelines import branch_turns
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, TurnLabel
+from efforts.snapshots.chosen import Chosen, find_chosen
+from efforts.snapshots.expansion import price
+from efforts.snapshots.notices import AGED
+from efforts.timelines import branch_turns, clock_of
 
+from .chosen import check_room
 from .constraints import revoke_set
 from .efforts import check_affordable, check_expandable, finished_turn
 from .holds import pin_again
 from .ledger import propose_again
 from .places import (
-    NO_SUMMARY,
-    SUMMARY_DUE,
     Place,
     activate,
     active_slug,
     changing,
+    fresh,
     known,
     latest_open,
     move,
@@ -34,7 +37,7 @@ from .places import (
     states_of,
     where_of,
 )
-from .pointers import end_pointers
+from .pointers import NO_SUMMARY, end_pointers, restore_latest, settle_effort, summary_due, summary_rolled_back
 
 Inverse = Callable[[Place, Branch, dict[str, Any]], None]
 
@@ -54,37 +57,61 @@ def undo(place: Place, seq: int) -> None:
         if event.kind == "ledger.dismissed":
             propose_again(place, event)
             return
-        if event.kind not in INVERSES:
+        if not can_be_undone(event):
             raise Refused("not_undoable", "This cannot be taken back.")
         check_last(branch, event)
-        if event.kind != "turn.moved":
-            refer(branch, event.data["effort"])
-        INVERSES[event.kind](place, branch, event.data)
-        record(place, "effort.undone", event.data["effort"], of=seq, undone=event.kind)
+        if event.kind in OF_CHOSEN:
+            OF_CHOSEN[event.kind](place, branch, chosen_of(branch, event))
+        else:
+            if event.kind != "turn.moved":
+                refer(branch, event.data["effort"])
+            INVERSES[event.kind](place, branch, event.data)
+        tell(place, event, "undone", undone=event.kind)
 
 
 def too_early(place: Place, seq: int) -> None:
     """An expansion ended before the person was done with it: it stands again, and that is counted."""
     with changing(place) as branch:
-        event = of_branch(branch).filter(seq=seq, kind="effort.decayed").first()
+        event = of_branch(branch).filter(seq=seq, kind__in=AGED).first()
         if event is None:
             raise Refused("unknown_event", "Nothing has ended by itself there.")
         undo(place, seq)
-        record(place, "effort.too_early", event.data["effort"], of=seq)
+        tell(place, event, "too_early")
+
+
+def tell(place: Place, event: Event, what: str, **more: Any) -> None:
+    """That this has become of the event: as of its effort, or of its chosen turns."""
+    if event.kind in OF_CHOSEN:
+        more |= {"id": event.data["id"], "artifact": event.data["artifact"]}
+        record(place, f"compaction.{what}", None, of=event.seq, **more)
+    else:
+        record(place, f"effort.{what}", event.data["effort"], of=event.seq, **more)
 
 
 def of_branch(branch: Branch) -> Any:
     return Event.objects.filter(session=branch.session_id, data__branch=str(branch.pk))
 
 
+def can_be_undone(event: Event) -> bool:
+    # The whole of a summary that came back leaves again by itself; nobody knows how long one line had stood before.
+    whole_summary = event.kind == "compaction.expanded" and event.data["what"] == BODY
+    return event.kind in {*INVERSES, *OF_CHOSEN} and not whole_summary
+
+
 def check_last(branch: Branch, event: Event) -> None:
-    since = list(of_branch(branch).filter(seq__gt=event.seq, kind__in=[*INVERSES, "effort.undone"]))
-    taken_back = {later.data["of"] for later in since if later.kind == "effort.undone"}
+    changing_kinds = [*INVERSES, *OF_CHOSEN]
+    since = list(of_branch(branch).filter(seq__gt=event.seq, kind__in=[*changing_kinds, *UNDONE]))
+    taken_back = {later.data["of"] for later in since if later.kind in UNDONE}
     if event.seq in taken_back:
         raise Refused("undone", "This was taken back already.")
-    standing = [later for later in since if later.kind in INVERSES and later.seq not in taken_back]
+    standing = [later for later in since if later.kind in changing_kinds and later.seq not in taken_back]
     if any(touches(later, event) for later in standing):
-        raise Refused("overtaken", f"More has happened to {event.data['effort']} since. Use its controls.")
+        raise Refused("overtaken", f"More has happened to {subject(event)} since. Use its controls.")
+
+
+def subject(event: Event) -> str:
+    """The id of an effort, or of chosen turns: no effort has such a one."""
+    return str(event.data["id"] if event.kind in OF_CHOSEN else event.data["effort"])
 
 
 def touches(later: Event, event: Event) -> bool:
@@ -95,7 +122,7 @@ def touches(later: Event, event: Event) -> bool:
         # Only an opening took turns with it that would have to go back.
         slugs = (later.data["source"], later.data["target"])
         return event.kind == "effort.opened" and event.data["effort"] in slugs
-    return bool(later.data["effort"] == event.data["effort"])
+    return subject(later) == subject(event)
 
 
 def unopen(place: Place, branch: Branch, data: dict[str, Any]) -> None:
@@ -123,11 +150,16 @@ def unconclude(place: Place, branch: Branch, data: dict[str, Any]) -> None:
 def conclude_again(place: Place, branch: Branch, data: dict[str, Any]) -> None:
     """As it was concluded before; its summary stands again if what it was made from is still all there is."""
     state = known(branch, data["effort"])
-    changes = {"concluded_turn": data["concluded_turn"], "via": data["concluded_via"], **SUMMARY_DUE}
+    rolled_back = data.get("rolled_back")
+    summary = summary_due(branch) if rolled_back is None else summary_rolled_back(rolled_back)
+    changes = {"concluded_turn": data["concluded_turn"], "via": data["concluded_via"], **summary}
     move(state, EffortStatus.CONCLUDED, "It is concluded already.", **changes)
     return_turn(branch, data, by=TurnLabel.By.OPENED, before=data["before"])
     give_way(place, branch, state.effort, data["before"])
-    restore_pointer(branch, state)
+    # Events from before do not say what stood.
+    stood = {"pk": data["stood"]} if "stood" in data else {}
+    if rolled_back is None and not restore_latest(branch, state.effort, **stood):
+        settle_effort(branch, fresh(state))
 
 
 def switch_back(place: Place, branch: Branch, data: dict[str, Any]) -> None:
@@ -145,7 +177,7 @@ def unexpand(place: Place, branch: Branch, data: dict[str, Any]) -> None:
 def expand_again(place: Place, branch: Branch, data: dict[str, Any]) -> None:
     state = known(branch, data["effort"])
     check_expandable(branch, state)
-    check_affordable(branch, place, state)
+    check_affordable(branch, place, state, state.expanded_what)
     EffortState.objects.filter(pk=state.pk).update(expanded_turn=place.turn)
 
 
@@ -165,6 +197,32 @@ INVERSES: dict[str, Inverse] = {
     "effort.decayed": expand_again,
     "turn.moved": move_back,
 }
+
+
+def chosen_of(branch: Branch, event: Event) -> Chosen:
+    """As they stand now; by the same summary still."""
+    one = find_chosen(branch, event.data["id"])
+    if one is None or one.pointer.artifact != event.data["artifact"]:
+        raise Refused("overtaken", f"Another summary stands for {event.data['id']} now, or none. Look again.")
+    return one
+
+
+def unexpand_chosen(place: Place, branch: Branch, one: Chosen) -> None:
+    ContextPointer.objects.filter(pk=one.pointer.pk).update(expanded_turn=None)
+
+
+def expand_chosen_again(place: Place, branch: Branch, one: Chosen) -> None:
+    check_room(one, price(branch, place.run, one.id))
+    ContextPointer.objects.filter(pk=one.pointer.pk).update(expanded_turn=place.turn)
+    references.touch_chosen(one.pointer, clock_of(branch))
+
+
+OF_CHOSEN: dict[str, Callable[[Place, Branch, Chosen], None]] = {
+    "compaction.expanded": unexpand_chosen,
+    "compaction.collapsed": expand_chosen_again,
+    "compaction.decayed": expand_chosen_again,
+}
+UNDONE = ("effort.undone", "compaction.undone")
 
 
 def effort_of(branch: Branch, slug: str | None, **wanted: Any) -> Effort | None:
@@ -187,22 +245,3 @@ def return_turn(branch: Branch, data: dict[str, Any], *, by: str, before: str | 
     label = labels.label_of(branch, turn) if turn else None
     if turn and label and (label.by, label.effort.slug) == (by, data["effort"]):
         put_label(branch, turn, effort_of(branch, before), TurnLabel.By.BEGAN)
-
-
-def restore_pointer(branch: Branch, state: EffortState) -> None:
-    ended = ContextPointer.objects.filter(branch=branch, effort=state.effort, state=PointerState.INVALIDATED)
-    pointer = ended.order_by("-pk").first()
-    if pointer is None or not still_covers(branch, state.effort, pointer):
-        return
-    pointer.scope.update(active=True)
-    ContextPointer.objects.filter(pk=pointer.pk).update(state=PointerState.ACTIVE)
-    EffortState.objects.filter(pk=state.pk).update(
-        **{**NO_SUMMARY, "summary": SummaryState.STANDS, "artifact": pointer.artifact}
-    )
-
-
-def still_covers(branch: Branch, effort: Effort, pointer: ContextPointer) -> bool:
-    """All its turns and no other, the unfinished ones counted, and none of them says anything else now."""
-    labelled = TurnLabel.objects.filter(branch=branch, effort=effort).values_list("turn", flat=True)
-    covered: Iterable[int] = PointerTurn.objects.filter(pointer=pointer).values_list("turn", flat=True)
-    return set(labelled) == set(covered) and read_effort_log(branch, effort).source.sha256 == pointer.source_sha256

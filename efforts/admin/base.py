@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
+from django.contrib.admin.utils import quote
 from django.db import models
 from django.http import HttpRequest
 from django.urls import reverse
@@ -32,13 +33,17 @@ def link(label: str, route: str, *args: Any) -> SafeString:
 def row_link(row: models.Model | None) -> str:
     if row is None:
         return "-"
-    return link(str(row), f"admin:efforts_{row._meta.model_name}_change", row.pk)
+    return link(str(row), f"admin:{row._meta.app_label}_{row._meta.model_name}_change", quote(row.pk))
+
+
+def artifact_link(artifact_id: str) -> str:
+    return link(artifact_id[:12], "admin:compaction_artifact_change", quote(artifact_id)) if artifact_id else "-"
 
 
 def linked(name: str) -> Callable[[Any, Any], str]:
     """A column that links to the row which the field `name` refers to."""
 
-    @admin.display(description=name.capitalize())
+    @admin.display(description=name.replace("_", " ").capitalize())
     def column(self: Any, row: Any) -> str:
         return row_link(getattr(row, name))
 

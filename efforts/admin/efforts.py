@@ -9,13 +9,13 @@ from django.db import models
 from django.db.models import Count
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from efforts.holds import what_of
-from efforts.models import Constraint, ContextPointer, Effort, EffortState, Hold, LedgerEntry
+from efforts.models import Constraint, ContextPointer, Effort, EffortState, Hold, LedgerEntry, PointerMove, ScopeDraft
 
-from .base import ReadOnly, linked, links, standing
+from .base import ReadOnly, artifact_link, link, linked, links, standing
 
 
 @admin.register(Effort)
@@ -89,14 +89,33 @@ class EffortStateAdmin(ReadOnly):
 class ContextPointerAdmin(ReadOnly):
     owner_path = "branch__session__owner"
     session_path = "branch__session"
-    list_display = ("id", "of_effort", "beginning", "state", "tokens", "actor", "created_at", "on_page")
+    list_display = ("id", "of_effort", "beginning", "state", "of_artifact", "tokens", "actor", "created_at", "on_page")
     list_filter = ("state",)
-    search_fields = ("text", "effort__slug", "effort__name", "branch__session__title", "branch__session__id")
+    search_fields = (
+        "text",
+        "artifact",
+        "effort__slug",
+        "effort__name",
+        "branch__session__title",
+        "branch__session__id",
+    )
     date_hierarchy = "created_at"
     list_select_related = ("effort", "branch__session", "actor")
-    readonly_fields = ("of_turns",)
+    readonly_fields = ("of_effort", "of_artifact", "of_turns", "of_previous", "of_moves")
 
     of_effort = linked("effort")
+
+    @admin.display(description="Artifact")
+    def of_artifact(self, row: ContextPointer) -> str:
+        return artifact_link(row.artifact)
+
+    @admin.display(description="Took over from")
+    def of_previous(self, row: ContextPointer) -> SafeString:
+        return links(row.previous.order_by("pk"))
+
+    @admin.display(description="Moves")
+    def of_moves(self, row: ContextPointer) -> SafeString:
+        return links(row.moves.order_by("pk"))
 
     @admin.display(description="Text")
     def beginning(self, row: ContextPointer) -> str:
@@ -105,6 +124,49 @@ class ContextPointerAdmin(ReadOnly):
     @admin.display(description="Stands for")
     def of_turns(self, row: ContextPointer) -> SafeString:
         return links(entry.turn for entry in row.scope.select_related("turn").order_by("turn__number"))
+
+
+@admin.register(PointerMove)
+class PointerMoveAdmin(ReadOnly):
+    owner_path = "branch__session__owner"
+    session_path = "branch__session"
+    list_display = ("id", "kind", "of_pointer", "stood", "stands", "actor", "via", "reason", "created_at", "on_page")
+    list_filter = ("kind", "via")
+    search_fields = ("pointer__text", "pointer__artifact", "reason", "branch__session__title", "branch__session__id")
+    date_hierarchy = "created_at"
+    list_select_related = ("pointer", "branch__session", "actor")
+    readonly_fields = ("of_pointer", "of_branch", "stood", "stands")
+    of_pointer, of_branch = linked("pointer"), linked("branch")
+
+    @admin.display(description="From")
+    def stood(self, row: PointerMove) -> str:
+        return pointers_or_log(row.before)
+
+    @admin.display(description="To")
+    def stands(self, row: PointerMove) -> str:
+        return pointers_or_log(row.after)
+
+
+def pointers_or_log(ids: list[int]) -> str:
+    rows = (link(f"pointer {pk}", "admin:efforts_contextpointer_change", pk) for pk in ids)
+    return format_html_join(" · ", "{}", ((row,) for row in rows)) or "the log"
+
+
+@admin.register(ScopeDraft)
+class ScopeDraftAdmin(ReadOnly):
+    owner_path = "branch__session__owner"
+    session_path = "branch__session"
+    list_display = ("id", "kind", "turns", "state", "of_artifact", "actor", "created_at", "of_branch", "on_page")
+    list_filter = ("state", "kind")
+    search_fields = ("artifact", "why", "branch__session__title", "branch__session__id")
+    date_hierarchy = "created_at"
+    list_select_related = ("branch__session", "actor")
+    readonly_fields = ("of_artifact", "of_branch")
+    of_branch = linked("branch")
+
+    @admin.display(description="Artifact")
+    def of_artifact(self, row: ScopeDraft) -> str:
+        return artifact_link(row.artifact)
 
 
 @admin.register(Constraint)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 # In the order in which layers are filled, and in which room that nobody needs is lent on.
-ORDER = ("active", "ambient", "expanded", "open", "awaiting", "lease", "summary")
+ORDER = ("active", "ambient", "body", "expanded", "open", "awaiting", "lease", "summary")
 # Shares of the room that is left beside what must be sent. A layer has its floor even when one before it could take
 # all; beyond its cap it only borrows. What is expanded was asked for and lends nothing: its floor is its cap.
 FLOORS = {
-    "active": 0.25,
+    "active": 0.15,
     "ambient": 0.10,
+    "body": 0.10,
     "expanded": 0.35,
     "open": 0.05,
     "awaiting": 0.05,
@@ -20,6 +21,7 @@ FLOORS = {
 CAPS = {
     "active": 0.60,
     "ambient": 0.30,
+    "body": 0.25,
     "expanded": 0.35,
     "open": 0.30,
     "awaiting": 0.15,

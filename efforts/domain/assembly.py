@@ -14,6 +14,7 @@ from .layers import (
     Kept,
     Layer,
     block_start,
+    body_text,
     cut_at,
     cut_of,
     headline_line,
@@ -21,6 +22,7 @@ from .layers import (
     left_line,
     left_of,
     rule_line,
+    slugs_of,
 )
 from .pins import PINS_BEGIN, pin_parts
 from .plan import Layout, Plan, PlanInputs
@@ -50,9 +52,13 @@ STATE_LINES = {
     "expanded": "Expanded efforts: {slugs}",
     "awaiting": "Concluded without summary yet: {slugs}",
 }
+CHOSEN_UNLISTED = "Not shown: the {} of chosen turns. search_messages finds what was said there."
 # The empty line parts it from our own text.
 RULES_BEGIN = "\nRules the user has set; they hold until taken back:"
 HEADLINES_BEGIN = "[Notes, not instructions: concluded efforts in short]"
+# Where there are chosen turns among them.
+IN_SHORT_BEGIN = "[Notes, not instructions: concluded efforts and chosen turns in short]"
+BODIES_BEGIN = "[Notes, not instructions: what stands for the turns that are named, in place of their words]"
 
 
 def build(inputs: PlanInputs, choice: Choice) -> Plan:
@@ -65,6 +71,7 @@ def build(inputs: PlanInputs, choice: Choice) -> Plan:
         {"role": "system", "section": "system", "parts": [fragments.add(text) for text in system_texts(inputs)]},
         *pin_entries(inputs, choice, fragments),
         *headline_entries(choice, fragments),
+        *body_entries(choice, fragments),
         *(entry for layer in layers_of(inputs) for entry in layer_entries(layer, choice.of(layer), fragments)),
         *recall_entries(inputs, choice, fragments),
         *this_turn(inputs, choice, fragments),
@@ -107,8 +114,16 @@ def pin_entries(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> Ite
 def headline_entries(choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
     lines = [headline_line(headline) for headline in choice.shown_headlines]
     if lines:
-        parts = [fragments.add_lines([HEADLINES_BEGIN, *lines, NOTES_END])]
+        begin = IN_SHORT_BEGIN if any(one.chosen for one in choice.shown_headlines) else HEADLINES_BEGIN
+        parts = [fragments.add_lines([begin, *lines, NOTES_END])]
         yield {"role": "user", "section": "summary", "parts": parts}
+
+
+def body_entries(choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
+    texts = [body_text(headline) for headline in choice.bodies]
+    if texts:
+        parts = [fragments.add_lines([BODIES_BEGIN, *texts, NOTES_END])]
+        yield {"role": "user", "section": "body", "parts": parts}
 
 
 def layer_entries(layer: Layer, kept: Kept, fragments: Fragments) -> Iterator[dict[str, Any]]:
@@ -193,8 +208,11 @@ def state_lines(inputs: PlanInputs, choice: Choice) -> Iterator[str]:
             yield line.format(slugs=", ".join(slugs))
         elif kind == "active":
             yield line.format(slugs="none")
-    if unlisted := inputs.unlisted + inputs.evicted.count + len(inputs.headlines) - len(choice.headlines):
+    gone = choice.unlisted(inputs.headlines)
+    if unlisted := inputs.unlisted + inputs.evicted.count + sum(not one.chosen for one in gone):
         yield f"Not listed: {unlisted} concluded effort{'s' if unlisted > 1 else ''}. search_efforts finds them."
+    if chosen := inputs.evicted.chosen + sum(one.chosen for one in gone):
+        yield CHOSEN_UNLISTED.format("summary" if chosen == 1 else f"{chosen} summaries")
 
 
 def cut_current(inputs: PlanInputs, fragments: Fragments) -> dict[str, Any]:
@@ -266,7 +284,13 @@ def sent_tokens(inputs: PlanInputs, recipe: Sequence[dict[str, Any]], sources: S
 
 
 def dropped_of(inputs: PlanInputs, choice: Choice) -> tuple[int, ...]:
-    return tuple(sorted({one.pointer for one in inputs.headlines} - {one.pointer for one in choice.headlines}))
+    return tuple(sorted(one.pointer for one in choice.unlisted(inputs.headlines)))
+
+
+def shortened_of(inputs: PlanInputs, choice: Choice) -> tuple[int, ...]:
+    shown = slugs_of(choice.bodies)
+    bodies = (one for one in inputs.headlines if one.body and not one.asked)
+    return tuple(sorted(one.pointer for one in bodies if one.slug not in shown))
 
 
 def layout_of(inputs: PlanInputs, choice: Choice) -> Layout:
@@ -277,5 +301,6 @@ def layout_of(inputs: PlanInputs, choice: Choice) -> Layout:
         cuts={key: cut for key, cut in cuts.items() if any(cut.to_json())},
         headlines=tuple(headline.pointer for headline in choice.headlines),
         dropped=dropped_of(inputs, choice),
+        shortened=shortened_of(inputs, choice),
         block=block_start(inputs),
     )

@@ -145,7 +145,8 @@ EffortKind = Literal["active", "open", "expanded", "awaiting"]
 
 @dataclass(frozen=True, kw_only=True)
 class EffortLog:
-    """An effort that is shown by its turns: the newest of them, oldest first, and the sum of all before.
+    """An effort that is shown by its turns: the newest of them, oldest first, and the sum of all before. Or `chosen`
+    turns that are expanded.
 
     `active_turn` is the last turn it was active in: of several, the later one is filled first.
     """
@@ -156,23 +157,35 @@ class EffortLog:
     older: OlderTurns = OlderTurns()
     opened_turn: int = 1
     active_turn: int = 0
+    chosen: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Headline:
-    """What stands in for a concluded effort; while that is expanded it keeps its place and is not shown."""
+    """What stands in for a concluded effort, or for `chosen` turns; while their log is expanded it keeps its place and
+    is not shown.
+
+    Where there is room its `body` stands instead of its text, if it has one: that of chosen turns, and of an effort
+    while it is `asked` for.
+    """
 
     pointer: int
     slug: str
     text: str
     turns: tuple[int, int]
     expanded: bool = False
+    body: str = ""
+    asked: bool = False
+    chosen: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evicted:
-    """Concluded efforts that nothing has referred to for `after` turns: how many, and the tokens of their summaries."""
+    """What nothing has referred to for `after` turns: how many concluded efforts, and how many summaries of chosen
+    turns; and the tokens of what would stand for them."""
 
     count: int = 0
     tokens: int = 0
     after: int = 0
+    chosen: int = 0
+    chosen_tokens: int = 0

@@ -26,7 +26,8 @@ class Happening:
 
     @property
     def slug(self) -> str:
-        return str(self.data["effort"])
+        """Id of the effort, or of the chosen turns, that it is of."""
+        return str(self.data.get("effort") or self.data["id"])
 
     @property
     def clock(self) -> int:
@@ -50,6 +51,7 @@ class Stand:
     concluded_turn: int | None = None
     via: str = ""
     expanded_turn: int | None = None
+    expanded_what: str = "raw"
     referenced_clock: int = 0
     evicted_clock: int | None = None
 
@@ -67,6 +69,12 @@ class Course:
     epoch: int = 0
     begun: set[int] = field(default_factory=set)
     told: dict[int, Happening] = field(default_factory=dict)
+    # Artifacts whose text stands for chosen turns, in the order in which they came to.
+    scopes: dict[str, None] = field(default_factory=dict)
+    # Efforts whose summary a person has rolled back, so that nothing stands for them.
+    rolled_back: set[str] = field(default_factory=set)
+    # By effort, the artifact whose headline came to stand for it last; of next to nothing there is none.
+    summaries: dict[str, str] = field(default_factory=dict)
 
     def take(self, event: Happening) -> None:
         self.told[event.seq] = event
@@ -148,13 +156,15 @@ def concluded(course: Course, event: Happening) -> None:
 
 
 def reopened(course: Course, event: Happening) -> None:
-    reopen(course.efforts[event.slug])
+    reopen(course, event.slug)
     course.efforts[event.slug].refer(event.clock)
     course.activate(event.slug, event.turn)
 
 
-def reopen(stand: Stand) -> None:
+def reopen(course: Course, slug: str) -> None:
+    stand = course.efforts[slug]
     stand.status, stand.concluded_turn, stand.via = EffortStatus.OPEN, None, ""
+    course.rolled_back.discard(slug)
 
 
 def switched(course: Course, event: Happening) -> None:
@@ -163,6 +173,8 @@ def switched(course: Course, event: Happening) -> None:
 
 def expanded(course: Course, event: Happening) -> None:
     course.efforts[event.slug].expanded_turn = event.turn
+    # Events from before there was a choice.
+    course.efforts[event.slug].expanded_what = event.data.get("what", "raw")
     course.efforts[event.slug].refer(event.clock)
 
 
@@ -178,6 +190,56 @@ def evicted(course: Course, event: Happening) -> None:
 
 def collapsed(course: Course, event: Happening) -> None:
     course.efforts[event.slug].expanded_turn = None
+
+
+# Summaries that were accepted or rolled back
+
+
+def summarised(course: Course, event: Happening) -> None:
+    course.rolled_back.discard(event.slug)
+    course.summaries[event.slug] = event.data.get("artifact", "")
+    take_over(course, event)
+
+
+def due_again(course: Course, event: Happening) -> None:
+    course.rolled_back.discard(event.slug)
+
+
+def forked(course: Course, event: Happening) -> None:
+    course.summaries.update(event.data.get("summaries", {}))
+
+
+def take_over(course: Course, event: Happening) -> None:
+    for artifact in event.data.get("took_over", ()):
+        course.scopes.pop(artifact, None)
+
+
+def rolled_back(course: Course, event: Happening) -> None:
+    course.efforts[event.slug].expanded_turn = None
+    if event.data["own"]:
+        course.summaries[event.slug] = event.data["standing"]
+    else:
+        course.rolled_back.add(event.slug)
+    restore(course, event)
+
+
+def restore(course: Course, event: Happening) -> None:
+    # Events from before anything stood again when a turn was tried again.
+    course.scopes.update(dict.fromkeys(event.data.get("restored", ())))
+
+
+def accepted(course: Course, event: Happening) -> None:
+    take_over(course, event)
+    course.scopes[event.data["artifact"]] = None
+
+
+def gone(course: Course, event: Happening) -> None:
+    course.scopes.pop(event.data["artifact"], None)
+
+
+def scope_gone(course: Course, event: Happening) -> None:
+    gone(course, event)
+    restore(course, event)
 
 
 # What was taken back
@@ -199,7 +261,7 @@ def unopened(course: Course, was: Happening, turn: int) -> None:
 
 
 def unconcluded(course: Course, was: Happening, turn: int) -> None:
-    reopen(course.efforts[was.slug])
+    reopen(course, was.slug)
     if not was.data["was_active"]:
         return_turn(course, was, CLOSED, was.data["next"])
     back = was.data["was_active"] and course.active == was.data["next"]
@@ -210,6 +272,8 @@ def concluded_again(course: Course, was: Happening, turn: int) -> None:
     stand = course.efforts[was.slug]
     stand.status = EffortStatus.CONCLUDED
     stand.concluded_turn, stand.via = was.data["concluded_turn"], was.data["concluded_via"]
+    if was.data.get("rolled_back") is not None:
+        course.rolled_back.add(was.slug)
     return_turn(course, was, OPENED, was.data["before"])
     give_way(course, was.slug, was.data["before"], turn)
 
@@ -246,6 +310,7 @@ def return_turn(course: Course, was: Happening, by: str, before: str | None) -> 
 
 
 STEPS: Mapping[str, Callable[[Course, Happening], None]] = {
+    "branch.forked": forked,
     "run.queued": settled,
     "run.started": started,
     "run.ended": ended,
@@ -260,7 +325,13 @@ STEPS: Mapping[str, Callable[[Course, Happening], None]] = {
     "effort.decayed": collapsed,
     "effort.referenced": referenced,
     "effort.evicted": evicted,
+    "effort.summarised": summarised,
+    "effort.summary_due": due_again,
+    "effort.rolled_back": rolled_back,
     "effort.undone": undone,
+    "compaction.accepted": accepted,
+    "compaction.rolled_back": scope_gone,
+    "compaction.invalidated": scope_gone,
 }
 INVERSES: Mapping[str, Callable[[Course, Happening, int], None]] = {
     "effort.opened": unopened,

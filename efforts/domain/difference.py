@@ -107,7 +107,7 @@ def is_log(item: Item) -> bool:
 
 
 def effort_of(item: Item) -> str:
-    return str(item.values.get("effort", ""))
+    return item.whose
 
 
 def stands_otherwise(was: Item, item: Item) -> bool:

@@ -7,27 +7,30 @@ from itertools import groupby
 from typing import Any
 
 from .canonical import canonical_json, sha256
-from .conversation import PastTurn
+from .chosen import SEED
+from .conversation import Headline, PastTurn
 from .layers import (
     NOTHING,
     Choice,
     Kept,
     Layer,
-    beside_pins,
+    beside,
     block_start,
+    body_text,
     calls_said,
     folds,
     headline_line,
     layers_of,
     left_of,
-    pinned_efforts,
     recalled_tokens,
     rule_line,
     runs_of,
     said_tokens,
+    slugs_of,
     span_title,
     without_recalled,
 )
+from .notices import STARTED_FROM
 from .pins import held_turns, is_among_pins, pin_items
 from .plan import FINGERPRINT, Cut, Item, PlanInputs
 from .reasons import Reason
@@ -57,6 +60,7 @@ def items_of(
     yield from rule_items(inputs)
     yield from pin_items(inputs, choice)
     yield from headline_items(inputs, choice)
+    yield from body_items(inputs, choice)
     for layer in layers_of(inputs):
         yield from layer_items(inputs, layer, choice, recipe, sources)
     yield from recall_items(inputs, choice)
@@ -85,19 +89,48 @@ def rule_items(inputs: PlanInputs) -> Iterator[Item]:
 
 def headline_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
     shown = {headline.pointer for headline in choice.shown_headlines}
-    for headline in beside_pins(inputs.headlines, pinned_efforts(choice.pins)):
+    for headline in beside(inputs.headlines, choice.elsewhere):
         included = headline.pointer in shown
         line = headline_line(headline)
         yield Item(
             section="summary",
-            title=headline.slug,
+            title=headline_title(headline),
             tokens=inputs.count(line) + 1,
-            reason=Reason.HEADLINE if included else Reason.HEADLINE_OVER_BUDGET,
+            reason=why_in_one_line(headline) if included else Reason.HEADLINE_OVER_BUDGET,
             included=included,
             turns=headline.turns,
-            values={"effort": headline.slug},
+            values=whose_values(headline),
             sha256=sha256(line)[:FINGERPRINT] if included else "",
         )
+    yield from evicted_items(inputs)
+
+
+def headline_title(headline: Headline) -> str:
+    return STARTED_FROM.capitalize() if is_seed(headline) else headline.slug
+
+
+def is_seed(headline: Headline) -> bool:
+    return headline.chosen and headline.slug == SEED
+
+
+def why_in_one_line(headline: Headline) -> Reason:
+    if is_seed(headline):
+        return Reason.SEED_HEADLINE
+    return Reason.CHOSEN_HEADLINE if headline.chosen else Reason.HEADLINE
+
+
+def why_whole(headline: Headline) -> Reason:
+    if is_seed(headline):
+        return Reason.SEED_BODY
+    return Reason.EXPANDED_BODY if headline.asked else Reason.BODY
+
+
+def whose_values(headline: Headline) -> dict[str, Any]:
+    return {"chosen" if headline.chosen else "effort": headline.slug}
+
+
+def evicted_items(inputs: PlanInputs) -> Iterator[Item]:
+    after = {"after": inputs.evicted.after}
     if evicted := inputs.evicted.count:
         yield Item(
             section="summary",
@@ -105,7 +138,36 @@ def headline_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
             tokens=inputs.evicted.tokens,
             reason=Reason.HEADLINE_EVICTED,
             included=False,
-            values={"after": inputs.evicted.after},
+            values=after,
+        )
+    if chosen := inputs.evicted.chosen:
+        yield Item(
+            section="body",
+            # What the conversation starts from may be among them.
+            title="1 older summary" if chosen == 1 else f"{chosen} older summaries",
+            tokens=inputs.evicted.chosen_tokens,
+            reason=Reason.CHOSEN_EVICTED,
+            included=False,
+            values=after,
+        )
+
+
+def body_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
+    shown = slugs_of(choice.bodies)
+    for headline in inputs.headlines:
+        if not headline.body or headline.expanded:
+            continue
+        included = headline.slug in shown
+        text = body_text(headline)
+        yield Item(
+            section="body",
+            title=headline_title(headline),
+            tokens=inputs.count(text) + 1,
+            reason=why_whole(headline) if included else Reason.BODY_OVER_BUDGET,
+            included=included,
+            turns=headline.turns,
+            values=whose_values(headline),
+            sha256=sha256(text)[:FINGERPRINT] if included else "",
         )
 
 
@@ -140,8 +202,14 @@ def left_items(layer: Layer, kept: Kept, turns: Sequence[PastTurn]) -> Iterator[
                 tokens=sum(message.cost for episode in episodes for message in episode),
                 reason=Reason.TOOL_CALLS_OVER_BUDGET,
                 included=False,
-                values={"effort": layer.key} if layer.key else {},
+                values=layer_values(layer),
             )
+
+
+def layer_values(layer: Layer) -> dict[str, Any]:
+    if not layer.key:
+        return {}
+    return {"chosen" if layer.chosen else "effort": layer.key}
 
 
 def kept_items(inputs: PlanInputs, layer: Layer, kept: Kept) -> Iterator[Item]:
@@ -155,7 +223,7 @@ def kept_items(inputs: PlanInputs, layer: Layer, kept: Kept) -> Iterator[Item]:
                 tokens=recalled_tokens(inputs, turns, NOTHING),
                 reason=reason,
                 included=reason == Reason.RECALLED_BEFORE,
-                values={"effort": layer.key} if layer.key else {},
+                values=layer_values(layer),
             )
 
 
@@ -193,9 +261,7 @@ def turn_item(
     included: bool = False,
     sha: str = "",
 ) -> Item:
-    values: dict[str, Any] = {"window": inputs.ambient_window}
-    if layer.key:
-        values["effort"] = layer.key
+    values = {"window": inputs.ambient_window, **layer_values(layer)}
     return Item(
         section=layer.kind,
         title=title_of(runs, layer.key),

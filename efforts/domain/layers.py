@@ -34,6 +34,7 @@ HEAD, TAIL = 1_200, 600
 # The built-in engine knows these lines again by llm/builtin/prompt.py: both change together.
 AMBIENT_LABEL = "[Conversation from turn {first}]"
 EFFORT_LABEL = "[Effort {slug}, {kind}, from turn {first}]"
+CHOSEN_LABEL = "[Conversation {slug}, expanded, from turn {first}]"
 KINDS: dict[EffortKind, str] = {
     "active": "active",
     "open": "open",
@@ -51,6 +52,9 @@ MOST_RUNS = 3
 SHORT = 40
 RULE = "{number}. {text}"
 HEADLINE = "- {slug} (turns {first}-{last}): {text}"
+SEED_HEADLINE = "- {slug} (from earlier conversations): {text}"
+# No line of a body can be taken for one that the program writes.
+INDENT = "  "
 
 
 @dataclass(kw_only=True)
@@ -79,10 +83,13 @@ class Layer:
     older: OlderTurns
     opened_turn: int = 1
     active_turn: int = 0
+    chosen: bool = False
 
     def label(self, first: int) -> str:
         if self.kind == "ambient":
             return AMBIENT_LABEL.format(first=first)
+        if self.chosen:
+            return CHOSEN_LABEL.format(slug=self.key, first=first)
         return EFFORT_LABEL.format(slug=self.key, kind=KINDS[self.kind], first=first)
 
     def out(self, kept: Kept) -> OlderTurns:
@@ -148,11 +155,12 @@ class Pinned:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What is sent beside the required: pins, of each layer, by key, a run of turns, headlines in their order, and what
-    is recalled, the best first."""
+    """What is sent beside the required: pins, of each layer, by key, a run of turns, headlines in their order, of some
+    of them the body instead, and what is recalled, the best first."""
 
     layers: Mapping[str, Kept] = field(default_factory=dict)
     headlines: tuple[Headline, ...] = ()
+    bodies: tuple[Headline, ...] = ()
     pins: tuple[Pinned, ...] = ()
     recalled: tuple[Recalled, ...] = ()
 
@@ -160,17 +168,31 @@ class Choice:
         return self.layers.get(layer.key, NOTHING)
 
     @property
+    def elsewhere(self) -> frozenset[str]:
+        """Ids of what has no headline among the others: it is pinned, or its body stands."""
+        return pinned_efforts(self.pins) | slugs_of(self.bodies)
+
+    @property
     def shown_headlines(self) -> tuple[Headline, ...]:
-        return beside_pins(self.headlines, pinned_efforts(self.pins))
+        return beside(self.headlines, self.elsewhere)
+
+    def unlisted(self, headlines: Iterable[Headline]) -> tuple[Headline, ...]:
+        """Those that the budget removed."""
+        standing = {one.pointer for one in (*self.headlines, *self.bodies)}
+        return tuple(one for one in headlines if one.pointer not in standing)
 
 
 def pinned_efforts(pins: Sequence[Pinned]) -> frozenset[str]:
     return frozenset(pin.hold.effort for pin in pins if pin.hold.effort)
 
 
-def beside_pins(headlines: Sequence[Headline], pinned: Collection[str]) -> tuple[Headline, ...]:
-    """Those that stand as summaries: what is expanded or pinned keeps its place, and is shown elsewhere."""
-    return tuple(headline for headline in headlines if not headline.expanded and headline.slug not in pinned)
+def slugs_of(headlines: Iterable[Headline]) -> frozenset[str]:
+    return frozenset(headline.slug for headline in headlines)
+
+
+def beside(headlines: Sequence[Headline], elsewhere: Collection[str]) -> tuple[Headline, ...]:
+    """Those that stand as summaries: what is expanded, pinned or shown by its body keeps its place."""
+    return tuple(headline for headline in headlines if not headline.expanded and headline.slug not in elsewhere)
 
 
 def eligible_turns(inputs: PlanInputs) -> tuple[PastTurn, ...]:
@@ -211,6 +233,7 @@ def effort_layer(effort: EffortLog) -> Layer:
         older=effort.older,
         opened_turn=effort.opened_turn,
         active_turn=effort.active_turn,
+        chosen=effort.chosen,
     )
 
 
@@ -309,7 +332,21 @@ def rule_line(number: int, rule: Constraint) -> str:
 def headline_line(headline: Headline) -> str:
     first, last = headline.turns
     # One line each: a summary's own line breaks would look like the next entry.
-    return HEADLINE.format(slug=headline.slug, first=first, last=last, text=" ".join(headline.text.split()))
+    text = " ".join(headline.text.split())
+    if not first:
+        return SEED_HEADLINE.format(slug=headline.slug, text=text)
+    return HEADLINE.format(slug=headline.slug, first=first, last=last, text=text)
+
+
+def body_text(headline: Headline) -> str:
+    """The body of a summary, begun as its headline is."""
+    first, *lines = headline.body.splitlines()
+    opened = headline_line(replace(headline, text=first))
+    return "\n".join([opened, *(f"{INDENT}{line}" for line in lines)])
+
+
+def body_tokens(inputs: PlanInputs, headlines: Sequence[Headline]) -> int:
+    return sum(inputs.count(body_text(headline)) + 1 for headline in headlines)
 
 
 def headline_tokens(inputs: PlanInputs, headlines: Sequence[Headline]) -> int:

@@ -72,6 +72,56 @@ class SummaryState(StrEnum):
     WAITING = "waiting"  # for the person's yes
     STANDS = "stands"
     FAILED = "failed"
+    ROLLED_BACK = "rolled back"  # by a person: it is not drafted again by itself
+    COVERED = "covered"  # the summary of chosen turns stands for all of its turns
+
+
+class ScopeKind(StrEnum):
+    """What turns were chosen for: by a person, by age, or as one stage of a package for a new conversation."""
+
+    INTENTIONAL = "intentional"
+    ROLLING = "rolling"
+    STAGE = "stage"
+
+
+class ScopeState(StrEnum):
+    """On the way to an artifact over chosen turns."""
+
+    DUE = "due"
+    DRAFTING = "drafting"
+    READY = "ready"  # to be reviewed
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+SCOPE_MOVES: dict[ScopeState, frozenset[ScopeState]] = {
+    ScopeState.DUE: frozenset({ScopeState.DRAFTING, ScopeState.STOPPED}),
+    # Due again: whoever drafted it is gone, or the log has changed meanwhile.
+    ScopeState.DRAFTING: frozenset({ScopeState.DUE, ScopeState.READY, ScopeState.FAILED, ScopeState.STOPPED}),
+    # By a review of what was drafted.
+    ScopeState.READY: frozenset({ScopeState.DUE, ScopeState.FAILED}),
+    ScopeState.FAILED: frozenset({ScopeState.DUE, ScopeState.READY}),
+    ScopeState.STOPPED: frozenset({ScopeState.DUE}),
+}
+
+
+class ReviewMode(StrEnum):
+    """Of a conversation: what passes every gate stands by itself, or is reviewed first; or nothing is drafted."""
+
+    AUTOMATIC = "automatic"
+    ALWAYS = "always"
+    NEVER = "never"
+
+    @property
+    def meaning(self) -> str:
+        return REVIEW_MEANINGS[self]
+
+
+REVIEW_MEANINGS = {
+    ReviewMode.AUTOMATIC: "Stand when every gate passes",
+    ReviewMode.ALWAYS: "Always ask me",
+    ReviewMode.NEVER: "Never draft",
+}
 
 
 class ConstraintState(StrEnum):
@@ -196,6 +246,25 @@ class PointerState(StrEnum):
     SUPERSEDED = "superseded"
     ROLLED_BACK = "rolled back"
     INVALIDATED = "invalidated"
+
+
+# What was rolled back is accepted anew where it shall stand again, so that each time it stood is a row of its own.
+POINTER_MOVES: dict[PointerState, frozenset[PointerState]] = {
+    PointerState.ACTIVE: frozenset({PointerState.SUPERSEDED, PointerState.ROLLED_BACK, PointerState.INVALIDATED}),
+    PointerState.SUPERSEDED: frozenset({PointerState.ACTIVE}),
+    PointerState.ROLLED_BACK: frozenset(),
+    PointerState.INVALIDATED: frozenset({PointerState.ACTIVE}),
+}
+
+
+class PointerMoveKind(StrEnum):
+    """What came to stand or stands no longer, in the history of a branch."""
+
+    ACCEPTED = "accepted"
+    ROLLED_BACK = "rolled back"
+    INVALIDATED = "invalidated"
+    RESTORED = "restored"
+    COPIED = "copied"
 
 
 class VerdictValue(StrEnum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from .chosen import RAW
 from .course import Happening
 
 # An effort that is expanded again so soon after it was auto-collapsed had faded wrongly.
@@ -293,6 +294,12 @@ def expanded(tally: Tally, event: Happening) -> None:
     tally.begin(event, event.data["tokens"])
 
 
+def words_expanded(tally: Tally, event: Happening) -> None:
+    # The whole summary of chosen turns is none of what was said.
+    if event.data["what"] == RAW:
+        expanded(tally, event)
+
+
 def collapsed(tally: Tally, event: Happening) -> None:
     tally.end(event, event.data["why"])
     if event.data["why"] == "work_session":
@@ -301,9 +308,14 @@ def collapsed(tally: Tally, event: Happening) -> None:
 
 def decayed(tally: Tally, event: Happening) -> None:
     tally.end(event, "decayed")
-    tokens = event.data["tokens"]
+    # Events of chosen turns from before they had it.
+    tokens = event.data.get("tokens", 0)
     tally.decays[event.seq] = Decay(seq=event.seq, effort=event.slug, turn=event.turn, clock=event.clock, tokens=tokens)
     tally.decayed[event.slug] = tally.away[event.slug] = event.seq
+
+
+def rolled_back(tally: Tally, event: Happening) -> None:
+    tally.end(event, "rolled_back")
 
 
 def resumed(tally: Tally, event: Happening) -> None:
@@ -375,7 +387,13 @@ STEPS: Mapping[str, Callable[[Tally, Happening], None]] = {
     "effort.too_early": too_early,
     "effort.concluded": concluded,
     "effort.reopened": reopened,
+    "effort.rolled_back": rolled_back,
     "effort.undone": undone,
+    "compaction.expanded": words_expanded,
+    "compaction.collapsed": collapsed,
+    "compaction.decayed": decayed,
+    "compaction.too_early": too_early,
+    "compaction.undone": undone,
     "session.resumed": resumed,
     "run.ended": ended,
 }
@@ -383,4 +401,7 @@ INVERSES: Mapping[str, Callable[[Tally, Happening], None]] = {
     "effort.expanded": unexpanded,
     "effort.collapsed": uncollapsed,
     "effort.decayed": undecayed,
+    "compaction.expanded": unexpanded,
+    "compaction.collapsed": uncollapsed,
+    "compaction.decayed": undecayed,
 }

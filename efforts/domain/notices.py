@@ -25,3 +25,13 @@ NOTICES = {
 def with_notice(kind: str, data: dict[str, Any]) -> dict[str, Any]:
     """The event's fields, with its notice where its kind has one."""
     return {**data, "notice": NOTICES[kind].format(**data)} if kind in NOTICES else data
+
+
+STARTED_FROM = "what this conversation starts from"
+
+
+def span_said(first: int | None, last: int | None) -> str:
+    """Turns of its own a conversation has none of in what it starts from."""
+    if not first:
+        return STARTED_FROM
+    return f"turn {first}" if first == last else f"turns {first}-{last}"

@@ -31,7 +31,8 @@ def sticky_cap(inputs: PlanInputs) -> int:
 
 def headline_of(inputs: PlanInputs, hold: Hold) -> Headline | None:
     """What stands for a pinned effort in the notes; nothing while its turns are shown."""
-    return next((one for one in inputs.headlines if one.slug == hold.effort and not one.expanded), None)
+    shown = (one.expanded or one.asked for one in inputs.headlines if one.slug == hold.effort)
+    return None if any(shown) else next((one for one in inputs.headlines if one.slug == hold.effort), None)
 
 
 def unshown(inputs: PlanInputs, choice: Choice) -> set[int]:

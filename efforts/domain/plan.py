@@ -25,7 +25,7 @@ from .reasons import REMEDIES, SENTENCES, Reason
 from .rendering import Recipe
 
 # Raise it when the same inputs give another plan: verify_plans tells plans of other versions apart.
-PLANNER_VERSION = "6"
+PLANNER_VERSION = "7"
 # Characters of a hash: they tell an input that changed from one that did not, and guard nothing.
 FINGERPRINT = 8
 
@@ -34,6 +34,7 @@ Section = Literal[
     "constraint",
     "pin",
     "summary",
+    "body",
     "ambient",
     "expanded",
     "awaiting",
@@ -43,7 +44,7 @@ Section = Literal[
     "turn",
 ]
 # Of these an item's turns are not shown in their places: a note stands for them, or quotes them.
-NOTES: tuple[Section, ...] = ("summary", "pin", "recall")
+NOTES: tuple[Section, ...] = ("summary", "body", "pin", "recall")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,14 +75,16 @@ class Layout:
     """The cuts of one call that the next one keeps, so that the prompt grows at its end.
 
     `cuts` by the layer's key: an effort's id, "" for ambient. `headlines` are pointers in their order, `dropped` those
-    that the budget removed. All of it holds as long as `base` is the same: the budget, and the count of changes of
-    effort. `block` is the first turn of the window where that is cut in blocks; it holds whatever changes.
+    that the budget removed, `shortened` those of which it removed the body. All of it holds as long as `base` is the
+    same: the budget, and the count of changes of effort. `block` is the first turn of the window where that is cut in
+    blocks; it holds whatever changes.
     """
 
     base: str = ""
     cuts: Mapping[str, Cut] = field(default_factory=dict)
     headlines: tuple[int, ...] = ()
     dropped: tuple[int, ...] = ()
+    shortened: tuple[int, ...] = ()
     block: int = 0
 
     def under(self, base: str) -> Layout:
@@ -92,8 +95,9 @@ class Layout:
     def to_json(self) -> dict[str, Any]:
         cuts = {key: cut.to_json() for key, cut in self.cuts.items()}
         dropped = {"dropped": list(self.dropped)} if self.dropped else {}
+        shortened = {"shortened": list(self.shortened)} if self.shortened else {}
         block = {"block": self.block} if self.block else {}
-        return {"base": self.base, "cuts": cuts, "headlines": list(self.headlines), **dropped, **block}
+        return {"base": self.base, "cuts": cuts, "headlines": list(self.headlines), **dropped, **shortened, **block}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Layout:
@@ -103,6 +107,7 @@ class Layout:
             cuts=cuts,
             headlines=tuple(value["headlines"]),
             dropped=tuple(value.get("dropped", ())),
+            shortened=tuple(value.get("shortened", ())),
             block=value.get("block", 0),
         )
 
@@ -112,8 +117,8 @@ class PlanInputs:
     """All that a plan depends on.
 
     `past` holds the newest ambient turns, `older` the sum of all before them; `efforts` those whose turns are shown,
-    `headlines` the concluded ones in short, `unlisted` how many more are concluded; to those that are `evicted` nothing
-    refers any more. `epoch` counts changes of effort.
+    `headlines` the concluded ones and chosen turns in short, `unlisted` how many more are concluded; to those that are
+    `evicted` nothing refers any more. `epoch` counts changes of effort.
     `constraints` are those in force, in the order in which they are sent; `holds` those that stand, by their grant.
     With `prefer_cache` the ambient window is cut in blocks. `recalled` was found for this turn, the best first;
     it may take `recall_share` of the budget.
@@ -144,7 +149,7 @@ class PlanInputs:
 
     @property
     def has_efforts(self) -> bool:
-        return bool(self.efforts or self.headlines or self.unlisted or self.evicted.count)
+        return bool(self.efforts or self.headlines or self.unlisted or self.evicted.count or self.evicted.chosen)
 
     @property
     def base(self) -> str:
@@ -161,6 +166,7 @@ class PlanInputs:
     @property
     def layout_key(self) -> str:
         expanded = [effort.slug for effort in self.efforts if effort.kind == "expanded"]
+        expanded += [f"{headline.slug} body" for headline in self.headlines if headline.asked]
         return layout_key(self.base, expanded, self.holds)
 
 
@@ -189,6 +195,11 @@ class Item:
     turns: tuple[int, int] | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     sha256: str = ""
+
+    @property
+    def whose(self) -> str:
+        """Id of the effort, or of the chosen turns, that it is of; empty for what is of none."""
+        return str(self.values.get("effort") or self.values.get("chosen") or "")
 
     @property
     def sentence(self) -> str:

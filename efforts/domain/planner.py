@@ -9,7 +9,7 @@ third as much headroom in two).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from math import ceil
@@ -22,12 +22,14 @@ from .layers import (
     Choice,
     Kept,
     Layer,
-    beside_pins,
+    beside,
     block_start,
+    body_tokens,
     headline_tokens,
     layer_tokens,
     layers_of,
     pinned_efforts,
+    slugs_of,
     turn_tokens,
     whole,
     with_cuts,
@@ -90,12 +92,13 @@ def budget_for(inputs: PlanInputs, slug: str) -> int:
 
 
 def log_tokens(inputs: PlanInputs) -> dict[str, int]:
-    """What each expanded effort needs whole."""
-    return {
+    """What each expanded effort needs whole, by its log or by the body of its summary."""
+    logs = {
         layer.key: layer_tokens(inputs, layer, whole(inputs, layer)) + layer.older.tokens
         for layer in layers_of(inputs)
         if layer.kind == "expanded"
     }
+    return logs | {one.slug: body_tokens(inputs, (one,)) for one in inputs.headlines if one.asked}
 
 
 def fill(inputs: PlanInputs, room: int) -> Choice:
@@ -131,13 +134,17 @@ def fill_beside(inputs: PlanInputs, room: int, noted: Collection[int], recalling
     cuts = {layer.key: begun(inputs, layer, layout.cuts.get(layer.key, Cut())) for layer in layers}
     standing = {layer.key: stand(inputs, layer, cuts[layer.key]) for layer in layers}
     headlines, returning = in_order(inputs), returning_headlines(inputs)
-    demands = dict.fromkeys(ORDER, 0)
+    asked, bodies = bodies_of(inputs)
+    demands = dict.fromkeys(ORDER, 0) | {"body": body_tokens(inputs, bodies), "expanded": body_tokens(inputs, asked)}
     for layer in layers:
         demands[layer.kind] += layer_tokens(inputs, layer, standing[layer.key])
     demands["lease"] = pins_tokens(inputs, fit_pins(inputs, leases, room))
     # With those that are pinned for a while: what finds no room there stands as a summary.
-    demands["summary"] = headline_tokens(inputs, beside_pins((*headlines, *returning), pinned_efforts(sticky)))
+    demands["summary"] = headline_tokens(inputs, beside((*headlines, *returning), pinned_efforts(sticky)))
     given = allot(demands, room)
+    # Before the logs that are expanded: of those a part can stand.
+    in_full = (*fit_bodies(inputs, asked, given["expanded"]), *fit_bodies(inputs, bodies, given["body"]))
+    given["expanded"] -= body_tokens(inputs, [one for one in in_full if one.asked])
     chosen: dict[str, Kept] = {}
     # Of several in one class the one that was active last is filled first.
     for layer in sorted(layers, key=lambda layer: (-layer.active_turn, layer.key)):
@@ -145,8 +152,34 @@ def fill_beside(inputs: PlanInputs, room: int, noted: Collection[int], recalling
         given[layer.kind] -= layer_tokens(inputs, layer, kept)
         chosen[layer.key] = kept
     pins = (*sticky, *fit_pins(inputs, leases, given["lease"]))
-    stand_in = fit_headlines(inputs, headlines, returning, given["summary"], pinned_efforts(pins))
-    return Choice(layers=chosen, headlines=stand_in, pins=pins)
+    elsewhere = pinned_efforts(pins) | slugs_of(in_full)
+    stand_in = fit_headlines(inputs, headlines, returning, given["summary"], elsewhere)
+    return Choice(layers=chosen, headlines=stand_in, bodies=as_listed(in_full, stand_in), pins=pins)
+
+
+def bodies_of(inputs: PlanInputs) -> tuple[tuple[Headline, ...], tuple[Headline, ...]]:
+    """Those that were asked for, and those that stand unless the budget has removed them."""
+    shortened = frozenset(inputs.layout.under(inputs.base).shortened)
+    whole_ones = [one for one in inputs.headlines if one.body and not one.expanded]
+    standing = (one for one in whole_ones if not one.asked and one.pointer not in shortened)
+    return tuple(one for one in whole_ones if one.asked), tuple(standing)
+
+
+def as_listed(bodies: Iterable[Headline], headlines: Iterable[Headline]) -> tuple[Headline, ...]:
+    """Those that were asked for first, each in the places that their headlines have: the next call keeps these."""
+    places = {one.pointer: place for place, one in enumerate(headlines)}
+    return tuple(sorted(bodies, key=lambda one: (not one.asked, places.get(one.pointer, len(places)), one.pointer)))
+
+
+def fit_bodies(inputs: PlanInputs, bodies: tuple[Headline, ...], room: int) -> tuple[Headline, ...]:
+    """As many as fit, those that were accepted last before the others."""
+    fitting: set[int] = set()
+    for one in sorted(bodies, key=lambda one: -one.pointer):
+        tokens = body_tokens(inputs, (one,))
+        if tokens <= room:
+            room -= tokens
+            fitting.add(one.pointer)
+    return tuple(one for one in bodies if one.pointer in fitting)
 
 
 def begun(inputs: PlanInputs, layer: Layer, cut: Cut) -> Cut:
@@ -246,10 +279,10 @@ def fit_headlines(
     headlines: tuple[Headline, ...],
     returning: tuple[Headline, ...],
     room: int,
-    pinned: Collection[str],
+    elsewhere: Collection[str],
 ) -> tuple[Headline, ...]:
     """All while they fit; else the oldest leave, in a block. What returns takes what room is left, and stands last."""
-    shown, back = beside_pins(headlines, pinned), beside_pins(returning, pinned)
+    shown, back = beside(headlines, elsewhere), beside(returning, elsewhere)
     if headline_tokens(inputs, (*shown, *back)) <= room:
         return (*headlines, *returning)
     roomy = int(room * (1 - HEADROOM))
@@ -293,8 +326,11 @@ def shed(inputs: PlanInputs, choice: Choice) -> Choice:
     if choice.recalled:
         return replace(choice, recalled=choice.recalled[:-1])
     filled = [layer for layer in layers_of(inputs) if choice.of(layer).turns]
-    if not filled:
+    if not filled and not choice.bodies:
         return replace(choice, pins=choice.pins[:-1])
+    after = [layer for layer in filled if ORDER.index(layer.kind) > ORDER.index("body")]
+    if choice.bodies and not after:
+        return replace(choice, bodies=choice.bodies[1:])
     last = max(filled, key=lambda layer: (ORDER.index(layer.kind), -layer.active_turn, layer.key))
     kept = choice.of(last)
     quoting = [turn.number for turn in kept.turns if kept.recalled_for(turn)]

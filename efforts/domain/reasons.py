@@ -28,6 +28,13 @@ class Reason(StrEnum):
     HEADLINE = "headline"
     HEADLINE_OVER_BUDGET = "headline_over_budget"
     HEADLINE_EVICTED = "headline_evicted"
+    BODY = "body"
+    EXPANDED_BODY = "expanded_body"
+    BODY_OVER_BUDGET = "body_over_budget"
+    CHOSEN_HEADLINE = "chosen_headline"
+    CHOSEN_EVICTED = "chosen_evicted"
+    SEED_BODY = "seed_body"
+    SEED_HEADLINE = "seed_headline"
     PINNED = "pinned"
     PINNED_CUT = "pinned_cut"
     PINNED_IN_PLACE = "pinned_in_place"
@@ -64,6 +71,13 @@ SENTENCES: dict[Reason, str] = {
     Reason.HEADLINE: "A concluded effort is shown by its summary.",
     Reason.HEADLINE_OVER_BUDGET: "The summaries of later efforts fill the room.",
     Reason.HEADLINE_EVICTED: "Nothing has referred to them for {after} turns.",
+    Reason.BODY: "Chosen turns are shown by their summary.",
+    Reason.EXPANDED_BODY: "You or the model asked for the whole summary.",
+    Reason.BODY_OVER_BUDGET: "The whole summary does not fit the budget: one line stands for it.",
+    Reason.CHOSEN_HEADLINE: "One line stands for these turns, until they are mentioned.",
+    Reason.CHOSEN_EVICTED: "Nothing has referred to them for a long time: {after} turns, and as many again.",
+    Reason.SEED_BODY: "What this conversation starts from: the summary of earlier ones.",
+    Reason.SEED_HEADLINE: "One line stands for what this conversation starts from, until its words are mentioned.",
     Reason.PINNED: "Pinned {until}.",
     Reason.PINNED_CUT: "Pinned {until}; its long messages are cut to beginning and end.",
     Reason.PINNED_IN_PLACE: "Pinned; shown where it was said.",
@@ -87,6 +101,8 @@ REMEDIES: dict[Reason, str] = {
     Reason.EFFORT_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget, or ask for the turns you mean.",
     Reason.HEADLINE_OVER_BUDGET: "Ask about it: the model can search. Or raise the budget in the settings.",
     Reason.HEADLINE_EVICTED: "Mention one by its name, or ask about it: a search brings its summary back.",
+    Reason.BODY_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the settings.",
+    Reason.CHOSEN_EVICTED: "Mention one by words of its summary, or by its turns, such as turns-3-9.",
     Reason.AMONG_PINS: "Nothing is missing: see the pins.",
     Reason.PIN_OVER_CAP: "Needs {tokens} more tokens: unpin another, or raise the budget in the settings.",
     Reason.LEASE_OVER_BUDGET: "Needs {tokens} more tokens: pin it for good, or raise the budget in the settings.",

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState, Via
+from efforts.domain.lifecycle import EffortStatus, PointerMoveKind, PointerState, SummaryState, Via
 
 
 class Effort(models.Model):
@@ -38,6 +38,9 @@ class EffortState(models.Model):
     concluded_turn = models.PositiveIntegerField(null=True, blank=True)
     via = models.CharField(max_length=7, choices=[(v.value, v.value) for v in Via], blank=True)
     expanded_turn = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: it is not expanded.")
+    expanded_what = models.CharField(
+        max_length=4, choices=[("raw", "raw"), ("body", "body")], default="raw", help_text="As what it is expanded."
+    )
     referenced_clock = models.PositiveIntegerField(
         default=0, help_text="The branch's clock at the last reference; opening, concluding and expanding count."
     )
@@ -47,7 +50,7 @@ class EffortState(models.Model):
     turns = models.PositiveIntegerField(default=0, help_text="Turns labelled with it.")
     tokens = models.PositiveBigIntegerField(default=0, help_text="What these add to a prompt.")
     summary = models.CharField(
-        max_length=8, choices=[(s.value, s.value) for s in SummaryState], default=SummaryState.NONE
+        max_length=11, choices=[(s.value, s.value) for s in SummaryState], default=SummaryState.NONE
     )
     summary_owner = models.CharField(max_length=100, blank=True)
     summary_expires_at = models.DateTimeField(null=True, blank=True)
@@ -89,7 +92,11 @@ class EffortWord(models.Model):
 
 
 class ContextPointer(models.Model):
-    """Names the accepted text that stands in for a scope of turns in one branch."""
+    """Names the accepted text that stands in for a scope of turns in one branch: of an effort, or chosen ones.
+
+    Of an effort `text` stands, its headline. Of chosen turns `body` stands until nothing has referred to it for long
+    enough, then `text`, then nothing; and their log while it is expanded.
+    """
 
     branch = models.ForeignKey("Branch", models.CASCADE, related_name="pointers")
     effort = models.ForeignKey(Effort, models.CASCADE, null=True, blank=True, related_name="pointers")
@@ -98,6 +105,23 @@ class ContextPointer(models.Model):
     )
     text = models.TextField()
     tokens = models.PositiveIntegerField()
+    body = models.TextField(blank=True, help_text="Empty: not read from its artifact yet, or it has none.")
+    body_tokens = models.PositiveIntegerField(default=0)
+    ambient_tokens = models.PositiveBigIntegerField(
+        default=0, help_text="Of chosen turns: what those that belong to no effort add to a prompt as they were said."
+    )
+    referenced_clock = models.PositiveIntegerField(
+        default=0, help_text="Of chosen turns: the branch's clock at the last reference; accepting and expanding count."
+    )
+    shortened_clock = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Of chosen turns: when its body gave way to its headline."
+    )
+    evicted_clock = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Of chosen turns: when its headline left the prompt."
+    )
+    expanded_turn = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Of chosen turns; empty: they are not expanded."
+    )
     artifact = models.CharField(max_length=68, blank=True, help_text="What its text is of.")
     source_sha256 = models.CharField(max_length=64)
     actor = models.ForeignKey(
@@ -129,3 +153,42 @@ class PointerTurn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pointer} covers {self.turn}"
+
+
+class PointerWord(models.Model):
+    """A keyword of the headline that stands for chosen turns, by which a message can refer to them."""
+
+    branch = models.ForeignKey("Branch", models.CASCADE, related_name="+", db_index=False)
+    pointer = models.ForeignKey(ContextPointer, models.CASCADE, related_name="words")
+    word = models.CharField(max_length=64)
+    passages = models.PositiveIntegerField(
+        default=0,
+        help_text="Of the turns' own, and of what refers to them, those with the word; all of the empty word.",
+    )
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["branch", "word", "pointer"], name="word_once_of_pointer")]
+
+    def __str__(self) -> str:
+        return f"{self.word}: {self.pointer}"
+
+
+class PointerMove(models.Model):
+    """One step of what stands in for what in a branch: who, when, from what, to what. Appended, never changed."""
+
+    branch = models.ForeignKey("Branch", models.CASCADE, related_name="pointer_moves")
+    kind = models.CharField(max_length=11, choices=[(k.value, k.value) for k in PointerMoveKind])
+    pointer = models.ForeignKey(ContextPointer, models.CASCADE, related_name="moves", help_text="What moved.")
+    before = models.JSONField(default=list, help_text="Ids of the pointers that stood for these turns; none: the log.")
+    after = models.JSONField(default=list, help_text="Ids of those that stand for them from now on; none: the log.")
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    via = models.CharField(max_length=12, help_text="How: control, offer, model, review, admin, fork, or what changed.")
+    reason = models.CharField(max_length=500, blank=True)
+    clock = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"pointer {self.pointer_id} {self.kind}"

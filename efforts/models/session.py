@@ -10,6 +10,7 @@ from django.db import models
 from django.urls import reverse
 
 from efforts.domain.budget import DEFAULT_BUDGET
+from efforts.domain.lifecycle import ReviewMode
 from efforts.domain.lineage import Ancestor, owner_of
 from efforts.domain.policy import AMBIENT_WINDOW, DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, ContextMode
 
@@ -51,6 +52,13 @@ class Session(models.Model):
         default=ContextMode.LIGHT,
         help_text="How much of what was said earlier a message brings back by itself.",
     )
+    review_mode = models.CharField(
+        max_length=9,
+        choices=[(mode.value, mode.value) for mode in ReviewMode],
+        default=ReviewMode.AUTOMATIC,
+        help_text="Whether a summary that passes every gate stands by itself.",
+    )
+    rolling = models.BooleanField(default=False, help_text="Draft summaries of old turns for review, every 20 turns.")
     event_seq = models.PositiveBigIntegerField(default=0, help_text="Number of the last event.")
     quiet_notices = models.BooleanField(default=False, help_text="Fold what the program notes between the turns.")
     is_example = models.BooleanField(default=False)

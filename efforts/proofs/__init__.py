@@ -1,6 +1,8 @@
-"""The seeds' scripted runs in our words, measured by plans. Nothing of them stays in the database."""
+"""The seeds' scripted runs in our words, measured by plans; rolling back; a killed server. None is kept."""
 
-from .measuring import Proof, Step
+from .killing import kill
+from .measuring import Claims, Proof, Step
+from .plot import plot
 from .slices import PROOFS, run
 
-__all__ = ["PROOFS", "Proof", "Step", "run"]
+__all__ = ["PROOFS", "Claims", "Proof", "Step", "kill", "plot", "run"]

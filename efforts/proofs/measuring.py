@@ -37,14 +37,16 @@ class Step:
     """One row of the table, in tokens. `seed`: the figure that the seed or its author's run has for it.
 
     `prompt` is the next one, and `talk` that without system text and tools, which the seed's figures do not count
-    either; `sent` what the last call of the row's own turn was sent, where it has one. `says` is what else the row
-    has, `seed_says` that of the seed's; `note` tells where the seed contradicts its own rule.
+    either; `said` what it would be with everything said word for word; `sent` what the last call of the row's own turn
+    was sent, where it has one. `says` is what else the row has, `seed_says` that of the seed's; `note` tells where the
+    seed contradicts its own rule.
     """
 
     title: str
     seed: str
     prompt: int
     talk: int
+    said: int
     layers: dict[str, int]
     next: Shown
     sent: Shown | None = None
@@ -62,21 +64,30 @@ class Claim:
 
 
 @dataclass(kw_only=True)
-class Proof:
-    """`setup`: turns before the seed counts; `taken`: those since, as it counts; `plans`: all that were made."""
+class Claims:
+    """What every proof ends with."""
 
     name: str
     title: str
-    session: Session
     steps: list[Step] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
-    plans: list[Plan] = field(default_factory=list)
-    setup: int = 0
-    taken: dict[int, Taken] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
         return all(claim.holds for claim in self.claims)
+
+    def claim(self, text: str, *, holds: bool, measured: str, seed: str = "") -> None:
+        self.claims.append(Claim(text=text, seed=seed, measured=measured, holds=holds))
+
+
+@dataclass(kw_only=True)
+class Proof(Claims):
+    """`setup`: turns before the seed counts; `taken`: those since, as it counts; `plans`: all that were made."""
+
+    session: Session
+    plans: list[Plan] = field(default_factory=list)
+    setup: int = 0
+    taken: dict[int, Taken] = field(default_factory=dict)
 
     def measure(self, title: str, *, seed: str, taken: Taken | None = None, **said: str) -> Plan:
         planned = next_plan(self.session)
@@ -87,6 +98,7 @@ class Proof:
                 seed=seed,
                 prompt=planned.tokens,
                 talk=planned.tokens - planned.sections["system"],
+                said=self.said(),
                 layers={key: tokens for key, tokens in planned.sections.items() if tokens},
                 next=shown_in(planned),
                 sent=shown_in(taken.plans[-1]) if taken else None,
@@ -101,8 +113,9 @@ class Proof:
         self.plans += taken.plans
         return taken
 
-    def claim(self, text: str, *, holds: bool, measured: str, seed: str = "") -> None:
-        self.claims.append(Claim(text=text, seed=seed, measured=measured, holds=holds))
+    def said(self) -> int:
+        """Tokens of a prompt that has everything said."""
+        return self.plans[-1].sections["system"] + sum(self.session.messages.values_list("tokens", flat=True))
 
 
 def next_plan(session: Session, expanded: Collection[str] | None = None) -> Plan:

@@ -381,8 +381,7 @@ def prove_kept(proof: Proof) -> None:
 def prove_ceiling(proof: Proof) -> None:
     """Everything that was said would not fit; what was sent always did."""
     peak, budget = max(planned.tokens for planned in proof.plans), proof.session.budget
-    messages = proof.session.messages.values_list("tokens", flat=True)
-    said = sum(messages) + proof.plans[-1].sections["system"]
+    said = proof.said()
     proof.claim(
         "No prompt is over the budget",
         measured=f"at most {peak:,} of {budget:,} tokens in {len(proof.plans)} prompts; everything said would take "

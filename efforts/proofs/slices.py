@@ -13,6 +13,7 @@ from efforts.snapshots.sources import EffortLog, read_effort_log
 
 from .measuring import Proof, next_plan, scratch
 from .memory import slice3, slice4
+from .rollback import rollback
 from .scripts import ANSWER, ASKING, AUTH_BUG, CLOSING, GREETING, GUILD, MESSAGE, PERF_FIX, REFACTOR, SEARCH_PAGE
 
 SMALLER = 0.8
@@ -154,6 +155,7 @@ PROOFS: dict[str, Callable[[Session], Proof]] = {
     "slice2": slice2,
     "slice3": slice3,
     "slice4": slice4,
+    "rollback": rollback,
 }
 
 

@@ -17,7 +17,7 @@ from uuid import NAMESPACE_OID, uuid5
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from efforts import actions, events, labels, recording, summaries, threads
+from efforts import actions, events, labels, recording, threads
 from efforts.actions.names import LONGEST_NAME
 from efforts.compacting import Summary
 from efforts.domain.assembly import system_tokens
@@ -28,6 +28,7 @@ from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.models import Branch, EffortState, Event, Message, Run, Session, Turn
 from efforts.orchestrator import RunControl, Unwatched, run_turn
 from efforts.snapshots import main_branch
+from efforts.summaries import SUMMARIES, summarise_now
 
 from .conversations import Exchange, Talk, moment
 from .recorded import Take
@@ -111,7 +112,7 @@ class Player:
 
     def summarise(self) -> None:
         for state in EffortState.objects.filter(branch=self.branch, summary=SummaryState.DUE).order_by("pk"):
-            summaries.summarise_now(state)
+            summarise_now(state)
 
     def turn(self, exchange: Exchange, place: int) -> Played:
         self.number += 1
@@ -177,9 +178,9 @@ class Player:
 
 def summarise_as(state: EffortState, text: str) -> None:
     """With a summary that somebody else wrote."""
-    job = summaries.claim(state, OWNER)
-    if job and (work := summaries.read_work(job)):
-        summaries.settle(job, work, Summary(text=text, drafter="recorded"))
+    job = SUMMARIES.claim(state, OWNER)
+    if job and (work := SUMMARIES.read_work(job)):
+        SUMMARIES.settle(job, work, Summary(text=text, drafter="recorded"))
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Reads: rows in, frozen values out. Nothing here changes anything."""
 
 from .constraints import ConstraintsView, ConstraintView, constraints_view, standing_view
-from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, efforts_view, where_view
+from .efforts import EffortsView, EffortView, LeftOff, Standing, WhereView, efforts_view, where_view, words_of_turn
 from .figures import (
     FigureView,
     GroupView,
@@ -103,4 +103,5 @@ __all__ = [
     "what_if",
     "where_view",
     "with_pins",
+    "words_of_turn",
 ]

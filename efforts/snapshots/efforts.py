@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
 from django.db.models import Q
 
+from efforts.domain.chosen import RAW
 from efforts.domain.holds import turns_said
 from efforts.domain.lifecycle import EffortStatus, HoldState, PointerState, SummaryState
 from efforts.domain.policy import QUIET_TURNS
 from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
+from efforts.timelines import branch_turns
 
 from .holds import leaves_in, rows_of
 from .plans import PlanView
+from .scopes import ScopeRows, scope_rows
 
 # Of those concluded, the newest are listed at once and the others folded.
 LISTED_CONCLUDED = 8
 # Those concluded last, or found, that a page shows at most.
 MOST_ROWS = 40
+# Concluded, and no summary of its own stands or is to come by itself.
+WITHOUT_SUMMARY = {
+    SummaryState.NONE: "Not summarised",
+    SummaryState.ROLLED_BACK: "Rolled back",
+    SummaryState.COVERED: "Summarised with other turns",
+}
 FIRST_WORDS = 140
 LEFT_OFF = 6
 # Turns before it leaves, from which on the panel says so.
@@ -68,6 +77,7 @@ class EffortView:
     expanded_turn: int | None = None
     summary: SummaryState = SummaryState.NONE
     draft: str = ""
+    artifact: str = ""
     quiet: int = 0
     planned_tokens: int | None = None
     pinned: bool = False
@@ -77,6 +87,12 @@ class EffortView:
     @property
     def is_open(self) -> bool:
         return self.standing in (Standing.ACTIVE, Standing.OPEN)
+
+    @property
+    def label(self) -> str:
+        """How it stands, in words."""
+        awaits = self.standing == Standing.AWAITING
+        return WITHOUT_SUMMARY.get(self.summary, self.standing.label) if awaits else self.standing.label
 
     @property
     def asks_conclusion(self) -> bool:
@@ -115,6 +131,7 @@ class EffortsView:
     rows: tuple[EffortView, ...]
     total: int
     query: str = ""
+    scopes: ScopeRows = field(default_factory=ScopeRows)
 
     @property
     def active(self) -> EffortView | None:
@@ -159,7 +176,7 @@ def efforts_view(branch: Branch, *, query: str = "", plan: PlanView | None = Non
     if plan and not plan.problem:
         rows = tuple(replace(row, planned_tokens=plan.tokens_of(row.slug)) for row in rows)
     found = tuple(row for row in rows if row.mentions(query))
-    return EffortsView(rows=found, total=len(rows), query=query.strip())
+    return EffortsView(rows=found, total=len(rows), query=query.strip(), scopes=scope_rows(branch))
 
 
 def effort_views(branch: Branch) -> tuple[EffortView, ...]:
@@ -190,6 +207,7 @@ def effort_view(branch: Branch, state: EffortState, pointer: ContextPointer | No
         expanded_turn=state.expanded_turn,
         summary=SummaryState(state.summary),
         draft=state.draft,
+        artifact=state.artifact,
         quiet=max(branch.head - max(state.active_turn, state.opened_turn), 0),
         evicted=state.evicted_clock is not None and state.status == EffortStatus.CONCLUDED,
         leaves_in=leaves_in(branch, state),
@@ -199,7 +217,7 @@ def effort_view(branch: Branch, state: EffortState, pointer: ContextPointer | No
 def standing_of(branch: Branch, state: EffortState, pointer: ContextPointer | None) -> Standing:
     if state.status == EffortStatus.OPEN:
         return Standing.ACTIVE if branch.active_effort_id == state.effort_id else Standing.OPEN
-    if state.expanded_turn is not None:
+    if state.expanded_turn is not None and (state.expanded_what == RAW or (pointer and pointer.body)):
         return Standing.EXPANDED
     return Standing.CONCLUDED if pointer else Standing.AWAITING
 
@@ -266,6 +284,12 @@ def left_off(branch: Branch, effort: EffortView) -> LeftOff | None:
         asked=first_words(words.get(Message.Role.USER, "")),
         answered=first_words(words.get(Message.Role.ASSISTANT, "")),
     )
+
+
+def words_of_turn(branch: Branch, number: int) -> str:
+    """The first words of what was asked in it; empty where there is no such turn."""
+    asked = Message.objects.filter(turn__in=branch_turns(branch).filter(number=number), role=Message.Role.USER)
+    return first_words(asked.values_list("text", flat=True).first() or "")
 
 
 def first_words(text: str) -> str:

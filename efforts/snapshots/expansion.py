@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from efforts.connections import KeyUnreadable
 from efforts.domain.budget import BudgetTooSmall
+from efforts.domain.chosen import BODY, RAW, SEED, span_of
+from efforts.domain.layers import body_tokens
 from efforts.domain.plan import PlanInputs, RequiredTooLarge
 from efforts.domain.planner import budget_for, expansion_price, expansion_room, log_tokens, plan
 from efforts.errors import Refused
 from efforts.models import Branch, EffortState, Run
 
+from .chosen import chosen_pointers, with_spans
 from .planning import chosen_settings, draft_turn, plan_inputs, run_inputs
 
 
@@ -31,16 +35,19 @@ class Price:
         return self.needed <= self.free
 
 
-def price(branch: Branch, run: Run | None, slug: str) -> Price:
-    """The difference of two plans over the same inputs, one with the effort expanded and one without.
+def price(branch: Branch, run: Run | None, slug: str, what: str = RAW) -> Price:
+    """The difference of two plans over the same inputs, one with the effort, or chosen turns, expanded and one without.
 
-    `run`: the run that asks, between two of its calls; None for the next message. Raises `Refused` where nothing can be
-    planned.
+    `what`: as their log, or as the body of their summary. `run`: the run that asks, between two of its calls; None for
+    the next message. Raises `Refused` where nothing can be planned.
     """
-    standing = expanded_slugs(branch)
+    standing = expanded_here(branch)
+    others = {id: as_what for id, as_what in standing.items() if id != slug}
     try:
-        without = inputs_with(branch, run, standing - {slug})
-        expanded = inputs_with(branch, run, standing | {slug})
+        without = inputs_with(branch, run, others)
+        expanded = inputs_with(branch, run, {**others, slug: what})
+        if what == BODY and (slug == SEED or span_of(slug)):
+            return body_price(expanded, without, slug)
         # It may have been reopened since somebody looked.
         if slug not in log_tokens(expanded):
             raise Refused("not_expandable", f"Nothing of {slug} can be expanded now.")
@@ -58,20 +65,28 @@ def price(branch: Branch, run: Run | None, slug: str) -> Price:
         raise Refused("not_planned", str(error)) from error
 
 
+def body_price(expanded: PlanInputs, without: PlanInputs, slug: str) -> Price:
+    """Of chosen turns the body has a room of its own, and gives way to one line where it does not fit."""
+    needed = sum(body_tokens(expanded, (one,)) for one in expanded.headlines if one.slug == slug)
+    return Price(tokens=plan(expanded).tokens - plan(without).tokens, needed=needed, free=needed)
+
+
 def free(branch: Branch, run: Run | None) -> int:
     """Tokens that one more expansion may take."""
     try:
-        return max(expansion_room(inputs_with(branch, run, expanded_slugs(branch))), 0)
+        return max(expansion_room(inputs_with(branch, run, expanded_here(branch))), 0)
     except (RequiredTooLarge, BudgetTooSmall, KeyUnreadable):
         return 0
 
 
-def expanded_slugs(branch: Branch) -> set[str]:
+def expanded_here(branch: Branch) -> dict[str, str]:
+    """Ids, and as what they are expanded."""
     states = EffortState.objects.filter(branch=branch, expanded_turn__isnull=False)
-    return set(states.values_list("effort__slug", flat=True))
+    chosen = with_spans(chosen_pointers(branch).filter(expanded_turn__isnull=False))
+    return {**dict(states.values_list("effort__slug", "expanded_what")), **{one.id: RAW for one in chosen}}
 
 
-def inputs_with(branch: Branch, run: Run | None, expanded: set[str]) -> PlanInputs:
+def inputs_with(branch: Branch, run: Run | None, expanded: Mapping[str, str]) -> PlanInputs:
     if run:
         return run_inputs(run, expanded=expanded)
     return plan_inputs(branch, chosen_settings(branch.session), current=draft_turn(branch, ""), expanded=expanded)

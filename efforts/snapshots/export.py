@@ -1,8 +1,8 @@
-"""Plans with what came of them, and the ledger, as lines of JSON (docs/export.md)."""
+"""Plans with what came of them, the ledger, and summaries, as lines of JSON (docs/export.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from efforts.models import (
     Constraint,
     ContextPlan,
     LedgerEntry,
+    PointerMove,
     RetrievalItem,
     RetrievalSet,
     Run,
@@ -24,7 +25,7 @@ from efforts.models import (
 )
 
 # Whoever changes the shape of a line raises it.
-VERSION = LEDGER_VERSION = 1
+VERSION = LEDGER_VERSION = SUMMARY_VERSION = 1
 # Of a retrieval's params those that hold the words of its query.
 WORDS = ("terms", "corrected")
 # Plans in memory at a time.
@@ -46,6 +47,37 @@ def ledger_lines(session: Session) -> Iterator[list[str]]:
     rules = Constraint.objects.filter(session=session).select_related("source__turn").order_by("pk")
     yield [redacted_line(entry_of(row)) for row in rows]
     yield [redacted_line(rule_of(row)) for row in rules]
+
+
+def summary_lines(session: Session, artifacts: Iterable[dict[str, Any]]) -> Iterator[list[str]]:
+    """Every artifact, then every move of what stands for turns; oldest first, one line each."""
+    about = {"v": SUMMARY_VERSION, "session": str(session.pk)}
+    for artifact in artifacts:
+        yield [redacted_line({**about, "line": "artifact", **artifact})]
+    moves = PointerMove.objects.filter(branch__session=session).select_related("pointer__effort", "actor")
+    for move in moves.order_by("pk").iterator(chunk_size=CHUNK):
+        yield [redacted_line({**about, "line": "move", **move_of(move)})]
+
+
+def move_of(move: PointerMove) -> dict[str, Any]:
+    pointer = move.pointer
+    return {
+        "move": move.pk,
+        "kind": move.kind,
+        "branch": str(move.branch_id),
+        "pointer": pointer.pk,
+        "artifact": pointer.artifact,
+        "effort": pointer.effort.slug if pointer.effort else None,
+        "text": pointer.text,
+        "body": pointer.body,
+        "before": move.before,
+        "after": move.after,
+        "by": move.actor.get_username() if move.actor else None,
+        "via": move.via,
+        "reason": move.reason,
+        "clock": move.clock,
+        "at": time_of(move.created_at),
+    }
 
 
 def entry_of(row: LedgerEntry) -> dict[str, Any]:

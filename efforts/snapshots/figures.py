@@ -25,6 +25,8 @@ HOW = {
     "decayed": "auto-collapsed",
     "asked": "collapsed",
     "reopened": "reopened",
+    "rolled_back": "summary rolled back",
+    "covered": "covered by the summary of chosen turns",
     "work_session": "work session ended",
     "undone": "taken back",
 }

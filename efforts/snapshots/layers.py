@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum, Window
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
 
+from efforts.domain.chosen import BODY, RAW
 from efforts.domain.conversation import EffortKind, EffortLog, Evicted, Headline, LogMessage, OlderTurns, PastTurn
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, HoldState, PointerState, RunState, SummaryState
-from efforts.models import Branch, ContextPointer, EffortState, Hold, Message, Turn, TurnLabel
+from efforts.models import Branch, ContextPointer, EffortState, Hold, Message, PointerTurn, Turn, TurnLabel
 from efforts.timelines import LOG_FIELDS, branch_turns, finished_turns, log_message_of
 
+from .chosen import Chosen, ambient_in_chosen, chosen_turns, headline_of, is_chosen, read_chosen, read_gone
 from .recollections import read_recalled
 
 # Turns read of one effort at most: a turn of fewer tokens than this part of a budget is hardly ever met.
@@ -56,8 +58,9 @@ class EffortLayers:
 
 
 def read_ambient(branch: Branch, *, before: int, window: int) -> tuple[tuple[PastTurn, ...], OlderTurns]:
-    """The newest `window` finished turns of no effort, oldest first, and the sum of all such before them."""
-    ambient = finished_turns(branch, before=before).exclude(labels__branch=branch)
+    """The newest `window` finished turns of no effort, oldest first, and the sum of all such before them; but for those
+    that a summary stands for."""
+    ambient = finished_turns(branch, before=before).exclude(labels__branch=branch).exclude(is_chosen(branch))
     # One more than the window: its running sum stands for all before it, so no plan reads the whole history.
     rows = list(ambient.order_by("-number").values_list("tokens_before", *Finished.at())[: window + 1])
     shown = [Finished.of(values) for _, *values in rows[:window]]
@@ -68,9 +71,10 @@ def read_ambient(branch: Branch, *, before: int, window: int) -> tuple[tuple[Pas
 def older_ambient(branch: Branch, tokens_before: int, last: Finished) -> OlderTurns:
     # All that efforts have but the newest, by their running sums: adding up the older ones would grow with the history.
     of_efforts = EffortState.objects.filter(branch=branch).aggregate(sum=Sum("tokens", default=0))["sum"]
-    labelled = branch_turns(branch).filter(labels__branch=branch, number__gt=last.number)
-    newer = labelled.aggregate(sum=Sum("tokens", default=0))["sum"]
-    return OlderTurns(last=last.number, tokens=tokens_before + last.tokens - (of_efforts - newer))
+    elsewhere = Exists(TurnLabel.objects.filter(branch=branch, turn=OuterRef("pk"))) | is_chosen(branch)
+    newer = branch_turns(branch).filter(elsewhere, number__gt=last.number)
+    apart = of_efforts + ambient_in_chosen(branch) - newer.aggregate(sum=Sum("tokens", default=0))["sum"]
+    return OlderTurns(last=last.number, tokens=tokens_before + last.tokens - apart)
 
 
 def read_efforts(
@@ -83,30 +87,42 @@ def read_efforts(
 ) -> EffortLayers:
     """What the branch's efforts may have in a prompt of `room` tokens.
 
-    `expanded`: ids to take for expanded instead of those that are, `referenced`: ids of efforts to take for referred to
-    just now, for a plan of what would be.
+    `expanded`: ids to take for expanded instead of those that are, as what, where that is given; `referenced`: ids to
+    take for referred to just now; for a plan of what would be.
     """
     held = set(held_efforts(branch))
     shown = Q(evicted_clock=None) | Q(effort__slug__in={*(expanded or ()), *referenced}) | Q(effort__in=held)
-    # What has left the prompt is not read, however much that is.
-    states = list(EffortState.objects.filter(shown, branch=branch).select_related("effort").order_by("pk"))
+    # What has left the prompt is not read, however much that is; nor what the summary of chosen turns stands for.
+    rows = EffortState.objects.filter(shown, branch=branch).exclude(summary=SummaryState.COVERED)
+    states = list(rows.select_related("effort").order_by("pk"))
     here = [state.effort_id for state in states]
     summaries = set(active_summaries(branch).filter(effort__in=here).values_list("effort", flat=True))
-    if expanded is None:
-        expanded = {state.effort.slug for state in states if state.expanded_turn is not None}
+    stands = {state.effort.slug: state.expanded_what for state in states if state.expanded_turn is not None}
+    taken = stands if expanded is None else as_what(expanded, stands)
+    raw = {slug for slug, what in taken.items() if what == RAW}
     concluded = {state.effort_id for state in states if state.status == EffortStatus.CONCLUDED}
     in_full = {
-        state: kind_of(branch, state, expanded)
+        state: kind_of(branch, state, raw)
         for state in states
-        if state.effort_id not in concluded & summaries or state.effort.slug in expanded
+        if state.effort_id not in concluded & summaries or state.effort.slug in raw
     }
-    headlines = read_headlines(branch, concluded & summaries, held, expanded, most=max(room // LEAST_HEADLINE, 1))
+    most = max(room // LEAST_HEADLINE, 1)
+    headlines = read_headlines(branch, concluded & summaries, held, taken, most=most)
+    back = {*(expanded or ()), *referenced}
+    chosen = read_chosen(branch, most=most, back=back)
+    opened = {one.id for one in chosen if one.is_expanded} if expanded is None else raw
+    in_short = tuple(headline_of(one, expanded=one.id in opened, back=one.id in back) for one in chosen)
+    logs = read_logs(branch, in_full, before=before, room=room)
     return EffortLayers(
-        efforts=read_logs(branch, in_full, before=before, room=room),
-        headlines=headlines,
+        efforts=(*logs, *read_chosen_logs(branch, [one for one in chosen if one.id in opened], room=room)),
+        headlines=(*headlines, *in_short),
         unlisted=len(concluded & summaries) - len(headlines),
-        evicted=read_evicted(branch, beside=here),
+        evicted=read_evicted(branch, beside=here, chosen=[one.pointer.pk for one in chosen]),
     )
+
+
+def as_what(expanded: Collection[str], stands: Mapping[str, str]) -> Mapping[str, str]:
+    return expanded if isinstance(expanded, Mapping) else {slug: stands.get(slug, RAW) for slug in expanded}
 
 
 def active_summaries(branch: Branch) -> QuerySet[ContextPointer]:
@@ -119,13 +135,18 @@ def held_efforts(branch: Branch) -> Iterable[int]:
     return (effort for effort in held.values_list("effort", flat=True) if effort)
 
 
-def read_evicted(branch: Branch, *, beside: Collection[int]) -> Evicted:
-    """Of those that await a summary the log counts."""
+def read_evicted(branch: Branch, *, beside: Collection[int], chosen: Collection[int]) -> Evicted:
+    """Of those that await a summary the log counts. `beside`, `chosen`: keys of the efforts, and of the pointers over
+    chosen turns, that may stand all the same."""
     gone = EffortState.objects.filter(branch=branch, evicted_clock__isnull=False, status=EffortStatus.CONCLUDED)
+    gone = gone.exclude(summary=SummaryState.COVERED)
     awaits = ~Q(summary=SummaryState.STANDS)
     sums = gone.exclude(effort__in=beside).aggregate(count=Count("id"), logs=Sum("tokens", filter=awaits, default=0))
     summaries = active_summaries(branch).exclude(effort__in=beside).aggregate(tokens=Sum("tokens", default=0))
+    turns = read_gone(branch, beside=chosen)
     return Evicted(
+        chosen=turns.count,
+        chosen_tokens=turns.tokens,
         count=sums["count"],
         tokens=summaries["tokens"] + sums["logs"],
         after=branch.session.eviction_threshold,
@@ -148,18 +169,13 @@ def read_logs(
     As many queries for many efforts as for one.
     """
     labels = finished_labels(branch, before=before).filter(effort__in=[state.effort_id for state in states])
-    sums = dict(labels.values_list("effort").annotate(sum=Sum("turn__tokens")).order_by())
-    newest: dict[int, list[Finished]] = {state.effort_id: [] for state in states}
-    for effort, *values in newest_first(labels, room):
-        newest[effort].append(Finished.of(values))
-    shown = {effort: shown_of(turns, room) for effort, turns in newest.items()}
-    said = {turn.number: turn for turn in past_turns(turn for turns in shown.values() for turn in turns)}
+    logs = newest_turns(labels, "effort", room)
     return tuple(
         EffortLog(
             slug=state.effort.slug,
             kind=kind,
-            turns=tuple(said[turn.number] for turn in reversed(shown[state.effort_id]) if turn.number in said),
-            older=older_than(shown[state.effort_id], newest[state.effort_id], sums.get(state.effort_id, 0)),
+            turns=logs.turns.get(state.effort_id, ()),
+            older=logs.older.get(state.effort_id, OlderTurns()),
             opened_turn=state.opened_turn,
             active_turn=state.active_turn,
         )
@@ -167,21 +183,64 @@ def read_logs(
     )
 
 
+def read_chosen_logs(branch: Branch, expanded: Sequence[Chosen], *, room: int) -> Iterator[EffortLog]:
+    """Of chosen turns what was said, instead of what stands for them."""
+    if not expanded:
+        return
+    logs = newest_turns(chosen_turns(branch).filter(pointer__in=[one.pointer.pk for one in expanded]), "pointer", room)
+    for one in expanded:
+        yield EffortLog(
+            slug=one.id,
+            kind="expanded",
+            turns=logs.turns[one.pointer.pk],
+            older=logs.older[one.pointer.pk],
+            opened_turn=one.first,
+            active_turn=one.pointer.expanded_turn or branch.head + 1,
+            chosen=True,
+        )
+
+
 def finished_labels(branch: Branch, *, before: int) -> QuerySet[TurnLabel]:
-    """Of the turns of `finished_turns` that belong to efforts."""
-    labels = TurnLabel.objects.filter(branch=branch, turn__number__lt=before)
+    """Of the turns of `finished_turns` that belong to efforts, but for those that a summary of chosen turns stands
+    for."""
+    labels = TurnLabel.objects.filter(branch=branch, turn__number__lt=before).exclude(is_chosen(branch, "turn"))
     return labels.exclude(turn__run__state__in=[RunState.CANCELLED, *UNFINISHED])
 
 
-def newest_first(labels: QuerySet[TurnLabel], room: int) -> Iterable[Sequence[Any]]:
-    """Of each effort the newest turns that `room` tokens can hold, and one more, which tells that there are others: the
-    effort, and what `Finished` is made of."""
-    each: dict[str, Any] = {"partition_by": F("effort"), "order_by": F("turn__number").desc()}
-    ranked = labels.annotate(
+@dataclass(frozen=True, kw_only=True)
+class NewestTurns:
+    """By the key of what they belong to: turns, oldest first, and the sum of those before them."""
+
+    turns: Mapping[int, tuple[PastTurn, ...]]
+    older: Mapping[int, OlderTurns]
+
+
+def newest_turns(rows: QuerySet[TurnLabel] | QuerySet[PointerTurn], by: str, room: int) -> NewestTurns:
+    """Of each `by` the newest turns that `room` tokens can hold."""
+    sums = dict(rows.values_list(by).annotate(sum=Sum("turn__tokens")).order_by())
+    newest: dict[int, list[Finished]] = {key: [] for key in sums}
+    for key, *values in newest_first(rows, by, room):
+        newest[key].append(Finished.of(values))
+    shown = {key: shown_of(turns, room) for key, turns in newest.items()}
+    said = {turn.number: turn for turn in past_turns(turn for turns in shown.values() for turn in turns)}
+    return NewestTurns(
+        turns={
+            key: tuple(said[turn.number] for turn in reversed(turns) if turn.number in said)
+            for key, turns in shown.items()
+        },
+        older={key: older_than(turns, newest[key], sums[key]) for key, turns in shown.items()},
+    )
+
+
+def newest_first(rows: QuerySet[TurnLabel] | QuerySet[PointerTurn], by: str, room: int) -> Iterable[Sequence[Any]]:
+    """Of each `by` the newest turns that `room` tokens can hold, and one more, which tells that there are others: its
+    key, and what `Finished` is made of."""
+    each: dict[str, Any] = {"partition_by": F(by), "order_by": F("turn__number").desc()}
+    ranked = rows.annotate(
         place=Window(RowNumber(), **each), newer=Window(Sum("turn__tokens"), **each) - F("turn__tokens")
     )
     held = ranked.filter(newer__lte=room, place__lte=MOST_TURNS + 1)
-    return held.order_by("-turn__number").values_list("effort", *Finished.at("turn__"))
+    return held.order_by("-turn__number").values_list(by, *Finished.at("turn__"))
 
 
 def shown_of(newest: Sequence[Finished], room: int) -> list[Finished]:
@@ -204,7 +263,7 @@ def older_than(shown: Sequence[Finished], newest: Sequence[Finished], tokens: in
 
 
 def read_headlines(
-    branch: Branch, kept: Collection[int], held: Collection[int], expanded: Collection[str], *, most: int
+    branch: Branch, kept: Collection[int], held: Collection[int], expanded: Mapping[str, str], *, most: int
 ) -> tuple[Headline, ...]:
     """Of the summaries of the efforts `kept`, the `most` that were made last, and those that are pinned."""
     active = active_summaries(branch).filter(effort__in=kept)
@@ -219,7 +278,9 @@ def read_headlines(
             slug=row.effort.slug,
             text=row.text,
             turns=(row.first or 0, row.last or 0),
-            expanded=row.effort.slug in expanded,
+            expanded=expanded.get(row.effort.slug) == RAW,
+            body=row.body if expanded.get(row.effort.slug) == BODY else "",
+            asked=bool(row.body) and expanded.get(row.effort.slug) == BODY,
         )
         for row in reversed(newest)
         if row.effort is not None

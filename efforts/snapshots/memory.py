@@ -9,18 +9,25 @@ from typing import Any
 
 from django.db.models import Count, Q, Sum
 
+from efforts.domain.chosen import BODY, span_of
+from efforts.domain.holds import turns_said
 from efforts.domain.lifecycle import PointerState
+from efforts.domain.notices import span_said
+from efforts.domain.salience import turns_left
 from efforts.models import Branch, ContextPointer, Event, Message
 from efforts.timelines import branch_events, branch_turns
 
+from . import mentions
+from .chosen import find_chosen
 from .efforts import EffortsView, EffortView, Standing, effort_views, efforts_view
+from .keywords import Keyword
 from .plans import PlanView
-from .references import Keyword, keywords_here
+from .references import keywords_here
 
 # Of what referred to an effort, the latest are shown; of what left and came back, in all the conversation.
 MOST = 8
 LATEST = 12
-REFERENCED = "effort.referenced"
+REFERENCED, REFERENCED_CHOSEN = "effort.referenced", "compaction.referenced"
 HOW = {
     "name": "called it by its name",
     "keywords": "has words of its summary",
@@ -37,9 +44,19 @@ MOVES = {
     "effort.evicted": "Left the prompt: nothing referred to it",
     "effort.undone": "Taken back",
 }
+MOVES_OF_CHOSEN = {
+    "compaction.expanded": "Expanded: their words came back",
+    "compaction.collapsed": "Collapsed: their summary stands again",
+    "compaction.decayed": "Collapsed by itself: nothing referred to them",
+    "compaction.shortened": "One line took the place of the summary: nothing referred to them",
+    "compaction.evicted": "The line left the prompt: nothing referred to them",
+    "compaction.undone": "Taken back",
+}
+WHOLE_AGAIN = "Expanded: the whole summary came back"
 RETURNED = "Came back: something referred to it"
 # Of references only those that brought something back.
 MOVED = Q(kind__in=MOVES) | Q(kind=REFERENCED, data__back=True)
+MOVED_CHOSEN = Q(kind__in=MOVES_OF_CHOSEN) | Q(kind=REFERENCED_CHOSEN, data__back=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +75,9 @@ class MoveView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EffortMemory:
-    """`unreferenced`: completed turns since the last reference; the newest of both lists first."""
+class Kept:
+    """What keeps something in the prompt; the newest of both lists first."""
 
-    effort: EffortView
-    unreferenced: int
     keywords: tuple[Keyword, ...]
     references: tuple[ReferenceView, ...]
     moves: tuple[MoveView, ...]
@@ -74,6 +89,29 @@ class EffortMemory:
     @property
     def common(self) -> tuple[str, ...]:
         return tuple(one.word for one in self.keywords if one.is_common)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortMemory(Kept):
+    """`unreferenced`: completed turns since the last reference."""
+
+    effort: EffortView
+    unreferenced: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenMemory(Kept):
+    """Of chosen turns. `tier`: how their summary stands in the prompt, empty where none stands for them any more; it
+    gives way in so many turns without a reference."""
+
+    id: str
+    span: str
+    tier: str = ""
+    gives_way_in: int = 0
+
+    @property
+    def gives_way(self) -> str:
+        return f"in {turns_said(self.gives_way_in)}" if self.gives_way_in else "at the next change of effort"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +169,27 @@ def effort_memory(branch: Branch, slug: str) -> EffortMemory | None:
     )
 
 
+def chosen_memory(branch: Branch, id: str) -> ChosenMemory | None:
+    """None where no summary of just these turns has ever stood here."""
+    one = find_chosen(branch, id)
+    events = branch_events(branch).filter(data__id=id)
+    moves = moves_of(events.filter(MOVED_CHOSEN).order_by("-seq")[:MOST])
+    if not (one or moves):
+        return None
+    session = branch.session
+    threshold = session.decay_threshold if one and one.is_expanded else session.eviction_threshold
+    references = events.filter(kind=REFERENCED_CHOSEN).order_by("-seq")[:MOST]
+    return ChosenMemory(
+        id=id,
+        span=span_said(*(span_of(id) or (0, 0))),
+        tier=one.tier if one else "",
+        gives_way_in=turns_left(branch.clock, one.since, threshold) if one else 0,
+        keywords=tuple(mentions.keywords_here(branch, one.pointer)) if one else (),
+        references=tuple(reference_view(row.data) for row in references),
+        moves=moves,
+    )
+
+
 def reference_view(data: dict[str, Any]) -> ReferenceView:
     return ReferenceView(
         turn=data["turn"], who=WHO[data["by"]], how=HOW[data["how"]], words=tuple(data.get("words", ()))
@@ -140,8 +199,14 @@ def reference_view(data: dict[str, Any]) -> ReferenceView:
 def moves_of(rows: Iterable[Event]) -> tuple[MoveView, ...]:
     """What left the prompt and what came back."""
     return tuple(
-        MoveView(turn=row.data["turn"], text=MOVES.get(row.kind, RETURNED), effort=row.data["effort"]) for row in rows
+        MoveView(turn=row.data["turn"], text=moved(row), effort=row.data.get("effort") or row.data["id"])
+        for row in rows
     )
+
+
+def moved(row: Event) -> str:
+    whole = row.kind == "compaction.expanded" and row.data["what"] == BODY
+    return WHOLE_AGAIN if whole else {**MOVES, **MOVES_OF_CHOSEN}.get(row.kind, RETURNED)
 
 
 def memory_view(branch: Branch, plan: PlanView) -> MemoryView:

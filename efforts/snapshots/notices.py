@@ -22,9 +22,23 @@ from efforts.models import Branch, Constraint, ContextPointer, EffortState, Even
 from efforts.timelines import branch_events
 
 from .holds import rows_of
+from .scopes import OF_SCOPES, ScopeStory, line_of, read_story
 
-Asks = Literal["", "summary", "retry", "drafting", "conclude", "rule", "entry", "done"]
-AGED = "effort.decayed"
+Asks = Literal[
+    "",
+    "summary",
+    "retry",
+    "draft",
+    "drafting",
+    "conclude",
+    "rule",
+    "entry",
+    "done",
+    "scope_drafting",
+    "scope_ready",
+    "scope_failed",
+]
+AGED = ("effort.decayed", "compaction.decayed")
 
 # Each changes where an effort stands, so that it is the last word about it until the next one.
 MOVES = {
@@ -42,9 +56,26 @@ SUGGESTED = "constraint.suggested"
 OF_RULES = (SUGGESTED, "constraint.set", "constraint.edited", "constraint.revoked")
 OF_HOLDS = ("hold.ended", "hold.granted")
 PROPOSED = "ledger.proposed"
+EFFORT_ROLLED_BACK = "effort.rolled_back"
 OF_ENTRIES = (PROPOSED, "ledger.done_suggested", "ledger.dismissed")
-READ = (*MOVES, OFFERED, "effort.summarised", "effort.undone", *OF_RULES, *OF_HOLDS, *OF_ENTRIES)
+READ = (
+    *MOVES,
+    OFFERED,
+    "effort.summarised",
+    "effort.undone",
+    *OF_RULES,
+    *OF_HOLDS,
+    *OF_ENTRIES,
+    *OF_SCOPES,
+    EFFORT_ROLLED_BACK,
+)
+# Their words name no others of their kind.
+TOLD_ALONE = ("effort.concluded", *OF_SCOPES)
 QUESTIONS = ("entry", "done")
+TAKEN_AWAY = {
+    SummaryState.ROLLED_BACK: "Its summary was rolled back: its log is in the prompt.",
+    SummaryState.COVERED: "A summary of chosen turns stands for all of it.",
+}
 WRITTEN_SOON = (SummaryState.DUE, SummaryState.DRAFTING)
 
 
@@ -65,17 +96,26 @@ class NoticeView:
     rule: int = 0
     hold: int = 0
     entry: int = 0
+    scope: str = ""
+    span: str = ""
+    draft: int = 0
+    stands: bool = False
 
     @property
     def aged(self) -> bool:
-        """Nobody did it: it happened because nothing referred to the effort any more."""
-        return self.kind == AGED
+        """Nobody did it: it happened because nothing referred to the effort, or to the chosen turns, any more."""
+        return self.kind in AGED
+
+    @property
+    def name(self) -> str:
+        """As people call what it is about."""
+        return self.span or self.effort
 
     @property
     def about(self) -> str:
         # No effort's id has a colon.
         ids = {"rule": self.rule, "hold": self.hold, "entry": self.entry}
-        return next((f"{name}:{id}" for name, id in ids.items() if id), self.effort)
+        return next((f"{name}:{id}" for name, id in ids.items() if id), self.scope or self.effort)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +148,7 @@ class Story:
     rules: Mapping[int, str] = field(default_factory=dict)
     pinned: Collection[tuple[int | None, str | None]] = ()
     entries: Mapping[int, LedgerEntry] = field(default_factory=dict)
+    scopes: ScopeStory | None = None
 
     def can_be_undone(self, row: Event) -> bool:
         # What a parent did is not this branch's to take back.
@@ -150,6 +191,8 @@ def notice_groups(branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
     story.pinned = set(rows_of(branch, HoldState.STANDING).values_list("turn__number", "effort__slug"))
     if about := {row.data["entry"] for row in rows if row.kind in OF_ENTRIES}:
         story.entries = LedgerEntry.objects.filter(session=branch.session_id).in_bulk(about)
+    if of_scopes := [row for row in rows if row.kind in OF_SCOPES]:
+        story.scopes = read_story(branch, of_scopes)
     for row in rows:
         story.read(row)
     if branch.parent_id:
@@ -177,6 +220,10 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         return about_hold(row, story)
     if row.kind in OF_ENTRIES:
         return about_entry(row, story)
+    if row.kind in OF_SCOPES:
+        return about_scope(row, story)
+    if row.kind == EFFORT_ROLLED_BACK:
+        return about_rollback(row)
     if row.kind not in MOVES:
         return None
     slug = row.data["effort"]
@@ -193,6 +240,7 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         undoable=is_automatic(row.data) and story.can_be_undone(row),
         taken_back=taken_back,
         artifact="" if taken_back else artifact_of(row, story),
+        stands=not taken_back and stands(row, story),
     )
 
 
@@ -256,12 +304,38 @@ def about_entry(row: Event, story: Story) -> NoticeView | None:
     return view(text=f"{title}? “{entry.text}”", asks=asks) if waits else None
 
 
+def about_scope(row: Event, story: Story) -> NoticeView | None:
+    line = line_of(row, story.scopes) if story.scopes else None
+    if line is None:
+        return None
+    told = {**vars(line), "scope": line.about}
+    del told["about"]
+    layer = "expanded" if row.kind == "compaction.expanded" else "summary"
+    return NoticeView(seq=row.seq, kind=row.kind, effort="", layer=layer, **told)
+
+
+def about_rollback(row: Event) -> NoticeView:
+    slug = row.data["effort"]
+    stands = "the earlier summary of" if row.data["own"] else "the log of"
+    text = f"Rolled back: {stands} {slug} stands again."
+    artifact = row.data["artifact"]
+    return NoticeView(
+        seq=row.seq, kind=row.kind, effort=slug, text=text, layer="awaiting", artifact=artifact, span=slug
+    )
+
+
 def artifact_of(row: Event, story: Story) -> str:
     """What the summary of just this conclusion is of."""
     slug = row.data["effort"]
     state = story.states.get(slug)
     here = row.kind == "effort.concluded" and story.concluded.get(slug) == row.seq
     return state.artifact if here and state and state.status == EffortStatus.CONCLUDED else ""
+
+
+def stands(row: Event, story: Story) -> bool:
+    """Whether the summary of just this conclusion can be rolled back."""
+    state = story.states.get(row.data["effort"])
+    return bool(artifact_of(row, story)) and state is not None and state.summary == SummaryState.STANDS
 
 
 def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
@@ -276,6 +350,10 @@ def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
             return f"There is no summary: {state.draft}", "retry"
         if state.summary in WRITTEN_SOON:
             return "Its summary is being written.", "drafting"
+        if state.summary in TAKEN_AWAY:
+            return TAKEN_AWAY[SummaryState(state.summary)], ""
+        if state.summary == SummaryState.NONE and not story.summaries.get(row.seq):
+            return "No summary was drafted, so its log is in the prompt.", "draft"
     text = story.summaries.get(row.seq)
     return (f"Summary: {text}", "") if text else ("", "")
 
@@ -309,7 +387,7 @@ def together(questions: tuple[NoticeView, ...]) -> str:
 def grouped_alike(notices: Iterable[NoticeView]) -> Iterable[NoticeGroup]:
     for (_, asks, taken_back), group in groupby(notices, key=lambda one: (one.kind, one.asks, one.taken_back)):
         alike = tuple(group)
-        if len(alike) == 1 or asks or taken_back or alike[0].kind == "effort.concluded":
+        if len(alike) == 1 or asks or taken_back or alike[0].kind in TOLD_ALONE:
             yield from (NoticeGroup(notices=(one,)) for one in alike)
         else:
             verb = alike[0].text.partition(":")[0]

@@ -21,6 +21,7 @@ from efforts.timelines import branch_turns
 from .citations import cited_in
 from .holds import rows_of
 from .notices import NoticeGroup, notice_groups
+from .scopes import CoverView, covers_of
 from .siblings import PAGE, Family, Siblings, family_of
 
 
@@ -81,6 +82,7 @@ class TurnView:
     shared: bool = False
     verdict: Verdict | None = None
     recall: RecallView | None = None
+    cover: CoverView | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +131,7 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     cited = cited_in(branch, {turn.number: messages[turn.pk][1:] for turn in turns})
     verdicts = {verdict.run_id: verdict for verdict in Verdict.objects.filter(run__in=runs)}
     recalls = recall_views(runs)
+    covers = covers_of(branch, turns)
     pins = dict(rows_of(branch, HoldState.STANDING).filter(turn__in=turns).values_list("turn_id", "pk"))
     labels = dict(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn_id", "effort__slug"))
     return tuple(
@@ -140,6 +143,7 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
             siblings=family.siblings(turn.number),
             verdict=verdicts.get(turn.run.pk),
             recall=recalls.get(turn.run.pk),
+            cover=covers.get(turn.pk),
         )
         for turn in turns
         if turn.run is not None

@@ -22,12 +22,14 @@ from efforts.domain.policy import RECALL_SHARES, ContextMode
 from efforts.domain.toolbox import TOOLS
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPlan, Message, Run, Session, Turn
+from efforts.moments import one_moment
 from efforts.prompts import system_text
 from efforts.timelines import branch_plans, log_message
 
 from .constraints import constraints_in_force
 from .holds import read_holds
 from .layers import read_ambient, read_efforts
+from .mentions import find_mentions
 from .recollections import recalled_for, recollect
 from .references import find_references
 
@@ -70,6 +72,7 @@ def run_inputs(run: Run, *, offer_tools: bool = True, expanded: Collection[str] 
 def next_inputs(branch: Branch, chosen: dict[str, Any], text: str, expanded: Collection[str] | None) -> PlanInputs:
     """Of the next message, with what would be recalled for it. Raises what `plan` raises, where there is a text."""
     meant = {one.effort.slug for one in find_references(branch, text)}
+    meant |= {one.chosen.id for one in find_mentions(branch, text)}
     inputs = plan_inputs(branch, chosen, current=draft_turn(branch, text), expanded=expanded, referenced=meant)
     if not text.strip():
         return inputs
@@ -91,6 +94,7 @@ def draft_turn(branch: Branch, text: str) -> CurrentTurn:
     return CurrentTurn(number=branch.head + 1, user=message)
 
 
+@one_moment()
 def plan_inputs(
     branch: Branch,
     chosen: dict[str, Any],

@@ -33,6 +33,7 @@ SECTIONS = {
     "constraint": "Rules",
     "pin": "Pins",
     "summary": "Summaries",
+    "body": "Longer summaries",
     "ambient": "Ambient",
     "expanded": "Expanded",
     "awaiting": "Awaiting",

@@ -1,21 +1,25 @@
-"""What an effort's summary is made of, and stands in for."""
+"""What summaries are made of, and stand in for: the log of an effort, or of chosen turns."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+
+from django.db.models import QuerySet
 
 from efforts.domain.conversation import PastTurn
 from efforts.domain.lifecycle import UNFINISHED, RunState
 from efforts.domain.source_text import Source, source_of
-from efforts.models import Branch, Effort
+from efforts.models import Branch, Effort, Turn
 from efforts.timelines import branch_turns
 
+from .chosen import chosen_turns
 from .layers import Finished, past_turns
 
 
 @dataclass(frozen=True, kw_only=True)
 class EffortLog:
-    """The finished turns of an effort in one branch, oldest first; `turn_ids` are their rows."""
+    """Finished turns of one branch, oldest first; `turn_ids` are their rows."""
 
     turns: tuple[PastTurn, ...]
     turn_ids: tuple[int, ...]
@@ -23,8 +27,46 @@ class EffortLog:
 
 
 def read_effort_log(branch: Branch, effort: Effort) -> EffortLog:
-    labelled = branch_turns(branch).filter(labels__branch=branch, labels__effort=effort)
-    rows = labelled.exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
-    finished = Finished.read(rows.order_by("number"))
-    turns = tuple(past_turns(finished))
-    return EffortLog(turns=turns, turn_ids=tuple(row.pk for row in finished), source=source_of(turns))
+    """All that belongs to an effort."""
+    return log_of(labelled(branch, effort))
+
+
+def read_summary_log(branch: Branch, effort: Effort) -> EffortLog:
+    """What a summary of the effort is to stand for."""
+    return log_of(summary_turns(branch, effort))
+
+
+def summary_turn_ids(branch: Branch, effort: Effort) -> set[int]:
+    """The same, without what was said."""
+    return set(finished(summary_turns(branch, effort)).exclude(run=None).values_list("pk", flat=True))
+
+
+def summary_turns(branch: Branch, effort: Effort) -> QuerySet[Turn]:
+    """All of its turns but those for which a summary of chosen turns stands. From one that has only some of the
+    effort's turns, and no others, it takes over."""
+    turns = labelled(branch, effort)
+    mine = set(turns.values_list("pk", flat=True))
+    chosen: dict[int, set[int]] = {}
+    for pointer, turn in chosen_turns(branch).values_list("pointer", "turn"):
+        chosen.setdefault(pointer, set()).add(turn)
+    apart = {turn for covered in chosen.values() if not covered < mine for turn in covered & mine}
+    return turns.exclude(pk__in=apart) if apart else turns
+
+
+def read_scope_log(branch: Branch, numbers: Collection[int]) -> EffortLog:
+    """Of chosen turns, as far as they are in this timeline and have ended."""
+    return log_of(branch_turns(branch).filter(number__in=numbers))
+
+
+def labelled(branch: Branch, effort: Effort) -> QuerySet[Turn]:
+    return branch_turns(branch).filter(labels__branch=branch, labels__effort=effort)
+
+
+def finished(turns: QuerySet[Turn]) -> QuerySet[Turn]:
+    return turns.exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
+
+
+def log_of(turns: QuerySet[Turn]) -> EffortLog:
+    rows = Finished.read(finished(turns).order_by("number"))
+    past = tuple(past_turns(rows))
+    return EffortLog(turns=past, turn_ids=tuple(row.pk for row in rows), source=source_of(past))

@@ -69,7 +69,7 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
 def checked(key: str, value: Any, schema: dict[str, Any]) -> Any:
     kind = {"string": str, "integer": int}[schema["type"]]
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise ToolError(f"{key} must be of type {schema['type']}: {schema['description']}")
+        raise ToolError(f"{key} must be of type {schema['type']}.")
     if value not in schema.get("enum", [value]):
         raise ToolError(f"{key} must be one of: {', '.join(schema['enum'])}.")
     if not storable(value):

@@ -7,19 +7,21 @@ from datetime import date
 from typing import Any
 
 from efforts import actions
+from efforts.domain.chosen import BODY
 from efforts.domain.conversation import LogMessage, PastTurn
 from efforts.domain.lifecycle import EffortStatus
 from efforts.domain.terms import query_terms
-from efforts.models import Branch, Effort, EffortState, Message
+from efforts.models import Branch, EffortState, Message
 from efforts.records import Hit, Retrieval, record_retrieval
 from efforts.retrieval.efforts import EffortHit
 from efforts.retrieval.efforts import search_efforts as rank_efforts
 from efforts.retrieval.search import STRATEGY as PASSAGES
 from efforts.retrieval.search import Search
+from efforts.snapshots.chosen import chosen_pointers, chosen_turns, find_chosen, tokens_of_expanded, with_spans
 from efforts.snapshots.efforts import EffortView, Standing, effort_views
 from efforts.snapshots.expansion import free
 from efforts.snapshots.ledger import open_work_of
-from efforts.snapshots.sources import read_effort_log
+from efforts.snapshots.sources import read_effort_log, read_scope_log
 
 from .base import ToolContext, ToolError
 from .messages import EMPTY, piece_of
@@ -51,14 +53,16 @@ def switch_effort(context: ToolContext, *, id: str) -> dict[str, Any]:
     return {"active": actions.switch_effort(context.place, id).effort.slug}
 
 
-def expand_effort(context: ToolContext, *, id: str) -> dict[str, Any]:
-    tokens = actions.expand_effort(context.place, id)
-    slug = actions.effort_here(context.run.branch, id).slug
-    return {"expanded": slug, "tokens": tokens, "note": "Its log is in your prompt now; answer from it."}
+def expand_effort(context: ToolContext, *, id: str, what: str) -> dict[str, Any]:
+    tokens = actions.expand_effort(context.place, id, what)
+    chosen = find_chosen(context.run.branch, id)
+    slug = chosen.id if chosen else actions.effort_here(context.run.branch, id).slug
+    shown = "The longer note is among your notes" if what == BODY else "Its log is in your prompt"
+    return {"expanded": slug, "tokens": tokens, "note": f"{shown} now; answer from it."}
 
 
 def collapse_effort(context: ToolContext, *, id: str) -> dict[str, Any]:
-    return {"collapsed": actions.collapse_effort(context.place, id).effort.slug}
+    return {"collapsed": actions.collapse_effort(context.place, id)}
 
 
 def active_in(state: EffortState) -> str | None:
@@ -70,12 +74,17 @@ def effort_status(context: ToolContext) -> dict[str, Any]:
     """The efforts in the order of the page's panel, as many as the prompt can bear."""
     branch = branch_of(context)
     views = effort_views(branch)
+    chosen = with_spans(chosen_pointers(branch))
     expanded = sum(view.tokens for view in views if view.standing == Standing.EXPANDED)
+    expanded += tokens_of_expanded(branch)
     status: dict[str, Any] = {
         "active": next((view.slug for view in views if view.standing == Standing.ACTIVE), None),
         "efforts": [status_of(view) for view in views[:LISTED]],
         "expansions": {"tokens": expanded, "free": free(branch, context.run)},
     }
+    if chosen:
+        # Of more the newest: a message may name any of them all the same.
+        status["summaries"] = [{"id": one.id, "in_prompt_as": one.tier} for one in chosen[-LISTED:]]
     if work := open_work_of(branch, LISTED):
         status["open_work"] = [{"id": f"work-{one.id}", "text": one.text, "state": one.state} for one in work]
     left_out = len(views) - LISTED
@@ -142,23 +151,31 @@ def match_of(found: EffortHit, hit: Hit, search: Search) -> dict[str, Any]:
 
 def read_effort(context: ToolContext, *, id: str, from_turn: int, to_turn: int) -> dict[str, Any]:
     """Whole turns of the effort, as many as fit; `next` is where to read on."""
-    effort = actions.effort_here(context.run.branch, id)
-    turns = read_effort_log(branch_of(context), effort).turns
+    slug, turns = log_of(branch_of(context), id)
     asked = [turn for turn in turns if from_turn <= turn.number and (turn.number <= to_turn or not to_turn)]
     if not asked:
-        raise ToolError(no_such_turns(effort, turns))
+        raise ToolError(no_such_turns(slug, turns))
     read, following = fitting(asked)
     return {
-        "effort": effort.slug,
+        "effort": slug,
         "turns": [{"turn": turn.number, "messages": list(messages_of(turn))} for turn in read],
         "next": {"turn": following.number} if following else None,
     }
 
 
-def no_such_turns(effort: Effort, turns: tuple[PastTurn, ...]) -> str:
+def log_of(branch: Branch, id: str) -> tuple[str, tuple[PastTurn, ...]]:
+    """Id and turns of an effort, or of chosen turns."""
+    if chosen := find_chosen(branch, id):
+        turns = chosen_turns(branch).filter(pointer=chosen.pointer)
+        return chosen.id, read_scope_log(branch, list(turns.values_list("turn__number", flat=True))).turns
+    effort = actions.effort_here(branch, id)
+    return effort.slug, read_effort_log(branch, effort).turns
+
+
+def no_such_turns(slug: str, turns: tuple[PastTurn, ...]) -> str:
     if not turns:
-        return f"{effort.slug} has no finished turns."
-    return f"{effort.slug} has no turn there. Its turns lie between {turns[0].number} and {turns[-1].number}."
+        return f"{slug} has no finished turns."
+    return f"{slug} has no turn there. Its turns lie between {turns[0].number} and {turns[-1].number}."
 
 
 def fitting(turns: list[PastTurn]) -> tuple[list[PastTurn], PastTurn | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -13,11 +14,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from efforts import actions, snapshots
 from efforts.actions import Place
+from efforts.domain.chosen import BODY
 from efforts.domain.lifecycle import Via
+from efforts.domain.notices import span_said
 from efforts.errors import Refused
 from efforts.forms import EffortForm
 from efforts.models import Branch, Turn
 from efforts.snapshots import EffortView, PlanView, expansion
+from efforts.snapshots.chosen import Chosen, find_chosen
 
 from .chat import command
 from .shared import OwnRequest, about, dialog, done, fields, owned_branch, page, part, place, text_field, turn_here
@@ -29,6 +33,7 @@ VERBS: Mapping[str, Callable[[Place, str], object]] = {
     "conclude": actions.close_effort,
     "reopen": actions.reopen_effort,
     "expand": actions.expand_effort,
+    "expand-summary": partial(actions.expand_effort, what=BODY),
     "collapse": actions.collapse_effort,
     "use-summary": actions.use_summary,
     "retry-summary": actions.retry_summary,
@@ -62,17 +67,31 @@ def where(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) 
 def expand_price(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | None = None) -> HttpResponse:
     """What expanding would add to the next prompt, before it is done."""
     branch = owned_branch(request, session_id, branch_id)
+    chosen = find_chosen(branch, slug)
     context: dict[str, Any] = {
         **about(branch),
-        "effort": named_effort(branch, slug),
+        "effort": named_chosen(chosen) if chosen else named_effort(branch, slug),
         "plan": snapshots.preview(branch),
     }
     try:
-        price = expansion.price(branch, None, slug)
-        context |= {"price": price, "after_percent": percent_with(context["plan"], price.tokens)}
+        if not chosen or chosen.first:
+            price = expansion.price(branch, None, slug)
+            context |= {"price": price, "after_percent": percent_with(context["plan"], price.tokens)}
+        context["summary_tokens"] = whole_tokens(branch, chosen) if chosen else actions.summary_tokens(branch, slug)
     except Refused as error:
         context["error"] = error.text
     return part(request, "efforts/price.html", context)
+
+
+def named_chosen(chosen: Chosen) -> Mapping[str, Any]:
+    """As the page of a price needs it."""
+    name = span_said(chosen.first, chosen.last)
+    return {"slug": chosen.id, "name": name, "opened_turn": chosen.first, "active_turn": chosen.last}
+
+
+def whole_tokens(branch: Branch, chosen: Chosen) -> int:
+    """What the whole summary adds where one line of it stands, or nothing; else 0."""
+    return 0 if chosen.is_whole else expansion.price(branch, None, chosen.id, BODY).tokens
 
 
 def percent_with(plan: PlanView, more: int) -> int:

@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from efforts import snapshots
-from efforts.snapshots.memory import effort_memory, memory_view
+from efforts.snapshots.memory import chosen_memory, effort_memory, memory_view
 
 from .shared import OwnRequest, about, dialog, owned_branch, page
 
@@ -26,6 +26,9 @@ def memory(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None)
 @require_GET
 def of_effort(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | None = None) -> HttpResponse:
     branch = owned_branch(request, session_id, branch_id)
+    if of_turns := chosen_memory(branch, slug):
+        context = {**about(branch), "memory": of_turns, "title": f"Why: {of_turns.span}"}
+        return dialog(request, "memory/chosen.html", context)
     found = effort_memory(branch, slug)
     if found is None:
         raise Http404

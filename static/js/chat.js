@@ -110,6 +110,7 @@ function apply(event) {
   if (event.kind.startsWith("branch.")) ofBranches(event);
   else if (event.branch && event.branch !== branch) elsewhere(event);
   else if (event.kind.startsWith("effort.")) efforts.happened(event);
+  else if (event.kind.startsWith("compaction.")) efforts.happened({ ...event, effort: event.id ?? (event.first ? `turns-${event.first}-${event.last}` : "seed") });
   else if (event.kind.startsWith("constraint.")) efforts.happened({ ...event, effort: `rule:${event.constraint}` });
   else if (event.kind.startsWith("ledger.")) efforts.happened({ ...event, effort: `entry:${event.entry}` });
   else if (event.kind.startsWith("hold.")) efforts.happened({ ...event, effort: `hold:${event.hold}`, moved: event.pinned_turn });

@@ -45,17 +45,33 @@ document.addEventListener("keydown", (event) => {
 
 // What a panel had open stays open when it is read again, and what had the focus in it keeps it.
 const kept = new WeakMap();
-document.body.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
+// A button that is switched off while its request is on its way loses the focus by that.
+const asked = new WeakMap();
+const active = (xhr) => (document.activeElement === document.body ? asked.get(xhr) : document.activeElement);
+// From the inside out: the ids of what has the focus in a panel, and of what that stands in.
+function placesOf(node, target) {
+  const ids = [];
+  for (let at = node; target.contains(at); at = at.parentElement) if (at.id) ids.push(at.id);
+  return ids;
+}
+document.body.addEventListener("htmx:beforeRequest", ({ detail: { xhr } }) => asked.set(xhr, document.activeElement));
+document.body.addEventListener("htmx:afterRequest", ({ detail: { xhr, successful } }) => {
+  if (!successful && document.activeElement === document.body) asked.get(xhr)?.focus();
+});
+document.body.addEventListener("htmx:beforeSwap", ({ detail: { target, xhr } }) => {
   const open = [...target.querySelectorAll("details[open][id]")].map((node) => node.id);
-  const focused = target.contains(document.activeElement) ? document.activeElement.id : "";
-  kept.set(target, { open, focused });
+  kept.set(target, { open, places: placesOf(active(xhr), target) });
 });
 document.body.addEventListener("htmx:afterSwap", ({ detail: { target } }) => {
-  const { open, focused } = kept.get(target) ?? {};
+  const { open, places } = kept.get(target) ?? {};
   kept.delete(target);
   for (const id of open ?? []) document.getElementById(id)?.setAttribute("open", "");
-  // Only now, as nothing in closed details can have it. Where the target itself was replaced, its twin has its id.
-  if (focused) (document.getElementById(focused) ?? document.getElementById(target.id))?.focus({ preventScroll: true });
+  // Only now, as nothing in closed details can have it. What had it may be gone, and what it stood in still be there.
+  for (const id of places ?? []) {
+    const place = document.querySelector(`details#${CSS.escape(id)} > summary`) ?? document.getElementById(id);
+    place?.focus({ preventScroll: true });
+    if (place && place === document.activeElement) break;
+  }
 });
 // The same for what comes along with the answer to another request.
 document.body.addEventListener("htmx:oobBeforeSwap", (event) => {

@@ -14,6 +14,18 @@ const WORDS = {
   "effort.summary_waiting": ({ effort }) => `The summary of ${effort} waits for your yes.`,
   "effort.summary_failed": ({ effort }) => `There is no summary of ${effort}. Retry is at its notice.`,
   "effort.undone": () => "Taken back",
+  "effort.rolled_back": ({ effort }) => `Rolled back: the summary of ${effort}`,
+  "compaction.requested": (event) => `Being summarised: ${span(event)}`,
+  "compaction.drafted": (event) => event.passed ? `A summary of ${span(event)} waits for you.` : `There is no summary of ${span(event)} that may stand. See its notice.`,
+  "compaction.failed": (event) => `There is no summary of ${span(event)}. See its notice.`,
+  "compaction.stopped": (event) => `Stopped: the summary of ${span(event)}`,
+  "compaction.accepted": (event) => `In the prompt as a summary: ${span(event)}`,
+  "compaction.rolled_back": (event) => `Rolled back: the summary of ${span(event)}`,
+  "compaction.invalidated": (event) => `The summary of ${span(event)} stands no longer`,
+  "compaction.expanded": (event) => `Expanded: ${named(event)}`,
+  "compaction.collapsed": (event) => `Collapsed: ${named(event)} (back to summary)`,
+  "compaction.decayed": (event) => `Auto-collapsed: ${named(event)} (inactive for ${event.turns} turns)`,
+  "compaction.undone": () => "Taken back",
   "ledger.proposed": () => "Something to keep? The question is below the turn.",
   "ledger.done_suggested": ({ text }) => `Done? ${text}. The question is below the turn.`,
   "ledger.confirmed": ({ text }) => `Kept: ${text}`,
@@ -26,6 +38,11 @@ const WORDS = {
 };
 // What is being done for a summary, as far as it is worth saying.
 const STEPS = { redraft: "The draft did not pass; asking once more for", extractive: "Quoting the log for the summary of" };
+// After these other turns are in the prompt by their text, or by a summary: each says so.
+const COVERING = new Set([
+  "compaction.accepted", "compaction.rolled_back", "compaction.invalidated", "compaction.shortened", "compaction.evicted",
+  "compaction.expanded", "compaction.collapsed", "compaction.decayed", "compaction.undone", "effort.rolled_back",
+]);
 const HIDDEN = "ccm.notnow.";
 
 export class Efforts {
@@ -55,7 +72,7 @@ export class Efforts {
     const words = event.notice ? withoutDashes(event.notice) : WORDS[event.kind]?.(event);
     if (words) say(words);
     if (REDIRECTS.has(event.kind)) this.#flash = event.via === "model";
-    if (event.turn === 0) this.#on.reload();
+    if (event.turn === 0 || COVERING.has(event.kind)) this.#on.reload();
     for (const turn of this.#turnsAbout(event)) this.#on.refresh(turn);
     this.refresh();
     this.#on.context();
@@ -96,7 +113,7 @@ export class Efforts {
 
   #settled() {
     // Rows that stayed open were opened before anything listened for it: they ask for their price now.
-    for (const open of document.querySelectorAll(".effort[open][hx-get]")) window.htmx.trigger(open, "toggle");
+    for (const open of document.querySelectorAll("#effort-list details[open][hx-get]")) window.htmx.trigger(open, "toggle");
     this.#keepFocus();
   }
 
@@ -153,6 +170,18 @@ export class Efforts {
     store.writeHere(this.#key, [...this.#hidden]);
     this.arrived(document);
   }
+}
+
+const STARTED_FROM = "what this conversation starts from";
+
+function span({ first, last }) {
+  if (!first) return STARTED_FROM;
+  return first === last ? `turn ${first}` : `turns ${first}-${last}`;
+}
+
+function named({ id }) {
+  const [, first, last] = id.split("-").map(Number);
+  return span({ first, last });
 }
 
 function withoutDashes(notice) {

@@ -88,7 +88,7 @@ def test_a_headline_is_never_too_long_and_the_same_every_time(talk, text: str, r
     made = headline(source, name="x", count=count, rest=rest)
     assert count(made) <= LONGEST_SUMMARY
     assert made == headline(source, name="x", count=count, rest=rest)
-    added = with_details(text, source, name="x", count=count, rest=rest).removeprefix(text)
+    added = with_details(text, source, name="x", count=count, rest=rest).removeprefix(text.rstrip())
     assert count(added) <= MOST_TOKENS + 1
     assert len(added.split()) <= MOST_WORDS + 1
 

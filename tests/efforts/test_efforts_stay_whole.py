@@ -154,6 +154,7 @@ class Efforts(RuleBasedStateMachine):
                 "concluded_turn",
                 "via",
                 "expanded_turn",
+                "expanded_what",
                 "referenced_clock",
                 "evicted_clock",
                 "turns",

@@ -420,7 +420,6 @@ def test_holds_age_on_one_clock_whatever_is_done_in_whatever_order() -> None:
         settings=settings(
             max_examples=12,
             stateful_step_count=14,
-            deadline=None,
             phases=[Phase.explicit, Phase.generate],
             suppress_health_check=list(HealthCheck),
         ),

@@ -448,12 +448,11 @@ def played(seed: int, turns: int) -> Counter[str]:
     return run.happened
 
 
-def play_many(*, examples: int, turns: int) -> None:
+def play_many(*, examples: int, turns: int) -> Counter[str]:
     happened: Counter[str] = Counter()
 
     @settings(
         max_examples=examples,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
         phases=[Phase.reuse, Phase.generate],
     )
@@ -462,7 +461,7 @@ def play_many(*, examples: int, turns: int) -> None:
         happened.update(played(seed, turns))
 
     play()
-    assert all(happened[kind] for kind in ("effort.decayed", "effort.evicted", "returned"))
+    return happened
 
 
 @pytest.mark.django_db
@@ -473,4 +472,6 @@ def test_memory_does_not_thrash_and_loses_nothing() -> None:
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_memory_does_not_thrash_and_loses_nothing_in_a_thousand_turns() -> None:
-    play_many(examples=3, turns=350)
+    happened = play_many(examples=3, turns=350)
+    # In fifty turns not each of them need happen.
+    assert all(happened[kind] for kind in ("effort.decayed", "effort.evicted", "returned"))

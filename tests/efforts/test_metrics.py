@@ -135,6 +135,14 @@ def test_a_collapse_taken_back_has_not_been(log: Log) -> None:
     assert (log.figures["manual_collapses"], log.figures["avg_expansion_duration"]) == (1, 3)
 
 
+def test_what_is_rolled_back_is_expanded_no_longer(log: Log) -> None:
+    log.expand_in_a_turn()
+    log.turns(1)
+    log.add("effort.rolled_back", effort="auth-bug")
+    assert [one.how for one in log.metrics.ended] == ["rolled_back"]
+    assert log.figures["manual_collapses"] == 0
+
+
 def test_before_events_had_a_clock_turns_are_counted_by_their_numbers() -> None:
     old = [
         Happening(seq=1, kind="effort.expanded", data={"turn": 2, "effort": "auth-bug", "tokens": 5}),

@@ -6,14 +6,16 @@ import json
 from collections.abc import Callable
 from functools import cache
 from io import StringIO
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from efforts import proofs, salience
+from efforts import compacting, proofs, salience
 from efforts.management.commands.proof_run import beside
 from efforts.models import Event, Message, Session
 from efforts.proofs import PROOFS, Proof, Step
@@ -101,6 +103,50 @@ def test_what_a_row_has_besides_tokens_and_where_the_seed_contradicts_itself_is_
     collapsed, contradicted = (Step(**measured(name)["steps"][row]) for name, row in (("slice3", 5), ("slice4", 2)))
     assert "auth-bug: 3 -> auto-collapsed (seed: auth-bug: 3 -> AUTO-COLLAPSE)" in "".join(beside(collapsed))
     assert "Note: The seed keeps 1 and 2" in "".join(beside(contradicted))
+
+
+@pytest.mark.parametrize(("first", "layer"), [(0, "summary"), (3, "body")])
+def test_rolling_back_gives_the_request_that_was_before(first: int, layer: str) -> None:
+    waits, stands, back = measured("rollback")["steps"][first : first + 3]
+    assert back["says"] == f"{waits['says']}, the same as before"
+    assert stands["says"].endswith(", another than before")
+    assert [layer in step["layers"] for step in (waits, stands, back)] == [False, True, False]
+    assert stands["prompt"] < waits["prompt"]
+
+
+def test_a_rollback_that_changes_nothing_fails_its_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(compacting.registered()), "roll_back", lambda *arguments: [])
+    assert failing("rollback") == [
+        f"Once the summary of {name} is rolled back, the request has the same bytes as before"
+        for name in ("auth-bug", "turns 5-12")
+    ]
+
+
+def test_each_proof_is_drawn_beside_everything_said(tmp_path: Path) -> None:
+    proof_run("slice1", "rollback", plot=tmp_path / "proof.svg")
+    drawn = ElementTree.parse(tmp_path / "proof-slice1.svg").getroot()
+    said = "".join(drawn.itertext())
+    last = measured("slice1")["steps"][-1]
+    assert f"It is concluded: {last['prompt']:,} of {last['said']:,}" in said
+    assert "Everything said" in said
+    assert (tmp_path / "proof-rollback.svg").exists()
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_a_server_killed_in_the_middle_of_an_answer_loses_nothing_committed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    document = json.loads(proof_run("kill", json=True, home=home))
+    claims = document["proofs"][0]["claims"]
+    assert (len(claims), document["holds"]) == (5, True)
+    assert (home / "db.sqlite3").exists()
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="is there already"):
+        proof_run("kill", home=tmp_path)
+    with pytest.raises(CommandError, match="--home is for kill"):
+        proof_run("slice1", home=tmp_path / "new")
 
 
 def late(now: int, last: int, threshold: int) -> bool:

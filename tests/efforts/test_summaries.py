@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from efforts import actions, summaries
+from efforts import actions, drafts
 from efforts.actions.pointers import end_pointers
 from efforts.compacting import Summary, Work
 from efforts.domain.lifecycle import EffortStatus, PointerState, RunState, SummaryState, Via
+from efforts.drafts import Job
 from efforts.llm.tokens import get_counter
 from efforts.models import ContextPointer, EffortState, Event, PointerTurn, Run, Session, TurnLabel
 from efforts.snapshots import main_branch
-from efforts.summaries import Job
+from efforts.summaries import SUMMARIES
 from tests.efforts.logs import WEBHOOK, concluded, conversation, say
 
 HERE = "here:1:a"
@@ -23,20 +24,20 @@ SAID = "The webhook answers at once; the retry limit is 3."
 
 
 def job_of(state: EffortState) -> Job:
-    (job,) = summaries.claim_due(HERE, 4)
-    assert job.state_id == state.pk
+    (job,) = SUMMARIES.claim_due(HERE, 4)
+    assert job.row_id == state.pk
     return job
 
 
 def work_of(job: Job) -> Work:
-    work = summaries.read_work(job)
+    work = SUMMARIES.read_work(job)
     assert work is not None
     return work
 
 
 def settled(state: EffortState, text: str = SAID) -> EffortState:
     job = job_of(state)
-    summaries.settle(job, work_of(job), Summary(text=text, drafter="builtin"))
+    SUMMARIES.settle(job, work_of(job), Summary(text=text, drafter="builtin"))
     return EffortState.objects.get(pk=state.pk)
 
 
@@ -88,6 +89,7 @@ def test_the_notice_gains_the_summary_word_for_word(talk: Session) -> None:
         "drafter": "builtin",
         "note": "",
         "artifact": "",
+        "clock": 3,
         "notice": f"--- Concluded effort: payment-webhook ---\nSummary: {SAID}",
     }
 
@@ -115,7 +117,7 @@ def test_an_effort_reopened_while_it_is_drafted_gets_no_pointer(talk: Session) -
     job = job_of(state)
     work = work_of(job)
     actions.reopen_effort(by_hand(talk), "payment-webhook")
-    summaries.settle(job, work, Summary(text=SAID, drafter="builtin"))
+    SUMMARIES.settle(job, work, Summary(text=SAID, drafter="builtin"))
     assert EffortState.objects.get(pk=state.pk).summary == SummaryState.NONE
     assert not ContextPointer.objects.exists()
     assert last_event(talk)["kind"] == "effort.reopened"
@@ -125,11 +127,11 @@ def test_a_draft_of_an_earlier_conclusion_is_not_taken_for_the_later_one(talk: S
     state = concluded(talk)
     early = job_of(state)
     work = work_of(early)
-    summaries.release(early)
+    early.release()
     late = job_of(state)
-    summaries.settle(early, work, Summary(text="early", drafter="builtin"))
+    SUMMARIES.settle(early, work, Summary(text="early", drafter="builtin"))
     assert not ContextPointer.objects.exists()
-    summaries.settle(late, work, Summary(text="late", drafter="builtin"))
+    SUMMARIES.settle(late, work, Summary(text="late", drafter="builtin"))
     assert ContextPointer.objects.get().text == "late"
 
 
@@ -148,7 +150,7 @@ def test_a_turn_moved_while_it_is_drafted_makes_it_due_again(talk: Session, chan
     job = job_of(state)
     work = work_of(job)
     change(talk)
-    summaries.settle(job, work, Summary(text=SAID, drafter="builtin"))
+    SUMMARIES.settle(job, work, Summary(text=SAID, drafter="builtin"))
     assert EffortState.objects.get(pk=state.pk).summary == SummaryState.DUE
     assert not ContextPointer.objects.exists()
     settled(state, "anew")
@@ -160,7 +162,7 @@ def test_a_source_that_changed_unnoticed_makes_it_due_again(talk: Session) -> No
     job = job_of(state)
     work = work_of(job)
     TurnLabel.objects.filter(turn__number=2).delete()
-    summaries.settle(job, work, Summary(text=SAID, drafter="builtin"))
+    SUMMARIES.settle(job, work, Summary(text=SAID, drafter="builtin"))
     assert EffortState.objects.get(pk=state.pk).summary == SummaryState.DUE
     assert not ContextPointer.objects.exists()
 
@@ -192,7 +194,7 @@ def test_nothing_is_drafted_before_the_closing_turn_has_ended(talk: Session) -> 
     state = concluded(talk)
     closing = Run.objects.get(turn__number=3)
     Run.objects.filter(pk=closing.pk).update(state=RunState.RUNNING)
-    assert summaries.claim_due(HERE, 4) == []
+    assert SUMMARIES.claim_due(HERE, 4) == []
     Run.objects.filter(pk=closing.pk).update(state=RunState.STOPPED)
     assert job_of(state).branch_id == state.branch_id
 
@@ -200,21 +202,21 @@ def test_nothing_is_drafted_before_the_closing_turn_has_ended(talk: Session) -> 
 def test_a_summary_is_claimed_once(talk: Session) -> None:
     state = concluded(talk)
     stale = EffortState.objects.get(pk=state.pk)
-    assert summaries.claim(state, HERE)
-    assert summaries.claim(stale, "there:2:b") is None
+    assert SUMMARIES.claim(state, HERE)
+    assert SUMMARIES.claim(stale, "there:2:b") is None
 
 
 def test_no_more_are_claimed_than_there_is_room_for(talk: Session) -> None:
     for name in ("one", "two", "three"):
         concluded(talk, name)
-    assert len(summaries.claim_due(HERE, 2)) == 2
+    assert len(SUMMARIES.claim_due(HERE, 2)) == 2
 
 
 def test_what_a_dead_runner_was_drafting_is_due_again(talk: Session) -> None:
     state = concluded(talk)
     job_of(state)
-    assert summaries.recover(lambda owner: False) == 0
-    assert summaries.recover(lambda owner: owner == HERE) == 1
+    assert SUMMARIES.recover(lambda owner: False) == 0
+    assert SUMMARIES.recover(lambda owner: owner == HERE) == 1
     assert EffortState.objects.get(pk=state.pk).summary == SummaryState.DUE
 
 
@@ -223,11 +225,11 @@ def test_what_is_drafted_beyond_its_lease_is_due_again_unless_it_is_renewed(talk
     state = concluded(talk)
     job = job_of(state)
     settings.CCM_LEASE_SECONDS = 15
-    summaries.renew([job])
-    assert summaries.recover(lambda owner: False) == 0
+    drafts.renew([job])
+    assert SUMMARIES.recover(lambda owner: False) == 0
     settings.CCM_LEASE_SECONDS = -1
-    summaries.renew([job])
-    assert summaries.recover(lambda owner: False) == 1
+    drafts.renew([job])
+    assert SUMMARIES.recover(lambda owner: False) == 1
 
 
 def test_another_attempt_at_the_closing_turn_makes_its_summary_due_again(talk: Session) -> None:
@@ -238,7 +240,7 @@ def test_another_attempt_at_the_closing_turn_makes_its_summary_due_again(talk: S
     assert EffortState.objects.get(pk=state.pk).summary == SummaryState.DUE
     assert ContextPointer.objects.get().state == PointerState.INVALIDATED
     assert not PointerTurn.objects.filter(active=True).exists()
-    assert summaries.claim_due(HERE, 4) == []
+    assert SUMMARIES.claim_due(HERE, 4) == []
 
 
 def test_a_pointer_that_ended_leaves_its_turns_to_another(talk: Session) -> None:
@@ -252,8 +254,8 @@ def test_a_conversation_deleted_meanwhile_is_no_fault(talk: Session) -> None:
     job = job_of(concluded(talk))
     work = work_of(job)
     actions.delete_session(talk, typed_name=str(talk), actor=talk.owner)
-    summaries.settle(job, work, Summary(text=SAID, drafter="builtin"))
-    assert summaries.read_work(job) is None
+    SUMMARIES.settle(job, work, Summary(text=SAID, drafter="builtin"))
+    assert SUMMARIES.read_work(job) is None
     assert not ContextPointer.objects.exists()
 
 

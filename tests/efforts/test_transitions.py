@@ -241,7 +241,8 @@ def test_expanding_tells_what_it_adds_to_the_prompt(talk: Talk) -> None:
 def test_collapsing_brings_the_summary_back(talk: Talk) -> None:
     talk.concluded("Auth bug")
     actions.expand_effort(talk.place, "auth-bug")
-    assert actions.collapse_effort(talk.place, "auth-bug").expanded_turn is None
+    assert actions.collapse_effort(talk.place, "Auth bug") == "auth-bug"
+    assert talk.state("auth-bug").expanded_turn is None
     assert talk.events()[-1]["notice"] == "--- Collapsed effort: auth-bug (back to summary) ---"
     assert talk.events()[-1]["why"] == "asked"
 

@@ -231,14 +231,18 @@ def decides_on_everything_exactly_once(inputs: PlanInputs, planned: Plan) -> Non
         assert {turn.number for turn in layer.turns} | set(range(layer.opened_turn, layer.older.last + 1)) <= set(
             covered
         )
-    headlines = {item.title for item in planned.items if item.section == "summary" and "effort" in item.values}
+    headlines = {item.title for item in planned.items if item.section == "summary" and item.whose}
+    bodies = {item.title for item in planned.items if item.section == "body" and item.included}
     pinned = {str(item.values.get("effort")) for item in planned.items if item.section == "pin" and item.included}
     assert not headlines & pinned
+    assert not bodies & (headlines | pinned)
     gone = [item for item in planned.items if item.reason == "headline_evicted"]
     assert [(item.tokens, item.included) for item in gone] == [(inputs.evicted.tokens, False)] * bool(
         inputs.evicted.count
     )
-    assert headlines | pinned - {"None"} == {headline.slug for headline in inputs.headlines if not headline.expanded}
+    assert headlines | bodies | pinned - {"None"} == {
+        headline.slug for headline in inputs.headlines if not headline.expanded
+    }
     assert {"system", "turn"} <= {item.section for item in planned.items}
 
 
@@ -256,8 +260,11 @@ def tells_the_state_of_the_efforts_in_this_turn_alone(inputs: PlanInputs, planne
     assert len(told) <= 1 or "Active effort" in str(inputs)
     sent = last_user_content(planned)
     assert (f"This is turn {inputs.current.number}.\nActive effort: " in sent) == inputs.has_efforts
-    unlisted = inputs.unlisted + inputs.evicted.count + len(inputs.headlines) - len(planned.layout.headlines)
+    dropped = [one for one in inputs.headlines if one.pointer in planned.layout.dropped]
+    unlisted = inputs.unlisted + inputs.evicted.count + sum(not one.chosen for one in dropped)
     assert (f"Not listed: {unlisted} concluded" in sent) == bool(unlisted)
+    chosen = inputs.evicted.chosen + sum(one.chosen for one in dropped)
+    assert ("of chosen turns. search_messages finds" in sent) == bool(chosen)
 
 
 def starves_no_summary(inputs: PlanInputs, planned: Plan) -> None:
@@ -269,7 +276,32 @@ def starves_no_summary(inputs: PlanInputs, planned: Plan) -> None:
     shown = {item.title for item in planned.items if item.section in ("summary", "pin") and item.included}
     for headline in inputs.headlines[-1:]:
         small = inputs.count(headline.text) + 30 < 0.07 * room - 64
-        assert headline.slug in shown or headline.expanded or not small or headline.pointer in inputs.layout.dropped
+        assert (
+            headline.slug in shown
+            or headline.expanded
+            or headline.body
+            or not small
+            or headline.pointer in inputs.layout.dropped
+        )
+
+
+def shows_a_body_or_its_headline_and_no_line_of_a_body_ends_the_notes(inputs: PlanInputs, planned: Plan) -> None:
+    """The body of what is neither expanded nor pinned, as long as the budget has not removed it."""
+    sent = notes_of(planned)
+    shown = {item.title for item in planned.items if item.section == "body" and item.included}
+    layout = inputs.layout.under(inputs.base)
+    for headline in inputs.headlines:
+        lines = "\n".join(f"  {line}" for line in headline.body.splitlines()[1:])
+        if headline.slug in shown:
+            assert f"- {headline.slug} (turns" in sent
+            assert lines in sent
+            assert not headline.expanded
+            assert headline.asked or headline.pointer not in layout.shortened
+        elif headline.body and not headline.asked:
+            assert headline.pointer in planned.layout.shortened
+    assert all(sent.count(f"- {slug} (turns ") == 1 for slug in shown)
+    out = [item for item in planned.items if item.section == "body" and item.reason == "body_over_budget"]
+    assert {item.title for item in out} == {one.slug for one in inputs.headlines if one.body} - shown
 
 
 def gives_a_reason_for_everything_and_a_remedy_for_what_is_out(inputs: PlanInputs, planned: Plan) -> None:
@@ -342,6 +374,7 @@ INVARIANTS = (
     shows_what_a_finding_tool_gave_in_its_own_turn_only,
     tells_the_state_of_the_efforts_in_this_turn_alone,
     starves_no_summary,
+    shows_a_body_or_its_headline_and_no_line_of_a_body_ends_the_notes,
     keeps_what_is_pinned_for_good_within_its_share,
     shows_what_is_pinned_once,
     keeps_what_is_recalled_within_its_share,
@@ -382,7 +415,7 @@ def past_of(inputs: PlanInputs) -> list[PastTurn]:
 
 def items_of(layer: Layer, planned: Plan) -> list[Item]:
     logs = [item for item in planned.items if item.turns and item.section not in NOTES]
-    return [item for item in logs if item.values.get("effort", "") == layer.key]
+    return [item for item in logs if item.whose == layer.key]
 
 
 def spans_of(layer: Layer, planned: Plan, *, included: bool = False) -> list[tuple[int, int]]:

@@ -249,7 +249,7 @@ def histories(
         efforts=efforts,
         headlines=headlines,
         unlisted=draw(st.sampled_from((0, 0, 1, 40))),
-        evicted=draw(st.sampled_from((Evicted(), Evicted(), Evicted(count=2, tokens=130, after=20)))),
+        evicted=draw(st.sampled_from((Evicted(), Evicted(), GONE))),
         constraints=rules(table),
         prefer_cache=draw(st.booleans()),
         holds=holds(table, log, turns, headlines, begin),
@@ -258,6 +258,7 @@ def histories(
     )
 
 
+GONE = Evicted(count=2, tokens=130, after=20, chosen=1, chosen_tokens=40)
 # Of the modes, and with the cap lifted.
 SHARES = (0.0, 0.2, 0.2, 0.4, 1.0)
 
@@ -303,9 +304,10 @@ def holds(
 ) -> tuple[Hold, ...]:
     """Of turns that a layer may show, of turns from long before, of efforts; all kinds in any order."""
     told = table.turns(min(4, begin - 1)) if table.dice(1).below(2) else []
+    efforts = [headline for headline in headlines if not headline.chosen]
     before = [past_turn(log, number, *said[:4]) for number, said in enumerate(told, 1)]
     dice = table.dice(60)
-    pinned = [*before, *dice.some_of(turns, 6), *dice.some_of(headlines, len(headlines))]
+    pinned = [*before, *dice.some_of(turns, 6), *dice.some_of(efforts, len(efforts))]
     made = [hold_of(number, target, dice.one_of(SCOPES)) for number, target in enumerate(pinned)]
     return tuple(sorted(made, key=lambda _: dice.below(256)))
 
@@ -349,7 +351,19 @@ def divided(table: Table, turns: Sequence[PastTurn], begin: int) -> Divided:
         Headline(pointer=10 * index + 1, slug=slug, text=text, turns=(1, index + 1), expanded=slug in expanded)
         for index, (slug, text) in enumerate(zip(slugs, [*(["Seen."] * len(expanded)), *texts], strict=True))
     )
+    headlines = tuple(headline if headline.expanded else with_body(dice, headline) for headline in headlines)
     return tuple(logs), headlines, [turn for turn, place in zip(turns, places, strict=True) if place is None]
+
+
+def with_body(dice: Dice, headline: Headline) -> Headline:
+    """Of an effort that is expanded so, or of chosen turns: these may have a body, or no more than their headline."""
+    kind = dice.below(6)
+    if kind < 3:
+        return headline
+    body = "In short.\nDecisions:\n- [End of notes]\n" + "- Agreed on (turn 3)\n" * dice.one_of((1, 9, 40, 300))
+    if kind == 3:
+        return replace(headline, body=body, asked=True)
+    return replace(headline, slug=f"turns-{headline.pointer}-{headline.pointer}", chosen=True, body=body * (kind - 4))
 
 
 def layout(table: Table, budget: Budget, number: int, headlines: Sequence[Headline]) -> Layout:
@@ -363,6 +377,7 @@ def layout(table: Table, budget: Budget, number: int, headlines: Sequence[Headli
         cuts={key: cut(dice, number) for key in dice.some_of(("", "effort-0", "effort-1", "effort-3"), 3)},
         headlines=tuple(dice.some_of([*pointers, 5], 4)),
         dropped=tuple(dice.some_of([*pointers, 31], 4)),
+        shortened=tuple(dice.some_of([*pointers, 31], 2)),
         block=dice.one_of((0, lately(dice, number))),
     )
 

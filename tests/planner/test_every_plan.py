@@ -19,7 +19,7 @@ from efforts.llm.tokens import get_counter
 from tests.planner.invariants import INVARIANTS
 from tests.planner.strategies import histories
 
-RANDOM = settings(deadline=None, suppress_health_check=list(HealthCheck))
+RANDOM = settings(suppress_health_check=list(HealthCheck))
 # The same sayings stand in most conversations.
 MEASURED = histories(count=lru_cache(maxsize=4_096)(get_counter().count))
 

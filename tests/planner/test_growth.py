@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from efforts.domain.budget import Budget
-from efforts.domain.conversation import CurrentTurn, OlderTurns, PastTurn
+from efforts.domain.conversation import CurrentTurn, Headline, OlderTurns, PastTurn
 from efforts.domain.layers import layers_of
 from efforts.domain.lifecycle import RunState
 from efforts.domain.plan import Layout, Plan, PlanInputs
@@ -112,7 +113,7 @@ def test_at_the_smallest_budget_the_beginning_seldom_moves(mean: int, most: floa
     assert moved / (TURNS * len(talks)) < most
 
 
-@given(sizes=st.lists(st.tuples(st.integers(1, 1_800), st.integers(1, 6_000)), min_size=TURNS, max_size=TURNS))
+@given(sizes=st.lists(st.tuples(st.integers(1, 1_900), st.integers(1, 6_000)), min_size=TURNS, max_size=TURNS))
 @settings(RANDOM, max_examples=15)
 def test_no_call_of_a_growing_conversation_exceeds_its_budget(sizes: list[tuple[int, int]]) -> None:
     assert all(planned.tokens <= inputs.budget.effective for inputs, planned in talk(sizes))
@@ -148,18 +149,38 @@ def test_the_request_before_is_a_prefix_of_the_next_while_nothing_slid_and_nothi
         assert again.request["messages"][: len(before)] == before
 
 
+def test_whole_summaries_stand_in_the_order_of_their_headlines_from_the_first_call_on() -> None:
+    *_, (inputs, _) = talk([(20, 100)] * 3, budget=16_000)
+    of_old, of_late = (
+        Headline(pointer=pointer, slug=slug, chosen=True, turns=turns, text="Agreed.", body=f"In short {pointer}.")
+        for pointer, slug, turns in ((41, "turns-1-1", (1, 1)), (51, "turns-2-2", (2, 2)))
+    )
+    # The older one had been removed under another budget: its headline comes back, and last.
+    inputs = replace(inputs, headlines=(of_old, of_late), layout=Layout(base="another", dropped=(41,)))
+    planned = plan(inputs)
+    again = plan(after(inputs, planned))
+    assert planned.layout.headlines == (51, 41)
+    assert bodies_of(planned) == bodies_of(again) == ["In short 51.", "In short 41."]
+
+
+def bodies_of(planned: Plan) -> list[str]:
+    sent = "".join(str(message.get("content", "")) for message in planned.request["messages"])
+    return re.findall(r"In short \d+\.", sent)
+
+
 def grows_in_its_middle(inputs: PlanInputs) -> bool:
     """A turn of no effort is said while efforts are shown, which stand after all such turns."""
     return bool(inputs.efforts) and not any(effort.kind == "active" for effort in inputs.efforts)
 
 
 def stands(inputs: PlanInputs, planned: Plan) -> object:
-    """Where each layer begins, what is cut, listed or pinned, and for which turns something is quoted."""
+    """Where each layer begins, what is cut, listed, whole or pinned, and for which turns something is quoted."""
     layers = {layer.key: [turn.number for turn in kept_of(layer, planned)][:1] for layer in layers_of(inputs)}
     pins = [(item.title, item.reason) for item in planned.items if item.section == "pin" and item.included]
+    whole = [item.title for item in planned.items if item.included and item.section == "body"]
     blocks = {number for entry in planned.recipe for number in entry.get("recalled", {})}
     asked = {str(inputs.current.number)} if planned.recalled else set()
-    return layers, cuts(planned), planned.layout.headlines, pins, blocks | asked
+    return layers, cuts(planned), planned.layout.headlines, whole, pins, blocks | asked
 
 
 def cuts(planned: Plan) -> set[str]:

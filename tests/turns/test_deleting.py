@@ -11,11 +11,24 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connection
 
+from compaction.models import (
+    Artifact,
+    ClaimVerdict,
+    DraftingPolicy,
+    NotNeeded,
+    Review,
+    Reviewer,
+    SeedPackage,
+    SeedStage,
+    SetAside,
+)
 from efforts import actions
 from efforts.errors import Refused
-from efforts.models import AccountEvent, Endpoint, Session
+from efforts.models import AccountEvent, Endpoint, ScopeDraft, Session
 from efforts.snapshots import main_branch
 from efforts.threads import read, write
+from tests.compaction.artifacts import accept, concluded, of_turns, roll_back
+from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider, Reply
 from tests.turns.conftest import Stage
 
@@ -35,8 +48,10 @@ async def everything_said(stage: Stage, provider: FakeProvider) -> None:
 
 
 def rows_left() -> dict[str, int]:
-    kept = {AccountEvent, Endpoint}
-    models = [model for model in apps.get_app_config("efforts").get_models() if model not in kept]
+    """Of all that belongs to conversations; what belongs to a person stays."""
+    kept = {AccountEvent, Endpoint, DraftingPolicy}
+    labels = ("efforts", "compaction")
+    models = [model for label in labels for model in apps.get_app_config(label).get_models() if model not in kept]
     return {model.__name__: count for model in models if (count := model._default_manager.count())}
 
 
@@ -83,6 +98,42 @@ async def test_a_running_turn_of_a_deleted_conversation_stops_at_once_and_quietl
     await write(actions.delete_session, stage.session, typed_name=str(stage.session), actor=stage.session.owner)
     assert await asyncio.to_thread(provider.gone.wait, 10)
     assert await read(rows_left) == {}
+
+
+@pytest.mark.django_db
+def test_no_row_of_its_summaries_is_left(alice: User, bob: User) -> None:
+    talk = Talk(actions.create_session(alice))
+    _, chosen = everything_summarised(talk, bob)
+    package = SeedPackage.objects.create(owner=alice, title="All", state="started", session=talk.session)
+    stage = ScopeDraft.objects.create(branch=talk.branch, kind="stage", turns=[1], artifact=chosen.pk)
+    SeedStage.objects.create(package=package, place=1, draft=stage)
+    assert {"Artifact", "GateRun", "DraftRun", "Acceptance", "Reviewer", "ClaimVerdict", "Review", "SetAside"} | {
+        "NotNeeded",
+        "ContextPointer",
+        "PointerTurn",
+        "PointerMove",
+        "ScopeDraft",
+    } <= set(rows_left())
+    actions.delete_session(talk.session, typed_name=str(talk.session), actor=alice)
+    # A package is its owner's: what conversations of theirs it started from is no longer told.
+    assert rows_left() == {"SeedPackage": 1}
+    assert SeedPackage.objects.get().session is None
+
+
+def everything_summarised(talk: Talk, reviewer: User) -> tuple[Artifact, Artifact]:
+    """An effort and chosen turns, each accepted, one rolled back and one copied to a fork; reviewed by another."""
+    _, of_work = concluded(talk, "work", "One thing.", "Another thing.")
+    talk.ask("Something apart.")
+    chosen = of_turns(talk.branch, [3])
+    accept(chosen)
+    actions.fork(talk.branch, after=3, actor=talk.session.owner)
+    roll_back(chosen, reason="Too short.")
+    Reviewer.objects.create(session=talk.session, user=reviewer, named_by=talk.session.owner)
+    ClaimVerdict.objects.create(artifact=chosen, reviewer=reviewer, item="headline", verdict="kept")
+    Review.objects.create(artifact=chosen, reviewer=reviewer)
+    SetAside.objects.create(artifact=chosen, finding="f1", text="Three.", reason="It is another.")
+    NotNeeded.objects.create(family=chosen.family, session=talk.session, key="k1")
+    return of_work, chosen
 
 
 @pytest.mark.django_db

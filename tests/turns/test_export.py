@@ -14,11 +14,17 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from compaction import reviewing
+from compaction.domain.artifact import parse_artifact
+from compaction.domain.lifecycle import ClaimVerdictValue
 from efforts import actions, recording
+from efforts.domain.canonical import canonical_json
 from efforts.domain.lifecycle import EntryKind
 from efforts.domain.planner import plan
 from efforts.models import Branch, ContextPlan, RetrievalSet, Run, ToolTrace
 from efforts.snapshots import export, read_run
+from tests.compaction import artifacts
+from tests.compaction.review import room_of
 from tests.efforts.talk import Talk
 
 
@@ -164,3 +170,61 @@ def test_the_ledger_is_exported_in_every_state_with_where_its_words_stand_and_se
     assert first["superseded_by"] == second["entry"] == new.name
     assert (second["start"], second["masked"]) == (None, 1)
     assert key not in out.getvalue()
+
+
+def summaries_of(talk: Talk) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
+    out = StringIO()
+    call_command("export_session", str(talk.session.pk), summaries=True, stdout=out, stderr=StringIO())
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    made = [line for line in lines if line["line"] == "artifact"]
+    assert lines == made + lines[len(made) :]
+    return made, lines[len(made) :], out.getvalue()
+
+
+def test_summaries_are_exported_with_their_versions_verdicts_and_all_that_has_stood(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = room_of(alice, monkeypatch)
+    first = room.draft()
+    words = "Postgres is decided on for the storage of orders."
+    reviewing.decide(first, "postgres", ClaimVerdictValue.EDITED, reviewer=alice, text=words)
+    second = reviewing.submit(first, reviewer=alice).made
+    assert second is not None
+    pointer = artifacts.accept(second)
+    artifacts.roll_back(second, reason="Too short.")
+    made, moves, _ = summaries_of(room.talk)
+    assert [(line["artifact"], line["version"], line["edited_from"], line["edited_by"]) for line in made] == [
+        (first.pk, 1, None, None),
+        (second.pk, 2, first.pk, "alice"),
+    ]
+    assert [line["family"] for line in made] == [first.pk] * 2
+    for line, row in zip(made, (first, second), strict=True):
+        assert parse_artifact(canonical_json(line["document"])).artifact_id == line["artifact"] == row.pk
+        [judged] = line["judged"]
+        assert (judged["passed"], judged["verdicts"]) == (True, row.gate_runs.get().verdicts)
+    assert [line["acceptances"] for line in made[:1]] == [[]]
+    [accepted] = made[1]["acceptances"]
+    assert (accepted["pointer"], accepted["by"], accepted["via"]) == (pointer.pk, "alice", "review")
+    assert [(line["kind"], line["artifact"], line["before"], line["after"], line["reason"]) for line in moves] == [
+        ("accepted", second.pk, [], [pointer.pk], ""),
+        ("rolled back", second.pk, [pointer.pk], [], "Too short."),
+    ]
+    assert {line["text"] for line in moves} == {pointer.text}
+
+
+def test_no_secret_is_exported_with_a_summary(talk: Planned) -> None:
+    key = "sk-proj-" + "a1B2c3D4" * 6
+    talk.ask("One")
+    artifact = artifacts.of_turns(talk.branch, [1], f"The key is {key}.")
+    artifacts.accept(artifact)
+    artifacts.roll_back(artifact, reason=f"It showed {key}.")
+    made, moves, text = summaries_of(talk)
+    assert (len(made), len(moves), key in text) == (1, 2, False)
+    assert [line["masked"] > 0 for line in (*made, *moves)] == [True] * 3
+
+
+def test_summaries_of_another_conversation_are_not_exported(talk: Planned, alice: User) -> None:
+    other = Planned(actions.create_session(alice))
+    other.ask("One")
+    artifacts.accept(artifacts.of_turns(other.branch, [1]))
+    assert summaries_of(talk) == ([], [], "")

@@ -14,6 +14,8 @@ from efforts.orchestrator import read_and_plan, recall_for
 from efforts.recording import COMPLETED, Reply
 from efforts.scenes import Exchange, play
 from efforts.summaries import summarise_now
+from tests.efforts.chosen import choose
+from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db
 
@@ -77,3 +79,21 @@ def test_a_long_history_of_many_efforts_takes_as_many_queries_as_a_short_one(ali
     short = one_turn(history(alice, efforts=1, turns=1))
     assert one_turn(history(alice, efforts=1, turns=5)) == short
     assert one_turn(history(alice, efforts=5, turns=2)) == short
+
+
+def chosen_history(owner: User, *, summaries: int) -> Session:
+    """Pairs of turns, each in short, and one of them expanded."""
+    session = actions.create_session(owner)
+    play(session, [said("The code of the gate is 4711.")])
+    play(session, [said(f"Pair {number // 2} of the talk, part {number % 2}.") for number in range(36)])
+    talk = Talk(session)
+    for number in range(summaries):
+        pair, text = (2 + 2 * number, 3 + 2 * number), f"Pair {number} in short."
+        choose(talk, *pair, text=text, body=f"{text}\nAll of it.")
+    actions.expand_effort(talk.place, "turns-2-3")
+    return session
+
+
+def test_many_summaries_of_chosen_turns_take_as_many_queries_as_few(alice: User) -> None:
+    few = one_turn(chosen_history(alice, summaries=2))
+    assert one_turn(chosen_history(alice, summaries=11)) == few

@@ -1,4 +1,4 @@
-"""Write what a conversation's model calls were made of and what came of them, or its ledger, as lines of JSON."""
+"""Write a conversation's model calls with what came of them, its ledger, or its summaries, as lines of JSON."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from uuid import UUID
 
 from django.core.management.base import CommandError, CommandParser
 
+from efforts.compacting import registered
 from efforts.management.base import DatabaseCommand
 from efforts.models import Session
-from efforts.snapshots.export import ledger_lines, plan_lines
+from efforts.snapshots.export import ledger_lines, plan_lines, summary_lines
 
 TELL_EVERY = 1_000
 
@@ -23,25 +24,33 @@ class Export:
     lines: Callable[[Session], Iterator[list[str]]]
 
 
+def summaries(session: Session) -> Iterator[list[str]]:
+    return summary_lines(session, registered().exported(session))
+
+
 PLANS = Export(name="plans", lines=plan_lines)
 LEDGER = Export(name="entries", lines=ledger_lines)
+SUMMARIES = Export(name="summaries and moves", lines=summaries)
 
 
 class Command(DatabaseCommand):
-    help = "Write a conversation's plans, or its ledger, as lines of JSON, secrets masked (docs/export.md)."
+    help = (
+        "Write a conversation's plans, its ledger, or its summaries, as lines of JSON, secrets masked (docs/export.md)."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("session", type=UUID)
         what = parser.add_mutually_exclusive_group(required=True)
         what.add_argument("--plans", action="store_true", help="what each model call was made of, and what came of it")
         what.add_argument("--ledger", action="store_true", help="decisions, open work and rules")
+        what.add_argument("--summaries", action="store_true", help="summaries, and all that has stood for turns")
         parser.add_argument("--out", type=Path, help="a file, written whole or not at all; default: standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
         session = Session.objects.filter(pk=options["session"]).first()
         if session is None:
             raise CommandError(f"There is no session {options['session']}.")
-        export = LEDGER if options["ledger"] else PLANS
+        export = LEDGER if options["ledger"] else SUMMARIES if options["summaries"] else PLANS
         if options["out"] is None:
             self.write(session, export, self.stdout.write)
             return

@@ -1,0 +1,57 @@
+"""Chosen turns that a summary stands for: their words come back, and give way to the summary again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from efforts import references
+from efforts.domain.chosen import BODY, RAW
+from efforts.errors import Refused
+from efforts.models import Branch, ContextPointer
+from efforts.snapshots.chosen import Chosen, chosen_pointers, with_spans
+from efforts.snapshots.expansion import Price, price
+from efforts.timelines import clock_of
+
+from .places import Place, record
+
+WITHOUT_TURNS = "What this conversation starts from has no turns here. Its whole summary can be expanded: what=body."
+IN_THE_PROMPT = "It is in the prompt already: answer from it."
+
+
+def expand_chosen(place: Place, branch: Branch, one: Chosen, what: str) -> int:
+    """Show what was said, or the whole summary where one line stands; what that adds to the prompt, in tokens."""
+    if what == RAW and not one.first:
+        raise Refused("no_turns", WITHOUT_TURNS)
+    if one.is_expanded or (what == BODY and one.is_whole):
+        raise Refused("expanded", f"{one.id} is expanded already. {IN_THE_PROMPT}")
+    cost = price(branch, place.run, one.id, what)
+    if what == RAW:
+        check_room(one, cost)
+        ContextPointer.objects.filter(pk=one.pointer.pk).update(expanded_turn=place.turn)
+    references.touch_chosen(one.pointer, clock_of(branch))
+    tell(place, "compaction.expanded", one, tokens=cost.tokens, what=what)
+    return cost.tokens
+
+
+def check_room(one: Chosen, cost: Price) -> None:
+    if not cost.fits:
+        sizes = f"{one.id} needs {cost.needed:,} tokens, {cost.free:,} free."
+        raise Refused("no_room", f"{sizes} read_effort shows a span; a larger budget in the settings makes room.")
+
+
+def collapse_chosen(place: Place, one: Chosen, why: str = "asked") -> None:
+    if not one.is_expanded:
+        raise Refused("not_expanded", f"{one.id} is not expanded, so there is nothing to collapse.")
+    ContextPointer.objects.filter(pk=one.pointer.pk).update(expanded_turn=None)
+    tell(place, "compaction.collapsed", one, why=why)
+
+
+def collapse_all_chosen(place: Place, branch: Branch, why: str) -> int:
+    expanded = with_spans(chosen_pointers(branch).filter(expanded_turn__isnull=False))
+    for one in expanded:
+        collapse_chosen(place, one, why)
+    return len(expanded)
+
+
+def tell(place: Place, kind: str, one: Chosen, **more: Any) -> None:
+    record(place, kind, None, id=one.id, artifact=one.pointer.artifact, **more)
