@@ -11,6 +11,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
+from hypothesis import settings
+
+# How long an example takes is the machine's affair.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

@@ -15,7 +15,6 @@ def assert_whole(machine: type[RuleBasedStateMachine], *, examples: int, steps: 
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
-            deadline=None,
             report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
             # To see the shortest story that goes wrong, add Phase.shrink; it takes minutes.

@@ -7,9 +7,10 @@ import re
 import sqlite3
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -238,6 +239,14 @@ def begin(page: Page, text: str) -> None:
     page.get_by_role("button", name="Send", exact=True).click()
     page.wait_for_url("**/s/*/")
     is_live(page)
+
+
+def until(page: Page, has_happened: Callable[[], object]) -> None:
+    """What a page's event handlers note here; they run while the page is asked something."""
+    latest = monotonic() + PATIENCE_MS / 1000
+    while not has_happened():
+        assert monotonic() < latest
+        page.evaluate("1")
 
 
 def is_live(page: Page) -> None:

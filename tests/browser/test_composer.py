@@ -113,6 +113,17 @@ def test_what_does_not_fit_is_made_to_fit_before_it_is_sent(chat: Page) -> None:
     is_in_state(chat, 2, "completed")
 
 
+def test_a_button_that_is_read_anew_keeps_the_focus(chat: Page) -> None:
+    chat.locator("#text").fill("word " * 20_000)
+    for name in ("Raise the budget", "Send its beginning and end"):
+        button = chat.locator("#fit").get_by_role("button", name=name)
+        button.focus()
+        before = button.element_handle()
+        chat.evaluate("document.body.dispatchEvent(new Event('context'))")
+        chat.wait_for_function("button => !button.isConnected", arg=before)
+        expect(button).to_be_focused()
+
+
 def test_beginning_and_end_are_sent_in_one_click(chat: Page, guest: Visitor) -> None:
     chat.locator("#text").fill("word " * 20_000 + "zebra")
     chat.locator("#fit").get_by_role("button", name="Send its beginning and end").press("Enter")

@@ -305,6 +305,26 @@ def test_the_focus_follows_the_effort_whose_control_was_pressed(page: Page, prov
     expect(page.locator("#effort-auth-bug-row")).to_be_focused()
 
 
+def test_it_does_so_where_the_panel_was_being_read_again_as_it_was_pressed(page: Page, provider: FakeProvider) -> None:
+    begun(page, provider)
+    page.locator("#effort-auth-bug-row").click()
+    page.locator("#effort-auth-bug-conclude").focus()
+    before = page.locator("#effort-auth-bug").element_handle()
+    held: dict[str, Route] = {}
+    page.route("**/conclude/", lambda route: held.update(conclude=route))
+    reading = re.compile(r"/efforts/(\?|$)")
+    with page.expect_request(reading):
+        page.route(reading, lambda route: held.update(panel=route), times=1)
+        page.evaluate("document.body.dispatchEvent(new Event('efforts'))")
+    with page.expect_request("**/conclude/"):
+        page.keyboard.press("Enter")
+    held["panel"].continue_()
+    page.wait_for_function("old => !old.isConnected", arg=before)
+    held["conclude"].continue_()
+    expect(page.locator("#effort-auth-bug-reopen")).to_be_visible()
+    expect(page.locator("#effort-auth-bug-row")).to_be_focused()
+
+
 def test_a_refusal_is_shown_and_changes_nothing(guest: Visitor, provider: FakeProvider) -> None:
     guest.watch.expect("422")
     page = guest.page()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Visitor, begin, is_in_state, turn
 from tests.fakes.provider import FakeProvider, Reply
@@ -13,7 +15,8 @@ pytestmark = pytest.mark.browser
 KEY = "sk-very-secret-1234567890"
 
 
-def connect(page: Page, provider: FakeProvider, name: str) -> None:
+def connect(page: Page, provider: FakeProvider, begins: str) -> str:
+    name = f"{begins} {uuid4().hex[:6]}"  # of no other attempt
     page.goto("/settings/")
     page.get_by_role("link", name="Connect a model").click()
     page.get_by_label("Name", exact=True).fill(name)
@@ -22,6 +25,7 @@ def connect(page: Page, provider: FakeProvider, name: str) -> None:
     page.get_by_label("Model", exact=True).fill("small")
     page.get_by_role("button", name="Save").click()
     page.wait_for_url("**/settings/")
+    return name
 
 
 def card(page: Page, name: str):
@@ -32,15 +36,15 @@ def test_a_model_is_connected_tried_used_and_removed(visitor: Visitor, provider:
     provider.key = KEY
     provider.otherwise = Reply("Small but real.")
     page = visitor.page()
-    connect(page, provider, "Local box")
-    box = card(page, "Local box")
+    name = connect(page, provider, "Local box")
+    box = card(page, name)
     box.get_by_role("button", name="Test").click()
     expect(box).to_contain_text("Small but real.")
     box.get_by_role("button", name="Use for new conversations").click()
     expect(box).to_contain_text("New conversations use it")
     begin(page, "Hello, small one.")
     is_in_state(page, 1, "completed")
-    expect(turn(page, 1)).to_contain_text("small · Local box")
+    expect(turn(page, 1)).to_contain_text(f"small · {name}")
     page.goto("/settings/")
     box.get_by_role("link", name="Remove").click()
     page.locator("#dialog").get_by_role("button", name="Remove").click()
@@ -50,8 +54,7 @@ def test_a_model_is_connected_tried_used_and_removed(visitor: Visitor, provider:
 def test_a_wrong_key_shows_the_providers_own_words_and_no_key(visitor: Visitor, provider: FakeProvider) -> None:
     provider.key = "another"
     page = visitor.page()
-    connect(page, provider, "Wrong key")
-    box = card(page, "Wrong key")
+    box = card(page, connect(page, provider, "Wrong key"))
     box.get_by_role("button", name="Test").click()
     expect(box).to_contain_text("Incorrect API key provided")
     assert KEY not in page.content()
@@ -62,21 +65,40 @@ def test_a_wrong_key_shows_the_providers_own_words_and_no_key(visitor: Visitor, 
 
 def test_an_endpoint_is_asked_for_its_models(visitor: Visitor, provider: FakeProvider) -> None:
     page = visitor.page()
-    connect(page, provider, "Has two")
-    card(page, "Has two").get_by_role("link", name="Edit").click()
+    card(page, connect(page, provider, "Has two")).get_by_role("link", name="Edit").click()
     page.get_by_role("button", name="Ask it for its models").click()
     page.get_by_label("Its models").select_option("large")
     expect(page.get_by_label("Model", exact=True)).to_have_value("large")
 
 
+def test_what_is_pressed_before_the_scripts_are_there_is_done_once_they_are(
+    visitor: Visitor, provider: FakeProvider
+) -> None:
+    page = visitor.page()
+    card(page, connect(page, provider, "Pressed early")).get_by_role("link", name="Edit").click()
+    page.wait_for_url("**/settings/endpoints/*/")
+    late: list[Route] = []
+    page.route("**/app*.js", lambda route: late.append(route))
+    page.goto(page.url, wait_until="commit")
+    button = page.get_by_role("button", name="Ask it for its models")
+    for _ in range(2):
+        button.click()
+    [script] = late
+    with page.expect_request("**/models/") as asked:
+        script.continue_()
+    expect(page.get_by_label("Its models")).to_be_visible()
+    assert asked.value.method == "GET"
+
+
 def test_nobody_at_the_address_is_said_in_words(visitor: Visitor) -> None:
     page = visitor.page()
     page.goto("/settings/endpoints/new/")
-    page.get_by_label("Name", exact=True).fill("Nobody")
+    name = f"Nobody {uuid4().hex[:6]}"
+    page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Address").fill("http://127.0.0.1:9/v1")
     page.get_by_label("Model", exact=True).fill("none")
     page.get_by_role("button", name="Save").click()
-    box = card(page, "Nobody")
+    box = card(page, name)
     box.get_by_role("button", name="Test").click()
     expect(box).to_contain_text("No model answers at http://127.0.0.1:9/v1", timeout=20_000)
 
@@ -99,9 +121,10 @@ def test_the_budget_is_changed_in_the_dialog(guest: Visitor) -> None:
 
 def test_a_conversation_is_archived_and_brought_back(guest: Visitor) -> None:
     page = guest.page()
-    begin(page, "To be put away.")
+    title = f"To be put away: {uuid4().hex[:8]}"  # of no other attempt
+    begin(page, title)
     is_in_state(page, 1, "completed")
-    row = page.locator("#conversations li").filter(has_text="To be put away.")
+    row = page.locator("#conversations li").filter(has_text=title)
     row.hover()
     row.locator("summary").click()
     row.get_by_role("button", name="Archive").click()

@@ -42,7 +42,7 @@ def test_text_shows_while_it_comes_and_stands_as_markdown(
 def test_stop_before_the_first_word(page: Page, provider: FakeProvider) -> None:
     provider.script = [NoAnswer(), Reply("Here I am.")]
     begin(page, "Are you there?")
-    expect(turn(page, 1)).to_contain_text("Preparing the context")
+    expect(turn(page, 1)).to_contain_text("Waiting for the model")
     page.locator("#stop").click()
     is_in_state(page, 1, "stopped")
     turn(page, 1).get_by_role("button", name="Retry").click()

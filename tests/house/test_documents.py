@@ -8,10 +8,13 @@ import pytest
 from django.core.management import get_commands
 
 from tests.house.process import ROOT
+from tests.house.test_specification import is_address
 
 SPECIFICATION = "docs/specification.md"  # has a test of its own
 PAGES = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))]
 DOCUMENTS = ["README.md", *(page for page in PAGES if page != SPECIFICATION)]
+# What events are of.
+TOPICS = "session|branch|turn|run|plan|message|effort|constraint|ledger|hold|compaction|review|seed"
 # Where a name without a folder may stand.
 FOLDERS = ("", "efforts", "efforts/domain", "compaction", "compaction/domain", "static/js")
 
@@ -37,12 +40,17 @@ def test_named_commands_exist(document: str) -> None:
     assert set(re.findall(r"manage\.py (\w+)", read(document))) <= set(get_commands())
 
 
+def test_named_addresses_lead_to_pages() -> None:
+    addresses = re.findall(r"`(/[\w/-]+/)`", read("README.md"))
+    assert len(addresses) >= 3
+    assert [address for address in addresses if not is_address(address)] == []
+
+
 def test_every_event_is_described_and_no_other() -> None:
     table = read("docs/events.md").partition("## Events")[2].partition("\n## ")[0]
-    code = "".join(path.read_text() for path in (ROOT / "efforts").rglob("*.py"))
-    written = set(
-        re.findall(r'"((?:session|branch|turn|run|plan|message|effort|constraint|ledger|hold)\.[a-z_]+)"', code)
-    )
+    modules = [path for app in ("efforts", "compaction") for path in (ROOT / app).rglob("*.py")]
+    code = "".join(path.read_text() for path in modules)
+    written = set(re.findall(rf'"((?:{TOPICS})\.[a-z_]+)"', code))
     of_accounts = set(re.findall(r'account\([^)]*"([\w.]+)"', code))
     assert described(table) == written - of_accounts
 

@@ -17,6 +17,7 @@ from ccmweb import sign_in
 from ccmweb.logs import HideSignInTokens
 from ccmweb.models import SignInLink
 from efforts.models import AccountEvent
+from tests.pages.conftest import HTMX
 
 
 def follow(client: Client, token: str) -> int:
@@ -120,6 +121,11 @@ def test_signing_out_ends_the_session(as_alice: Client, alice: User) -> None:
 
 def test_strangers_are_asked_to_sign_in(anyone: Client, db: None) -> None:
     assert anyone.get("/").headers["Location"].startswith("/sign-in/")
+
+
+def test_a_part_of_a_page_is_refused_to_strangers_and_no_page_is_put_in_its_place(anyone: Client, db: None) -> None:
+    for answer in (anyone.get("/review/", headers=HTMX), anyone.post("/settings/drafting/stop/", headers=HTMX)):
+        assert (answer.status_code, answer.content) == (401, b"")
 
 
 def test_the_local_owner_is_a_superuser_without_a_password(db: None) -> None:

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from efforts import actions, events
+from efforts import actions, compacting, events
 from efforts.actions import Place
 from efforts.domain.lifecycle import PointerState, SummaryState, Via
 from efforts.errors import Refused
@@ -251,6 +251,18 @@ def test_what_does_not_fit_is_offered_a_larger_budget_in_which_it_does_and_its_t
     assert work.state(slug).expanded_turn is not None
 
 
+def test_the_whole_summary_has_a_price_of_its_own_and_is_shown_for_it(
+    as_alice: Client, work: Work, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slug = work.conclude("auth bug")
+    assert "whole summary" not in shown(as_alice, address(f"efforts/{slug}/price/"))
+    ContextPointer.objects.filter(effort__slug=slug).update(artifact="cc")
+    monkeypatch.setattr(compacting.registered(), "body_of", lambda artifact: "Fixed.\nDecisions:\n- Renew (turn 1)")
+    assert "Its whole summary alone: about <b>+" in shown(as_alice, address(f"efforts/{slug}/price/"))
+    assert as_alice.post(address(f"efforts/{slug}/expand-summary/")).status_code == 200
+    assert (work.state(slug).expanded_what, work.state(slug).expanded_turn is None) == ("body", False)
+
+
 def test_what_was_reopened_meanwhile_has_no_price(as_alice: Client, work: Work, address: Address) -> None:
     slug = work.conclude("auth bug")
     actions.reopen_effort(work.place(), slug)
@@ -480,6 +492,7 @@ def test_the_quiet_setting_folds_notes_but_not_questions(as_alice: Client, work:
         "decay_threshold": "3",
         "eviction_threshold": "20",
         "context_mode": "light",
+        "review_mode": "automatic",
         "quiet_notices": "on",
     }
     form["endpoint"] = initial_endpoint(as_alice, address)

@@ -23,6 +23,7 @@ SETTINGS = {
     "decay_threshold": "2",
     "eviction_threshold": "9",
     "context_mode": "light",
+    "review_mode": "automatic",
 }
 
 

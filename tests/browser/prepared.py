@@ -1,0 +1,104 @@
+"""Summaries in every state that the review page knows, made by the functions that its buttons call.
+
+`manage.py shell` runs it beside the server: each conversation is one transaction, so the server sees it whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from compaction import reviewing
+from compaction.accepting import accept_compaction, rollback_compaction
+from compaction.domain.lifecycle import ClaimVerdictValue as Say
+from compaction.models import Artifact
+from efforts.domain.lifecycle import EntryKind
+from tests.compaction.review import POSTGRES, Room, room_of
+
+HERS = "Postgres is decided for storing orders."
+HIS = "For the storage of orders Postgres is decided."
+
+
+def waiting(room: Room, me: User) -> Artifact:
+    return room.draft()
+
+
+def contradicting(room: Room, me: User) -> Artifact:
+    room.note(EntryKind.DECISION, POSTGRES)
+    room.texts = {"postgres": "Postgres was never decided for the storage of orders."}
+    return room.draft()
+
+
+def stale(room: Room, me: User) -> Artifact:
+    row = room.draft()
+    room.note(EntryKind.DECISION, POSTGRES)
+    return row
+
+
+def accepted(room: Room, me: User) -> Artifact:
+    row = room.draft()
+    accept_compaction(row.pk, row.session_id, 1, 3, actor=me)
+    return row
+
+
+def rolled_back(room: Room, me: User) -> Artifact:
+    row = accepted(room, me)
+    rollback_compaction(row.pk, actor=me, reason="It is too short.")
+    return row
+
+
+def turned_down(room: Room, me: User) -> Artifact:
+    row = room.draft()
+    reviewing.reject(row, actor=me, reason="Too vague.")
+    return row
+
+
+def checkpoint(room: Room, me: User) -> Artifact:
+    room.headline = "Nothing was said about the moon."
+    room.draft()
+    return Artifact.objects.get(kind="fallback", session=room.talk.session)
+
+
+def old_version(room: Room, me: User) -> Artifact:
+    row = room.draft()
+    reviewing.decide(row, "move", Say.STRUCK, reviewer=me)
+    reviewing.submit(row, reviewer=me)
+    return row
+
+
+def conflict(room: Room, me: User) -> Artifact:
+    other, _ = User.objects.get_or_create(username="bea")
+    reviewing.name_reviewer(room.talk.session, other.username, actor=me)
+    row = room.draft()
+    reviewing.decide(row, "postgres", Say.EDITED, reviewer=other, text=HERS)
+    reviewing.decide(row, "postgres", Say.EDITED, reviewer=me, text=HIS)
+    made = reviewing.submit(row, reviewer=other).made
+    reviewing.submit(row, reviewer=me)
+    assert made is not None
+    return made
+
+
+STATES: tuple[Callable[[Room, User], Artifact], ...] = (
+    waiting,
+    contradicting,
+    stale,
+    accepted,
+    rolled_back,
+    turned_down,
+    checkpoint,
+    old_version,
+    conflict,
+)
+
+
+def main() -> str:
+    """The address of each, as JSON."""
+    me, found = User.objects.earliest("pk"), {}
+    for make in STATES:
+        with transaction.atomic(), pytest.MonkeyPatch.context() as patched:
+            found[make.__name__] = make(room_of(me, patched), me).get_absolute_url()
+    return json.dumps(found)

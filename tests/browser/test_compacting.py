@@ -1,0 +1,128 @@
+"""Chosen turns by keyboard: from a message's menu to a summary that waits, with a link to its review."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, looks, say, turn
+from tests.browser.test_access import assert_accessible
+from tests.browser.test_conversation import Album
+
+pytestmark = pytest.mark.browser
+
+SAID = (
+    "The webhook handler posts every event to the ledger before it answers, and a cold ledger needs 28 seconds.",
+    "We decided on a retry limit of 3, after 10, 60 and 300 seconds. Still open: an alert for the dead-letter list.",
+    "The load test sent 500 events through the webhook in 41 seconds, without a duplicate and with two retries.",
+)
+
+
+def say_all(page: Page) -> None:
+    for number, text in enumerate(SAID, 1):
+        begin(page, text) if number == 1 else say(page, text)
+        is_in_state(page, number, "completed")
+
+
+@looks(1280, "light")
+def test_turns_are_chosen_drafted_and_lead_to_their_review(
+    visitor: Visitor, width: int, theme: str, tmp_path: Path
+) -> None:
+    visitor.watch.expect("422")
+    page = visitor.page(width=width, theme=theme)
+    album = Album(Path(os.environ.get("CCM_SHOTS", tmp_path)), f"compacting-{width}-{theme}")
+    say_all(page)
+    page.locator("#compact-from-1").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#scope-last")).to_be_focused()
+    expect(page.locator("#scope-first")).to_have_value("1")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("9")
+    expect(page.locator("#scope-refusal")).to_have_text("There is no turn 9 here. Choose turns from 1 to 3.")
+    album.take(page, "refused")
+    page.keyboard.press("Enter")
+    expect(page.locator("#scope-error")).to_be_visible()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("2")
+    expect(page.locator(".scope-facts")).to_contain_text("the program, of the log's own sentences")
+    expect(page.locator(".scope-ends dd").first).to_contain_text("The webhook handler posts every event")
+    expect(page.locator(".scope-ends dd").last).to_contain_text("We decided on a retry limit of 3")
+    assert_accessible(page)
+    album.take(page, "dialog")
+    page.keyboard.press("Enter")
+    expect(page.locator("#dialog")).to_be_hidden()
+    note = turn(page, 3).locator(".note", has_text="A summary of turns 1-2 waits for you.")
+    expect(note).to_be_visible()
+    expect(page.locator(".scopes")).to_contain_text("Waits for you")
+    assert_accessible(page)
+    album.take(page, "waits")
+    review = note.get_by_role("link", name="Review the summary of turns 1-2")
+    review.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/review/**")
+
+
+def box(page: Page) -> tuple[float, float]:
+    """Where the dialog begins, and how high it is."""
+    found = page.locator("#dialog").bounding_box()
+    assert found is not None
+    return found["y"], found["height"]
+
+
+@looks(390, "dark")
+def test_the_dialog_stays_where_it_is_while_turns_are_chosen(
+    visitor: Visitor, width: int, theme: str, tmp_path: Path
+) -> None:
+    page = visitor.page(width=width, theme=theme)
+    album = Album(Path(os.environ.get("CCM_SHOTS", tmp_path)), f"choosing-{width}-{theme}")
+    say_all(page)
+    page.locator("#compact-from-1").dispatch_event("click")
+    expect(page.locator(".scope-ends dd").last).to_contain_text("The load test sent 500 events")
+    album.take(page, "chosen")
+    before = box(page)
+    page.locator("#scope-last").fill("2")
+    expect(page.locator(".scope-ends dd").last).to_contain_text("We decided on a retry limit of 3")
+    assert box(page) == before
+    page.locator("#scope-last").fill("9")
+    expect(page.locator(".scope-ends dd").last).to_have_text("There is no such turn.")
+    assert box(page) == before
+    assert_accessible(page)
+    album.take(page, "no-such-turn")
+
+
+@looks(1280, "dark")
+def test_chosen_turns_are_expanded_from_the_panel_after_their_price(
+    visitor: Visitor, width: int, theme: str, tmp_path: Path
+) -> None:
+    page = visitor.page(width=width, theme=theme)
+    album = Album(Path(os.environ.get("CCM_SHOTS", tmp_path)), f"expanding-{width}-{theme}")
+    say_all(page)
+    page.locator("#compact-from-1").dispatch_event("click")
+    page.locator("#scope-last").fill("2")
+    page.keyboard.press("Enter")
+    turn(page, 3).get_by_role("link", name="Review the summary of turns 1-2").click()
+    page.wait_for_url("**/review/**")
+    page.keyboard.press("A")
+    page.locator("#dialog button.primary").click()
+    expect(page.locator("#standing")).to_contain_text("Accepted.")
+    page.goto(page.locator("#review-back").get_attribute("href") or "")
+    if width == PHONE:
+        page.locator('[data-tab="efforts"]').click()
+    page.locator("#scope-turns-1-2-expand summary").click()
+    expect(page.locator("#scope-turns-1-2-expand .price")).to_contain_text("Expanding:")
+    assert_accessible(page)
+    album.take(page, "price")
+    page.locator("#scope-turns-1-2-expand-do").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".scopes")).to_contain_text("Summarised, expanded in the prompt")
+    expect(page.locator("#effort-turns-1-2-row")).to_be_focused()
+    expect(turn(page, 3).locator(".note", has_text="Expanded: turns 1-2")).to_be_attached()
+    expect(turn(page, 1).locator(".cover")).to_have_text("Summarised, expanded in the prompt")
+    assert_accessible(page)
+    album.take(page, "expanded")
+    page.get_by_role("button", name="Collapse turns 1-2").click()
+    expect(page.locator(".scopes")).to_contain_text("In the prompt as a summary")
+    expect(turn(page, 3).locator(".note", has_text="Collapsed: turns 1-2 (back to summary)")).to_be_attached()

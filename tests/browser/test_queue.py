@@ -1,0 +1,88 @@
+"""The queue of reviews by keyboard, and whom the owner names as a reviewer."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import PHONE, Visitor, looks
+from tests.browser.test_access import assert_accessible
+from tests.browser.test_conversation import Album
+from tests.browser.test_efforts import folder
+from tests.browser.test_review import drafted
+from tests.fakes.provider import FakeProvider
+
+__all__ = ["folder"]
+
+pytestmark = pytest.mark.browser
+
+
+@looks(PHONE, "dark")
+def test_a_summary_is_found_and_opened_by_keyboard(
+    guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
+) -> None:
+    page, album = guest.page(width=width, theme=theme), Album(folder, f"queue-{width}-{theme}")
+    page.goto("/review/?tab=blocked")
+    expect(page.get_by_text("Nothing is blocked.")).to_be_visible()
+    assert_accessible(page)
+    album.take(page, "empty")
+    drafted(page, provider)
+    review = page.url
+    page.goto("/review/?tab=accepted")
+    assert_accessible(page)
+    album.take(page, "accepted")
+    links = page.locator("#queue .what a")
+    page.keyboard.press("j")
+    expect(links.first).to_be_focused()
+    for _ in range(links.count()):
+        page.keyboard.press("j")
+    expect(page.locator("#says")).to_have_text("That was the last one.")
+    expect(links.last).to_be_focused()
+    for _ in range(links.count()):
+        page.keyboard.press("k")
+    expect(page.locator("#says")).to_have_text("That was the first one.")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(review)
+
+
+def test_whoever_comes_back_to_the_list_finds_it_as_it_is_now_and_the_focus_where_it_was(
+    guest: Visitor, provider: FakeProvider
+) -> None:
+    page = guest.page()
+    drafted(page, provider)
+    review = page.url
+    page.goto("/review/?tab=accepted")
+    row = page.locator(f"#queue .what a[href$='{urlsplit(review).path}']")
+    expect(row).to_be_visible()
+    page.locator("#tab-accepted").focus()
+    other = page.context.new_page()
+    other.goto(review)
+    other.locator("#rollback").click()
+    expect(other.locator("#standing")).to_contain_text("Rolled back.")
+    other.close()
+    page.evaluate("window.dispatchEvent(new Event('focus'))")
+    expect(row).to_have_count(0)
+    expect(page.locator("#tab-accepted")).to_be_focused()
+
+
+@looks(1280, "light")
+def test_who_cannot_be_named_as_a_reviewer_is_told_why_where_the_name_is_written(
+    guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
+) -> None:
+    page, album = guest.page(width=width, theme=theme), Album(folder, f"reviewers-{width}-{theme}")
+    drafted(page, provider)
+    chat = page.locator("#review-back").get_attribute("href") or ""
+    guest.watch.expect("422")
+    page.goto(f"{chat}reviewers/")
+    expect(page.get_by_text("Nobody but you reviews this conversation.")).to_be_visible()
+    page.get_by_label("User name").fill("nobody-here")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(re.compile("There is no account with this user name"))).to_be_visible()
+    expect(page.get_by_label("User name")).to_have_value("nobody-here")
+    expect(page.get_by_label("User name")).to_be_focused()
+    assert_accessible(page)
+    album.take(page, "unknown")

@@ -1,0 +1,113 @@
+"""The review page on a slow line: what is pressed meanwhile is done in its order, and none of it is lost."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Dialog, Page, Route, expect
+
+from tests.browser.conftest import Visitor, until
+from tests.browser.test_review import claim, drafted
+from tests.fakes.provider import FakeProvider
+
+pytestmark = pytest.mark.browser
+
+
+class Line:
+    """Holds each request about a claim, or about them all, until it is let through."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.held: list[Route] = []
+        page.route("**/claims/**", lambda route: self.held.append(route))
+        page.route("**/undo/", lambda route: self.held.append(route))
+
+    def only_one_waits(self) -> Route:
+        until(self.page, lambda: self.held)
+        [route] = self.held
+        return route
+
+    def let_through(self, count: int) -> None:
+        for _ in range(count):
+            route = self.only_one_waits()
+            self.held.clear()
+            route.continue_()
+
+
+@pytest.fixture
+def line(guest: Visitor, provider: FakeProvider) -> Line:
+    line = Line(guest.page())
+    drafted(line.page, provider)
+    return line
+
+
+@pytest.fixture
+def review(line: Line) -> Page:
+    return line.page
+
+
+def test_verdicts_go_out_one_by_one_and_the_page_counts_them_all(review: Page, line: Line) -> None:
+    for key in ("n", "a", "a", "a"):
+        review.keyboard.press(key)
+    expect(claim(review, 4)).to_be_focused()
+    line.let_through(3)
+    expect(review.locator("#desk")).to_contain_text("3 verdicts saved")
+    expect(review.locator("#progress")).to_have_text("3 of 4 claims decided")
+    expect(claim(review, 4)).to_be_focused()
+
+
+def test_the_second_thought_about_a_claim_is_what_stays(review: Page, line: Line) -> None:
+    for key in ("j", "j", "a", "k", "x"):
+        review.keyboard.press(key)
+    expect(claim(review, 3)).to_be_focused()
+    line.let_through(2)
+    expect(claim(review, 2)).to_contain_text("Struck")
+    expect(review.locator("#progress")).to_have_text("1 of 4 claims decided")
+    expect(claim(review, 3)).to_be_focused()
+
+
+def test_what_is_undone_meanwhile_is_what_was_said_last(review: Page, line: Line) -> None:
+    for key in ("n", "a", "a", "a", "u", "u"):
+        review.keyboard.press(key)
+    line.let_through(5)
+    expect(review.locator("#progress")).to_have_text("1 of 4 claims decided")
+    expect(claim(review, 1)).to_contain_text("Kept")
+
+
+def test_another_list_is_shown_once_all_is_said(review: Page, line: Line) -> None:
+    for key in ("n", "a", "a"):
+        review.keyboard.press(key)
+    review.locator("#show-dropped").click()
+    line.let_through(3)
+    expect(review.locator("#dropped-title")).to_be_visible()
+    expect(review.locator("#progress")).to_have_text("2 of 4 claims decided")
+
+
+def test_whoever_leaves_before_all_is_said_is_asked(review: Page, line: Line) -> None:
+    asked: list[Dialog] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog)
+        dialog.dismiss()
+
+    address = review.url
+    for key in ("n", "a", "a"):
+        review.keyboard.press(key)
+    review.on("dialog", stay)
+    review.locator("#reviews").click(no_wait_after=True)
+    until(review, lambda: asked)
+    assert [dialog.type for dialog in asked] == ["beforeunload"]
+    line.let_through(2)
+    expect(review.locator("#progress")).to_have_text("2 of 4 claims decided")
+    assert review.url == address
+    review.keyboard.press("p")
+    review.wait_for_url("**/review/")
+
+
+def test_the_key_for_all_reviews_waits_for_what_is_said(review: Page, line: Line) -> None:
+    for key in ("n", "a", "a", "p"):
+        review.keyboard.press(key)
+    address = review.url
+    line.let_through(2)
+    review.wait_for_url("**/review/")
+    review.goto(address)
+    expect(review.locator("#progress")).to_have_text("2 of 4 claims decided")

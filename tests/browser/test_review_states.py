@@ -1,0 +1,212 @@
+"""The review page in each state of a summary: what it says then, where the focus is, and axe in both themes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PHONE, WIDE, App, Visitor
+from tests.browser.prepared import HERS, HIS
+from tests.browser.test_access import assert_accessible
+from tests.browser.test_conversation import Album
+from tests.browser.test_efforts import folder
+from tests.house.process import manage
+
+__all__ = ["folder"]
+
+pytestmark = pytest.mark.browser
+
+Places = dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def places(built_in: tuple[App, Any]) -> Places:
+    """Where a summary in each state is."""
+    code = "from tests.browser.prepared import main; print(main())"
+    done = manage("shell", "-v", "0", "-c", code, CCM_HOME=str(built_in[0].home))
+    assert done.returncode == 0, done.stderr
+    found: Places = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def clean_in_both_looks(page: Page, album: Album, step: str) -> None:
+    for width, theme in ((WIDE, "light"), (PHONE, "dark")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+        album.take(page, f"{step}-{width}-{theme}")
+        assert_accessible(page)
+    page.set_viewport_size({"width": WIDE, "height": 800})
+
+
+SAYS = {
+    "waiting": ("#review-top", "Waiting for your yes"),
+    "stale": ("#review-stale", "have changed since it was judged"),
+    "accepted": ("#next-up", "Next: storage"),
+    "rolled_back": ("#standing", "Rolled back. It can still be read, and accepted again."),
+    "turned_down": ("#review-top", "Turned down"),
+    "checkpoint": ("#review-top", "the log itself stays in the prompt"),
+    "old_version": ("#review-top", "v2 is newer"),
+    "conflict": (".conflicts", "Nothing was lost: both sides are kept."),
+}
+
+
+@pytest.mark.parametrize("state", SAYS)
+def test_each_state_is_said_in_words_and_is_accessible(
+    visitor: Visitor, places: Places, folder: Path, state: str
+) -> None:
+    page, album = visitor.page(), Album(folder, "review-state")
+    page.goto(places[state])
+    where, words = SAYS[state]
+    expect(page.locator(where)).to_contain_text(words)
+    clean_in_both_looks(page, album, state)
+
+
+@pytest.mark.parametrize("state", ["checkpoint", "old_version"])
+def test_what_is_only_for_reading_offers_no_verdict(visitor: Visitor, places: Places, state: str) -> None:
+    page = visitor.page()
+    page.goto(places[state])
+    page.keyboard.press("j")
+    expect(page.locator("#claim-1")).to_be_focused()
+    page.keyboard.press("a")
+    expect(page.locator("#says")).to_have_text("This cannot be done with it.")
+    expect(page.locator("#claim-1")).to_be_focused()
+    expect(page.locator("#claims form")).to_have_count(0)
+
+
+def test_both_wordings_of_a_conflict_stand_beside_each_other_and_lead_to_the_claim(
+    visitor: Visitor, places: Places
+) -> None:
+    page = visitor.page()
+    page.goto(places["conflict"])
+    sides = page.locator(".conflict .sides > div")
+    expect(sides).to_have_count(2)
+    for words in (HERS, HIS):
+        expect(sides.filter(has_text=words)).to_have_count(1)
+    page.locator(".conflict a").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".claim:focus")).to_contain_text("Postgres")
+
+
+def test_a_finding_is_set_aside_and_put_back_by_keyboard(visitor: Visitor, places: Places, folder: Path) -> None:
+    page, album = visitor.page(), Album(folder, "review-state-finding")
+    visitor.watch.expect("422")
+    page.goto(places["contradicting"])
+    page.keyboard.press("j")
+    page.keyboard.press("4")
+    drawer = page.locator("#drawer")
+    opener = drawer.get_by_text("This is no contradiction…")
+    expect(opener).to_be_visible()
+    clean_in_both_looks(page, album, "failing")
+    opener.focus()
+    page.keyboard.press("Enter")
+    why = drawer.get_by_label("Why")
+    why.focus()
+    page.keyboard.type("   ")
+    page.keyboard.press("Enter")
+    expect(drawer).to_contain_text("Say in a few words why.")
+    expect(why).to_be_focused()
+    clean_in_both_looks(page, album, "no-reason")
+    why.fill("It is only worded badly.")
+    page.keyboard.press("Enter")
+    back = drawer.get_by_role("button", name="Put back")
+    expect(back).to_be_focused()
+    expect(drawer).to_contain_text("“It is only worded badly.”")
+    expect(page.locator("#gate-D .state")).to_have_text("pass")
+    expect(page.locator("#gate-D")).to_have_count(1)
+    clean_in_both_looks(page, album, "set-aside")
+    page.keyboard.press("Enter")
+    expect(opener).to_be_focused()
+    expect(page.locator("#gate-D .state")).to_have_text("fail")
+    page.keyboard.press("Escape")
+    expect(page.locator("#claim-1")).to_be_focused()
+
+
+def test_judged_again_it_is_stale_no_more_and_the_focus_stays_where_it_was(visitor: Visitor, places: Places) -> None:
+    page = visitor.page()
+    page.goto(places["stale"])
+    page.locator("#judge-again").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#review-stale")).to_have_count(0)
+    expect(page.locator("#review-top")).to_be_focused()
+
+
+def test_from_one_that_is_done_with_keys_lead_to_the_next_and_to_all(visitor: Visitor, places: Places) -> None:
+    page = visitor.page()
+    page.goto(places["waiting"])
+    page.keyboard.press("J")
+    expect(page.locator("#says")).to_have_text("Submit or accept this one first, or press p for all reviews.")
+    page.goto(places["accepted"])
+    upcoming = page.locator("#review-next").get_attribute("href") or ""
+    page.keyboard.press("J")
+    page.wait_for_url(f"**{upcoming}")
+    page.keyboard.press("p")
+    page.wait_for_url("**/review/")
+
+
+HEIGHTS = "rows => rows.map(row => row.getBoundingClientRect().height)"
+
+
+@pytest.mark.parametrize("width", [WIDE, PHONE])
+def test_a_verdict_and_its_undo_leave_every_row_as_high_as_it_was(visitor: Visitor, places: Places, width: int) -> None:
+    page = visitor.page(width=width)
+    page.goto(places["waiting"])
+    rows = page.locator("#claims .claim")
+    before = rows.evaluate_all(HEIGHTS)
+    page.locator("#claim-1").focus()
+    for number in range(1, 5):
+        page.keyboard.press("a")
+        expect(page.locator(f"#claim-{number}").get_by_role("button", name="Undo")).to_be_visible()
+    assert rows.evaluate_all(HEIGHTS) == before
+    undone = page.locator("#claims [data-do=undo]")
+    for left in (3, 2, 1, 0):
+        page.keyboard.press("u")
+        expect(undone).to_have_count(left)
+    assert rows.evaluate_all(HEIGHTS) == before
+
+
+CUT_OFF = "says => says.filter(one => one.scrollHeight > one.clientHeight).map(one => one.textContent)"
+
+
+@pytest.mark.parametrize("state", ["waiting", "contradicting"])
+def test_what_each_gate_says_is_whole_on_its_badge(visitor: Visitor, places: Places, state: str) -> None:
+    page = visitor.page()
+    page.goto(places[state])
+    expect(page.locator(".gate .says")).to_have_count(5)
+    assert page.locator(".gate .says").evaluate_all(CUT_OFF) == []
+
+
+@pytest.mark.parametrize("state", ["waiting", "contradicting", "accepted", "rolled_back", "turned_down", "conflict"])
+def test_on_a_phone_the_foot_leaves_the_page_to_the_claims(visitor: Visitor, places: Places, state: str) -> None:
+    page = visitor.page(width=PHONE)
+    page.goto(places[state])
+    expect(page.locator("#standing")).to_be_visible()
+    foot = page.locator(".review-foot").bounding_box()
+    assert foot is not None
+    assert foot["height"] < 0.25 * page.evaluate("innerHeight")
+
+
+@pytest.mark.parametrize("width", [WIDE, PHONE])
+def test_of_an_edit_the_whole_form_is_in_sight(visitor: Visitor, places: Places, width: int) -> None:
+    page = visitor.page(width=width)
+    page.goto(places["waiting"])
+    for key in ("j", "j", "j", "e"):
+        page.keyboard.press(key)
+    expect(page.get_by_label("New words of claim 3")).to_be_focused()
+    expect(page.get_by_role("button", name="Save edit")).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_phone_the_claim_that_one_is_at_is_never_under_the_foot(visitor: Visitor, places: Places) -> None:
+    page = visitor.page(width=PHONE)
+    page.goto(places["waiting"])
+    for key in ("j", "a", "a"):
+        page.keyboard.press(key)
+    expect(page.locator("#desk")).to_contain_text("2 verdicts saved")
+    expect(page.locator("#claim-3")).to_be_focused()
+    expect(page.locator("#claim-3")).to_be_in_viewport(ratio=1)
+    for undone in (1, 0):
+        page.keyboard.press("u")
+        expect(page.locator("#claims [data-do=undo]")).to_have_count(undone)

@@ -1,0 +1,358 @@
+"""Accepting and rolling back by their pages: what would change, what has changed, and who did it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from compaction.accepting import accept_compaction, rollback_compaction
+from compaction.models import Artifact, GateRun, Reviewer
+from compaction.previewing import effect_of_accepting, effect_of_rolling_back
+from efforts import actions, summaries
+from efforts.domain.planner import plan
+from efforts.models import Branch, PointerMove
+from efforts.snapshots.planning import chosen_settings, next_inputs
+from tests.compaction.artifacts import of_turns
+from tests.efforts.logs import WEBHOOK
+from tests.efforts.talk import Talk
+from tests.pages.conftest import HTMX
+
+SLUG = "payment-webhook"
+DECIDED = "We decided on a retry limit of 3."
+
+
+@pytest.fixture
+def talk(alice: User) -> Talk:
+    """An effort was concluded; the summary of its three turns waits for a yes."""
+    talk = Talk(actions.create_session(alice))
+    type(talk.session).objects.filter(pk=talk.session.pk).update(review_mode="always")
+    talk.session.refresh_from_db()
+    actions.open_effort(talk.place, SLUG)
+    for said, answer in WEBHOOK:
+        talk.ask(said, reply=answer)
+    actions.close_effort(talk.place, SLUG)
+    summaries.summarise_now(talk.state(SLUG))
+    return talk
+
+
+@pytest.fixture
+def artifact(talk: Talk) -> Artifact:
+    return Artifact.objects.get()
+
+
+@pytest.fixture
+def accepted(artifact: Artifact, alice: User) -> Artifact:
+    accept_compaction(artifact.pk, artifact.session_id, 1, 3, actor=alice)
+    return artifact
+
+
+def page(client: Client, name: str, row: Artifact, *, status: int = 200, htmx: bool = False) -> str:
+    response = client.get(reverse(name, args=[row.pk]), headers=HTMX if htmx else {})
+    assert response.status_code == status
+    return response.content.decode()
+
+
+def scope(row: Artifact, **changes: Any) -> dict[str, Any]:
+    return {"session": str(row.session_id), "first": row.source_start, "last": row.source_end, **changes}
+
+
+def post(client: Client, name: str, row: Artifact, data: dict[str, Any] | None = None, *, headers: Any = None) -> Any:
+    return client.post(reverse(name, args=[row.pk]), data or {}, headers=headers)
+
+
+def on_its_page(row: Artifact) -> dict[str, str]:
+    return {**HTMX, "HX-Current-URL": f"http://testserver{row.get_absolute_url()}"}
+
+
+def request_hash(talk: Talk, text: str = "And now?") -> str:
+    return plan(next_inputs(talk.branch, chosen_settings(talk.session), text, None)).request_sha256
+
+
+def all_rows() -> dict[str, list[Any]]:
+    models = [*apps.get_app_config("efforts").get_models(), *apps.get_app_config("compaction").get_models()]
+    return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
+
+
+def kinds() -> list[str]:
+    return list(PointerMove.objects.order_by("pk").values_list("kind", flat=True))
+
+
+def test_the_dialog_says_what_leaves_what_comes_in_and_what_it_saves(artifact: Artifact, as_alice: Client) -> None:
+    html = page(as_alice, "accept", artifact, htmx=True)
+    assert "<html" not in html
+    assert "the log of turns 1-3" in html
+    assert DECIDED in html
+    assert "→" in html
+    assert "All that changes in the next prompt" in html
+    assert artifact.run.prompt_version in html
+    assert "Rolling back is one click and loses nothing" in html
+    assert "<html" in page(as_alice, "accept", artifact)
+
+
+def test_looking_writes_nothing_and_rings_no_bell(
+    talk: Talk, artifact: Artifact, alice: User, django_capture_on_commit_callbacks: Callable[..., Any]
+) -> None:
+    before = all_rows()
+    with django_capture_on_commit_callbacks() as rings:
+        effect = effect_of_accepting(artifact, alice)
+    assert effect.move.kind == "accepted"
+    assert all_rows() == before
+    assert rings == []
+    accept_compaction(artifact.pk, artifact.session_id, 1, 3, actor=alice)
+    before = all_rows()
+    with django_capture_on_commit_callbacks() as rings:
+        assert effect_of_rolling_back(artifact, alice, talk.branch).move.kind == "rolled back"
+    assert all_rows() == before
+    assert rings == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nor_does_it_outside_of_any_other_transaction(artifact: Artifact, as_alice: Client) -> None:
+    before = all_rows()
+    page(as_alice, "accept", artifact)
+    assert {name: rows for name, rows in all_rows().items() if rows != before[name]} == {}
+
+
+def test_what_is_foretold_is_what_comes(talk: Talk, artifact: Artifact, alice: User) -> None:
+    foretold = effect_of_accepting(artifact, alice)
+    accept_compaction(artifact.pk, artifact.session_id, 1, 3, actor=alice)
+    back = effect_of_rolling_back(artifact, alice, talk.branch)
+    assert (back.now.tokens, back.then.tokens) == (foretold.then.tokens, foretold.now.tokens)
+    assert foretold.difference is not None
+    assert [change.turns for change in foretold.difference.left] == [(1, 2, 3)]
+    assert [one.words for one in foretold.move.before] == ["the log of turns 1-3"]
+    assert [one.words for one in back.move.after] == ["the log of turns 1-3"]
+
+
+def test_accepting_answers_with_roll_back_and_the_history(artifact: Artifact, as_alice: Client) -> None:
+    response = post(as_alice, "accept", artifact, scope(artifact), headers=on_its_page(artifact))
+    html = response.content.decode()
+    assert response.status_code == 200
+    assert response["HX-Retarget"] == "#standing"
+    assert "Accepted." in html
+    assert "Roll back</button>" in html
+    assert "the log of turns 1-3" in html
+    assert "alice" in html
+    assert kinds() == ["accepted"]
+
+
+def test_rolling_back_answers_with_the_history_in_which_it_stands_first(artifact: Artifact, as_alice: Client) -> None:
+    post(as_alice, "accept", artifact, scope(artifact))
+    html = post(as_alice, "rollback", artifact, headers=on_its_page(artifact)).content.decode()
+    _, _, history = html.partition('id="moves"')
+    assert history.index("Rolled back") < history.index("Accepted")
+    assert "alice" in history
+
+
+def test_what_the_model_is_shown_follows_at_once_and_back_again(
+    talk: Talk, artifact: Artifact, as_alice: Client
+) -> None:
+    before = request_hash(talk)
+    post(as_alice, "accept", artifact, scope(artifact))
+    assert request_hash(talk) != before
+    post(as_alice, "rollback", artifact, {"reason": "It misses the timeout."})
+    assert request_hash(talk) == before
+    html = page(as_alice, "history", artifact)
+    assert html.index("Rolled back") < html.index("Accepted")
+    assert "It misses the timeout." in html
+
+
+def test_twice_is_once(artifact: Artifact, as_alice: Client) -> None:
+    for _ in range(2):
+        assert post(as_alice, "accept", artifact, scope(artifact), headers=on_its_page(artifact)).status_code == 200
+    assert kinds() == ["accepted"]
+    for _ in range(2):
+        html = post(as_alice, "rollback", artifact, headers=on_its_page(artifact)).content.decode()
+        assert "Rolled back." in html
+        assert "Accept again" in html
+    assert kinds() == ["accepted", "rolled back"]
+
+
+def test_without_scripts_both_lead_back_to_the_page(artifact: Artifact, as_alice: Client) -> None:
+    assert post(as_alice, "accept", artifact, scope(artifact))["Location"] == artifact.get_absolute_url()
+    assert "Roll back" in as_alice.get(artifact.get_absolute_url()).content.decode()
+    assert post(as_alice, "rollback", artifact)["Location"] == artifact.get_absolute_url()
+
+
+def test_from_another_page_the_dialog_closes_and_that_page_reads_itself_again(
+    artifact: Artifact, as_alice: Client
+) -> None:
+    response = post(as_alice, "accept", artifact, scope(artifact), headers=HTMX)
+    assert response.status_code == 204
+    assert "standing" in response["HX-Trigger"]
+
+
+@pytest.mark.parametrize("wrong", [{"first": 2}, {"last": "x"}, {"session": "no-session"}, {"first": ""}])
+def test_a_wrong_scope_is_refused_in_words_and_nothing_changes(
+    artifact: Artifact, as_alice: Client, wrong: dict[str, Any]
+) -> None:
+    response = post(as_alice, "accept", artifact, scope(artifact, **wrong), headers=HTMX)
+    assert response.status_code == 422
+    assert "Open it again from its page" in response.content.decode()
+    assert kinds() == []
+
+
+def test_what_does_not_pass_names_each_gate_and_leads_there(artifact: Artifact, as_alice: Client) -> None:
+    run = GateRun.objects.get(artifact=artifact)
+    for verdict, says in ((run.verdicts[1], "1 claim has no words."), (run.verdicts[2], "1 decision is missing.")):
+        verdict.update(outcome="fail", says=says)
+    GateRun.objects.filter(pk=run.pk).update(passed=False, verdicts=run.verdicts)
+    html = page(as_alice, "accept", artifact, htmx=True)
+    assert "Gate B: 1 claim has no words." in html
+    assert f'href="{artifact.get_absolute_url()}#gate-C"' in html
+    assert 'class="button primary"' not in html
+    assert 'aria-disabled="true"' in as_alice.get(artifact.get_absolute_url()).content.decode()
+    assert post(as_alice, "accept", artifact, scope(artifact), headers=HTMX).status_code == 422
+
+
+def test_an_effort_that_is_open_again_must_be_concluded_first(talk: Talk, artifact: Artifact, as_alice: Client) -> None:
+    actions.reopen_effort(talk.place, SLUG)
+    html = page(as_alice, "accept", artifact, htmx=True)
+    assert "Conclude it in the chat" in html
+    assert f'href="{talk.branch.get_absolute_url()}"' in html
+
+
+def test_rolling_back_what_never_stood_is_refused_in_words(artifact: Artifact, as_alice: Client) -> None:
+    assert "does not stand" in page(as_alice, "rollback", artifact, htmx=True)
+    response = post(as_alice, "rollback", artifact, headers=HTMX)
+    assert response.status_code == 422
+    assert "nothing to roll back" in response.content.decode()
+
+
+def test_the_rollback_dialog_says_what_stands_then_and_asks_why(accepted: Artifact, as_alice: Client) -> None:
+    html = page(as_alice, "rollback", accepted, htmx=True)
+    assert f"the summary of {SLUG} (turns 1-3) by alice" in html
+    assert "the log of turns 1-3" in html
+    assert 'name="reason"' in html
+
+
+def test_the_rollback_dialog_of_what_somebody_has_just_rolled_back_foretells_nothing(
+    accepted: Artifact, as_alice: Client, alice: User
+) -> None:
+    rollback_compaction(accepted.pk, actor=alice)
+    text = page(as_alice, "rollback", accepted, htmx=True)
+    assert "This is done already, so nothing would change." in text
+    assert 'name="reason"' not in text
+
+
+def test_in_a_fork_it_is_rolled_back_by_itself(talk: Talk, accepted: Artifact, as_alice: Client, alice: User) -> None:
+    fork = actions.fork(talk.branch, after=3, actor=alice)
+    assert fork.name in page(as_alice, "artifact", accepted)
+    post(as_alice, "rollback", accepted, {"branch": str(fork.pk)})
+    states = Branch.objects.order_by("created_at").values_list("pointers__state", flat=True)
+    assert list(states) == ["active", "rolled back"]
+
+
+def test_a_branch_of_another_conversation_is_none(accepted: Artifact, as_alice: Client, alice: User) -> None:
+    other = Branch.objects.get(session=actions.create_session(alice))
+    for branch in (str(other.pk), "x"):
+        assert post(as_alice, "rollback", accepted, {"branch": branch}).status_code == 404
+    assert kinds() == ["accepted"]
+
+
+def test_strangers_find_nothing(accepted: Artifact, as_bob: Client) -> None:
+    for name in ("accept", "rollback", "standing", "history"):
+        page(as_bob, name, accepted, status=404)
+    assert post(as_bob, "rollback", accepted).status_code == 404
+    assert as_bob.get(reverse("summaries", args=[accepted.session_id])).status_code == 404
+    assert kinds() == ["accepted"]
+
+
+def test_a_named_reviewer_accepts_and_rolls_back_without_seeing_the_rest(
+    talk: Talk, artifact: Artifact, as_bob: Client, bob: User, alice: User
+) -> None:
+    talk.ask("Something else entirely about the kitchen.")
+    Reviewer.objects.create(session=talk.session, user=bob, named_by=alice)
+    html = page(as_bob, "accept", artifact, htmx=True)
+    assert "tokens (" in html
+    assert "All that changes" not in html
+    post(as_bob, "accept", artifact, scope(artifact))
+    assert PointerMove.objects.get().actor == bob
+    assert talk.branch.get_absolute_url() not in page(as_bob, "history", artifact, htmx=True)
+    assert as_bob.get(reverse("summaries", args=[artifact.session_id])).status_code == 404
+
+
+def test_the_conversation_lists_what_stands_and_how_it_came(talk: Talk, accepted: Artifact, as_alice: Client) -> None:
+    address = talk.branch.address("summaries")
+    html = as_alice.get(address).content.decode()
+    assert accepted.get_absolute_url() in html
+    assert f"{reverse('rollback', args=[accepted.pk])}?branch={talk.branch.pk}" in html
+    assert "Accepted" in html
+    assert "<html" not in as_alice.get(address, headers=HTMX).content.decode()
+    assert address in as_alice.get(talk.branch.get_absolute_url()).content.decode()
+
+
+def test_the_history_is_paged_and_asks_as_often_however_long(
+    talk: Talk, artifact: Artifact, as_alice: Client, alice: User
+) -> None:
+    def again() -> None:
+        accept_compaction(artifact.pk, artifact.session_id, 1, 3, actor=alice)
+        rollback_compaction(artifact.pk, actor=alice)
+
+    def asked() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            page(as_alice, "history", artifact, htmx=True)
+        return len(queries)
+
+    again()
+    few = asked()
+    for _ in range(12):
+        again()
+    assert asked() == few
+    assert "Page 1 of 2" in page(as_alice, "history", artifact)
+    later = as_alice.get(reverse("history", args=[artifact.pk]), {"page": 2}).content.decode()
+    assert "Page 2 of 2" in later
+    assert later.count("Accepted") == 3
+
+
+def test_what_was_rolled_back_in_a_branch_that_took_it_along_is_accepted_again_there(
+    accepted: Artifact, talk: Talk, as_alice: Client, alice: User
+) -> None:
+    there = actions.fork(talk.branch, after=3, actor=alice)
+    rollback_compaction(accepted.pk, actor=alice, branch=there)
+    address = f"{reverse('accept', args=[accepted.pk])}?branch={there.pk}"
+    told = page(as_alice, "standing", accepted, htmx=True)
+    assert f"It was rolled back in the branch {there.name}." in told
+    assert f'href="{address}"' in told
+    form = as_alice.get(address).content.decode()
+    assert f"in the branch {there.name}" in form
+    assert f'name="branch" value="{there.pk}"' in form
+    assert "tokens" in form
+    data = {"session": str(accepted.session_id), "first": "1", "last": "3", "branch": str(there.pk)}
+    assert as_alice.post(reverse("accept", args=[accepted.pk]), data).status_code == 302
+    assert PointerMove.objects.filter(branch=there).latest("pk").kind == "accepted"
+    told = page(as_alice, "standing", accepted, htmx=True)
+    assert f"It also stands in the branch {there.name}." in told
+
+
+def test_a_branch_of_another_conversation_is_not_there(accepted: Artifact, as_alice: Client, alice: User) -> None:
+    other = Branch.objects.get(session=actions.create_session(alice))
+    assert as_alice.get(reverse("accept", args=[accepted.pk]), {"branch": str(other.pk)}).status_code == 404
+
+
+def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted: Artifact, as_alice: Client) -> None:
+    turn = reverse("turn", args=[talk.session.pk, 3])
+    assert "It stands in the prompt for the log, which is kept." in as_alice.get(turn, headers=HTMX).content.decode()
+    address = reverse("roll_back", args=[talk.session.pk, accepted.pk])
+    assert address in as_alice.get(turn, headers=HTMX).content.decode()
+    assert as_alice.post(address).status_code == 200
+    shown = as_alice.get(turn, headers=HTMX).content.decode()
+    assert "Its summary was rolled back: its log is in the prompt." in shown
+    assert address not in shown
+    moves = page(as_alice, "history", accepted)
+    assert moves.index("alice · in the chat") < moves.index("alice · on its review page")
+
+
+def test_who_accepts_more_than_leaves_is_told_so(talk: Talk, artifact: Artifact, as_alice: Client) -> None:
+    assert "gets larger" not in page(as_alice, "accept", artifact)
+    assert "The next prompt gets larger by it" in page(
+        as_alice, "accept", of_turns(talk.branch, [1], "So many words for so little. " * 40)
+    )

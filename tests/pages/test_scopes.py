@@ -1,0 +1,567 @@
+"""Chosen turns on pages: asked for, waited for, reviewed, taken back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from compaction import reviewing
+from compaction.accepting import accept_compaction
+from compaction.domain.artifact import parse_artifact
+from compaction.domain.lifecycle import ClaimVerdictValue
+from compaction.domain.rendering import body_text
+from compaction.models import Artifact
+from efforts import actions
+from efforts.domain.lifecycle import PointerState, ReviewMode, RunState, ScopeKind, ScopeState, SummaryState, Via
+from efforts.errors import Refused
+from efforts.models import ContextPointer, EffortState, Event, Run, ScopeDraft, Session
+from efforts.recording import count
+from efforts.scopes import SCOPES
+from efforts.summaries import SUMMARIES, summarise_now
+from tests.efforts.chosen import choose
+from tests.efforts.logs import WEBHOOK, concluded, say
+from tests.efforts.talk import Talk
+
+from .conftest import HTMX
+
+Address = Callable[..., str]
+TALK = [*WEBHOOK, ("And the dashboard?", "It stays as it is."), ("Good.", "Anything else?")]
+
+
+@pytest.fixture(autouse=True)
+def talk(session: Session) -> Session:
+    say(session, TALK)
+    return session
+
+
+def shown(client: Client, address: str) -> str:
+    response = client.get(address, headers=HTMX)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def asked(session: Session, first: int = 1, last: int = 3, **more: Any) -> ScopeDraft:
+    return actions.compact_turns(actions.here(session, actor=session.owner), first, last, **more)
+
+
+def drafted(session: Session) -> ScopeDraft:
+    """By the program, of the log's own sentences."""
+    draft = asked(session)
+    SCOPES.draft_now(draft)
+    draft.refresh_from_db()
+    assert draft.state == ScopeState.READY, draft.why
+    return draft
+
+
+def accepted(session: Session) -> str:
+    artifact = Artifact.objects.get(pk=drafted(session).artifact)
+    scope = (artifact.session_id, artifact.source_start, artifact.source_end)
+    accept_compaction(artifact.pk, *scope, actor=session.owner)
+    return artifact.pk
+
+
+# The dialog
+
+
+def test_each_finished_message_leads_to_the_dialog_with_its_turn(as_alice: Client, address: Address) -> None:
+    assert f'hx-get="{address("compact/")}?first=2"' in shown(as_alice, address("turns/2/"))
+    form = shown(as_alice, f"{address('compact/')}?first=2")
+    assert 'name="first" inputmode="numeric" pattern="[0-9]*" autocomplete="off" required value="2"' in form
+    assert 'autofocus value="5"' in form
+
+
+def test_before_anything_is_done_it_says_what_it_takes(as_alice: Client, address: Address) -> None:
+    look = shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
+    assert "<dt>Turns</dt><dd>3</dd>" in look
+    assert "the program, of the log's own sentences" in look
+    assert "<dt>Costs</dt><dd>nothing</dd>" in look
+    assert not ScopeDraft.objects.exists()
+
+
+def test_it_says_which_model_drafts_and_what_that_costs_at_most(
+    as_alice: Client, address: Address, settings: Any
+) -> None:
+    settings.CCM_MODEL_URL, settings.CCM_MODEL_NAME = "http://127.0.0.1:1/v1", "large-1"
+    look = shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
+    assert "<dt>Drafted by</dt><dd>large-1</dd>" in look
+    assert "tokens, a second attempt included" in look
+
+
+def test_a_source_that_is_too_large_is_refused_with_the_numbers(
+    as_alice: Client, address: Address, settings: Any
+) -> None:
+    settings.CCM_MODEL_URL, settings.CCM_MODEL_NAME, settings.CCM_DRAFT_CAP = "http://127.0.0.1:1/v1", "small", 100
+    assert "Choose fewer turns" in shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
+    answer = as_alice.post(address("compact/"), {"first": "1", "last": "3"}, headers=HTMX)
+    assert answer.status_code == 422
+    assert "Choose fewer turns" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "says"),
+    [
+        ("3", "1", "Turn 3 comes after turn 1. Choose the earlier one first."),
+        ("1", "99", "There is no turn 99 here. Choose turns from 1 to 5."),
+        ("", "3", "Which turns? Give the number of the first and of the last."),
+        ("one", "3", "Which turns? Give the number of the first and of the last."),
+        ("9" * 30, "3", "Which turns? Give the number of the first and of the last."),
+    ],
+)
+def test_wrong_turns_are_answered_in_words(
+    as_alice: Client, address: Address, first: str, last: str, says: str
+) -> None:
+    assert says in shown(as_alice, f"{address('compact/look/')}?first={first}&last={last}")
+    answer = as_alice.post(address("compact/"), {"first": first, "last": last}, headers=HTMX)
+    assert answer.status_code == 422
+    assert says in answer.content.decode()
+
+
+def test_without_scripts_it_is_a_page_and_leads_back_to_the_conversation(as_alice: Client, address: Address) -> None:
+    page = as_alice.get(f"{address('compact/')}?first=2").content.decode()
+    assert "<html" in page
+    assert "Draft the summary" in page
+    answer = as_alice.post(address("compact/"), {"first": "2", "last": "3"})
+    assert (answer.status_code, answer["Location"]) == (302, address())
+    assert ScopeDraft.objects.get().turns == [2, 3]
+
+
+def test_what_stands_in_the_way_is_named_before(as_alice: Client, session: Session, address: Address) -> None:
+    accepted(session)
+    assert "Roll these back first." in shown(as_alice, f"{address('compact/look/')}?first=2&last=4")
+    over = shown(as_alice, f"{address('compact/look/')}?first=1&last=4")
+    assert "<dt>Takes over from</dt><dd>chosen turns (turns 1-3)</dd>" in over
+    assert "stands for these turns already" in shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
+
+
+def test_a_stranger_finds_nothing(client: Client, session: Session, address: Address, bob: User) -> None:
+    artifact = accepted(session)
+    draft = asked(session, 4, 5)
+    client.force_login(bob)
+    for path in ("compact/", "compact/look/?first=1&last=2"):
+        assert client.get(address(path)).status_code == 404
+    for path in ("compact/", f"compact/{draft.pk}/stop/", f"summaries/{artifact}/roll-back/"):
+        assert client.post(address(path), {"first": "1", "last": "2"}).status_code == 404
+    assert ContextPointer.objects.get().state == PointerState.ACTIVE
+
+
+# Notices
+
+
+def notices(client: Client, address: Address, number: int = 5) -> str:
+    return shown(client, address(f"turns/{number}/"))
+
+
+def test_the_notice_follows_from_asked_for_to_accepted_to_rolled_back(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    draft = asked(session)
+    begun = notices(as_alice, address)
+    assert "Turns 1-3 are being summarised." in begun
+    # By this name the page finds it when more of these turns is told in a later turn.
+    assert 'data-about="turns-1-3"' in begun
+    SCOPES.draft_now(draft)
+    waits = notices(as_alice, address)
+    assert "A summary of turns 1-3 waits for you." in waits
+    draft.refresh_from_db()
+    assert f'href="/review/{draft.artifact}/"' in waits
+    accept_compaction(draft.artifact, session.pk, 1, 3, actor=session.owner)
+    stands = notices(as_alice, address)
+    assert "waits for you" not in stands
+    assert "Turns 1-3 stand as a summary now." in stands
+    assert f"summaries/{draft.artifact}/roll-back/" in stands
+    answer = as_alice.post(address(f"summaries/{draft.artifact}/roll-back/"), headers={"Accept": "application/json"})
+    assert answer.json() == {"restored": []}
+    back = notices(as_alice, address)
+    assert "Rolled back: the log of turns 1-3 stands again." in back
+    assert "roll-back/" not in back
+    assert not ContextPointer.objects.filter(state=PointerState.ACTIVE).exists()
+    history = shown(as_alice, address("summaries/"))
+    assert "alice · in the chat" in " ".join(history.split())
+    assert "by concluding the effort" not in history
+
+
+def test_its_size_on_the_review_pages_is_that_of_the_text_that_would_stand(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    artifact = Artifact.objects.get(pk=drafted(session).artifact)
+    document = parse_artifact(artifact.document)
+    log, stands = document.source.source_tokens, count(body_text(document))
+    assert stands < log
+    assert f"{log:,} → {stands:,} tokens ({100 * stands / log:.0f} %)" in shown(as_alice, f"/review/{artifact.pk}/top/")
+    assert f"{log:,} → {stands:,} tokens" in shown(as_alice, "/review/")
+
+
+def test_what_was_rolled_back_can_be_asked_for_again(session: Session) -> None:
+    artifact = accepted(session)
+    first = ScopeDraft.objects.get()
+    assert asked(session) == first
+    actions.roll_back(actions.here(session, actor=session.owner), artifact)
+    assert asked(session) != first
+
+
+def test_of_a_failed_draft_it_says_why_and_offers_another(as_alice: Client, session: Session, address: Address) -> None:
+    draft = asked(session)
+    ScopeDraft.objects.update(state=ScopeState.FAILED, why="Gate C: one decision is missing.")
+    part = notices(as_alice, address)
+    assert "There is no summary of turns 1-3 that may stand." in part
+    assert "Gate C: one decision is missing." in part
+    assert as_alice.post(address(f"compact/{draft.pk}/again/")).json() == {"draft": draft.pk}
+    assert ScopeDraft.objects.get().state == ScopeState.DUE
+
+
+def test_what_a_reviewer_rejected_waits_for_nobody_and_can_be_asked_for_again(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    draft = drafted(session)
+    reviewing.reject(Artifact.objects.get(pk=draft.artifact), actor=session.owner, reason="It misses the point.")
+    part = notices(as_alice, address)
+    assert "waits for you" not in part
+    assert "There is no summary of turns 1-3 that may stand." in part
+    assert "alice rejected it: It misses the point." in part
+    assert "No summary that may stand" in shown(as_alice, address("efforts/"))
+    assert asked(session) != draft
+
+
+def test_a_reviewer_s_edit_is_what_waits_from_then_on(as_alice: Client, session: Session, address: Address) -> None:
+    draft = drafted(session)
+    made = edited(draft)
+    part = notices(as_alice, address)
+    assert "A summary of turns 1-3 waits for you." in part
+    assert f'href="/review/{made.pk}/"' in part
+    assert f'href="/review/{draft.artifact}/"' not in part
+    accept_compaction(made.pk, session.pk, 1, 3, actor=session.owner)
+    assert "stands for these turns already" in shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
+
+
+def test_a_draft_that_an_edit_makes_whole_waits_for_the_person(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    draft = drafted(session)
+    ScopeDraft.objects.update(state=ScopeState.FAILED, why="Gate C: one decision is missing.")
+    edited(draft)
+    part = notices(as_alice, address)
+    assert "A summary of turns 1-3 waits for you." in part
+    assert "one decision is missing" not in part
+
+
+def test_what_a_reviewer_makes_of_a_summary_that_stood_is_no_draft_that_failed(session: Session) -> None:
+    row = Artifact.objects.get(pk=accepted(session))
+    reviewing.judge_again(row, actor=session.owner)
+    actions.roll_back(actions.here(session, actor=session.owner), row.pk)
+    reviewing.reject(row, actor=session.owner, reason="It misses the point.")
+    assert ScopeDraft.objects.get().state == ScopeState.READY
+
+
+def edited(draft: ScopeDraft) -> Artifact:
+    """The next version, with another headline."""
+    row, owner = Artifact.objects.get(pk=draft.artifact), draft.branch.session.owner
+    headline = parse_artifact(row.document).headline
+    words = headline.removesuffix(".") if headline.endswith(".") else f"{headline}."
+    reviewing.decide(row, "headline", ClaimVerdictValue.EDITED, reviewer=owner, text=words)
+    made = reviewing.submit(row, reviewer=owner).made
+    assert made is not None
+    assert made.state == "replaceable"
+    return made
+
+
+def test_drafting_can_be_stopped_where_it_is_noted(as_alice: Client, session: Session, address: Address) -> None:
+    draft = asked(session)
+    assert f"compact/{draft.pk}/stop/" in notices(as_alice, address)
+    as_alice.post(address(f"compact/{draft.pk}/stop/"))
+    assert "You stopped the summary of turns 1-3." in notices(as_alice, address)
+    assert as_alice.post(address(f"compact/{draft.pk}/frobnicate/")).status_code == 404
+
+
+def test_a_stage_of_a_package_is_no_business_of_the_chat(as_alice: Client, session: Session, address: Address) -> None:
+    asked(session, kind=ScopeKind.STAGE)
+    assert "being summarised" not in notices(as_alice, address)
+    assert "scopes-title" not in shown(as_alice, address("efforts/"))
+
+
+def test_a_retried_turn_takes_the_summary_away_and_says_so(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    draft = asked(session, 3, 5)
+    SCOPES.draft_now(draft)
+    draft.refresh_from_db()
+    accept_compaction(draft.artifact, session.pk, 3, 5, actor=session.owner)
+    Run.objects.filter(turn__number=5).update(state=RunState.STOPPED)
+    actions.retry_turn(Run.objects.get(turn__number=5).turn, actor=session.owner)
+    told = notices(as_alice, address)
+    assert "The summary of turns 3-5 stands no longer, because one of its turns was tried again." in told
+    assert "stands again" not in told
+
+
+def test_a_retried_turn_brings_back_what_stood_for_the_others_and_says_so(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    first = accepted(session)
+    draft = asked(session, 1, 5)
+    SCOPES.draft_now(draft)
+    draft.refresh_from_db()
+    accept_compaction(draft.artifact, session.pk, 1, 5, actor=session.owner)
+    Run.objects.filter(turn__number=5).update(state=RunState.STOPPED)
+    actions.retry_turn(Run.objects.get(turn__number=5).turn, actor=session.owner)
+    assert ContextPointer.objects.get(state=PointerState.ACTIVE).artifact == first
+    assert "What stood before for others of them stands again." in notices(as_alice, address)
+
+
+def test_turns_that_a_summary_stands_for_say_so_with_a_link(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    artifact = accepted(session)
+    covered = notices(as_alice, address, 2)
+    assert "In the prompt as a summary" in covered
+    assert f'id="cover-2" href="/review/{artifact}/"' in covered
+    assert "In the prompt as a summary" not in notices(as_alice, address, 4)
+    ContextPointer.objects.update(evicted_clock=9)
+    assert "Summarised, found by search only" in notices(as_alice, address, 2)
+
+
+# The panel
+
+
+def test_the_panel_lists_what_stands_and_what_waits(as_alice: Client, session: Session, address: Address) -> None:
+    assert "scopes-title" not in shown(as_alice, address("efforts/"))
+    accepted(session)
+    asked(session, 4, 5)
+    panel = shown(as_alice, address("efforts/"))
+    assert panel.index("Turns 1-3") < panel.index("Turns 4-5")
+    assert "In the prompt as a summary" in panel
+    assert "Being summarised" in panel
+    assert 'aria-label="Roll back the summary of turns 1-3"' in panel
+
+
+def test_of_many_summaries_those_of_earlier_turns_are_folded_and_none_is_left_out(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    say(session, [(f"Saying {number}.", "Noted.") for number in range(20)])
+    talk = Talk(session)
+    for first in range(1, 21, 2):
+        choose(talk, first, first + 1)
+    asked(session, 21, 22)
+    panel = shown(as_alice, address("efforts/"))
+    named = re.findall(r'<span class="num">(Turns [0-9-]+)</span>', panel)
+    stands = [f"Turns {first}-{first + 1}" for first in range(1, 21, 2)]
+    assert named == [*stands[2:], "Turns 21-22", *stands[:2]]
+    assert "2 earlier ones" in panel
+
+
+def test_a_summary_of_an_effort_is_rolled_back_and_drafted_again_from_its_row(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    summarise_now(concluded(session))
+    artifact = ContextPointer.objects.get().artifact
+    assert f'href="/review/{artifact}/"' in shown(as_alice, address("efforts/"))
+    as_alice.post(address(f"summaries/{artifact}/roll-back/"))
+    panel = shown(as_alice, address("efforts/"))
+    assert "Rolled back · its log is in the prompt" in panel
+    assert "Draft again" in panel
+    assert "Rolled back: the log of payment-webhook stands again." in notices(as_alice, address, 8)
+    as_alice.post(address("efforts/payment-webhook/retry-summary/"))
+    assert EffortState.objects.get().summary == SummaryState.DUE
+
+
+def test_an_effort_all_of_whose_turns_were_chosen_says_so(as_alice: Client, session: Session, address: Address) -> None:
+    summarise_now(concluded(session))
+    draft = asked(session, 1, 8)
+    SCOPES.draft_now(draft)
+    draft.refresh_from_db()
+    accept_compaction(draft.artifact, session.pk, 1, 8, actor=session.owner)
+    assert EffortState.objects.get().summary == SummaryState.COVERED
+    assert "Summarised with other turns" in shown(as_alice, address("efforts/"))
+
+
+# How summaries come to stand
+
+
+def mode(session: Session, to: ReviewMode) -> None:
+    Session.objects.filter(pk=session.pk).update(review_mode=to)
+    session.refresh_from_db()
+
+
+def test_where_every_summary_is_reviewed_the_person_s_own_conclusion_waits_too(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    mode(session, ReviewMode.ALWAYS)
+    state = concluded(session, via=Via.CONTROL)
+    Event.objects.create(
+        session=session, seq=90, kind="effort.concluded", data=concluded_data(session, state), actor=session.owner
+    )
+    summarise_now(state)
+    state.refresh_from_db()
+    assert (state.summary, ContextPointer.objects.exists()) == (SummaryState.WAITING, False)
+    part = notices(as_alice, address, 8)
+    assert part.index("Review") < part.index("Use it")
+    as_alice.post(address("efforts/payment-webhook/use-summary/"))
+    assert ContextPointer.objects.get().state == PointerState.ACTIVE
+
+
+def concluded_data(session: Session, state: EffortState) -> dict[str, Any]:
+    return {
+        "turn": state.concluded_turn,
+        "branch": str(state.branch_id),
+        "effort": state.effort.slug,
+        "via": "control",
+        "clock": 8,
+        "notice": f"--- Concluded effort: {state.effort.slug} ---",
+    }
+
+
+def test_where_nothing_is_drafted_the_log_stands_and_one_can_be_asked_for(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    mode(session, ReviewMode.NEVER)
+    here = actions.here(session, actor=session.owner)
+    actions.open_effort(here, "webhook")
+    for number in (1, 2, 3):
+        actions.move_turn(here, number, "webhook")
+    actions.close_effort(here, "webhook")
+    assert (EffortState.objects.get().summary, SUMMARIES.claim_due("here:1:a", 4)) == (SummaryState.NONE, [])
+    assert "No summary was drafted, so its log is in the prompt." in notices(as_alice, address)
+    panel = shown(as_alice, address("efforts/"))
+    assert "Not summarised · its log is in the prompt" in panel
+    assert "Draft one" in panel
+    as_alice.post(address("efforts/webhook/retry-summary/"))
+    (job,) = SUMMARIES.claim_due("here:1:a", 4)
+    assert job.row_id == EffortState.objects.get().pk
+
+
+def test_the_settings_say_how_summaries_come_to_stand(as_alice: Client, session: Session, address: Address) -> None:
+    form = shown(as_alice, address("settings/"))
+    for words in ("Stand when every gate passes", "Always ask me", "Never draft"):
+        assert words in form
+    chosen = {**actions.conversations.settings_of(session), "review_mode": "always"}
+    actions.configure_session(session, actor=session.owner, **chosen)
+    session.refresh_from_db()
+    assert session.review_mode == ReviewMode.ALWAYS
+    assert Event.objects.latest("seq").data["review_mode"] == "always"
+
+
+# Expanded and collapsed where they are listed
+
+
+def test_chosen_turns_are_expanded_for_their_price_and_collapsed_from_the_panel(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    accepted(session)
+    assert f'hx-get="{address("efforts/turns-1-3/price/")}"' in shown(as_alice, address("efforts/"))
+    price = shown(as_alice, address("efforts/turns-1-3/price/"))
+    assert "Expanding: <b>no more tokens than the summary</b>, 1" in price
+    as_alice.post(address("efforts/turns-1-3/expand/"))
+    panel = shown(as_alice, address("efforts/"))
+    assert "Summarised, expanded in the prompt" in panel
+    assert 'aria-label="Collapse turns 1-3"' in panel
+    assert "Expanded: turns 1-3<" in notices(as_alice, address)
+    as_alice.post(address("efforts/turns-1-3/collapse/"))
+    assert "Collapsed: turns 1-3 (back to summary)" in notices(as_alice, address)
+    assert "In the prompt as a summary" in shown(as_alice, address("efforts/"))
+
+
+def test_where_one_line_stands_the_whole_summary_has_a_price_too(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    accepted(session)
+    assert "expand-summary" not in shown(as_alice, address("efforts/turns-1-3/price/"))
+    ContextPointer.objects.update(shortened_clock=5)
+    assert "efforts/turns-1-3/expand-summary/" in shown(as_alice, address("efforts/turns-1-3/price/"))
+    as_alice.post(address("efforts/turns-1-3/expand-summary/"))
+    assert "Expanded: the whole summary of turns 1-3" in notices(as_alice, address)
+
+
+def test_what_the_model_expanded_can_be_taken_back_where_it_is_noted(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    accepted(session)
+    here = actions.here(session, actor=session.owner, via=Via.MODEL)
+    actions.expand_effort(here, "turns-1-3")
+    seq = Event.objects.get(kind="compaction.expanded").seq
+    assert f"efforts/undo/{seq}/" in notices(as_alice, address)
+    as_alice.post(address(f"efforts/undo/{seq}/"))
+    assert ContextPointer.objects.get().expanded_turn is None
+    part = notices(as_alice, address)
+    assert "taken back" in part
+    assert f"efforts/undo/{seq}/" not in part
+    assert as_alice.post(address(f"efforts/undo/{seq}/"), headers={"Accept": "application/json"}).status_code == 409
+
+
+def test_what_ended_by_itself_is_expanded_again_as_long_as_the_same_summary_stands(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    artifact = accepted(session)
+    Session.objects.filter(pk=session.pk).update(decay_threshold=1)
+    actions.expand_effort(actions.here(session, actor=session.owner), "turns-1-3")
+    Talk(session).ask("Something else.")
+    seq = Event.objects.get(kind="compaction.decayed").seq
+    part = notices(as_alice, address, 6)
+    assert "Auto-collapsed: turns 1-3 (inactive for 1 turns)" in part
+    assert 'aria-label="Expand turns 1-3 again"' in part
+    assert f'action="{address(f"efforts/too-early/{seq}/")}"' in part
+    assert f'hx-get="{address("efforts/turns-1-3/memory/")}"' in part
+    as_alice.post(address(f"efforts/undo/{seq}/"))
+    assert ContextPointer.objects.get().expanded_turn == 6
+    actions.collapse_effort(actions.here(session, actor=session.owner), "turns-1-3")
+    with pytest.raises(Refused, match="taken back already"):
+        actions.undo(actions.here(session, actor=session.owner), seq)
+    collapsed = Event.objects.get(kind="compaction.collapsed").seq
+    actions.roll_back(actions.here(session, actor=session.owner), artifact)
+    with pytest.raises(Refused, match="Another summary stands for turns-1-3 now, or none"):
+        actions.undo(actions.here(session, actor=session.owner), collapsed)
+
+
+def test_too_early_expands_them_again_and_leaves_the_line_with_why_alone(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    faded(session)
+    seq = Event.objects.get(kind="compaction.decayed").seq
+    too_early = address(f"efforts/too-early/{seq}/")
+    as_alice.post(too_early)
+    assert ContextPointer.objects.get().expanded_turn == 6
+    assert Event.objects.get(kind="compaction.too_early").data["of"] == seq
+    part = notices(as_alice, address, 6)
+    assert "taken back" in part
+    assert "Why?" in part
+    assert too_early not in part
+    assert as_alice.post(too_early, headers={"Accept": "application/json"}).status_code == 409
+
+
+def faded(session: Session) -> str:
+    """The artifact that stands for the turns 1 to 3, whose words ended by themselves in turn 6."""
+    artifact = accepted(session)
+    Session.objects.filter(pk=session.pk).update(decay_threshold=1)
+    actions.expand_effort(actions.here(session, actor=session.owner), "turns-1-3")
+    Talk(session).ask("Something else.")
+    return artifact
+
+
+def test_why_says_what_was_looked_for_and_how_they_moved(as_alice: Client, session: Session, address: Address) -> None:
+    artifact = faded(session)
+    talk = Talk(session)
+    talk.ask("What was it in turns 1-3?")
+    why = shown(as_alice, address("efforts/turns-1-3/memory/"))
+    assert "Their summary is in the prompt. It gives way to one line in 20 turns" in why
+    assert "the id <code>turns-1-3</code>" in why
+    assert '<span class="chip" dir="auto">webhook</span>' in why
+    assert "Your message called it by its name: " in why
+    assert why.index("Collapsed by itself: nothing referred to them") < why.index("Expanded: their words came back")
+    actions.expand_effort(talk.place, "turns-1-3")
+    expanded = shown(as_alice, address("efforts/turns-1-3/memory/"))
+    assert "Their words are expanded. They fade in 1 turn unless" in expanded
+    ContextPointer.objects.update(expanded_turn=None, shortened_clock=talk.branch.clock)
+    assert "One line stands for them. It leaves in 20 turns" in shown(as_alice, address("efforts/turns-1-3/memory/"))
+    ContextPointer.objects.update(evicted_clock=talk.branch.clock)
+    assert "Their summary has left the prompt" in shown(as_alice, address("efforts/turns-1-3/memory/"))
+    actions.roll_back(talk.place, artifact)
+    assert "No summary stands for these turns now" in shown(as_alice, address("efforts/turns-1-3/memory/"))
+    assert as_alice.get(address("efforts/turns-1-2/memory/")).status_code == 404
+
+
+def test_the_dialog_says_with_which_words_its_turns_begin(as_alice: Client, address: Address) -> None:
+    look = shown(as_alice, f"{address('compact/look/')}?first=4&last=99")
+    assert "“And the dashboard?”" in look
+    assert look.count("There is no such turn.") == 1

@@ -1,0 +1,151 @@
+"""The pages of packages: what they would take, how they come along, and the conversation that starts from one."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from compaction import seeding
+from compaction.models import SeedPackage
+from efforts import actions
+from efforts.errors import Refused
+from efforts.models import ContextPointer, ScopeDraft, Session
+from efforts.snapshots import main_branch, preview
+from tests.compaction.test_seeding import drafted, talks
+
+from .conftest import HTMX
+
+PAGE = "/review/seeds/"
+
+
+@pytest.fixture
+def package(alice: User) -> SeedPackage:
+    return drafted(seeding.create_package(alice, talks(alice)))
+
+
+def address(package: SeedPackage, rest: str = "") -> str:
+    return f"{PAGE}{package.pk}/{rest}"
+
+
+def test_what_it_takes_is_shown_before_anything_begins(as_alice: Client, alice: User) -> None:
+    sessions = talks(alice)
+    ids = {"session": [str(session.pk) for session in sessions[:2]]}
+    shown = as_alice.get(f"{PAGE}new/", ids, headers=HTMX).content.decode()
+    assert "<html" not in shown
+    for window in seeding.offer(alice, sessions[:2]).windows:
+        assert f"<td>{window.tokens:,}</td>" in shown
+    assert "turns 1–3" in shown
+    assert "Make the package" in shown
+    assert shown.count('type="hidden"') == 2
+    assert not ScopeDraft.objects.exists()
+    whole = as_alice.get(f"{PAGE}new/", ids).content.decode()
+    assert whole.count(" checked>") == 2
+
+
+def test_what_is_refused_says_why_and_makes_nothing(as_alice: Client, alice: User) -> None:
+    session = Session.objects.create(owner=alice, title="Empty one")
+    session.branches.create()
+    refused = as_alice.post(f"{PAGE}new/", {"session": [str(session.pk)]})
+    assert refused.status_code == 422
+    assert seeding.NOTHING_SAID in refused.content.decode()
+    assert as_alice.post(f"{PAGE}new/", {}).status_code == 422
+    assert not SeedPackage.objects.exists()
+
+
+def test_conversations_of_others_cannot_be_chosen(as_bob: Client, alice: User) -> None:
+    ids = [str(session.pk) for session in talks(alice)]
+    assert as_bob.post(f"{PAGE}new/", {"session": ids}).status_code == 422
+    assert not SeedPackage.objects.exists()
+
+
+def test_from_choice_to_a_conversation_that_starts_from_it(as_alice: Client, alice: User) -> None:
+    ids = [str(session.pk) for session in talks(alice)]
+    made = as_alice.post(f"{PAGE}new/", {"session": ids, "title": "Going on"})
+    package = SeedPackage.objects.get()
+    assert made.headers["Location"] == address(package)
+    waiting = as_alice.get(address(package)).content.decode()
+    assert "0 of 3 stages ready" in waiting
+    assert 'hx-trigger="every 2s"' in waiting
+    drafted(package)
+    ready = as_alice.get(address(package)).content.decode()
+    assert "3 of 3 stages ready" in ready
+    assert "every 2s" not in ready
+    assert 'id="package-stop"' in waiting
+    assert 'id="package-stop"' not in ready
+    assert "Costs nothing" in ready
+    together = as_alice.post(address(package, "together/"), headers=HTMX).content.decode()
+    assert "the carrier prints the labels" in together
+    assert "Start a conversation" in together
+    started = as_alice.post(address(package, "start/"))
+    session = Session.objects.get(title="Going on")
+    assert started.headers["Location"] == session.get_absolute_url()
+    assert ContextPointer.objects.filter(branch__session=session, state="active").count() == 1
+    assert as_alice.post(address(package, "start/")).headers["Location"] == session.get_absolute_url()
+    assert "Started" in as_alice.get(PAGE).content.decode()
+
+
+def test_a_package_whose_stages_are_not_done_says_so(as_alice: Client, alice: User) -> None:
+    package = seeding.create_package(alice, talks(alice))
+    refused = as_alice.post(address(package, "together/"), headers=HTMX)
+    assert refused.status_code == 422
+    assert seeding.NOT_PASSED in refused.content.decode()
+    assert seeding.NOT_READY in as_alice.post(address(package, "start/")).content.decode()
+
+
+def test_a_stopped_stage_can_be_drafted_again(as_alice: Client, alice: User) -> None:
+    package = seeding.create_package(alice, talks(alice))
+    ScopeDraft.objects.filter(stage__place=2).update(state="failed", why="Gate C: a decision is missing.")
+    page = as_alice.get(address(package)).content.decode()
+    assert "Gate C: a decision is missing." in page
+    as_alice.post(address(package, "stages/2/redraft/"), headers=HTMX)
+    assert ScopeDraft.objects.get(stage__place=2).state == "due"
+    assert as_alice.post(address(package, "stages/9/redraft/")).status_code == 404
+
+
+def test_stopped_it_stays_as_it_is(as_alice: Client, alice: User) -> None:
+    package = seeding.create_package(alice, talks(alice))
+    stopped = as_alice.post(address(package, "stop/"), headers=HTMX).content.decode()
+    assert "Stopped" in stopped
+    again = re.search(r'id="package-anew" href="([^"]+)"', stopped)
+    assert again
+    assert as_alice.get(unescape(again[1])).content.decode().count(" checked>") == 3
+    assert as_alice.post(address(package, "stop/")).status_code == 422
+
+
+def test_packages_of_others_do_not_exist(as_bob: Client, package: SeedPackage) -> None:
+    assert as_bob.get(address(package)).status_code == 404
+    for verb in ("together/", "stop/", "start/", "stages/1/redraft/"):
+        assert as_bob.post(address(package, verb)).status_code == 404
+    assert package.title not in as_bob.get(PAGE).content.decode()
+
+
+def test_the_review_page_of_a_seed_opens(as_alice: Client, package: SeedPackage, alice: User) -> None:
+    artifact = seeding.put_together(package, alice)
+    page = as_alice.get(artifact.get_absolute_url()).content.decode()
+    assert "the carrier prints the labels" in page
+
+
+def test_what_a_conversation_starts_from_is_called_so_wherever_it_is_named(
+    as_alice: Client, package: SeedPackage, alice: User
+) -> None:
+    seeding.put_together(package, alice)
+    session = seeding.start_conversation(package, alice)
+    chat = f"/s/{session.pk}/"
+    notice = as_alice.get(chat).content.decode()
+    assert "The summary in the prompt is what this conversation starts from." in notice
+    panel = as_alice.get(f"{chat}efforts/", headers=HTMX).content.decode()
+    assert "What this conversation starts from" in panel
+    items = {item.title: item.reason for item in preview(main_branch(session)).included}
+    assert items["What this conversation starts from"].startswith("What this conversation starts from")
+    for text in (notice, panel, *items):
+        assert not re.search("chosen turns|turns? (0|None)", text, re.IGNORECASE)
+    ContextPointer.objects.update(shortened_clock=0)
+    assert "expand-summary" in as_alice.get(f"{chat}efforts/seed/price/", headers=HTMX).content.decode()
+    as_alice.post(f"{chat}efforts/seed/expand-summary/")
+    assert ContextPointer.objects.get().shortened_clock is None
+    with pytest.raises(Refused, match="has no turns here"):
+        actions.expand_effort(actions.here(session, actor=alice), "seed")
