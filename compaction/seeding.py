@@ -35,6 +35,7 @@ from .domain.rendering import standing_text
 from .domain.verdicts import Judged
 from .drafting import Tried, document_of
 from .models import Artifact, DraftRun, SeedPackage, SeedStage
+from .reviewing.desk import newest_of
 from .scopes import scope_task
 from .snapshots import read_ledger, stage_of
 from .usage import cap_of, choice_of, left_today, overhead, why_not
@@ -198,14 +199,14 @@ def title_of(offered: Offer) -> str:
     return f"From {offered.conversations} conversation{'s' if offered.conversations > 1 else ''}"
 
 
-def newest_of(draft: ScopeDraft) -> Artifact | None:
+def standing_for(draft: ScopeDraft) -> Artifact | None:
     """What stands for a stage: the newest version of what was drafted, edits included."""
     made = Artifact.objects.filter(pk=draft.artifact).first() if draft.artifact else None
-    return Artifact.objects.filter(family=made.family).order_by("-version").first() if made else None
+    return newest_of(made) if made else None
 
 
 def passes(row: SeedStage) -> bool:
-    artifact = newest_of(row.draft)
+    artifact = standing_for(row.draft)
     if artifact is None or artifact.state != ArtifactState.REPLACEABLE:
         return False
     judged = artifact.gate_runs.order_by("-pk").first()
@@ -276,7 +277,7 @@ def locked(package: SeedPackage) -> Iterator[SeedPackage]:
 
 
 def with_artifact(row: SeedStage) -> Stage:
-    artifact = newest_of(row.draft)
+    artifact = standing_for(row.draft)
     return replace(stage_of(row), artifact=parse_artifact(artifact.document) if artifact else None)
 
 
@@ -367,6 +368,4 @@ def start_conversation(package: SeedPackage, actor: User) -> Session:
 
 def newest_version(package: SeedPackage) -> Artifact | None:
     """Of the merged artifact, which may have been edited in its review."""
-    if package.artifact is None:
-        return None
-    return Artifact.objects.filter(family=package.artifact.family).order_by("-version").first()
+    return newest_of(package.artifact) if package.artifact else None

@@ -131,7 +131,7 @@ def package_view(row: SeedPackage) -> PackageView:
 
 def stage_view(row: SeedStage) -> StageView:
     draft = row.draft
-    artifact = seeding.newest_of(draft)
+    artifact = seeding.standing_for(draft)
     session = draft.branch.session
     first, last = draft.turns[0], draft.turns[-1]
     state = ScopeState(draft.state)
