@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 
+from efforts import events
 from efforts.domain.lifecycle import EffortStatus, SummaryState, Via
 from efforts.example import add_turn
 from efforts.models import Branch, Effort, EffortState, Session, Turn, TurnLabel
@@ -49,7 +50,7 @@ def concluded(
     """An effort that has just been concluded in its last turn; its summary is due."""
     effort = Effort.objects.create(session=session, slug=name, name=name)
     turns = say(session, exchanges, effort)
-    return EffortState.objects.create(
+    state = EffortState.objects.create(
         branch=main_branch(session),
         effort=effort,
         status=EffortStatus.CONCLUDED,
@@ -60,6 +61,8 @@ def concluded(
         tokens=sum(turn.tokens for turn in turns),
         summary=SummaryState.DUE,
     )
+    events.wake_runners()
+    return state
 
 
 def conversation(owner: User) -> Session:
