@@ -330,9 +330,14 @@ def test_a_refusal_is_shown_and_changes_nothing(guest: Visitor, provider: FakePr
     page = guest.page()
     begun(page, provider)
     page.locator("#effort-auth-bug-row").click()
-    # At once: the panel may be read again at any moment, and the form with it.
-    page.locator("#effort-auth-bug-conclude").evaluate(
-        "node => { node.form.action = node.form.action.replace('conclude', 'collapse'); node.click() }"
+    expect(page.locator("#effort-auth-bug-conclude")).to_be_visible()
+    # Found, changed and pressed in one: the panel may be read again at any moment, and the form with it.
+    page.evaluate(
+        """() => {
+            const button = document.getElementById("effort-auth-bug-conclude");
+            button.form.action = button.form.action.replace("conclude", "collapse");
+            button.click();
+        }"""
     )
     expect(page.locator("#alerts")).to_contain_text("is not expanded")
     expect(page.locator("li[data-standing=active] > #effort-auth-bug")).to_have_count(1)
