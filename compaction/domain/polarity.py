@@ -203,6 +203,7 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=1 << 13)
 def clause_of(text: str) -> Clause:
     found = content(DENIED.sub(" ", text))
     turned, down = found & OPPOSITES.keys(), TURNED_DOWN.findall(text)
@@ -357,5 +358,6 @@ def nearest(claim: str, texts: Iterable[str], more: Sequence[Clause] = ()) -> It
             yield clause, sorted(alike, key=lambda other: (-recall(clause.words, other.words), other.text))
 
 
+@lru_cache(maxsize=1 << 13)
 def is_prose(text: str) -> bool:
     return sum(character.isalpha() or character.isspace() for character in text) >= PROSE * len(text)

@@ -65,6 +65,7 @@ def words_in(token: str) -> int:
     return (len(token) + 1) // 2 if ABOUT.match(token) else 1
 
 
+@lru_cache(maxsize=1 << 12)
 def weight(text: str) -> int:
     """Characters, where one of a script without spaces says as much as two letters."""
     return sum(2 if ABOUT.match(character) else 1 for character in text.strip())
