@@ -97,6 +97,7 @@ def parts_of(token: str) -> Iterator[str]:
         yield from (part for part in HUMP.split(piece) if part)
 
 
+@lru_cache(maxsize=1 << 14)
 def folded(word: str) -> str:
     """Without case, and without accents where they stand on Latin or Arabic letters."""
     bare = (c for c in unicodedata.normalize("NFD", word.casefold().replace("’", "'")) if not is_accent(c))
