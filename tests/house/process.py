@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +24,17 @@ def start(*arguments: str, **settings: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         _command(arguments), cwd=ROOT, env=_environment(settings), stdout=pipe, stderr=subprocess.STDOUT, text=True
     )
+
+
+@contextmanager
+def killed_after(seconds: float, process: subprocess.Popen[str]) -> Iterator[None]:
+    """Who reads what a process says would wait for ever for one that neither says anything nor ends."""
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _command(arguments: tuple[str, ...]) -> list[str]:

@@ -18,11 +18,13 @@ from uuid import UUID
 import pytest
 
 from tests.fakes.provider import FakeProvider
-from tests.house.process import start
+from tests.house.process import killed_after, start
 from tests.server.websocket import Closed, Websocket
 from tests.sockets.follower import Follower, Page
 
 PATIENCE = 30.0
+# In seconds; a database is made on the way.
+STARTED = 120.0
 SESSION = re.compile(r"/s/([0-9a-f-]{36})/")
 
 
@@ -43,11 +45,13 @@ class Server:
             self.request("GET", path)
 
     def link(self) -> tuple[int, str]:
+        assert self.process is not None
         said = []
-        for line in self.output():
-            said.append(line)
-            if found := re.search(r"http://127\.0\.0\.1:(\d+)(/sign-in/[\w-]{43}/)", line):
-                return int(found[1]), found[2]
+        with killed_after(STARTED, self.process):
+            for line in self.output():
+                said.append(line)
+                if found := re.search(r"http://127\.0\.0\.1:(\d+)(/sign-in/[\w-]{43}/)", line):
+                    return int(found[1]), found[2]
         raise AssertionError(f"The server did not start: {''.join(said)}")
 
     def output(self) -> Any:
@@ -89,6 +93,7 @@ class Server:
 
     async def tab(self, session: str, last_seq: int = 0) -> Websocket:
         tab = await Websocket.open(self.port, f"/ws/s/{session}/", self.cookie)
+        tab.patience = PATIENCE
         await tab.say(kind="hello", last_seq=last_seq)
         return tab
 

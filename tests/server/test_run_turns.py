@@ -16,8 +16,8 @@ import pytest
 
 from efforts.consumers import LOOK
 from tests.fakes.provider import FakeProvider, Reply
-from tests.house.process import manage, start
-from tests.server.conftest import PATIENCE, Server
+from tests.house.process import killed_after, manage, start
+from tests.server.conftest import PATIENCE, STARTED, Server
 from tests.server.websocket import Websocket
 
 pytestmark = pytest.mark.server
@@ -28,7 +28,8 @@ def working(**settings: str) -> Iterator[subprocess.Popen[str]]:
     worker = start("run_turns", **settings)
     try:
         assert worker.stdout is not None
-        assert worker.stdout.readline().startswith("Runner ")
+        with killed_after(STARTED, worker):
+            assert worker.stdout.readline().startswith("Runner ")
         yield worker
     finally:
         worker.kill()

@@ -21,6 +21,8 @@ class Closed(Exception):
 class Websocket:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
+        # How long to wait for a frame, in seconds; a real model may think for minutes.
+        self.patience: float | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -47,7 +49,8 @@ class Websocket:
 
     async def frame(self) -> dict[str, Any]:
         while True:
-            kind, data = await self._receive()
+            async with asyncio.timeout(self.patience):
+                kind, data = await self._receive()
             if kind == TEXT:
                 frame: dict[str, Any] = json.loads(data)
                 return frame
