@@ -21,6 +21,7 @@ if "sqlite3" in DATABASES["default"]["ENGINE"]:
     safe = DATABASES["default"]["OPTIONS"]["init_command"]
     DATABASES["default"]["OPTIONS"] |= {"init_command": safe.replace("synchronous=FULL", "synchronous=OFF")}
 else:
-    DATABASES["default"]["OPTIONS"]["options"] = "-c synchronous_commit=off"
+    # A lock that nobody lets go of is an error after this time, and no test that never ends.
+    DATABASES["default"]["OPTIONS"]["options"] = "-c synchronous_commit=off -c lock_timeout=60s"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CCM_BUILTIN_PACE = 0.0
