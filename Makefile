@@ -19,8 +19,7 @@ COMPILE := uv pip compile -q pyproject.toml --universal --python-version 3.11 --
 # Pure rules, and processes that bring a database of their own: the same with servers as without, so run once.
 SERVERLESS := $(addprefix --ignore=tests/,planner llm browser replaying fakes efforts/test_detection.py house/test_commands.py \
 	house/test_serve.py house/test_settings.py server/test_killing.py server/test_reconnecting.py server/test_stopping.py \
-	compaction/gates compaction/test_cases.py compaction/test_evaluate_gates.py compaction/test_extractive.py \
-	compaction/test_mutants.py)
+	compaction/gates compaction/test_cases.py compaction/test_evaluate_gates.py)
 # Tests start dozens of processes: where they may not keep what they compiled, each compiles all of it.
 COMPILED := env -u PYTHONDONTWRITEBYTECODE
 NO_SERVERS := $(COMPILED) -u DATABASE_URL -u REDIS_URL
@@ -68,10 +67,10 @@ check: setup
 	$(BIN)/djlint --lint --quiet templates
 	$(NO_SERVERS) $(BIN)/python manage.py check --fail-level WARNING
 	$(NO_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
-	$(NO_SERVERS) $(BIN)/python manage.py evaluate_gates compaction/evaluation/cases --fast
+	$(NO_SERVERS) $(BIN)/python manage.py evaluate_gates compaction/evaluation --fast
 
 gates: setup
-	$(NO_SERVERS) $(BIN)/python manage.py evaluate_gates compaction/evaluation/cases $(ARGS)
+	$(NO_SERVERS) $(BIN)/python manage.py evaluate_gates compaction/evaluation $(ARGS)
 
 format: setup
 	$(BIN)/ruff format .

@@ -11,11 +11,13 @@ from typing import Any
 
 import django
 
+PARTS = ("sockets", "growth", "search", "ageing", "accepting", "concluding")
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, nargs="*", default=[1, 100], help="how many paced streams at once")
-    parser.add_argument("--only", choices=["sockets", "growth", "search", "ageing", "accepting"], help="one part of it")
+    parser.add_argument("--only", choices=PARTS, help="one part of it")
     parser.add_argument("--messages", type=int, default=1_000_000, help="stored messages that one session is among")
     parser.add_argument("--aged", type=int, default=100_000, help="messages of the one session that is aged")
     parser.add_argument(
@@ -37,6 +39,8 @@ def main() -> None:
             found["search"] = searched(arguments.messages, arguments.kept)
         if arguments.only in (None, "sockets"):
             found |= measured(arguments.streams)
+        if arguments.only in (None, "concluding"):
+            found["concluding"] = concluded()
         print(json.dumps(found, indent=2))
 
 
@@ -65,6 +69,12 @@ def accepted() -> dict[str, Any]:
     from benchmarks.accepting import accepting
 
     return accepting()
+
+
+def concluded() -> dict[str, Any]:
+    from benchmarks.concluding import concluding
+
+    return concluding()
 
 
 def searched(messages: int, kept: str) -> dict[str, Any]:

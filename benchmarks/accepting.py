@@ -60,7 +60,7 @@ class Conversation:
         session = actions.create_session(owner)
         crowd(owner, [session], efforts * PER_EFFORT * 4)
         talk = Talk(session)
-        made = [of_effort(talk, concluded(talk.branch, place)) for place in range(efforts)]
+        made = [of_effort(talk, concluded(talk.branch, place), "All about it.") for place in range(efforts)]
         for artifact in made:
             accept(artifact)
         turns = range((efforts - 2) * PER_EFFORT + 1, efforts * PER_EFFORT + 1)

@@ -12,7 +12,7 @@ from django.core.checks import CheckMessage, Error, register
 
 from efforts.llm.tokens import UnknownEncoding, get_counter
 
-CAPS = ("CCM_DRAFT_CAP", "CCM_ROLLING_CAP", "CCM_STAGE_CAP", "CCM_JUDGE_CAP")
+CAPS = ("CCM_DRAFT_CAP", "CCM_ROLLING_CAP", "CCM_STAGE_CAP", "CCM_CHECK_CAP")
 
 
 @register

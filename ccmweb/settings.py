@@ -23,13 +23,13 @@ CCM_MODEL_NAME = env.text("CCM_MODEL_NAME")
 CCM_MODEL_WINDOW = env.whole("CCM_MODEL_WINDOW", 0, least=0) or None
 CCM_MODEL_TIMEOUT = env.whole("CCM_MODEL_TIMEOUT", 300)
 CCM_DRAFT_MODEL = env.text("CCM_DRAFT_MODEL")
-CCM_JUDGE_MODEL = env.text("CCM_JUDGE_MODEL")
+CCM_CHECK_MODEL = env.text("CCM_CHECK_MODEL")
 CCM_DRAFT_TIMEOUT = env.whole("CCM_DRAFT_TIMEOUT", 90)
 CCM_DRAFT_CAP = env.whole("CCM_DRAFT_CAP", 40_000)
 # Of one purpose alone; 0: the one above.
 CCM_ROLLING_CAP = env.whole("CCM_ROLLING_CAP", 0, least=0)
 CCM_STAGE_CAP = env.whole("CCM_STAGE_CAP", 0, least=0)
-CCM_JUDGE_CAP = env.whole("CCM_JUDGE_CAP", 0, least=0)
+CCM_CHECK_CAP = env.whole("CCM_CHECK_CAP", 0, least=0)
 # Of one person in one day (UTC), for all purposes together.
 CCM_DAILY_CAP = env.whole("CCM_DAILY_CAP", 500_000)
 CCM_BUILTIN_PACE = env.number("CCM_BUILTIN_PACE", 0.02)

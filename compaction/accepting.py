@@ -18,13 +18,14 @@ from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, EffortState, Session
 from efforts.recording import count
 from efforts.snapshots.sources import EffortLog
+from efforts.summaries import NOT_JUDGED
 
 from .actions import inputs_of
 from .domain.artifact import Artifact as Document
 from .domain.artifact import Kind, Malformed, parse_artifact
 from .domain.gates.judging import EVALUATOR_VERSION
 from .domain.lifecycle import ArtifactState
-from .domain.rendering import body_text
+from .domain.rendering import rendered
 from .models import Acceptance, Artifact, GateRun
 from .snapshots import log_for, read_ledger
 
@@ -36,10 +37,11 @@ LONGEST_REASON = 500
 
 OTHER_SCOPE = "This summary is of turns {start}-{end} of another place than was named. Open it again from its page."
 DAMAGED = "The stored summary is not what it was made as, so it cannot stand. Draft it again."
-CHECKPOINT = "This is a checkpoint: it is only for reading and never stands. Have a summary drafted again instead."
+EARLIER = "This summary was made in an earlier form, which is not accepted any more. Have it drafted again."
 STAGE = "This is one part of what a new conversation starts from. It stands there, with the others, and nowhere else."
 NOT_PASSED = "Not every gate passes for this summary, so it cannot stand. Its page shows what is missing."
 TURNED_DOWN = "This summary was turned down, so it does not stand. Judged again, it can be accepted."
+UNCHECKED = "Nobody has checked this summary against its log. Accept it all the same, or have it checked."
 OTHER_RULES = "The rules of the gates have changed since this summary was judged. Judge it again."
 STALE = "The log or the ledger has changed since this summary was judged. Judge it again, or have it drafted anew."
 REOPENED = "{slug} is open, so no summary stands for it. Conclude it first."
@@ -58,13 +60,14 @@ def accept_compaction(
     via: str = REVIEW,
     note: str = "",
     branch: Branch | None = None,
+    unchecked: bool = False,
 ) -> ContextPointer:
     """Let the artifact's text stand for its turns (seed 004); what stood for them before is kept as previous.
 
     `source_start` and `source_end` are the numbers of its first and last turn; `branch` is another of the conversation
-    that has the same turns, the artifact's own otherwise. Accepted twice it is one. Raises `Refused` where the scope is
-    another, a gate does not pass, anything has changed since it was judged, or it shares only some turns with what
-    stands; then nothing has changed.
+    that has the same turns, the artifact's own otherwise. `unchecked`: it may stand though some gates could not be
+    judged, and is stored as such. Accepted twice it is one. Raises `Refused` where the scope is another, a gate fails,
+    anything has changed since it was judged, or it shares only some turns with what stands; then nothing has changed.
     """
     artifact = found(artifact_id)
     if (str(artifact.session_id), artifact.source_start, artifact.source_end) != (
@@ -80,7 +83,7 @@ def accept_compaction(
         artifact = found(artifact_id)
         document = checked(artifact)
         log = log_for(artifact, document, here)
-        judged = check_judged(artifact, log)
+        judged = check_judged(artifact, log, unchecked=unchecked or note == NOT_JUDGED)
         state = check_concluded(here, artifact)
         pointer = set_pointer(here, artifact.effort, log, stand_in(artifact, document), actor=actor, via=via)
         Acceptance.objects.create(artifact=artifact, pointer=pointer, gate_run=judged, actor=actor, via=via)
@@ -105,25 +108,28 @@ def standing_pointer(branch: Branch, artifact_id: str) -> ContextPointer | None:
 
 
 def checked(artifact: Artifact) -> Document:
+    """The document, as it was made. Raises `Refused` where it is another, or of an earlier form."""
+    if not artifact.is_current:
+        raise Refused("earlier", EARLIER)
     try:
         document = parse_artifact(artifact.document)
     except (Malformed, UnicodeDecodeError, zlib.error) as error:
         raise Refused("damaged", DAMAGED) from error
-    if document.artifact_id != artifact.pk:
+    if document.artifact_id != artifact.pk or rendered(document, count=count).standing != artifact.standing:
         raise Refused("damaged", DAMAGED)
     return document
 
 
-def check_judged(artifact: Artifact, log: EffortLog) -> GateRun:
+def check_judged(artifact: Artifact, log: EffortLog, *, unchecked: bool = False) -> GateRun:
     """What the gates said last, where it lets the artifact stand now."""
-    if artifact.kind == Kind.FALLBACK:
-        raise Refused("checkpoint", CHECKPOINT)
     if artifact.kind == Kind.STAGE:
         raise Refused("stage", STAGE)
     judged = artifact.gate_runs.order_by("-pk").first()
-    if judged is None or not judged.passed or artifact.state != ArtifactState.REPLACEABLE:
-        by_a_person = judged is not None and judged.passed and artifact.state == ArtifactState.REJECTED
+    if judged is None or artifact.state not in (ArtifactState.REPLACEABLE, ArtifactState.UNCHECKED):
+        by_a_person = judged is not None and not judged.tags and artifact.state == ArtifactState.REJECTED
         raise Refused("gates", TURNED_DOWN if by_a_person else NOT_PASSED)
+    if artifact.state == ArtifactState.UNCHECKED and not unchecked:
+        raise Refused("unchecked", UNCHECKED)
     if (judged.policy_version, judged.evaluator_version) != (POLICY_VERSION, EVALUATOR_VERSION):
         raise Refused("stale", OTHER_RULES)
     if judged.inputs != inputs_of(log.source, read_ledger(artifact.session, log.source)):
@@ -143,11 +149,18 @@ def check_concluded(branch: Branch, artifact: Artifact) -> EffortState | None:
 
 
 def stand_in(artifact: Artifact, document: Document) -> StandIn:
-    """Of an effort its headline stands; of chosen turns the body first."""
-    text = artifact.standing or document.headline
-    body = "" if artifact.effort_id else body_text(document)
+    """What was judged, to the byte. Of chosen turns the body stands first, later the short form."""
+    text = rendered(document, count=count)
+    whole = "" if artifact.effort_id or document.kind == Kind.DIGEST else text.body
+    stands = text.short if whole else text.standing
     return StandIn(
-        text=text, tokens=count(text), artifact=artifact.pk, body=body, body_tokens=count(body) if body else 0
+        text=stands,
+        tokens=count(stands),
+        headline=text.headline,
+        digest=document.kind == Kind.DIGEST,
+        artifact=artifact.pk,
+        body=whole,
+        body_tokens=count(whole) if whole else 0,
     )
 
 
@@ -163,10 +176,10 @@ def tell_accepted(
     more |= {"drafter": drafter_of(artifact), "took_over": taken}
     if state:
         state.branch = branch
-        summary_stands(state, pointer.text, pointer.tokens, actor, artifact=artifact.pk, **more)
+        summary_stands(state, pointer, actor, **more)
     else:
         place = Place(branch=branch, turn=branch.head, actor=actor)
-        told = {**span(artifact), "text": pointer.text, "tokens": pointer.body_tokens, **more}
+        told = {**span(artifact), "text": pointer.headline, "tokens": pointer.body_tokens, **more}
         record(place, "compaction.accepted", None, artifact=artifact.pk, **told)
 
 
@@ -224,9 +237,9 @@ def tell_rolled_back(
     told = {"artifact": artifact.pk, **span(artifact), "restored": again, "own": bool(own), "reason": reason}
     if pointer.effort:
         standing = own[0] if own else ""
-        record(place, "effort.rolled_back", pointer.effort.slug, text=pointer.text, standing=standing, **told)
+        record(place, "effort.rolled_back", pointer.effort.slug, text=pointer.headline, standing=standing, **told)
     else:
-        record(place, "compaction.rolled_back", None, text=pointer.text, **told)
+        record(place, "compaction.rolled_back", None, text=pointer.headline, **told)
 
 
 def record_copied(artifact_id: str, pointer: ContextPointer, actor: User | None) -> None:

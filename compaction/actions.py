@@ -1,9 +1,9 @@
-"""What drafters and gates leave behind: every attempt, artifact and verdict is kept."""
+"""What drafters, checkers and gates leave behind: every request, answer, artifact and verdict is kept."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -18,23 +18,37 @@ from efforts.models import Branch
 from efforts.scopes import SCOPES
 from efforts.summaries import SUMMARIES
 
-from .asking import Answer
-from .domain.artifact import Artifact as Document
-from .domain.gates.judging import EVALUATOR_VERSION, hash_of, plain, tags_of
-from .domain.lifecycle import ArtifactState, Ended, state_of
-from .domain.verdicts import Finding, Verdict
-from .drafting import PURPOSE, Drafted, Tried
-from .judging import PURPOSE as JUDGING
-from .judging import Asked
-from .models import Artifact, DraftingPolicy, DraftRun, GateRun, Reserved
-from .prompts import judge_version
-from .snapshots import Ledger
+from .checking import Check as CheckMade
+from .checking import Exchange as CheckExchange
+from .domain.check.answers import HalfAnswer, Void, answered
+from .domain.check.answers import Verdict as Said
+from .domain.check.notes import Role
+from .domain.gates.judging import EVALUATOR_VERSION, hash_of, tags_of
+from .domain.ledger import Entry
+from .domain.lifecycle import Ended, state_of
+from .domain.limits import Purpose
+from .domain.verdicts import Verdict
+from .drafting import Drafted, Tried, spent_on
+from .examining import kept
+from .models import (
+    Artifact,
+    Check,
+    Checker,
+    CheckerRefused,
+    DraftingPolicy,
+    DraftRun,
+    GateRun,
+    ModelRequest,
+    Planted,
+    Reserved,
+)
+from .prompts import draft_version
 from .usage import why_not
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from efforts.models import Session
+    from efforts.models import Endpoint, Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +59,7 @@ class Home:
     branch_id: UUID
     effort_id: int | None = None
     scope_id: int | None = None
-    purpose: str = PURPOSE
+    purpose: str = Purpose.COMPACTION
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -56,14 +70,13 @@ class Home:
         return {**self.fields, "scope_id": self.scope_id}
 
 
-def keep(home: Home, drafted: Drafted, ledger: Ledger, standing: Callable[[Tried], str]) -> None:
-    """Everything that was tried, with what the gates said; within the caller's transaction. `standing`: what of it
-    would stand in the prompt."""
-    run = None
+def keep(home: Home, drafted: Drafted) -> None:
+    """Everything that was tried, with what was asked, checked and judged; within the caller's transaction."""
+    whole = drafted.last.artifact if drafted.last else None
     for tried in drafted.tried:
-        run = keep_tried(home, tried, ledger, standing)
-    if run and drafted.fallback:
-        keep_artifact(home, run, drafted.fallback, ArtifactState.ADVISORY)
+        keep_tried(home, tried, family=whole.artifact_id if whole else "")
+    if drafted.digest:
+        keep_tried(home, drafted.digest)
 
 
 def keep_cost(home: Home, drafted: Drafted) -> None:
@@ -72,38 +85,124 @@ def keep_cost(home: Home, drafted: Drafted) -> None:
     if not Branch.objects.filter(pk=home.branch_id).exists():
         return
     for tried in drafted.tried:
-        if tried.answers:
-            keep_run(home, tried, Ended.OVERTAKEN)
-        if tried.asked:
-            keep_judge(home, tried.asked)
+        if tried.exchanges:
+            run = keep_run(home, tried, Ended.OVERTAKEN)
+            keep_checks(run, tried, family="")
+
+
+def keep_tried(home: Home, tried: Tried, family: str = "") -> DraftRun:
+    """`family`: of the artifact that its checks are read for, where it is one window of that."""
+    run = keep_run(home, tried, tried.ended)
+    row = keep_artifact(home, run, tried) if tried.artifact else None
+    checks = keep_checks(run, tried, family=family or (row.family if row else ""))
+    keep_verdicts(run, row, tried.verdicts, inputs_of(tried.task.source, tried.task.entries), checks)
+    return run
 
 
 def keep_run(home: Home, tried: Tried, ended: Ended) -> DraftRun:
-    return DraftRun.objects.create(
+    asked = tried.task.choice if tried.exchanges else None
+    run = DraftRun.objects.create(
         **home.of_run,
         purpose=home.purpose,
         drafter=tried.drafter,
-        model=tried.model,
-        prompt_version=tried.prompt_version,
+        model=asked.model if asked else "",
+        prompt_version=draft_version() if asked else "",
         ended=ended,
-        attempts=[kept_answer(answer) for answer in tried.answers],
+        focus=tried.task.focus,
+        spent=[asdict(one) for one in spent_on(tried)],
         tokens=tried.tokens,
         elapsed_ms=tried.elapsed_ms,
     )
-
-
-def keep_tried(home: Home, tried: Tried, ledger: Ledger, standing: Callable[[Tried], str]) -> DraftRun:
-    run = keep_run(home, tried, tried.ended)
-    row = (
-        keep_artifact(home, run, tried.artifact, state_of(tried.artifact.kind, tried.verdicts), tried, standing(tried))
-        if tried.artifact
-        else None
-    )
-    if tried.asked:
-        keep_judge(home, tried.asked)
-    findings = tried.asked.findings if tried.asked else ()
-    keep_verdicts(run, row, tried.verdicts, inputs_of(tried.source, ledger), findings)
+    for place, one in enumerate(tried.exchanges):
+        ModelRequest.objects.create(run=run, **kept(place, one.step, one.request, one.answer))
     return run
+
+
+def keep_checks(run: DraftRun, tried: Tried, family: str) -> list[int]:
+    """Ids of the valid ones."""
+    rows = [keep_check(run, made, tried, family) for made in tried.checks]
+    return [row.pk for row in rows if not row.void]
+
+
+def keep_check(run: DraftRun, made: CheckMade, tried: Tried, family: str) -> Check:
+    known = None if any(one.step == "inventory" for one in made.exchanges) else made.listed
+    row = Check.objects.create(
+        run=run,
+        family=family,
+        model=made.model,
+        provider=made.provider,
+        version=made.version,
+        attempt=made.attempt,
+        seed=made.seed,
+        source_sha256=tried.task.source.sha256,
+        turns=list(tried.task.source.turns),
+        void=made.void[:500],
+        examined=bool(made.checked and made.checked.examined),
+        listed=None if known is None else [asdict(entry) for entry in known],
+        tokens=made.tokens,
+        caught=made.checked.caught if made.checked else 0,
+        planted=made.checked.planted if made.checked else 0,
+    )
+    for place, one in enumerate(made.exchanges):
+        asked = ModelRequest.objects.create(
+            check_made=row, **kept(place, one.step, one.request, one.answer), notes=notes_of(one)
+        )
+        Planted.objects.bulk_create(planted_in(row, asked, one))
+    return row
+
+
+def notes_of(one: CheckExchange) -> list[dict[str, Any]] | dict[str, Any]:
+    if one.asked:
+        return {
+            "entries": [asdict(entry) for entry in one.asked.entries],
+            "claims": [claim.model_dump(mode="json") for claim in one.asked.claims],
+            "hidden": one.asked.hidden.model_dump(mode="json") if one.asked.hidden else None,
+            "lost": one.asked.lost,
+        }
+    return [
+        {
+            "number": note.number,
+            "role": note.role,
+            "claim": note.claim.model_dump(mode="json"),
+            "kind": note.kind,
+            "of": note.of,
+        }
+        for note in one.notes
+    ]
+
+
+def planted_in(row: Check, asked: ModelRequest, one: CheckExchange) -> list[Planted]:
+    """Held: told from the rest as it should be. Empty where the answer does not say."""
+    said = verdicts_of(one)
+    found = [
+        Planted(
+            check_made=row,
+            request=asked,
+            role=note.role,
+            kind=note.kind,
+            number=note.number,
+            claim=note.claim.model_dump(mode="json"),
+            held=None
+            if note.number not in said or (note.of and row.void)
+            else (said[note.number] == Said.ENTAILED) == (note.role == Role.CONTROL),
+        )
+        for note in one.notes
+        if note.role != Role.CLAIM
+    ]
+    if one.asked and one.asked.hidden:
+        claim = one.asked.hidden.model_dump(mode="json")
+        held = None if row.void and not one.answer.text else not row.void
+        number = one.asked.lost or 0
+        found.append(Planted(check_made=row, request=asked, role="hidden", number=number, claim=claim, held=held))
+    return found
+
+
+def verdicts_of(one: CheckExchange) -> dict[int, Said]:
+    """As far as the answer can be read, also where it is void."""
+    try:
+        return {verdict.note: verdict.verdict for verdict in answered(HalfAnswer, one.answer.text).verdicts}
+    except Void:
+        return {}
 
 
 def keep_verdicts(
@@ -111,51 +210,30 @@ def keep_verdicts(
     row: Artifact | None,
     verdicts: Sequence[Verdict],
     inputs: dict[str, str],
-    findings: Sequence[Finding] = (),
+    checks: Sequence[int] = (),
     set_aside: Collection[str] = (),
 ) -> GateRun:
     return GateRun.objects.create(
         run=run,
         artifact=row,
-        passed=all(verdict.passed for verdict in verdicts),
+        passed=bool(verdicts) and all(verdict.passed for verdict in verdicts),
         tags=tags_of(verdicts),
         policy_version=POLICY_VERSION,
         evaluator_version=EVALUATOR_VERSION,
         inputs=inputs,
         verdicts=[verdict.as_json() for verdict in verdicts],
-        findings=[asdict(finding) for finding in findings],
+        checks=list(checks),
         set_aside=sorted(set_aside),
     )
 
 
-def keep_judge(home: Home, asked: Asked) -> None:
-    DraftRun.objects.create(
-        **home.of_run,
-        purpose=JUDGING,
-        drafter="judge",
-        model=asked.model,
-        prompt_version=judge_version(),
-        ended=Ended.UNPARSEABLE if asked.fault else Ended.DRAFTED,
-        attempts=[kept_answer(asked.answer)],
-        tokens=asked.answer.usage.total if asked.answer.usage else None,
-        elapsed_ms=asked.answer.elapsed_ms,
-    )
-
-
-def kept_answer(answer: Answer) -> dict[str, Any]:
-    return {"text": answer.text, **answer.attempt.model_dump(mode="json")}
-
-
-def keep_artifact(
-    home: Home,
-    run: DraftRun,
-    made: Document,
-    to: ArtifactState,
-    tried: Tried | None = None,
-    standing: str = "",
-    **more: Any,
-) -> Artifact:
+def keep_artifact(home: Home, run: DraftRun, tried: Tried, **more: Any) -> Artifact:
     """Once: the same document is the same row, whoever drafts it again."""
+    made, text = tried.artifact, tried.text
+    assert made is not None
+    assert text is not None
+    to = state_of(tried.verdicts)
+    offered = tried.offered.text if tried.offered.form == "draft" else ""
     row, _ = Artifact.objects.get_or_create(
         pk=made.artifact_id,
         defaults={
@@ -164,13 +242,15 @@ def keep_artifact(
             "kind": made.kind,
             "state": to,
             "packed": zlib.compress(made.document.encode(), 9),
-            "offered": tried.offered.text if tried and tried.offered.form == "draft" else "",
-            "offered_form": tried.offered.form if tried else "document",
-            "stop_reason": tried.offered.stop_reason if tried else "stop",
+            "offered": offered,
+            "offered_form": tried.offered.form,
+            "stop_reason": tried.offered.stop_reason[:20],
             "source_sha256": made.source.source_sha256,
             "source_start": made.source.start,
             "source_end": made.source.end,
-            "standing": standing,
+            "headline": text.headline,
+            "standing": text.standing,
+            "body": text.body,
             "family": made.artifact_id,
             **more,
         },
@@ -181,11 +261,11 @@ def keep_artifact(
     return row
 
 
-def inputs_of(source: Source, ledger: Ledger) -> dict[str, str]:
+def inputs_of(source: Source, entries: Sequence[Entry]) -> dict[str, str]:
     """What the gates judged by, beside the artifact itself: where any of it is another now, they judge anew."""
     return {
         "source": source.sha256,
-        "ledger": hash_of([plain(ledger.confirmed), plain(ledger.candidates)]),
+        "ledger": hash_of([asdict(entry) for entry in entries]),
         "policy": POLICY_VERSION,
         "evaluator": EVALUATOR_VERSION,
     }
@@ -238,3 +318,24 @@ def cap_day(user: User, tokens: int | None) -> None:
     if policy.daily_cap != tokens:
         DraftingPolicy.objects.filter(pk=policy.pk).update(daily_cap=tokens)
         events.account(user, "drafting.capped", {"tokens": tokens, "old": policy.daily_cap})
+
+
+@transaction.atomic
+def choose_checker(user: User, endpoint: Endpoint | None, model: str) -> Checker:
+    """Who reads this person's summaries from now on; neither named: the conversation's own model. Chosen again, its
+    void checks are forgotten."""
+    chosen = {"endpoint": endpoint, "model": model, "chosen_at": timezone.now()}
+    row, _ = Checker.objects.update_or_create(user=user, defaults=chosen)
+    events.account(user, "checker.chosen", {"endpoint": endpoint.name if endpoint else "", "model": model})
+    return row
+
+
+@transaction.atomic
+def refuse_checker(session: Session, refused: bool, *, actor: User) -> None:
+    """Whether this conversation's log may be sent to a checker at another address."""
+    if refused:
+        _, changed = CheckerRefused.objects.get_or_create(session=session)
+    else:
+        changed = bool(CheckerRefused.objects.filter(session=session).delete()[0])
+    if changed:
+        events.append(session.pk, "checker.refused" if refused else "checker.allowed", {}, actor=actor)

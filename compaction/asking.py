@@ -1,4 +1,4 @@
-"""One request to a model about an artifact: whatever comes back, it is an answer with what it cost."""
+"""One request to a model: whatever comes back, it is an answer with what it cost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from efforts.connections import ModelChoice, connect
@@ -16,33 +16,55 @@ from efforts.llm.protocol import Usage as Reported
 from efforts.orchestrator import storable
 from efforts.recording import count
 
-from .domain.artifact import Attempt, Usage
+from .domain.artifact import Usage
+from .domain.limits import THINKING
+from .requesting import Request
 
-THINKING = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
+THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
+REFUSED = "refused"
+LATE, FAULT, CUT = "timeout", "fault", "length"
+TOO_LATE = "It did not answer within {seconds:g} seconds."
+
+# Addresses and models that have refused a request for its form, while this process lives.
+without_form: set[tuple[str, str]] = set()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back of one request, also where it failed."""
+    """What came back of one request, also where it failed. `structured`: the form of the answer was asked for."""
 
     text: str
     stop_reason: str
-    usage: Usage | None
+    usage: Usage
     elapsed_ms: int
     error: str = ""
+    structured: bool = False
+    limit: int = 0
 
-    @property
-    def attempt(self) -> Attempt:
-        return Attempt(usage=self.usage, stop_reason=self.stop_reason, error=self.error, elapsed_ms=self.elapsed_ms)
+    def as_json(self) -> dict[str, Any]:
+        return {**vars(self), "usage": self.usage.model_dump(mode="json")}
 
 
-async def ask(request: dict[str, Any], choice: ModelChoice, seconds: float) -> Answer:
-    """Whatever happens is an answer; only a cancellation goes through."""
+async def ask(request: Request, choice: ModelChoice) -> Answer:
+    """Whatever happens is an answer; only a cancellation goes through. A form that is refused is left out, and not
+    asked of that model again; a reply that was cut while the model still thought has more room at the second try."""
+    structured = (choice.base_url, choice.model) not in without_form
+    answer = await ask_once(request, choice, structured=structured)
+    if structured and answer.stop_reason == REFUSED:
+        bare = await ask_once(request, choice, structured=False)
+        if bare.stop_reason != REFUSED:
+            without_form.add((choice.base_url, choice.model))
+        return replace(bare, elapsed_ms=answer.elapsed_ms + bare.elapsed_ms)
+    return answer
+
+
+async def ask_once(request: Request, choice: ModelChoice, *, structured: bool) -> Answer:
+    body = request.body(model=choice.model, reply_limit=choice.reply_limit, structured=structured)
     started = time.monotonic()
     text, finished = "", None
     stop_reason, error = "", ""
     try:
-        async with asyncio.timeout(max(seconds, 0)), aclosing(connect(choice).stream(request)) as parts:
+        async with asyncio.timeout(choice.draft_seconds), aclosing(connect(choice).stream(body)) as parts:
             async for part in parts:
                 if isinstance(part, TextDelta):
                     text += part.text
@@ -50,19 +72,21 @@ async def ask(request: dict[str, Any], choice: ModelChoice, seconds: float) -> A
                     finished = part
         stop_reason = finished.finish_reason if finished else ""
     except TimeoutError:
-        stop_reason, error = "timeout", "The model took too long."
+        stop_reason, error = LATE, TOO_LATE.format(seconds=choice.draft_seconds)
     except ModelError as fault:
-        stop_reason, error = "fault", fault.text
+        stop_reason, error = REFUSED if fault.code == "refused" else FAULT, fault.text
     return Answer(
-        text=THINKING.sub("", storable(text)).strip(),
+        text=THOUGHT.sub("", storable(text)).strip(),
         stop_reason=stop_reason,
         usage=usage_of(request, text, finished.usage if finished else None),
         elapsed_ms=int((time.monotonic() - started) * 1000),
         error=error,
+        structured=structured,
+        limit=request.reply,
     )
 
 
-def usage_of(request: dict[str, Any], text: str, reported: Reported | None) -> Usage:
+def usage_of(request: Request, text: str, reported: Reported | None) -> Usage:
     """As the endpoint reports it, whose prompt tokens include those from its cache; else as counted here."""
     if reported is None or reported.prompt_tokens is None or reported.completion_tokens is None:
         return Usage(
@@ -78,5 +102,13 @@ def usage_of(request: dict[str, Any], text: str, reported: Reported | None) -> U
     )
 
 
-def request_tokens(request: dict[str, Any]) -> int:
-    return PRIMING + sum(MESSAGE_OVERHEAD + count(message["content"]) for message in request["messages"])
+def request_tokens(request: Request) -> int:
+    return PRIMING + sum(MESSAGE_OVERHEAD + count(message["content"]) for message in request.messages)
+
+
+def most_tokens(request: Request) -> int:
+    return request_tokens(request) + request.reply
+
+
+def with_room_to_think(request: Request) -> Request:
+    return replace(request, reply=request.reply + THINKING)

@@ -1,4 +1,4 @@
-"""How a concluded effort comes by its summary: drafted, judged, and kept with all that was tried."""
+"""How a concluded effort comes by what stands for it: drafted, checked, judged, and kept with all that was tried."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from efforts.compacting import Estimate, Progress, Summary
-from efforts.domain.details import headline
-from efforts.domain.extractive import SHORT_EFFORT
-from efforts.models import TurnLabel
-from efforts.recording import count
+from efforts.domain.brief import BRIEF, SHORT_EFFORT
 
 from . import accepting, exporting, rolling
-from .actions import Home
+from .actions import Home, keep
 from .domain.artifact import Kind
-from .domain.rendering import body_text
-from .scopes import BUILTIN, ScopeWork, estimate, said_elsewhere, task_for, work_on_scope
-from .snapshots import read_ledger
+from .drafting import Drafted, digest_of
+from .scopes import ScopeWork, estimate, task_for, work_on_scope
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -37,10 +33,9 @@ class ConclusionWork(ScopeWork):
 
     def brief(self) -> Summary | None:
         """Of next to nothing the seed's words are all there is to say (000)."""
-        source = self.task.source
-        if source.characters >= SHORT_EFFORT:
+        if self.task.source.characters >= SHORT_EFFORT:
             return None
-        return Summary(text=headline(source, name=self.task.name, count=count), drafter=BUILTIN)
+        return Summary(brief=BRIEF.format(name=self.task.name))
 
 
 class Compaction:
@@ -48,25 +43,23 @@ class Compaction:
 
     def work_on(self, state: EffortState, log: EffortLog) -> ConclusionWork:
         branch, effort = state.branch, state.effort
-        ledger = read_ledger(branch.session, log.source)
-        its_turns = TurnLabel.objects.filter(branch=branch, effort=effort).values("turn")
-        task = task_for(
-            branch,
-            log,
-            ledger,
-            name=effort.name,
-            kind=Kind.CONCLUSION,
-            rest=said_elsewhere(branch, its_turns),
-            effort=effort,
-        )
+        task = task_for(branch, log, name=effort.name, kind=Kind.CONCLUSION, effort=effort)
         home = Home(session_id=branch.session_id, branch_id=branch.pk, effort_id=effort.pk)
-        return ConclusionWork(session=branch.session, home=home, task=task, ledger=ledger)
+        return ConclusionWork(session=branch.session, home=home, task=task)
 
     def work_on_scope(self, draft: ScopeDraft, log: EffortLog) -> ScopeWork:
         return work_on_scope(draft, log)
 
     def estimate(self, branch: Branch, log: EffortLog, kind: ScopeKind) -> Estimate:
         return estimate(branch, log, kind)
+
+    def digest_of(self, state: EffortState, log: EffortLog) -> str:
+        work = self.work_on(state, log)
+        made = digest_of(work.task)
+        if made is None or made.artifact is None:
+            return ""
+        keep(work.home, Drafted(digest=made))
+        return made.artifact.artifact_id
 
     def accept(self, artifact: str, actor: User | None, via: str, note: str = "") -> ContextPointer:
         row = accepting.found(artifact)
@@ -80,7 +73,7 @@ class Compaction:
         rolling.roll_on(branch)
 
     def body_of(self, artifact: str) -> str:
-        return body_text(accepting.checked(accepting.found(artifact)))
+        return accepting.found(artifact).body
 
     def copied(self, artifact: str, pointer: ContextPointer, log: EffortLog, actor: User | None) -> None:
         accepting.record_copied(artifact, pointer, actor)

@@ -40,7 +40,10 @@ def line_of(row: Artifact) -> dict[str, Any]:
         "last": row.source_end,
         "drafter": row.run.drafter,
         "model": row.run.model,
+        "schema_version": row.schema_version,
+        "headline": row.headline,
         "standing": row.standing,
+        "body": row.body,
         "document": json.loads(row.document),
         "judged": [judged(run) for run in row.gate_runs.all()],
         "acceptances": [acceptance(one) for one in row.acceptances.all()],
@@ -56,6 +59,7 @@ def judged(run: GateRun) -> dict[str, Any]:
         "evaluator": run.evaluator_version,
         "inputs": run.inputs,
         "verdicts": run.verdicts,
+        "checks": run.checks,
         "set_aside": run.set_aside,
         "at": run.created_at.isoformat(),
     }

@@ -1,16 +1,17 @@
-"""Artifacts, how they were drafted, and what the gates say of them."""
+"""Artifacts, how they were drafted and checked, and what the gates say of them."""
 
 from __future__ import annotations
 
+import json
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from .domain.artifact import Kind
+from .domain.artifact import SCHEMA_VERSION, Kind
 from .domain.lifecycle import ArtifactState, ClaimVerdictValue, Ended, PackageState
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class DraftRun(models.Model):
     model = models.CharField(max_length=200, blank=True)
     prompt_version = models.CharField(max_length=12)
     ended = models.CharField(max_length=12, choices=[(e.value, e.value) for e in Ended])
-    attempts = models.JSONField(default=list, help_text="What was answered, word for word, with usage and time.")
+    focus = models.CharField(max_length=500, blank=True, help_text="What a person wanted kept in view.")
+    spent = models.JSONField(default=list, help_text="By purpose what its requests and checks took, and the limits.")
     tokens = models.PositiveIntegerField(null=True, blank=True, help_text="Of all attempts; empty: not known.")
     elapsed_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: it did not end by itself.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -51,13 +53,17 @@ class DraftRun(models.Model):
 
 
 class Artifact(models.Model):
-    """A `compaction.v1` document, known by its hash. Only `state` ever changes."""
+    """A document, known by its hash, and the texts that it stands by. Only `state` ever changes.
+
+    One of `compaction.v1` keeps its frozen texts: it stands, forks and rolls back, and is not judged or edited again.
+    """
 
     id = models.CharField(primary_key=True, max_length=68)
     session = models.ForeignKey("efforts.Session", models.CASCADE, related_name="artifacts")
     branch = models.ForeignKey("efforts.Branch", models.CASCADE, related_name="+")
     effort = models.ForeignKey("efforts.Effort", models.CASCADE, null=True, blank=True, related_name="artifacts")
     run = models.ForeignKey(DraftRun, models.CASCADE, related_name="artifacts")
+    schema_version = models.CharField(max_length=20, default=SCHEMA_VERSION)
     kind = models.CharField(max_length=12, choices=[(k.value, k.value) for k in Kind])
     state = models.CharField(max_length=11, choices=[(s.value, s.value) for s in ArtifactState])
     # What many items quote of one message is alike: it takes a twentieth.
@@ -68,7 +74,9 @@ class Artifact(models.Model):
     source_sha256 = models.CharField(max_length=64)
     source_start = models.PositiveIntegerField()
     source_end = models.PositiveIntegerField()
-    standing = models.TextField(blank=True, help_text="What stands in the prompt where it is accepted: the headline.")
+    headline = models.TextField(blank=True, help_text="One line: how it ended.")
+    standing = models.TextField(blank=True, help_text="What stands in the prompt where it is accepted, to the byte.")
+    body = models.TextField(blank=True, help_text="What that is expanded to; empty where there is no more.")
     family = models.CharField(max_length=68, help_text="The id of its first version: edits make new ones.")
     version = models.PositiveIntegerField(default=1)
     edited_from = models.ForeignKey("self", models.CASCADE, null=True, blank=True, related_name="edits")
@@ -97,6 +105,148 @@ class Artifact(models.Model):
     def document(self) -> str:
         return zlib.decompress(self.packed).decode()
 
+    @property
+    def is_current(self) -> bool:
+        """Not of an earlier form, whose claims cite nothing that could be judged now."""
+        return self.schema_version == SCHEMA_VERSION
+
+
+class Exam(models.Model):
+    """Forty hand-made claims, by which a model has shown whether it can tell wrong ones from true ones."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="exams")
+    provider = models.CharField(max_length=300, help_text="The address that it was asked at.")
+    model = models.CharField(max_length=200)
+    version = models.CharField(max_length=12, help_text="Of the checker's prompts and of the exam.")
+    caught = models.PositiveSmallIntegerField()
+    wrong = models.PositiveSmallIntegerField()
+    doubted = models.PositiveSmallIntegerField()
+    true = models.PositiveSmallIntegerField()
+    passed = models.BooleanField()
+    why = models.CharField(max_length=500, blank=True, help_text="Why it could not be read, where it could not.")
+    tokens = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["owner", "provider", "model", "version"], name="exam_of_model")]
+
+    def __str__(self) -> str:
+        return f"exam of {self.model}: {'passed' if self.passed else 'failed'}"
+
+    @property
+    def score(self) -> int:
+        """Of all claims those that it judged right."""
+        return self.caught + self.true - self.doubted
+
+
+class Check(models.Model):
+    """One attempt of a model at reading claims beside their log. A void one says why and counts for nothing."""
+
+    run = models.ForeignKey(DraftRun, models.CASCADE, related_name="checks")
+    family = models.CharField(max_length=68, blank=True, help_text="Of the artifact; empty where none was made.")
+    model = models.CharField(max_length=200)
+    provider = models.CharField(max_length=300)
+    version = models.CharField(max_length=12, help_text="Of the checker's prompts.")
+    attempt = models.PositiveSmallIntegerField()
+    seed = models.CharField(max_length=64)
+    source_sha256 = models.CharField(max_length=64)
+    turns = models.JSONField(default=list, help_text="Numbers of the turns that it was made of.")
+    void = models.CharField(max_length=500, blank=True, help_text="Why it proves nothing; empty: it is valid.")
+    examined = models.BooleanField(default=False, help_text="The model had passed its exam.")
+    listed = models.JSONField(null=True, blank=True, help_text="An inventory that an earlier check has made.")
+    tokens = models.PositiveIntegerField(default=0)
+    caught = models.PositiveSmallIntegerField(default=0)
+    planted = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["family", "id"], name="check_of_family")]
+
+    def __str__(self) -> str:
+        return f"check {self.pk} by {self.model}: {'void' if self.void else 'valid'}"
+
+
+class ModelRequest(models.Model):
+    """What was asked of a model about a summary, to the byte, and what it answered."""
+
+    run = models.ForeignKey(DraftRun, models.CASCADE, null=True, blank=True, related_name="requests")
+    check_made = models.ForeignKey(Check, models.CASCADE, null=True, blank=True, related_name="requests")
+    exam = models.ForeignKey(Exam, models.CASCADE, null=True, blank=True, related_name="requests")
+    place = models.PositiveSmallIntegerField()
+    step = models.CharField(max_length=10)
+    key = models.CharField(max_length=64, blank=True, help_text="The hash of its messages.")
+    packed = models.BinaryField(help_text="Its messages as JSON, compressed.")
+    notes = models.JSONField(default=list, help_text="Of a check: what each number stands for, planted ones marked.")
+    answer = models.TextField(blank=True)
+    stop_reason = models.CharField(max_length=20, blank=True)
+    structured = models.BooleanField(default=False, help_text="The form of the answer was asked for.")
+    limit = models.PositiveIntegerField(default=0, help_text="Tokens that the answer could take.")
+    usage = models.JSONField(null=True, help_text="Empty: not known.")
+    elapsed_ms = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.step} {self.place}: {self.stop_reason}"
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        found: list[dict[str, str]] = json.loads(zlib.decompress(self.packed)) if self.packed else []
+        return found
+
+    @property
+    def tokens(self) -> int | None:
+        used: dict[str, Any] | None = self.usage
+        return sum(used[name] for name in ("input", "cache_read", "cache_creation", "output")) if used else None
+
+
+class Planted(models.Model):
+    """A canary, a control or a hidden claim of a check: what was done to it, and whether the checker noticed."""
+
+    check_made = models.ForeignKey(Check, models.CASCADE, related_name="planted_rows")
+    request = models.ForeignKey(ModelRequest, models.CASCADE, related_name="planted")
+    role = models.CharField(max_length=8, help_text="canary, control or hidden")
+    kind = models.CharField(max_length=40, blank=True)
+    number = models.PositiveSmallIntegerField(help_text="What the request called it; of a hidden claim its entry.")
+    claim = models.JSONField()
+    held = models.BooleanField(null=True, help_text="It was told from the rest; empty: it did not count.")
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name_plural = "planted"
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.number}: {self.held}"
+
+
+class Checker(models.Model):
+    """The model that reads a person's summaries against their logs, where it is not the conversation's own."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="checker")
+    endpoint = models.ForeignKey("efforts.Endpoint", models.CASCADE, null=True, blank=True, related_name="+")
+    model = models.CharField(max_length=200, blank=True)
+    chosen_at = models.DateTimeField(help_text="Void checks before it are forgotten.")
+
+    def __str__(self) -> str:
+        return f"{self.model or 'its own model'} checks for {self.user}"
+
+
+class CheckerRefused(models.Model):
+    """A conversation whose log is not to be sent to a checker at another address."""
+
+    session = models.OneToOneField("efforts.Session", models.CASCADE, related_name="checker_refused")
+
+    class Meta:
+        verbose_name_plural = "checkers refused"
+
+    def __str__(self) -> str:
+        return str(self.session)
+
 
 class GateRun(models.Model):
     """What the gates said once, and by which inputs. Without an artifact the drafter's bytes were none."""
@@ -109,7 +259,7 @@ class GateRun(models.Model):
     evaluator_version = models.CharField(max_length=12)
     inputs = models.JSONField(help_text="Hashes of all that was judged by.")
     verdicts = models.JSONField()
-    findings = models.JSONField(default=list, help_text="What a judge had found, for when it is judged again.")
+    checks = models.JSONField(default=list, help_text="Ids of the checks whose answers it was judged by.")
     set_aside = models.JSONField(default=list, help_text="Ids of findings that a person had set aside.")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -210,11 +360,12 @@ class SetAside(models.Model):
 
 
 class NotNeeded(models.Model):
-    """Something of the source that no claim cites, and that a person does not miss in any version."""
+    """An entry that no claim tells, and that a person does not miss in any version."""
 
     family = models.CharField(max_length=68)
     session = models.ForeignKey("efforts.Session", models.CASCADE, related_name="+")
-    key = models.CharField(max_length=68, help_text="Of its kind and words.")
+    key = models.CharField(max_length=68, help_text="The id of the ledger's entry, or a hash of what was listed.")
+    reason = models.CharField(max_length=500, blank=True)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -49,7 +49,10 @@ def effect_of_accepting(artifact: Artifact, user: User, branch: Branch | None = 
 
     def accept() -> list[ContextPointer]:
         first, last = artifact.source_start, artifact.source_end
-        return [accept_compaction(artifact.pk, artifact.session_id, first, last, actor=user, branch=branch)]
+        pointer = accept_compaction(
+            artifact.pk, artifact.session_id, first, last, actor=user, branch=branch, unchecked=True
+        )
+        return [pointer]
 
     return effect(branch or artifact.branch, accept, user)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Min
+from django.db.models import Exists, Min, OuterRef
 
 from efforts import events
 from efforts.actions import here
@@ -23,10 +23,10 @@ from efforts.models import Branch, PointerMove, PointerTurn, ScopeDraft, Session
 from efforts.timelines import finished_turns
 
 from .domain.artifact import Kind
-from .domain.limits import Purpose, limits, packed
+from .domain.limits import Purpose, largest_source, packed
 from .domain.verdicts import Gate
-from .models import Acceptance, Artifact, GateRun
-from .usage import cap_of, choice_of, overhead
+from .models import Acceptance, Artifact, Check, GateRun
+from .usage import cap_of, choice_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -42,7 +42,7 @@ TO_BE_DRAFTED = (ScopeState.DUE, ScopeState.DRAFTING)
 ENOUGH, LEAST_KEPT, MOST_ROLLED_BACK = 20, 0.95, 0.05
 
 TOO_SOON = "Rolling summaries are not possible yet. {missing}"
-FEW = "You have {made} of {enough} summaries of turns that you chose."
+FEW = "You have {made} of {enough} checked summaries of turns that you chose."
 LOST = "{kept} of {made} kept every decision, all open work and every rule at the first try; {needed} must."
 TAKEN_BACK = "{rolled} of {made} were rolled back; {most} at most."
 
@@ -78,8 +78,9 @@ def least_of(made: int) -> int:
 
 
 def standing_of(user: User) -> Standing:
-    """Over all of the person's conversations; edits are of what was drafted, and count with it."""
-    own = Artifact.objects.filter(session__owner=user, kind=Kind.INTENTIONAL, version=1)
+    """Over all of the person's conversations, of what was checked; edits are of what was drafted, and count with it."""
+    valid = Check.objects.filter(family=OuterRef("family"), void="")
+    own = Artifact.objects.filter(Exists(valid), session__owner=user, kind=Kind.RANGE, version=1)
     newest = list(own.order_by("-created_at", "-pk").values_list("pk", flat=True)[:ENOUGH])
     return Standing(made=len(newest), kept=kept_at_first(newest), rolled_back=rolled_back(newest))
 
@@ -92,7 +93,7 @@ def kept_at_first(artifacts: Sequence[str]) -> int:
 def keeps_all(judged: GateRun) -> bool:
     """Gate C, of a drafter that was not told what it had lost."""
     passed = any(one["gate"] == Gate.RETENTION and one["outcome"] == "pass" for one in judged.verdicts)
-    return passed and len(judged.run.attempts) <= 1
+    return passed and not judged.run.requests.filter(step="repair").exists()
 
 
 def rolled_back(artifacts: Sequence[str]) -> int:
@@ -162,8 +163,9 @@ def largest_window(session: Session) -> int:
     """By the sizes of turns as a prompt has them, to which their headers come in the source of a summary."""
     choice, _ = choice_of(session, 0, Purpose.ROLLING)
     window = choice.context_window if choice else None
-    return int(limits(cap=cap_of(Purpose.ROLLING), window=window, overhead=overhead()).with_redraft / HEADERS)
+    most = largest_source(cap=cap_of(Purpose.ROLLING), check_cap=cap_of(Purpose.CHECK), window=window)
+    return int(most / HEADERS)
 
 
 # How much larger a source is than its turns in a prompt, rather too much than too little.
-HEADERS = 1.25
+HEADERS = 1.4

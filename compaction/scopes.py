@@ -1,63 +1,62 @@
-"""How chosen turns come by their summary: drafted, judged, and kept with all that was tried."""
+"""How turns come by what stands for them: drafted, checked, judged, and kept with all that was tried."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from efforts.compacting import Estimate, Progress, Summary
-from efforts.domain.details import with_details
-from efforts.domain.extractive import LONGEST_SUMMARY, trimmed
+from efforts.compacting import Estimate, NextStep, Progress, Summary
 from efforts.domain.lifecycle import ScopeKind
 from efforts.domain.notices import span_said
-from efforts.models import Branch, Effort, Message, Session
+from efforts.models import Branch, Effort, Session
 from efforts.recording import count
 from efforts.threads import write
-from efforts.timelines import branch_turns
 
 from .actions import Home, keep, keep_cost, release, reserve
+from .domain.artifact import Artifact as Document
 from .domain.artifact import Kind, SourceRef
-from .domain.limits import Purpose
-from .drafting import PURPOSE, Drafted, Task, Tried, draft, draft_now, kept_of, limits_of
-from .snapshots import Ledger, read_ledger
-from .usage import means_of
+from .domain.ledger import Entry
+from .domain.limits import Purpose, overtaken_price
+from .drafting import Drafted, Examined, Task, Tried, draft, draft_now, earned_back, not_worth, windows_of
+from .examining import take_exam
+from .snapshots import read_ledger
+from .usage import cap_of, examined, means_of, price_of
 
 if TYPE_CHECKING:
+    from compaction.models import Artifact
     from efforts.models import ScopeDraft
     from efforts.snapshots.sources import EffortLog
 
 BUILTIN = "builtin"
-# Seconds beyond the timeouts of a draft for all that is done around it.
+# Seconds beyond the timeouts of all requests for what is done around them.
 SLACK = 60
-# Messages outside the scope, and characters of each, by which words are told from those of all the talk.
-REST, REST_CHARACTERS = 200, 2_000
-KINDS = {ScopeKind.INTENTIONAL: Kind.INTENTIONAL, ScopeKind.ROLLING: Kind.ROLLING, ScopeKind.STAGE: Kind.STAGE}
+# Draft, longer draft, repair, and the steps of two checks each twice.
+MOST_REQUESTS = 8
+KINDS = {ScopeKind.INTENTIONAL: Kind.RANGE, ScopeKind.ROLLING: Kind.ROLLING, ScopeKind.STAGE: Kind.STAGE}
 # What the cost of each counts as.
 PURPOSES = {
     ScopeKind.INTENTIONAL: Purpose.COMPACTION,
     ScopeKind.ROLLING: Purpose.ROLLING,
     ScopeKind.STAGE: Purpose.STAGE,
 }
-
 TOO_LARGE = (
-    "These turns have {tokens:,} tokens. Within the limit of {cap:,} tokens a draft, {model} can summarise {alone:,} "
-    "at most. Choose fewer turns, or a model with a larger window."
+    "One of these turns has more than the {largest:,} tokens that a draft and its check by {model} can hold. Choose "
+    "other turns, or a model with a larger window."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Made(Summary):
-    """The headline of what was drafted, and all of it."""
+    """What came of drafting, with all that is to be kept of it."""
 
     home: Home
     drafted: Drafted
-    ledger: Ledger
-    standing: Callable[[Tried], str]
+    session: Session
     reserved: int | None = None
 
     def keep(self) -> None:
-        keep(self.home, self.drafted, self.ledger, self.standing)
+        keep(self.home, self.drafted)
         release(self.reserved)
 
     def keep_cost(self) -> None:
@@ -70,13 +69,13 @@ class ScopeWork:
     session: Session
     home: Home
     task: Task
-    ledger: Ledger
 
     async def draft(self, progress: Progress) -> Summary:
         """Of the day's tokens what it may need is kept free for it, until what it has cost is kept."""
         task, reserved = await write(self.within_the_day)
         made = None
         try:
+            task = await self.with_exam(task, progress)
             made = self.of(await draft(task, progress), reserved)
             return made
         finally:
@@ -85,74 +84,97 @@ class ScopeWork:
 
     def within_the_day(self) -> tuple[Task, int | None]:
         """By no model where what is left is not enough."""
-        if self.task.choice is None:
+        if self.task.choice is None or not_worth(self.task):
             return self.task, None
-        # A draft with its redraft takes as long as it may, and so does its judge.
-        reserved, why = reserve(self.session, self.task.most, 2 * self.task.timeout_ms / 1000 + SLACK)
-        by_none = replace(self.task, choice=None, judge=None, note=why)
+        seconds = MOST_REQUESTS * self.task.choice.draft_seconds + SLACK
+        reserved, why = reserve(self.session, most_of(self.task), seconds)
+        by_none = replace(self.task, choice=None, checker=None, note=why)
         return (by_none if why else self.task), reserved
+
+    async def with_exam(self, task: Task, progress: Progress) -> Task:
+        """The checker's, which it takes now where it has taken none and is to check."""
+        if task.choice is None or task.checker is None or task.exam or not_worth(task):
+            return task
+        reserved, why = await write(reserve, self.session, exam_of(task), task.checker.draft_seconds + SLACK)
+        if why:
+            return replace(task, exam=Examined(passed=False, why=why))
+        try:
+            await progress("exam")
+            return replace(task, exam=examined(await take_exam(self.session.owner, task.checker)))
+        finally:
+            await write(release, reserved)
 
     def draft_now(self) -> Summary:
         return self.of(draft_now(self.task))
 
     def is_current(self, log: EffortLog) -> bool:
-        return log.source.sha256 == self.task.source.sha256 and read_ledger(self.session, log.source) == self.ledger
-
-    def headline_of(self, tried: Tried) -> str:
-        """As it stands in the prompt: a model's with the words that it could be expanded for."""
-        if tried.artifact is None:
-            return ""
-        text = tried.artifact.headline
-        if tried.drafter != "model":
-            return text
-        kept = trimmed(text, count, LONGEST_SUMMARY)
-        return with_details(kept, self.task.source, name=self.task.name, count=count, rest=self.task.rest)
+        return (
+            log.source.sha256 == self.task.source.sha256 and read_ledger(self.session, log.source) == self.task.entries
+        )
 
     def of(self, drafted: Drafted, reserved: int | None = None) -> Summary:
-        chosen = drafted.chosen or drafted.tried[-1]
+        last = drafted.last
+        made = last if last and last.artifact else None
         return Made(
-            text=self.headline_of(chosen),
-            drafter=chosen.model or BUILTIN,
-            note=drafted.note,
-            artifact=chosen.artifact.artifact_id if chosen.artifact else "",
-            passed=drafted.chosen is not None,
-            why=chosen.why,
+            text=made.text.headline if made and made.text else "",
+            artifact=made.artifact.artifact_id if made and made.artifact else "",
+            stands=bool(made and made.stands),
+            takeable=bool(made and made.takeable),
+            digest=drafted.digest.artifact.artifact_id if drafted.digest and drafted.digest.artifact else "",
+            why=last.why if last else drafted.why,
+            next_step=next_step(last),
+            drafter=self.task.choice.model if made and self.task.choice else BUILTIN,
             home=self.home,
             drafted=drafted,
-            ledger=self.ledger,
-            standing=self.headline_of,
+            session=self.session,
             reserved=reserved,
         )
 
 
+def next_step(last: Tried | None) -> NextStep:
+    """What helps where it does not stand by itself."""
+    if last is None or last.stands:
+        return ""
+    if last.artifact is None:
+        return "draft again"
+    return "choose a checker" if last.takeable else "review"
+
+
+def most_of(task: Task) -> int:
+    """Tokens that a task may use up, its windows and what merges them included."""
+    windows = windows_of(task) or [list(task.source.turns)]
+    sizes = [count(task.source.between(set(turns)).text) for turns in windows]
+    merging = overtaken_price(sizes) if len(sizes) > 1 else 0
+    return sum(price_of(tokens, task.purpose).total for tokens in sizes) + merging
+
+
+def exam_of(task: Task) -> int:
+    """Tokens that the checker's exam may use up, where it has taken none."""
+    return cap_of(Purpose.EXAM) if task.checker and task.exam is None else 0
+
+
 def work_on_scope(draft: ScopeDraft, log: EffortLog) -> ScopeWork:
     branch = draft.branch
-    ledger = read_ledger(branch.session, log.source)
-    task = scope_task(branch, log, ledger, ScopeKind(draft.kind))
+    task = scope_task(branch, log, ScopeKind(draft.kind), focus=draft.focus)
     home = Home(session_id=branch.session_id, branch_id=branch.pk, scope_id=draft.pk, purpose=task.purpose)
-    return ScopeWork(session=branch.session, home=home, task=task, ledger=ledger)
+    return ScopeWork(session=branch.session, home=home, task=task)
 
 
-def scope_task(branch: Branch, log: EffortLog, ledger: Ledger, kind: ScopeKind) -> Task:
-    return task_for(
-        branch,
-        log,
-        ledger,
-        name=name_of([turn.number for turn in log.turns]),
-        kind=KINDS[kind],
-        purpose=PURPOSES[kind],
-        rest=said_elsewhere(branch, log.turn_ids),
-    )
+def scope_task(branch: Branch, log: EffortLog, kind: ScopeKind, focus: str = "") -> Task:
+    name = name_of([turn.number for turn in log.turns])
+    return task_for(branch, log, name=name, kind=KINDS[kind], purpose=PURPOSES[kind], focus=focus)
 
 
 def estimate(branch: Branch, log: EffortLog, kind: ScopeKind) -> Estimate:
-    task = scope_task(branch, log, read_ledger(branch.session, log.source), kind)
+    task = scope_task(branch, log, kind)
     source, choice = task.ref.source_tokens, task.choice
     if choice is None:
-        return Estimate(source=source, note=task.note)
-    room = limits_of(task, choice)
-    refusal = TOO_LARGE.format(tokens=source, model=choice.model, cap=task.cap, alone=room.alone)
-    return Estimate(source=source, model=choice.model, most=task.most, refusal=refusal if source > room.alone else "")
+        return Estimate(source=source, note=task.note, digest=True)
+    if why := not_worth(task):
+        return Estimate(source=source, note=why, digest=True)
+    refusal = "" if windows_of(task) else TOO_LARGE.format(largest=task.largest, model=choice.model)
+    most = most_of(task) + exam_of(task)
+    return Estimate(source=source, model=choice.model, most=most, payback=earned_back(task), refusal=refusal)
 
 
 def name_of(turns: Collection[int]) -> str:
@@ -162,27 +184,23 @@ def name_of(turns: Collection[int]) -> str:
 def task_for(
     branch: Branch,
     log: EffortLog,
-    ledger: Ledger,
     *,
     name: str,
     kind: Kind,
-    rest: tuple[str, ...],
     effort: Effort | None = None,
-    purpose: str = PURPOSE,
+    purpose: str = Purpose.COMPACTION,
+    focus: str = "",
 ) -> Task:
-    ref = ref_of(branch, effort, log)
-    told = count(name + kept_of(ledger.confirmed, ledger.candidates))
-    means = means_of(branch.session, ref.source_tokens, purpose, told=told)
+    entries: tuple[Entry, ...] = read_ledger(branch.session, log.source)
     return Task(
         name=name,
         kind=kind,
         source=log.source,
-        ref=ref,
-        ledger=ledger.confirmed,
-        candidates=ledger.candidates,
-        rest=rest,
+        ref=ref_of(branch, effort, log),
+        entries=entries,
+        focus=focus,
         purpose=purpose,
-        **vars(means),
+        **vars(means_of(branch.session, count(log.source.text), purpose)),
     )
 
 
@@ -196,12 +214,12 @@ def ref_of(branch: Branch, effort: Effort | None, log: EffortLog) -> SourceRef:
         end=max(turns, default=0),
         turns=turns,
         source_sha256=log.source.sha256,
-        source_tokens=count(log.source.text),
+        source_tokens=count(log.source.said),
     )
 
 
-def said_elsewhere(branch: Branch, turns: Iterable[Any]) -> tuple[str, ...]:
-    """`turns`: ids, or a query for them."""
-    said = Message.objects.filter(session=branch.session_id, turn__in=branch_turns(branch)).exclude(turn__in=turns)
-    newest = said.exclude(role=Message.Role.TOOL).order_by("-id").values_list("text", flat=True)[:REST]
-    return tuple(text[:REST_CHARACTERS] for text in newest)
+def task_of(row: Artifact, document: Document, log: EffortLog) -> Task:
+    """The task that an artifact is of, as it would be set now."""
+    if row.effort:
+        return task_for(row.branch, log, name=row.effort.name, kind=document.kind, effort=row.effort)
+    return task_for(row.branch, log, name=name_of(document.source.turns), kind=document.kind, purpose=row.run.purpose)

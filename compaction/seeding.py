@@ -7,16 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import Sum
 
 from efforts import actions as conversations
 from efforts import events
 from efforts.actions import here
 from efforts.actions.scopes import draft_turns, redraft_turns, stop_compaction
 from efforts.domain.lifecycle import ScopeKind, ScopeState
-from efforts.domain.source_text import POLICY_VERSION, SourcePart
+from efforts.domain.source_text import SourcePart
 from efforts.errors import Refused
 from efforts.models import AccountEvent, Branch, ScopeDraft, Session
 from efforts.recording import count
@@ -26,19 +24,18 @@ from efforts.timelines import finished_turns
 
 from .accepting import accept_compaction
 from .actions import Home, keep_tried
-from .domain.artifact import Generation, SourceRef, parse_artifact
-from .domain.gates import evaluate
+from .domain.artifact import Kind, SourceRef, parse_artifact
+from .domain.check.result import Checked
 from .domain.lifecycle import ArtifactState, Ended, PackageState
-from .domain.limits import Purpose, limits, packed
-from .domain.merging import Joined, Stage, joined, merge
-from .domain.rendering import standing_text
-from .domain.verdicts import Judged
-from .drafting import Tried, document_of
+from .domain.limits import Purpose, largest_source, packed
+from .domain.merging import Joined, Stage, carried, joined, merged, merged_checks, prefixed
+from .domain.verdicts import Offered
+from .drafting import Task, Tried, merged_artifact
 from .models import Artifact, DraftRun, SeedPackage, SeedStage
 from .reviewing.desk import newest_of
-from .scopes import scope_task
-from .snapshots import read_ledger, stage_of
-from .usage import cap_of, choice_of, left_today, overhead, why_not
+from .scopes import exam_of, most_of, scope_task
+from .snapshots import checked_of, read_ledger, stage_of
+from .usage import cap_of, choice_of, left_today, used_in, why_not
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -57,6 +54,7 @@ BEYOND = (
     "All stages together may need {most:,} tokens, and {left:,} are left of your day: those beyond it are made without "
     "a model."
 )
+NO_MODEL = "No model drafts here, and a package is made of summaries. Connect a model in Settings first."
 OVER = "This package has started a conversation, or was stopped. Make a new one."
 
 
@@ -65,14 +63,15 @@ OVER = "This package has started a conversation, or was stopped. Make a new one.
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """Turns of one conversation that make one stage; `most` is what a model may use up for it, `note` says why none is
-    asked, if one was meant."""
+    """Turns of one conversation that make one stage; `most` is what a model may use up for it, `exam` what that of its
+    checker may, which is taken once for all; `note` says why none is asked, if one was meant."""
 
     session: Session
     branch: Branch
     turns: tuple[int, ...]
     tokens: int
     most: int = 0
+    exam: int = 0
     model: str = ""
     note: str = ""
 
@@ -97,7 +96,11 @@ class Offer:
 
     @property
     def most(self) -> int:
-        return sum(window.most for window in self.windows)
+        return most_of_all(self.windows)
+
+    @property
+    def exam(self) -> int:
+        return exam_of_all(self.windows)
 
     @property
     def conversations(self) -> int:
@@ -126,8 +129,16 @@ def note_on(user: User, windows: Sequence[Window]) -> str:
     """Why no model drafts them, or not all."""
     if note := next((window.note for window in windows if window.note), ""):
         return note
-    most = sum(window.most for window in windows)
+    most = most_of_all(windows)
     return BEYOND.format(most=most, left=left_today(user)) if most and why_not(user, most) else ""
+
+
+def most_of_all(windows: Sequence[Window]) -> int:
+    return sum(window.most for window in windows) + exam_of_all(windows)
+
+
+def exam_of_all(windows: Sequence[Window]) -> int:
+    return max((window.exam for window in windows), default=0)
 
 
 def refusal_of(windows: Sequence[Window], refused: Sequence[tuple[Session, str]]) -> str:
@@ -139,8 +150,10 @@ def refusal_of(windows: Sequence[Window], refused: Sequence[tuple[Session, str]]
 def priced(window: Window) -> Window:
     """By what its draft will be made of and with."""
     log = read_scope_log(window.branch, window.turns)
-    task = scope_task(window.branch, log, read_ledger(window.session, log.source), ScopeKind.STAGE)
-    return replace(window, model=task.choice.model if task.choice else "", most=task.most, note=task.note)
+    task = scope_task(window.branch, log, ScopeKind.STAGE)
+    if task.choice is None:
+        return replace(window, note=task.note or NO_MODEL)
+    return replace(window, model=task.choice.model, most=most_of(task), exam=exam_of(task))
 
 
 def windows_of(session: Session) -> Iterator[Window]:
@@ -169,10 +182,10 @@ def sizes_of(branch: Branch) -> dict[int, int]:
 
 
 def largest_stage(session: Session) -> int:
-    """Of which a draft and a redraft can be made."""
+    """Of which a draft, a repair and a check can be made."""
     choice, _ = choice_of(session, 0, Purpose.STAGE)
     window = choice.context_window if choice else None
-    return limits(cap=cap_of(Purpose.STAGE), window=window, overhead=overhead()).with_redraft
+    return largest_source(cap=cap_of(Purpose.STAGE), check_cap=cap_of(Purpose.CHECK), window=window)
 
 
 # Stages
@@ -207,7 +220,9 @@ def standing_for(draft: ScopeDraft) -> Artifact | None:
 
 def passes(row: SeedStage) -> bool:
     artifact = standing_for(row.draft)
-    if artifact is None or artifact.state != ArtifactState.REPLACEABLE:
+    if artifact is None or not artifact.is_current or artifact.kind != Kind.STAGE:
+        return False
+    if artifact.state != ArtifactState.REPLACEABLE:
         return False
     judged = artifact.gate_runs.order_by("-pk").first()
     return bool(judged and judged.passed and artifact.source_sha256 == stage_of(row).source.sha256)
@@ -237,8 +252,7 @@ def stop_package(package: SeedPackage, actor: User) -> None:
 
 def used_for(package: SeedPackage) -> int:
     """Tokens that the drafts of its stages have used up, their checks included."""
-    runs = DraftRun.objects.filter(scope__stage__package=package)
-    return int(runs.aggregate(tokens=Sum("tokens"))["tokens"] or 0)
+    return used_in(DraftRun.objects.filter(scope__stage__package=package)).tokens
 
 
 def most_for(package: SeedPackage) -> int:
@@ -258,7 +272,7 @@ def put_together(package: SeedPackage, actor: User) -> Artifact:
             raise Refused("not_passed", NOT_PASSED)
         session = package.session or new_home(package)
         source = joined(with_artifact(row) for row in rows)
-        row = keep_merged(session, merged(session, source))
+        row = keep_merged(session, merged_of(session, source, [check_of(row) for row in rows]))
         state = PackageState.READY if row.state == ArtifactState.REPLACEABLE else PackageState.BLOCKED
         SeedPackage.objects.filter(pk=package.pk).update(state=state, artifact=row, session=session)
         told = {"package": package.pk, "artifact": row.pk}
@@ -281,13 +295,21 @@ def with_artifact(row: SeedStage) -> Stage:
     return replace(stage_of(row), artifact=parse_artifact(artifact.document) if artifact else None)
 
 
+def check_of(row: SeedStage) -> Checked | None:
+    artifact = standing_for(row.draft)
+    if artifact is None:
+        return None
+    return checked_of(artifact, parse_artifact(artifact.document), stage_of(row).source)[0]
+
+
 def new_home(package: SeedPackage) -> Session:
     """The new conversation, put away until it starts: its artifact can be reviewed there meanwhile."""
     session = conversations.create_session(package.owner, title=package.title)
     return conversations.archive_session(session, actor=package.owner)
 
 
-def merged(session: Session, source: Joined) -> Tried:
+def merged_of(session: Session, source: Joined, checks: Sequence[Checked | None]) -> Tried:
+    """By code alone: claims of all stages, each read in its stage."""
     home = SourceRef(
         session=str(session.pk),
         branch=str(main_branch(session).pk),
@@ -296,54 +318,32 @@ def merged(session: Session, source: Joined) -> Tried:
         end=0,
         turns=(),
         source_sha256=source.sha256,
-        source_tokens=count(source.text),
+        source_tokens=count(source.said),
     )
-    artifact = merge(source, home, generation_of(source), count)
-    offered = document_of(artifact)
-    ledger = read_ledger(session, source)
-    judged = Judged(
-        offered=offered,
-        artifact=artifact,
+    parts = [
+        prefixed(stage.artifact.claims if stage.artifact else (), stage.place, cites=True) for stage in source.stages
+    ]
+    claims = merged(parts, ())
+    gone = {claim.content for part in parts for claim in part} - {claim.content for claim in claims}
+    task = Task(
+        name=session.title,
+        kind=Kind.SEED,
         source=source,
-        ledger=ledger.confirmed,
-        candidates=ledger.candidates,
-        tokens=count(standing_text(artifact)),
-        latest=(0,),
-    )
-    return Tried(
-        source=source,
-        drafter="merge",
-        model="",
-        prompt_version="",
-        ended=Ended.DRAFTED,
-        offered=offered,
-        answers=(),
-        artifact=artifact,
-        verdicts=evaluate(judged),
-    )
-
-
-def generation_of(source: Joined) -> Generation:
-    return Generation(
-        purpose=Purpose.STAGE,
-        drafter="merge",
-        model="",
-        provider="",
-        params={f"stage {one.place}": one.artifact.artifact_id for one in source.stages if one.artifact},
-        prompt_version="",
-        policy_version=POLICY_VERSION,
-        attempts=(),
-        elapsed_ms=0,
+        ref=home,
+        entries=read_ledger(session, source),
         cap=cap_of(Purpose.STAGE),
-        timeout_ms=1000 * settings.CCM_DRAFT_TIMEOUT,
+        check_cap=cap_of(Purpose.CHECK),
+        largest=0,
+        purpose=Purpose.STAGE,
     )
+    bare = Tried(task=task, drafter="merge", ended=Ended.DRAFTED, offered=Offered(text="", form="document"))
+    return merged_artifact(replace(bare, inherited=merged_checks(carried(source.stages, checks), gone)), claims)
 
 
 def keep_merged(session: Session, tried: Tried) -> Artifact:
     assert tried.artifact is not None
     home = Home(session_id=session.pk, branch_id=main_branch(session).pk, purpose=Purpose.STAGE)
-    headline = tried.artifact.headline
-    keep_tried(home, tried, read_ledger(session, tried.source), lambda _: headline)
+    keep_tried(home, tried)
     return Artifact.objects.get(pk=tried.artifact.artifact_id)
 
 

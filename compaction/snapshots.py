@@ -1,72 +1,88 @@
-"""What is read to draft and to judge: the ledger of a scope, and how long drafting has taken."""
+"""What is read to draft, to check and to judge: the ledger of a scope, stored checks, and how long drafting took."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from efforts.domain.lifecycle import ConstraintState, EntryKind, EntryState
 from efforts.domain.redaction import redact
 from efforts.domain.source_text import Part, Source
-from efforts.models import Branch, Session
+from efforts.models import Branch, Constraint, Session
 from efforts.recording import count
 from efforts.snapshots.ledger import CONSTRAINT, LedgerView, entries_of
 from efforts.snapshots.sources import EffortLog, read_scope_log, read_summary_log
 
 from .domain.artifact import Artifact as Document
-from .domain.artifact import Kind, Section, Status
-from .domain.candidates import candidates_in
-from .domain.ledger import Entry, Span, overlap
-from .domain.making import link_to
-from .domain.merging import Joined, Stage, joined, merged_entries
-from .domain.rendering import standing_text
-from .domain.verdicts import Finding, Judged, Offered
-from .models import Artifact, DraftRun, SeedStage
+from .domain.artifact import Claim, Kind, Section, Status, parse_artifact
+from .domain.check.answers import Verdict, Void
+from .domain.check.mapping import Question
+from .domain.check.notes import Note, Role
+from .domain.check.result import Checked, Opinion, Said, read, together
+from .domain.gates.cost import LAST_RUNS
+from .domain.ledger import Entry, renumbered
+from .domain.lifecycle import ClaimVerdictValue
+from .domain.merging import Joined, Stage, carried, joined, merged_checks
+from .domain.rendering import rendered
+from .domain.verdicts import Judged, Offered, Spent
+from .models import Artifact, Check, ClaimVerdict, DraftRun, NotNeeded, SeedStage, SetAside
 
-# Of one kind before this one, as gate E counts them.
-NEWEST_RUNS = 49
-
-# What a kind and a state of the ledger mean at the end of the scope; of what is only proposed, what it seems to be.
+# What a kind and a state of the ledger mean at the end of the scope; what is only proposed or was dismissed is none.
 MEANINGS: dict[tuple[str, str], tuple[Section, Status]] = {
     (EntryKind.DECISION, EntryState.CONFIRMED): (Section.DECISION, Status.ACCEPTED),
-    (EntryKind.DECISION, EntryState.PROPOSED): (Section.DECISION, Status.ACCEPTED),
     (EntryKind.DECISION, EntryState.SUPERSEDED): (Section.DECISION, Status.SUPERSEDED),
-    (EntryKind.DECISION, EntryState.DISMISSED): (Section.DECISION, Status.ACCEPTED),
     (EntryKind.OPEN_WORK, EntryState.CONFIRMED): (Section.OPEN_WORK, Status.OPEN),
-    (EntryKind.OPEN_WORK, EntryState.PROPOSED): (Section.OPEN_WORK, Status.OPEN),
     (EntryKind.OPEN_WORK, EntryState.DONE): (Section.OPEN_WORK, Status.DONE),
-    (EntryKind.OPEN_WORK, EntryState.DISMISSED): (Section.OPEN_WORK, Status.OPEN),
-    (CONSTRAINT, ConstraintState.IN_FORCE): (Section.CONSTRAINT, Status.IN_FORCE),
-    (CONSTRAINT, ConstraintState.REVOKED): (Section.CONSTRAINT, Status.REVOKED),
+    (CONSTRAINT, ConstraintState.IN_FORCE): (Section.RULE, Status.IN_FORCE),
+    (CONSTRAINT, ConstraintState.REVOKED): (Section.RULE, Status.REVOKED),
 }
-UNCONFIRMED = frozenset({EntryState.PROPOSED, EntryState.DISMISSED})
+# Whoever says so of a claim has read it.
+READ = (ClaimVerdictValue.KEPT, ClaimVerdictValue.EDITED, ClaimVerdictValue.ADDED)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ledger:
-    """Of a scope: what is confirmed, and what only sounds like it and nobody has dismissed."""
-
-    confirmed: tuple[Entry, ...]
-    candidates: tuple[Entry, ...]
+# The ledger
 
 
-def read_ledger(session: Session, source: Source) -> Ledger:
+def read_ledger(session: Session, source: Source) -> tuple[Entry, ...]:
+    """What a person keeps of these messages, in every state that was confirmed once."""
     if isinstance(source, Joined):
-        return joined_ledger(source)
-    noted = [(view.state, entry_of(view, source)) for view in entries_of(session, {p.message for p in source.parts})]
-    cues = [cue for cue in candidates_in(source) if not overlaps_any(cue, [entry for _, entry in noted])]
-    proposed = [entry for state, entry in noted if state == EntryState.PROPOSED]
-    return Ledger(confirmed=tuple(entry for _, entry in noted if entry.confirmed), candidates=(*proposed, *cues))
+        sessions = Session.objects.in_bulk([stage.session for stage in source.stages])
+        of_stages = ((stage.place, read_ledger(sessions[stage.session], stage.source)) for stage in source.stages)
+        return tuple(entry for place, entries in of_stages for entry in renumbered(entries, str(place)))
+    views = entries_of(session, {part.message for part in source.parts})
+    standing = set(rules_in_force(session).values_list("pk", flat=True))
+    return tuple(entry_of(view, source, standing) for view in views if (view.kind, view.state) in MEANINGS)
 
 
-def joined_ledger(source: Joined) -> Ledger:
-    """Of each stage its own, that of its conversation."""
-    sessions = Session.objects.in_bulk([stage.session for stage in source.stages])
-    ledgers = [read_ledger(sessions[stage.session], stage.source) for stage in source.stages]
-    return Ledger(
-        confirmed=merged_entries([ledger.confirmed for ledger in ledgers]),
-        candidates=merged_entries([ledger.candidates for ledger in ledgers]),
+def rules_in_force(session: Session) -> Any:
+    return Constraint.objects.filter(session=session, state=ConstraintState.IN_FORCE)
+
+
+def entry_of(view: LedgerView, source: Source, standing: Collection[int]) -> Entry:
+    section, status = MEANINGS[view.kind, view.state]
+    return Entry(
+        id=f"{view.kind}-{view.id}",
+        section=section,
+        status=status,
+        text=" ".join(redact(view.text).value.split()),
+        sentences=sentences_of(view, source),
+        in_system=view.kind == CONSTRAINT and view.id in standing,
     )
+
+
+def sentences_of(view: LedgerView, source: Source) -> tuple[str, ...]:
+    """Those that have its words; where these stand nowhere, all that its message says."""
+    part = source.by_place.get((view.message, Part.TEXT))
+    if part is None:
+        return ()
+    words = " ".join(redact(view.text).value.split())
+    said = [(sentence.id, " ".join(sentence.text.split())) for sentence in part.sentences]
+    found = [id for id, text in said if words in text or (len(text) > len(words) / 4 and text in words)]
+    return tuple(found or (id for id, _ in said))
+
+
+# Sources
 
 
 def log_for(artifact: Artifact, document: Document, branch: Branch | None = None) -> EffortLog:
@@ -80,33 +96,210 @@ def log_for(artifact: Artifact, document: Document, branch: Branch | None = None
     return read_scope_log(branch, document.source.turns)
 
 
+def seed_stages(session: Session) -> list[Stage]:
+    """The windows of the package that a conversation starts from, as their logs are now."""
+    return [stage_of(row) for row in stage_rows(session)]
+
+
+def stage_rows(session: Session) -> Iterable[SeedStage]:
+    rows = SeedStage.objects.filter(
+        package__session=session, package__owner=session.owner_id, draft__branch__session__owner=session.owner_id
+    )
+    return rows.select_related("draft__branch__session").order_by("place")
+
+
+def stage_of(row: SeedStage) -> Stage:
+    branch = row.draft.branch
+    return Stage(place=row.place, session=branch.session_id, source=read_scope_log(branch, row.draft.turns).source)
+
+
+# Checks
+
+
+def checked_of(artifact: Artifact, document: Document, source: Source) -> tuple[Checked | None, list[int]]:
+    """All valid checks of its versions over this source, read anew from their stored answers; and their ids."""
+    checks, ids = of_stages(artifact) if artifact.kind == Kind.SEED else checks_over(artifact, source)
+    person = person_read(artifact, document)
+    found_by = together([*checks, *([person] if person else [])])
+    if found_by and person:
+        found_by = replace(found_by, told=reworded(found_by.told, artifact, document, person))
+    return found_by, ids
+
+
+def checks_over(artifact: Artifact, source: Source) -> tuple[list[Checked], list[int]]:
+    """Those of its whole source; and those of its windows as one, where each has been checked."""
+    rows = Check.objects.filter(family=artifact.family, void="").prefetch_related("requests").order_by("pk")
+    by_turns: dict[tuple[int, ...], list[Checked]] = {}
+    ids = []
+    for row in rows:
+        if check := stored(row, row_source(row, source)):
+            by_turns.setdefault(tuple(row.turns), []).append(check)
+            ids.append(row.pk)
+    whole = by_turns.pop(source.turns, [])
+    windows = [together(by_turns[turns]) for turns in sorted(by_turns)]
+    if {turn for turns in by_turns for turn in turns} != set(source.turns):
+        return whole, ids
+    merged = merged_checks(windows, overtaken_in(artifact, windows))
+    return [*([merged] if merged else []), *whole], ids
+
+
+def of_stages(artifact: Artifact) -> tuple[list[Checked], list[int]]:
+    """Of what a conversation starts from: those of its stages, as these were when they were put together."""
+    first = first_version(artifact)
+    stages, checks, ids = [], [], []
+    for row in stage_rows(artifact.session):
+        drafted = Artifact.objects.get(pk=row.draft.artifact)
+        versions = Artifact.objects.filter(family=drafted.family, created_at__lte=first.created_at)
+        made = versions.select_related("session").order_by("-version")[0]
+        document = parse_artifact(made.document)
+        stages.append(replace(stage_of(row), artifact=document))
+        check, found = checked_of(made, document, stages[-1].source)
+        checks.append(check)
+        ids += found
+    told = carried(stages, checks)
+    merged = merged_checks(told, overtaken_in(artifact, told))
+    return [merged] if merged else [], ids
+
+
+def overtaken_in(artifact: Artifact, parts: Iterable[Checked | None]) -> set[str]:
+    """Contents of claims that were read as those of its parts and that its first version did not have any more. What
+    a person has struck since is missed."""
+    read_ever = {content for check in parts if check for content in check.opinions}
+    return read_ever - {claim.content for claim in parse_artifact(first_version(artifact).document).claims}
+
+
+def first_version(artifact: Artifact) -> Artifact:
+    return Artifact.objects.get(pk=artifact.family)
+
+
+def reworded(
+    told: Mapping[str, tuple[str, ...]], artifact: Artifact, document: Document, person: Checked
+) -> dict[str, tuple[str, ...]]:
+    """A claim that a person has worded anew tells what it told before."""
+    before: dict[str, set[str]] = {}
+    for row in Artifact.objects.filter(family=artifact.family, version__lt=artifact.version):
+        for claim in parse_artifact(row.document).claims:
+            before.setdefault(claim.id, set()).add(claim.content)
+    now = {
+        old: claim.content
+        for claim in document.claims
+        if claim.content in person.opinions
+        for old in before.get(claim.id, ())
+    }
+    return {
+        entry: tuple(dict.fromkeys([*ids, *(now[one] for one in ids if one in now)])) for entry, ids in told.items()
+    }
+
+
+def row_source(row: Check, source: Source) -> Source | None:
+    """What the check was made of: the whole source, or one window of it. None where the log is another now."""
+    if row.source_sha256 == source.sha256:
+        return source
+    window = source.between(set(row.turns))
+    return window if window.sha256 == row.source_sha256 else None
+
+
+def stored(row: Check, source: Source | None) -> Checked | None:
+    if source is None:
+        return None
+    said = [
+        Said(text=one.answer, notes=notes_of(one.notes), asked=question_of(one.notes)) for one in row.requests.all()
+    ]
+    listed = None if row.listed is None else tuple(entry_from(one) for one in row.listed)
+    try:
+        return read(said, source, by=row.model, examined=row.examined, listed=listed)
+    except Void:
+        return None
+
+
+def notes_of(kept: Any) -> tuple[Note, ...]:
+    if not isinstance(kept, list):
+        return ()
+    return tuple(
+        Note(
+            number=one["number"],
+            role=Role(one["role"]),
+            claim=claim_from(one["claim"]),
+            kind=one["kind"],
+            of=one["of"],
+        )
+        for one in kept
+    )
+
+
+def question_of(kept: Any) -> Question | None:
+    if not isinstance(kept, dict):
+        return None
+    return Question(
+        entries=tuple(entry_from(one) for one in kept["entries"]),
+        claims=tuple(claim_from(one) for one in kept["claims"]),
+        hidden=claim_from(kept["hidden"]) if kept["hidden"] else None,
+        lost=kept["lost"],
+    )
+
+
+def claim_from(kept: dict[str, Any]) -> Claim:
+    return Claim.model_validate({**kept, "cites": tuple(kept["cites"])}, strict=False)
+
+
+def entry_from(kept: dict[str, Any]) -> Entry:
+    fixed = {"section": Section(kept["section"]), "status": Status(kept["status"])}
+    return Entry(**{**kept, **fixed, "sentences": tuple(kept["sentences"])})
+
+
+def person_read(artifact: Artifact, document: Document) -> Checked | None:
+    """What reviewers have handed in: whoever kept or worded a claim has read it beside its sentences."""
+    verdicts = ClaimVerdict.objects.filter(artifact__family=artifact.family, submitted_at__isnull=False)
+    opinions: dict[str, tuple[Opinion, ...]] = {}
+    readers = []
+    versions = {row.pk: row for row in Artifact.objects.filter(family=artifact.family)}
+    claims = document.by_id
+    for verdict in verdicts.select_related("reviewer").order_by("submitted_at", "pk"):
+        if verdict.verdict not in READ or verdict.item not in claims or verdict.artifact_id not in versions:
+            continue
+        claim = claims[verdict.item]
+        if verdict.verdict == ClaimVerdictValue.KEPT and not says_the_same(versions[verdict.artifact_id], claim):
+            continue
+        by = verdict.reviewer.get_username()
+        readers.append(by)
+        opinions[claim.content] = (Opinion(verdict=Verdict.ENTAILED, by=by, person=True),)
+    if not opinions:
+        return None
+    return Checked(by=", ".join(dict.fromkeys(readers)), opinions=opinions, told={}, examined=True, person=True)
+
+
+def says_the_same(version: Artifact, claim: Claim) -> bool:
+    before = parse_artifact(version.document).by_id.get(claim.id)
+    return before is not None and before.content == claim.content
+
+
+# Judged
+
+
 def judged_now(
     artifact: Artifact,
     document: Document,
     source: Source,
-    ledger: Ledger,
-    *,
-    findings: tuple[Finding, ...] = (),
-    set_aside: Collection[str] = (),
+    entries: tuple[Entry, ...],
+    check: Checked | None,
 ) -> Judged:
-    """All that the gates would judge it by. What was asked of no model took no time."""
+    """All that the gates would judge it by."""
     run = artifact.run
+    text = rendered(document, count=count)
     return Judged(
         offered=offered_of(artifact),
         artifact=document,
         source=source,
-        ledger=ledger.confirmed,
-        candidates=ledger.candidates,
-        tokens=standing_tokens(document),
-        latest=latest_runs(run.purpose, run.model, run.prompt_version) if run.model else (0,),
-        findings=findings,
-        set_aside=frozenset(set_aside),
+        text=text,
+        tokens=count(text.standing),
+        body_tokens=count(text.body),
+        entries=entries,
+        check=check,
+        spent=spent_on(artifact),
+        latest=latest_runs(run.purpose, run.model, run.prompt_version, run) if run.model else (),
+        set_aside=frozenset(SetAside.objects.filter(artifact=artifact).values_list("finding", flat=True)),
+        not_needed=frozenset(NotNeeded.objects.filter(family=artifact.family).values_list("key", flat=True)),
     )
-
-
-def standing_tokens(document: Document) -> int:
-    """Of the text that would stand in for the log."""
-    return count(standing_text(document))
 
 
 def offered_of(artifact: Artifact) -> Offered:
@@ -115,46 +308,30 @@ def offered_of(artifact: Artifact) -> Offered:
     return Offered(text=artifact.document, form="document", stop_reason=artifact.stop_reason)
 
 
-def seed_stages(session: Session) -> list[Stage]:
-    """The windows of the package that a conversation starts from, as their logs are now."""
-    rows = SeedStage.objects.filter(
-        package__session=session, package__owner=session.owner_id, draft__branch__session__owner=session.owner_id
-    )
-    return [stage_of(row) for row in rows.select_related("draft__branch__session")]
+def spent_on(artifact: Artifact) -> tuple[Spent, ...]:
+    """What its own run and the checks of its run took, with the limits that held for them."""
+    run = artifact.run
+    return tuple(Spent(**one) for one in run.spent)
 
 
-def stage_of(row: SeedStage) -> Stage:
-    branch = row.draft.branch
-    return Stage(place=row.place, session=branch.session_id, source=read_scope_log(branch, row.draft.turns).source)
-
-
-def entry_of(view: LedgerView, source: Source) -> Entry:
-    section, status = MEANINGS[view.kind, view.state]
-    text = redact(view.text).value
-    return Entry(
-        id=f"{view.kind}-{view.id}",
-        section=section,
-        status=status,
-        text=text,
-        spans=spans_of(view, text, source),
-        confirmed=view.state not in UNCONFIRMED,
-    )
-
-
-def spans_of(view: LedgerView, words: str, source: Source) -> tuple[Span, ...]:
-    """Its words where they stand in the source text; else all of what its message says."""
-    if view.verbatim and (link := link_to(source, view.message, words)):
-        return (Span(message=link.message, part=link.part, start=link.start, end=link.end),)
-    said = source.by_place.get((view.message, Part.TEXT))
-    return (Span(message=view.message, part=Part.TEXT, start=0, end=len(said.text)),) if said else ()
-
-
-def overlaps_any(entry: Entry, others: Sequence[Entry]) -> bool:
-    return any(overlap(one, other) for one in entry.spans[:1] for each in others for other in each.spans)
-
-
-def latest_runs(purpose: str, model: str, prompt_version: str) -> tuple[int | None, ...]:
-    """Milliseconds of the newest runs, oldest first; None for one that did not end by itself."""
+def latest_runs(purpose: str, model: str, prompt_version: str, until: DraftRun | None = None) -> tuple[int | None, ...]:
+    """Milliseconds of the newest runs, oldest first; None for one that did not end by itself. `until`: the last."""
     runs = DraftRun.objects.filter(purpose=purpose, model=model, prompt_version=prompt_version)
-    newest = runs.order_by("-id").values_list("elapsed_ms", flat=True)[:NEWEST_RUNS]
+    if until:
+        runs = runs.filter(pk__lte=until.pk)
+    newest = runs.order_by("-id").values_list("elapsed_ms", flat=True)[:LAST_RUNS]
     return tuple(reversed(newest))
+
+
+def void_checks(owner: Any, model: str, since: Any, most: int) -> int:
+    """How many of the newest checks by this model for this person were void, one after the other."""
+    rows = Check.objects.filter(run__session__owner=owner, model=model)
+    if since:
+        rows = rows.filter(created_at__gte=since)
+    ended: Iterable[str] = rows.order_by("-pk").values_list("void", flat=True)[:most]
+    number = 0
+    for void in ended:
+        if not void:
+            return number
+        number += 1
+    return number

@@ -13,7 +13,8 @@ from efforts.models import Branch, ContextPointer
 from efforts.snapshots.sources import EffortLog
 
 from .accepting import check_concluded, check_judged, checked
-from .models import Artifact, ClaimVerdict
+from .domain.lifecycle import ArtifactState
+from .models import Acceptance, Artifact, ClaimVerdict
 from .snapshots import log_for
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Standing:
     gone: tuple[Branch, ...]
     newer: Artifact | None
     unsubmitted: int
+    # It stands, or may, only because a person says so: not all gates could be judged.
+    unchecked: bool
 
     @property
     def stands(self) -> bool:
@@ -78,7 +81,13 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Stan
         gone=tuple(other for other, pointer in newest.items() if pointer.state == PointerState.ROLLED_BACK),
         newer=Artifact.objects.filter(family=row.family, version__gt=row.version).order_by("-version").first(),
         unsubmitted=ClaimVerdict.objects.filter(artifact=row, reviewer=user, submitted_at=None).count(),
+        unchecked=is_unchecked(row, here if stands else None),
     )
+
+
+def is_unchecked(row: Artifact, pointer: ContextPointer | None) -> bool:
+    accepted = Acceptance.objects.filter(pointer=pointer).select_related("gate_run").first() if pointer else None
+    return not accepted.gate_run.passed if accepted else row.state == ArtifactState.UNCHECKED
 
 
 def newest_by_branch(row: Artifact) -> dict[Branch, ContextPointer]:
@@ -87,7 +96,8 @@ def newest_by_branch(row: Artifact) -> dict[Branch, ContextPointer]:
 
 
 def blockers(row: Artifact, branch: Branch, *, owns: bool) -> Iterable[Blocker]:
-    """All that keeps it from standing: what `accept_compaction` refuses, one by one."""
+    """All that keeps it from standing: what `accept_compaction` refuses, one by one. That nobody has checked it does
+    not: a person may accept it all the same."""
     try:
         document = checked(row)
     except Refused as error:
@@ -100,11 +110,11 @@ def blockers(row: Artifact, branch: Branch, *, owns: bool) -> Iterable[Blocker]:
 
 
 def judged(row: Artifact, log: EffortLog) -> Iterable[Blocker]:
-    error = refusal(lambda: check_judged(row, log))
+    error = refusal(lambda: check_judged(row, log, unchecked=True))
     if error is None:
         return
     run = row.gate_runs.order_by("-pk").first()
-    failing = [verdict for verdict in run.verdicts if verdict["outcome"] != "pass"] if run else []
+    failing = [verdict for verdict in run.verdicts if verdict["outcome"] == "fail"] if run else []
     for verdict in failing:
         name = verdict["gate"]
         at = f"{row.get_absolute_url()}#gate-{name}"

@@ -11,17 +11,17 @@ from django.conf import settings
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
-from efforts.connections import KeyUnreadable, ModelChoice, choose_for_drafts
-from efforts.domain.conversation import MESSAGE_OVERHEAD, PRIMING
+from efforts.connections import KeyUnreadable, ModelChoice, choose, choose_for_drafts, of_endpoint
 from efforts.domain.lifecycle import ScopeState, SummaryState
 from efforts.models import EffortState, ScopeDraft, Session
-from efforts.recording import count
 
+from . import examining
 from .domain.lifecycle import Ended
-from .domain.limits import Purpose, dearest
-from .models import DraftingPolicy, DraftRun, Reserved
-from .prompts import draft_text, prompt_version
-from .snapshots import latest_runs
+from .domain.limits import Price, Purpose, largest_source, price
+from .drafting import Examined
+from .models import Check, Checker, CheckerRefused, DraftingPolicy, DraftRun, Exam, Reserved
+from .prompts import draft_version
+from .snapshots import latest_runs, void_checks
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -31,21 +31,20 @@ PURPOSES = {
     Purpose.COMPACTION: ("Summaries", "of concluded efforts and of turns that you chose"),
     Purpose.ROLLING: ("Rolling summaries", "of old turns, where a conversation has them on"),
     Purpose.STAGE: ("Seed packages", "each stage of what a new conversation starts from"),
-    Purpose.JUDGE: ("Checks", "by a second model that looks for contradictions"),
+    Purpose.CHECK: ("Checks", "each claim of a draft read against its log"),
+    Purpose.EXAM: ("Exams", "forty claims by which a model shows that it can check"),
 }
 OF_PURPOSE = {
     Purpose.ROLLING: "CCM_ROLLING_CAP",
     Purpose.STAGE: "CCM_STAGE_CAP",
-    Purpose.JUDGE: "CCM_JUDGE_CAP",
+    Purpose.CHECK: "CCM_CHECK_CAP",
 }
 WINDOWS = (1, 7, 30)
-# Tokens of the words around a source in a request, rather too many than too few.
-AROUND = 50
-STOPPED = "You have stopped models from drafting, so this is made without one. Settings, Drafting allows them again."
-USED_UP = (
-    "Your cap of {cap:,} tokens a day is used up: {used:,} are used today{others}, and this may need {needed:,}. "
-    "So it is made without a model."
-)
+# After so many void checks in a row a checker is not asked until it is chosen again.
+MOST_VOID = 3
+STOPPED = "You have stopped models from drafting. Settings, Drafting allows them again."
+ALL_VOID = "The last {most} checks by {model} proved nothing, so it is not asked. Settings, Drafting chooses a checker."
+USED_UP = "Your cap of {cap:,} tokens a day is used up: {used:,} are used today{others}, and this may need {needed:,}."
 OTHERS = ", what is being drafted may need {reserved:,}"
 
 
@@ -54,36 +53,74 @@ OTHERS = ", what is being drafted may need {reserved:,}"
 
 @dataclass(frozen=True, kw_only=True)
 class Means:
-    """A model (None: by none; `note` says why, if one was meant), its limits, a judge of what it drafts, and the most
-    that both may cost."""
+    """A model (None: by none; `note` says why, if one was meant), a checker of what it drafts, and their limits.
+
+    `exam` is None where the checker has taken none. `largest`: tokens of a log that one draft can have.
+    """
 
     choice: ModelChoice | None
     note: str
+    checker: ModelChoice | None
+    exam: Examined | None
     cap: int
-    timeout_ms: int
+    check_cap: int
+    largest: int
     latest: tuple[int | None, ...]
-    judge: ModelChoice | None
-    judge_cap: int
-    most: int
 
 
-def means_of(session: Session, source_tokens: int, purpose: str, *, told: int) -> Means:
-    """For a summary of so many tokens of a conversation; `told`: those that a model is given beside its log."""
-    cap = cap_of(purpose)
-    choice, note = choice_of(session, source_tokens, purpose, told=told)
+def means_of(session: Session, log_tokens: int, purpose: str) -> Means:
+    """For a summary of a log of so many tokens, as it is sent."""
+    cap, check_cap = cap_of(purpose), cap_of(Purpose.CHECK)
+    choice, note = choice_of(session, log_tokens, purpose)
+    window = choice.context_window if choice else None
+    checker, exam = None, None
+    try:
+        checker = checker_of(session, choice) if choice else None
+        exam = exam_known(session, checker) if checker else None
+    except KeyUnreadable as error:
+        exam = Examined(passed=False, why=str(error))
     return Means(
         choice=choice,
         note=note,
+        checker=checker,
+        exam=exam,
         cap=cap,
-        timeout_ms=int(1000 * (choice.draft_seconds if choice else settings.CCM_DRAFT_TIMEOUT)),
-        latest=latest_runs(purpose, choice.model, prompt_version()) if choice else (),
-        judge=replace(choice, model=settings.CCM_JUDGE_MODEL) if choice and settings.CCM_JUDGE_MODEL else None,
-        judge_cap=cap_of(Purpose.JUDGE),
-        most=most_cost(source_tokens, purpose, told=told) if choice else 0,
+        check_cap=check_cap,
+        largest=largest_source(cap=cap, check_cap=check_cap, window=window),
+        latest=latest_runs(purpose, choice.model, draft_version()) if choice else (),
     )
 
 
-def choice_of(session: Session, source_tokens: int, purpose: str, *, told: int = 0) -> tuple[ModelChoice | None, str]:
+def checker_of(session: Session, drafter: ModelChoice) -> ModelChoice:
+    """The one that the owner has chosen, where the conversation does not refuse to have its log sent there; else the
+    conversation's own model. Raises `KeyUnreadable`."""
+    chosen = Checker.objects.filter(user=session.owner_id).select_related("endpoint").first()
+    own = replace(choose(session), model=settings.CCM_CHECK_MODEL or choose(session).model)
+    if chosen is None or (chosen.endpoint is None and not chosen.model):
+        return own
+    if chosen.endpoint is None:
+        return replace(own, model=chosen.model)
+    other = of_endpoint(chosen.endpoint, chosen.model)
+    elsewhere = other.base_url != drafter.base_url
+    refused = elsewhere and CheckerRefused.objects.filter(session=session).exists()
+    return own if refused else other
+
+
+def exam_known(session: Session, checker: ModelChoice) -> Examined | None:
+    """What is known of a checker; None where it has taken no exam yet."""
+    chosen = Checker.objects.filter(user=session.owner_id).first()
+    if void_checks(session.owner, checker.model, chosen.chosen_at if chosen else None, MOST_VOID) >= MOST_VOID:
+        return Examined(passed=False, why=ALL_VOID.format(most=MOST_VOID, model=checker.model))
+    taken = examining.exam_of(session.owner, checker)
+    return examined(taken) if taken else None
+
+
+def examined(exam: Exam) -> Examined:
+    counts = {"caught": exam.caught, "wrong": exam.wrong, "doubted": exam.doubted, "true": exam.true}
+    return Examined(passed=exam.passed, why=examining.why_failed(exam.model, exam.why, exam.passed, **counts))
+
+
+def choice_of(session: Session, log_tokens: int, purpose: str) -> tuple[ModelChoice | None, str]:
     """None where no model drafts, with why, if one was meant."""
     try:
         choice = choose_for_drafts(session)
@@ -91,7 +128,7 @@ def choice_of(session: Session, source_tokens: int, purpose: str, *, told: int =
         return None, str(error)
     if choice.kind == "builtin":
         return None, ""
-    why = why_not(session.owner, most_cost(source_tokens, purpose, told=told))
+    why = why_not(session.owner, price_of(log_tokens, purpose).total)
     return (None, why) if why else (choice, "")
 
 
@@ -111,19 +148,15 @@ def why_not(user: User, needed: int) -> str:
     return USED_UP.format(cap=cap, used=used, others=others, needed=needed)
 
 
-def most_cost(source_tokens: int, purpose: str, *, told: int) -> int:
-    """The most that a model may use up for a summary of so many tokens, its redraft and its judge included."""
-    drafted = dearest(source_tokens, cap=cap_of(purpose), overhead=overhead() + told)
-    return drafted + (cap_of(Purpose.JUDGE) if settings.CCM_JUDGE_MODEL else 0)
-
-
-def overhead() -> int:
-    """Of a request without its source."""
-    return PRIMING + 2 * MESSAGE_OVERHEAD + count(draft_text()) + AROUND
+def price_of(log_tokens: int, purpose: str) -> Price:
+    """The most that a draft with its repair and a check may use up."""
+    return price(log_tokens, cap=cap_of(purpose), check_cap=cap_of(Purpose.CHECK))
 
 
 def cap_of(purpose: str) -> int:
     """Tokens of one run."""
+    if purpose == Purpose.EXAM:
+        return examining.price()
     own = OF_PURPOSE.get(Purpose(purpose))
     return int((getattr(settings, own) if own else 0) or settings.CCM_DRAFT_CAP)
 
@@ -162,7 +195,7 @@ class PurposeUse:
 
 
 def used_today(user: User) -> int:
-    return int(runs_of(user, 1).aggregate(tokens=Sum("tokens"))["tokens"] or 0)
+    return summed(used_by_purpose(user, 1).values()).tokens
 
 
 def reserved(user: User) -> int:
@@ -198,14 +231,25 @@ def usage_of(user: User) -> tuple[PurposeUse, ...]:
 
 def used_by_purpose(user: User, days: int) -> dict[str, Used]:
     rows = runs_of(user, days).order_by().values("purpose").annotate(**SUMS)
-    return {row["purpose"]: used_of(row) for row in rows}
+    checks = Check.objects.filter(run__session__owner=user, created_at__gte=start_of(days))
+    exams = Exam.objects.filter(owner=user, created_at__gte=start_of(days))
+    of_checks = checks.aggregate(used=Sum("tokens"), asked=Count("pk"), failed=Count("pk", filter=~Q(void="")))
+    of_exams = exams.aggregate(used=Sum("tokens"), asked=Count("pk"), failed=Count("pk", filter=Q(passed=False)))
+    return {
+        **{row["purpose"]: used_of(row) for row in rows},
+        Purpose.CHECK: used_of({**of_checks, "without": 0}),
+        Purpose.EXAM: used_of({**of_exams, "without": 0}),
+    }
 
 
 def used_in(runs: QuerySet[DraftRun]) -> Used:
-    return used_of(runs.aggregate(**SUMS))
+    """Of drafts with their checks."""
+    checks = Check.objects.filter(run__in=runs).aggregate(used=Sum("tokens"))["used"] or 0
+    used = used_of(runs.aggregate(**SUMS))
+    return replace(used, tokens=used.tokens + checks)
 
 
-ASKED = Q(drafter__in=("model", "judge"))
+ASKED = Q(drafter="model") | Q(drafter="judge")
 SUMS = {
     "used": Sum("tokens"),
     "asked": Count("pk", filter=ASKED),

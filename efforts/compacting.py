@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -14,22 +14,29 @@ if TYPE_CHECKING:
     from efforts.snapshots.sources import EffortLog
 
 Progress = Callable[[str], Awaitable[None]]
+NextStep = Literal["", "draft again", "choose a checker", "review"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """A text that may stand in for an effort or chosen turns, if every gate `passed`; else `why` not.
+    """What came of drafting.
 
-    `drafter` is the model's name or "builtin"; `note` says why a model that was asked did not write it. `artifact` is
-    the id of what it is the headline of; empty where there is none.
+    `text` is one line for people: the claims of the result, or "" where there are none. `artifact`: id of the draft, ""
+    where none came of it. `stands`: it and its check have passed and its checker is examined, so it may stand by
+    itself; `takeable`: it only lacks a check. `digest`: id of the digest of the same turns, "" where nothing can be
+    quoted. `why`: one sentence why it does not stand by itself, and `next_step` what helps. `drafter`: the model's name
+    or "builtin". `brief`: the line of an effort too short to be compacted; then nothing else is set.
     """
 
-    text: str
-    drafter: str
-    note: str = ""
+    text: str = ""
     artifact: str = ""
-    passed: bool = True
+    stands: bool = False
+    takeable: bool = False
+    digest: str = ""
     why: str = ""
+    next_step: NextStep = ""
+    drafter: str = "builtin"
+    brief: str = ""
 
     def keep(self) -> None:
         """Store what was drafted and judged, within the caller's transaction."""
@@ -42,13 +49,15 @@ class Summary:
 class Estimate:
     """What a draft takes before it is asked for, in tokens: its source, and the most that the model may cost.
 
-    Without a `model` the log's own sentences are drafted of, for nothing; `note` says why, if one was meant. `refusal`
-    says why it cannot be drafted at all.
+    `payback`: after how many calls it has earned that back, None where it never does. `digest`: no request is made, as
+    a digest stands. `note` says why no `model` is asked, if one was meant; `refusal` why it cannot be drafted at all.
     """
 
     source: int
     model: str = ""
     most: int = 0
+    payback: int | None = None
+    digest: bool = False
     note: str = ""
     refusal: str = ""
 
@@ -59,7 +68,7 @@ class Work(Protocol):
     async def draft(self, progress: Progress) -> Summary: ...
 
     def draft_now(self) -> Summary:
-        """Without a model."""
+        """Without a model: a digest, or the line of an effort too short for one."""
         ...
 
     def is_current(self, log: EffortLog) -> bool:
@@ -74,8 +83,12 @@ class Compaction(Protocol):
 
     def estimate(self, branch: Branch, log: EffortLog, kind: ScopeKind) -> Estimate: ...
 
+    def digest_of(self, state: EffortState, log: EffortLog) -> str:
+        """Make and store the digest of an effort now, without a model; its id, "" where nothing can be quoted."""
+        ...
+
     def accept(self, artifact: str, actor: User | None, via: str, note: str = "") -> ContextPointer:
-        """Let its text stand from now on. Raises `Refused` where the gates no longer say that it may."""
+        """Let its text stand from now on, a draft's or a digest's. Raises `Refused` where the gates do not let it."""
         ...
 
     def roll_back(self, artifact: str, actor: User | None, branch: Branch) -> list[ContextPointer]:
@@ -87,7 +100,7 @@ class Compaction(Protocol):
         ...
 
     def body_of(self, artifact: str) -> str:
-        """The whole summary of which the text is the headline."""
+        """The whole summary of which the text is the short form."""
         ...
 
     def copied(self, artifact: str, pointer: ContextPointer, log: EffortLog, actor: User | None) -> None:

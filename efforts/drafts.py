@@ -78,10 +78,11 @@ class Line(ABC, Generic[Row]):
 
     @abstractmethod
     def finish(self, row: Row, log: EffortLog, made: Summary) -> None:
-        """What passes every gate."""
+        """What comes of it: it stands, or a digest does, or it waits, or there is none."""
 
     @abstractmethod
-    def end_without(self, row: Row, why: str, artifact: str) -> None: ...
+    def end_without(self, row: Row, why: str, artifact: str) -> None:
+        """Nothing new comes to stand; `artifact` is what was drafted all the same."""
 
     @abstractmethod
     def tell_step(self, row: Row, step: str) -> None:
@@ -152,10 +153,7 @@ class Line(ABC, Generic[Row]):
                     job.release()
                 return
             made.keep()
-            if made.passed and made.text:
-                self.finish(row, found, made)
-            else:
-                self.end_without(row, made.why or NOTHING, made.artifact)
+            self.finish(row, found, made)
 
     def hold(self, job: Job) -> Row | None:
         """The row under the lock of its branch, so that nobody changes what it is made of meanwhile."""
@@ -175,7 +173,7 @@ class Line(ABC, Generic[Row]):
                 self.tell_step(row, step)
 
     def draft_now(self, row: Row) -> None:
-        """From the log's own sentences, within the caller's transaction: nobody else sees it claimed."""
+        """Without a model, within the caller's transaction: nobody else sees it claimed."""
         job = self.claim(row, "here")
         if job and (work := self.read_work(job)):
             self.settle(job, work, work.draft_now())

@@ -12,20 +12,15 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from efforts import events
-from efforts.domain.cues import cues_in
 from efforts.domain.lifecycle import ENTRY_MOVES, LIVE_ENTRIES, EntryBy, EntryKind, EntryState
 from efforts.domain.notices import with_notice
-from efforts.domain.rules import Span, one_line
+from efforts.domain.rules import Span
 from efforts.errors import Refused
-from efforts.ledger import Where, lock
-from efforts.models import Constraint, LedgerEntry, Message, Session
+from efforts.ledger import Where
+from efforts.models import LedgerEntry, Message, Session
 
 CHANGED = "This has just been changed elsewhere. Look again."
 KEPT = "This is kept already."
-# Of one message by its words; more would be noise.
-MOST_PROPOSED = 3
-# Who has not answered so many is not asked again.
-MOST_WAITING = 200
 # Each is read for the page of the ledger.
 MOST_LIVE = 1_000
 ENDED = {EntryState.SUPERSEDED, EntryState.DONE, EntryState.DISMISSED}
@@ -183,29 +178,6 @@ def is_dismissed(session: Session, kind: EntryKind, text: str, origin: Origin) -
         return True
     last = gone.filter(text__iexact=text).order_by("-changed_at").first()
     return last is not None and (origin.span is None or origin.message.created_at < last.changed_at)
-
-
-def propose_what_sounds_like_it(session: Session, messages: list[Message], where: Where) -> None:
-    """Of what was said, but for what was dismissed before, and for words that were in the ledger ever."""
-    found = [(message, cue) for message in messages for cue in cues_in(message.text, role=message.role)[:MOST_PROPOSED]]
-    if not found:
-        return
-    lock(session)
-    if session.ledger.filter(state=EntryState.PROPOSED).count() >= MOST_WAITING:
-        return
-    for message, cue in found:
-        origin, kind = Origin(message=message, span=cue.span), EntryKind(cue.kind)
-        text = one_line(cue.span.of(message.text))
-        if not is_known(session, kind, text, origin):
-            propose(session, kind, text, by=EntryBy.CUE, origin=origin, where=where)
-
-
-def is_known(session: Session, kind: EntryKind, text: str, origin: Origin) -> bool:
-    twins = session.ledger.filter(kind=kind, text__iexact=text)
-    if twins.filter(state__in={*LIVE_ENTRIES, EntryState.DISMISSED}).exists():
-        return True
-    rules = Constraint.objects.filter(session=session)
-    return overlapping(session.ledger.filter(kind=kind), origin).exists() or overlapping(rules, origin).exists()
 
 
 def record(row: LedgerEntry, kind: str, where: Where, **more: Any) -> None:

@@ -269,7 +269,7 @@ class EndpointForm(ModelFormOfEndpoint):
         required=False,
         min_value=1,
         max_value=3600,
-        help_text="The longest that one may take; then it is made of the conversation's own sentences. Empty: 90.",
+        help_text="How long one request to draft or check may take; then excerpts stand instead. Empty: 90.",
     )
     key = forms.CharField(
         label="Key",

@@ -76,12 +76,16 @@ def import_talk(owner: User, talk: Talk, *, as_efforts: bool = False) -> Importe
 
 
 def add_effort(made: Imported, exchanges: Sequence[Exchange], when: datetime, *, name: str) -> Effort:
-    owner = made.session.owner
-    effort = actions.open_effort(actions.here(made.session, actor=owner), name).effort
+    effort = add_open_effort(made, exchanges, when, name=name)
+    summarise_now(actions.close_effort(actions.here(made.session, actor=made.session.owner)))
+    return effort
+
+
+def add_open_effort(made: Imported, exchanges: Sequence[Exchange], when: datetime, *, name: str) -> Effort:
+    effort = actions.open_effort(actions.here(made.session, actor=made.session.owner), name).effort
     add_turns(made, exchanges, when, effort)
     labels.recount(made.branch, effort)
     labels.touch(made.branch, effort, made.turns)
-    summarise_now(actions.close_effort(actions.here(made.session, actor=owner)))
     return effort
 
 

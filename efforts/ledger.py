@@ -15,7 +15,7 @@ from django.utils import timezone
 from efforts import events
 from efforts.domain.lifecycle import CONSTRAINT_MOVES, ConstraintBy, ConstraintState
 from efforts.domain.notices import with_notice
-from efforts.domain.rules import Span, one_line, rules_in
+from efforts.domain.rules import Span
 from efforts.errors import Refused
 from efforts.models import Constraint, Message, Session
 
@@ -70,18 +70,19 @@ def lock(session: Session) -> None:
     Session.objects.select_for_update().get(pk=session.pk)
 
 
-def suggest(book: Book, text: str, *, by: ConstraintBy, source: Source | None, where: Where) -> Constraint:
-    row = create(book, text, ConstraintState.SUGGESTED, by, source)
-    record(row, "constraint.suggested", where, by=str(by))
+def suggest(book: Book, text: str, where: Where) -> Constraint:
+    """By the model, in words that the person has not said."""
+    row = create(book, text, ConstraintState.SUGGESTED, ConstraintBy.MODEL)
+    record(row, "constraint.suggested", where, by=row.by)
     return row
 
 
 def put_in_force(
     book: Book, text: str, *, by: ConstraintBy, source: Source | None = None, where: Where | None = None
 ) -> Constraint:
-    """A new rule; or the suggestion that these words answer, in force from now on. Raises `Refused` for a twin."""
+    """A new rule; or the suggestion of these words, in force from now on. Raises `Refused` for a twin."""
     check_new(book, text)
-    row = suggestion_of(book, text, source)
+    row = suggestion_of(book, text)
     if row is None:
         row = create(book, text, ConstraintState.IN_FORCE, by, source)
     else:
@@ -127,7 +128,7 @@ def move(row: Constraint, to: ConstraintState, **changes: Any) -> None:
     row.refresh_from_db()
 
 
-def create(book: Book, text: str, state: ConstraintState, by: ConstraintBy, source: Source | None) -> Constraint:
+def create(book: Book, text: str, state: ConstraintState, by: ConstraintBy, source: Source | None = None) -> Constraint:
     fields = source.fields() if source else {}
     return Constraint.objects.create(
         owner_id=book.owner_id, session=book.session, text=text, state=state, by=by, **fields
@@ -141,38 +142,17 @@ def check_new(book: Book, text: str, *, besides: int = 0) -> None:
         raise Refused("in_force", "This rule is in force already.")
 
 
-def suggestion_of(book: Book, text: str, source: Source | None) -> Constraint | None:
-    """Of the same text, or from the same place in a message."""
-    waiting = book.rules.filter(state=ConstraintState.SUGGESTED)
-    return waiting.filter(text__iexact=text).first() or overlapping(waiting, source)
-
-
-def overlapping(rows: QuerySet[Constraint], source: Source | None) -> Constraint | None:
-    if source is None:
-        return None
-    return rows.filter(source=source.message, start__lt=source.span.end, end__gt=source.span.start).first()
+def suggestion_of(book: Book, text: str) -> Constraint | None:
+    return book.rules.filter(state=ConstraintState.SUGGESTED, text__iexact=text).first()
 
 
 def taken_back(book: Book, text: str, source: Source | None) -> bool:
     """The person has revoked or dismissed this, and not said it again since."""
     gone = book.rules.filter(state=ConstraintState.REVOKED)
-    if overlapping(gone, source):
+    if source and gone.filter(source=source.message, start__lt=source.span.end, end__gt=source.span.start).exists():
         return True
     last = gone.filter(text__iexact=text).order_by("-changed_at").first()
     return last is not None and (source is None or source.message.created_at < last.changed_at)
-
-
-def suggest_what_sounds_like_rules(session: Session, message: Message, where: Where) -> None:
-    """Of a user's message, but for what has been a rule or a suggestion before, whatever became of it."""
-    spans = rules_in(message.text)
-    if not spans:
-        return
-    lock(session)
-    book = book_of(session)
-    for span in spans:
-        source, text = Source(message=message, span=span), one_line(span.of(message.text))
-        if not (book.rules.filter(text__iexact=text).exists() or overlapping(book.rules, source)):
-            suggest(book, text, by=ConstraintBy.CUE, source=source, where=where)
 
 
 def record(row: Constraint, kind: str, where: Where | None, **more: Any) -> None:

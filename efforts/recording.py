@@ -18,10 +18,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from efforts import compacting, entries, events, holds, labels, ledger, records, references, salience
+from efforts import compacting, events, holds, labels, records, references, salience
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import ToolCall
-from efforts.domain.lifecycle import RUN_MOVES, ConstraintBy, EntryBy, RunState, Via
+from efforts.domain.lifecycle import RUN_MOVES, RunState, Via
 from efforts.domain.plan import PLANNER_VERSION, Plan
 from efforts.domain.rendering import wire_calls
 from efforts.domain.resolution import resolving_sentences
@@ -295,8 +295,6 @@ def end(lease: Lease, ending: Ending) -> None:
     if ending.state == RunState.COMPLETED:
         Branch.objects.filter(pk=run.branch_id).update(clock=F("clock") + 1)
         offer_conclusion(lease, run)
-    offer_rules(lease, run)
-    propose_entries(lease, run, completed=ending.state == RunState.COMPLETED)
     salience.settle(run, completed=ending.state == RunState.COMPLETED)
     holds.settle(run, completed=ending.state == RunState.COMPLETED)
     labels.settle(run.branch, run.turn)
@@ -317,22 +315,6 @@ def offer_conclusion(lease: Lease, run: Run) -> None:
     if slug := labels.meant(run.branch, " ".join(sentences)):
         data = {"turn": lease.turn_number, "branch": str(run.branch_id), "effort": slug, "via": str(Via.OFFER)}
         events.append(lease.session_id, "effort.offered", {**data, "why": "resolved"})
-
-
-def offer_rules(lease: Lease, run: Run) -> None:
-    """What sounds like a rule in the person's words is suggested, where the model has not recorded it."""
-    message = run.turn.messages.select_related("session").get(role=Message.Role.USER)
-    where = ledger.Where(turn=lease.turn_number, branch=str(run.branch_id), via=str(ConstraintBy.CUE))
-    ledger.suggest_what_sounds_like_rules(message.session, message, where)
-
-
-def propose_entries(lease: Lease, run: Run, *, completed: bool) -> None:
-    """What sounds like a decision or open work, in the person's words and in those of a reply that was not cut off."""
-    said = run.turn.messages.select_related("session").order_by("pk")
-    user = said.get(role=Message.Role.USER)
-    replies = said.filter(run=run, role=Message.Role.ASSISTANT).exclude(text="") if completed else ()
-    where = ledger.Where(turn=lease.turn_number, branch=str(run.branch_id), via=str(EntryBy.CUE))
-    entries.propose_what_sounds_like_it(user.session, [user, *replies], where)
 
 
 def acted(lease: Lease, run: Run) -> bool:

@@ -57,7 +57,7 @@ def learn_headline(effort: Effort, text: str, turns: Collection[int]) -> None:
 
 def learn_chosen(pointer: ContextPointer, turns: Collection[int]) -> None:
     """The same of chosen turns."""
-    words = words_of(pointer.text, turns).items()
+    words = words_of(pointer.headline, turns).items()
     PointerWord.objects.bulk_create(
         PointerWord(branch_id=pointer.branch_id, pointer=pointer, word=word, passages=passages)
         for word, passages in words

@@ -1,4 +1,5 @@
-"""What nobody refers to any more leaves the prompt by itself: expansions end, summaries are evicted.
+"""What nobody refers to any more leaves the prompt by itself: expansions end, logs without a summary give way to their
+digests, summaries and digests are evicted.
 
 Every function belongs inside the transaction of a caller that holds the lock of the branch.
 """
@@ -7,18 +8,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 
-from efforts import events, holds, references
+from efforts import compacting, events, holds, references
 from efforts.domain.chosen import RAW
-from efforts.domain.lifecycle import EffortStatus, SummaryState
+from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState
 from efforts.domain.notices import with_notice
 from efforts.domain.salience import stale
+from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, EffortState, Event, Run
 from efforts.snapshots.chosen import Chosen, chosen_pointers, with_spans
+from efforts.snapshots.sources import read_summary_log
 from efforts.timelines import branch_events
 
 VIA = "age"
+# How what stands by its age came to.
+AGED = "aged"
+WHY_AGED = {
+    SummaryState.WAITING: "Nobody has reviewed its summary.",
+    SummaryState.ROLLED_BACK: "Its summary was rolled back.",
+    SummaryState.NONE: "No summary was drafted.",
+    SummaryState.DUE: "",
+    SummaryState.DRAFTING: "",
+}
 # How the summaries of chosen turns leave, step by step.
 TIERS = (("shortened_clock", "compaction.shortened"), ("evicted_clock", "compaction.evicted"))
 
@@ -48,7 +61,8 @@ def decay(branch: Branch, turn: int) -> None:
 
 
 def evict(branch: Branch, turn: int) -> None:
-    """Summaries, and logs that await one, leave the prompt; they stay findable, and a reference brings them back."""
+    """Summaries leave the prompt, and of logs that await one the digest stands; all stays findable, and a reference
+    brings it back."""
     concluded = unpinned(branch).filter(status=EffortStatus.CONCLUDED).exclude(summary=SummaryState.COVERED)
     standing = concluded.filter(evicted_clock=None, expanded_turn=None)
     oldest = branch.clock - branch.session.eviction_threshold
@@ -57,10 +71,40 @@ def evict(branch: Branch, turn: int) -> None:
         for state in standing.filter(referenced_clock__lte=max(oldest, 0)).order_by("pk")
         if stale(branch.clock, state.referenced_clock, branch.session.eviction_threshold)
     ]
+    stands = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE).values_list("effort", flat=True)
+    awaiting = [state for state in leaving if state.effort_id not in set(stands)]
+    aged = {state.pk for state in awaiting if age(branch, turn, state)}
+    leaving = [state for state in leaving if state.pk not in aged]
     if leaving:
         EffortState.objects.filter(pk__in=[state.pk for state in leaving]).update(evicted_clock=branch.clock)
         events.append_all([event(branch, "effort.evicted", turn, state) for state in leaving])
     fade_chosen(branch, turn)
+
+
+def age(branch: Branch, turn: int, state: EffortState) -> bool:
+    """The log of an effort that awaits a summary gives way to its digest, which stays as long as a summary does; false
+    where none may stand."""
+    digest = compacting.registered().digest_of(state, read_summary_log(branch, state.effort))
+    told = event(branch, "effort.aged", turn, state, artifact=digest, was=summary_of(state))
+    try:
+        with transaction.atomic():
+            stands = bool(digest and compacting.registered().accept(digest, None, AGED))
+    except Refused:
+        stands = False
+    if stands:
+        beside = {"draft": WHY_AGED.get(SummaryState(state.summary), state.draft), "referenced_clock": branch.clock}
+        if state.summary == SummaryState.ROLLED_BACK:
+            beside["artifact"] = ""
+        EffortState.objects.filter(pk=state.pk).update(**beside)
+        events.append_all([told])
+    return stands
+
+
+def summary_of(state: EffortState) -> dict[str, str]:
+    """How its summary stood, to be put back. What is being drafted by then is drafted anew."""
+    under_way = state.summary in (SummaryState.DUE, SummaryState.DRAFTING)
+    summary = SummaryState.DUE if under_way else state.summary
+    return {"summary": str(summary), "artifact": state.artifact, "draft": state.draft}
 
 
 def fade_chosen(branch: Branch, turn: int) -> None:

@@ -10,6 +10,7 @@ from django.db.models import F
 
 from efforts import actions, labels, references, salience
 from efforts.actions import Place
+from efforts.actions.efforts import message_of
 from efforts.domain.lifecycle import SummaryState, Via
 from efforts.example import add_turn, end_turn
 from efforts.models import Branch, EffortState, Session, Turn
@@ -33,7 +34,8 @@ def opens(name: str) -> Act:
 
 
 def concludes(slug: str | None = None) -> Act:
-    return lambda place: actions.close_effort(place, slug)
+    """At the person's word: all that was said in the turn."""
+    return lambda place: actions.close_effort(place, slug, message_of(place.run) if place.run else "")
 
 
 def switches(slug: str) -> Act:

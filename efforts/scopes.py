@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from efforts import compacting, events
 from efforts.compacting import Summary, Work
 from efforts.domain.lifecycle import UNFINISHED, ScopeState, Via
-from efforts.drafts import Line
+from efforts.drafts import NOTHING, Line
 from efforts.models import Event, ScopeDraft
 from efforts.snapshots.sources import EffortLog, read_scope_log
 from efforts.timelines import branch_turns, clock_of
@@ -31,13 +32,18 @@ class Scopes(Line[ScopeDraft]):
         return compacting.registered().work_on_scope(row, log)
 
     def finish(self, row: ScopeDraft, log: EffortLog, made: Summary) -> None:
-        self.wait(row, made)
+        if made.stands or made.takeable:
+            self.wait(row, made)
+        elif made.digest and not made.artifact:
+            self.wait(row, replace(made, artifact=made.digest))
+        else:
+            self.end_without(row, made.why or NOTHING, made.artifact)
 
     def wait(self, row: ScopeDraft, made: Summary) -> None:
         """For a review: of what was drafted, or of what a reviewer has made of it."""
         self.end(row, ScopeState.READY, made.artifact)
         about = {"artifact": made.artifact, "passed": True, "text": made.text}
-        record(row, "compaction.drafted", drafter=made.drafter, note=made.note, **about)
+        record(row, "compaction.drafted", drafter=made.drafter, note=made.why, **about)
 
     def end_without(self, row: ScopeDraft, why: str, artifact: str) -> None:
         self.end(row, ScopeState.FAILED, artifact, why)

@@ -1,25 +1,35 @@
-"""Summaries of concluded efforts: in line to be drafted, then a pointer, or waiting for the person's yes."""
+"""What comes to stand for concluded efforts: in line to be drafted, then a summary or a digest, or a draft that waits.
+
+A conclusion is the person's own, or the model's. Of the person's own a summary stands that was checked, else the digest
+with the draft beside it. Of the model's, and where the person reviews all of them, it waits and the log stays.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from efforts import compacting, events
-from efforts.actions.efforts import set_brief
+from efforts.actions.efforts import let_digest_stand, set_brief
+from efforts.actions.pointers import digest_stands
 from efforts.compacting import Summary, Work
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, ReviewMode, SummaryState, Via
 from efforts.domain.notices import with_notice
-from efforts.domain.resolution import sounds_resolved
-from efforts.drafts import Line
-from efforts.models import EffortState, Event, Message, Run, TurnLabel
+from efforts.drafts import NOTHING, Line
+from efforts.errors import Refused
+from efforts.models import EffortState, Event, Run, TurnLabel
 from efforts.snapshots.sources import EffortLog, read_summary_log
-from efforts.timelines import branch_turns
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+BY_THE_MODEL = "The model concluded it on its own."
+REVIEWED = "You review every summary in this conversation."
+# What a summary is marked with that was taken though nobody has checked it.
+NOT_JUDGED = "not judged"
 
 
 class Summaries(Line[EffortState]):
@@ -41,18 +51,56 @@ class Summaries(Line[EffortState]):
         return row.status == EffortStatus.CONCLUDED
 
     def finish(self, row: EffortState, log: EffortLog, made: Summary) -> None:
-        if is_accepted(row):
-            accept(row, log, made)
-        else:
-            self.wait_for_yes(row, made)
+        if reviews_all(row) or not is_accepted(row):
+            self.leave_to_the_person(row, made)
+        elif made.brief:
+            set_brief(row, log, made.brief, who_concluded(row), row.via)
+        elif not self.stands(row, made):
+            self.let_excerpts_stand(row, made)
 
-    def wait_for_yes(self, row: EffortState, made: Summary) -> None:
-        self.of(row).update(summary=SummaryState.WAITING, draft=made.text, artifact=made.artifact, **self.unheld)
-        record(row, "effort.summary_waiting", text=made.text, **origin(made))
+    def stands(self, row: EffortState, made: Summary) -> bool:
+        """Whether the draft stands from now on."""
+        actor, port = who_concluded(row), compacting.registered()
+        if made.stands:
+            port.accept(made.artifact, actor, row.via)
+            return True
+        if not made.takeable or row.branch.session.review_mode != ReviewMode.TAKE:
+            return False
+        try:
+            with transaction.atomic():
+                port.accept(made.artifact, actor, row.via, NOT_JUDGED)
+        except Refused:
+            return False
+        return True
+
+    def let_excerpts_stand(self, row: EffortState, made: Summary) -> None:
+        if made.digest:
+            let_digest_stand(row, made.digest, made.artifact, made.why, who_concluded(row), row.via)
+        else:
+            self.end_without(row, made.why or NOTHING, made.artifact)
+
+    def leave_to_the_person(self, row: EffortState, made: Summary) -> None:
+        why = " ".join(filter(None, [REVIEWED if reviews_all(row) else BY_THE_MODEL, made.why]))
+        if made.artifact or made.brief:
+            self.wait_for_yes(row, made, why)
+        else:
+            self.end_without(row, why if made.digest or made.why else NOTHING, "")
+
+    def wait_for_yes(self, row: EffortState, made: Summary, why: str) -> None:
+        text = made.text or made.brief
+        self.put(row, SummaryState.WAITING, text, made.artifact, why)
+        told = {"text": text, "why": why, "drafter": made.drafter, "artifact": made.artifact}
+        record(row, "effort.summary_waiting", **told)
 
     def end_without(self, row: EffortState, why: str, artifact: str) -> None:
-        self.of(row).update(summary=SummaryState.FAILED, draft=why, artifact=artifact, **self.unheld)
+        self.put(row, SummaryState.FAILED, why, artifact, why)
         record(row, "effort.summary_failed", text=why, artifact=artifact)
+
+    def put(self, row: EffortState, to: SummaryState, draft: str, artifact: str, why: str) -> None:
+        """Beside a digest that stands already the draft waits, and the digest goes on to stand."""
+        if digest_stands(row.branch, row.effort):
+            to, draft = SummaryState.DIGEST, why
+        self.of(row).update(summary=to, draft=draft, artifact=artifact, **self.unheld)
 
     def tell_step(self, row: EffortState, step: str) -> None:
         record(row, "effort.drafting", step=step)
@@ -74,30 +122,12 @@ def still_talking() -> Exists | Q:
 
 
 def is_accepted(state: EffortState) -> bool:
-    """A conclusion is the person's own by control or offer, or where the model only did what the person's words say;
-    unless the conversation has every summary reviewed."""
-    if state.branch.session.review_mode == ReviewMode.ALWAYS:
-        return False
-    return state.via != Via.MODEL or sounds_resolved(closing_words(state))
+    """A conclusion is the person's own by control or offer, or where the model gave the person's words for it."""
+    return state.via != Via.MODEL or bool(state.said)
 
 
-def closing_words(state: EffortState) -> str:
-    said = Message.objects.filter(
-        role=Message.Role.USER, turn__in=branch_turns(state.branch).filter(number=state.concluded_turn or 0)
-    )
-    return said.values_list("text", flat=True).first() or ""
-
-
-def accept(state: EffortState, found: EffortLog, made: Summary) -> None:
-    actor = who_concluded(state)
-    if made.artifact:
-        compacting.registered().accept(made.artifact, actor, state.via, made.note)
-    else:
-        set_brief(state, found, made.text, actor, state.via, drafter=made.drafter, note=made.note)
-
-
-def origin(made: Summary) -> dict[str, str]:
-    return {"drafter": made.drafter, "note": made.note, "artifact": made.artifact}
+def reviews_all(state: EffortState) -> bool:
+    return state.branch.session.review_mode == ReviewMode.ALWAYS
 
 
 def who_concluded(state: EffortState) -> User:

@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
-from compaction.models import Acceptance, Artifact, DraftRun, GateRun
+from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun
 from efforts.admin.base import ReadOnly, link, linked, links, pretty
 from efforts.models import ContextPointer
 
@@ -30,7 +30,7 @@ class ArtifactAdmin(ReadOnly):
         "created_at",
         "on_page",
     )
-    list_filter = ("state", "kind")
+    list_filter = ("state", "kind", "schema_version")
     search_fields = ("id", "session__title", "session__id", "effort__slug")
     date_hierarchy = "created_at"
     list_select_related = ("session", "effort", "run")
@@ -39,6 +39,7 @@ class ArtifactAdmin(ReadOnly):
         "of_session",
         "of_effort",
         "of_run",
+        "of_checks",
         "of_gate_runs",
         "of_acceptances",
         "of_pointers",
@@ -56,6 +57,10 @@ class ArtifactAdmin(ReadOnly):
     def short_id(self, row: Artifact) -> str:
         """The whole of it would leave no room for what it is of."""
         return row.pk[:12]
+
+    @admin.display(description="Checks")
+    def of_checks(self, row: Artifact) -> SafeString:
+        return links(Check.objects.filter(family=row.family))
 
     @admin.display(description="Gate runs")
     def of_gate_runs(self, row: Artifact) -> SafeString:
@@ -121,8 +126,8 @@ class DraftRunAdmin(ReadOnly):
     search_fields = ("session__title", "session__id", "effort__slug")
     date_hierarchy = "created_at"
     list_select_related = ("session", "effort")
-    exclude = ("attempts",)
-    readonly_fields = ("of_artifacts", "of_gate_runs", "whole_attempts", "on_page")
+    exclude = ("spent",)
+    readonly_fields = ("of_requests", "of_checks", "of_artifacts", "of_gate_runs", "whole_spent", "on_page")
     of_session, of_effort = linked("session"), linked("effort")
 
     @admin.display(description="Artifacts")
@@ -133,9 +138,17 @@ class DraftRunAdmin(ReadOnly):
     def of_gate_runs(self, row: DraftRun) -> SafeString:
         return links(row.gate_runs.all())
 
-    @admin.display(description="Attempts")
-    def whole_attempts(self, row: DraftRun) -> SafeString:
-        return pretty(row.attempts)
+    @admin.display(description="Requests")
+    def of_requests(self, row: DraftRun) -> SafeString:
+        return links(row.requests.all())
+
+    @admin.display(description="Checks")
+    def of_checks(self, row: DraftRun) -> SafeString:
+        return links(row.checks.all())
+
+    @admin.display(description="Spent")
+    def whole_spent(self, row: DraftRun) -> SafeString:
+        return pretty(row.spent)
 
 
 @admin.register(GateRun)
@@ -157,17 +170,17 @@ class GateRunAdmin(ReadOnly):
     search_fields = ("artifact__id", "run__session__title", "run__session__id")
     date_hierarchy = "created_at"
     list_select_related = ("artifact", "run__session")
-    exclude = ("inputs", "verdicts", "findings")
-    readonly_fields = ("of_artifact", "of_run", "whole_verdicts", "whole_findings", "whole_inputs", "on_page")
+    exclude = ("inputs", "verdicts", "checks")
+    readonly_fields = ("of_artifact", "of_run", "of_checks", "whole_verdicts", "whole_inputs", "on_page")
     of_artifact, of_run = linked("artifact"), linked("run")
 
     @admin.display(description="Verdicts")
     def whole_verdicts(self, row: GateRun) -> SafeString:
         return pretty(row.verdicts)
 
-    @admin.display(description="Findings of a judge")
-    def whole_findings(self, row: GateRun) -> SafeString:
-        return pretty(row.findings)
+    @admin.display(description="Checks")
+    def of_checks(self, row: GateRun) -> SafeString:
+        return links(Check.objects.filter(pk__in=row.checks))
 
     @admin.display(description="Judged by")
     def whole_inputs(self, row: GateRun) -> SafeString:

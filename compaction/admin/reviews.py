@@ -71,8 +71,8 @@ class SetAsideAdmin(OfArtifact):
 
 @admin.register(NotNeeded)
 class NotNeededAdmin(ReadOnly):
-    list_display = ("id", "key", "of_family", "of_session", "actor", "created_at", "on_page")
-    search_fields = ("family", "key", "session__title", "session__id")
+    list_display = ("id", "key", "reason", "of_family", "of_session", "actor", "created_at", "on_page")
+    search_fields = ("family", "key", "reason", "session__title", "session__id")
     date_hierarchy = "created_at"
     list_select_related = ("session", "actor")
     of_session = linked("session")

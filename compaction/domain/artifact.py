@@ -1,6 +1,6 @@
-"""What a compaction says, in two forms: the draft that a drafter offers, and the artifact that is kept of it.
+"""`compaction.v2`: claims that cite numbered sentences of their source, as a drafter offers them and as they are kept.
 
-Both are parsed strictly: nothing is converted, repaired or left out (design.md section 8, Gate A).
+Both are parsed strictly: nothing is converted, repaired or left out (design.md section 8, gate A).
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import Annotated, Any, Final, Literal, Self, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from efforts.domain.canonical import canonical_json, sha256
-from efforts.domain.source_text import Part
 
-SCHEMA_VERSION: Final = "compaction.v1"
+SCHEMA_VERSION: Final = "compaction.v2"
 
 
 class Kind(StrEnum):
     CONCLUSION = "conclusion"
-    INTENTIONAL = "intentional"
+    RANGE = "range"
     ROLLING = "rolling"
     STAGE = "stage"
     SEED = "seed"
-    FALLBACK = "fallback"
+    DIGEST = "digest"
 
 
 class Section(StrEnum):
+    RESULT = "result"
     DECISION = "decision"
     OPEN_WORK = "open_work"
-    CONSTRAINT = "constraint"
+    RULE = "rule"
     CHANGED = "changed"
     FACT = "fact"
     RISK = "risk"
@@ -50,36 +50,35 @@ class Status(StrEnum):
     IN_FORCE = "in_force"
     REVOKED = "revoked"
     STATED = "stated"
-    # Only code gives it: a candidate that nobody has confirmed, appended as a quotation.
-    UNCONFIRMED = "unconfirmed"
 
 
-STATUSES: dict[Section, frozenset[Status]] = {
-    Section.DECISION: frozenset({Status.ACCEPTED, Status.PROPOSED, Status.SUPERSEDED, Status.REJECTED}),
-    Section.OPEN_WORK: frozenset({Status.OPEN, Status.BLOCKED, Status.DONE, Status.DROPPED}),
-    Section.CONSTRAINT: frozenset({Status.IN_FORCE, Status.REVOKED}),
-    Section.CHANGED: frozenset({Status.DONE}),
-    Section.FACT: frozenset({Status.STATED}),
-    Section.RISK: frozenset({Status.STATED}),
-    Section.NEXT_STEP: frozenset({Status.OPEN}),
-    Section.REJECTED: frozenset({Status.REJECTED}),
+STATUSES: dict[Section, tuple[Status, ...]] = {
+    Section.RESULT: (Status.STATED,),
+    Section.DECISION: (Status.ACCEPTED, Status.PROPOSED, Status.SUPERSEDED, Status.REJECTED),
+    Section.OPEN_WORK: (Status.OPEN, Status.BLOCKED, Status.DONE, Status.DROPPED),
+    Section.RULE: (Status.IN_FORCE, Status.REVOKED),
+    Section.CHANGED: (Status.DONE,),
+    Section.FACT: (Status.STATED,),
+    Section.RISK: (Status.STATED,),
+    Section.NEXT_STEP: (Status.OPEN,),
+    Section.REJECTED: (Status.REJECTED,),
 }
-
-Actor = Literal["user", "assistant", "tool"]
+# What stands in the short form beside the result, with the status that it must have.
+SHORT: dict[Section, tuple[Status, ...]] = {
+    Section.RULE: (Status.IN_FORCE,),
+    Section.OPEN_WORK: (Status.OPEN, Status.BLOCKED),
+    Section.NEXT_STEP: (Status.OPEN,),
+    Section.DECISION: (Status.ACCEPTED,),
+}
 T = TypeVar("T", bound="Strict")
 
 
 class Malformed(ValueError):
-    """These bytes are no draft or artifact; the text says where and why, in words that a drafter can act on."""
+    """These bytes are no draft, answer or artifact; the text says where and why, so that a model can act on it."""
 
 
 class Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-# What a claim cannot be called: verdicts on the headline go by this name, and addresses lose what only walks in them.
-HEADLINE: Final = "headline"
-TAKEN = frozenset({HEADLINE, ".", ".."})
 
 
 def without_nul(text: str) -> str:
@@ -91,99 +90,82 @@ def without_nul(text: str) -> str:
 
 def name(text: str) -> str:
     """Reviewers, addresses and findings call a claim by its id."""
-    if text in TAKEN or not text.isprintable():
-        raise ValueError(f"{text!r} cannot be the id of an item; number them")
+    if text in {".", ".."} or not text.isprintable() or "/" in text or len(text) > 40:
+        raise ValueError(f"{text[:40]!r} cannot be the id of a claim; number them")
     return text
 
 
-Words = Annotated[str, Field(min_length=1), AfterValidator(without_nul)]
+Text = Annotated[str, AfterValidator(without_nul)]
+Words = Annotated[Text, Field(min_length=1)]
 
 
-class Quote(Strict):
-    """Words of one message, verbatim. Where they stand is found in code."""
-
-    message: int
-    quote: Words
-
-
-class DraftItem(Strict):
-    """`ledger` is the id of the entry that the item keeps, where the drafter was shown one."""
+class Claim(Strict):
+    """One statement. `cites` are ids of sentences, `ledger_ref` the id of the ledger's entry that it keeps."""
 
     id: Annotated[Words, AfterValidator(name)]
     section: Section
     status: Status
-    actor: Actor
     text: Words
-    quotes: tuple[Quote, ...]
-    ledger: Words | None = None
+    owner: Text = ""
+    due: Text = ""
+    cites: tuple[Words, ...]
+    ledger_ref: Text = ""
 
     @model_validator(mode="after")
     def has_a_status_of_its_section(self) -> Self:
         if self.status not in STATUSES[self.section]:
-            allowed = ", ".join(sorted(STATUSES[self.section]))
+            allowed = ", ".join(STATUSES[self.section])
             raise ValueError(f"a {self.section} cannot be {self.status}; it is one of {allowed}")
         return self
 
+    @property
+    def content(self) -> str:
+        """The hash of all that it says: a reader's verdict on it holds for just this."""
+        return sha256(canonical_json(self.model_dump(mode="json", exclude={"id", "ledger_ref"})))
+
 
 class Draft(Strict):
-    """What a drafter offers. `headline_items` are the items that back the headline."""
+    """What a drafter offers."""
 
-    headline: Words
-    headline_items: tuple[str, ...]
-    items: tuple[DraftItem, ...]
+    claims: Annotated[tuple[Claim, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def refers_to_its_own_items(self) -> Self:
-        check_ids([item.id for item in self.items], self.headline_items)
+    def has_each_id_once(self) -> Self:
+        check_ids([claim.id for claim in self.claims])
         return self
 
 
-class Link(Strict):
-    """`quote` is characters `start` to `end`, without the last, of that part of the message in the source text."""
+class Repair(Strict):
+    """What a drafter offers when told what does not hold: claims that are changed or new, and ids of those that go."""
 
-    message: int
-    part: Part
-    start: int = Field(ge=0)
-    end: int = Field(gt=0)
-    quote: str = Field(min_length=1)
-
-
-class Item(Strict):
-    """`as_of_turn` is the last turn that its links lead to; `verbatim`, that the text is nothing but its quotations."""
-
-    id: str = Field(min_length=1)
-    section: Section
-    status: Status
-    actor: Actor
-    text: str = Field(min_length=1)
-    as_of_turn: int = Field(ge=0)
-    ledger_ref: str | None
-    links: tuple[Link, ...]
-    verbatim: bool
+    claims: tuple[Claim, ...] = ()
+    drop: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def has_a_status_of_its_section(self) -> Self:
-        if self.status not in STATUSES[self.section] | {Status.UNCONFIRMED}:
-            raise ValueError(f"a {self.section} cannot be {self.status}")
+    def has_each_id_once(self) -> Self:
+        check_ids([claim.id for claim in self.claims])
         return self
 
 
-def is_mere_quotation(item: Item) -> bool:
-    """Whether it only shows what was said then: its section and status are what that sounds like, and no claim."""
-    return item.verbatim and item.ledger_ref is None
+class Excerpt(Strict):
+    """Of a digest: words of the log as they were said, and why they are shown."""
+
+    label: Words
+    text: Words
+    cites: tuple[str, ...]
 
 
 class Evidence(Strict):
-    """A path, command, number or error of the source, copied and linked by code."""
+    """A path, command or number of the source, found by code; `cite` is the sentence that it stands in."""
 
-    type: Literal["path", "command", "number", "error"]
-    value: str = Field(min_length=1)
+    type: Literal["path", "command", "number"]
+    value: Words
     exit_status: int | None = None
-    link: Link
+    cite: str
 
 
 class SourceRef(Strict):
-    """`start` and `end` are the first and the last of `turns`, which need not be adjacent."""
+    """`start` and `end` are the first and last of `turns`, which need not be adjacent; tokens are of what was said."""
 
     session: str
     branch: str
@@ -209,57 +191,34 @@ class Usage(Strict):
         return self.input + self.cache_read + self.cache_creation + self.output
 
 
-class Attempt(Strict):
-    """One request to a model. `usage` is None where neither the endpoint nor we could count it."""
-
-    usage: Usage | None
-    stop_reason: str
-    error: str
-    elapsed_ms: int
-
-
-class Generation(Strict):
-    """How it was drafted. `cap` is the most tokens, `timeout_ms` the longest that all attempts together may take."""
-
-    purpose: str
-    drafter: Literal["model", "extractive", "edit", "merge"]
-    model: str
-    provider: str
-    params: dict[str, str | int | float | bool]
-    prompt_version: str
-    policy_version: str
-    attempts: tuple[Attempt, ...]
-    elapsed_ms: int
-    cap: int
-    timeout_ms: int
-
-
 class Warned(Strict):
     code: str
     message: str
 
 
 class Artifact(Strict):
-    """`compaction.v1`. Immutable: an edit makes another. `opening` is the first request verbatim, or its two ends."""
+    """Immutable: an edit makes another. `short`: ids of the claims of the short form; `opening`: the first request,
+    verbatim, or its two ends. Of a digest `title` and `excerpts` stand, there are no claims, and `opening` is what it
+    is known by: what it quotes of that request, else its name."""
 
-    schema_version: Literal["compaction.v1"]
+    schema_version: Literal["compaction.v2"]
     artifact_id: str
     kind: Kind
-    replaceable: bool
     source: SourceRef
-    generation: Generation
-    headline: str = Field(min_length=1)
-    headline_items: tuple[str, ...]
-    opening: tuple[Link, ...]
-    items: tuple[Item, ...]
+    claims: tuple[Claim, ...]
+    short: tuple[str, ...]
+    opening: str
+    title: str
+    excerpts: tuple[Excerpt, ...]
     evidence: tuple[Evidence, ...]
-    stats: dict[str, int]
     redactions: int
     warnings: tuple[Warned, ...]
 
     @model_validator(mode="after")
-    def refers_to_its_own_items(self) -> Self:
-        check_ids([item.id for item in self.items], self.headline_items)
+    def refers_to_its_own_claims(self) -> Self:
+        check_ids([claim.id for claim in self.claims])
+        if unknown := sorted(set(self.short) - {claim.id for claim in self.claims}):
+            raise ValueError(f"short names {', '.join(unknown)}, which no claim has")
         return self
 
     @property
@@ -272,17 +231,23 @@ class Artifact(Strict):
         """The canonical bytes, as they are stored."""
         return canonical_json(self.model_dump(mode="json"))
 
+    @property
+    def by_id(self) -> dict[str, Claim]:
+        return {claim.id: claim for claim in self.claims}
 
-def check_ids(ids: list[str], referred: tuple[str, ...]) -> None:
+
+def check_ids(ids: list[str]) -> None:
     twice = sorted(id for id, count in Counter(ids).items() if count > 1)
     if twice:
         raise ValueError(f"the ids {', '.join(twice)} are used twice")
-    if unknown := sorted(set(referred) - set(ids)):
-        raise ValueError(f"headline_items names {', '.join(unknown)}, which no item has")
 
 
-def id_of(body: dict[str, Any]) -> str:
-    return f"cmp_{sha256(canonical_json(body))}"
+def is_short(claim: Claim) -> bool:
+    return claim.section == Section.RESULT or claim.status in SHORT.get(claim.section, ())
+
+
+def with_id(artifact: Artifact) -> Artifact:
+    return artifact.model_copy(update={"artifact_id": f"cmp_{sha256(canonical_json(artifact.body))}"})
 
 
 def parse_draft(offered: str) -> Draft:
@@ -290,15 +255,27 @@ def parse_draft(offered: str) -> Draft:
     return parsed(Draft, offered)
 
 
+def repaired(draft: Draft, offered: str) -> Draft:
+    """The draft with what the repair says of it; claims keep their places. Raises `Malformed`."""
+    repair = parsed(Repair, offered)
+    changed = {claim.id: claim for claim in repair.claims}
+    kept = [changed.pop(claim.id, claim) for claim in draft.claims if claim.id not in repair.drop]
+    claims = (*kept, *(claim for claim in changed.values() if claim.id not in repair.drop))
+    if not claims:
+        raise Malformed("claims: it leaves none")
+    return Draft(claims=claims)
+
+
 def parse_artifact(offered: str) -> Artifact:
     """Raises `Malformed`, also where the id is not that of the body."""
     artifact = parsed(Artifact, offered)
-    if artifact.artifact_id != id_of(artifact.body):
+    if artifact.artifact_id != with_id(artifact).artifact_id:
         raise Malformed("artifact_id is not the hash of this document")
     return artifact
 
 
 def parsed(form: type[T], offered: str) -> T:
+    """Raises `Malformed`."""
     try:
         # pydantic takes the last of two equal keys, and says nothing.
         json.loads(offered, object_pairs_hook=no_key_twice, parse_constant=no_constant)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from .artifact import HEADLINE, Artifact, Item
+from .artifact import Artifact
+from .rendering import line_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,7 @@ class Piece:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """`item` is its id, or "headline"; `before` is empty of what was added, `after` of what was struck."""
+    """`item` is the id of the claim; `before` is empty of what was added, `after` of what was struck."""
 
     item: str
     kind: Literal["added", "struck", "changed"]
@@ -44,19 +45,14 @@ def word_diff(old: str, new: str) -> tuple[Piece, ...]:
 
 
 def version_diff(a: Artifact, b: Artifact) -> tuple[Change, ...]:
-    """From version `a` to version `b`: the headline first, then items in their order, added ones last."""
-    old, new = items_of(a), items_of(b)
-    changes = [] if a.headline == b.headline else [change(HEADLINE, a.headline, b.headline)]
-    changes += [
-        change(id, item.text, new[id].text if id in new else "")
-        for id, item in old.items()
-        if id not in new or new[id].text != item.text
-    ]
-    return (*changes, *(change(id, "", item.text) for id, item in new.items() if id not in old))
+    """From version `a` to version `b`: claims in their order, added ones last."""
+    old, new = told(a), told(b)
+    changes = [change(id, text, new.get(id, "")) for id, text in old.items() if new.get(id) != text]
+    return (*changes, *(change(id, "", text) for id, text in new.items() if id not in old))
 
 
-def items_of(artifact: Artifact) -> dict[str, Item]:
-    return {item.id: item for item in artifact.items}
+def told(artifact: Artifact) -> dict[str, str]:
+    return {claim.id: line_of(claim) for claim in artifact.claims}
 
 
 def change(item: str, before: str, after: str) -> Change:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from .artifact import Kind
 from .verdicts import Gate, Verdict
 
 
 class ArtifactState(StrEnum):
     DRAFT = "draft"
     REPLACEABLE = "replaceable"
+    UNCHECKED = "unchecked"  # no gate fails, and not all could be judged: it stands only where a person says so
     ADVISORY = "advisory"
     REJECTED = "rejected"
 
@@ -60,13 +60,14 @@ STOPPED_BY = {"length": Ended.TRUNCATED, "content_filter": Ended.REFUSED}
 REJECTING = frozenset({Gate.RETENTION, Gate.CONTRADICTION})
 
 
-def state_of(kind: Kind, verdicts: Sequence[Verdict]) -> ArtifactState:
+def state_of(verdicts: Sequence[Verdict]) -> ArtifactState:
     """Seed 004's failure actions: what misses or contradicts is rejected, all else that fails can only be read."""
-    if kind == Kind.FALLBACK:
-        return ArtifactState.ADVISORY
     if not verdicts:
         return ArtifactState.DRAFT
-    failing = {verdict.gate for verdict in verdicts if not verdict.passed}
+    failing = {verdict.gate for verdict in verdicts if verdict.failed}
     if failing & REJECTING:
         return ArtifactState.REJECTED
-    return ArtifactState.ADVISORY if failing else ArtifactState.REPLACEABLE
+    if failing:
+        return ArtifactState.ADVISORY
+    whole = all(verdict.passed for verdict in verdicts)
+    return ArtifactState.REPLACEABLE if whole else ArtifactState.UNCHECKED

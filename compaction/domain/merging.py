@@ -1,30 +1,44 @@
-"""One artifact of several, without a model: what stages of several conversations come to, for a new one to start from.
+"""Claims of several windows, or stages of several conversations, as those of one artifact: merged by code.
 
-Equal stages give equal bytes, in whatever order they are read.
+What a later part overtakes is named by a model and told here; equal parts give equal claims.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from enum import StrEnum
 from uuid import UUID
 
-from efforts.domain.extractive import LONGEST_SUMMARY, trimmed
-from efforts.domain.sentences import sentences
-from efforts.domain.source_text import Source
+from efforts.domain.source_text import Source, SourcePart
 
-from .artifact import SCHEMA_VERSION, Artifact, Generation, Item, Kind, Link, SourceRef, Status
-from .gates.traceability import DETAILS, own_words
+from .artifact import Artifact, Claim, Section
+from .check.answers import Loose, Void, answered
+from .check.result import Checked, Opinion
 from .ledger import Entry
-from .making import OPENING_TOKENS, Count, stats_of, with_id
 
-T = TypeVar("T")
+
+class How(StrEnum):
+    """What has become of a claim that a later one overtakes."""
+
+    SUPERSEDED = "superseded"
+    DONE = "done"
+    DROPPED = "dropped"
+
+
+class Overtaken(Loose):
+    note: int
+    by: int
+    how: How
+
+
+class OvertakenAnswer(Loose):
+    overtaken: tuple[Overtaken, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """One window of a conversation: what is made of it, and its place among the stages."""
+    """One window of a conversation: what is made of it, and its place among the stages, from 1."""
 
     place: int
     session: UUID
@@ -34,7 +48,7 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Joined(Source):
-    """The sources of all stages, one after the other; turns count in each conversation from 1."""
+    """The sources of all stages, one after the other; sentences are told apart by their stage's place: `2:12.3`."""
 
     stages: tuple[Stage, ...] = ()
 
@@ -42,120 +56,124 @@ class Joined(Source):
 def joined(stages: Iterable[Stage]) -> Joined:
     in_order = tuple(sorted(stages, key=lambda stage: stage.place))
     return Joined(
-        parts=tuple(part for stage in in_order for part in stage.source.parts),
+        parts=tuple(placed(part, stage.place) for stage in in_order for part in stage.source.parts),
         masked=sum(stage.source.masked for stage in in_order),
         stages=in_order,
     )
 
 
-def merge(source: Joined, home: SourceRef, generation: Generation, count: Count) -> Artifact:
-    """`home` is the new conversation, `generation` how it was made; each stage has its artifact."""
-    made = [(stage, stage.artifact) for stage in source.stages if stage.artifact]
-    renamed = [(stage.place, item) for stage, artifact in made for item in artifact.items]
-    items, became = merged_items([item.model_copy(update={"id": own_id(place, item.id)}) for place, item in renamed])
-    backing = [own_id(stage.place, id) for stage, artifact in made for id in artifact.headline_items]
-    headline = headline_of([artifact.headline for _, artifact in made], count)
-    evidence = {(one.type, one.value, one.exit_status): one for _, artifact in made for one in artifact.evidence}
-    return with_id(
-        Artifact(
-            schema_version=SCHEMA_VERSION,
-            artifact_id="",
-            kind=Kind.SEED,
-            replaceable=True,
-            source=home,
-            generation=generation,
-            headline=headline,
-            headline_items=tuple(dict.fromkeys(became[id] for id in backing)),
-            opening=opening_of([artifact for _, artifact in made], count),
-            items=items,
-            evidence=tuple(evidence.values()),
-            stats=stats_of(headline, items, count),
-            redactions=source.masked,
-            warnings=(),
-        )
+def placed(part: SourcePart, place: int) -> SourcePart:
+    sentences = tuple(replace(sentence, id=f"{place}:{sentence.id}") for sentence in part.sentences)
+    return replace(part, sentences=sentences)
+
+
+def prefixed(claims: Iterable[Claim], place: int, *, cites: bool) -> list[Claim]:
+    """With ids that are theirs alone among all parts; `cites`: those of sentences too, where sources are joined."""
+    found = []
+    for claim in claims:
+        changed: dict[str, object] = {"id": f"{place}.{claim.id}"}
+        if cites:
+            changed["cites"] = tuple(f"{place}:{id}" for id in claim.cites)
+            changed["ledger_ref"] = f"{place}:{claim.ledger_ref}" if claim.ledger_ref else ""
+        found.append(claim.model_copy(update=changed))
+    return found
+
+
+def read_overtaken(answer: str, parts: Sequence[Sequence[Claim]]) -> dict[str, How]:
+    """By the id of each overtaken claim what has become of it. Raises `Void` where it names what does not exist, or a
+    claim that is no earlier than the one that overtakes it."""
+    numbered = [(claim.id, place) for place, claims in enumerate(parts) for claim in claims]
+    found: dict[str, How] = {}
+    for one in answered(OvertakenAnswer, answer).overtaken:
+        if not (1 <= one.note <= len(numbered) and 1 <= one.by <= len(numbered)):
+            raise Void("It names a note that does not exist.")
+        (id, place), (_, by) = numbered[one.note - 1], numbered[one.by - 1]
+        if place >= by:
+            raise Void(f"It lets note {one.by} overtake note {one.note}, which is no earlier.")
+        found[id] = one.how
+    return found
+
+
+def merged(parts: Sequence[Sequence[Claim]], overtaken: Collection[str]) -> tuple[Claim, ...]:
+    """Each matter once, in the order of the parts, without what a later part overtakes.
+
+    Of one entry of the ledger the last claim says how it stands; what says the same in the same words stands
+    once. Of results the first tells what was wanted, and those of the last part that has any how it ended.
+    """
+    by_part = [[claim for claim in part if claim.section == Section.RESULT] for part in parts]
+    results = [of_part for of_part in by_part if of_part]
+    first, last = (results[0][:1], results[-1]) if results else ([], [])
+    told = [claim for part in parts for claim in part if claim.section != Section.RESULT and claim.id not in overtaken]
+    kept: dict[tuple[str, ...], Claim] = {}
+    for claim in (*first, *last, *told):
+        key = (claim.ledger_ref,) if claim.ledger_ref else (claim.section, claim.status, folded(claim.text))
+        # The newest by an entry's id; of equal words the first, whose verdict stands.
+        if claim.ledger_ref or key not in kept:
+            kept[key] = claim
+    return tuple(kept.values())
+
+
+def carried(stages: Sequence[Stage], checks: Sequence[Checked | None]) -> list[Checked | None]:
+    """What was said of the claims of each stage, said of them among those of all."""
+    found = []
+    for stage, check in zip(stages, checks, strict=True):
+        before = stage.artifact.claims if stage.artifact else ()
+        found.append(moved(check, before, prefixed(before, stage.place, cites=True), stage.place) if check else None)
+    return found
+
+
+def moved(check: Checked, before: Sequence[Claim], after: Sequence[Claim], place: int) -> Checked:
+    """What was said of claims, said of them with the names that they have among those of other stages."""
+    contents = {old.content: new.content for old, new in zip(before, after, strict=True)}
+    return replace(
+        check,
+        opinions={contents[old]: said for old, said in check.opinions.items() if old in contents},
+        listed=tuple(
+            replace(entry, sentences=tuple(f"{place}:{id}" for id in entry.sentences)) for entry in check.listed
+        ),
+        told={
+            # Entries of the ledger are told apart by their stage; those of an inventory are renamed with all others.
+            (id if any(entry.id == id for entry in check.listed) else f"{place}:{id}"): tuple(
+                contents[old] for old in told if old in contents
+            )
+            for id, told in check.told.items()
+        },
     )
 
 
-def own_id(place: int, id: str) -> str:
-    return f"{place}.{id}"
-
-
-# Items
-
-
-def merged_items(items: Sequence[Item]) -> tuple[tuple[Item, ...], dict[str, str]]:
-    """Each matter once, and under which id each is found now. Of one entry of the ledger the last item says how it
-    stands; what says the same in the same section is one item with the links of both."""
-    last = {item.ledger_ref: item for item in items if item.ledger_ref}
-    kept: dict[tuple[str, str], Item] = {}
-    became: dict[str, tuple[str, str]] = {}
-    for item in items:
-        stands = last[item.ledger_ref] if item.ledger_ref else item
-        key = (str(stands.section), folded(stands.text))
-        became[item.id] = key
-        kept[key] = together(kept[key], stands) if key in kept else stands
-    return tuple(kept.values()), {id: kept[key].id for id, key in became.items()}
-
-
-def together(one: Item, other: Item) -> Item:
-    links = unique([*one.links, *other.links])
-    newest = max(one, other, key=lambda item: item.as_of_turn)
-    status = one.status if other.status == Status.UNCONFIRMED else other.status
-    changed = {"links": links, "as_of_turn": newest.as_of_turn, "ledger_ref": one.ledger_ref or other.ledger_ref}
-    return one.model_copy(update={**changed, "status": status})
+def merged_checks(checks: Sequence[Checked | None], gone: Collection[str]) -> Checked | None:
+    """Of the parts' checks one; None where a part has none. What only claims told that are gone is not wanted any more:
+    a later part has overtaken it."""
+    found = [check for check in checks if check is not None]
+    if not found or len(found) < len(checks):
+        return None
+    opinions: dict[str, tuple[Opinion, ...]] = {}
+    listed: list[Entry] = []
+    told: dict[str, tuple[str, ...]] = {}
+    for place, check in enumerate(found, start=1):
+        opinions.update(check.opinions)
+        names = {entry.id: f"{place}.{entry.id}" for entry in check.listed}
+        for id, contents in check.told.items():
+            left = tuple(content for content in contents if content not in gone)
+            if left or not contents:
+                told[names.get(id, id)] = left
+        listed += [
+            replace(entry, id=names[entry.id])
+            for entry in check.listed
+            if entry.id not in check.told or names[entry.id] in told
+        ]
+    return Checked(
+        by=", ".join(dict.fromkeys(check.by for check in found)),
+        opinions=opinions,
+        listed=tuple(listed),
+        listed_by=", ".join(dict.fromkeys(check.listed_by for check in found)),
+        told=told,
+        hidden=all(check.hidden for check in found),
+        examined=all(check.examined for check in found),
+        caught=sum(check.caught for check in found),
+        planted=sum(check.planted for check in found),
+    )
 
 
 def folded(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def unique(values: Iterable[T]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(values))
-
-
-def merged_entries(ledgers: Iterable[Sequence[Entry]]) -> tuple[Entry, ...]:
-    """What was said in the same words in several conversations is one entry; of one id the last says how it stands."""
-    last = {entry.id: entry for ledger in ledgers for entry in ledger}
-    kept: dict[tuple[str, str, str], Entry] = {}
-    for entry in last.values():
-        key = (str(entry.section), str(entry.status), folded(entry.text))
-        known = kept.get(key)
-        kept[key] = replace(known, spans=unique([*known.spans, *entry.spans])) if known else entry
-    return tuple(kept.values())
-
-
-# Headline and opening
-
-
-def headline_of(headlines: Sequence[str], count: Count) -> str:
-    """Their sentences as far as they fit, the first of each before the second of any; in the order of the stages."""
-    pieces = [list(pieces_of(headline)) for headline in headlines]
-    longest = max(map(len, pieces), default=0)
-    turns = [(row, column) for row in range(longest) for column, each in enumerate(pieces) if row < len(each)]
-    chosen: list[tuple[int, int]] = []
-    for row, column in turns:
-        wider = sorted([*chosen, (column, row)])
-        if count(joined_text(wider, pieces)) <= LONGEST_SUMMARY:
-            chosen = wider
-    return joined_text(chosen, pieces) or trimmed(" ".join(headlines), count, LONGEST_SUMMARY)
-
-
-def joined_text(chosen: Iterable[tuple[int, int]], pieces: Sequence[Sequence[str]]) -> str:
-    return " ".join(unique(pieces[column][row] for column, row in chosen))
-
-
-def pieces_of(headline: str) -> Iterator[str]:
-    for sentence in sentences(" ".join(DETAILS.sub("", headline).split())):
-        if said := own_words(sentence):
-            yield said
-
-
-def opening_of(artifacts: Sequence[Artifact], count: Count) -> tuple[Link, ...]:
-    """What each conversation was begun with, as far as that is short."""
-    first = {artifact.source.session: artifact.opening for artifact in reversed(artifacts)}
-    kept: tuple[Link, ...] = ()
-    for artifact in artifacts:
-        wider = unique([*kept, *first[artifact.source.session]])
-        if count(" ".join(link.quote for link in wider)) <= OPENING_TOKENS:
-            kept = wider
-    return kept

@@ -1,19 +1,27 @@
-"""How an artifact stands in the prompt: of a conclusion by its headline, of a scope that a person chose by its body."""
+"""An artifact as it stands in the prompt: its short form and its body, rendered by code, and nothing else.
+
+These bytes are judged, accepted and sent (design.md section 8, "what was judged is what stands").
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from efforts.domain.source_text import Part
+from .artifact import SHORT, Artifact, Claim, Kind, Section, Status
 
-from .artifact import Artifact, Item, Kind, Link, Section, Status, is_mere_quotation
+Count = Callable[[str], int]
+
+# Tokens of a short form: as many as this or this share of the source, and in no case more than the last.
+SHORT_TOKENS, SHORT_SHARE, SHORT_MOST = 320, 0.15, 600
+# A body takes so much of a source of more than so many tokens.
+BODY_SHARE, BODY_FROM = 0.35, 1_500
 
 TITLES = {
-    Section.CONSTRAINT: "Rules",
-    Section.DECISION: "Decisions",
-    Section.OPEN_WORK: "Open work",
+    Section.RULE: "Rules",
+    Section.OPEN_WORK: "Open",
     Section.NEXT_STEP: "Next",
+    Section.DECISION: "Decided",
     Section.CHANGED: "Changed",
     Section.FACT: "Facts",
     Section.RISK: "Risks",
@@ -28,93 +36,85 @@ MARKS = {
     Status.DONE: "done",
     Status.DROPPED: "dropped",
     Status.REVOKED: "revoked",
-    Status.UNCONFIRMED: "unconfirmed",
 }
-
-
-def standing_text(artifact: Artifact) -> str:
-    """What would stand in for the scope."""
-    return artifact.headline if artifact.kind == Kind.CONCLUSION else body_text(artifact)
-
-
-def body_text(artifact: Artifact) -> str:
-    # Turns of other conversations say nothing in this one.
-    return text_of(artifact.headline, artifact.opening, artifact.items, turns=artifact.kind != Kind.SEED)
-
-
-def text_of(headline: str, opening: tuple[Link, ...], items: Sequence[Item], *, turns: bool = True) -> str:
-    return "\n".join(lines_of(headline, opening, items, turns))
-
-
-def lines_of(headline: str, opening: tuple[Link, ...], all_items: Sequence[Item], turns: bool) -> Iterator[str]:
-    yield headline
-    quoted = quotations(all_items)
-    asked = opening_text(opening)
-    if asked and not all(any(" ".join(link.quote.split()) in one.text for one in quoted) for link in opening):
-        yield f"Asked: “{asked}”"
-    told = [item for item in all_items if not is_mere_quotation(item)]
-    for section, title in TITLES.items():
-        items = [item for item in told if item.section == section]
-        if items:
-            yield f"{title}:"
-            yield from (f"- {line_of(item, turns)}" for item in items)
-    if quoted:
-        yield "Said:"
-        yield from (f"- {one.turn}: “{one.text}”" if turns else f"- “{one.text}”" for one in quoted)
+EXCERPTS = "Excerpts, not a summary"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quotation:
-    """What items quote of one part of a message, each word once."""
+class Rendered:
+    """`headline` is one line, the result; `standing` what stands first, `body` what it is expanded to."""
 
-    message: int
-    part: Part
-    turn: int
-    text: str
-    items: tuple[Item, ...]
-
-    @property
-    def key(self) -> str:
-        """What reviewers call it, beside the ids of items."""
-        return f"said:{self.message}:{self.part}"
+    headline: str
+    short: str
+    body: str
+    standing: str
 
 
-def quotations(items: Iterable[Item]) -> list[Quotation]:
-    """What only shows what was said: by message, however many items show parts of it and whatever these sound like."""
-    found: dict[tuple[int, Part], list[tuple[Link, Item]]] = {}
-    for item in items:
-        if is_mere_quotation(item):
-            for link in shown_links(item):
-                found.setdefault((link.message, link.part), []).append((link, item))
-    return [quotation(place, pairs) for place, pairs in sorted(found.items())]
+def rendered(artifact: Artifact, *, count: Count) -> Rendered:
+    headline = headline_of(artifact)
+    if artifact.kind == Kind.DIGEST:
+        text = digest_text(artifact)
+        return Rendered(headline=headline, short=text, body="", standing=text)
+    short, body = short_text(artifact), body_text(artifact)
+    stands = short if artifact.kind == Kind.CONCLUSION and fits(artifact, short, count) else body
+    return Rendered(headline=headline, short=short, body=body, standing=stands)
 
 
-def shown_links(item: Item) -> list[Link]:
-    """Those whose words its text has; others only bear it out."""
-    words = " ".join(item.text.split())
-    return [link for link in item.links if " ".join(link.quote.split()) in words]
+def fits(artifact: Artifact, short: str, count: Count) -> bool:
+    return count(short) <= short_limit(artifact.source.source_tokens)
 
 
-def quotation(place: tuple[int, Part], pairs: list[tuple[Link, Item]]) -> Quotation:
-    text, end = "", -1
-    for link in sorted((link for link, _ in pairs), key=lambda link: (link.start, -link.end)):
-        if link.end > end:
-            gap = "" if end < 0 else " " if link.start <= end + 1 else " … "
-            text += gap + link.quote[max(end - link.start, 0) if end >= 0 else 0 :].strip()
-            end = link.end
-    items = tuple({item.id: item for _, item in pairs}.values())
-    turn = max(item.as_of_turn for item in items)
-    return Quotation(message=place[0], part=place[1], turn=turn, text=" ".join(text.split()), items=items)
+def short_limit(source_tokens: int) -> int:
+    return min(max(SHORT_TOKENS, int(source_tokens * SHORT_SHARE)), SHORT_MOST)
 
 
-def opening_text(opening: tuple[Link, ...]) -> str:
-    return " … ".join(link.quote.strip() for link in opening)
+def body_limit(source_tokens: int) -> int | None:
+    """None where a body only has to be smaller than its source."""
+    return int(source_tokens * BODY_SHARE) if source_tokens > BODY_FROM else None
 
 
-def line_of(item: Item, turns: bool = True) -> str:
-    """A quotation is shown as one, with its turn: it says what was said then."""
-    mark = "" if item.section == Section.CHANGED else MARKS.get(item.status, "")
-    note = ", ".join(part for part in (mark, f"turn {item.as_of_turn}" if turns else "") if part)
-    text = " ".join(item.text.split())
-    said = f"“{text}”" if item.verbatim else text
-    return f"{said} ({note})" if note else said
+def headline_of(artifact: Artifact) -> str:
+    """One line: how it ended; of a digest what was asked."""
+    results = [claim for claim in artifact.claims if claim.section == Section.RESULT]
+    if results:
+        return " ".join(one_line(claim.text) for claim in results)
+    if artifact.kind == Kind.DIGEST:
+        return one_line(artifact.opening) or artifact.title
+    return one_line(artifact.claims[0].text)
+
+
+def short_text(artifact: Artifact) -> str:
+    told = [artifact.by_id[id] for id in artifact.short]
+    return "\n".join([headline_of(artifact), *sections(told, SHORT)])
+
+
+def body_text(artifact: Artifact) -> str:
+    lines = [headline_of(artifact)]
+    if artifact.opening:
+        lines.append(f"Asked: “{one_line(artifact.opening)}”")
+    return "\n".join([*lines, *sections(artifact.claims, TITLES)])
+
+
+def sections(claims: Iterable[Claim], order: Collection[Section]) -> Iterator[str]:
+    told = list(claims)
+    for section in order:
+        if lines := [line_of(claim) for claim in told if claim.section == section]:
+            yield f"{TITLES[section]}:"
+            yield from (f"- {line}" for line in lines)
+
+
+def line_of(claim: Claim) -> str:
+    mark = "" if claim.section in (Section.CHANGED, Section.REJECTED) else MARKS.get(claim.status, "")
+    owner = one_line(claim.owner)
+    notes = [mark, owner, f"due {one_line(claim.due)}" if claim.due else ""]
+    note = ", ".join(filter(None, notes))
+    return f"{one_line(claim.text)} ({note})" if note else one_line(claim.text)
+
+
+def digest_text(artifact: Artifact) -> str:
+    lines = [f"{excerpt.label}: “{one_line(excerpt.text)}”" for excerpt in artifact.excerpts]
+    return "\n".join([f"{EXCERPTS}. {artifact.title}", *lines])
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -9,7 +9,9 @@ from typing import Any, Literal
 from efforts.domain.source_text import Source
 
 from .artifact import Artifact
+from .check.result import Checked
 from .ledger import Entry
+from .rendering import Rendered
 
 
 class Gate(StrEnum):
@@ -23,12 +25,12 @@ class Gate(StrEnum):
 class Outcome(StrEnum):
     PASS = "pass"
     FAIL = "fail"
-    NOT_EVALUABLE = "not evaluable"
+    NOT_JUDGED = "not judged"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offered:
-    """The bytes that gate A judges: a drafter's draft, or the canonical document of an edit or an extractive draft."""
+    """The bytes that gate A judges: a drafter's draft, or the canonical document of what code has made."""
 
     text: str
     form: Literal["draft", "document"]
@@ -37,35 +39,38 @@ class Offered:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """A contradiction that a judge has found; none where the source does not have its `quote`."""
+class Spent:
+    """What all requests of one purpose took: tokens (None where one is not known) and the slowest one's time."""
 
-    item: str
-    message: int
-    quote: str
-    why: str
+    purpose: str
+    tokens: int | None
+    cap: int
+    slowest_ms: int
+    timeout_ms: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """All that a verdict depends on.
+    """All that a verdict depends on; the same values give the same bytes, in any process.
 
-    `artifact` is what was made of the offered bytes, None where they are no draft. `ledger` is of the scope: confirmed
-    decisions, open work and constraints, also superseded, rejected and done ones. `tokens` are those of the text that
-    would stand in the prompt. `latest` are the milliseconds of the last runs (at most 50) of this purpose, model and
-    prompt version, this one included, None for one that timed out or failed. `set_aside` are ids of findings of gate D
-    that a person has set aside.
+    `artifact` is what was made of the offered bytes, None where they are no draft; `text` what would stand in the
+    prompt, with its tokens. `entries` are the ledger's of the scope, confirmed, whatever their status. `latest` are the
+    milliseconds of the last runs of this purpose, model and prompt version (at most 50), None for one that did not end.
+    `set_aside` are ids of findings, `not_needed` those of entries, that a person has decided on.
     """
 
     offered: Offered
     artifact: Artifact | None
     source: Source
-    ledger: tuple[Entry, ...]
-    candidates: tuple[Entry, ...]
+    text: Rendered
     tokens: int
-    latest: tuple[int | None, ...]
-    findings: tuple[Finding, ...] = ()
+    body_tokens: int
+    entries: tuple[Entry, ...] = ()
+    check: Checked | None = None
+    spent: tuple[Spent, ...] = ()
+    latest: tuple[int | None, ...] = ()
     set_aside: frozenset[str] = frozenset()
+    not_needed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +86,9 @@ class Measure:
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """What fails, and by which rule. `about` is the id of an item or entry; empty for the whole document.
+    """What fails, and by which rule. `about` is the id of a claim or entry; empty for the whole document.
 
-    `id` is of what a person may set aside: a finding of gate D, the same for the same artifact.
+    `id` is of what a person may set aside: a doubt or a contradiction, the same for the same claim.
     """
 
     rule: str
@@ -107,6 +112,10 @@ class Verdict:
     @property
     def passed(self) -> bool:
         return self.outcome == Outcome.PASS
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome == Outcome.FAIL
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,1 +1,1 @@
-"""What the gates are worth: measured on annotated scopes, good artifacts, extractive drafts and planted defects."""
+"""What check and gates are worth: on annotated scopes, good summaries and planted mistakes, by recorded answers."""

@@ -1,16 +1,17 @@
-"""Annotated scopes that gates are measured on, as frozen values; their form: `compaction/evaluation/guideline.md`."""
+"""Scopes that gates are measured on, as frozen values, each with good notes about it; their form:
+`compaction/evaluation/guideline.md`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from compaction.domain.artifact import STATUSES, Actor, Draft, Malformed, Quote, Section, Status, Strict, parsed
-from compaction.domain.ledger import Entry, Span
-from compaction.domain.making import link_to
+from compaction.domain.artifact import STATUSES, Malformed, Section, Status, Strict, parsed
+from compaction.domain.ledger import Entry
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import LogMessage, PastTurn, ToolCall
 from efforts.domain.lifecycle import RunState
@@ -18,9 +19,10 @@ from efforts.domain.redaction import redact
 from efforts.domain.source_text import Source, source_of
 
 Split: TypeAlias = Literal["dev", "test"]
+Actor: TypeAlias = Literal["user", "assistant", "tool"]
 SPLITS: tuple[Split, ...] = ("dev", "test")
 # What must not be lost, by its name in a file.
-KINDS = {"decisions": Section.DECISION, "open_work": Section.OPEN_WORK, "constraints": Section.CONSTRAINT}
+KINDS = {"decisions": Section.DECISION, "open_work": Section.OPEN_WORK, "constraints": Section.RULE}
 EVERY_TRAIT = """
     attribution blocked_work border_decision chat code coding_run constraint dropped_work empty failing_tests
     implicit_acceptance injected_instructions last_message_decision long_message_decision meeting near_duplicates
@@ -49,6 +51,11 @@ class MessageFile(Strict):
     tool_call_id: str = ""
 
 
+class Quote(Strict):
+    message: int
+    quote: str
+
+
 class Annotation(Strict):
     """The first span says what it is about."""
 
@@ -62,6 +69,23 @@ class Annotations(Strict):
     decisions: tuple[Annotation, ...]
     open_work: tuple[Annotation, ...]
     constraints: tuple[Annotation, ...]
+
+
+class Note(Strict):
+    id: str
+    section: str
+    status: Status
+    actor: Actor
+    text: str
+    quotes: tuple[Quote, ...]
+
+
+class Notes(Strict):
+    """What a careful person would hand on."""
+
+    headline: str
+    headline_items: tuple[str, ...]
+    items: tuple[Note, ...]
 
 
 class Origin(Strict):
@@ -81,36 +105,68 @@ class CaseFile(Strict):
     origin: Origin
     messages: tuple[MessageFile, ...]
     annotations: Annotations
-    artifact: Draft
+    artifact: Notes
+
+
+class Defect(Strict):
+    """One mistake to plant in good notes; which fields it has says how."""
+
+    kind: str
+    claim: str = ""
+    replace: str = ""
+    by: str = ""
+    drop: str = ""
+    section_status: str = ""
+    add_line: str = ""
+    quotes: tuple[Quote, ...] = ()
+    quote_replace: str = ""
+    quote_by: str = ""
+
+
+class TrustFile(Strict):
+    id: str
+    messages: tuple[MessageFile, ...]
+    good: Notes
+    defects: tuple[Defect, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A scope, what must be kept of it, and the artifact that a careful person would hand on."""
+    """A scope, good notes about it, what must be kept of it, and mistakes that may be planted."""
 
     id: str
-    split: Split
-    language: str
-    traits: frozenset[str]
-    origin: str
+    traits: frozenset[str] = frozenset()
     source: Source
-    ledger: tuple[Entry, ...]
-    draft: Draft
+    notes: Notes
+    entries: tuple[Entry, ...] = ()
+    defects: tuple[Defect, ...] = ()
 
 
-def read_cases(folder: Path) -> tuple[Case, ...]:
+def read_cases(folder: Path, splits: Sequence[Split] = SPLITS) -> tuple[Case, ...]:
     """Those of the folders `dev` and `test`, in the order of their names. Raises `Unreadable`."""
-    paths = [path for split in SPLITS for path in sorted((folder / split).glob("*.json"))]
+    paths = [path for split in splits for path in sorted((folder / split).glob("*.json"))]
     if not paths:
-        raise Unreadable(f"{folder} has no cases: there should be dev/*.json and test/*.json.")
+        raise Unreadable(f"{folder} has no cases: there should be {' and '.join(f'{s}/*.json' for s in splits)}.")
     return tuple(read_case(path) for path in paths)
 
 
 def read_case(path: Path) -> Case:
     try:
-        return case_of(parsed(CaseFile, path.read_text()), path)
+        return case_of(parsed(CaseFile, path.read_text(encoding="utf-8")), path)
     except (Malformed, Unreadable, UnicodeDecodeError) as error:
         raise Unreadable(f"{path}: {error}") from error
+
+
+def read_trust(path: Path) -> tuple[Case, ...]:
+    """Scopes with mistakes to plant, one a line. Raises `Unreadable`."""
+    try:
+        files = [parsed(TrustFile, line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except (Malformed, OSError, UnicodeDecodeError) as error:
+        raise Unreadable(f"{path}: {error}") from error
+    return tuple(
+        Case(id=file.id, source=source_of(turns_of(file.messages)), notes=file.good, defects=file.defects)
+        for file in files
+    )
 
 
 def case_of(file: CaseFile, path: Path) -> Case:
@@ -118,20 +174,16 @@ def case_of(file: CaseFile, path: Path) -> Case:
     if faults:
         raise Unreadable("; ".join(faults))
     source = source_of(turns_of(file.messages))
-    case = Case(
-        id=file.id,
-        split=file.split,
-        language=file.language,
-        traits=frozenset(file.traits),
-        origin=file.origin.source,
-        source=source,
-        ledger=tuple(entries_of(file.annotations, source)),
-        draft=file.artifact,
-    )
     for item in file.artifact.items:
         for quote in item.quotes:
-            span_of(quote, source, item.id)
-    return case
+            quoted_in(quote, source, item.id)
+    return Case(
+        id=file.id,
+        traits=frozenset(file.traits),
+        source=source,
+        notes=file.artifact,
+        entries=tuple(entries_of(file.annotations, source)),
+    )
 
 
 def faults_of(file: CaseFile, path: Path) -> Iterator[str]:
@@ -189,32 +241,32 @@ def entries_of(annotations: Annotations, source: Source) -> Iterator[Entry]:
             raise Unreadable(f"{annotation.id}: {section} cannot be {annotation.status}")
         if not annotation.spans:
             raise Unreadable(f"{annotation.id} has no span")
-        entry = entry_of(section, annotation, source)
-        if section == Section.CONSTRAINT and not stands_word_for_word(entry, source):
+        text = redact(annotation.text).value
+        messages = {span.message for span in annotation.spans}
+        if section == Section.RULE and not any(sentences_with(message, text, source) for message in messages):
             raise Unreadable(f"{annotation.id} is not word for word what a message says: {annotation.text!r}")
-        yield entry
+        cites = [id for span in annotation.spans for id in quoted_in(span, source, annotation.id)]
+        yield Entry(
+            id=annotation.id,
+            section=section,
+            status=annotation.status,
+            text=text,
+            sentences=tuple(dict.fromkeys(cites)),
+        )
 
 
-def entry_of(section: Section, annotation: Annotation, source: Source) -> Entry:
-    return Entry(
-        id=annotation.id,
-        section=section,
-        status=annotation.status,
-        text=redact(annotation.text).value,
-        spans=tuple(span_of(quote, source, annotation.id) for quote in annotation.spans),
-    )
-
-
-def span_of(quote: Quote, source: Source, of: str) -> Span:
-    link = link_to(source, quote.message, redact(quote.quote).value)
-    if link is None:
+def quoted_in(quote: Quote, source: Source, of: str) -> tuple[str, ...]:
+    """The ids of the sentences that it is of. Raises `Unreadable`."""
+    found = sentences_with(quote.message, quote.quote, source)
+    if not found:
         raise Unreadable(f"{of} quotes what message {quote.message} does not say: {quote.quote!r}")
-    return Span(message=link.message, part=link.part, start=link.start, end=link.end)
+    return found
 
 
-def stands_word_for_word(entry: Entry, source: Source) -> bool:
-    return any(link_to(source, message, entry.text) for message in messages_of(entry.spans))
-
-
-def messages_of(spans: Iterable[Span]) -> list[int]:
-    return list(dict.fromkeys(span.message for span in spans))
+def sentences_with(message: int, words: str, source: Source) -> tuple[str, ...]:
+    """The ids of the sentences of that message in which the words stand, whatever white space is between them."""
+    pattern = re.compile(r"\s+".join(re.escape(word) for word in redact(words).value.split()))
+    for part in source.parts:
+        if part.message == message and (found := pattern.search(part.text)):
+            return tuple(one.id for one in part.sentences if one.start < found.end() and found.start() < one.end)
+    return ()

@@ -1,135 +1,84 @@
-"""Every case judged: its good artifact, the extractive draft, and the defects planted in the good one."""
+"""All suites, one after the other, against one model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
-from compaction.domain.artifact import Artifact, Draft, Evidence
-from compaction.domain.evidence import evidence_in
-from compaction.domain.extractive import extract
-from compaction.domain.gates import judged_by
-from compaction.domain.making import Count
-from compaction.domain.verdicts import Gate, Judged, Outcome, Verdict
+from compaction.domain.gates.cost import PERCENTILE, percentile
+from compaction.domain.limits import INVENTORY_REPLY
+from compaction.requesting import inventory
+from efforts.threads import in_place
 
+from .bench import Bench
 from .cases import Case
-from .counting import lacking
-from .mutants import KINDS
-from .mutants.kinds import Good, Kind
-from .offering import EXTRACTIVE, Judge, artifact_of, offered_document
+from .catching import Defects
+from .exam import Exam
+from .figures import Demand, Measured, Suite, least
+from .good import GoodNotes
+from .pending import Pending
 
-Drafter = Callable[[Case, Count], tuple[Draft, tuple[Evidence, ...]]]
+# As an installation has it; what has no answer lasts for ever.
+TIMEOUT_MS, LATE = 90_000, 10**9
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
-    """One artifact of a case, or None where the bytes were none, with all verdicts on it."""
+@dataclass(kw_only=True)
+class InTime:
+    """At an endpoint alone: a record answers at once. That 95 % are in time is that `elapsed_ms_p95` is."""
 
-    case: Case
-    artifact: Artifact | None
-    verdicts: tuple[Verdict, ...]
-
-    @property
-    def accepted(self) -> bool:
-        return all(verdict.passed for verdict in self.verdicts)
+    name = "latency"
+    bench: Bench
 
     @property
-    def refused(self) -> list[Verdict]:
-        return [verdict for verdict in self.verdicts if not verdict.passed]
+    def elapsed(self) -> list[int]:
+        answers = (one.answer for check in self.bench.checks for one in check.exchanges)
+        return [LATE if answer.error else answer.elapsed_ms for answer in answers]
 
-    def of(self, gate: Gate) -> Verdict:
-        return next(verdict for verdict in self.verdicts if verdict.gate == gate)
+    async def run(self, bench: Bench) -> None:
+        """All has been asked."""
 
-    @cached_property
-    def lacking(self) -> list[str]:
-        """What it was accepted without."""
-        return lacking(self.case, self.artifact) if self.accepted and self.artifact else []
+    def figures(self) -> dict[str, Any]:
+        return {"answers": len(self.elapsed), "elapsed_ms_p95": percentile(self.elapsed) if self.elapsed else None}
 
+    def lines(self) -> Iterator[str]:
+        yield f"Latency: 95 % of {len(self.elapsed)} answers within {self.figures()['elapsed_ms_p95']} ms"
 
-@dataclass(frozen=True, kw_only=True)
-class Survivor:
-    case: str
-    changed: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Planted:
-    """What became of the mutants of a kind. `skipped` are those that its gate refuses without the defect as well."""
-
-    kind: Kind
-    tried: int
-    skipped: int
-    survivors: tuple[Survivor, ...]
+    def demands(self) -> Iterator[Demand]:
+        in_time = sum(elapsed <= TIMEOUT_MS for elapsed in self.elapsed)
+        yield least("answers in time", in_time, len(self.elapsed), PERCENTILE / 100)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Report:
-    """`every`: each kind of defect was planted only in each so manieth case, another kind in others.
-
-    `recorded` are drafts by the name of their model.
-    """
-
-    cases: tuple[Case, ...]
-    good: tuple[Judgement, ...]
-    extractive: tuple[Judgement, ...]
-    planted: tuple[Planted, ...]
-    every: int
-    recorded: tuple[tuple[str, Judgement], ...] = ()
+async def measured(cases: Sequence[Case], bench: Bench) -> list[Suite]:
+    labelled = [(f"{number:02d}", case) for number, case in enumerate(cases, start=1)]
+    exam, good = Exam(), GoodNotes(cases=labelled)
+    defects = Defects(good=good.found)
+    with in_place():
+        for suite in (exam, good, defects):
+            await suite.run(bench)
+    ask_ahead(labelled, bench)
+    return [exam, good, defects, *([] if bench.server else [InTime(bench=bench)])]
 
 
-def extracted(case: Case, count: Count) -> tuple[Draft, tuple[Evidence, ...]]:
-    """Unaided: neither the ledger nor candidates are shown."""
-    return extract(case.source, name=case.id, count=count), evidence_in(case.source)
+def ask_ahead(labelled: Iterable[tuple[str, Case]], bench: Bench) -> None:
+    """Inventories need no summary, so that they can be answered beside the first requests."""
+    if bench.server is None:
+        return
+    for label, case in labelled:
+        request = inventory(case.source, INVENTORY_REPLY)
+        if bench.server.answer_to(request.messages) is None:
+            bench.waits(label, [("inventory", request)])
 
 
-def evaluate(
-    cases: Sequence[Case],
-    *,
-    count: Count,
-    judge: Judge = judged_by,
-    drafter: Drafter = extracted,
-    kinds: Sequence[Kind] = KINDS,
-    every: int = 1,
-    recorded: Iterable[tuple[str, Case, Judged]] = (),
-) -> Report:
-    goods = [Good(case, count) for case in cases]
-    judged = {good.case.id: judgement(good.case, good.judged, judge) for good in goods}
-    return Report(
-        cases=tuple(cases),
-        good=tuple(judged.values()),
-        extractive=tuple(judgement(case, drafted(case, drafter, count), judge) for case in cases),
-        planted=tuple(tried(kind, goods[at % every :: every], judged, judge) for at, kind in enumerate(kinds)),
-        every=every,
-        recorded=tuple((model, judgement(case, offered, judge)) for model, case, offered in recorded),
-    )
+def once(pending: Iterable[Pending]) -> list[Pending]:
+    return list({one.request.key: one for one in pending}.values())
 
 
-def judgement(case: Case, judged: Judged, judge: Judge) -> Judgement:
-    return Judgement(case=case, artifact=judged.artifact, verdicts=tuple(judge(gate, judged) for gate in Gate))
-
-
-def drafted(case: Case, drafter: Drafter, count: Count) -> Judged:
-    draft, evidence = drafter(case, count)
-    artifact = artifact_of(case, draft, EXTRACTIVE, count=count, evidence=evidence)
-    return offered_document(case, artifact, EXTRACTIVE, count=count)
-
-
-def tried(kind: Kind, goods: Sequence[Good], judged: dict[str, Judgement], judge: Judge) -> Planted:
-    """What a gate refuses anyway shows nothing of how it sees a defect."""
-    planted = list(kind.planted_in([good for good in goods if good.items]))
-    chosen = [
-        (good, mutant)
-        for good, mutant in planted
-        if judged[good.case.id].of(kind.gate).passed and (mutant.base is None or judge(kind.gate, mutant.base).passed)
-    ]
-    survivors = tuple(
-        Survivor(case=good.case.id, changed=mutant.changed)
-        for good, mutant in chosen
-        if judge(kind.gate, mutant.judged).outcome == Outcome.PASS
-    )
-    return Planted(kind=kind, tried=len(chosen), skipped=len(planted) - len(chosen), survivors=survivors)
-
-
-def by_split(judgements: Iterable[Judgement], split: str) -> Iterator[Judgement]:
-    yield from (judgement for judgement in judgements if judgement.case.split == split)
+def as_json(suites: Sequence[Measured], answered_by: str) -> dict[str, Any]:
+    demands = [demand for suite in suites for demand in suite.demands()]
+    return {
+        "answers": answered_by,
+        "holds": all(demand.holds for demand in demands),
+        "demands": [demand.as_json() for demand in demands],
+        **{suite.name: suite.figures() for suite in suites},
+    }

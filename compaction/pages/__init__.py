@@ -1,4 +1,4 @@
-"""One artifact as its page shows it: what it says, where each claim comes from, and what the gates found."""
+"""One artifact as its page shows it: what it says, where each claim comes from, and what readers and gates found."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from django.contrib.auth.models import User
 
 from compaction.actions import inputs_of
 from compaction.domain.artifact import Artifact as Document
-from compaction.domain.artifact import parse_artifact
+from compaction.domain.artifact import Kind, parse_artifact
 from compaction.domain.lifecycle import ArtifactState, Ended
-from compaction.domain.rendering import opening_text
 from compaction.dropped import Dropped, dropped
-from compaction.models import Artifact, GateRun, SetAside
-from compaction.snapshots import log_for, read_ledger, standing_tokens
+from compaction.models import Artifact, GateRun
+from compaction.reviewing.desk import ACCEPTABLE
+from compaction.snapshots import checked_of, log_for, read_ledger
 from efforts.domain.lifecycle import PointerState, ScopeState, SummaryState
 from efforts.domain.source_text import Source
 from efforts.models import ContextPointer, EffortState, Event, ScopeDraft
+from efforts.recording import count
 
+from .checks import CheckView, checks_of
+from .citing import key_of
 from .claims import Claims, ClaimView, claims_of
-from .gates import GATES, FailureView, GateView, gates_of
+from .gates import GATES, FailureView, GateView, gate_of_finding, gates_of
 from .source import SourceView, source_view
 from .verdicts import ConflictView, Verdicts, conflicts_on, verdicts_on
 
@@ -32,6 +35,7 @@ __all__ = [
     "FailureView",
     "GateView",
     "artifact_view",
+    "gate_of_finding",
     "gates_of",
     "title_of",
 ]
@@ -51,45 +55,81 @@ ENDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class StateView:
-    """Where it stands, in words; `css` and `icon` only say it again."""
+    """Where it stands, in words and in a sentence; `css` and `icon` only say it again."""
 
     text: str
     css: str
     icon: str
+    says: str
 
 
-STANDS = StateView(text="In the prompt", css="ok", icon="concluded")
+STANDS = StateView(
+    text="Stands",
+    css="ok",
+    icon="concluded",
+    says="The model is shown this instead of the log of its turns. The log is kept.",
+)
 GONE = {
-    PointerState.ROLLED_BACK: StateView(text="Rolled back", css="", icon="undo"),
-    PointerState.SUPERSEDED: StateView(text="Replaced by a later summary", css="", icon="layers"),
-    PointerState.INVALIDATED: StateView(text="No longer of this log", css="warn", icon="alert"),
+    PointerState.ROLLED_BACK: StateView(
+        text="Rolled back", css="", icon="undo", says="The model is shown the log again. This can still be read."
+    ),
+    PointerState.SUPERSEDED: StateView(
+        text="Replaced", css="", icon="layers", says="A later summary stands for its turns."
+    ),
+    PointerState.INVALIDATED: StateView(
+        text="No longer of this log", css="warn", icon="alert", says="Its turns have changed since it stood."
+    ),
 }
-AGED = StateView(text="To be judged again", css="warn", icon="wait")
-WAITS = StateView(text="Waiting for your yes", css="warn", icon="wait")
-BLOCKED = StateView(text="Blocked: a gate fails", css="bad", icon="cross")
-# By the gates, or by a person.
-REFUSED = (ArtifactState.ADVISORY, ArtifactState.REJECTED)
+AGED = StateView(
+    text="To be judged again",
+    css="warn",
+    icon="wait",
+    says="The log, your list or the rules of the gates have changed since it was judged.",
+)
+TURNED_DOWN = StateView(text="Turned down", css="bad", icon="cross", says="A person has turned it down.")
+BLOCKED = StateView(text="Blocked", css="bad", icon="cross", says="A gate fails, so it cannot stand.")
 STATES = {
-    ArtifactState.DRAFT: StateView(text="Not checked yet", css="", icon="awaiting"),
-    ArtifactState.REPLACEABLE: WAITS,
-    ArtifactState.ADVISORY: StateView(text="To read only", css="warn", icon="alert"),
-    ArtifactState.REJECTED: StateView(text="Turned down", css="bad", icon="cross"),
+    ArtifactState.DRAFT: StateView(text="Not judged", css="", icon="awaiting", says="No gate has judged it yet."),
+    ArtifactState.REPLACEABLE: StateView(
+        text="Waits for you",
+        css="warn",
+        icon="wait",
+        says="Every gate passes. Accept it, and the model is shown this instead of the log.",
+    ),
+    ArtifactState.UNCHECKED: StateView(
+        text="Not checked",
+        css="warn",
+        icon="alert",
+        says="No gate fails, but not all could be judged. Read it, or accept it unchecked.",
+    ),
+    ArtifactState.ADVISORY: BLOCKED,
+    ArtifactState.REJECTED: BLOCKED,
 }
 
 
 @dataclass(frozen=True, kw_only=True)
+class DroppedView:
+    """`place` is the part of the log that says it; `added`: it is a claim of the reviewer's next version."""
+
+    entry: Dropped
+    place: str
+    added: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class ArtifactView:
-    """`stale`: the log, the ledger or the rules have changed since it was judged."""
+    """Of a current form. `stale`: the log, the ledger or the rules have changed since it was judged."""
 
     row: Artifact
     document: Document
     claims: Claims
     verdicts: Verdicts
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[DroppedView, ...]
     conflicts: tuple[ConflictView, ...]
-    set_aside: tuple[SetAside, ...]
+    checks: tuple[CheckView, ...]
     redrafting: bool
     source: SourceView
+    evidence: tuple[tuple[str, str, int | None], ...]
     gates: tuple[GateView, ...]
     judged: GateRun | None
     versions: tuple[Artifact, ...]
@@ -103,8 +143,8 @@ class ArtifactView:
         return title_of(self.row)
 
     @property
-    def is_checkpoint(self) -> bool:
-        return self.row.kind == "fallback"
+    def is_digest(self) -> bool:
+        return self.row.kind == Kind.DIGEST
 
     @property
     def stands(self) -> bool:
@@ -116,16 +156,16 @@ class ArtifactView:
             return STANDS
         if self.pointer:
             return GONE[PointerState(self.pointer.state)]
-        if self.row.state in REFUSED and not self.is_turned_down and not self.is_checkpoint:
-            return BLOCKED
-        if self.stale and self.row.state == ArtifactState.REPLACEABLE:
+        if self.is_turned_down:
+            return TURNED_DOWN
+        if self.stale and self.row.state in ACCEPTABLE:
             return AGED
         return STATES[ArtifactState(self.row.state)]
 
     @property
     def is_turned_down(self) -> bool:
-        """By a person: what the gates refuse they do not pass."""
-        return self.row.state == ArtifactState.REJECTED and bool(self.judged is None or self.judged.passed)
+        """By a person: what the gates reject has a tag."""
+        return self.row.state == ArtifactState.REJECTED and not (self.judged and self.judged.tags)
 
     @property
     def turned_down(self) -> Event | None:
@@ -145,8 +185,8 @@ class ArtifactView:
 
     @property
     def can_decide(self) -> bool:
-        """A Checkpoint is only read, and of an older version a newer one was made."""
-        return self.is_newest and not self.is_checkpoint
+        """Excerpts claim nothing, and of an older version a newer one was made."""
+        return self.is_newest and not self.is_digest
 
     @property
     def is_done_with(self) -> bool:
@@ -156,7 +196,7 @@ class ArtifactView:
 
     @property
     def missed(self) -> int:
-        return sum(not one.not_needed for one in self.dropped)
+        return sum(not one.entry.not_needed for one in self.dropped)
 
     @property
     def before(self) -> Artifact | None:
@@ -167,62 +207,65 @@ class ArtifactView:
     def drafted_by(self) -> str:
         if self.row.edited_by:
             return self.row.edited_by.get_username()
-        return self.row.run.model or "the built-in engine"
-
-    @property
-    def ended(self) -> str:
-        ended = Ended(self.row.run.ended)
-        return "The draft did not pass the gates" if ended == Ended.DRAFTED else ENDS[ended]
-
-    @property
-    def opening(self) -> str:
-        return opening_text(self.document.opening)
+        return self.row.run.model
 
     @property
     def tokens(self) -> int:
         """Of what would stand in the prompt."""
-        return standing_tokens(self.document)
+        return count(self.row.standing)
 
     @property
     def percent(self) -> int:
         """Of the tokens of the log."""
         return round(100 * self.tokens / max(self.document.source.source_tokens, 1))
 
-    @property
-    def evidence(self) -> tuple[tuple[str, str, int | None], ...]:
-        turns = {part.message: part.turn for part in self.source.parts}
-        return tuple((one.type, one.value, turns.get(one.link.message)) for one in self.document.evidence)
-
 
 def title_of(row: Artifact) -> str:
     name = row.effort.name if row.effort else str(row.session)
-    return f"Checkpoint of {name}" if row.kind == "fallback" else f"Summary of {name}"
+    return f"Excerpts of {name}" if row.kind == Kind.DIGEST else f"Summary of {name}"
 
 
 def artifact_view(row: Artifact, user: User) -> ArtifactView:
     document = parse_artifact(row.document)
     judged = row.gate_runs.order_by("-pk").first()
     source = log_for(row, document).source
+    check, _ = checked_of(row, document, source)
     verdicts = verdicts_on(row, user)
-    claims = claims_of(document, source, verdicts)
+    claims = claims_of(document, source, check, verdicts)
     is_owner = row.session.owner_id == user.pk
+    aside = row.set_aside.select_related("actor")
+    person = "you" if is_owner else row.session.owner.get_username()
     return ArtifactView(
         row=row,
         document=document,
         claims=claims,
         verdicts=verdicts,
-        dropped=dropped(row),
+        dropped=tuple(dropped_view(one, source, verdicts) for one in dropped(row)),
         conflicts=conflicts_on(row, claims),
-        set_aside=tuple(row.set_aside.select_related("actor")),
+        checks=checks_of(row),
         redrafting=is_redrafted(row, document),
-        source=source_view(source, claims.spans, "you" if is_owner else row.session.owner.get_username()),
-        gates=gates_of(judged, claims.numbers),
+        source=source_view(source, claims.spans, claims.ids, person),
+        evidence=evidence_of(document, source),
+        gates=gates_of(judged, claims.numbers, aside),
         judged=judged,
         versions=tuple(Artifact.objects.filter(family=row.family).order_by("version")),
         pointer=ContextPointer.objects.filter(branch=row.branch, artifact=row.pk).order_by("-pk").first(),
         stale=judged is not None and is_stale(row, source, judged),
         is_owner=is_owner,
         is_own_version=row.edited_by_id == user.pk,
+    )
+
+
+def dropped_view(entry: Dropped, source: Source, verdicts: Verdicts) -> DroppedView:
+    said = next((source.by_sentence[id] for id in entry.claim.cites if id in source.by_sentence), None)
+    return DroppedView(entry=entry, place=key_of(said) if said else "", added=entry.claim.id in verdicts.mine)
+
+
+def evidence_of(document: Document, source: Source) -> tuple[tuple[str, str, int | None], ...]:
+    """What it is, its value, and the turn that it stands in."""
+    return tuple(
+        (one.type, one.value, source.part_of(one.cite).turn if one.cite in source.by_sentence else None)
+        for one in document.evidence
     )
 
 

@@ -1,28 +1,26 @@
-"""The claims of one artifact as its page lists them: numbered, with where each leads in the log."""
+"""The claims of one artifact as its page lists them, with the sentences that each cites and what readers say of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from compaction.domain.artifact import HEADLINE, Item, Link, Section, is_mere_quotation
 from compaction.domain.artifact import Artifact as Document
-from compaction.domain.citing import Span, Stretch, joined, numbered, stretches
+from compaction.domain.artifact import Claim, Section
+from compaction.domain.check.result import Checked, Opinion
 from compaction.domain.diffing import Piece, word_diff
-from compaction.domain.gates.judging import is_exact
-from compaction.domain.rendering import MARKS, TITLES, Quotation, quotations, shown_links
+from compaction.domain.rendering import MARKS, TITLES, line_of
 from efforts.domain.source_text import Source
 
+from .citing import Span, key_of, spans_of
 from .verdicts import Verdicts, VerdictView
 
-SAID = "said"
+DOUBTED = "doubted"
 ADDED = "added"
-HEADLINE_NUMBER = 1
 # What one claim of a section is called, and its icon.
 KINDS: dict[str, tuple[str, str]] = {
-    HEADLINE: ("Headline", "layers"),
-    Section.CONSTRAINT: ("Rule", "rule"),
+    Section.RESULT: ("Result", "layers"),
+    Section.RULE: ("Rule", "rule"),
     Section.DECISION: ("Decision", "keep"),
     Section.OPEN_WORK: ("Open work", "open"),
     Section.NEXT_STEP: ("Next step", "to"),
@@ -30,31 +28,56 @@ KINDS: dict[str, tuple[str, str]] = {
     Section.FACT: ("Fact", "where"),
     Section.RISK: ("Risk", "alert"),
     Section.REJECTED: ("Turned down", "cross"),
-    SAID: ("Word for word", "chat"),
 }
 TITLED: dict[str, str] = {str(section): title for section, title in TITLES.items()}
-GROUPS = {HEADLINE: "Headline", **TITLED, SAID: "Word for word", ADDED: "Added by you"}
+# What a reader doubts is read first; then the result.
+GROUPS = {DOUBTED: "Doubted", Section.RESULT: "Result", **TITLED, ADDED: "Added by you"}
 # Of a longer group the rest is folded.
 LISTED = 12
 
 
 @dataclass(frozen=True, kw_only=True)
+class OpinionView:
+    """What one reader says of a claim. `place` is the part of the log in which `sentence` stands."""
+
+    doubts: bool
+    by: str
+    person: bool
+    phrase: str
+    sentence: str
+    place: str
+    why: str
+
+    @property
+    def css(self) -> str:
+        return "warn" if self.doubts else "ok"
+
+    @property
+    def icon(self) -> str:
+        return "alert" if self.doubts else "check"
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClaimView:
-    """`item` is what a verdict is about; `lost` are quotations that the log does not have where they should stand."""
+    """`number` is its place on the page; `item` its id, by which gates, readers and verdicts call it. `lost` are cites
+    that the log does not have."""
 
     number: int
     item: str
     section: str
     group: str
     text: str
-    verdict: VerdictView | None = None
-    others: tuple[VerdictView, ...] = ()
-    verbatim: bool = False
-    mark: str = ""
-    turn: int | None = None
-    spans: tuple[Span, ...] = ()
-    lost: tuple[str, ...] = ()
-    backed_by: tuple[int, ...] = ()
+    line: str
+    verdict: VerdictView | None
+    others: tuple[VerdictView, ...]
+    opinions: tuple[OpinionView, ...]
+    mark: str
+    owner: str
+    due: str
+    turn: int | None
+    spans: tuple[Span, ...]
+    lost: tuple[str, ...]
+    is_last_result: bool
 
     @property
     def kind(self) -> str:
@@ -70,12 +93,8 @@ class ClaimView:
 
     @property
     def is_editable(self) -> bool:
-        """What only quotes can be kept or struck; other words would not be what was said."""
-        return not self.verbatim
-
-    @property
-    def is_headline(self) -> bool:
-        return self.group == HEADLINE
+        """A rule is kept or struck; other words would not be what was said."""
+        return self.section != Section.RULE
 
     @property
     def is_added(self) -> bool:
@@ -111,26 +130,9 @@ class GroupView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
-    """Something to be listed, before it has spans."""
-
-    item: str
-    section: str
-    text: str
-    links: tuple[Link, ...]
-    group: str = ""
-    verbatim: bool = False
-    mark: str = ""
-    turn: int | None = None
-    ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class Claims:
     groups: tuple[GroupView, ...]
     spans: tuple[Span, ...]
-    # Of claims, by the ids of their items.
-    numbers: dict[str, int]
 
     @property
     def all(self) -> tuple[ClaimView, ...]:
@@ -140,85 +142,79 @@ class Claims:
     def decided(self) -> int:
         return sum(claim.verdict is not None for claim in self.all)
 
+    @property
+    def numbers(self) -> dict[str, int]:
+        """On the page, by their ids."""
+        return {claim.item: claim.number for claim in self.all}
+
+    @property
+    def ids(self) -> dict[int, str]:
+        return {claim.number: claim.item for claim in self.all}
+
     def of(self, item: str) -> ClaimView | None:
         return next((claim for claim in self.all if claim.item == item), None)
 
 
-def claims_of(document: Document, source: Source, verdicts: Verdicts) -> Claims:
-    said = dict(enumerate(chain(listed(document), map(said_by_me, verdicts.added)), 1))
-    numbers = {id: number for number, one in said.items() for id in one.ids}
-    backing = tuple(sorted({numbers[id] for id in document.headline_items}))
-    cited = {number: places(one, source) for number, one in said.items()}
-    # The headline leads where the claims lead that back it.
-    cited[HEADLINE_NUMBER] = tuple(dict.fromkeys(at for number in backing for at in cited[number]))
-    spans = numbered(cited, source)
-    views = [claim_view(number, one, spans, source, backing, verdicts) for number, one in said.items()]
+NONE = Claims(groups=(), spans=())
+
+
+def claims_of(document: Document, source: Source, check: Checked | None, verdicts: Verdicts) -> Claims:
+    opinions: Mapping[str, tuple[Opinion, ...]] = check.opinions if check else {}
+    grouped = {group: list(told) for group, told in grouped_claims(document.claims, opinions).items()}
+    grouped[ADDED] = list(verdicts.added)
+    in_order = [(group, claim) for group in GROUPS for claim in grouped.get(group, ())]
+    spans = spans_of({number: claim.cites for number, (_, claim) in enumerate(in_order, 1)}, source)
+    results = [claim for claim in document.claims if claim.section == Section.RESULT]
+    views = [
+        ClaimView(
+            number=number,
+            item=claim.id,
+            section=claim.section,
+            group=group,
+            text=claim.text,
+            line=line_of(claim),
+            verdict=verdicts.mine.get(claim.id),
+            others=verdicts.others.get(claim.id, ()),
+            opinions=tuple(opinion_view(one, source) for one in opinions.get(claim.content, ())),
+            mark=MARKS.get(claim.status, ""),
+            owner=claim.owner,
+            due=claim.due,
+            turn=turn_of(claim, source),
+            spans=tuple(span for span in spans if number in span.claims),
+            lost=tuple(id for id in claim.cites if id not in source.by_sentence),
+            is_last_result=results == [claim],
+        )
+        for number, (group, claim) in enumerate(in_order, 1)
+    ]
     groups = [
         GroupView(section=section, title=title, claims=found)
         for section, title in GROUPS.items()
         if (found := tuple(view for view in views if view.group == section))
     ]
-    return Claims(groups=tuple(groups), spans=spans, numbers=numbers)
+    return Claims(groups=tuple(groups), spans=spans)
 
 
-def listed(document: Document) -> Iterator[Said]:
-    yield Said(item=HEADLINE, section=HEADLINE, text=document.headline, links=(), ids=(HEADLINE,))
-    for section in TITLES:
-        yield from (said_by(item) for item in document.items if item.section == section and not is_mere_quotation(item))
-    yield from (said_word_for_word(one) for one in quotations(document.items))
+def grouped_claims(claims: Iterable[Claim], opinions: Mapping[str, Sequence[Opinion]]) -> dict[str, list[Claim]]:
+    found: dict[str, list[Claim]] = {}
+    for claim in claims:
+        doubted = any(one.doubts for one in opinions.get(claim.content, ()))
+        found.setdefault(DOUBTED if doubted else claim.section, []).append(claim)
+    return found
 
 
-def said_by(item: Item) -> Said:
-    return Said(
-        item=item.id,
-        section=item.section,
-        text=item.text,
-        links=item.links,
-        verbatim=item.verbatim,
-        mark=MARKS.get(item.status, ""),
-        turn=item.as_of_turn,
-        ids=(item.id,),
+def opinion_view(opinion: Opinion, source: Source) -> OpinionView:
+    stands = source.by_sentence.get(opinion.sentence)
+    return OpinionView(
+        doubts=opinion.doubts,
+        by=opinion.by,
+        person=opinion.person,
+        phrase=opinion.phrase,
+        sentence=opinion.sentence,
+        place=key_of(stands) if stands else "",
+        why=opinion.why,
     )
 
 
-def said_by_me(item: Item) -> Said:
-    """Of the next version, where it is submitted."""
-    return replace(said_by(item), group=ADDED)
-
-
-def said_word_for_word(one: Quotation) -> Said:
-    shown = (link for item in one.items for link in shown_links(item))
-    return Said(
-        item=one.key,
-        section=SAID,
-        text=one.text,
-        links=tuple(link for link in shown if (link.message, link.part) == (one.message, one.part)),
-        verbatim=True,
-        turn=one.turn,
-        ids=tuple(item.id for item in one.items),
-    )
-
-
-def places(one: Said, source: Source) -> Sequence[Stretch]:
-    found = stretches(one.links, source)
-    return joined(found) if one.section == SAID else found
-
-
-def claim_view(
-    number: int, one: Said, spans: Iterable[Span], source: Source, backing: tuple[int, ...], verdicts: Verdicts
-) -> ClaimView:
-    return ClaimView(
-        number=number,
-        item=one.item,
-        section=one.section,
-        group=one.group or one.section,
-        text=one.text,
-        verdict=verdicts.mine.get(one.item),
-        others=verdicts.others.get(one.item, ()),
-        verbatim=one.verbatim,
-        mark=one.mark,
-        turn=one.turn,
-        spans=tuple(span for span in spans if number in span.claims),
-        lost=tuple(dict.fromkeys(link.quote for link in one.links if not is_exact(link, source))),
-        backed_by=backing if one.section == HEADLINE else (),
-    )
+def turn_of(claim: Claim, source: Source) -> int | None:
+    """The first that it cites."""
+    return next((source.part_of(id).turn for id in claim.cites if id in source.by_sentence), None)

@@ -1,45 +1,48 @@
-"""What the gates found, in words, each failing item with the place to look at."""
+"""What the gates found, in words, each failing claim with the place to look at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compaction.domain.artifact import HEADLINE
 from compaction.domain.gates.judging import TAGS
-from compaction.domain.verdicts import Gate
-from compaction.models import GateRun
+from compaction.domain.limits import Purpose
+from compaction.domain.verdicts import Gate, Outcome
+from compaction.models import GateRun, SetAside
 
-# What each is called, what it asks, and what one has to know to read its answer.
+# What each is called, what it asks, and how it comes to its answer.
 GATES = {
     "A": (
         "Structure",
         "Is it the form that was asked for, letter by letter?",
-        "A draft that is cut off or in another form is not repaired: it fails.",
+        "Code reads the answer strictly: what is cut off or in another form is not repaired, it fails.",
     ),
     "B": (
         "Sources",
-        "Does every claim lead to words of the log that bear it out?",
-        "A claim quotes the log word for word, and its numbers, paths and names stand in what it quotes.",
+        "Does every claim stand in the sentences that it cites?",
+        "Code compares numbers, dates, paths and names with what is cited; a checker reads each claim beside it.",
     ),
     "C": (
         "Retention",
         "Is every decision, all open work and every rule still there?",
-        "Those are what the ledger of the conversation lists. “Possible” is what only sounds like one of them.",
+        "What must be there is your list, and what a checker lists when it reads the log without the summary.",
     ),
     "D": (
         "Contradictions",
         "Does nothing in it say otherwise than the log?",
-        "A claim may not deny or overstate the log, the ledger or another claim.",
+        "A checker reads each claim beside the log; code compares states, exit statuses and the latest values.",
     ),
     "E": (
         "Cost and size",
         "Was it made within its limits, and is it smaller than the log?",
-        "From 20 drafts of its kind on the slow ones among them count; until then its own time decides.",
+        "Code counts the tokens and the time of every request, and the tokens that would stand in the prompt.",
     ),
 }
+# Findings of gate B that a person may set aside begin so; all others are gate D's.
+UNSUPPORTED = "unsupported:"
 NOT_RUN = "not run"
+LOOKS = {Outcome.PASS: ("ok", "check"), Outcome.FAIL: ("bad", "cross"), Outcome.NOT_JUDGED: ("", "awaiting")}
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -55,19 +58,27 @@ def number(count: float) -> str:
     return f"{count:,}"
 
 
+# Of each purpose what was done for it.
+DONE = {
+    Purpose.COMPACTION: "to draft it",
+    Purpose.ROLLING: "to draft it",
+    Purpose.STAGE: "to draft it",
+    Purpose.CHECK: "to check it",
+}
 # What is measured, in which unit, and how its threshold is told.
 MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
     "parse_success_rate": ("In its form", percent, "{}"),
     "traceable_item_ratio": ("Claims that lead to the log", percent, "at least {}"),
     "decision_recall": ("Decisions kept", percent, "at least {}"),
     "open_work_recall": ("Open work kept", percent, "at least {}"),
-    "constraint_recall": ("Rules kept word for word", percent, "{}"),
+    "rule_recall": ("Rules kept", percent, "{}"),
     "contradiction_count": ("Contradictions", number, "{}"),
-    "tokens": ("Tokens to draft it", number, "at most {}"),
-    "elapsed_ms": ("Time to draft it", seconds, "at most {}"),
-    "elapsed_ms_p95": ("Time of 95 % of such drafts", seconds, "at most {}"),
+    "elapsed_ms_p95": ("Time of 95 % of such drafts", seconds, "at most {}, as a warning"),
     "standing_tokens": ("Tokens in the prompt", number, "fewer than {}"),
-    "compression_ratio": ("Size compared with the log", percent, "no limit, {} is aimed at"),
+    "short_tokens": ("Tokens of what stands first", number, "{} are aimed at"),
+    "compression_ratio": ("Size compared with the log", percent, "at most {}"),
+    **{f"tokens_{purpose}": (f"Tokens {what}", number, "at most {}") for purpose, what in DONE.items()},
+    **{f"slowest_ms_{purpose}": (f"Slowest request {what}", seconds, "at most {}") for purpose, what in DONE.items()},
 }
 
 
@@ -81,10 +92,12 @@ class MeasureView:
 
 @dataclass(frozen=True, kw_only=True)
 class FailureView:
-    """`claim` is the number of the claim it is about, None for the whole document or for what no claim has."""
+    """`claim` is the number on the page of the claim it is about, None for the whole document or for what no claim has;
+    `item` the claim's id. `finding` is what a person may set aside."""
 
     text: str
     claim: int | None
+    item: str
     finding: str
 
 
@@ -98,30 +111,52 @@ class GateView:
     says: str
     measures: tuple[MeasureView, ...] = ()
     failures: tuple[FailureView, ...] = ()
+    aside: tuple[SetAside, ...] = ()
     evaluator: str = ""
     tag: str = ""
 
     @property
     def passed(self) -> bool:
-        return self.outcome == "pass"
+        return self.outcome == Outcome.PASS
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome == Outcome.FAIL
 
     @property
     def ran(self) -> bool:
         return self.outcome != NOT_RUN
 
+    @property
+    def css(self) -> str:
+        return LOOKS[Outcome(self.outcome)][0] if self.ran else ""
 
-def gates_of(run: GateRun | None, numbers: Mapping[str, int]) -> tuple[GateView, ...]:
-    """`numbers`: of claims, by the ids of their items."""
+    @property
+    def icon(self) -> str:
+        return LOOKS[Outcome(self.outcome)][1] if self.ran else "awaiting"
+
+
+def gates_of(run: GateRun | None, numbers: Mapping[str, int], aside: Iterable[SetAside] = ()) -> tuple[GateView, ...]:
+    """`numbers`: of claims on the page, by their ids."""
     verdicts = {verdict["gate"]: verdict for verdict in run.verdicts} if run else {}
-    return tuple(gate_of(letter, verdicts.get(letter), numbers) for letter in GATES)
+    by_gate: dict[str, list[SetAside]] = {}
+    for one in aside:
+        by_gate.setdefault(gate_of_finding(one.finding), []).append(one)
+    return tuple(gate_of(letter, verdicts.get(letter), numbers, tuple(by_gate.get(letter, ()))) for letter in GATES)
 
 
-def gate_of(letter: str, verdict: dict[str, Any] | None, numbers: Mapping[str, int]) -> GateView:
+def gate_of_finding(finding: str) -> str:
+    return str(Gate.TRACEABILITY if finding.startswith(UNSUPPORTED) else Gate.CONTRADICTION)
+
+
+def gate_of(
+    letter: str, verdict: dict[str, Any] | None, numbers: Mapping[str, int], aside: tuple[SetAside, ...]
+) -> GateView:
     name, asks, explains = GATES[letter]
     if verdict is None:
         said = "It was not judged."
         return GateView(letter=letter, name=name, asks=asks, explains=explains, outcome=NOT_RUN, says=said)
-    fails = verdict["outcome"] == "fail"
+    fails = verdict["outcome"] == Outcome.FAIL
     return GateView(
         letter=letter,
         name=name,
@@ -131,6 +166,7 @@ def gate_of(letter: str, verdict: dict[str, Any] | None, numbers: Mapping[str, i
         says=verdict["says"],
         measures=tuple(map(measure_of, verdict["measures"])),
         failures=tuple(failure_of(one, numbers) for one in verdict["failures"]),
+        aside=aside,
         evaluator=verdict["evaluator_version"],
         tag=TAGS.get(Gate(letter), "").replace("_", " ") if fails else "",
     )
@@ -148,5 +184,5 @@ def measure_of(measure: Mapping[str, Any]) -> MeasureView:
 
 
 def failure_of(failure: dict[str, Any], numbers: Mapping[str, int]) -> FailureView:
-    about = HEADLINE if failure["about"].startswith(f"{HEADLINE} ") else failure["about"]
-    return FailureView(text=failure["text"], claim=numbers.get(about), finding=failure.get("id", ""))
+    about = failure["about"]
+    return FailureView(text=failure["text"], claim=numbers.get(about), item=about, finding=failure.get("id", ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from compaction.domain.artifact import Kind, parse_artifact
+from compaction.domain.artifact import SCHEMA_VERSION, Kind, parse_artifact
 from compaction.domain.lifecycle import ArtifactState
 from compaction.models import Artifact, ClaimVerdict, GateRun, Reviewer
-from compaction.snapshots import standing_tokens
 from efforts.domain.canonical import canonical_json, sha256
 from efforts.domain.lifecycle import EffortStatus, PointerState, ScopeState, SummaryState
 from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
+from efforts.recording import count
 
 from .gates import GATES, GateView, gates_of
 
@@ -33,13 +33,24 @@ UNDER_WAY = (SummaryState.DUE, SummaryState.DRAFTING)
 class Tab(StrEnum):
     NEEDS_ME = "needs-me"
     RUNNING = "running"
+    NOT_CHECKED = "not-checked"
     BLOCKED = "blocked"
     ACCEPTED = "accepted"
     ROLLED_BACK = "rolled-back"
 
     @property
     def label(self) -> str:
-        return str(self).replace("-", " ").capitalize()
+        return LABELS[self]
+
+
+LABELS = {
+    Tab.NEEDS_ME: "Waits for you",
+    Tab.RUNNING: "Being written",
+    Tab.NOT_CHECKED: "Not checked",
+    Tab.BLOCKED: "Blocked",
+    Tab.ACCEPTED: "Stands",
+    Tab.ROLLED_BACK: "Rolled back",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +66,7 @@ class Row:
     at: datetime | None
     artifact: Artifact | None = None
     gates: tuple[GateView, ...] = ()
-    tokens_before: int = 0
+    tokens_before: int | None = None
     tokens_after: int = 0
     reviewers: tuple[str, ...] = ()
     doing: str = ""
@@ -125,32 +136,52 @@ def of_tab(user: Person, tab: Tab) -> QuerySet[Artifact]:
         return mine.filter(stood(PointerState.ACTIVE)).order_by("-created_at", "pk")
     if tab == Tab.ROLLED_BACK:
         return mine.filter(stood(PointerState.ROLLED_BACK), ~stood(PointerState.ACTIVE)).order_by("-created_at", "pk")
-    return current(mine).filter(WAITING if tab == Tab.NEEDS_ME else blocked()).order_by("created_at", "pk")
+    return current(mine).filter(UNDECIDED[tab]()).order_by("created_at", "pk")
 
 
 # A stage of a package never stands by itself.
-WAITING = Q(state=ArtifactState.REPLACEABLE) & ~Q(kind__in=(Kind.STAGE, Kind.SEED))
+ALONE = ~Q(kind__in=(Kind.STAGE, Kind.SEED))
+
+
+def waiting() -> Q:
+    return ALONE & Q(state=ArtifactState.REPLACEABLE)
+
+
+def not_checked() -> Q:
+    return ALONE & Q(state=ArtifactState.UNCHECKED)
 
 
 def blocked() -> Q:
-    """By a check: what a person turned down passes them all, and waits for nobody."""
+    """By a gate: what a person turned down waits for nobody, and the gates have no tag for it."""
     newer = GateRun.objects.filter(artifact=OuterRef("artifact"), pk__gt=OuterRef("pk"))
     last = GateRun.objects.filter(~Exists(newer), artifact=OuterRef("pk"))
-    return ~Q(state=ArtifactState.REPLACEABLE) & Q(Exists(last.filter(passed=False)))
+    rejected = Q(state=ArtifactState.REJECTED) & Q(Exists(last.exclude(tags=[])))
+    return Q(state=ArtifactState.ADVISORY) | rejected
+
+
+UNDECIDED: dict[Tab, Callable[[], Q]] = {
+    Tab.NEEDS_ME: waiting,
+    Tab.NOT_CHECKED: not_checked,
+    Tab.BLOCKED: blocked,
+}
 
 
 def current(artifacts: QuerySet[Artifact]) -> QuerySet[Artifact]:
-    """The last word on its turns, as far as nothing has stood for them by it, and no other draft is on its way."""
-    alike = Artifact.objects.exclude(kind=Kind.FALLBACK).filter(
-        branch=OuterRef("branch"), created_at__gt=OuterRef("created_at")
-    )
+    """The last word on its turns, as far as nothing has stood for them by it, and no other draft is on its way.
+
+    Excerpts are that only where somebody waits for them; what is of an earlier form can only be drafted again.
+    """
+    drafts = Artifact.objects.exclude(kind=Kind.DIGEST)
+    alike = drafts.filter(branch=OuterRef("branch"), created_at__gt=OuterRef("created_at"))
     of_effort = alike.filter(effort=OuterRef("effort"))
     of_scope = alike.filter(
         effort=None, source_start=OuterRef("source_start"), source_end=OuterRef("source_end"), kind=OuterRef("kind")
     )
     open_again = EffortState.objects.filter(branch=OuterRef("branch"), effort=OuterRef("effort"))
     open_again = open_again.filter(Q(status=EffortStatus.OPEN) | Q(summary__in=UNDER_WAY))
-    found = artifacts.exclude(kind=Kind.FALLBACK).filter(~Exists(of_effort), ~Exists(open_again), ~stood())
+    awaited = ScopeDraft.objects.filter(branch=OuterRef("branch"), state=ScopeState.READY, artifact=OuterRef("pk"))
+    found = artifacts.filter(~Exists(of_effort), ~Exists(open_again), ~stood(), schema_version=SCHEMA_VERSION)
+    found = found.filter(~Q(kind=Kind.DIGEST) | Exists(awaited))
     return found.filter(Q(effort__isnull=False) | ~Exists(of_scope))
 
 
@@ -175,7 +206,8 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[Row]:
 
 
 def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...]) -> Row:
-    document = parse_artifact(artifact.document)
+    """Of an earlier form only the texts are known."""
+    known = artifact.is_current
     return Row(
         title=artifact.name,
         session=artifact.session,
@@ -184,9 +216,9 @@ def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...]) 
         branch=named(artifact.branch),
         at=artifact.created_at,
         artifact=artifact,
-        gates=gates_of(run, {}),
-        tokens_before=document.source.source_tokens,
-        tokens_after=standing_tokens(document),
+        gates=gates_of(run, {}) if known else (),
+        tokens_before=parse_artifact(artifact.document).source.source_tokens if known else None,
+        tokens_after=count(artifact.standing),
         reviewers=reviewers,
     )
 

@@ -1,12 +1,13 @@
-"""The log that an artifact is made of, part by part as it was summarised, with what claims lead to."""
+"""The log that an artifact is made of, part by part as it was summarised, with what claims cite."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from compaction.domain.citing import Cut, Span, cut
 from efforts.domain.source_text import Part, Source, SourcePart
+
+from .citing import Cut, Span, cut
 
 # Heights in the map: of a part its characters, but so that it is seen and leaves room for others.
 LEAST, MOST, GAP = 60, 2_000, 20
@@ -14,15 +15,17 @@ LEAST, MOST, GAP = 60, 2_000, 20
 
 @dataclass(frozen=True, kw_only=True)
 class PartView:
-    """What one side said, a tool was asked or has returned. `claims` are the numbers of those that cite it."""
+    """What one side said, a tool was asked or has returned. `label` is the message's number, with which those of its
+    sentences begin; `claims` are those that cite it, each by its number on the page and its id."""
 
     message: int
     part: Part
     turn: int
+    label: str
     who: str
     starts_turn: bool
     cut: Cut
-    claims: tuple[int, ...]
+    claims: tuple[tuple[int, str], ...]
     characters: int
 
     @property
@@ -83,30 +86,33 @@ class SourceView:
         return sum(part.coverage == coverage for part in self.parts)
 
 
-def source_view(source: Source, spans: Sequence[Span], person: str) -> SourceView:
-    """`person` is what the one who talks with the model is called."""
+def source_view(source: Source, spans: Sequence[Span], ids: Mapping[int, str], person: str) -> SourceView:
+    """`ids`: of claims, by their numbers on the page. `person` is what the one who talks with the model is called."""
     turns = [part.turn for part in source.parts]
+    by_place: dict[tuple[int, Part], list[Span]] = {}
+    for span in spans:
+        by_place.setdefault((span.sentence.message, span.sentence.part), []).append(span)
     return SourceView(
         parts=tuple(
-            part_view(part, [span for span in spans if at(span, part)], person, turn != before)
+            part_view(part, by_place.get((part.message, part.part), []), ids, person, turn != before)
             for part, turn, before in zip(source.parts, turns, [None, *turns], strict=False)
         )
     )
 
 
-def at(span: Span, part: SourcePart) -> bool:
-    return (span.at.message, span.at.part) == (part.message, part.part)
-
-
-def part_view(part: SourcePart, spans: Sequence[Span], person: str, starts_turn: bool) -> PartView:
+def part_view(
+    part: SourcePart, spans: Sequence[Span], ids: Mapping[int, str], person: str, starts_turn: bool
+) -> PartView:
+    claims = sorted({number for span in spans for number in span.claims})
     return PartView(
         message=part.message,
         part=part.part,
         turn=part.turn,
+        label=part.sentences[0].id.rpartition(".")[0] if part.sentences else "",
         who=who(part, person),
         starts_turn=starts_turn,
         cut=cut(part, spans),
-        claims=tuple(sorted({number for span in spans for number in span.claims})),
+        claims=tuple((number, ids[number]) for number in claims),
         characters=len(part.text),
     )
 
@@ -116,6 +122,8 @@ def who(part: SourcePart, person: str) -> str:
         return "model calls"
     if part.part == Part.RESULT:
         return part.tool or "tool"
+    if part.speaker:
+        return part.speaker
     return person if part.role == "user" else "model"
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
 
-from compaction.domain.artifact import Item
+from compaction.domain.artifact import Claim
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.models import Artifact, ClaimVerdict
 from compaction.reviewing import Side, conflicts
+from compaction.snapshots import claim_from
 
 if TYPE_CHECKING:
     from .claims import Claims
@@ -48,9 +48,10 @@ class VerdictView:
 
 @dataclass(frozen=True, kw_only=True)
 class ConflictView:
-    """`claim` is its number on the page, None where no claim of this version has it any more."""
+    """`claim` is its number on the page, None where no claim of this version has it any more; `item` its id."""
 
     claim: int | None
+    item: str
     sides: tuple[tuple[VerdictView, int], ...]
 
 
@@ -63,7 +64,7 @@ class Verdicts:
 
     mine: Mapping[str, VerdictView]
     others: Mapping[str, tuple[VerdictView, ...]]
-    added: tuple[Item, ...]
+    added: tuple[Claim, ...]
     also_here: tuple[str, ...]
 
     @property
@@ -86,7 +87,7 @@ def verdicts_on(row: Artifact, user: User) -> Verdicts:
     return Verdicts(
         mine={one.item: verdict_view(one) for one in mine},
         others=others,
-        added=tuple(Item.model_validate_json(json.dumps(one.added)) for one in mine if one.added),
+        added=tuple(claim_from(one.added) for one in mine if one.added),
         also_here=tuple(dict.fromkeys(waiting)),
     )
 
@@ -104,7 +105,8 @@ def conflicts_on(row: Artifact, claims: Claims) -> tuple[ConflictView, ...]:
     """Each side with the version that it is of."""
     return tuple(
         ConflictView(
-            claim=claim.number if (claim := claims.of(one.item)) else None,
+            claim=claims.numbers.get(one.item),
+            item=one.item,
             sides=tuple((side_view(side), side.version) for side in one.sides),
         )
         for one in conflicts(row)

@@ -1,4 +1,4 @@
-"""What models are told that draft an artifact, or judge one."""
+"""What models are told that draft a summary, or check one."""
 
 from __future__ import annotations
 
@@ -7,23 +7,30 @@ from pathlib import Path
 
 from efforts.domain.canonical import sha256
 
-
-@cache
-def draft_text() -> str:
-    return (Path(__file__).parent / "draft.md").read_text().strip()
+DRAFTING = ("system", "draft", "overtaken")
+CHECKING = ("system", "inventory", "half", "mapping")
 
 
 @cache
-def judge_text() -> str:
-    return (Path(__file__).parent / "judge.md").read_text().strip()
+def text_of(name: str) -> str:
+    return (Path(__file__).parent / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 @cache
-def prompt_version() -> str:
-    """Of the text itself: nobody can change one and keep the other."""
-    return sha256(draft_text())[:12]
+def draft_version() -> str:
+    """Of the texts themselves: nobody can change one and keep the other."""
+    return version_of(DRAFTING)
 
 
 @cache
-def judge_version() -> str:
-    return sha256(judge_text())[:12]
+def check_version() -> str:
+    return sha256(version_of(CHECKING) + exam_text())[:12]
+
+
+@cache
+def exam_text() -> str:
+    return (Path(__file__).parent / "exam.json").read_text(encoding="utf-8")
+
+
+def version_of(names: tuple[str, ...]) -> str:
+    return sha256("\n\n".join(text_of(name) for name in names))[:12]

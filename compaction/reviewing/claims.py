@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compaction.accepting import CHECKPOINT, in_one_line
-from compaction.domain.artifact import HEADLINE, Kind, parse_artifact
+from compaction.accepting import LONGEST_REASON, checked, in_one_line
 from compaction.domain.artifact import Artifact as Document
-from compaction.domain.editing import claims_of, is_quoted
+from compaction.domain.artifact import Kind, Section
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.dropped import Dropped, dropped
 from compaction.models import Artifact, ClaimVerdict, NotNeeded
 from efforts import actions
-from efforts.domain.extractive import LONGEST_SUMMARY
-from efforts.domain.lifecycle import EntryKind
 from efforts.errors import Refused
 from efforts.models import Hold
-from efforts.recording import count
 
 from .desk import at_desk, drafts_of, place_of, tell
 from .judging import judge
@@ -25,56 +21,49 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 LONGEST_CLAIM = 2_000
-LONGEST_ID = 200
 UNKNOWN = "This version has no such claim. Load the page again."
-LONG_NAME = (
-    "The model gave this claim a name of {has:,} characters; {most:,} is the most. Have the summary drafted again."
-)
-QUOTED = "These are words of the log. Keep them or strike them; they cannot be edited."
-ONE_HEADLINE = "A summary needs its headline. Edit it instead."
+EXCERPTS = "These are excerpts of the log. There is nothing to edit in them."
+RULE = "A rule stands word for word as it was said. Strike it, or keep it."
+LAST_RESULT = "A summary needs its result. Edit it instead."
 SAME = "Nothing is changed yet. Write it in other words, or keep it."
 TOO_LONG = "This has {has:,} characters; {most:,} is the most. Shorten it."
-LONG_HEADLINE = "This headline has {has:,} tokens; {most:,} is the most, since it stands in every prompt. Shorten it."
 NOT_DROPPED = "This is in the summary by now. Load the page again."
-IS_KEPT = "This is kept in the ledger, so the summary needs it. Add it here, or dismiss it in the ledger."
+IS_KEPT = "This is in your list, so the summary needs it. Add it here, or dismiss it in the ledger."
+NO_REASON = "Say in a few words why it is not needed. It is kept with your name."
 OWNER_ONLY = "Only the owner of the conversation pins its turns."
-QUOTED_VERDICTS = (ClaimVerdictValue.KEPT, ClaimVerdictValue.STRUCK)
 
 
 def decide(
     artifact: Artifact, item: str, verdict: ClaimVerdictValue, *, reviewer: User, text: str = ""
 ) -> ClaimVerdict:
-    """A draft until it is submitted; decided anew it is replaced. `item`: an id, "headline" or `Quotation.key`."""
+    """A draft until it is submitted; decided anew it is replaced. `item`: the id of a claim."""
     with at_desk(artifact, reviewer) as row:
-        document = parse_artifact(row.document)
+        document = checked(row)
         text = in_one_line(text) if verdict == ClaimVerdictValue.EDITED else ""
         check(document, item, verdict, text)
         return put_draft(row, reviewer, item, verdict=verdict, text=text, added=None)
 
 
 def check(document: Document, item: str, verdict: ClaimVerdictValue, text: str) -> None:
-    claims = claims_of(document)
-    if document.kind == Kind.FALLBACK:
-        raise Refused("checkpoint", CHECKPOINT)
-    if item not in claims or verdict == ClaimVerdictValue.ADDED:
+    if document.kind == Kind.DIGEST:
+        raise Refused("excerpts", EXCERPTS)
+    claim = document.by_id.get(item)
+    if claim is None or verdict == ClaimVerdictValue.ADDED:
         raise Refused("unknown_claim", UNKNOWN)
-    if len(item) > LONGEST_ID:
-        raise Refused("long_id", LONG_NAME.format(has=len(item), most=LONGEST_ID))
-    if is_quoted(document, item) and verdict not in QUOTED_VERDICTS:
-        raise Refused("quoted", QUOTED)
-    if item == HEADLINE and verdict == ClaimVerdictValue.STRUCK:
-        raise Refused("headline", ONE_HEADLINE)
+    results = [one for one in document.claims if one.section == Section.RESULT]
+    if verdict == ClaimVerdictValue.STRUCK and results == [claim]:
+        raise Refused("result", LAST_RESULT)
     if verdict == ClaimVerdictValue.EDITED:
-        check_words(item, text, claims[item])
+        if claim.section == Section.RULE:
+            raise Refused("rule", RULE)
+        check_words(text, claim.text)
 
 
-def check_words(item: str, text: str, before: str) -> None:
+def check_words(text: str, before: str) -> None:
     if not text or text == " ".join(before.split()):
         raise Refused("same", SAME)
     if len(text) > LONGEST_CLAIM:
         raise Refused("too_long", TOO_LONG.format(has=len(text), most=LONGEST_CLAIM))
-    if item == HEADLINE and count(text) > LONGEST_SUMMARY:
-        raise Refused("too_long", LONG_HEADLINE.format(has=count(text), most=LONGEST_SUMMARY))
 
 
 def put_draft(row: Artifact, reviewer: User, item: str, **values: object) -> ClaimVerdict:
@@ -102,54 +91,38 @@ def undo_last(artifact: Artifact, *, reviewer: User) -> str | None:
         return last.item
 
 
-# What no claim cites
+# What no claim tells
 
 
 def add_dropped(artifact: Artifact, key: str, *, reviewer: User) -> ClaimVerdict:
-    """It becomes a claim of the next version."""
+    """It becomes a claim of the next version, with its cites."""
     with at_desk(artifact, reviewer) as row:
-        if row.kind == Kind.FALLBACK:
-            raise Refused("checkpoint", CHECKPOINT)
-        item = dropped_of(row, key).item
-        added = item.model_dump(mode="json")
-        return put_draft(row, reviewer, item.id, verdict=ClaimVerdictValue.ADDED, text="", added=added)
+        claim = dropped_of(row, key).claim
+        added = claim.model_dump(mode="json")
+        return put_draft(row, reviewer, claim.id, verdict=ClaimVerdictValue.ADDED, text="", added=added)
 
 
-def not_needed(artifact: Artifact, key: str, *, actor: User) -> None:
-    """In no version of it. What only sounds like a decision or open work is dismissed, and does not count any more."""
+def not_needed(artifact: Artifact, key: str, reason: str, *, actor: User) -> None:
+    """In no version of it. What the person keeps in the ledger is needed."""
+    reason = in_one_line(reason)[:LONGEST_REASON]
+    if not reason:
+        raise Refused("reason", NO_REASON)
     with at_desk(artifact, actor) as row:
         one = dropped_of(row, key)
         if one.confirmed:
             raise Refused("kept", IS_KEPT)
-        NotNeeded.objects.get_or_create(family=row.family, key=key, defaults={"session": row.session, "actor": actor})
-        tell(row, "review.not_needed", actor, key=key, text=one.text)
-        if one.entry and not one.not_needed:
-            dismiss(row, one, actor)
-            judge(row, actor)
-
-
-def dismiss(row: Artifact, one: Dropped, actor: User) -> None:
-    kind, _, number = one.entry.partition("-")
-    place = place_of(row, actor)
-    if kind in set(EntryKind) and number.isdecimal():
-        actions.dismiss_entry(place, int(number))
-    else:
-        actions.dismiss_words(place, one.message, kind_of(one), one.text)
-
-
-def kind_of(one: Dropped) -> EntryKind:
-    return EntryKind(one.kind.replace(" ", "_"))
+        fields = {"session": row.session, "actor": actor, "reason": reason}
+        NotNeeded.objects.get_or_create(family=row.family, key=key, defaults=fields)
+        tell(row, "review.not_needed", actor, key=key, text=one.text, reason=reason)
+        judge(row, actor)
 
 
 def needed_again(artifact: Artifact, key: str, *, actor: User) -> None:
     """What was said to be not needed is missed again."""
     with at_desk(artifact, actor) as row:
         one = dropped_of(row, key)
-        if not NotNeeded.objects.filter(family=row.family, key=key).delete()[0]:
-            return
-        tell(row, "review.needed_again", actor, key=key, text=one.text)
-        if one.entry and one.not_needed:
-            actions.restore_entry(place_of(row, actor), int(one.entry.rpartition("-")[2]))
+        if NotNeeded.objects.filter(family=row.family, key=key).delete()[0]:
+            tell(row, "review.needed_again", actor, key=key, text=one.text)
             judge(row, actor)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from compaction.domain.artifact import parse_artifact
-from compaction.domain.editing import claims_of
 from compaction.models import Artifact, ClaimVerdict
 
 
@@ -37,7 +36,7 @@ def conflicts(artifact: Artifact) -> tuple[Conflict, ...]:
     for row in rows.order_by("submitted_at", "pk"):
         last.setdefault(row.item, {})[row.reviewer_id] = row
         seen[row.reviewer_id] = max(row.artifact.version, seen.get(row.reviewer_id, 0))
-    there = claims_of(parse_artifact(artifact.document))
+    there = parse_artifact(artifact.document).by_id if artifact.is_current else {}
     found = (conflict_of(item, list(of_item.values()), {} if item in there else seen) for item, of_item in last.items())
     return tuple(one for one in found if one)
 
@@ -59,10 +58,11 @@ def clashing(rows: Sequence[ClaimVerdict]) -> Iterator[tuple[ClaimVerdict, Claim
 
 
 def side_of(row: ClaimVerdict) -> Side:
-    words = row.text or (row.added or {}).get("text") or claims_of(parse_artifact(row.artifact.document)).get(row.item)
+    claim = parse_artifact(row.artifact.document).by_id.get(row.item) if row.artifact.is_current else None
+    words = row.text or (row.added or {}).get("text") or (claim.text if claim else "")
     return Side(
         reviewer=row.reviewer.get_username(),
         verdict=row.verdict,
-        words=words or "",
+        words=words,
         version=row.artifact.version,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from compaction.accepting import drafter_of, found, is_reviewer
 from compaction.domain.lifecycle import ArtifactState
-from compaction.drafting import MOST_NAMED
+from compaction.drafting import MOST_NAMED, said_of
 from compaction.models import Artifact, ClaimVerdict, GateRun
 from efforts import events
 from efforts.actions import Place
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 NOT_A_REVIEWER = "Only the owner of the conversation, and people the owner has named, review what is made of it."
 # What waits for the person's word: a new version of it, or a new verdict, changes what is waited with.
-UNSETTLED = (SummaryState.WAITING, SummaryState.FAILED)
+UNSETTLED = (SummaryState.WAITING, SummaryState.FAILED, SummaryState.DIGEST)
+# What can come to stand by a person's word.
+ACCEPTABLE = (ArtifactState.REPLACEABLE, ArtifactState.UNCHECKED)
 REVIEWED = (ScopeState.READY, ScopeState.FAILED)
 
 
@@ -71,15 +73,17 @@ def follow(before: Artifact, now: Artifact, actor: User, why: str = "") -> None:
 
 
 def put(state: EffortState, now: Artifact, actor: User, why: str) -> None:
-    ready = now.state == ArtifactState.REPLACEABLE
-    text = now.standing if ready else why
-    to = SummaryState.WAITING if ready else SummaryState.FAILED
+    """Beside a digest that stands, the draft goes on to wait."""
+    ready = now.state in ACCEPTABLE
+    beside = state.summary == SummaryState.DIGEST
+    to = state.summary if beside else SummaryState.WAITING if ready else SummaryState.FAILED
+    text = now.headline if ready and not beside else why
     if (state.summary, state.artifact, state.draft) == (to, now.pk, text):
         return
     EffortState.objects.filter(pk=state.pk).update(summary=to, draft=text, artifact=now.pk)
     place = Place(branch=now.branch, turn=state.concluded_turn or 0, via=Via(state.via), actor=actor)
     kind = "effort.summary_waiting" if ready else "effort.summary_failed"
-    told = {"drafter": drafter_of(now), "note": ""} if ready else {}
+    told = {"drafter": drafter_of(now), "why": why} if ready else {}
     record(place, kind, state.effort.slug, text=text, artifact=now.pk, **told)
 
 
@@ -89,23 +93,24 @@ def follow_scope(before: Artifact, now: Artifact, why: str) -> None:
         return
     waiting = ScopeDraft.objects.filter(branch=now.branch, artifact=before.pk, state__in=REVIEWED)
     draft = waiting.exclude(kind=ScopeKind.STAGE).select_related("branch").first()
-    ready = now.state == ArtifactState.REPLACEABLE
+    ready = now.state in ACCEPTABLE
     why = "" if ready else why
     to = ScopeState.READY if ready else ScopeState.FAILED
     if draft is None or (draft.state, draft.artifact, draft.why) == (to, now.pk, why):
         return
     if ready:
-        SCOPES.wait(draft, Summary(text=now.standing, drafter=drafter_of(now), artifact=now.pk))
+        SCOPES.wait(draft, Summary(text=now.headline, drafter=drafter_of(now), artifact=now.pk))
     else:
         SCOPES.end_without(draft, why, now.pk)
 
 
 def why_not(run: GateRun) -> str:
     """What the gates lack, in a sentence each, with the first of what fails."""
-    failing = (verdict for verdict in run.verdicts if verdict["outcome"] != "pass")
+    failing = (verdict for verdict in run.verdicts if verdict["outcome"] == "fail")
     return " ".join(f"Gate {verdict['gate']}: {verdict['says']}{named_in(verdict)}" for verdict in failing)
 
 
 def named_in(verdict: dict[str, Any]) -> str:
-    named = "; ".join(failure["text"] for failure in verdict["failures"][:MOST_NAMED])
-    return f" {named}." if named and named not in verdict["says"] else ""
+    texts = [str(failure["text"]) for failure in verdict["failures"][:MOST_NAMED]]
+    named = "; ".join(text for text in texts if said_of(text) not in verdict["says"])
+    return f" {named}." if named else ""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from compaction.accepting import LONGEST_REASON, in_one_line, standing_pointer
+from compaction.accepting import LONGEST_REASON, checked, in_one_line, standing_pointer
 from compaction.actions import inputs_of, keep_verdicts
-from compaction.domain.artifact import Kind, parse_artifact
 from compaction.domain.gates import evaluate
 from compaction.domain.lifecycle import ArtifactState, state_of
-from compaction.domain.verdicts import Finding
 from compaction.models import Artifact, GateRun, SetAside
-from compaction.snapshots import judged_now, log_for, read_ledger
+from compaction.snapshots import checked_of, judged_now, log_for, read_ledger
 from efforts import actions, events
 from efforts.actions.pointers import SUMMARY_DUE
 from efforts.domain.lifecycle import EffortStatus, SummaryState
@@ -46,29 +44,23 @@ def judge_again(artifact: Artifact, *, actor: User) -> GateRun:
 
 def judge(row: Artifact, actor: User) -> GateRun:
     """Under the lock; the effort that waits with it follows."""
-    judged = gates_on(row, findings_of(row), aside_of(row))
+    judged = gates_on(row)
     follow(row, row, actor, why_not(judged))
     return judged
 
 
-def gates_on(row: Artifact, findings: tuple[Finding, ...], set_aside: Collection[str]) -> GateRun:
-    document = parse_artifact(row.document)
+def gates_on(row: Artifact) -> GateRun:
+    """By the stored answers of all valid checks of its versions, and what people have said. Raises `Refused` of one of
+    an earlier form."""
+    document = checked(row)
     source = log_for(row, document).source
-    ledger = read_ledger(row.session, source)
-    verdicts = evaluate(judged_now(row, document, source, ledger, findings=findings, set_aside=set_aside))
-    row.state = state_of(Kind(row.kind), verdicts)
+    entries = read_ledger(row.session, source)
+    check, checks = checked_of(row, document, source)
+    judged = judged_now(row, document, source, entries, check)
+    verdicts = evaluate(judged)
+    row.state = state_of(verdicts)
     Artifact.objects.filter(pk=row.pk).update(state=row.state)
-    return keep_verdicts(row.run, row, verdicts, inputs_of(source, ledger), findings, set_aside)
-
-
-def findings_of(row: Artifact) -> tuple[Finding, ...]:
-    """What a judge found when it was asked; it is not asked again."""
-    last = latest(row)
-    return tuple(Finding(**one) for one in last.findings) if last else ()
-
-
-def aside_of(row: Artifact) -> set[str]:
-    return set(row.set_aside.values_list("finding", flat=True))
+    return keep_verdicts(row.run, row, verdicts, inputs_of(source, entries), checks, judged.set_aside)
 
 
 def latest(row: Artifact) -> GateRun | None:
@@ -76,7 +68,7 @@ def latest(row: Artifact) -> GateRun | None:
 
 
 def set_aside(artifact: Artifact, finding: str, reason: str, *, actor: User) -> GateRun:
-    """A finding of gate D that is none: it counts no more, stays visible, and is collected as a false rejection."""
+    """A doubt or contradiction that is none: it counts no more, stays visible, and is collected as a false alarm."""
     reason = checked_reason(reason)
     with at_desk(artifact, actor) as row:
         text = text_of(row, finding)
@@ -152,7 +144,8 @@ def redraft_effort(row: Artifact, actor: User) -> None:
 
 
 def redraft_scope(row: Artifact, actor: User) -> None:
-    turns = list(parse_artifact(row.document).source.turns)
+    # One of an earlier form, too, is drafted again: of its document only the turns are read.
+    turns = json.loads(row.document)["source"]["turns"]
     draft = row.run.scope or ScopeDraft.objects.filter(branch=row.branch, turns=turns).order_by("-pk").first()
     if draft is None:
         raise Refused("no_scope", NO_SCOPE)

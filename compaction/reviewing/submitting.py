@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
+from compaction.accepting import checked
 from compaction.actions import Home, keep_artifact
-from compaction.domain.artifact import Artifact as Document
-from compaction.domain.artifact import Item, parse_artifact
-from compaction.domain.editing import Decision, claims_of, edited, edits_of
-from compaction.domain.gates import judged_by
+from compaction.domain.artifact import parse_artifact
+from compaction.domain.editing import Decision, edited
 from compaction.domain.lifecycle import CHANGING, ArtifactState, ClaimVerdictValue, Ended
-from compaction.domain.verdicts import Finding, Gate
+from compaction.domain.rendering import rendered
+from compaction.domain.verdicts import Offered
+from compaction.drafting import Tried
 from compaction.models import Artifact, ClaimVerdict, DraftRun, Review, SetAside
-from compaction.snapshots import judged_now, log_for, read_ledger
+from compaction.scopes import task_of
+from compaction.snapshots import claim_from, log_for
 from efforts.errors import Refused
 from efforts.recording import count
 
 from .desk import at_desk, drafts_of, follow, newest_of, tell, why_not
-from .judging import findings_of, gates_on
+from .judging import gates_on, judge
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -36,6 +37,7 @@ def submit(artifact: Artifact, *, reviewer: User) -> Review:
     newest one: the reviewer looks at both sides (`conflicts`) and submits again.
     """
     with at_desk(artifact, reviewer) as row:
+        checked(row)
         verdicts = list(drafts_of(row, reviewer))
         if not verdicts:
             raise Refused("nothing", NOTHING)
@@ -45,6 +47,9 @@ def submit(artifact: Artifact, *, reviewer: User) -> Review:
             carry_over(verdicts, newest, reviewer)
         elif any(one.verdict in CHANGING for one in verdicts):
             made = next_version(row, verdicts, reviewer)
+        elif row.state == ArtifactState.UNCHECKED:
+            # Where nobody else may check it, a person who has read every claim has.
+            judge(row, reviewer)
         review = Review.objects.create(artifact=row, reviewer=reviewer, made=made)
         told = {"verdicts": len(verdicts), "made": made.pk if made else "", "newest": newest.pk}
         tell(row, "review.submitted", reviewer, **told)
@@ -53,7 +58,7 @@ def submit(artifact: Artifact, *, reviewer: User) -> Review:
 
 def carry_over(verdicts: Sequence[ClaimVerdict], newest: Artifact, reviewer: User) -> None:
     """As drafts, where the claim is still there and the reviewer has said nothing of it yet."""
-    claims = claims_of(parse_artifact(newest.document))
+    claims = parse_artifact(newest.document).by_id
     said = set(newest.claim_verdicts.filter(reviewer=reviewer).values_list("item", flat=True))
     ClaimVerdict.objects.bulk_create(
         ClaimVerdict(
@@ -66,8 +71,7 @@ def carry_over(verdicts: Sequence[ClaimVerdict], newest: Artifact, reviewer: Use
 
 def next_version(row: Artifact, verdicts: Sequence[ClaimVerdict], reviewer: User) -> Artifact:
     before = parse_artifact(row.document)
-    edits = edits_of(before, map(decision_of, verdicts))
-    document = edited(before, edits, version=row.version + 1, count=count)
+    document = edited(before, map(decision_of, verdicts))
     home = Home(
         session_id=row.session_id,
         branch_id=row.branch_id,
@@ -76,46 +80,37 @@ def next_version(row: Artifact, verdicts: Sequence[ClaimVerdict], reviewer: User
         purpose=row.run.purpose,
     )
     run = DraftRun.objects.create(
-        **home.of_run, purpose=home.purpose, drafter="edit", ended=Ended.DRAFTED, tokens=0, elapsed_ms=0
+        **home.of_run,
+        purpose=home.purpose,
+        drafter="edit",
+        ended=Ended.DRAFTED,
+        spent=row.run.spent,
+        tokens=0,
+        elapsed_ms=0,
     )
-    made = keep_artifact(
-        home,
-        run,
-        document,
-        ArtifactState.DRAFT,
-        standing=edits.headline or row.standing,
-        family=row.family,
-        version=row.version + 1,
-        edited_from=row,
-        edited_by=reviewer,
+    tried = Tried(
+        task=task_of(row, before, log_for(row, before)),
+        drafter="edit",
+        ended=Ended.DRAFTED,
+        offered=Offered(text=document.document, form="document"),
+        artifact=document,
+        text=rendered(document, count=count),
     )
-    findings = carried_findings(findings_of(row), before, document)
-    judged = gates_on(made, findings, carry_aside(row, made, document, findings))
-    follow(row, made, reviewer, why_not(judged))
+    more = {"family": row.family, "version": row.version + 1, "edited_from": row, "edited_by": reviewer}
+    made = keep_artifact(home, run, tried, **more)
+    carry_aside(row, made)
+    follow(row, made, reviewer, why_not(gates_on(made)))
     return made
 
 
 def decision_of(row: ClaimVerdict) -> Decision:
-    added = Item.model_validate_json(json.dumps(row.added)) if row.added else None
-    return Decision(item=row.item, verdict=ClaimVerdictValue(row.verdict), text=row.text, added=added)
+    added = claim_from(row.added) if row.added else None
+    return Decision(claim=row.item, verdict=ClaimVerdictValue(row.verdict), text=row.text, added=added)
 
 
-def carried_findings(findings: Sequence[Finding], before: Document, now: Document) -> tuple[Finding, ...]:
-    """What a judge found in words that are still there; what was edited it has not read."""
-    old, new = claims_of(before), claims_of(now)
-    return tuple(one for one in findings if one.item in new and old.get(one.item) == new[one.item])
-
-
-def carry_aside(row: Artifact, made: Artifact, document: Document, findings: tuple[Finding, ...]) -> set[str]:
-    """What was set aside stays so where the same is found again, in the same words."""
-    before = list(row.set_aside.all())
-    if not before:
-        return set()
-    source = log_for(made, document).source
-    judged = judged_now(made, document, source, read_ledger(made.session, source), findings=findings)
-    found = {(one.id, one.text) for one in judged_by(Gate.CONTRADICTION, judged).failures}
-    again = [one for one in before if (one.finding, one.text) in found]
+def carry_aside(row: Artifact, made: Artifact) -> None:
+    """What was set aside stays so: a finding is known by the claim, to the word."""
     SetAside.objects.bulk_create(
-        SetAside(artifact=made, finding=one.finding, text=one.text, reason=one.reason, actor=one.actor) for one in again
+        SetAside(artifact=made, finding=one.finding, text=one.text, reason=one.reason, actor=one.actor)
+        for one in row.set_aside.all()
     )
-    return {one.finding for one in again}

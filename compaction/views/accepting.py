@@ -31,7 +31,7 @@ form_view = require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @form_view
 def accept(request: OwnRequest, artifact_id: str) -> HttpResponse:
-    """`branch` as for rolling back."""
+    """`branch` as for rolling back; `unchecked` says yes to what nobody has checked."""
     row = reviewable(request, artifact_id)
     branch = branch_of(row, request.POST.get("branch") or request.GET.get("branch", ""))
     if request.method != "POST":
@@ -45,6 +45,7 @@ def accept(request: OwnRequest, artifact_id: str) -> HttpResponse:
             number(posted.get("last")),
             actor=request.user,
             branch=branch,
+            unchecked="unchecked" in posted,
         )
     except Refused as error:
         return accept_form(request, row, branch, error.text)

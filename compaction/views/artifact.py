@@ -10,12 +10,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from compaction.models import Artifact
-from compaction.pages import ArtifactView, artifact_view
+from compaction.pages import ArtifactView, artifact_view, title_of
 from compaction.standing import standing_of
 from efforts.views.shared import OwnRequest, about, page, part
 
 from .accepting import history_on
-from .shared import reviewable
+from .shared import current, reviewable
 
 ALL = "all"
 DROPPED = "dropped"
@@ -44,7 +44,9 @@ def review_context(request: OwnRequest, row: Artifact, show: str = "") -> dict[s
 
 
 def filters_of(view: ArtifactView) -> list[Filter]:
-    of_groups = [Filter(key=one.section, title=one.title, count=len(one.claims)) for one in view.claims.groups[1:]]
+    if view.is_digest:
+        return []
+    of_groups = [Filter(key=one.section, title=one.title, count=len(one.claims)) for one in view.claims.groups]
     return [
         Filter(key=ALL, title="All", count=len(view.claims.all)),
         *of_groups,
@@ -58,9 +60,26 @@ def whole(request: OwnRequest, row: Artifact, context: dict[str, Any], *, status
     return page(request, "review/artifact.html", {**context, **foot}, status=status)
 
 
+def earlier(request: OwnRequest, row: Artifact, error: str | None = None) -> HttpResponse:
+    """Of an earlier form: its texts, where it stands, and how to have it drafted again. `error`: what came of asking
+    for that, empty where it is on its way."""
+    context = {
+        **about(row.branch),
+        "row": row,
+        "title": title_of(row),
+        "is_owner": row.session.owner_id == request.user.pk,
+        "error": error,
+        "asked": error == "",
+    }
+    if request.htmx:
+        return part(request, "review/earlier_note.html", context, status=422 if error else 200)
+    foot = {"standing": standing_of(row, request.user), **history_on(row)}
+    return page(request, "review/earlier.html", {**context, **foot}, status=422 if error else 200)
+
+
 def panel(request: OwnRequest, artifact_id: str, template: str) -> HttpResponse:
     """One panel for htmx; else the whole page, which has it."""
-    row = reviewable(request, artifact_id)
+    row = current(request, artifact_id)
     context = review_context(request, row)
     return part(request, template, context) if request.htmx else whole(request, row, context)
 
@@ -69,7 +88,7 @@ def panel(request: OwnRequest, artifact_id: str, template: str) -> HttpResponse:
 @require_GET
 def artifact(request: OwnRequest, artifact_id: str) -> HttpResponse:
     row = reviewable(request, artifact_id)
-    return whole(request, row, review_context(request, row))
+    return whole(request, row, review_context(request, row)) if row.is_current else earlier(request, row)
 
 
 @never_cache
@@ -94,7 +113,7 @@ def desk(request: OwnRequest, artifact_id: str) -> HttpResponse:
 @require_GET
 def gate(request: OwnRequest, artifact_id: str, letter: str) -> HttpResponse:
     """How one gate came to its verdict."""
-    context = review_context(request, reviewable(request, artifact_id))
+    context = review_context(request, current(request, artifact_id))
     found = next((one for one in context["view"].gates if one.letter == letter), None)
     if found is None:
         raise Http404

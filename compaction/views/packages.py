@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from compaction import seeding
-from compaction.domain.artifact import parse_artifact
-from compaction.domain.lifecycle import PackageState
-from compaction.domain.rendering import body_text
+from compaction.domain.artifact import Kind
+from compaction.domain.lifecycle import ArtifactState, PackageState
 from compaction.models import Artifact, SeedPackage, SeedStage
 from compaction.snapshots import stage_of
 from efforts.domain.lifecycle import ScopeState
@@ -31,7 +30,10 @@ STAGES = {
     ScopeState.DRAFTING: Look(label="Being drafted", icon="spin", css="on"),
     ScopeState.STOPPED: Look(label="Stopped", icon="stop", css="warn"),
 }
-PASSED = Look(label="Passes every check", icon="check", css="ok")
+PASSED = Look(label="Passes every gate", icon="check", css="ok")
+NOT_CHECKED = Look(label="Not checked", icon="alert", css="warn")
+EXCERPTS = Look(label="Excerpts, no summary", icon="alert", css="warn")
+EARLIER = Look(label="Made in an earlier form", icon="layers", css="warn")
 CHANGED = Look(label="Its conversation has changed since", icon="alert", css="warn")
 FAILED = Look(label="Does not pass", icon="alert", css="bad")
 PACKAGES = {
@@ -115,7 +117,7 @@ def packages_view(rows: Iterable[SeedPackage]) -> list[tuple[SeedPackage, Look]]
 def package_view(row: SeedPackage) -> PackageView:
     stages = tuple(stage_view(stage) for stage in seeding.stages_of(row))
     seed = seeding.newest_version(row) if row.state != PackageState.DRAFTING else None
-    body = body_text(parse_artifact(seed.document)) if seed else ""
+    body = seed.body if seed else ""
     return PackageView(
         row=row,
         look=PACKAGES[PackageState(row.state)],
@@ -141,19 +143,27 @@ def stage_view(row: SeedStage) -> StageView:
         session=session,
         span=f"turn {first}" if first == last else f"turns {first}–{last}",
         look=look,
-        why=draft.why if look is FAILED else "",
+        why=draft.why if look in (FAILED, NOT_CHECKED) else "",
         artifact=artifact,
-        can_redraft=look in (FAILED, CHANGED) or state == ScopeState.STOPPED,
+        can_redraft=look in (FAILED, NOT_CHECKED, EXCERPTS, CHANGED, EARLIER) or state == ScopeState.STOPPED,
     )
 
 
 def judged_look(row: SeedStage, artifact: Artifact | None) -> Look:
     if seeding.passes(row):
         return PASSED
-    return CHANGED if artifact and artifact.source_sha256 != stage_of(row).source.sha256 else FAILED
+    if artifact is None:
+        return FAILED
+    if not artifact.is_current:
+        return EARLIER
+    if artifact.source_sha256 != stage_of(row).source.sha256:
+        return CHANGED
+    if artifact.kind == Kind.DIGEST:
+        return EXCERPTS
+    return NOT_CHECKED if artifact.state == ArtifactState.UNCHECKED else FAILED
 
 
 def failures_of(seed: Artifact) -> list[str]:
     judged = seed.gate_runs.order_by("-pk").first()
-    failing = [one for one in judged.verdicts if one["outcome"] != "pass"] if judged else []
-    return [failure["text"] for verdict in failing for failure in verdict["failures"]]
+    lacking = [one for one in judged.verdicts if one["outcome"] != "pass"] if judged else []
+    return [told for verdict in lacking for told in [one["text"] for one in verdict["failures"]] or [verdict["says"]]]

@@ -17,12 +17,13 @@ from compaction.domain.artifact import parse_artifact
 from compaction.domain.diffing import version_diff
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.models import Artifact
+from compaction.pages import gate_of_finding
 from compaction.reviewing.desk import newest_of
 from efforts.errors import Refused
 from efforts.views.shared import OwnRequest, dialog, done, page, part
 
-from .artifact import DROPPED, review_context, whole
-from .shared import reviewable
+from .artifact import DROPPED, earlier, review_context, whole
+from .shared import current, reviewable
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 VERDICTS = {str(one): one for one in ClaimVerdictValue if one != ClaimVerdictValue.ADDED}
@@ -36,7 +37,7 @@ CONFLICTS = "#conflicts"
 @form_view
 def claim(request: OwnRequest, artifact_id: str, item: str) -> HttpResponse:
     """One claim, its form for other words (`?edit`), or a verdict on it."""
-    row = reviewable(request, artifact_id)
+    row = current(request, artifact_id)
     if request.method != "POST":
         return claim_part(request, row, item, editing="edit" in request.GET)
     try:
@@ -84,7 +85,7 @@ def claim_part(
 @require_POST
 def undo(request: OwnRequest, artifact_id: str) -> HttpResponse:
     """Take back what was decided last, wherever it is on the page."""
-    row = reviewable(request, artifact_id)
+    row = current(request, artifact_id)
     item = reviewing.undo_last(row, reviewer=request.user)
     view = review_context(request, row)["view"]
     found = view.claims.of(item) if item else None
@@ -102,7 +103,7 @@ def back(request: OwnRequest, row: Artifact) -> HttpResponse:
 
 @require_POST
 def submit(request: OwnRequest, artifact_id: str) -> HttpResponse:
-    row = reviewable(request, artifact_id)
+    row = current(request, artifact_id)
     try:
         reviewing.submit(row, reviewer=request.user)
     except Refused as error:
@@ -121,20 +122,24 @@ def desk_part(request: OwnRequest, row: Artifact, error: str) -> HttpResponse:
 
 @require_POST
 def judge(request: OwnRequest, artifact_id: str) -> HttpResponse:
-    row = reviewable(request, artifact_id)
+    row = current(request, artifact_id)
     return at_top(request, row, lambda: reviewing.judge_again(row, actor=request.user))
 
 
 @require_POST
 def redraft(request: OwnRequest, artifact_id: str) -> HttpResponse:
+    """One of an earlier form too: its page only says whether another draft is on its way."""
     row = reviewable(request, artifact_id)
-    return at_top(request, row, lambda: reviewing.redraft(row, actor=request.user))
+    if row.is_current:
+        return at_top(request, row, lambda: reviewing.redraft(row, actor=request.user))
+    error = refusal(lambda: reviewing.redraft(row, actor=request.user))
+    return earlier(request, row, error) if error or request.htmx else redirect(row)
 
 
 def at_top(request: OwnRequest, row: Artifact, act: Callable[[], object]) -> HttpResponse:
     """What changes the state of the whole artifact."""
     error = refusal(act)
-    row = reviewable(request, row.pk)
+    row = current(request, row.pk)
     context = {**review_context(request, row), "top_error": error}
     if not request.htmx:
         return whole(request, row, context, status=422) if error else redirect(row)
@@ -154,7 +159,7 @@ def refusal(act: Callable[[], object]) -> str:
 @never_cache
 @form_view
 def reject(request: OwnRequest, artifact_id: str) -> HttpResponse:
-    row = reviewable(request, artifact_id)
+    row = current(request, artifact_id)
     reason, error = request.POST.get("reason", ""), ""
     if request.method == "POST":
         error = refusal(lambda: reviewing.reject(row, actor=request.user, reason=reason))
@@ -166,17 +171,18 @@ def reject(request: OwnRequest, artifact_id: str) -> HttpResponse:
 
 @require_POST
 def finding(request: OwnRequest, artifact_id: str, finding_id: str) -> HttpResponse:
-    """A contradiction is set aside with a reason, or counts again."""
-    row = reviewable(request, artifact_id)
+    """A doubt or a contradiction is set aside with a reason, or counts again."""
+    row = current(request, artifact_id)
     reason = request.POST.get("reason", "")
     if "back" in request.POST:
         error = refusal(lambda: reviewing.put_back(row, finding_id, actor=request.user))
     else:
         error = refusal(lambda: reviewing.set_aside(row, finding_id, reason, actor=request.user))
-    row = reviewable(request, row.pk)
+    row = current(request, row.pk)
     context = {**review_context(request, row), "error": error, "failed": finding_id, "reason": reason}
     context["moved"] = "" if error else finding_id
-    context["gate"] = gate = next(one for one in context["view"].gates if one.letter == "D")
+    letter = gate_of_finding(finding_id)
+    context["gate"] = gate = next(one for one in context["view"].gates if one.letter == letter)
     if "back" in request.POST or finding_id not in {one.finding for one in gate.failures}:
         context |= {"failed": "", "gate_error": error}
     if not request.htmx:
@@ -187,7 +193,6 @@ def finding(request: OwnRequest, artifact_id: str, finding_id: str) -> HttpRespo
 
 
 DROPPED_VERBS: dict[str, Callable[..., Any]] = {
-    "not-needed": reviewing.not_needed,
     "needed": reviewing.needed_again,
     "pin": reviewing.pin_raw,
 }
@@ -195,16 +200,20 @@ DROPPED_VERBS: dict[str, Callable[..., Any]] = {
 
 @require_POST
 def dropped(request: OwnRequest, artifact_id: str, key: str, verb: str) -> HttpResponse:
-    """What no claim cites is added, said to be not needed, or pinned."""
-    row = reviewable(request, artifact_id)
+    """What no claim tells is added, said to be not needed, or pinned."""
+    row = current(request, artifact_id)
+    reason = request.POST.get("reason", "")
     if verb == "add":
         error = refusal(lambda: reviewing.add_dropped(row, key, reviewer=request.user))
+    elif verb == "not-needed":
+        error = refusal(lambda: reviewing.not_needed(row, key, reason, actor=request.user))
     elif verb in DROPPED_VERBS:
         error = refusal(lambda: DROPPED_VERBS[verb](row, key, actor=request.user))
     else:
         raise Http404
-    row = reviewable(request, row.pk)
+    row = current(request, row.pk)
     context = {**review_context(request, row, show=DROPPED), "error": error, "pinned": key if verb == "pin" else ""}
+    context |= {"failed": key if error and verb == "not-needed" else "", "reason": reason}
     if not request.htmx:
         return whole(request, row, context, status=422) if error else redirect(f"{row.get_absolute_url()}?show=dropped")
     answer = part(request, "review/claims.html", context, status=422 if error else 200)
@@ -216,8 +225,9 @@ def dropped(request: OwnRequest, artifact_id: str, key: str, verb: str) -> HttpR
 @require_GET
 def compare(request: OwnRequest, artifact_id: str, other_id: str) -> HttpResponse:
     """What another version of it says otherwise, word for word."""
-    row = reviewable(request, artifact_id)
-    other = get_object_or_404(Artifact.objects.select_related("edited_by", "run"), pk=other_id, family=row.family)
+    row = current(request, artifact_id)
+    versions = Artifact.objects.filter(family=row.family).select_related("edited_by", "run")
+    other = get_object_or_404(versions, pk=other_id)
     old, new = sorted((other, row), key=lambda one: one.version)
     changes = version_diff(parse_artifact(old.document), parse_artifact(new.document))
     context = {**review_context(request, row), "old": old, "new": new, "changes": changes}

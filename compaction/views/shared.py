@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from compaction.models import Artifact
@@ -15,3 +16,11 @@ def reviewable(request: OwnRequest, artifact_id: str) -> Artifact:
         rows.select_related("session__endpoint", "session__owner", "branch__session", "effort", "run", "edited_by"),
         pk=artifact_id,
     )
+
+
+def current(request: OwnRequest, artifact_id: str) -> Artifact:
+    """One whose claims can be read, decided and judged: there is no such thing of an earlier form."""
+    row = reviewable(request, artifact_id)
+    if not row.is_current:
+        raise Http404
+    return row

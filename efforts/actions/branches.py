@@ -20,7 +20,7 @@ from efforts.timelines import branch_turns
 from .conversations import bring_back, check_message, collapse_when_idle, put_message, sent_before
 from .holds import copy_holds
 from .names import checked_line
-from .pointers import active_over, copy_pointer, is_covered, summary_due
+from .pointers import active_over, copy_pointer, is_covered, stands_by, summary_due
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -109,7 +109,7 @@ def take_scopes_over(child: Branch, course: Course) -> None:
         for pointer in pointers.select_related("actor").order_by("-pk")[:1]:
             numbers = PointerTurn.objects.filter(pointer=pointer).values_list("turn__number", flat=True)
             log = read_scope_log(child, list(numbers))
-            if not numbers or log.source.sha256 == pointer.source_sha256:
+            if not numbers or log.source.is_what(pointer.source_sha256):
                 copy_pointer(child, pointer, log)
 
 
@@ -122,13 +122,12 @@ def take_pointer_over(child: Branch, effort: Effort, stood: str | None) -> Conte
     pointer = pointer_for(child, effort, log, stood)
     if pointer:
         copy_pointer(child, pointer, log)
-        stands = {"summary": SummaryState.STANDS, "artifact": pointer.artifact}
-        EffortState.objects.filter(branch=child, effort=effort).update(**stands)
+        EffortState.objects.filter(branch=child, effort=effort).update(**stands_by(pointer))
     return pointer
 
 
 def pointer_for(child: Branch, effort: Effort, log: EffortLog, stood: str | None) -> ContextPointer | None:
-    pointers = ContextPointer.objects.filter(branch=child.parent, effort=effort, source_sha256=log.source.sha256)
+    pointers = ContextPointer.objects.filter(branch=child.parent, effort=effort, source_sha256__in=log.source.hashes)
     same = list(pointers.select_related("actor").order_by("-pk"))
     if then := [pointer for pointer in same if pointer.artifact == stood]:
         return then[0]

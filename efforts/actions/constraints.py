@@ -47,8 +47,7 @@ def record_constraint(place: Place, text: str) -> Constraint:
         if source:
             return ledger.put_in_force(book, text, by=ConstraintBy.MODEL, source=source, where=where)
         ledger.check_new(book, text)
-        waiting = ledger.suggestion_of(book, text, None)
-        return waiting or ledger.suggest(book, text, by=ConstraintBy.MODEL, source=None, where=where)
+        return ledger.suggestion_of(book, text) or ledger.suggest(book, text, where)
 
 
 def accept_constraint(place: Place, pk: int) -> None:

@@ -15,9 +15,10 @@ from efforts import compacting, events, holds, labels, references
 from efforts.domain.chosen import BODY, RAW
 from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
 from efforts.domain.resolution import sounds_paused
+from efforts.domain.verbatim import own_words
 from efforts.errors import Refused
 from efforts.llm.tokens import get_counter
-from efforts.models import Branch, Effort, EffortState, Turn, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Run, Turn, TurnLabel
 from efforts.snapshots.chosen import find_chosen
 from efforts.snapshots.expansion import price
 from efforts.snapshots.sources import EffortLog, read_summary_log
@@ -52,6 +53,7 @@ from .pointers import (
     StandIn,
     active_pointers,
     body_of,
+    digest_stands,
     end_pointers,
     is_covered,
     keep_body,
@@ -64,9 +66,10 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 BUILTIN = "builtin"
+UNDER_WAY = (SummaryState.DUE, SummaryState.DRAFTING)
 # Where a person asks for a summary that is not there.
-MAY_BE_DRAFTED = (SummaryState.FAILED, SummaryState.ROLLED_BACK, SummaryState.NONE)
-STOPPED = "You stopped the drafting. Its log stays in the prompt."
+MAY_BE_DRAFTED = (SummaryState.DIGEST, SummaryState.FAILED, SummaryState.ROLLED_BACK, SummaryState.NONE)
+STOPPED = "You stopped the drafting."
 COVERED = "The summary of chosen turns stands for all of {slug}. Roll that back first."
 IN_THE_PROMPT = "Its log is in the prompt already: answer from it."
 
@@ -117,18 +120,24 @@ def unused_or_new(branch: Branch, name: str) -> Effort:
     return Effort.objects.create(session_id=branch.session_id, slug=slug, name=name)
 
 
-def close_effort(place: Place, slug: str | None = None) -> EffortState:
-    """Conclude an effort, the active one where none is named; its summary follows."""
+def close_effort(place: Place, slug: str | None = None, said: str = "") -> EffortState:
+    """Conclude an effort, the active one where none is named; its summary follows.
+
+    `said`: the user's words that end it, as the model gives them. Where they are part of this turn's message the
+    conclusion is the person's own; the state returned keeps them.
+    """
     with changing(place) as branch:
         state = known(branch, slug) if slug is not None else the_active(branch)
         check_not_paused(place)
         was_active = branch.active_effort_id == state.effort_id
-        changes = {"concluded_turn": place.turn, "via": place.via, "expanded_turn": None, **summary_due(branch)}
+        said = own_words(said, message_of(place.run)) if place.run else ""
+        where = {"concluded_turn": place.turn, "via": place.via, "said": said}
+        changes = {**where, "expanded_turn": None, **summary_due(branch)}
         move(state, EffortStatus.CONCLUDED, f"{slug_in(state)} is concluded already.", **changes)
         refer(branch, slug_in(state))
         route(branch, place, state.effort, TurnLabel.By.CLOSED)
         activate(branch, latest_open(branch) if was_active else branch.active_effort, place.turn)
-        record(place, "effort.concluded", slug_in(state), was_active=was_active, next=active_slug(branch))
+        record(place, "effort.concluded", slug_in(state), was_active=was_active, next=active_slug(branch), said=said)
         holds.end_with(branch, state.effort, where_of(place))
         if place.run is None:
             # Where the summary of chosen turns stands for all of it already, there is nothing left to say.
@@ -140,23 +149,33 @@ def close_effort(place: Place, slug: str | None = None) -> EffortState:
 
 def check_not_paused(place: Place) -> None:
     # The system text forbids it too, and small models do it all the same.
-    if place.via == Via.MODEL and place.run and sounds_paused(place.run.turn.messages.get(role="user").text):
+    if place.via == Via.MODEL and place.run and sounds_paused(message_of(place.run)):
         raise Refused("paused", "The user pauses or changes topic; that does not conclude anything. Leave it open.")
+
+
+def message_of(run: Run) -> str:
+    return run.turn.messages.get(role="user").text
 
 
 def reopen_effort(place: Place, slug: str) -> EffortState:
     """Open a concluded effort again; it is active afterwards, and its summary no longer stands for it."""
     with changing(place) as branch:
         state = known(branch, slug)
-        was: dict[str, Any] = {"concluded_turn": state.concluded_turn, "concluded_via": state.via}
+        was: dict[str, Any] = {
+            "concluded_turn": state.concluded_turn,
+            "concluded_via": state.via,
+            "concluded_said": state.said,
+        }
         before = active_slug(branch)
         if state.expanded_turn is not None:
             collapse(place, state, "reopened")
         # So that it is rolled back again where the reopening is taken back.
         was["rolled_back"] = state.artifact if state.summary == SummaryState.ROLLED_BACK else None
+        if state.summary == SummaryState.DIGEST:
+            was["beside"] = {"artifact": state.artifact, "draft": state.draft}
         # And this, where it still holds then.
         was["stood"] = active_pointers(branch, state.effort).values_list("pk", flat=True).first()
-        changes = {"concluded_turn": None, "via": "", **NO_SUMMARY}
+        changes = {"concluded_turn": None, "via": "", "said": "", **NO_SUMMARY}
         move(state, EffortStatus.OPEN, f"{slug_in(state)} is open already. {IN_THE_PROMPT}", **changes)
         end_pointers(branch, state.effort, PointerState.INVALIDATED)
         activate(branch, state.effort, place.turn)
@@ -314,7 +333,8 @@ def use_summary(place: Place, slug: str) -> None:
     """The person's yes to a summary that waits for it: from now on it stands for the effort."""
     with changing(place) as branch:
         state = known(branch, slug)
-        if state.summary != SummaryState.WAITING:
+        waits = state.summary == SummaryState.WAITING or (state.summary == SummaryState.DIGEST and state.artifact)
+        if not waits:
             raise Refused("no_draft", f"No summary of {slug_in(state)} is waiting for a yes.")
         if state.artifact:
             compacting.registered().accept(state.artifact, place.actor, str(place.via))
@@ -323,30 +343,42 @@ def use_summary(place: Place, slug: str) -> None:
             set_brief(state, log, state.draft, place.actor, str(place.via))
 
 
-def set_brief(state: EffortState, log: EffortLog, text: str, actor: User | None, via: str, **told: Any) -> None:
+def set_brief(state: EffortState, log: EffortLog, text: str, actor: User | None, via: str) -> None:
     """What is too short to be compacted stands by a line that the program makes of its name."""
-    standing = StandIn(text=text, tokens=get_counter(settings.CCM_ENCODING).count(text))
-    set_pointer(state.branch, state.effort, log, standing, actor=actor, via=via)
-    summary_stands(state, text, standing.tokens, actor, **{"drafter": BUILTIN, "note": "", **told})
+    standing = StandIn(text=text, headline=text, tokens=get_counter(settings.CCM_ENCODING).count(text))
+    pointer = set_pointer(state.branch, state.effort, log, standing, actor=actor, via=via)
+    summary_stands(state, pointer, actor, drafter=BUILTIN, note="")
 
 
-def summary_stands(
-    state: EffortState, text: str, tokens: int, actor: User | None, *, artifact: str = "", **more: Any
-) -> None:
-    """The summary of a concluded effort has come to stand."""
-    stands = {**NO_SUMMARY, "summary": SummaryState.STANDS, "artifact": artifact}
-    EffortState.objects.filter(pk=state.pk).update(**stands)
-    # The turn that concluded it, as the notice of that turn gains the summary.
+def summary_stands(state: EffortState, pointer: ContextPointer, actor: User | None, **more: Any) -> None:
+    """The summary of a concluded effort, or the digest of it, has come to stand."""
+    # The turn that concluded it, as the notice of that turn gains what stands.
     place = Place(branch=state.branch, turn=state.concluded_turn or 0, via=Via(state.via), actor=actor)
-    record(place, "effort.summarised", slug_in(state), text=text, tokens=tokens, artifact=artifact, **more)
+    told = {"text": pointer.headline, "tokens": pointer.tokens, "artifact": pointer.artifact, **more}
+    states = EffortState.objects.filter(pk=state.pk)
+    if pointer.digest:
+        # What was drafted waits beside it, and what is being drafted goes on to be.
+        states.exclude(summary__in=(*UNDER_WAY, SummaryState.DIGEST)).update(summary=SummaryState.DIGEST, draft="")
+        record(place, "effort.digested", slug_in(state), **told)
+    else:
+        states.update(**{**NO_SUMMARY, "summary": SummaryState.STANDS, "artifact": pointer.artifact})
+        record(place, "effort.summarised", slug_in(state), **told)
+
+
+def let_digest_stand(state: EffortState, digest: str, draft: str, why: str, actor: User | None, via: str) -> None:
+    """The digest of a concluded effort stands from now on; `draft` waits beside it, and `why` it does not stand."""
+    beside = {**NO_SUMMARY, "summary": SummaryState.DIGEST, "artifact": draft, "draft": why}
+    EffortState.objects.filter(pk=state.pk).update(**beside)
+    compacting.registered().accept(digest, actor, via)
 
 
 def stop_summary(place: Place, slug: str) -> None:
-    """Nobody waits for it any more; the log stays in the prompt."""
+    """Nobody waits for it any more; what stands in the prompt goes on to."""
     with changing(place) as branch:
         state = known(branch, slug)
-        drafting = EffortState.objects.filter(pk=state.pk, summary__in=[SummaryState.DUE, SummaryState.DRAFTING])
-        if not drafting.update(**{**NO_SUMMARY, "summary": SummaryState.FAILED, "draft": STOPPED}):
+        drafting = EffortState.objects.filter(pk=state.pk, summary__in=UNDER_WAY)
+        stopped = SummaryState.DIGEST if digest_stands(branch, state.effort) else SummaryState.FAILED
+        if not drafting.update(**{**NO_SUMMARY, "summary": stopped, "draft": STOPPED}):
             raise Refused("not_drafted", f"No summary of {slug_in(state)} is being drafted.")
         record(place, "effort.summary_failed", slug_in(state), text=STOPPED)
         transaction.on_commit(events.wake_runners)

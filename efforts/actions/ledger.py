@@ -81,12 +81,12 @@ def dismiss_entry(place: Place, pk: int) -> None:
 
 
 def dismiss_words(place: Place, message: int, kind: EntryKind, words: str) -> LedgerEntry:
-    """What only sounds like a decision or open work, and was never proposed: nobody is asked about it again."""
+    """What nobody has proposed: it is not asked about."""
     with keeping(place) as where:
         said = said_here(place, message)
         origin = Origin(message=said, span=words_of(said, words, must=True))
         row = entries.propose(
-            place.branch.session, kind, checked_entry(words), by=EntryBy.CUE, origin=origin, where=where
+            place.branch.session, kind, checked_entry(words), by=EntryBy.PERSON, origin=origin, where=where
         )
         entries.dismiss(row, where)
         return row

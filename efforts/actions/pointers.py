@@ -54,11 +54,14 @@ SETTLED_BY_PEOPLE = (SummaryState.ROLLED_BACK, SummaryState.FAILED)
 class StandIn:
     """What stands in, its tokens, and the id of the artifact that it is of; of none where it is too short for one.
 
-    `body` is what stands first for chosen turns.
+    `text` is the short form; `headline` one line of it, for lists, notices and references. `body` is what stands first
+    for chosen turns. `digest`: these are quotations.
     """
 
     text: str
     tokens: int
+    headline: str
+    digest: bool = False
     artifact: str = ""
     body: str = ""
     body_tokens: int = 0
@@ -68,6 +71,13 @@ def summary_due(branch: Branch) -> dict[str, Any]:
     """Of an effort that has just been concluded or whose log has changed; nothing is drafted where nothing may be."""
     never = branch.session.review_mode == ReviewMode.NEVER
     return dict(NO_SUMMARY if never else SUMMARY_DUE)
+
+
+def stands_by(pointer: ContextPointer) -> dict[str, Any]:
+    """Of an effort for which it stands. Beside a digest a draft may wait, and its state names that."""
+    if pointer.digest:
+        return {"summary": SummaryState.DIGEST}
+    return {"summary": SummaryState.STANDS, "artifact": pointer.artifact}
 
 
 def summary_rolled_back(artifact: str) -> dict[str, Any]:
@@ -106,7 +116,7 @@ def set_pointer(
     pointer.previous.set(earlier)
     note(branch, kind, pointer, before=earlier, after=[pointer], actor=actor, via=via)
     if effort:
-        references.learn_headline(effort, standing.text, log.turn_ids)
+        references.learn_headline(effort, standing.headline, log.turn_ids)
         if state_of(branch, effort).filter(expanded_turn__isnull=False, expanded_what=BODY).exists():
             keep_body(pointer)
     else:
@@ -244,8 +254,7 @@ def restore_before(branch: Branch, pointer: ContextPointer) -> list[ContextPoint
 def restore(branch: Branch, pointer: ContextPointer) -> None:
     change(pointer, PointerState.ACTIVE)
     if pointer.effort:
-        stands = {**NO_SUMMARY, "summary": SummaryState.STANDS, "artifact": pointer.artifact}
-        state_of(branch, pointer.effort).update(**stands)
+        state_of(branch, pointer.effort).update(**NO_SUMMARY | stands_by(pointer))
     else:
         clock = clock_of(branch)
         back = {"referenced_clock": clock, "shortened_clock": None, "evicted_clock": None}
@@ -262,7 +271,7 @@ def still_holds(branch: Branch, pointer: ContextPointer) -> bool:
     if active_over(branch, turn_ids):
         return False
     log = log_of(branch, pointer)
-    return log is not None and set(log.turn_ids) == turn_ids and log.source.sha256 == pointer.source_sha256
+    return log is not None and set(log.turn_ids) == turn_ids and log.source.is_what(pointer.source_sha256)
 
 
 def log_of(branch: Branch, pointer: ContextPointer) -> EffortLog | None:
@@ -322,7 +331,7 @@ def invalidate(branch: Branch, pointer: ContextPointer, actor: User) -> None:
     restored = restore_before(branch, pointer)
     note(branch, PointerMoveKind.INVALIDATED, pointer, before=[pointer], after=restored, actor=None, via="turn")
     again = [one.artifact for one in restored if one.effort is None]
-    told = {"artifact": pointer.artifact, **bounds_of(pointer), "text": pointer.text, "restored": again}
+    told = {"artifact": pointer.artifact, **bounds_of(pointer), "text": pointer.headline, "restored": again}
     data = {**about(branch), **told}
     events.append(branch.session_id, "compaction.invalidated", data, actor=actor)
     settle_efforts(branch, turns_of(pointer))
@@ -375,6 +384,10 @@ def is_covered(branch: Branch, effort: Effort) -> bool:
 
 def state_of(branch: Branch, effort: Effort) -> models.QuerySet[EffortState]:
     return EffortState.objects.filter(branch=branch, effort=effort)
+
+
+def digest_stands(branch: Branch, effort: Effort) -> bool:
+    return active_pointers(branch, effort).filter(digest=True).exists()
 
 
 def active_pointers(branch: Branch, effort: Effort) -> models.QuerySet[ContextPointer]:

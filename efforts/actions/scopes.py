@@ -29,24 +29,34 @@ WRONG_WAY_ROUND = "Turn {first} comes after turn {last}. Choose the earlier one 
 NO_SUCH_TURN = "There is no turn {number} here. Choose turns from 1 to {last}."
 UNFINISHED_TURN = "Turn {number} has not ended. Wait for it, or choose turns before it."
 NONE_FINISHED = "None of these turns has anything that could be summarised. Choose others."
+LONGEST_FOCUS = 500
+LONG_FOCUS = "What to keep in view has {has:,} characters; {most:,} is the most. Shorten it."
 NOT_DRAFTED = "The summary of {span} is not being drafted, so there is nothing to stop."
 UNDER_WAY_ALREADY = "The summary of {span} is being drafted already."
 
 
-def compact_turns(place: Place, first: int, last: int, kind: ScopeKind = ScopeKind.INTENTIONAL) -> ScopeDraft:
-    """Have all finished turns from `first` to `last` summarised; the same turns again are the same draft."""
+def compact_turns(
+    place: Place, first: int, last: int, kind: ScopeKind = ScopeKind.INTENTIONAL, focus: str = ""
+) -> ScopeDraft:
+    """Have all finished turns from `first` to `last` summarised, with `focus` kept in view; the same turns again are
+    the same draft."""
+    focus = " ".join(focus.replace("\x00", "").split())
+    if len(focus) > LONGEST_FOCUS:
+        raise Refused("focus", LONG_FOCUS.format(has=len(focus), most=LONGEST_FOCUS))
     with changing(place) as branch:
         log = scope_between(branch, first, last)
         numbers = [turn.number for turn in log.turns]
         if known := under_way(branch, numbers, kind):
             return known
         check_scope(branch, log, kind)
-        return draft_turns(place, numbers, kind)
+        return draft_turns(place, numbers, kind, focus)
 
 
-def draft_turns(place: Place, numbers: Sequence[int], kind: ScopeKind) -> ScopeDraft:
+def draft_turns(place: Place, numbers: Sequence[int], kind: ScopeKind, focus: str = "") -> ScopeDraft:
     """Have just these turns summarised, of which the caller knows that they are finished and can be."""
-    draft = ScopeDraft.objects.create(branch=place.branch, kind=kind, turns=list(numbers), actor=place.actor)
+    draft = ScopeDraft.objects.create(
+        branch=place.branch, kind=kind, turns=list(numbers), actor=place.actor, focus=focus
+    )
     request(place, draft)
     return draft
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from efforts import holds, labels, references
+from efforts import compacting, holds, labels, references
 from efforts.domain.chosen import BODY
 from efforts.domain.lifecycle import EffortStatus, PointerState, Via
 from efforts.errors import Refused
@@ -137,7 +137,7 @@ def unopen(place: Place, branch: Branch, data: dict[str, Any]) -> None:
 
 def unconclude(place: Place, branch: Branch, data: dict[str, Any]) -> None:
     state = known(branch, data["effort"])
-    changes = {"concluded_turn": None, "via": "", **NO_SUMMARY}
+    changes = {"concluded_turn": None, "via": "", "said": "", **NO_SUMMARY}
     move(state, EffortStatus.OPEN, "It is open already.", **changes)
     end_pointers(branch, state.effort, PointerState.INVALIDATED)
     if not data["was_active"]:
@@ -152,14 +152,20 @@ def conclude_again(place: Place, branch: Branch, data: dict[str, Any]) -> None:
     state = known(branch, data["effort"])
     rolled_back = data.get("rolled_back")
     summary = summary_due(branch) if rolled_back is None else summary_rolled_back(rolled_back)
-    changes = {"concluded_turn": data["concluded_turn"], "via": data["concluded_via"], **summary}
+    # Events from before there were such words.
+    said = data.get("concluded_said", "")
+    changes = {"concluded_turn": data["concluded_turn"], "via": data["concluded_via"], "said": said, **summary}
     move(state, EffortStatus.CONCLUDED, "It is concluded already.", **changes)
     return_turn(branch, data, by=TurnLabel.By.OPENED, before=data["before"])
     give_way(place, branch, state.effort, data["before"])
     # Events from before do not say what stood.
     stood = {"pk": data["stood"]} if "stood" in data else {}
-    if rolled_back is None and not restore_latest(branch, state.effort, **stood):
+    if rolled_back is not None:
+        return
+    if restore_latest(branch, state.effort, **stood) is None:
         settle_effort(branch, fresh(state))
+    elif beside := data.get("beside"):
+        EffortState.objects.filter(pk=state.pk).update(**beside)
 
 
 def switch_back(place: Place, branch: Branch, data: dict[str, Any]) -> None:
@@ -181,6 +187,13 @@ def expand_again(place: Place, branch: Branch, data: dict[str, Any]) -> None:
     EffortState.objects.filter(pk=state.pk).update(expanded_turn=place.turn)
 
 
+def unage(place: Place, branch: Branch, data: dict[str, Any]) -> None:
+    """Its log awaits a summary again, as it did before."""
+    state = known(branch, data["effort"])
+    compacting.registered().roll_back(data["artifact"], place.actor, branch)
+    EffortState.objects.filter(pk=state.pk).update(**data["was"])
+
+
 def move_back(place: Place, branch: Branch, data: dict[str, Any]) -> None:
     turn = finished_turn(branch, data["moved"])
     source = known(branch, data["source"]).effort if data["source"] else None
@@ -195,6 +208,7 @@ INVERSES: dict[str, Inverse] = {
     "effort.expanded": unexpand,
     "effort.collapsed": expand_again,
     "effort.decayed": expand_again,
+    "effort.aged": unage,
     "turn.moved": move_back,
 }
 

@@ -90,7 +90,7 @@ class ContextPointerAdmin(ReadOnly):
     owner_path = "branch__session__owner"
     session_path = "branch__session"
     list_display = ("id", "of_effort", "beginning", "state", "of_artifact", "tokens", "actor", "created_at", "on_page")
-    list_filter = ("state",)
+    list_filter = ("state", "digest")
     search_fields = (
         "text",
         "artifact",
@@ -119,7 +119,7 @@ class ContextPointerAdmin(ReadOnly):
 
     @admin.display(description="Text")
     def beginning(self, row: ContextPointer) -> str:
-        return row.text[:80]
+        return row.headline[:80]
 
     @admin.display(description="Stands for")
     def of_turns(self, row: ContextPointer) -> SafeString:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from efforts.domain.lifecycle import EffortStatus, Via
+from efforts.domain.lifecycle import EffortStatus, SummaryState, Via
 
 # How a turn came to its effort, as `TurnLabel.By` has it.
 BEGAN, CLOSED, OPENED, MOVED = "began", "closed", "opened", "moved"
@@ -50,6 +50,7 @@ class Stand:
     active_turn: int = 0
     concluded_turn: int | None = None
     via: str = ""
+    said: str = ""
     expanded_turn: int | None = None
     expanded_what: str = "raw"
     referenced_clock: int = 0
@@ -150,6 +151,8 @@ def opened(course: Course, event: Happening) -> None:
 def concluded(course: Course, event: Happening) -> None:
     stand = course.efforts[event.slug]
     stand.status, stand.via = EffortStatus.CONCLUDED, event.data["via"]
+    # Events from before there were such words.
+    stand.said = event.data.get("said", "")
     stand.concluded_turn, stand.expanded_turn = event.turn, None
     stand.refer(event.clock)
     course.activate(event.data["next"], event.turn)
@@ -163,7 +166,7 @@ def reopened(course: Course, event: Happening) -> None:
 
 def reopen(course: Course, slug: str) -> None:
     stand = course.efforts[slug]
-    stand.status, stand.concluded_turn, stand.via = EffortStatus.OPEN, None, ""
+    stand.status, stand.concluded_turn, stand.via, stand.said = EffortStatus.OPEN, None, "", ""
     course.rolled_back.discard(slug)
 
 
@@ -199,6 +202,10 @@ def summarised(course: Course, event: Happening) -> None:
     course.rolled_back.discard(event.slug)
     course.summaries[event.slug] = event.data.get("artifact", "")
     take_over(course, event)
+
+
+def aged(course: Course, event: Happening) -> None:
+    course.efforts[event.slug].refer(event.clock)
 
 
 def due_again(course: Course, event: Happening) -> None:
@@ -272,6 +279,7 @@ def concluded_again(course: Course, was: Happening, turn: int) -> None:
     stand = course.efforts[was.slug]
     stand.status = EffortStatus.CONCLUDED
     stand.concluded_turn, stand.via = was.data["concluded_turn"], was.data["concluded_via"]
+    stand.said = was.data.get("concluded_said", "")
     if was.data.get("rolled_back") is not None:
         course.rolled_back.add(was.slug)
     return_turn(course, was, OPENED, was.data["before"])
@@ -289,6 +297,12 @@ def unexpanded(course: Course, was: Happening, turn: int) -> None:
 
 def expanded_again(course: Course, was: Happening, turn: int) -> None:
     course.efforts[was.slug].expanded_turn = turn
+
+
+def unaged(course: Course, was: Happening, turn: int) -> None:
+    course.summaries.pop(was.slug, None)
+    if was.data["was"]["summary"] != SummaryState.ROLLED_BACK:
+        course.rolled_back.discard(was.slug)
 
 
 def moved_back(course: Course, was: Happening, turn: int) -> None:
@@ -326,6 +340,8 @@ STEPS: Mapping[str, Callable[[Course, Happening], None]] = {
     "effort.referenced": referenced,
     "effort.evicted": evicted,
     "effort.summarised": summarised,
+    "effort.digested": summarised,
+    "effort.aged": aged,
     "effort.summary_due": due_again,
     "effort.rolled_back": rolled_back,
     "effort.undone": undone,
@@ -341,5 +357,6 @@ INVERSES: Mapping[str, Callable[[Course, Happening, int], None]] = {
     "effort.expanded": unexpanded,
     "effort.collapsed": expanded_again,
     "effort.decayed": expanded_again,
+    "effort.aged": unaged,
     "turn.moved": moved_back,
 }

@@ -51,8 +51,8 @@ MOST_RUNS = 3
 # A shorter result is not worth a line that says it was there.
 SHORT = 40
 RULE = "{number}. {text}"
-HEADLINE = "- {slug} (turns {first}-{last}): {text}"
-SEED_HEADLINE = "- {slug} (from earlier conversations): {text}"
+HEADLINE = "- {slug} (turns {first}-{last}):{gap}{text}"
+SEED_HEADLINE = "- {slug} (from earlier conversations):{gap}{text}"
 # No line of a body can be taken for one that the program writes.
 INDENT = "  "
 
@@ -330,12 +330,10 @@ def rule_line(number: int, rule: Constraint) -> str:
 
 
 def headline_line(headline: Headline) -> str:
+    """Its text byte for byte, as it was judged; of several lines each on its own."""
     first, last = headline.turns
-    # One line each: a summary's own line breaks would look like the next entry.
-    text = " ".join(headline.text.split())
-    if not first:
-        return SEED_HEADLINE.format(slug=headline.slug, text=text)
-    return HEADLINE.format(slug=headline.slug, first=first, last=last, text=text)
+    told = {"slug": headline.slug, "text": headline.text, "gap": "\n" if "\n" in headline.text else " "}
+    return HEADLINE.format(first=first, last=last, **told) if first else SEED_HEADLINE.format(**told)
 
 
 def body_text(headline: Headline) -> str:

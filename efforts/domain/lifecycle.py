@@ -71,6 +71,7 @@ class SummaryState(StrEnum):
     DRAFTING = "drafting"
     WAITING = "waiting"  # for the person's yes
     STANDS = "stands"
+    DIGEST = "digest"  # quotations stand; a draft may wait beside them
     FAILED = "failed"
     ROLLED_BACK = "rolled back"  # by a person: it is not drafted again by itself
     COVERED = "covered"  # the summary of chosen turns stands for all of its turns
@@ -106,9 +107,11 @@ SCOPE_MOVES: dict[ScopeState, frozenset[ScopeState]] = {
 
 
 class ReviewMode(StrEnum):
-    """Of a conversation: what passes every gate stands by itself, or is reviewed first; or nothing is drafted."""
+    """Of a conversation: a summary stands by itself when it is checked, or also when nobody has checked it; or each is
+    reviewed first; or none is drafted."""
 
     AUTOMATIC = "automatic"
+    TAKE = "take"
     ALWAYS = "always"
     NEVER = "never"
 
@@ -118,7 +121,8 @@ class ReviewMode(StrEnum):
 
 
 REVIEW_MEANINGS = {
-    ReviewMode.AUTOMATIC: "Stand when every gate passes",
+    ReviewMode.AUTOMATIC: "Use summaries that pass every check",
+    ReviewMode.TAKE: "Take summaries that nobody has checked, marked",
     ReviewMode.ALWAYS: "Always ask me",
     ReviewMode.NEVER: "Never draft",
 }
@@ -139,11 +143,10 @@ CONSTRAINT_MOVES: dict[ConstraintState, frozenset[ConstraintState]] = {
 
 
 class ConstraintBy(StrEnum):
-    """Who came up with a rule: the person, the model by its tool, or a sentence that sounded like one."""
+    """Who came up with a rule: the person, or the model by its tool."""
 
     PERSON = "person"
     MODEL = "model"
-    CUE = "cue"
 
 
 class EntryKind(StrEnum):
@@ -186,11 +189,10 @@ LIVE_ENTRIES = frozenset({EntryState.PROPOSED, EntryState.CONFIRMED})
 
 
 class EntryBy(StrEnum):
-    """Who came up with a decision or open work: the person, the model by its tool, or words that sounded like it."""
+    """Who came up with a decision or open work: the person, or the model by its tool."""
 
     PERSON = "person"
     MODEL = "model"
-    CUE = "cue"
 
 
 class HoldKind(StrEnum):

@@ -12,6 +12,7 @@ NOTICES = {
     "effort.switched": "--- Switched to effort: {effort} ---",
     "effort.expanded": "--- Expanded effort: {effort} ({tokens:,} tokens loaded) ---",
     "effort.collapsed": "--- Collapsed effort: {effort} (back to summary) ---",
+    "effort.aged": "--- Excerpts stand for {effort} (not mentioned for {turns} turns) ---",
     "effort.decayed": "--- Auto-collapsed effort: {effort} (inactive for {turns} turns) ---",
     "constraint.suggested": "--- Suggested rule: {text} ---",
     "constraint.set": "--- Rule set: {text} ---",

@@ -25,7 +25,7 @@ from .reasons import REMEDIES, SENTENCES, Reason
 from .rendering import Recipe
 
 # Raise it when the same inputs give another plan: verify_plans tells plans of other versions apart.
-PLANNER_VERSION = "7"
+PLANNER_VERSION = "8"
 # Characters of a hash: they tell an input that changed from one that did not, and guard nothing.
 FINGERPRINT = 8
 

@@ -1,4 +1,4 @@
-"""Rules that a person states: found by how they sound, and the person's own words told from what others make of them.
+"""Where words stand in a message, and the person's own told from what others make of them.
 
 Offsets count characters of the message; white space may differ, nothing else.
 """
@@ -9,51 +9,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .sentences import FENCE, split
+from .sentences import split
 
-# Shorter is an exclamation, longer a story that has such a word in it.
-SHORTEST, LONGEST_SENTENCE = 12, 300
-# A longer message is pasted, and its rules are most often somebody else's.
-LONGEST_MESSAGE, MOST = 4_000, 3
 # No sentence is longer, so that the one around some words is found without reading all of a huge message.
 AROUND = 1_000
 QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 LIST_MARK = re.compile(r"^(?:[-*+•]|\d+[.)]|#{1,6})\s+")
 # Of Markdown: emphasis, code, escapes, and what begins a line of a list, a heading or a quotation.
 MARKS = re.compile(r"[*_`~\\]+|^[ \t]*(?:[-+•]|\d+[.)]|#{1,6}|>)[ \t]+", re.MULTILINE)
-LEAD = (
-    r"(?:(?:please|and|also|so|ok(?:ay)?|note|important|remember|rule|reminder|btw|in general|as a rule"
-    r"|in (?:this|the|our) \w+|for (?:this|the) \w+),?:?\s+)*(?:when(?:ever)? [^,]{3,60},\s+)?"
-)
-# What follows such a word when it tells of something and asks for nothing.
-TELLS = (
-    r"(?:mind|been|had|has|have|was|were|is|seen|heard|knew|known|thought|felt|got|did|done|saw|said"
-    r"|the|a|an|my|so|in|here|there)"
-)
-PAST = r"(?:(?!embed|exceed|proceed|feed|need)\w+ed)"
-IDLE = (
-    r"(?:worry|know|think|understand|get|mind|remember|have|like|want|see|feel|need|care|bother|forget|be"
-    r"|believe|give|hold|hesitate|ever|let|you|we|they|i)"
-)
-CUES = re.compile(
-    "|".join(
-        (
-            rf"^{LEAD}(?:never|always|niemals)\b(?! (?:{TELLS}|{PAST})\b)\s+\w",
-            rf"^{LEAD}(?:do not|don['’]t)\b(?! {IDLE}\b)\s+\w",
-            r"\b(?:you|we|one|nobody|it|this|that|they|code|tests?) (?:must|may|should|shall) (?:never|always)\b",
-            r"\bmust(?: not|n['’]t| never)\b(?! have\b)",
-            r"\bunder no circumstances\b",
-            r"\b(?:from now on|from here on|going forward|henceforth)\b(?!,? (?:i|i['’]\w+|he|she|there|it['’]s)\b)",
-            r"^(?:ab jetzt|ab sofort|von nun an|à partir de maintenant|de ahora en adelante|a partir de ahora)\b",
-        )
-    ),
-    re.IGNORECASE,
-)
-# For this once, or not meant as said.
-PASSING = re.compile(
-    r"[?？]\W*$|\b(?:yet|for now|right now|this time|just now|today|tonight|tomorrow|anymore)\b|\bi(?:['’]ll| will)\b",
-    re.IGNORECASE,
-)
 # Left out of its sentence, such a word turns what remains into something that was not said.
 TURNS = re.compile(
     r"\b(?:not|never|no|none|nor|without|unless|except|if|when|only|until|but|instead|wrong|nicht|nie|niemals|kein\w*"
@@ -79,22 +42,6 @@ class Span:
 def one_line(text: str) -> str:
     """How a rule is kept: its words, with single spaces between them."""
     return " ".join(text.split())
-
-
-def rules_in(message: str) -> tuple[Span, ...]:
-    """The sentences of a person's message that sound like a lasting rule; few rather than too many."""
-    if len(message) > LONGEST_MESSAGE:
-        return ()
-    # What is quoted was said by somebody else. Blanked and not cut out, so that offsets stay.
-    own = QUOTED_LINE.sub(lambda line: " " * len(line[0]), message)
-    found = [span for span in sentence_spans(own) if sounds_like_a_rule(one_line(span.of(own)))]
-    return tuple(found[:MOST])
-
-
-def sounds_like_a_rule(sentence: str) -> bool:
-    if not SHORTEST <= len(sentence) <= LONGEST_SENTENCE or len(sentence.split()) < 3 or FENCE.match(sentence):
-        return False
-    return bool(CUES.search(sentence)) and not PASSING.search(sentence)
 
 
 def sentence_spans(message: str) -> Iterator[Span]:

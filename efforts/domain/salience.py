@@ -14,8 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from .details import DETAILS, EVERYDAY
-from .extractive import BRIEF
+from .brief import BRIEF
 from .policy import COMMON_HEADLINE_SHARE, COMMON_HEADLINES, COMMON_PASSAGES, COMMON_SHARE
 from .terms import SIGNS, STOPWORDS, TOKEN, UNSPACED, folded, stem, token_terms
 
@@ -32,7 +31,23 @@ HAN_WORD = re.compile(f"[{HAN}]{{2}}")
 # A run of these is one word: in the one script names of things, in the other parted by spaces.
 RUN_WORD = re.compile(f"[{KATAKANA}]{{2}}|[{HANGUL}]{{2}}")
 PAIR = re.compile(f"[{UNSPACED}]{{2}}")
-# Telling nowhere: what any work consists of, and what any talk says of it.
+# Telling nowhere, whatever the talk is about.
+EVERYDAY_WORDS = """
+    able actually again already always another answer around ask away back bad based became become best better
+    both bring call came cause change check come conversation course definitely different difficult done easy
+    else end enough ensure especially even ever every everything exactly example fact feel felt find fine first
+    following found full gave general get give given go going good got great guess had hand happen happy hard
+    help here high hope idea important include instead issue keep kind know last later least leave left less
+    life like likely line little live long look lot love made main make maybe mean might mind minute month more
+    most move much must name need never new next nice nothing now often old open opportunity order other others
+    own part people perhaps person piece place plan point possible pretty probably problem provide put question
+    quite rather read ready real really reason right run saw see seem seen sense set several side simple since
+    small something sometimes soon sort sound special specific start still stop such suggest support sure take
+    task tell term thank thing think thought time today together tomorrow took try turn understand until use
+    used useful using usually various wait want way week well went whether whole wonder word words work world
+    worth write wrong wrote yeah year yesterday yet
+"""
+# The same: what any work consists of, and what any talk says of it.
 GENERIC_WORDS = """
     accept achieve act add additional adjust agree allow along amazing amount appreciate approach area aspect
     attempt avoid aware awesome begin between beyond bit brief build care case challenge chance choice choose clear
@@ -59,12 +74,12 @@ GENERIC_PAIRS = """
     습니 니다 합니 입니 했습 하는 하고 해서 했어 에서 으로 이라 그리 리고 있는 있습 없는 없습 어요 아요 세요 주세
     문제 확인 수정 완료
 """
+EVERYDAY = STOPWORDS | {stem(word) for word in EVERYDAY_WORDS.split()}
 GENERIC = EVERYDAY | {stem(word) for word in GENERIC_WORDS.split()} | set(GENERIC_PAIRS.split())
 # Particles and pronouns: a pair that has one is no word.
 GRAMMATICAL = re.compile("[的了是我你他她它们們这這那吗嗎呢吧啊么麼也很]")
 
 BRIEFLY = re.compile(re.escape(BRIEF).replace(r"\{name\}", "(.*)"), re.DOTALL)
-DETAILS_BEGIN = DETAILS.partition("{}")[0]
 
 # What models repeat of their prompt: quotations, the notes and their labels, notices.
 NOT_SPOKEN = re.compile(
@@ -156,8 +171,7 @@ def name_words(name: str) -> frozenset[str]:
 def keywords_of(headline: str) -> frozenset[str]:
     """Its terms that could tell what it is about."""
     brief = BRIEFLY.fullmatch(headline.strip())
-    text = brief[1] if brief else headline.replace(DETAILS_BEGIN, " ")
-    return frozenset(telling(unicodedata.normalize("NFKC", text)))
+    return frozenset(telling(unicodedata.normalize("NFKC", brief[1] if brief else headline)))
 
 
 def telling(text: str) -> Iterator[str]:

@@ -26,6 +26,11 @@ CLOSE_EFFORT = tool(
     "Conclude an effort when the user says that it is solved, works now, is answered or no longer needed. NEVER when "
     "the user says pause, hold on, wait, later or tomorrow, switches topic or starts something new: leave it open.",
     id={"type": "string", "description": "Its id.", "default": ""},
+    said={
+        "type": "string",
+        "description": "The user's own words in this message that end it, copied letter by letter.",
+        "default": "",
+    },
 )
 REOPEN_EFFORT = tool("reopen_effort", "Work again on a concluded effort.", id=EFFORT)
 SWITCH_EFFORT = tool("switch_effort", "Go on with another open effort that the user comes back to.", id=EFFORT)

@@ -132,7 +132,8 @@ def conclude(branch: Branch, state: EffortState, headline: str) -> None:
         status=EffortStatus.CONCLUDED, concluded_turn=branch.head, via=Via.CONTROL, summary=SummaryState.STANDS
     )
     log = read_effort_log(branch, state.effort)
-    set_pointer(branch, state.effort, log, StandIn(text=headline, tokens=count(headline)), actor=None, via=Via.CONTROL)
+    standing = StandIn(text=headline, headline=headline, tokens=count(headline))
+    set_pointer(branch, state.effort, log, standing, actor=None, via=Via.CONTROL)
 
 
 def standing(branch: Branch, turn: Turn | None = None) -> Standing:

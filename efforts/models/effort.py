@@ -37,6 +37,9 @@ class EffortState(models.Model):
     active_turn = models.PositiveIntegerField(default=0, help_text="Number of the last turn it was active in.")
     concluded_turn = models.PositiveIntegerField(null=True, blank=True)
     via = models.CharField(max_length=7, choices=[(v.value, v.value) for v in Via], blank=True)
+    said = models.TextField(
+        blank=True, help_text="The person's own words by which the model concluded it; empty: by none."
+    )
     expanded_turn = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: it is not expanded.")
     expanded_what = models.CharField(
         max_length=4, choices=[("raw", "raw"), ("body", "body")], default="raw", help_text="As what it is expanded."
@@ -54,8 +57,12 @@ class EffortState(models.Model):
     )
     summary_owner = models.CharField(max_length=100, blank=True)
     summary_expires_at = models.DateTimeField(null=True, blank=True)
-    draft = models.TextField(blank=True, help_text="A summary that waits for the person's yes, or why there is none.")
-    artifact = models.CharField(max_length=68, blank=True, help_text="What its summary is the headline of.")
+    draft = models.TextField(
+        blank=True, help_text="One line of a summary that waits for the person's yes, or why none stands."
+    )
+    artifact = models.CharField(
+        max_length=68, blank=True, help_text="The summary that stands or waits; of a digest the draft beside it."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["branch", "effort"], name="one_state_per_effort_and_branch")]
@@ -94,8 +101,8 @@ class EffortWord(models.Model):
 class ContextPointer(models.Model):
     """Names the accepted text that stands in for a scope of turns in one branch: of an effort, or chosen ones.
 
-    Of an effort `text` stands, its headline. Of chosen turns `body` stands until nothing has referred to it for long
-    enough, then `text`, then nothing; and their log while it is expanded.
+    Of an effort `text` stands, the short form, whose lines enter the prompt as they are. Of chosen turns `body` stands
+    until nothing has referred to it for long enough, then `text`, then nothing; and their log while it is expanded.
     """
 
     branch = models.ForeignKey("Branch", models.CASCADE, related_name="pointers")
@@ -105,6 +112,8 @@ class ContextPointer(models.Model):
     )
     text = models.TextField()
     tokens = models.PositiveIntegerField()
+    headline = models.TextField(blank=True, default="", help_text="One line for lists, notices and references.")
+    digest = models.BooleanField(default=False, help_text="It is of quotations: nothing was summarised.")
     body = models.TextField(blank=True, help_text="Empty: not read from its artifact yet, or it has none.")
     body_tokens = models.PositiveIntegerField(default=0)
     ambient_tokens = models.PositiveBigIntegerField(
@@ -114,10 +123,10 @@ class ContextPointer(models.Model):
         default=0, help_text="Of chosen turns: the branch's clock at the last reference; accepting and expanding count."
     )
     shortened_clock = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Of chosen turns: when its body gave way to its headline."
+        null=True, blank=True, help_text="Of chosen turns: when its body gave way to its short form."
     )
     evicted_clock = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Of chosen turns: when its headline left the prompt."
+        null=True, blank=True, help_text="Of chosen turns: when its short form left the prompt."
     )
     expanded_turn = models.PositiveIntegerField(
         null=True, blank=True, help_text="Of chosen turns; empty: they are not expanded."

@@ -27,6 +27,7 @@ class ScopeDraft(models.Model):
     )
     artifact = models.CharField(max_length=68, blank=True, help_text="What was made; not always what may stand.")
     why = models.TextField(blank=True, help_text="Why there is none that may stand.")
+    focus = models.CharField(max_length=500, blank=True, help_text="What it is to keep in view.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -56,7 +56,7 @@ class Session(models.Model):
         max_length=9,
         choices=[(mode.value, mode.value) for mode in ReviewMode],
         default=ReviewMode.AUTOMATIC,
-        help_text="Whether a summary that passes every gate stands by itself.",
+        help_text="Which summaries stand by themselves.",
     )
     rolling = models.BooleanField(default=False, help_text="Draft summaries of old turns for review, every 20 turns.")
     event_seq = models.PositiveBigIntegerField(default=0, help_text="Number of the last event.")

@@ -1,4 +1,7 @@
-"""Accepting a summary and rolling it back: the request of the next message before, meanwhile and after."""
+"""Letting excerpts stand and rolling back: the request of the next message before, meanwhile and after.
+
+No model is asked in a proof, so excerpts are what can stand; a summary moves the same pointers.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from efforts.models import EffortState, Session
 from efforts.scenes import play
 from efforts.scopes import SCOPES
 from efforts.snapshots import main_branch
+from efforts.snapshots.sources import read_effort_log
 
 from .measuring import Proof
 from .scripts import AUTH_BUG, GREETING, SEARCH_PAGE
@@ -20,10 +24,10 @@ VIA = "review"
 
 
 def rollback(session: Session) -> Proof:
-    """Each summary waits for a person's yes; nothing is said between the steps."""
+    """Nothing stands without a person's yes, and nothing is said between the steps."""
     session.review_mode = ReviewMode.ALWAYS
     session.save(update_fields=["review_mode"])
-    proof = Proof(name="rollback", title="Accepting a summary and rolling it back", session=session)
+    proof = Proof(name="rollback", title="Letting excerpts stand and rolling back", session=session)
     play(session, [GREETING, *AUTH_BUG, *SEARCH_PAGE])
     prove_round_trip(proof, "auth-bug", artifact_of(session, "auth-bug"))
     newest = main_branch(session).head
@@ -33,7 +37,10 @@ def rollback(session: Session) -> Proof:
 
 
 def artifact_of(session: Session, slug: str) -> str:
-    return EffortState.objects.get(branch__session=session, effort__slug=slug).artifact
+    state = EffortState.objects.select_related("effort", "branch__session").get(
+        branch__session=session, effort__slug=slug
+    )
+    return compacting.registered().digest_of(state, read_effort_log(state.branch, state.effort))
 
 
 def artifact_of_turns(session: Session, first: int, last: int) -> str:
@@ -45,19 +52,19 @@ def artifact_of_turns(session: Session, first: int, last: int) -> str:
 
 def prove_round_trip(proof: Proof, name: str, artifact: str) -> None:
     owner, done = proof.session.owner, compacting.registered()
-    before = measure(proof, f"The summary of {name} waits")
+    before = measure(proof, f"The log of {name} stands")
     pointer = done.accept(artifact, owner, VIA)
-    stands = measure(proof, "It is accepted", before)
+    stands = measure(proof, "Excerpts are accepted in its place", before)
     done.roll_back(artifact, owner, main_branch(proof.session))
-    after = measure(proof, "It is rolled back", before)
+    after = measure(proof, "They are rolled back", before)
     lines = (pointer.body or pointer.text).splitlines()
     proof.claim(
-        f"While the summary of {name} stands, the request has it, and is smaller",
+        f"While excerpts stand for {name}, the request has them, and is smaller",
         measured=f"{before.tokens:,} -> {stands.tokens:,} tokens",
         holds=has(stands, lines) and not has(before, lines) and stands.tokens < before.tokens,
     )
     proof.claim(
-        f"Once the summary of {name} is rolled back, the request has the same bytes as before",
+        f"Once they are rolled back for {name}, the request has the same bytes as before",
         measured=f"sha256 {before.request_sha256[:12]} before, {after.request_sha256[:12]} after",
         holds=after.request_sha256 == before.request_sha256,
     )

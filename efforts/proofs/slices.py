@@ -20,7 +20,7 @@ SMALLER = 0.8
 
 
 def slice1(session: Session) -> Proof:
-    """An open effort is sent in full, a concluded one as its headline."""
+    """An open effort is sent in full, a concluded one by what stands for it: excerpts, as no model is asked here."""
     proof = Proof(name="slice1", title="Concluding an effort", session=session)
     play(session, [GREETING])
     proof.measure("Ambient talk only", seed="173")
@@ -30,12 +30,12 @@ def slice1(session: Session) -> Proof:
     worked = proof.measure("It is worked on, eight turns", seed="1,577")
     play(session, [CLOSING])
     after = proof.measure("It is concluded", seed="262")
-    raw, headline = worked.sections["active"], after.sections["summary"]
-    saved = 1 - headline / raw
+    raw, excerpts = worked.sections["active"], after.sections["summary"]
+    saved = 1 - excerpts / raw
     proof.claim(
         "The effort's own layer is at least 80 % smaller once it is concluded",
         seed="80-94 %",
-        measured=f"{raw:,} -> {headline:,} tokens, {saved:.1%} smaller",
+        measured=f"{raw:,} -> {excerpts:,} tokens, {saved:.1%} smaller",
         holds=saved >= SMALLER,
     )
     proof.claim(

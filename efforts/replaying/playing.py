@@ -41,7 +41,7 @@ FIRST_DAY = datetime(2000, 1, 1, 12, tzinfo=UTC)
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """`efforts`: "sessions" of the data, each an effort; by "cues"; or "none". `given`: the summaries of the data
-    instead of extractive ones."""
+    instead of excerpts."""
 
     budget: int
     efforts: str = "sessions"
@@ -180,7 +180,7 @@ def summarise_as(state: EffortState, text: str) -> None:
     """With a summary that somebody else wrote."""
     job = SUMMARIES.claim(state, OWNER)
     if job and (work := SUMMARIES.read_work(job)):
-        SUMMARIES.settle(job, work, Summary(text=text, drafter="recorded"))
+        SUMMARIES.settle(job, work, Summary(brief=text, drafter="recorded"))
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def states_of(branch: Branch) -> Iterable[EffortState]:
     """With the summary that stands as `headline`."""
     stands = ContextPointer.objects.filter(branch=branch, effort=OuterRef("effort"), state=PointerState.ACTIVE)
     states = EffortState.objects.filter(branch=branch).select_related("effort")
-    return states.annotate(headline=Subquery(stands.order_by("-pk").values("text")[:1]))
+    return states.annotate(headline=Subquery(stands.order_by("-pk").values("headline")[:1]))
 
 
 def hit_of(state: EffortState, search: Search, said: Ranked | None, whole: float) -> EffortHit:

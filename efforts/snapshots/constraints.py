@@ -9,13 +9,11 @@ from uuid import UUID
 from django.db.models import F, Q, QuerySet
 
 from efforts.domain.conversation import Constraint as Rule
-from efforts.domain.lifecycle import ConstraintBy, ConstraintState
+from efforts.domain.lifecycle import ConstraintState
 from efforts.models import Branch, Constraint, Session
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-SAID_BY = {ConstraintBy.MODEL: "the model", ConstraintBy.CUE: "sounds like a rule"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +25,6 @@ class ConstraintView:
     number: int = 0
     standing: bool = False
     turn: int | None = None
-    said_by: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,5 +71,4 @@ def view_of(row: Constraint, number: int = 0, branch: Branch | None = None) -> C
         standing=row.session_id is None,
         # Said in another branch, it has no turn here.
         turn=turn.number if turn and branch and branch.has(turn) else None,
-        said_by=SAID_BY.get(ConstraintBy(row.by), ""),
     )

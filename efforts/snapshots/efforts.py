@@ -30,6 +30,7 @@ WITHOUT_SUMMARY = {
     SummaryState.ROLLED_BACK: "Rolled back",
     SummaryState.COVERED: "Summarised with other turns",
 }
+EXCERPTS_STAND = "Concluded, excerpts stand"
 FIRST_WORDS = 140
 LEFT_OFF = 6
 # Turns before it leaves, from which on the panel says so.
@@ -57,7 +58,8 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class EffortView:
-    """`tokens` is what its log adds to a prompt, `headline` the text that can stand in for it.
+    """`tokens` is what its log adds to a prompt, `headline` one line of what can stand in for it, which is `digest`
+    where it is of excerpts; `stands_by` names the artifact of that, and `artifact` the draft that waits.
 
     `quiet` is how many turns there have been since the last one in which it was active; `planned_tokens` what a plan
     has of it, where there is one. It is `evicted` where its summary, or the log that awaits one, has left the prompt;
@@ -78,6 +80,8 @@ class EffortView:
     summary: SummaryState = SummaryState.NONE
     draft: str = ""
     artifact: str = ""
+    digest: bool = False
+    stands_by: str = ""
     quiet: int = 0
     planned_tokens: int | None = None
     pinned: bool = False
@@ -91,8 +95,9 @@ class EffortView:
     @property
     def label(self) -> str:
         """How it stands, in words."""
-        awaits = self.standing == Standing.AWAITING
-        return WITHOUT_SUMMARY.get(self.summary, self.standing.label) if awaits else self.standing.label
+        if self.standing == Standing.AWAITING:
+            return WITHOUT_SUMMARY.get(self.summary, self.standing.label)
+        return EXCERPTS_STAND if self.standing == Standing.CONCLUDED and self.digest else self.standing.label
 
     @property
     def asks_conclusion(self) -> bool:
@@ -199,7 +204,7 @@ def effort_view(branch: Branch, state: EffortState, pointer: ContextPointer | No
         standing=standing_of(branch, state, pointer),
         turns=state.turns,
         tokens=state.tokens,
-        headline=pointer.text if pointer else "",
+        headline=pointer.headline if pointer else "",
         headline_tokens=pointer.tokens if pointer else 0,
         opened_turn=state.opened_turn,
         active_turn=state.active_turn,
@@ -208,6 +213,8 @@ def effort_view(branch: Branch, state: EffortState, pointer: ContextPointer | No
         summary=SummaryState(state.summary),
         draft=state.draft,
         artifact=state.artifact,
+        digest=pointer.digest if pointer else False,
+        stands_by=pointer.artifact if pointer else "",
         quiet=max(branch.head - max(state.active_turn, state.opened_turn), 0),
         evicted=state.evicted_clock is not None and state.status == EffortStatus.CONCLUDED,
         leaves_in=leaves_in(branch, state),

@@ -140,7 +140,7 @@ def read_evicted(branch: Branch, *, beside: Collection[int], chosen: Collection[
     chosen turns, that may stand all the same."""
     gone = EffortState.objects.filter(branch=branch, evicted_clock__isnull=False, status=EffortStatus.CONCLUDED)
     gone = gone.exclude(summary=SummaryState.COVERED)
-    awaits = ~Q(summary=SummaryState.STANDS)
+    awaits = ~Q(effort__in=active_summaries(branch).values("effort"))
     sums = gone.exclude(effort__in=beside).aggregate(count=Count("id"), logs=Sum("tokens", filter=awaits, default=0))
     summaries = active_summaries(branch).exclude(effort__in=beside).aggregate(tokens=Sum("tokens", default=0))
     turns = read_gone(branch, beside=chosen)

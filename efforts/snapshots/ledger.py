@@ -15,7 +15,7 @@ from .constraints import ConstraintsView, constraints_view
 
 CONSTRAINT = "constraint"
 EMPTY = {
-    EntryKind.DECISION: "None kept. Keep one from any message, or answer when the conversation sounds like one.",
+    EntryKind.DECISION: "None kept. Keep one from any message, or answer when the model proposes one.",
     EntryKind.OPEN_WORK: "None kept. Keep it from any message; mark it done here when it is.",
 }
 # Of those that have ended, a page lists the newest.
@@ -81,11 +81,7 @@ class LedgerView:
 
     @property
     def said_by(self) -> str:
-        return {EntryBy.PERSON: "you", EntryBy.MODEL: "the model"}.get(EntryBy(self.by), f"sounds like {self.a_kind}")
-
-    @property
-    def a_kind(self) -> str:
-        return self.name if self.kind == EntryKind.OPEN_WORK else f"a {self.name}"
+        return "the model" if self.by == EntryBy.MODEL else "you"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,6 +41,7 @@ MOVES = {
     "effort.expanded": "Expanded: its log came back",
     "effort.collapsed": "Collapsed: its summary stands again",
     "effort.decayed": "Collapsed by itself: nothing referred to it",
+    "effort.aged": "Excerpts took the place of its log: nothing referred to it",
     "effort.evicted": "Left the prompt: nothing referred to it",
     "effort.undone": "Taken back",
 }

@@ -52,7 +52,7 @@ def by_keywords(branch: Branch, terms: Sequence[str], *, beside: Collection[int]
     """`beside`: pointers that are referred to already."""
     candidates = headlines_of(branch).sharing(terms, beside=beside)
     for chosen in with_spans(ContextPointer.objects.filter(pk__in=candidates.own)):
-        if words := candidates.words_of(chosen.pointer.pk, chosen.pointer.text):
+        if words := candidates.words_of(chosen.pointer.pk, chosen.pointer.headline):
             yield Mention(chosen=chosen, how="keywords", words=words)
 
 
@@ -63,4 +63,4 @@ def headlines_of(branch: Branch) -> Headlines:
 
 def keywords_here(branch: Branch, pointer: ContextPointer) -> list[Keyword]:
     """What of a headline over chosen turns counts as a reference now."""
-    return headlines_of(branch).keywords_of(pointer.pk, pointer.text)
+    return headlines_of(branch).keywords_of(pointer.pk, pointer.headline)

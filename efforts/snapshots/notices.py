@@ -29,6 +29,7 @@ Asks = Literal[
     "summary",
     "retry",
     "draft",
+    "excerpts",
     "drafting",
     "conclude",
     "rule",
@@ -49,9 +50,11 @@ MOVES = {
     "effort.expanded": "expanded",
     "effort.collapsed": "summary",
     "effort.decayed": "summary",
+    "effort.aged": "summary",
 }
 REDIRECTS = ("effort.opened", "effort.concluded", "effort.reopened", "effort.switched")
 OFFERED = "effort.offered"
+WAITS = "effort.summary_waiting"
 SUGGESTED = "constraint.suggested"
 OF_RULES = (SUGGESTED, "constraint.set", "constraint.edited", "constraint.revoked")
 OF_HOLDS = ("hold.ended", "hold.granted")
@@ -62,6 +65,7 @@ READ = (
     *MOVES,
     OFFERED,
     "effort.summarised",
+    WAITS,
     "effort.undone",
     *OF_RULES,
     *OF_HOLDS,
@@ -72,11 +76,18 @@ READ = (
 # Their words name no others of their kind.
 TOLD_ALONE = ("effort.concluded", *OF_SCOPES)
 QUESTIONS = ("entry", "done")
-TAKEN_AWAY = {
-    SummaryState.ROLLED_BACK: "Its summary was rolled back: its log is in the prompt.",
-    SummaryState.COVERED: "A summary of chosen turns stands for all of it.",
+# What is said of a conclusion by where its summary is, `draft` its line or why there is none, and what may be answered.
+WRITTEN_SOON: tuple[str, Asks] = ("Its summary is being written.", "drafting")
+SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
+    SummaryState.WAITING: ("{draft}", "summary"),
+    SummaryState.DIGEST: ("Excerpts stand, not a summary. {draft}", "excerpts"),
+    SummaryState.FAILED: ("There is no summary: {draft}", "retry"),
+    SummaryState.DUE: WRITTEN_SOON,
+    SummaryState.DRAFTING: WRITTEN_SOON,
+    SummaryState.ROLLED_BACK: ("Its summary was rolled back: its log is in the prompt.", ""),
+    SummaryState.COVERED: ("A summary of chosen turns stands for all of it.", ""),
+    SummaryState.NONE: ("No summary was drafted, so its log is in the prompt.", "draft"),
 }
-WRITTEN_SOON = (SummaryState.DUE, SummaryState.DRAFTING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +104,7 @@ class NoticeView:
     undoable: bool = False
     taken_back: bool = False
     artifact: str = ""
+    why: str = ""
     rule: int = 0
     hold: int = 0
     entry: int = 0
@@ -144,6 +156,8 @@ class Story:
     concluded: dict[str, int] = field(default_factory=dict)
     offered: dict[str, int] = field(default_factory=dict)
     summaries: dict[int, str] = field(default_factory=dict)
+    # By effort, why its summary waits.
+    waits: dict[str, str] = field(default_factory=dict)
     states: Mapping[str, EffortState] = field(default_factory=dict)
     rules: Mapping[int, str] = field(default_factory=dict)
     pinned: Collection[tuple[int | None, str | None]] = ()
@@ -174,6 +188,9 @@ class Story:
             self.concluded[slug] = row.seq
         elif row.kind == "effort.summarised" and slug in self.concluded:
             self.summaries[self.concluded[slug]] = row.data["text"]
+        elif row.kind == WAITS:
+            # Events from before there was a reason in them.
+            self.waits[slug] = row.data.get("why", "")
         elif row.kind == OFFERED:
             self.offered[slug] = row.seq
 
@@ -208,7 +225,7 @@ def notice_groups(branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
 def summaries_here(branch: Branch) -> dict[str, str]:
     """Those that stand: of one that came with the fork there is no event."""
     standing = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__isnull=False)
-    return dict(standing.values_list("effort__slug", "text"))
+    return dict(standing.values_list("effort__slug", "headline"))
 
 
 def notice_view(row: Event, story: Story) -> NoticeView | None:
@@ -240,6 +257,7 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         undoable=is_automatic(row.data) and story.can_be_undone(row),
         taken_back=taken_back,
         artifact="" if taken_back else artifact_of(row, story),
+        why=story.waits.get(slug, "") if asks == "summary" else "",
         stands=not taken_back and stands(row, story),
     )
 
@@ -339,22 +357,15 @@ def stands(row: Event, story: Story) -> bool:
 
 
 def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
-    slug = row.data["effort"]
     if row.kind != "effort.concluded":
         return "", ""
+    slug, text = row.data["effort"], story.summaries.get(row.seq)
     state = story.states.get(slug)
-    if state is not None and state.status == EffortStatus.CONCLUDED and story.concluded.get(slug) == row.seq:
-        if state.summary == SummaryState.WAITING:
-            return state.draft, "summary"
-        if state.summary == SummaryState.FAILED:
-            return f"There is no summary: {state.draft}", "retry"
-        if state.summary in WRITTEN_SOON:
-            return "Its summary is being written.", "drafting"
-        if state.summary in TAKEN_AWAY:
-            return TAKEN_AWAY[SummaryState(state.summary)], ""
-        if state.summary == SummaryState.NONE and not story.summaries.get(row.seq):
-            return "No summary was drafted, so its log is in the prompt.", "draft"
-    text = story.summaries.get(row.seq)
+    stands_here = state is not None and state.status == EffortStatus.CONCLUDED and story.concluded.get(slug) == row.seq
+    # In a branch the summary may have come with the fork, and no draft with it.
+    told = SAID_OF.get(SummaryState(state.summary)) if state and stands_here else None
+    if told and state and not (text and state.summary == SummaryState.NONE):
+        return told[0].format(draft=state.draft).rstrip(), told[1]
     return (f"Summary: {text}", "") if text else ("", "")
 
 

@@ -59,7 +59,7 @@ def by_keywords(branch: Branch, terms: Sequence[str], *, beside: Collection[int]
     # The words of any branch's headlines lead to candidates; what counts is the one that stands here.
     for pointer in pointers_of(branch, candidates.own):
         assert pointer.effort is not None
-        if words := candidates.words_of(pointer.effort.pk, pointer.text):
+        if words := candidates.words_of(pointer.effort.pk, pointer.headline):
             yield Reference(effort=pointer.effort, how="keywords", words=words)
 
 
@@ -76,4 +76,4 @@ def pointers_of(branch: Branch, efforts: Collection[int]) -> QuerySet[ContextPoi
 def keywords_here(branch: Branch, pointer: ContextPointer) -> list[Keyword]:
     """What of an effort's headline counts as a reference now, as far as the number of its words goes."""
     assert pointer.effort is not None
-    return headlines_of(branch).keywords_of(pointer.effort.pk, pointer.text)
+    return headlines_of(branch).keywords_of(pointer.effort.pk, pointer.headline)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import UTC
 
 from django.db.models import QuerySet
 
 from efforts.domain.conversation import PastTurn
 from efforts.domain.lifecycle import UNFINISHED, RunState
 from efforts.domain.source_text import Source, source_of
-from efforts.models import Branch, Effort, Turn
+from efforts.models import Branch, Effort, Message, Turn
 from efforts.timelines import branch_turns
 
 from .chosen import chosen_turns
@@ -69,4 +70,11 @@ def finished(turns: QuerySet[Turn]) -> QuerySet[Turn]:
 def log_of(turns: QuerySet[Turn]) -> EffortLog:
     rows = Finished.read(finished(turns).order_by("number"))
     past = tuple(past_turns(rows))
-    return EffortLog(turns=past, turn_ids=tuple(row.pk for row in rows), source=source_of(past))
+    ids = tuple(row.pk for row in rows)
+    return EffortLog(turns=past, turn_ids=ids, source=source_of(past, said_on(ids)))
+
+
+def said_on(turn_ids: Collection[int]) -> dict[int, str]:
+    """The dates of their messages, as of UTC."""
+    rows = Message.objects.filter(turn__in=turn_ids).values_list("pk", "created_at")
+    return {pk: created_at.astimezone(UTC).date().isoformat() for pk, created_at in rows}

@@ -9,7 +9,7 @@ from typing import Any
 from efforts import actions
 from efforts.domain.chosen import BODY
 from efforts.domain.conversation import LogMessage, PastTurn
-from efforts.domain.lifecycle import EffortStatus
+from efforts.domain.lifecycle import EffortStatus, ReviewMode
 from efforts.domain.terms import query_terms
 from efforts.models import Branch, EffortState, Message
 from efforts.records import Hit, Retrieval, record_retrieval
@@ -39,9 +39,21 @@ def open_effort(context: ToolContext, *, name: str) -> dict[str, Any]:
     return {"opened": state.effort.slug, "name": state.effort.name}
 
 
-def close_effort(context: ToolContext, *, id: str) -> dict[str, Any]:
-    state = actions.close_effort(context.place, id or None)
-    return {"concluded": state.effort.slug, "active": active_in(state), "summary": "follows after this turn"}
+def close_effort(context: ToolContext, *, id: str, said: str) -> dict[str, Any]:
+    state = actions.close_effort(context.place, id or None, said)
+    return {"concluded": state.effort.slug, "active": active_in(state), "summary": what_follows(state, said)}
+
+
+def what_follows(state: EffortState, said: str) -> str:
+    mode = state.branch.session.review_mode
+    if mode == ReviewMode.NEVER:
+        return "none: the user has none drafted"
+    if mode == ReviewMode.ALWAYS:
+        return "waits for the user, who reviews each"
+    if state.said:
+        return "follows after this turn"
+    missing = "the user's words were not found in the message or are too few, so the summary "
+    return f"{missing if said else ''}waits for the user"
 
 
 def reopen_effort(context: ToolContext, *, id: str) -> dict[str, Any]:

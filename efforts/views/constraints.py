@@ -15,7 +15,7 @@ from efforts import actions
 from efforts.actions import Place
 from efforts.actions.constraints import LONGEST_RULE
 from efforts.domain.lifecycle import Via
-from efforts.domain.rules import one_line, rules_in
+from efforts.domain.rules import one_line
 from efforts.errors import Refused
 from efforts.forms import RuleForm
 from efforts.models import Branch, Constraint, Message
@@ -45,9 +45,7 @@ def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) ->
 
 
 def words_of(branch: Branch, number: int) -> str:
-    """What of a message sounds like a rule, else all of it."""
-    text = turn_here(branch, number).messages.get(role=Message.Role.USER).text
-    return one_line(next((span.of(text) for span in rules_in(text)), text))[:LONGEST_RULE]
+    return one_line(turn_here(branch, number).messages.get(role=Message.Role.USER).text)[:LONGEST_RULE]
 
 
 @form_view

@@ -14,7 +14,6 @@ from django.views.decorators.http import require_GET, require_http_methods
 from efforts import actions, snapshots
 from efforts.actions import Place
 from efforts.actions.ledger import LONGEST_ENTRY
-from efforts.domain.cues import cues_in
 from efforts.domain.lifecycle import EntryKind, Via
 from efforts.domain.rules import find_shown, one_line
 from efforts.errors import Refused
@@ -106,11 +105,7 @@ def meant(branch: Branch, number: int, of: str, selected: str) -> tuple[Message,
         if selected and find_shown(selected, message.text):
             text = one_line(selected)[:LONGEST_ENTRY]
             return message, text, text
-    message = messages[-1]
-    if cues := cues_in(message.text, role=message.role):
-        text = one_line(cues[0].span.of(message.text))
-        return message, text, text
-    return message, one_line(message.text)[:LONGEST_ENTRY], ""
+    return messages[-1], one_line(messages[-1].text)[:LONGEST_ENTRY], ""
 
 
 def messages_of(branch: Branch, number: int, of: str) -> list[Message]:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from efforts import actions, snapshots
 from efforts.actions import Place
+from efforts.actions.scopes import LONGEST_FOCUS
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, ScopeDraft
 
@@ -35,7 +36,8 @@ def compact(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
     if request.method != "POST":
         return scope_form(request, branch, request.GET)
     try:
-        actions.compact_turns(place(request, branch), *chosen(request.POST, branch))
+        focus = request.POST.get("focus", "")
+        actions.compact_turns(place(request, branch), *chosen(request.POST, branch), focus=focus)
     except Refused as error:
         return scope_form(request, branch, request.POST, error=error.text)
     return done("closeDialog", "efforts") if request.htmx else redirect(branch)
@@ -55,6 +57,8 @@ def scope_form(request: OwnRequest, branch: Branch, sent: Mapping[str, str], *, 
         **looked_at(branch, sent),
         "first": sent.get("first", ""),
         "last": sent.get("last", "") or branch.head,
+        "focus": sent.get("focus", ""),
+        "longest_focus": LONGEST_FOCUS,
         "title": "Summarise turns",
         "error": error,
     }

@@ -11,6 +11,7 @@ const REDIRECTS = new Set(["effort.opened", "effort.concluded", "effort.reopened
 const WORDS = {
   "effort.offered": ({ effort }) => `Conclude ${effort}? The answer is below the turn.`,
   "effort.drafting": ({ effort, step }) => STEPS[step] && `${STEPS[step]} ${effort}`,
+  "effort.digested": ({ effort }) => `Excerpts stand for ${effort}, not a summary. The reason is at its notice.`,
   "effort.summary_waiting": ({ effort }) => `The summary of ${effort} waits for your yes.`,
   "effort.summary_failed": ({ effort }) => `There is no summary of ${effort}. Retry is at its notice.`,
   "effort.undone": () => "Taken back",
@@ -37,7 +38,11 @@ const WORDS = {
   "turn.moved": ({ moved, target }) => `Turn ${moved} moved to ${target ?? "no effort"}`,
 };
 // What is being done for a summary, as far as it is worth saying.
-const STEPS = { redraft: "The draft did not pass; asking once more for", extractive: "Quoting the log for the summary of" };
+const STEPS = {
+  exam: "The model that checks takes its exam before it reads the summary of",
+  check: "Checking the draft against the log of",
+  repair: "The draft is mended for",
+};
 // After these other turns are in the prompt by their text, or by a summary: each says so.
 const COVERING = new Set([
   "compaction.accepted", "compaction.rolled_back", "compaction.invalidated", "compaction.shortened", "compaction.evicted",

@@ -130,7 +130,7 @@ function step(by, wanted = () => true) {
   const rows = claims();
   const at = rows.indexOf(claim());
   const ahead = by > 0 ? rows.slice(at + 1) : rows.slice(0, at).reverse();
-  const fresh = document.activeElement.closest(".claim") === null && wanted(rows[at]);
+  const fresh = at >= 0 && document.activeElement.closest(".claim") === null && wanted(rows[at]);
   const next = fresh ? rows[at] : ahead.find(wanted);
   walking = true;
   if (next) goTo(next);
@@ -139,7 +139,7 @@ function step(by, wanted = () => true) {
 
 function cycle(by) {
   const numbers = spansOf(claim());
-  if (!numbers.length) return say("No words of the log are behind this claim.");
+  if (!numbers.length) return say("This claim cites no sentence of the log.");
   const lit = document.querySelector("#claims .cite.on") !== null;
   cycled = lit ? (cycled + by + numbers.length) % numbers.length : 0;
   walking = true;
@@ -239,7 +239,7 @@ document.body.addEventListener("htmx:confirm", (event) => {
   event.stopImmediatePropagation();
   const pressed = triggeringEvent.submitter ?? elt;
   // Its row may be another by then.
-  const again = pressed.id ? `#${pressed.id}` : `#${rowOf(elt)} [data-do="${pressed.dataset.do ?? "save"}"]`;
+  const again = pressed.id ? `#${CSS.escape(pressed.id)}` : `#${rowOf(elt)} [data-do="${pressed.dataset.do ?? "save"}"]`;
   inTurn(() => pressAgain(again), elt.closest("#desk") !== null);
 });
 
@@ -370,9 +370,14 @@ document.body.addEventListener("settled", () => {
 });
 
 function toDropped() {
-  const shown = document.querySelector(".filters [aria-current]").id === "show-dropped";
-  document.getElementById(shown ? "show-all" : "show-dropped").click();
+  const shown = document.querySelector(".filters [aria-current]")?.id === "show-dropped";
+  press(shown ? "show-all" : "show-dropped", "Excerpts drop nothing: they claim nothing.");
 }
+
+// Whoever says that something is not needed says why.
+document.addEventListener("toggle", ({ target }) => {
+  if (target.matches("details.with-reason[open]")) target.querySelector("input[name=reason]").focus();
+}, true);
 
 // A key that is held down says it of one claim, not of all that come next.
 function once(act) {

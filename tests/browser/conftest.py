@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from tests.fakes.provider import FakeProvider, Reply
-from tests.house.process import start
+from tests.house.process import manage, start
 
 # Long enough for a busy machine and for the longest pause before the page connects again.
 PATIENCE_MS = 30_000
@@ -199,7 +199,15 @@ def directed(
     """An app whose standard model is the fake provider, so that a test says when which word comes."""
     settings = {"CCM_MODEL_URL": stage.url, "CCM_MODEL_NAME": "scripted"}
     with serving(chromium, tmp_path_factory.mktemp("app"), **settings) as served:
+        examine(served[0], stage.url)
         yield served
+
+
+def examine(app: App, url: str) -> None:
+    """The model has passed its exam, whatever it is made to say later."""
+    code = f"from tests.browser.prepared import examine; examine({url!r})"
+    done = manage("shell", "-v", "0", "-c", code, CCM_HOME=str(app.home))
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture

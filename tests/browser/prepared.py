@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 
-import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -16,8 +16,10 @@ from compaction import reviewing
 from compaction.accepting import accept_compaction, rollback_compaction
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.models import Artifact
-from efforts.domain.lifecycle import EntryKind
-from tests.compaction.review import POSTGRES, Room, room_of
+from efforts.domain.lifecycle import EntryKind, ReviewMode
+from tests.compaction.review import POSTGRES, Room, examined, room_of
+from tests.compaction.review import STATES as OF_ROOMS
+from tests.fakes.provider import FakeProvider
 
 HERS = "Postgres is decided for storing orders."
 HIS = "For the storage of orders Postgres is decided."
@@ -28,9 +30,16 @@ def waiting(room: Room, me: User) -> Artifact:
 
 
 def contradicting(room: Room, me: User) -> Artifact:
-    room.note(EntryKind.DECISION, POSTGRES)
-    room.texts = {"postgres": "Postgres was never decided for the storage of orders."}
-    return room.draft()
+    return OF_ROOMS["fails"](room)
+
+
+def losing(room: Room, me: User) -> Artifact:
+    return OF_ROOMS["loses"](room)
+
+
+def unchecked(room: Room, me: User) -> Artifact:
+    """Nobody has passed an exam: the last to be made, as it holds for all that are drafted later."""
+    return OF_ROOMS["unchecked"](room)
 
 
 def stale(room: Room, me: User) -> Artifact:
@@ -57,10 +66,15 @@ def turned_down(room: Room, me: User) -> Artifact:
     return row
 
 
-def checkpoint(room: Room, me: User) -> Artifact:
-    room.headline = "Nothing was said about the moon."
-    room.draft()
-    return Artifact.objects.get(kind="fallback", session=room.talk.session)
+def excerpts(room: Room, me: User) -> Artifact:
+    return OF_ROOMS["chosen digest"](room)
+
+
+def earlier(room: Room, me: User) -> Artifact:
+    """It stands, and its document is of another schema."""
+    row = accepted(room, me)
+    Artifact.objects.filter(pk=row.pk).update(schema_version="compaction.v1")
+    return row
 
 
 def old_version(room: Room, me: User) -> Artifact:
@@ -85,13 +99,16 @@ def conflict(room: Room, me: User) -> Artifact:
 STATES: tuple[Callable[[Room, User], Artifact], ...] = (
     waiting,
     contradicting,
+    losing,
     stale,
     accepted,
     rolled_back,
     turned_down,
-    checkpoint,
+    excerpts,
+    earlier,
     old_version,
     conflict,
+    unchecked,
 )
 
 
@@ -99,6 +116,12 @@ def main() -> str:
     """The address of each, as JSON."""
     me, found = User.objects.earliest("pk"), {}
     for make in STATES:
-        with transaction.atomic(), pytest.MonkeyPatch.context() as patched:
-            found[make.__name__] = make(room_of(me, patched), me).get_absolute_url()
+        with FakeProvider() as provider, transaction.atomic():
+            room = room_of(me, provider, review=ReviewMode.ALWAYS)
+            found[make.__name__] = make(room, me).get_absolute_url()
     return json.dumps(found)
+
+
+def examine(url: str) -> None:
+    """The model of the server has passed its exam."""
+    examined(User.objects.earliest("pk"), SimpleNamespace(url=url), passed=True, model="scripted")  # type: ignore[arg-type]

@@ -9,50 +9,28 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import WIDE, Visitor, begin, is_in_state, looks, say
+from tests.browser.conftest import WIDE, Visitor, is_in_state, looks, say
+from tests.browser.drafts import RESULT, drafted
 from tests.browser.test_access import assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
-from tests.compaction.conftest import DECIDED, a_good_draft, is_draft
-from tests.efforts.logs import WEBHOOK
-from tests.fakes.provider import Call, FakeProvider, Reply
+from tests.fakes.provider import FakeProvider
+from tests.fakes.summariser import step_of
 
 __all__ = ["folder"]
 
 pytestmark = pytest.mark.browser
 
-HEADLINE = "The webhook answers at once and a job posts to the ledger; the retry limit is 3."
-SAID = "We decided on a retry limit of 3."
-
-
-def draft(request: dict[str, Any]) -> str:
-    return a_good_draft(request).replace(DECIDED, SAID)
-
 
 def waiting(page: Page, provider: FakeProvider) -> None:
     """The model concludes by itself what the person has not called done, so that its draft waits; then its page."""
-    questions = [WEBHOOK[0][0], WEBHOOK[1][0], f"{SAID} It holds under load so far."]
-    answers = [answer for _, answer in WEBHOOK]
-    provider.otherwise = lambda request: Reply(draft(request) if is_draft(request) else "All right.")
-    provider.script = [
-        Reply(calls=(Call("open_effort", '{"name": "payment-webhook"}'),)),
-        *(Reply(answer) for answer in answers[:2]),
-        Reply(calls=(Call.of("close_effort"),)),
-        Reply(answers[2]),
-    ]
-    begin(page, questions[0])
-    for number, question in enumerate(questions[1:], 1):
-        is_in_state(page, number, "completed")
-        say(page, question)
-    is_in_state(page, 3, "completed")
-    link = page.locator(".notes a[href*='/review/'], .note a[href*='/review/']").last
-    expect(link).to_be_attached()
-    page.goto(link.get_attribute("href") or "")
+    drafted(page, provider, said="")
     expect(page.locator("#standing")).to_contain_text("Not in the prompt.")
 
 
 def last_request(provider: FakeProvider) -> Any:
-    return [request for request in provider.requests if not is_draft(request)][-1]
+    said = [request for request in provider.requests if step_of(request["messages"][-1]["content"]) == "chat"]
+    return said[-1]
 
 
 def sent_after(page: Page, provider: FakeProvider, number: int, text: str) -> str:
@@ -85,7 +63,7 @@ def test_what_is_accepted_stands_and_what_is_rolled_back_leaves_no_trace(
     accept(page)
     dialog = page.locator("#dialog")
     expect(dialog).to_contain_text("the log of turns 1-3")
-    expect(dialog).to_contain_text(HEADLINE)
+    expect(dialog).to_contain_text(RESULT)
     expect(dialog.locator("button.primary")).to_be_focused()
     album.take(page, "accept-dialog")
     assert_accessible(page)
@@ -111,7 +89,7 @@ def test_what_is_accepted_stands_and_what_is_rolled_back_leaves_no_trace(
     page.keyboard.press("Enter")
     expect(standing).to_contain_text("Rolled back.")
     expect(page.locator("#claim-1")).to_be_focused()
-    expect(page.locator("#review-top")).not_to_contain_text("In the prompt")
+    expect(page.locator("#review-top")).not_to_contain_text("Stands")
     standing.locator("summary").click()
     expect(standing).to_contain_text("It is too short.")
     expect(standing.locator(".moves b")).to_have_text(["Rolled back", "Accepted"])
@@ -123,7 +101,7 @@ def test_what_is_accepted_stands_and_what_is_rolled_back_leaves_no_trace(
     dialog.locator("button.primary").click()
     expect(standing).to_contain_text("Accepted.")
     expect(standing).to_be_focused()
-    assert HEADLINE in sent_after(page, provider, 5, "And then?")
+    assert RESULT in sent_after(page, provider, 5, "And then?")
     page.goto(page.locator("#review-back").get_attribute("href") or "")
     address = page.locator("#context a[href$='/summaries/']").get_attribute("href")
     page.goto(address or "")

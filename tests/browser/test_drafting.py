@@ -9,16 +9,23 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, looks, say
+from tests.browser.drafts import TALK, long, webhook_model
 from tests.browser.test_access import assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
-from tests.compaction.test_seeding import SHIPPING
-from tests.efforts.logs import WEBHOOK
 from tests.fakes.provider import FakeProvider, Reply
 
 __all__ = ["folder"]
 
 pytestmark = pytest.mark.browser
+
+
+PARCELS = long(
+    [
+        ("How do the parcels get their labels?", "The warehouse prints them one by one today."),
+        ("We decided that the carrier prints the labels.", "Then the warehouse only packs from now on."),
+    ]
+)
 
 
 def talk(page: Page, provider: FakeProvider, exchanges: Any) -> None:
@@ -56,6 +63,13 @@ def test_one_key_press_stops_what_a_model_drafts_and_one_allows_it_again(
     page.locator("#switch").press("Enter")
     expect(page.get_by_text("Models may draft for you")).to_be_visible()
     expect(page.locator("#switch")).to_be_focused()
+    page.get_by_label("Model", exact=True).fill("reader-1")
+    page.locator("#choose-checker").press("Enter")
+    expect(page.locator("#checker")).to_contain_text("reader-1 checks your summaries")
+    checked(page, album, "checker")
+    page.get_by_label("Model", exact=True).fill("")
+    page.locator("#choose-checker").press("Enter")
+    expect(page.locator("#checker")).to_contain_text("The conversation's own model checks your summaries.")
     page.get_by_label("Most tokens a day").fill("12")
     guest.watch.expect("422")
     page.locator("#save-cap").press("Enter")
@@ -69,9 +83,13 @@ def test_two_conversations_start_a_third(
 ) -> None:
     page, album = guest.page(width=width, theme=theme), Album(folder, f"seeds-{width}-{theme}")
     titles = []
-    for exchanges in (WEBHOOK, SHIPPING):
+    model = webhook_model()
+    model.writes("result", "Then the warehouse only packs", "The warehouse only packs from now on.")
+    model.writes("decision", "We decided that the carrier", "The carrier prints the labels.")
+    for exchanges in (TALK, PARCELS):
         talk(page, provider, exchanges)
         titles.append(page.url.rstrip("/").rsplit("/", 1)[1])
+    provider.otherwise = model
     page.goto("/review/seeds/")
     checked(page, album, "none")
     page.get_by_role("link", name="New package").click()
@@ -91,7 +109,6 @@ def test_two_conversations_start_a_third(
     checked(page, album, "together")
     page.locator("#package-next").press("Enter")
     page.wait_for_url("**/s/*/")
-    provider.otherwise = Reply("All right.")
     before = len(provider.requests)
     say(page, "What is still open about the parcels?")
     is_in_state(page, 1, "completed")

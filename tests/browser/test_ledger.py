@@ -36,15 +36,23 @@ text => {
 """
 
 
+def record(kind: str, text: str) -> Call:
+    return Call("record", json.dumps({"kind": kind, "text": text}))
+
+
 def entry(page: Page, text: str) -> Locator:
     return page.locator("#ledger li", has=page.get_by_text(text, exact=True))
 
 
 @looks(WIDE, "light")
-def test_what_sounds_like_a_decision_is_kept_and_replaced_and_work_is_done(
+def test_what_the_model_proposes_is_kept_and_replaced_and_work_is_done(
     guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
 ) -> None:
     page, album = guest.page(width=width, theme=theme), Album(folder, f"ledger-{width}-{theme}")
+    provider.script = [
+        Reply(calls=(record("decision", CHOSEN), record("open_work", LEFT))),
+        Reply("I noted both."),
+    ]
     begin(page, f"Two things. {CHOSEN} {LEFT}")
     is_in_state(page, 1, "completed")
     line = turn(page, 1).locator("details.notes", has_text="Keep 1 decision and 1 open work?")

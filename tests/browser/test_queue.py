@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PHONE, Visitor, looks
+from tests.browser.drafts import drafted
 from tests.browser.test_access import assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
-from tests.browser.test_review import drafted
 from tests.fakes.provider import FakeProvider
 
 __all__ = ["folder"]
@@ -26,8 +26,8 @@ def test_a_summary_is_found_and_opened_by_keyboard(
     guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
 ) -> None:
     page, album = guest.page(width=width, theme=theme), Album(folder, f"queue-{width}-{theme}")
-    page.goto("/review/?tab=blocked")
-    expect(page.get_by_text("Nothing is blocked.")).to_be_visible()
+    page.goto("/review/?tab=not-checked")
+    expect(page.get_by_text("A summary that nobody could check against its log comes here")).to_be_visible()
     assert_accessible(page)
     album.take(page, "empty")
     drafted(page, provider)

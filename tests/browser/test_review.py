@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, looks, say
+from tests.browser.conftest import PHONE, WIDE, Visitor, looks
+from tests.browser.drafts import ALERT, OPEN, TALK, claim, drafted, long
 from tests.browser.test_access import assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
-from tests.compaction.conftest import HEADER, a_good_draft, is_draft, item
-from tests.efforts.logs import WEBHOOK, Exchanges
-from tests.fakes.provider import Call, FakeProvider, Reply
+from tests.fakes.provider import FakeProvider
+from tests.fakes.summariser import Summariser
 
 __all__ = ["folder"]
 
 pytestmark = pytest.mark.browser
-
-Drafts = Callable[[dict[str, Any]], str]
-
-
-def drafted(page: Page, provider: FakeProvider, draft: Drafts = a_good_draft, said: Exchanges = WEBHOOK) -> None:
-    """Three turns of an effort that the model concludes, and the page of its summary."""
-    (first, *questions), answers = zip(*said, strict=True)
-    provider.otherwise = lambda request: Reply(draft(request) if is_draft(request) else "All right.")
-    provider.script = [
-        Reply(calls=(Call("open_effort", '{"name": "payment-webhook"}'),)),
-        Reply(answers[0]),
-        Reply(answers[1]),
-        Reply(calls=(Call.of("close_effort"),)),
-        Reply(answers[2]),
-    ]
-    begin(page, first)
-    for number, question in enumerate(questions, 1):
-        is_in_state(page, number, "completed")
-        say(page, question)
-    is_in_state(page, 3, "completed")
-    link = page.locator(".notes a[href*='/review/'], .note a[href*='/review/']").last
-    expect(link).to_be_attached()
-    page.goto(link.get_attribute("href") or "")
-
-
-def claim(page: Page, number: int) -> Locator:
-    return page.locator(f"#claim-{number}")
 
 
 @looks(WIDE, "light")
@@ -61,50 +31,47 @@ def test_a_claim_leads_to_its_words_and_back_by_keyboard(
     page.keyboard.press("j")
     expect(claim(page, 1)).to_be_focused()
     page.keyboard.press("j")
-    page.keyboard.press("j")
-    expect(claim(page, 3)).to_be_focused()
+    expect(claim(page, 2)).to_be_focused()
+    expect(claim(page, 2)).to_contain_text("Entailed")
     album.take(page, "claim")
     lit = page.locator("#source-log mark.on")
-    expect(lit).to_have_text("Still open: an alert when the dead-letter list grows.")
+    expect(lit).to_have_text(OPEN)
     page.keyboard.press("Tab")
     row = page.locator("#source-log .src", has=page.locator("mark.on"))
     expect(row).to_be_focused()
     expect(lit).to_be_in_viewport()
-    expect(row).to_contain_text("claims 3")
+    expect(row).to_contain_text("claims 2")
     album.take(page, "source")
     page.keyboard.press("ArrowUp")
     expect(page.locator("#source-log .src:focus .unless")).to_be_visible()
     assert_accessible(page)
     page.keyboard.press("Tab")
-    expect(claim(page, 3)).to_be_focused()
+    expect(claim(page, 2)).to_be_focused()
     page.keyboard.press("3")
     expect(page.locator("#drawer")).to_contain_text("Decisions kept")
     assert_accessible(page)
     album.take(page, "gate")
     page.keyboard.press("Escape")
     expect(page.locator("#drawer")).to_be_hidden()
-    expect(claim(page, 3)).to_be_focused()
+    expect(claim(page, 2)).to_be_focused()
 
 
 QUEUES = list(enumerate("abcdefghijklmnopqrs", 2))
 SENTENCES = [f"We decided that queue {name} retries {number} times." for number, name in QUEUES]
-
-
-def of_many(request: dict[str, Any]) -> str:
-    """Nineteen decisions of the first message, each in words of its own."""
-    message = int(HEADER.findall(request["messages"][1]["content"])[0][0])
-    items = [
-        item(str(number), "decision", "accepted", "user", f"Queue {name} retries {number} times.", message, said)
-        for (number, name), said in zip(QUEUES, SENTENCES, strict=True)
-    ]
-    return json.dumps({"headline": "Queue a retries 2 times.", "headline_items": ["2"], "items": items})
-
-
-MANY: Exchanges = (
-    (" ".join(SENTENCES), "Noted."),
-    ("How many queues are that?", "Nineteen queues."),
-    ("Good, that was it.", "All right."),
+MANY = (
+    (f"{TALK[0][0]} {' '.join(SENTENCES)}", TALK[0][1]),
+    ("How many queues are that? There are more of them than I remember.", "Nineteen queues, each with its own limit."),
+    long([("Done, the webhook works now.", "All queues retry as they should now.")])[0],
 )
+
+
+def of_many() -> Summariser:
+    """A result, and nineteen decisions of the first message, each in words of its own."""
+    model = Summariser()
+    model.writes("result", "All queues retry as they should now.")
+    for (number, name), said in zip(QUEUES, SENTENCES, strict=True):
+        model.writes("decision", said, f"Queue {name} retries {number} times.")
+    return model
 
 
 class Keys:
@@ -121,7 +88,7 @@ class Keys:
 
 def test_twenty_claims_are_decided_with_forty_keys(guest: Visitor, provider: FakeProvider) -> None:
     page = guest.page()
-    drafted(page, provider, of_many, MANY)
+    drafted(page, provider, of_many(), MANY)
     keys = Keys(page)
     expect(page.locator("#claims .claim")).to_have_count(20)
     keys.press("n")
@@ -161,7 +128,7 @@ def test_by_keyboard_a_claim_is_edited_and_the_checks_run_again(
     expect(claim(page, 2)).to_be_focused()
     page.keyboard.press("e")
     expect(field).to_be_focused()
-    field.fill("The retry limit is 3 for the webhook.")
+    field.fill(f"{ALERT.removesuffix('.')} for the webhook.")
     page.keyboard.press("Control+Enter")
     expect(claim(page, 3)).to_be_focused()
     expect(claim(page, 2).locator("ins")).to_contain_text("for the webhook.")
@@ -182,7 +149,7 @@ def test_by_keyboard_a_claim_is_edited_and_the_checks_run_again(
     page.keyboard.press("Control+Enter")
     page.wait_for_url("**#claim-1")
     expect(claim(page, 1)).to_be_focused()
-    expect(claim(page, 2)).to_contain_text("The retry limit is 3 for the webhook.")
+    expect(claim(page, 2)).to_contain_text("is still open for the webhook.")
     expect(page.locator("#gate-A .state")).to_have_text("pass")
     album.take(page, "version")
     assert_accessible(page)

@@ -8,12 +8,12 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Visitor, until
-from tests.browser.test_review import claim, drafted
+from tests.browser.drafts import claim, drafted
 from tests.fakes.provider import FakeProvider
 
 pytestmark = pytest.mark.browser
 
-WORDS = "The retry limit is 3 for the webhook."
+WORDS = "An alert when the dead-letter list grows is still open for the webhook."
 
 
 def fail(route: Route) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Dialog, Page, Route, expect
 
 from tests.browser.conftest import Visitor, until
-from tests.browser.test_review import claim, drafted
+from tests.browser.drafts import claim, drafted
 from tests.fakes.provider import FakeProvider
 
 pytestmark = pytest.mark.browser

@@ -43,12 +43,15 @@ def clean_in_both_looks(page: Page, album: Album, step: str) -> None:
 
 
 SAYS = {
-    "waiting": ("#review-top", "Waiting for your yes"),
+    "waiting": ("#review-top", "Waits for you"),
+    "contradicting": ("#review-top", "Blocked"),
+    "unchecked": ("#review-top", "Not checked"),
     "stale": ("#review-stale", "have changed since it was judged"),
-    "accepted": ("#next-up", "Next: storage"),
+    "accepted": ("#next-up", "Next: "),
     "rolled_back": ("#standing", "Rolled back. It can still be read, and accepted again."),
     "turned_down": ("#review-top", "Turned down"),
-    "checkpoint": ("#review-top", "the log itself stays in the prompt"),
+    "excerpts": ("#claims", "They claim nothing, so there is nothing to decide."),
+    "earlier": ("#earlier-note", "Made in an earlier form."),
     "old_version": ("#review-top", "v2 is newer"),
     "conflict": (".conflicts", "Nothing was lost: both sides are kept."),
 }
@@ -65,16 +68,54 @@ def test_each_state_is_said_in_words_and_is_accessible(
     clean_in_both_looks(page, album, state)
 
 
-@pytest.mark.parametrize("state", ["checkpoint", "old_version"])
-def test_what_is_only_for_reading_offers_no_verdict(visitor: Visitor, places: Places, state: str) -> None:
+def test_an_old_version_offers_no_verdict(visitor: Visitor, places: Places) -> None:
     page = visitor.page()
-    page.goto(places[state])
+    page.goto(places["old_version"])
     page.keyboard.press("j")
     expect(page.locator("#claim-1")).to_be_focused()
     page.keyboard.press("a")
     expect(page.locator("#says")).to_have_text("This cannot be done with it.")
     expect(page.locator("#claim-1")).to_be_focused()
     expect(page.locator("#claims form")).to_have_count(0)
+
+
+def test_of_excerpts_no_key_finds_a_claim_and_none_breaks(visitor: Visitor, places: Places) -> None:
+    page = visitor.page()
+    page.goto(places["excerpts"])
+    expect(page.locator("#claims form")).to_have_count(0)
+    for key in ("n", "s", "a", "u", "v"):
+        page.keyboard.press(key)
+    expect(page.locator("#says")).to_have_text("Excerpts drop nothing: they claim nothing.")
+
+
+def test_what_is_dropped_is_said_to_be_not_needed_by_keyboard_with_a_reason(
+    visitor: Visitor, places: Places, folder: Path
+) -> None:
+    page, album = visitor.page(), Album(folder, "review-state-dropped")
+    page.goto(places["losing"])
+    page.keyboard.press("v")
+    expect(page.locator("#claims .claim.gap")).to_be_focused()
+    page.keyboard.press("x")
+    expect(page.get_by_label("Why")).to_be_focused()
+    clean_in_both_looks(page, album, "reason")
+    page.keyboard.type("It was taken back.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#claims")).to_contain_text("“It was taken back.”")
+    expect(page.locator("#gate-C .state")).to_have_text("pass")
+
+
+def test_what_nobody_has_checked_is_accepted_unchecked_and_marked(
+    visitor: Visitor, places: Places, folder: Path
+) -> None:
+    page, album = visitor.page(), Album(folder, "review-state-unchecked")
+    page.goto(places["unchecked"])
+    page.keyboard.press("A")
+    button = page.locator("#dialog button.primary")
+    expect(button).to_have_text("Accept unchecked")
+    clean_in_both_looks(page, album, "dialog")
+    button.click()
+    expect(page.locator("#standing")).to_contain_text("Accepted.")
+    expect(page.locator("#standing")).to_contain_text("Not checked")
 
 
 def test_both_wordings_of_a_conflict_stand_beside_each_other_and_lead_to_the_claim(
@@ -195,7 +236,7 @@ def test_of_an_edit_the_whole_form_is_in_sight(visitor: Visitor, places: Places,
     page.goto(places["waiting"])
     for key in ("j", "j", "j", "e"):
         page.keyboard.press(key)
-    expect(page.get_by_label("New words of claim 3")).to_be_focused()
+    expect(page.get_by_label("New words of claim postgres")).to_be_focused()
     expect(page.get_by_role("button", name="Save edit")).to_be_in_viewport(ratio=1)
 
 

@@ -31,6 +31,10 @@ text => {
 """
 
 
+def record(text: str) -> Call:
+    return Call("record", json.dumps({"kind": "constraint", "text": text}))
+
+
 def panel(page: Page, width: int) -> Locator:
     if width == PHONE:
         page.locator(".tabs [data-tab=aside]").click()
@@ -47,7 +51,8 @@ def test_a_rule_is_offered_set_sent_and_taken_back(
     guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
 ) -> None:
     page, album = guest.page(width=width, theme=theme), Album(folder, f"rules-{width}-{theme}")
-    begin(page, f"Please fix the export. {RULE} Thanks a lot!")
+    provider.script = [Reply(calls=(record(RULE),)), Reply("Shall that be a rule?")]
+    begin(page, "Please fix the export, and keep away from the production database. Thanks a lot!")
     is_in_state(page, 1, "completed")
     note = turn(page, 1).locator(".note", has_text=f"Make this a rule? {RULE}")
     expect(note).to_be_visible()
@@ -59,10 +64,7 @@ def test_a_rule_is_offered_set_sent_and_taken_back(
     album.take(page, "panel")
     back(page, width)
 
-    provider.script = [
-        Reply(calls=(Call("record", json.dumps({"kind": "constraint", "text": "Answer in short sentences."})),)),
-        Reply("I will."),
-    ]
+    provider.script = [Reply(calls=(record("Answer in short sentences."),)), Reply("I will.")]
     say(page, "The export is slow.\nAnswer in short sentences. What can we do with the index of the table?")
     is_in_state(page, 2, "completed")
     assert provider.requests[-1]["messages"][0]["content"].endswith(f"1. {RULE}\n2. Answer in short sentences.")

@@ -11,12 +11,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import PHONE, WIDE, App, Visitor, is_in_state, is_live, looks, session_of
+from tests.browser.drafts import OPEN, RESULT, TALK, claim, webhook_model
 from tests.browser.test_access import IN_A_TAB, assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
-from tests.browser.test_review import claim
-from tests.compaction.conftest import DECIDED, a_good_draft, is_draft
-from tests.efforts.logs import WEBHOOK
 from tests.fakes.provider import Call, FakeProvider, Reply
 from tests.house.process import manage
 
@@ -24,19 +22,15 @@ __all__ = ["folder"]
 
 pytestmark = pytest.mark.browser
 
-SAID = "We decided on a retry limit of 3."
-DRAFTED = "The webhook answers at once and a job posts to the ledger; the retry limit is 3."
-EDITED = "The webhook answers at once and a job posts to the ledger; its retry limit is 3."
+HERS = "An alert is still open for when the dead-letter list grows."
+HIS = "There is no alert yet when the dead-letter list grows."
+EDITED = "The webhook answers at once and a job then posts to the ledger."
 
 FOCUSABLE = "a, button, input, select, textarea, summary, [tabindex]"
 STANDS_BEHIND_THE_LINK = "node => document.activeElement === document.body && !!node.closest('#main')"
 STANDS_BEFORE_THE_FOCUS = (
     "node => !!(document.activeElement.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_PRECEDING)"
 )
-
-
-def draft(request: dict[str, Any]) -> str:
-    return a_good_draft(request).replace(DECIDED, SAID)
 
 
 class Keyboard:
@@ -81,7 +75,7 @@ class Keyboard:
     def say(self, number: int, text: str) -> None:
         """In a conversation, where this is turn `number`."""
         self.reach(self.page.locator("#text"))
-        self.page.keyboard.type(text)
+        self.page.keyboard.insert_text(text)
         self.press("ControlOrMeta+Enter")
         is_in_state(self.page, number, "completed")
 
@@ -96,21 +90,21 @@ class Keyboard:
 
 def talk(one: Keyboard, provider: FakeProvider) -> None:
     """Three turns of an effort, in a conversation that asks about every summary."""
-    provider.otherwise = lambda request: Reply(draft(request) if is_draft(request) else "All right.")
+    provider.otherwise = webhook_model()
     provider.script = [
         Reply(calls=(Call("open_effort", '{"name": "payment-webhook"}'),)),
-        *(Reply(answer) for _, answer in WEBHOOK),
+        *(Reply(answer) for _, answer in TALK),
     ]
     page = one.page
     page.goto("/")
     one.reach(page.get_by_label("First message"))
-    page.keyboard.type(WEBHOOK[0][0])
+    page.keyboard.insert_text(TALK[0][0])
     one.press("ControlOrMeta+Enter")
     page.wait_for_url("**/s/*/")
     is_in_state(page, 1, "completed")
     ask_about_every_summary(one)
-    one.say(2, WEBHOOK[1][0])
-    one.say(3, f"{SAID} It holds under load so far.")
+    one.say(2, TALK[1][0])
+    one.say(3, TALK[2][0])
 
 
 def ask_about_every_summary(one: Keyboard) -> None:
@@ -160,12 +154,13 @@ def test_by_keyboard_a_summary_is_edited_accepted_and_rolled_back_as_if_it_had_n
     conclude(one)
     review = page.url
 
-    # A branch in which it is never accepted says what the prompts would have been.
+    # A branch in which it is never accepted says what the prompts would have been. Nothing that is said from here on
+    # has words of the log, so nothing of it is recalled.
     page.goto(chat)
     is_live(page)
     one.fork()
-    one.say(4, "And now?")
-    one.say(5, "And then?")
+    one.say(4, "Hello?")
+    one.say(5, "Goodbye!")
     never = plans(guest.app, session)[-1]
 
     page.goto(review)
@@ -176,7 +171,7 @@ def test_by_keyboard_a_summary_is_edited_accepted_and_rolled_back_as_if_it_had_n
     is_live(page)
     expect(page.locator("#turn-3")).to_contain_text("payment-webhook")
     one.look("chat-accepted")
-    one.say(4, "And now?")
+    one.say(4, "Hello?")
     one.choose(page.locator("#sent-4"))
     one.choose(page.locator("#dialog a[href*='/plans/']").first)
     drawer = page.locator("#drawer")
@@ -191,7 +186,7 @@ def test_by_keyboard_a_summary_is_edited_accepted_and_rolled_back_as_if_it_had_n
     rolls_back(one)
     page.goto(chat)
     is_live(page)
-    one.say(5, "And then?")
+    one.say(5, "Goodbye!")
     assert plans(guest.app, session)[-1] == never
     assert len(set(plans(guest.app, session)[-2:])) == 2
 
@@ -202,25 +197,25 @@ def reads(one: Keyboard) -> None:
     one.press("j")
     expect(claim(page, 1)).to_be_focused()
     one.look("first-claim")
-    one.press("j", "j", "j")
-    expect(claim(page, 4)).to_be_focused()
+    one.press("j")
+    expect(claim(page, 2)).to_be_focused()
     lit = page.locator("#source-log mark.on")
-    expect(lit).to_have_text("Still open: an alert when the dead-letter list grows.")
+    expect(lit).to_have_text(OPEN)
     one.press("Tab")
     expect(page.locator("#source-log .src", has=page.locator("mark.on"))).to_be_focused()
     expect(lit).to_be_in_viewport()
     one.look("source")
     one.press("Tab")
-    expect(claim(page, 4)).to_be_focused()
+    expect(claim(page, 2)).to_be_focused()
 
 
 def edits(one: Keyboard) -> None:
-    """The headline gets other words, which makes a version that is checked again."""
+    """The result gets other words, which makes a version that is judged again."""
     page = one.page
-    one.press("k", "k", "k", "e")
+    one.press("k", "e")
     field = page.get_by_label("New words of claim 1")
     expect(field).to_be_focused()
-    expect(field).to_have_value(DRAFTED)
+    expect(field).to_have_value(RESULT)
     one.write(EDITED)
     one.look("editing")
     one.press("ControlOrMeta+Enter")
@@ -295,35 +290,35 @@ def test_two_who_edit_the_same_claim_at_once_lose_nothing_and_see_both_wordings(
     expect(dana.page).to_have_url(review)
     dana.look("the-other")
 
-    rewords(owner, "The webhook is retried 3 times at most.")
-    rewords(dana, "The limit of retries is 3 for the webhook.")
+    rewords(owner, HERS)
+    rewords(dana, HIS)
     page.reload()
     expect(page.locator("#review-top")).to_contain_text("dana is reviewing too")
     owner.look("also-here")
     submits(owner, "claim-1")
-    expect(claim(page, 2)).to_contain_text("The webhook is retried 3 times at most.")
+    expect(claim(page, 2)).to_contain_text(HERS)
     expect(page.locator("#conflicts")).to_have_count(0)
 
     # On the page as it was: what dana hands in is of the version before.
     submits(dana, "conflicts")
     told = dana.page.locator("#conflicts")
     expect(told).to_be_in_viewport()
-    expect(told).to_contain_text("The webhook is retried 3 times at most.")
-    expect(told).to_contain_text("The limit of retries is 3 for the webhook.")
+    expect(told).to_contain_text(HERS)
+    expect(told).to_contain_text(HIS)
     expect(dana.page.locator("#review-top")).to_contain_text("v2")
     expect(dana.page.locator("#desk")).to_contain_text("1 verdict saved, not submitted yet. Only you see it.")
     dana.look("conflict")
     both = guest.app.rows("SELECT text FROM compaction_claimverdict WHERE submitted_at IS NOT NULL ORDER BY id")
     assert [text for (text,) in both[-2:]] == [
-        "The webhook is retried 3 times at most.",
-        "The limit of retries is 3 for the webhook.",
+        HERS,
+        HIS,
     ]
     page.reload()
     owner.look("conflict-for-the-first")
 
     submits(dana, "claim-1")
     expect(dana.page.locator("#review-top")).to_contain_text("v3")
-    expect(claim(dana.page, 2)).to_contain_text("The limit of retries is 3 for the webhook.")
+    expect(claim(dana.page, 2)).to_contain_text(HIS)
     expect(dana.page.locator("#conflicts")).to_have_count(0)
     dana.look("settled")
 

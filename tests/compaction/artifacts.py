@@ -1,122 +1,187 @@
-"""Small artifacts that every gate passes, made without a drafter: of chosen turns, or of a concluded effort."""
+"""Artifacts over turns that a test has played: made, checked and judged by the product of what the test says, and read
+by a checker who knows it to be true.
+
+    talk = LongTalk(actions.create_session(alice))
+    talk.ask("It crashes.")
+    accept(of_turns(talk.branch, [1], "It crashes at noon."))
+
+No request is sent: the checker's answers are made in this process. What is drafted over a provider is in `review`.
+"""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Collection
-from typing import Any
+import asyncio
+from collections.abc import Collection, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, TypeVar
+from unittest.mock import patch
 
+from compaction import accepting, checking, drafting, snapshots
 from compaction.accepting import accept_compaction, rollback_compaction
-from compaction.actions import inputs_of
-from compaction.domain.artifact import SCHEMA_VERSION, Generation, Kind, SourceRef
-from compaction.domain.artifact import Artifact as Document
-from compaction.domain.gates.judging import EVALUATOR_VERSION
-from compaction.domain.lifecycle import ArtifactState
-from compaction.domain.making import with_id
-from compaction.models import Artifact, DraftRun, GateRun
-from compaction.snapshots import log_for, read_ledger
+from compaction.actions import Home, keep_tried
+from compaction.asking import Answer
+from compaction.conclusions import Compaction, ConclusionWork
+from compaction.domain.artifact import STATUSES, Claim, Draft, Section, Usage
+from compaction.domain.gates import evaluate
+from compaction.domain.lifecycle import Ended
+from compaction.domain.verdicts import Offered
+from compaction.drafting import Examined, Task, Tried
+from compaction.models import Artifact
+from compaction.requesting import Request, shown
+from compaction.scopes import scope_task
+from compaction.snapshots import checked_of, log_for, read_ledger
 from efforts import actions
-from efforts.domain.source_text import POLICY_VERSION
-from efforts.models import Branch, ContextPointer, Effort, EffortState
-from efforts.snapshots.sources import EffortLog, read_scope_log, read_summary_log
-from tests.efforts.talk import Talk
+from efforts.connections import ModelChoice
+from efforts.domain.canonical import canonical_json
+from efforts.domain.lifecycle import ScopeKind
+from efforts.models import Branch, ContextPointer, EffortState, Run
+from efforts.recording import COMPLETED, Ending, Lease
+from efforts.snapshots.sources import read_scope_log, read_summary_log
+from tests.efforts.talk import Call, Talk
+from tests.fakes.provider import Reply
+from tests.fakes.summariser import Summariser
 
-GENERATION = Generation(
-    purpose="compaction",
-    drafter="extractive",
-    model="",
-    provider="",
-    params={},
-    prompt_version="p1",
-    policy_version=POLICY_VERSION,
-    attempts=(),
-    elapsed_ms=0,
-    cap=40_000,
-    timeout_ms=90_000,
-)
+T = TypeVar("T")
+CHECKER = ModelChoice(kind="endpoint", label="a double", model="double-1", base_url="http://double.invalid/v1")
+THINGS = ("ropes", "lamps", "barrels", "nets", "sails", "anchors", "buckets")
+PLACES = ("the old pier", "the lower quay", "the boat house", "the market", "the lighthouse", "the yard")
 
 
-def of_turns(branch: Branch, numbers: Collection[int], text: str = "Of chosen turns.") -> Artifact:
-    return artifact_of(branch, None, read_scope_log(branch, numbers), text, Kind.INTENTIONAL)
-
-
-def of_effort(talk: Talk, slug: str, text: str = "") -> Artifact:
-    effort = talk.state(slug).effort
-    return artifact_of(
-        talk.branch, effort, read_summary_log(talk.branch, effort), text or f"All about {slug}.", Kind.CONCLUSION
+def long_reply(number: int) -> str:
+    """Sentences that are said in no other turn."""
+    return " ".join(
+        f"The crew carried {40 * number + step} {THINGS[(number + step) % len(THINGS)]} from {place} before the tide."
+        for step, place in enumerate(PLACES)
     )
 
 
-def artifact_of(branch: Branch, effort: Effort | None, log: EffortLog, text: str, kind: Kind) -> Artifact:
-    """Once: the same text of the same turns is the same artifact."""
-    document = document_of(branch, effort, log, text, kind)
+def awaited(work: Coroutine[Any, Any, T]) -> T:
+    """Also where a loop runs on this thread."""
+    with ThreadPoolExecutor(1) as other:
+        return other.submit(asyncio.run, work).result()
+
+
+class LongTalk(Talk):
+    """Its turns are long enough for a summary of them to be smaller."""
+
+    def ask(self, text: str, *calls: Call, reply: str = "", ending: Ending = COMPLETED) -> list[Any]:
+        return super().ask(text, *calls, reply=reply, ending=ending)
+
+    def finish(self, lease: Lease, reply: str = "", ending: Ending = COMPLETED) -> None:
+        number = Run.objects.values_list("turn__number", flat=True).get(pk=lease.run_id)
+        super().finish(lease, reply or long_reply(number), ending)
+
+
+# Made
+
+
+def of_turns(branch: Branch, numbers: Collection[int], text: str = "Of chosen turns.", **more: Any) -> Artifact:
+    """What `made_of` makes of chosen turns."""
+    task = scope_task(branch, read_scope_log(branch, numbers), ScopeKind.INTENTIONAL)
+    return made_of(Home(session_id=branch.session_id, branch_id=branch.pk), task, text, **more)
+
+
+def of_effort(talk: Talk, slug: str, text: str = "", **more: Any) -> Artifact:
+    """What `made_of` makes of a concluded effort."""
+    work = work_on(talk, slug)
+    return made_of(work.home, work.task, text or f"All about {slug}.", **more)
+
+
+def digest_of_turns(branch: Branch, numbers: Collection[int]) -> Artifact:
+    task = scope_task(branch, read_scope_log(branch, numbers), ScopeKind.INTENTIONAL)
+    return digest_made(Home(session_id=branch.session_id, branch_id=branch.pk), task)
+
+
+def digest_of_effort(talk: Talk, slug: str) -> Artifact:
+    work = work_on(talk, slug)
+    return digest_made(work.home, work.task)
+
+
+def work_on(talk: Talk, slug: str) -> ConclusionWork:
+    state = EffortState.objects.select_related("effort", "branch__session").get(
+        branch=talk.branch_id, effort__slug=slug
+    )
+    return Compaction().work_on(state, read_summary_log(state.branch, state.effort))
+
+
+def digest_made(home: Home, task: Task) -> Artifact:
+    tried = drafting.digest_of(task)
+    assert tried is not None, "these turns are too short for a digest"
+    return stored(home, tried)
+
+
+def made_of(
+    home: Home, task: Task, text: str, *, claims: Sequence[Claim] = (), check: bool = True, doubted: str = ""
+) -> Artifact:
+    """A summary whose result is `text`, with `claims` beside it: every gate passes it.
+
+    Without a `check` nobody has read it; claims with the words of `doubted` are found to be wrong. The same text of the
+    same turns is the same artifact, judged once.
+    """
+    draft = Draft(claims=(result(text, task), *claims))
+    document = drafting.made(task, draft)
     if kept := Artifact.objects.filter(pk=document.artifact_id).first():
         return kept
-    home: dict[str, Any] = {"session": branch.session, "branch": branch, "effort": effort}
-    run = DraftRun.objects.create(**home, drafter="extractive", prompt_version="p1", ended="drafted")
-    artifact = Artifact.objects.create(
-        pk=document.artifact_id,
-        **home,
-        run=run,
-        kind=kind,
-        state=ArtifactState.REPLACEABLE,
-        packed=zlib.compress(document.document.encode()),
-        offered_form="document",
-        stop_reason="stop",
-        source_sha256=log.source.sha256,
-        source_start=document.source.start,
-        source_end=document.source.end,
-        family=document.artifact_id,
-    )
-    judge(artifact, log)
-    return artifact
+    offered = Offered(text=canonical_json(draft.model_dump(mode="json")), form="draft")
+    tried = drafting.judged(Tried(task=task, drafter="model", ended=Ended.DRAFTED, offered=offered, artifact=document))
+    if check:
+        task = replace(task, checker=CHECKER, exam=Examined(passed=True))
+        tried = drafting.judged_as_told(replace(tried, task=task, checks=checks_of(task, document.claims, doubted)))
+    return stored(home, tried)
 
 
-def document_of(branch: Branch, effort: Effort | None, log: EffortLog, text: str, kind: Kind) -> Document:
-    turns = tuple(turn.number for turn in log.turns)
-    source = SourceRef(
-        session=str(branch.session_id),
-        branch=str(branch.pk),
-        effort=effort.slug if effort else None,
-        start=min(turns, default=0),
-        end=max(turns, default=0),
-        turns=turns,
-        source_sha256=log.source.sha256,
-        source_tokens=len(log.source.text) // 4,
-    )
-    return with_id(
-        Document(
-            schema_version=SCHEMA_VERSION,
-            artifact_id="",
-            kind=kind,
-            replaceable=True,
-            source=source,
-            generation=GENERATION,
-            headline=text,
-            headline_items=(),
-            opening=(),
-            items=(),
-            evidence=(),
-            stats={},
-            redactions=0,
-            warnings=(),
-        )
+def result(text: str, task: Task) -> Claim:
+    return claim("1", Section.RESULT, text, next(iter(task.source.by_sentence)))
+
+
+def claim(id: str, section: Section, text: str, *cites: str, **more: Any) -> Claim:
+    return Claim(
+        id=id, section=section, status=more.pop("status", STATUSES[section][0]), text=text, cites=cites, **more
     )
 
 
-def judge(artifact: Artifact, log: EffortLog | None = None, **changes: Any) -> GateRun:
-    """A passing run of the gates, by what there is now."""
-    from compaction.accepting import checked
+def stored(home: Home, tried: Tried) -> Artifact:
+    assert tried.artifact is not None
+    keep_tried(home, tried)
+    return Artifact.objects.get(pk=tried.artifact.artifact_id)
 
-    log = log or log_for(artifact, checked(artifact))
-    given = {
-        "passed": True,
-        "policy_version": POLICY_VERSION,
-        "evaluator_version": EVALUATOR_VERSION,
-        "inputs": inputs_of(log.source, read_ledger(artifact.session, log.source)),
-        "verdicts": [],
-    }
-    return GateRun.objects.create(run=artifact.run, artifact=artifact, **{**given, **changes})
+
+def checks_of(task: Task, claims: Sequence[Claim], doubted: str = "") -> tuple[checking.Check, ...]:
+    """By a checker that is awake and has passed its exam."""
+    model = Summariser(known={shown(one) for one in claims})
+    if doubted:
+        model.doubts(doubted)
+    work = checking.Work(
+        source=task.source,
+        unread=tuple(claims),
+        claims=tuple(claims),
+        entries=drafting.retained(task.entries),
+        checker=CHECKER,
+        examined=True,
+        cap=task.check_cap,
+    )
+
+    async def answer(request: Request, choice: ModelChoice) -> Answer:
+        said = model(request.body(model=choice.model, reply_limit="max_tokens", structured=True))
+        assert isinstance(said, Reply)
+        usage = Usage(input=100, cache_read=0, cache_creation=0, output=10, source="counted")
+        return Answer(text=said.text, stop_reason="stop", usage=usage, elapsed_ms=1)
+
+    with patch.object(checking, "ask", answer):
+        return awaited(checking.check(work))
+
+
+def judged_now(artifact: Artifact) -> list[dict[str, Any]]:
+    """What the gates say of it by what is stored, without anything being stored of that."""
+    document = accepting.checked(artifact)
+    source = log_for(artifact, document).source
+    check, _ = checked_of(artifact, document, source)
+    given = snapshots.judged_now(artifact, document, source, read_ledger(artifact.session, source), check)
+    return [verdict.as_json() for verdict in evaluate(given)]
+
+
+# Accepted
 
 
 def accept(artifact: Artifact, **more: Any) -> ContextPointer:
@@ -141,10 +206,13 @@ def concluded(talk: Talk, name: str, *said: str) -> tuple[str, Artifact]:
     return slug, artifact
 
 
+# What stands
+
+
 def standing(talk: Talk) -> list[tuple[str, list[int]]]:
-    """The texts that stand in the branch, each with its turns."""
+    """One line of what stands in the branch, each with its turns."""
     pointers = ContextPointer.objects.filter(branch=talk.branch_id, state="active").order_by("pk")
-    return [(pointer.text, numbers(pointer)) for pointer in pointers]
+    return [(pointer.headline, numbers(pointer)) for pointer in pointers]
 
 
 def numbers(pointer: ContextPointer) -> list[int]:

@@ -16,7 +16,7 @@ import django
 # More than either of them makes.
 STATEMENTS = 60
 STANDING = """
-    SELECT text, (SELECT count(*) FROM efforts_pointerturn WHERE pointer_id = pointer.id AND active)
+    SELECT headline, (SELECT count(*) FROM efforts_pointerturn WHERE pointer_id = pointer.id AND active)
     FROM efforts_contextpointer pointer WHERE state = 'active' ORDER BY id
 """
 REST = """
@@ -94,11 +94,10 @@ def prepared() -> str:
     from django.core.management import call_command
 
     from efforts import actions
-    from tests.compaction.artifacts import concluded, of_turns
-    from tests.efforts.talk import Talk
+    from tests.compaction.artifacts import LongTalk, concluded, of_turns
 
     call_command("migrate", verbosity=0)
-    talk = Talk(actions.create_session(User.objects.create_user("alice")))
+    talk = LongTalk(actions.create_session(User.objects.create_user("alice")))
     concluded(talk, "Bug", "It crashes.")
     concluded(talk, "Trip", "To Graz.")
     talk.ask("Something else.")

@@ -9,21 +9,27 @@ import pytest
 from django.contrib.auth.models import User
 
 from compaction.accepting import accept_compaction, rollback_compaction
+from compaction.domain.artifact import Section
 from compaction.models import Acceptance, Artifact
+from compaction.reviewing import judge_again
 from efforts import actions, recording
 from efforts.actions import efforts as actions_of_efforts
-from efforts.domain.lifecycle import EntryBy, EntryKind, EntryState, RunState
+from efforts.domain.lifecycle import EntryKind, RunState
 from efforts.domain.planner import plan
+from efforts.domain.source_text import POLICY_VERSION
 from efforts.errors import Refused
-from efforts.models import ContextPointer, EffortState, Event, LedgerEntry, Message, PointerMove, PointerTurn, Turn
+from efforts.models import ContextPointer, EffortState, Event, Message, PointerMove, PointerTurn, Turn
 from efforts.recording import STOPPED, Ending
 from efforts.snapshots.courses import course_at
 from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
 from efforts.snapshots.sources import read_summary_log
 from tests.compaction.artifacts import (
+    LongTalk,
     accept,
+    claim,
     concluded,
-    judge,
+    digest_of_effort,
+    digest_of_turns,
     numbers,
     of_effort,
     of_turns,
@@ -36,7 +42,7 @@ from tests.efforts.talk import Talk
 
 @pytest.fixture
 def talk(alice: User) -> Talk:
-    return Talk(actions.create_session(alice))
+    return LongTalk(actions.create_session(alice))
 
 
 def spoken(talk: Talk, count: int) -> None:
@@ -81,7 +87,8 @@ def test_all_that_a_rollback_needs_is_on_rows(talk: Talk, alice: User, bob: User
     kept = Acceptance.objects.select_related("artifact__run", "gate_run").get(pointer=pointer)
     assert (kept.artifact_id, kept.artifact.session_id) == (artifact.pk, talk.session.pk)
     assert (kept.artifact.source_start, kept.artifact.source_end) == (1, 3)
-    assert (kept.artifact.run.prompt_version, kept.gate_run.policy_version) == ("p1", "1")
+    judged = kept.gate_run
+    assert (judged.artifact, judged.policy_version, judged.passed) == (artifact, POLICY_VERSION, True)
     assert kept.created_at is not None
     assert (kept.actor, kept.via, pointer.actor) == (bob, "review", bob)
     assert list(pointer.previous.all()) == [earlier]
@@ -106,14 +113,51 @@ def test_accepting_tells_the_log_who_and_what(talk: Talk, alice: User) -> None:
     }
 
 
-def test_of_chosen_turns_the_body_stands_and_of_an_effort_the_headline(talk: Talk) -> None:
-    slug, _ = concluded(talk, "Bug", "It crashes.")
+def test_of_chosen_turns_the_body_stands_and_of_an_effort_the_short_form(talk: Talk) -> None:
+    slug, artifact = concluded(talk, "Bug", "It crashes.")
     talk.ask("Something else.")
-    chosen = accept(of_turns(talk.branch, [2]))
-    assert (chosen.effort, chosen.text, chosen.body) == (None, "Of chosen turns.", "Of chosen turns.")
+    facts = [claim("2", Section.FACT, "It is something else.", "1.1")]
+    chosen = accept(of_turns(talk.branch, [2], claims=facts))
+    assert (chosen.effort, chosen.headline, chosen.text) == (None, "Of chosen turns.", "Of chosen turns.")
+    assert chosen.body == "Of chosen turns.\nAsked: “Something else.”\nFacts:\n- It is something else."
     of_bug = ContextPointer.objects.get(effort__slug=slug)
-    assert (of_bug.text, of_bug.body) == ("All about bug.", "")
+    assert (of_bug.headline, of_bug.text, of_bug.body) == ("All about bug.", artifact.standing, "")
     assert talk.state(slug).summary == "stands"
+
+
+def test_a_digest_stands_for_an_effort_or_for_chosen_turns_as_excerpts(talk: Talk) -> None:
+    slug = actions.open_effort(talk.place, "Bug").effort.slug
+    talk.ask("It crashes.")
+    actions.close_effort(talk.place, slug)
+    actions.stop_summary(talk.place, slug)
+    talk.ask("Something else.")
+    for digest in (digest_of_effort(talk, slug), digest_of_turns(talk.branch, [2])):
+        pointer = accept(digest)
+        assert (pointer.digest, pointer.text, pointer.body) == (True, digest.standing, "")
+        assert pointer.text.startswith("Excerpts, not a summary.")
+    assert talk.state(slug).summary == "digest"
+
+
+def test_a_summary_takes_over_from_the_digest_of_the_same_turns_and_gives_way_to_it(talk: Talk) -> None:
+    slug = actions.open_effort(talk.place, "Bug").effort.slug
+    talk.ask("It crashes.")
+    actions.close_effort(talk.place, slug)
+    excerpts = accept(digest_of_effort(talk, slug))
+    summary = of_effort(talk, slug)
+    accept(summary)
+    assert (standing(talk), summaries(talk)) == ([("All about bug.", [1])], {slug: "stands"})
+    assert roll_back(summary) == [excerpts]
+    assert summaries(talk) == {slug: "digest"}
+
+
+def test_what_nobody_has_checked_stands_where_a_person_says_so_and_is_kept_as_such(talk: Talk) -> None:
+    spoken(talk, 2)
+    unread = of_turns(talk.branch, [1, 2], check=False)
+    assert refused(accept, unread).code == "unchecked"
+    accept(unread, unchecked=True)
+    assert standing(talk) == [("Of chosen turns.", [1, 2])]
+    judged = Acceptance.objects.get().gate_run
+    assert {verdict["gate"] for verdict in judged.verdicts if verdict["outcome"] == "not judged"} == {"C", "D"}
 
 
 def test_accepted_twice_it_is_one(talk: Talk) -> None:
@@ -169,15 +213,17 @@ def test_an_artifact_that_is_not_there_is_refused(talk: Talk) -> None:
     assert refused(rollback_compaction, "cmp_no", actor=None).code == "unknown"
 
 
-def test_a_checkpoint_never_stands(chosen: Artifact) -> None:
-    Artifact.objects.filter(pk=chosen.pk).update(kind="fallback")
-    assert refused(accept, chosen).code == "checkpoint"
-    assert states(chosen) == []
-
-
-def test_what_a_gate_does_not_pass_is_refused_though_it_passed_before(chosen: Artifact) -> None:
-    judge(chosen, passed=False)
+def test_what_a_gate_does_not_pass_is_refused_though_it_passed_before(talk: Talk, chosen: Artifact) -> None:
+    confirmed(talk, "1")
+    judge_again(chosen, actor=talk.session.owner)
     check_refused(chosen, "gates")
+
+
+@pytest.mark.parametrize("unchecked", [False, True])
+def test_what_a_reader_found_wrong_is_refused_whoever_takes_it_unchecked(talk: Talk, unchecked: bool) -> None:
+    spoken(talk, 2)
+    wrong = of_turns(talk.branch, [1, 2], doubted="Of chosen")
+    assert refused(accept, wrong, unchecked=unchecked).code == "gates"
 
 
 def test_what_was_never_judged_is_refused(chosen: Artifact) -> None:
@@ -185,27 +231,26 @@ def test_what_was_never_judged_is_refused(chosen: Artifact) -> None:
     check_refused(chosen, "gates")
 
 
-@pytest.mark.parametrize("state", ["draft", "advisory", "rejected"])
+@pytest.mark.parametrize("state", ["draft", "unchecked", "advisory", "rejected"])
 def test_what_may_not_replace_anything_is_refused(chosen: Artifact, state: str) -> None:
     Artifact.objects.filter(pk=chosen.pk).update(state=state)
-    check_refused(chosen, "gates")
+    check_refused(chosen, "unchecked" if state == "unchecked" else "gates")
 
 
-def test_another_ledger_than_it_was_judged_by_is_refused_until_it_is_judged_again(talk: Talk, chosen: Artifact) -> None:
-    said = Message.objects.get(turn__number=1, role="user")
-    LedgerEntry.objects.create(
-        session=talk.session,
-        kind=EntryKind.DECISION,
-        text=said.text,
-        state=EntryState.CONFIRMED,
-        by=EntryBy.PERSON,
-        source=said,
-        start=0,
-        end=len(said.text),
-    )
+def test_another_ledger_than_it_was_judged_by_is_refused_until_it_is_judged_again(talk: Talk) -> None:
+    spoken(talk, 2)
+    decided = [claim("2", Section.DECISION, "It is about the harbour.", "1.1")]
+    chosen = of_turns(talk.branch, [1, 2], claims=decided)
+    confirmed(talk, "1")
     check_refused(chosen, "stale")
-    judge(chosen)
+    judge_again(chosen, actor=talk.session.owner)
     assert accept(chosen).state == "active"
+
+
+def confirmed(talk: Talk, number: str) -> None:
+    """What the person said in that turn is a decision."""
+    said = Message.objects.get(turn__number=number, role="user")
+    actions.note_entry(talk.place, said.pk, EntryKind.DECISION, "", words=said.text)
 
 
 def test_another_log_than_it_was_judged_by_is_refused(chosen: Artifact) -> None:
@@ -219,7 +264,7 @@ def test_other_rules_than_it_was_judged_by_bar_it_until_it_is_judged_again(chose
     key = version.removesuffix("_version")
     chosen.gate_runs.update(**{version: "0", "inputs": {**inputs, key: "0"}})
     assert "Judge it again" in check_refused(chosen, "stale")
-    judge(chosen)
+    judge_again(chosen, actor=chosen.session.owner)
     assert accept(chosen).state == "active"
 
 
@@ -237,6 +282,11 @@ def test_bytes_that_are_no_document_at_all_are_refused(chosen: Artifact) -> None
 def test_another_whole_document_in_its_place_is_refused(talk: Talk, chosen: Artifact) -> None:
     other = of_turns(talk.branch, [1, 2], "Another.")
     Artifact.objects.filter(pk=chosen.pk).update(packed=other.packed)
+    check_refused(chosen, "damaged")
+
+
+def test_a_text_that_is_not_that_of_its_document_is_refused(chosen: Artifact) -> None:
+    Artifact.objects.filter(pk=chosen.pk).update(standing="Of other turns.")
     check_refused(chosen, "damaged")
 
 
@@ -583,7 +633,7 @@ def test_a_turn_that_comes_to_what_was_rolled_back_has_nothing_drafted_by_itself
 
 
 def fork(talk: Talk, after: int) -> Talk:
-    return Talk(talk.session, actions.fork(talk.branch, after=after, actor=talk.session.owner))
+    return LongTalk(talk.session, actions.fork(talk.branch, after=after, actor=talk.session.owner))
 
 
 def test_a_fork_has_what_stood_at_that_moment_if_all_its_turns_lie_before(talk: Talk) -> None:

@@ -20,7 +20,7 @@ from efforts.domain.planner import plan
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, Event, PointerMove, PointerTurn
 from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
-from tests.compaction.artifacts import accept, concluded, of_effort, of_turns, roll_back, standing, summaries
+from tests.compaction.artifacts import LongTalk, accept, concluded, of_effort, of_turns, roll_back, standing, summaries
 from tests.efforts.talk import Talk
 
 ROUNDS = 8
@@ -29,7 +29,7 @@ Act = Callable[[], Any]
 
 @pytest.fixture
 def talk(transactional_db: None, alice: User) -> Talk:
-    talk = Talk(actions.create_session(alice))
+    talk = LongTalk(actions.create_session(alice))
     for number in range(1, 4):
         talk.ask(f"Message {number} about the harbour.")
     return talk

@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 
 from efforts import actions
 from efforts.models import Event
-from tests.compaction.artifacts import accept, concluded, of_turns, roll_back, standing, summaries
+from tests.compaction.artifacts import LongTalk, accept, concluded, of_turns, roll_back, standing, summaries
 from tests.efforts.talk import Talk
 from tests.house.process import ROOT
 
@@ -53,7 +53,7 @@ def everything(talk: Talk) -> Any:
 @pytest.fixture
 def talk(transactional_db: None, alice: User) -> Talk:
     """Two efforts with summaries, and a turn of none."""
-    talk = Talk(actions.create_session(alice))
+    talk = LongTalk(actions.create_session(alice))
     concluded(talk, "Bug", "It crashes.")
     concluded(talk, "Trip", "To Graz.")
     talk.ask("Something else.")

@@ -7,139 +7,252 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Sum
 from django.utils import timezone
+from hypothesis import HealthCheck, Phase, example, given
+from hypothesis import settings as limits
+from hypothesis import strategies as st
 
 from compaction import actions, seeding, usage
-from compaction.models import Artifact, DraftRun, Reserved
+from compaction.domain.limits import (
+    REPLY,
+    Purpose,
+    largest_source,
+    overtaken_price,
+    payback,
+    price,
+    reply_limit,
+)
+from compaction.drafting import TOO_SHORT, expected_cost, expected_text
+from compaction.models import Artifact, Check, DraftRun, Exam, Reserved
 from efforts import actions as efforts
+from efforts.compacting import Estimate, Summary, registered
+from efforts.domain.conversation import MESSAGE_OVERHEAD, PRIMING
+from efforts.domain.lifecycle import ScopeKind, SummaryState
 from efforts.models import EffortState, Message, Session
+from efforts.recording import count
 from efforts.runner import Runner
 from efforts.scopes import SCOPES
 from efforts.snapshots import main_branch
+from efforts.snapshots.sources import read_scope_log
 from efforts.summaries import SUMMARIES
 from efforts.threads import read, write
-from tests.efforts.logs import WEBHOOK, concluded, conversation, say
-from tests.fakes.provider import FakeProvider, NoAnswer, Reply
+from tests.efforts.logs import concluded, conversation, say
+from tests.fakes.provider import Answer, FakeProvider, NoAnswer, Reply, Step
+from tests.fakes.summariser import Summariser
 
-from .conftest import Stage, a_good_draft, is_draft
+from .conftest import Stage
+from .review import examined, run
+from .worth import CLAIMS, LOG, SLUG, Bench, connected, summariser, work
 
-DECIDING = [
-    (
-        f"We decided that hall {number} gets rack {number * 7} before the carrier comes on day {number}.",
-        f"Still open: who tells the people of hall {number} about rack {number * 7}? " + "The crates go first. " * 20,
-    )
-    for number in range(1, 25)
-]
-FEW = DECIDING[:3]
-LONG = [(said, f"{answer} " + "It was measured twice and noted in the list. " * 12) for said, answer in DECIDING]
-
-
-def as_long_as_it_may(request: dict[str, Any]) -> Reply:
-    """No draft, so that another is asked for; the endpoint does not say what it used up."""
-    return Reply("word " * request["max_tokens"], usage=None)
+SMALL = st.integers(1, 60_000)
+few = limits(
+    max_examples=8,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    phases=[Phase.explicit, Phase.generate],
+    deadline=None,
+)
 
 
-def three_like(stage: Stage, said: list[tuple[str, str]]) -> list[Session]:
-    others = [conversation(stage.session.owner) for _ in range(2)]
-    for other in others:
-        Session.objects.filter(pk=other.pk).update(endpoint=stage.session.endpoint)
-    sessions = [stage.session, *others]
-    for session in sessions:
-        say(session, said)
-    return list(Session.objects.filter(pk__in=[session.pk for session in sessions]))
+def dear(model: Summariser) -> Step:
+    """Every request has cost as much as it may: its prompt, and its whole reply."""
+
+    def answer(request: dict[str, Any]) -> Answer:
+        reply = model(request)
+        asked = PRIMING + sum(MESSAGE_OVERHEAD + count(message["content"]) for message in request["messages"])
+        used = {"prompt_tokens": asked, "completion_tokens": request["max_tokens"]}
+        return Reply(reply.text, usage=used) if isinstance(reply, Reply) else reply
+
+    return answer
 
 
-async def draft_all() -> None:
-    """As the runner does it, one after the other and however long it takes."""
-    for job in await write(SCOPES.claim_due, "here:1:a", 3):
-        work = await read(SCOPES.read_work, job)
-        assert work is not None
-        await write(SCOPES.settle, job, work, await work.draft(say_nothing))
+def unfinished(model: Summariser) -> Summariser:
+    """As much is asked as may be: what it drafts is doubted, and what its checker says first is void."""
+    model.doubts(CLAIMS["tax"][2], "unsupported", phrase="ten years")
+    model.answers["half"] = ["no verdicts"]
+    return model
 
 
-async def say_nothing(step: str) -> None: ...
+# Prices
 
 
-@pytest.mark.parametrize("said", [FEW, LONG], ids=["few", "long"])
-async def test_what_is_shown_before_a_package_of_three_conversations_is_at_least_what_it_costs(
-    said: list[tuple[str, str]], stage: Stage, provider: FakeProvider
+@given(source=SMALL)
+@example(source=1)
+def test_what_a_draft_and_its_check_may_cost_is_within_their_caps_and_enough_where_the_source_is_small_enough(
+    source: int,
 ) -> None:
-    provider.otherwise = as_long_as_it_may
-    sessions = await write(three_like, stage, said)
-    offered = await read(seeding.offer, stage.session.owner, sessions)
+    at_most = price(source, cap=40_000, check_cap=40_000)
+    whole = price(source, cap=10**9, check_cap=10**9)
+    assert (at_most.draft <= 40_000, at_most.check <= 40_000) == (True, True)
+    if source <= largest_source(cap=40_000, check_cap=40_000, window=None):
+        assert at_most == whole
+
+
+@given(source=SMALL, window=st.integers(4_000, 200_000))
+def test_what_is_drafted_at_once_has_room_in_the_window_with_all_that_is_asked_and_answered(
+    source: int, window: int
+) -> None:
+    if source <= largest_source(cap=10**6, check_cap=10**6, window=window):
+        assert source + reply_limit(source, window) <= window
+        assert reply_limit(source, window) == reply_limit(source) >= REPLY
+
+
+def test_what_is_not_earned_back_within_twenty_calls_is_not_drafted() -> None:
+    assert payback(10_000, 500) == 20
+    assert payback(10_001, 500) == 21
+    assert payback(10_000, 0) is payback(10_000, -5) is None
+    # The larger the source, the sooner; a small one never within twenty.
+    calls = [payback(expected_cost(int(1.3 * size)), size - expected_text(size)) for size in (300, 800, 2_000, 4_000)]
+    assert all(one is not None for one in calls)
+    assert calls == sorted(calls, key=lambda one: -(one or 0))
+    assert (calls[0] or 0) > 20 > (calls[2] or 0)
+
+
+@given(windows=st.lists(st.integers(1, 9_000), min_size=2, max_size=8))
+def test_what_merges_windows_is_priced_with_room_for_all_their_claims(windows: list[int]) -> None:
+    assert overtaken_price(windows) > sum(map(reply_limit, windows))
+
+
+def estimate_of(bench: Bench, turns: list[int], kind: ScopeKind = ScopeKind.INTENTIONAL) -> Estimate:
+    branch = main_branch(bench.session)
+    return registered().estimate(branch, read_scope_log(branch, turns), kind)
+
+
+def test_before_chosen_turns_are_drafted_the_model_the_most_and_when_it_is_earned_back_are_told(bench: Bench) -> None:
+    say(bench.session, LOG)
+    whole = estimate_of(bench, [1, 2, 3, 4, 5, 6])
+    assert (whole.model, whole.digest, whole.note, whole.refusal) == ("fake-1", False, "", "")
+    assert whole.payback is not None
+    assert 1 < whole.payback <= 20
+    few_turns = estimate_of(bench, [1, 2])
+    assert (few_turns.digest, few_turns.model, few_turns.most) == (True, "", 0)
+    assert few_turns.note == TOO_SHORT
+    assert bench.provider.requests == []
+
+
+def test_the_exam_of_a_checker_that_has_taken_none_is_part_of_the_price(bench: Bench) -> None:
+    say(bench.session, LOG)
+    before = estimate_of(bench, [1, 2, 3, 4, 5, 6])
+    examined(bench.session.owner, bench.provider, passed=True, model="fake-1")
+    after = estimate_of(bench, [1, 2, 3, 4, 5, 6])
+    assert before.most - after.most == usage.cap_of(Purpose.EXAM) > 3 * 2_500
+
+
+def test_one_turn_beyond_what_a_draft_and_its_check_hold_is_refused_with_the_number(
+    bench: Bench, settings: Any
+) -> None:
+    settings.CCM_CHECK_CAP = 12_000
+    say(bench.session, [*LOG, (" ".join(said for said, _ in LOG * 4), " ".join(answer for _, answer in LOG * 4))])
+    most = largest_source(cap=settings.CCM_DRAFT_CAP, check_cap=12_000, window=None)
+    assert estimate_of(bench, [1, 2, 3, 4, 5, 6, 7]).refusal.startswith(
+        f"One of these turns has more than the {most:,} tokens that a draft and its check by fake-1 can hold."
+    )
+    assert bench.provider.requests == []
+
+
+# What it costs
+
+
+@few
+@given(cap=st.integers(1_000, 60_000), check_cap=st.integers(1_000, 60_000), twice=st.booleans())
+@example(cap=14_300, check_cap=27_000, twice=True)
+@example(cap=60_000, check_cap=60_000, twice=True)
+def test_no_draft_and_no_check_uses_more_than_its_cap_nor_both_more_than_was_shown(
+    bench: Bench, settings: Any, cap: int, check_cap: int, twice: bool
+) -> None:
+    settings.CCM_DRAFT_CAP, settings.CCM_CHECK_CAP = cap, check_cap
+    with transaction.atomic():
+        model = bench.writes()
+        bench.provider.otherwise = dear(unfinished(model) if twice else model)
+        say(bench.session, LOG)
+        shown = estimate_of(bench, [1, 2, 3, 4, 5, 6])
+        if not shown.refusal:
+            bench.choose()
+        for run in DraftRun.objects.filter(drafter="model"):
+            assert (run.tokens or 0) <= cap
+            assert sum(check.tokens for check in run.checks.all()) <= check_cap
+        assert usage.used_today(bench.session.owner) <= shown.most + (check_cap if twice else 0)
+        transaction.set_rollback(True)
+
+
+def three_like(owner: User, provider: FakeProvider) -> list[Session]:
+    sessions = [connected(owner, provider) for _ in range(3)]
+    for session in sessions:
+        say(session, LOG)
+    return sessions
+
+
+def test_what_is_shown_before_a_package_of_three_conversations_is_at_least_what_it_costs(bench: Bench) -> None:
+    owner = bench.session.owner
+    bench.provider.otherwise = dear(bench.model)
+    offered = seeding.offer(owner, three_like(owner, bench.provider))
     assert len(offered.windows) == 3
-    package = await write(seeding.create_package, stage.session.owner, sessions)
-    await draft_all()
-    used = await read(seeding.used_for, package)
-    assert len(provider.requests) == 6
-    # Asked twice each, answered as long as may be: what was shown is enough, and not far more.
-    assert used <= offered.most <= 1.25 * used
+    package = seeding.create_package(owner, [window.session for window in offered.windows])
+    work(SCOPES)
+    assert Exam.objects.count() == 1
+    assert seeding.most_for(package) == offered.most
+    used = seeding.used_for(package)
+    assert used == DraftRun.objects.aggregate(t=Sum("tokens"))["t"] + Check.objects.aggregate(t=Sum("tokens"))["t"] > 0
+    # Of what was shown the repair was not needed: no more than it, and not far less.
+    whole = usage.used_today(owner)
+    assert used + Exam.objects.get().tokens == whole <= offered.most <= 2 * whole
 
 
-async def test_why_no_model_drafts_the_stages_or_not_all_is_said_before(stage: Stage, provider: FakeProvider) -> None:
-    owner = stage.session.owner
-    sessions = await write(three_like, stage, FEW)
-    all_of_it = (await read(seeding.offer, owner, sessions)).most
+def test_why_no_model_drafts_the_stages_or_not_all_is_said_before(bench: Bench) -> None:
+    owner = bench.session.owner
+    sessions = three_like(owner, bench.provider)
+    whole = seeding.offer(owner, sessions).most
 
-    async def told() -> str:
-        return (await read(seeding.offer, owner, sessions)).note
+    def told() -> str:
+        return seeding.offer(owner, sessions).note
 
-    assert await told() == ""
-    await write(actions.cap_day, owner, all_of_it)
-    assert await told() == ""
-    await write(actions.cap_day, owner, all_of_it - 1)
-    assert await told() == seeding.BEYOND.format(most=all_of_it, left=all_of_it - 1)
-    await write(actions.cap_day, owner, 1_000)
-    assert (await told()).startswith("Your cap of 1,000 tokens a day is used up")
-    await write(actions.stop_models, owner)
-    assert await told() == usage.STOPPED
+    assert told() == ""
+    actions.cap_day(owner, whole)
+    assert told() == ""
+    actions.cap_day(owner, whole - 1)
+    assert told() == seeding.BEYOND.format(most=whole, left=whole - 1)
+    actions.cap_day(owner, 1_000)
+    assert told().startswith("Your cap of 1,000 tokens a day is used up")
+    actions.stop_models(owner)
+    assert told() == usage.STOPPED
 
 
 # What it has cost
 
 
-def drafts_well(request: dict[str, Any]) -> Reply:
-    return Reply(a_good_draft(request) if is_draft(request) else "All right.")
-
-
 def change(session: Session) -> None:
-    Message.objects.filter(session=session, role="user").update(text="Something else.")
+    Message.objects.filter(turn__session=session, role="user").update(text="Something else.")
 
 
 def stop(session: Session) -> None:
-    efforts.stop_summary(efforts.here(session, actor=session.owner), "payment-webhook")
+    efforts.stop_summary(efforts.here(session, actor=session.owner), SLUG)
 
 
 @pytest.mark.parametrize("meanwhile", [change, stop])
-async def test_what_a_model_answered_for_nothing_is_counted_all_the_same(
-    meanwhile: Callable[[Session], None], stage: Stage, provider: FakeProvider
+def test_what_models_answered_for_nothing_is_counted_all_the_same(
+    bench: Bench, meanwhile: Callable[[Session], None]
 ) -> None:
-    provider.otherwise = drafts_well
-    await write(concluded, stage.session)
-    (job,) = await write(SUMMARIES.claim_due, "here:1:a", 1)
-    work = await read(SUMMARIES.read_work, job)
-    assert work is not None
-    made = await work.draft(say_nothing)
-    await write(meanwhile, stage.session)
-    await write(SUMMARIES.settle, job, work, made)
-    run = await read(DraftRun.objects.get)
-    assert (run.ended, run.tokens, len(run.attempts)) == ("overtaken", 110, 1)
-    assert await read(usage.used_today, stage.session.owner) == 110
-    assert not await read(Artifact.objects.exists)
+    bench.conclude_later()
+    (job,) = SUMMARIES.claim_due("here:1:a", 1)
+    drafting = SUMMARIES.read_work(job)
+    assert drafting is not None
+    made: list[Summary] = []
+
+    async def draft() -> None:
+        made.append(await drafting.draft(say_nothing))
+
+    run(draft())
+    meanwhile(bench.session)
+    SUMMARIES.settle(job, drafting, made[0])
+    (asked,) = DraftRun.objects.all()
+    assert (asked.ended, asked.tokens, asked.requests.count()) == ("overtaken", 110, 1)
+    assert sum(check.tokens for check in asked.checks.all()) == 440
+    assert usage.used_today(bench.session.owner) == 110 + 440 + Exam.objects.get().tokens
+    assert not Artifact.objects.exists()
 
 
-async def test_a_package_is_told_what_its_own_stages_used_up_their_checks_included(
-    stage: Stage, provider: FakeProvider, runner: Runner, settings: Any
-) -> None:
-    settings.CCM_JUDGE_MODEL = "judge-1"
-    provider.otherwise = lambda request: drafts_well(request) if is_draft(request) else Reply('{"contradictions": []}')
-    await write(say, stage.session, WEBHOOK)
-    packages = []
-    for count in (1, 2):
-        packages.append(await write(seeding.create_package, stage.session.owner, [stage.session]))
-        await stage.logged("compaction.drafted", count)
-    assert len(provider.requests) == 4
-    assert [await read(seeding.used_for, package) for package in packages] == [220, 220]
+async def say_nothing(step: str) -> None: ...
 
 
 # Two at once
@@ -148,34 +261,51 @@ async def test_a_package_is_told_what_its_own_stages_used_up_their_checks_includ
 async def test_two_drafts_at_once_do_not_both_take_what_is_left_of_a_day(
     stage: Stage, provider: FakeProvider, runner: Runner
 ) -> None:
-    provider.otherwise = NoAnswer()
+    provider.otherwise = model = summariser()
+    model.answers["draft"] = [NoAnswer()]
     owner = stage.session.owner
-    await write(actions.cap_day, owner, 7_000)
+    await write(lambda: examined(owner, provider, passed=True, model="fake-1"))
+    await write(actions.cap_day, owner, 50_000)
     for name in ("one", "two", "three"):
-        await write(concluded, stage.session, name)
-    await stage.logged("effort.summarised", 2)
-    assert len(provider.requests) == 1
-    notes = await read(lambda: [event.data["note"] for event in stage.session.events.filter(kind="effort.summarised")])
-    assert all(note.startswith("Your cap of 7,000 tokens a day is used up") for note in notes)
-    assert await read(EffortState.objects.filter(summary="drafting").count) == 1
+        await write(concluded, stage.session, name, LOG)
+    await stage.logged("effort.digested", 2)
+    assert model.steps == ["draft"]
+    states = EffortState.objects.filter(branch__session=stage.session)
+    whys = await read(lambda: list(states.filter(summary=SummaryState.DIGEST).values_list("draft", flat=True)))
+    assert [why.partition(": ")[0] for why in whys] == ["Your cap of 50,000 tokens a day is used up"] * 2
+    assert all("what is being drafted may need" in why for why in whys)
+    assert await read(states.filter(summary=SummaryState.DRAFTING).count) == 1
 
 
-async def test_what_is_reserved_for_a_draft_is_free_again_once_it_has_ended_or_was_stopped(
+async def test_what_is_reserved_for_a_draft_is_free_again_once_it_was_stopped(
     stage: Stage, provider: FakeProvider, runner: Runner
 ) -> None:
-    provider.script = [NoAnswer(), Reply("no draft"), Reply("no draft")]
+    provider.otherwise = model = summariser()
+    model.answers["draft"] = [NoAnswer()]
     owner = stage.session.owner
-    await write(concluded, stage.session)
+    await write(lambda: examined(owner, provider, passed=True, model="fake-1"))
+    await write(concluded, stage.session, SLUG, LOG)
     await read(provider.wait_for_requests, 1)
-    assert await read(usage.reserved, owner) > 3_000
+    assert await read(usage.reserved, owner) > 20_000
     await write(actions.stop_models, owner)
-    await stage.logged("effort.summarised")
+    await stage.logged("effort.digested")
     assert await read(usage.reserved, owner) == 0
-    await write(actions.allow_models, owner)
-    await write(concluded, stage.session, "again")
-    await stage.logged("effort.summarised", 2)
-    assert await read(usage.reserved, owner) == 0
-    assert len(provider.requests) == 3
+
+
+def test_nothing_is_reserved_any_more_once_a_draft_has_ended(bench: Bench) -> None:
+    bench.conclude()
+    assert not Reserved.objects.exists()
+
+
+def test_where_the_day_has_no_room_for_an_exam_the_draft_is_made_and_says_that_nobody_checked_it(bench: Bench) -> None:
+    say(bench.session, LOG)
+    whole = estimate_of(bench, [1, 2, 3, 4, 5, 6]).most
+    actions.cap_day(bench.session.owner, whole - 1)
+    draft = bench.choose()
+    assert (draft.state, Exam.objects.exists(), bench.draft().state) == ("ready", False, "unchecked")
+    assert bench.told("compaction.drafted")["note"].startswith(
+        f"Nobody has checked this summary. Your cap of {whole - 1:,} tokens a day is used up: 0 are used today, what is"
+    )
 
 
 def test_what_a_killed_process_had_reserved_is_free_again_after_a_while(alice: User) -> None:
@@ -189,8 +319,8 @@ def test_what_a_killed_process_had_reserved_is_free_again_after_a_while(alice: U
 def test_exactly_what_is_left_may_be_used_and_one_token_more_not(alice: User) -> None:
     session = conversation(alice)
     actions.cap_day(alice, 10_000)
-    DraftRun.objects.create(
-        session=session, branch=main_branch(session), drafter="model", prompt_version="1", ended="drafted", tokens=4_000
-    )
+    home = {"session": session, "branch": main_branch(session)}
+    run = DraftRun.objects.create(**home, drafter="model", prompt_version="1", ended="drafted", tokens=3_000)
+    Check.objects.create(run=run, model="fake-1", attempt=1, tokens=1_000)
     assert usage.why_not(alice, 6_000) == ""
     assert usage.why_not(alice, 6_001).startswith("Your cap of 10,000 tokens a day is used up: 4,000")

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compaction.domain.diffing import Piece, version_diff, word_diff
-from compaction.domain.editing import Edits, edited
-from tests.compaction.gates.cases import GOOD, artifact_of, count
+from compaction.domain.editing import Decision, edited
+from compaction.domain.lifecycle import ClaimVerdictValue as Say
+from tests.compaction.gates import cases
 
 TEXTS = st.lists(st.sampled_from(["a", "retry", "limit", "of", "3.", "5.", "is", "\n"]), max_size=12).map(" ".join)
 
@@ -35,29 +36,37 @@ def test_both_texts_can_be_read_in_it(old: str, new: str) -> None:
     assert (joined(pieces, "new"), joined(pieces, "gone")) == (old.split(), new.split())
 
 
+BEFORE = cases.artifact(cases.claims())
+
+
 def test_two_versions_differ_in_what_was_edited_struck_and_added_and_in_nothing_else() -> None:
-    before = artifact_of(GOOD)
-    new = before.items[0].model_copy(update={"id": "add-1", "text": "Added."})
-    edits = Edits(
-        headline="Other words.", texts={"i2": "Edited."}, struck=frozenset({before.items[-1].id}), added=(new,)
-    )
-    after = edited(before, edits, version=2, count=count)
-    told = {item.id: item.text for item in before.items}
-    assert [(one.item, one.kind, one.before, one.after) for one in version_diff(before, after)] == [
-        ("headline", "changed", before.headline, "Other words."),
-        ("i2", "changed", told["i2"], "Edited."),
-        (before.items[-1].id, "struck", before.items[-1].text, ""),
+    new = cases.claim(id="add-1", text="Added.")
+    decided = [
+        Decision(claim="2", verdict=Say.EDITED, text="Edited."),
+        Decision(claim="5", verdict=Say.STRUCK),
+        Decision(claim="add-1", verdict=Say.ADDED, added=new),
+    ]
+    after = edited(BEFORE, decided)
+    assert [(one.item, one.kind, one.before, one.after) for one in version_diff(BEFORE, after)] == [
+        ("2", "changed", BEFORE.by_id["2"].text, "Edited."),
+        ("5", "struck", BEFORE.by_id["5"].text, ""),
         ("add-1", "added", "", "Added."),
     ]
-    assert [one.kind for one in version_diff(after, before)] == ["changed", "changed", "struck", "added"]
+    assert [one.kind for one in version_diff(after, BEFORE)] == ["changed", "struck", "added"]
 
 
 def test_a_change_tells_which_words_went_and_which_came() -> None:
-    before = artifact_of(GOOD)
-    after = edited(before, Edits(headline=f"{before.headline} Soon."), version=2, count=count)
-    [change] = version_diff(before, after)
-    assert change.words == (Piece(kind="same", text=before.headline), Piece(kind="new", text="Soon."))
+    text = BEFORE.by_id["1"].text
+    after = edited(BEFORE, [Decision(claim="1", verdict=Say.EDITED, text=f"{text} Soon.")])
+    [change] = version_diff(BEFORE, after)
+    assert change.words == (Piece(kind="same", text=text), Piece(kind="new", text="Soon."))
+
+
+def test_another_owner_or_due_date_is_a_change() -> None:
+    after = BEFORE.model_copy(update={"claims": cases.claims({"id": "3", "owner": "Jonas", "due": "Friday"})})
+    [change] = version_diff(BEFORE, after)
+    assert change.after.endswith("(Jonas, due Friday)")
 
 
 def test_a_version_does_not_differ_from_itself() -> None:
-    assert version_diff(artifact_of(GOOD), artifact_of(GOOD)) == ()
+    assert version_diff(BEFORE, BEFORE) == ()

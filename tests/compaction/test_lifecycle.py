@@ -1,20 +1,21 @@
-"""What the gates make of an artifact, and how large a source a model is given."""
+"""What the gates make of an artifact, and how large a source one draft can have."""
 
 from __future__ import annotations
 
 import pytest
 
-from compaction.domain.artifact import Kind
 from compaction.domain.lifecycle import ArtifactState, state_of
-from compaction.domain.limits import limits, reply_limit
+from compaction.domain.limits import body_asked, fits, largest_source, packed, payback, price, reply_limit
 from compaction.domain.verdicts import Gate, Outcome, Verdict
 
+ROOM = 10**6
 
-def verdicts(*failing: Gate, outcome: Outcome = Outcome.FAIL) -> list[Verdict]:
+
+def verdicts(outcomes: dict[Gate, Outcome]) -> list[Verdict]:
     return [
         Verdict(
             gate=gate,
-            outcome=outcome if gate in failing else Outcome.PASS,
+            outcome=outcomes.get(gate, Outcome.PASS),
             says="",
             measures=(),
             failures=(),
@@ -29,6 +30,7 @@ def verdicts(*failing: Gate, outcome: Outcome = Outcome.FAIL) -> list[Verdict]:
     ("failing", "state"),
     [
         ((), ArtifactState.REPLACEABLE),
+        ((Gate.STRUCTURE,), ArtifactState.ADVISORY),
         ((Gate.TRACEABILITY,), ArtifactState.ADVISORY),
         ((Gate.COST,), ArtifactState.ADVISORY),
         ((Gate.RETENTION,), ArtifactState.REJECTED),
@@ -36,31 +38,72 @@ def verdicts(*failing: Gate, outcome: Outcome = Outcome.FAIL) -> list[Verdict]:
         ((Gate.TRACEABILITY, Gate.RETENTION), ArtifactState.REJECTED),
     ],
 )
-@pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.NOT_EVALUABLE])
-def test_what_gates_make_of_an_artifact(failing: tuple[Gate, ...], state: ArtifactState, outcome: Outcome) -> None:
-    assert state_of(Kind.CONCLUSION, verdicts(*failing, outcome=outcome)) == state
+def test_what_misses_or_contradicts_is_rejected_and_all_else_that_fails_can_only_be_read(
+    failing: tuple[Gate, ...], state: ArtifactState
+) -> None:
+    assert state_of(verdicts(dict.fromkeys(failing, Outcome.FAIL))) == state
 
 
-def test_a_checkpoint_never_replaces_anything() -> None:
-    assert state_of(Kind.FALLBACK, verdicts()) == ArtifactState.ADVISORY
+@pytest.mark.parametrize("gate", Gate)
+def test_what_could_not_be_judged_and_fails_nowhere_is_unchecked(gate: Gate) -> None:
+    assert state_of(verdicts({gate: Outcome.NOT_JUDGED})) == ArtifactState.UNCHECKED
+
+
+@pytest.mark.parametrize("gate", Gate)
+def test_what_fails_is_not_taken_for_unchecked(gate: Gate) -> None:
+    outcomes = {**dict.fromkeys(Gate, Outcome.NOT_JUDGED), gate: Outcome.FAIL}
+    assert state_of(verdicts(outcomes)) in (ArtifactState.ADVISORY, ArtifactState.REJECTED)
 
 
 def test_what_nobody_judged_is_a_draft() -> None:
-    assert state_of(Kind.CONCLUSION, ()) == ArtifactState.DRAFT
+    assert state_of(()) == ArtifactState.DRAFT
 
 
-def test_a_draft_and_its_redraft_of_the_largest_source_stay_within_the_cap() -> None:
-    found = limits(cap=40_000, window=None, overhead=700)
-    two = 2 * (700 + found.with_redraft + reply_limit(found.with_redraft))
-    assert 37_000 < two <= 40_000
-    assert 39_000 < 700 + found.alone + reply_limit(found.alone) <= 40_000
+# How large
+
+
+@pytest.mark.parametrize(("cap", "check_cap"), [(40_000, 40_000), (40_000, 26_000), (15_000, 40_000)])
+def test_the_largest_source_is_the_last_whose_draft_repair_and_check_stay_within_their_caps(
+    cap: int, check_cap: int
+) -> None:
+    largest = largest_source(cap=cap, check_cap=check_cap, window=None)
+    at_most, beyond = (price(tokens, cap=ROOM, check_cap=ROOM) for tokens in (largest, largest + 1))
+    assert largest > 0
+    assert at_most.draft <= cap
+    assert at_most.check <= check_cap
+    assert beyond.draft > cap or beyond.check > check_cap
 
 
 def test_a_window_smaller_than_the_cap_is_the_limit_of_each_request() -> None:
-    found = limits(cap=40_000, window=8_000, overhead=700)
-    assert found.with_redraft == found.alone
-    assert 700 + found.alone + reply_limit(found.alone) <= 8_000
+    largest = largest_source(cap=40_000, check_cap=40_000, window=12_000)
+    assert 0 < largest < largest_source(cap=40_000, check_cap=40_000, window=None)
+    assert fits(largest, cap=40_000, check_cap=40_000, window=12_000)
+    assert largest + reply_limit(largest, 12_000) < 12_000
 
 
 def test_where_not_even_the_instructions_fit_nothing_does() -> None:
-    assert limits(cap=1_000, window=None, overhead=900).alone == 0
+    assert largest_source(cap=1_000, check_cap=1_000, window=None) == 0
+
+
+def test_a_reply_has_room_for_the_form_and_for_the_largest_source_and_none_beyond_its_model() -> None:
+    assert reply_limit(500) == 3_000
+    assert reply_limit(10_000) == 8_000
+    assert reply_limit(10_000, window=14_000) < 4_000
+
+
+def test_a_long_source_is_asked_for_less_than_its_body_may_take() -> None:
+    assert body_asked(1_000) is None
+    assert body_asked(10_000) == 2_800
+
+
+def test_turns_are_packed_in_their_order_and_none_is_cut() -> None:
+    sizes = [(1, 400), (2, 400), (3, 900), (4, 100), (5, 100)]
+    assert packed(sizes, 1_000) == [[1, 2], [3, 4], [5]]
+    assert packed(sizes, 1_000, longest=1) == [[1], [2], [3], [4], [5]]
+    assert packed([(1, 5_000), (2, 10)], 1_000) == [[1], [2]]
+
+
+def test_what_saves_nothing_is_never_earned_back() -> None:
+    assert payback(1_000, 300) == 4
+    assert payback(1_000, 0) is None
+    assert payback(1_000, -5) is None

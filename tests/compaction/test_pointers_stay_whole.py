@@ -1,10 +1,11 @@
-"""Whatever is said, concluded, chosen, accepted, rolled back, reopened, moved, tried again, taken back and forked, in
-any order and in two branches: each turn is stood for once, by words that are of it; the history tells by which."""
+"""Whatever is said, concluded, chosen, accepted, edited, rolled back, reopened, moved, tried again, taken back and
+forked, in any order and in two branches: each turn is stood for once, by words that are of it and that were judged as
+they stand, be they a summary, one that nobody has checked, or excerpts; the history tells by which."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -16,26 +17,36 @@ from django.db.models import Count
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from compaction.models import Acceptance, Artifact
+from compaction import reviewing
+from compaction.domain.artifact import parse_artifact
+from compaction.domain.gates.judging import hash_of
+from compaction.domain.lifecycle import ClaimVerdictValue
+from compaction.domain.rendering import rendered
+from compaction.models import Acceptance, Artifact, GateRun
 from efforts import actions
 from efforts.actions.pointers import is_covered, still_holds
+from efforts.domain.brief import SHORT_EFFORT
 from efforts.domain.chosen import BODY, RAW
 from efforts.domain.course import Stand
 from efforts.domain.lifecycle import POINTER_MOVES, RETRYABLE, UNFINISHED, PointerState, SummaryState
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, EffortState, Event, PointerMove, PointerTurn, Turn, TurnLabel
-from efforts.recording import COMPLETED, STOPPED, Lease
+from efforts.recording import COMPLETED, STOPPED, Lease, count
 from efforts.snapshots.chosen import chosen_pointers, with_spans
 from efforts.snapshots.courses import course_at
 from efforts.snapshots.sources import read_scope_log, read_summary_log
+from efforts.summaries import summarise_now
 from efforts.timelines import finished_turns
 from tests.compaction import artifacts
+from tests.compaction.artifacts import LongTalk
 from tests.efforts.talk import Talk
 from tests.efforts.test_efforts_stay_whole import FAILED
 from tests.machines import Writes, assert_whole
 
 NAMES = ["Bug", "Trip", "Taxes", "Garden", "Offsite"]
 TEXTS = ["In short.", "Shorter.", "Said better."]
+# What comes to stand: a summary that was checked, one that nobody has checked, or excerpts.
+FORMS = ["checked", "checked", "unchecked", "digest"]
 STEPS = {
     "talk": 7,
     "open": 4,
@@ -44,6 +55,7 @@ STEPS = {
     "summarise": 7,
     "choose": 7,
     "accept": 3,
+    "edit": 3,
     "roll_back": 5,
     "reopen": 4,
     "move": 4,
@@ -55,7 +67,9 @@ STEPS = {
     "fork": 2,
 }
 # What a person does while the model answers.
-MEANWHILE = ("choose", "accept", "roll_back", "conclude", "expand", "ask_for")
+MEANWHILE = ("choose", "accept", "edit", "roll_back", "conclude", "expand", "ask_for")
+# A draft may be on its way, or wait, while excerpts stand.
+BESIDE_EXCERPTS = (SummaryState.DUE, SummaryState.DRAFTING, SummaryState.DIGEST)
 UNDOABLE = ("effort.opened", "effort.concluded", "effort.reopened", "effort.switched", "turn.moved")
 
 
@@ -72,7 +86,7 @@ class Pointers(RuleBasedStateMachine):
         self.session = actions.create_session(User.objects.create_user("alice"))
         main = Branch.objects.get(session=self.session)
         fork = actions.fork(main, after=0, actor=self.session.owner)
-        self.talks = [Talk(self.session), Talk(self.session, fork)]
+        self.talks: list[Talk] = [LongTalk(self.session), LongTalk(self.session, fork)]
         for name in NAMES[:2]:
             self.person_talk(self.talks[0])
             actions.open_effort(self.talks[0].place, name)
@@ -102,7 +116,11 @@ class Pointers(RuleBasedStateMachine):
 
     def person_talk(self, talk: Talk) -> None:
         self.remember(talk)
-        talk.ask("Something about the harbour.", ending=self.chance.choice([COMPLETED, COMPLETED, FAILED, STOPPED]))
+        talk.ask(self.words(), ending=self.chance.choice([COMPLETED, COMPLETED, FAILED, STOPPED]))
+
+    def words(self) -> str:
+        """Enough to be summarised, also where there is no answer."""
+        return artifacts.long_reply(1_000 + self.numbered()[0])
 
     def remember(self, talk: Talk) -> None:
         self.ends[talk.branch_id, talk.branch.head] = self.standing(talk)
@@ -116,7 +134,7 @@ class Pointers(RuleBasedStateMachine):
     def person_model(self, talk: Talk) -> None:
         """It concludes or opens again in its turn, while the person accepts, rolls back and concludes."""
         self.remember(talk)
-        lease = talk.begin("The bug is fixed.")
+        lease = talk.begin(self.words())
         status, tool = self.chance.choice([("open", "close_effort"), ("concluded", "reopen_effort")])
         slugs = list(EffortState.objects.filter(branch=talk.branch_id, status=status).values_list("effort__slug"))
         if slugs:
@@ -134,8 +152,13 @@ class Pointers(RuleBasedStateMachine):
     def person_summarise(self, talk: Talk) -> None:
         """As the runner's job does it: of a concluded effort of which no turn is running."""
         due = EffortState.objects.filter(branch=talk.branch_id, summary=SummaryState.DUE)
-        for slug in due.order_by("pk").values_list("effort__slug", flat=True):
-            artifacts.accept(artifacts.of_effort(talk, slug, self.chance.choice(TEXTS)), via="control")
+        for state in due.select_related("effort").order_by("pk"):
+            slug, form = state.effort.slug, self.chance.choice(FORMS)
+            if form == "digest" or artifacts.work_on(talk, slug).brief():
+                summarise_now(state)
+            else:
+                made = artifacts.of_effort(talk, slug, self.chance.choice(TEXTS), check=form == "checked")
+                artifacts.accept(made, via="control", unchecked=True)
 
     def person_choose(self, talk: Talk) -> None:
         numbers = list(finished_turns(talk.branch, before=talk.branch.head + 1).values_list("number", flat=True))
@@ -143,14 +166,26 @@ class Pointers(RuleBasedStateMachine):
             return
         first = self.chance.randrange(len(numbers))
         chosen = sorted(numbers)[first : first + self.chance.randint(1, 5)]
-        artifacts.accept(artifacts.of_turns(talk.branch, chosen, self.chance.choice(TEXTS)))
+        form = self.chance.choice(FORMS)
+        if form == "digest":
+            made = artifacts.digest_of_turns(talk.branch, chosen)
+        else:
+            made = artifacts.of_turns(talk.branch, chosen, self.chance.choice(TEXTS), check=form == "checked")
+        artifacts.accept(made, unchecked=self.chance.random() < 0.8)
 
     def person_accept(self, talk: Talk) -> None:
         """What was made at some time, here or in another branch."""
         made = list(Artifact.objects.filter(session=self.session).order_by("pk"))
         here = [one for one in made if one.branch_id == talk.branch_id]
         if made := self.chance.choice([here, made]):
-            artifacts.accept(self.chance.choice(made), branch=talk.branch)
+            artifacts.accept(self.chance.choice(made), branch=talk.branch, unchecked=True)
+
+    def person_edit(self, talk: Talk) -> None:
+        """The next version, which nobody else has read; it does not stand yet."""
+        if made := list(Artifact.objects.filter(session=self.session, branch=talk.branch_id).order_by("pk")):
+            row, text = self.chance.choice(made), f"{self.chance.choice(TEXTS)} Indeed."
+            reviewing.decide(row, "1", ClaimVerdictValue.EDITED, reviewer=self.session.owner, text=text)
+            reviewing.submit(row, reviewer=self.session.owner)
 
     def person_roll_back(self, talk: Talk) -> None:
         stood = ContextPointer.objects.filter(branch=talk.branch_id).exclude(artifact="").order_by("state", "pk")
@@ -217,9 +252,9 @@ class Pointers(RuleBasedStateMachine):
         # Rather late: from the first turns on there is nothing that could stand.
         number = max(self.chance.randint(0, talk.branch.head) for _ in range(3))
         owner = UUID(talk.branch.owner_of(number))
-        parent = Talk(self.session, Branch.objects.get(pk=owner))
+        parent = LongTalk(self.session, Branch.objects.get(pk=owner))
         stood = self.ends[owner, number] if number < parent.branch.head else self.standing(parent)
-        child = Talk(self.session, actions.fork(talk.branch, after=number, actor=self.session.owner))
+        child = LongTalk(self.session, actions.fork(talk.branch, after=number, actor=self.session.owner))
         self.talks[1 - self.talks.index(talk)] = child
         scopes, efforts, rolled_back = self.standing(child)
         assert (scopes, rolled_back) == (stood[0], stood[2])
@@ -251,6 +286,7 @@ class Pointers(RuleBasedStateMachine):
         self.pointers_moved_only_as_the_table_allows()
         for talk in self.talks:
             self.what_stands_is_of_what_was_said(talk)
+            self.what_stands_is_what_was_judged(talk)
             self.each_effort_says_what_stands_for_it(talk)
             self.the_log_tells_what_the_rows_say(talk)
             self.the_history_tells_what_stands(talk)
@@ -276,15 +312,29 @@ class Pointers(RuleBasedStateMachine):
             assert [turn.number for turn in log.turns] == numbers
             assert log.source.sha256 == pointer.source_sha256
             assert not pointer.scope.filter(turn__run__state__in=UNFINISHED).exists()
-            assert Acceptance.objects.filter(pointer=pointer, artifact=pointer.artifact).exists()
+            brief = pointer.effort is not None and not pointer.artifact and log.source.characters < SHORT_EFFORT
+            assert brief or Acceptance.objects.filter(pointer=pointer, artifact=pointer.artifact).exists()
+
+    def what_stands_is_what_was_judged(self, talk: Talk) -> None:
+        for acceptance in Acceptance.objects.filter(
+            pointer__branch=talk.branch_id, pointer__state=PointerState.ACTIVE
+        ).select_related("artifact", "pointer", "gate_run"):
+            artifact, pointer = acceptance.artifact, acceptance.pointer
+            of_chosen = pointer.effort_id is None and not pointer.digest
+            assert (pointer.body if of_chosen else pointer.text) == artifact.standing
+            assert text_judged(acceptance.gate_run) == text_of(artifact)
 
     def each_effort_says_what_stands_for_it(self, talk: Talk) -> None:
         branch = talk.branch
-        standing = self.standing(talk)[1]
+        active = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE).exclude(effort=None)
+        standing = dict(active.filter(digest=False).values_list("effort__slug", "artifact"))
+        excerpts = set(active.filter(digest=True).values_list("effort__slug", flat=True))
         for state in EffortState.objects.filter(branch=branch).select_related("effort"):
             slug, summary = state.effort.slug, state.summary
             assert (summary == SummaryState.STANDS) == (slug in standing)
             assert standing.get(slug, state.artifact) == state.artifact
+            assert summary != SummaryState.DIGEST or slug in excerpts
+            assert slug not in excerpts or summary in BESIDE_EXCERPTS
             assert (state.status == "open") == (summary == SummaryState.NONE)
             if state.status == "concluded" and not self.is_talking(branch, state):
                 covered = is_covered(branch, state.effort)
@@ -311,6 +361,16 @@ class Pointers(RuleBasedStateMachine):
             standing = (standing - set(move.before)) | set(move.after)
         active = ContextPointer.objects.filter(branch=talk.branch_id, state=PointerState.ACTIVE)
         assert standing == set(active.values_list("pk", flat=True))
+
+
+def text_judged(run: GateRun) -> set[str]:
+    """Hashes of the texts that the gates were given."""
+    return {verdict["inputs"]["text"] for verdict in run.verdicts}
+
+
+def text_of(artifact: Artifact) -> set[str]:
+    document = parse_artifact(artifact.document)
+    return {hash_of(asdict(rendered(document, count=count)))}
 
 
 @pytest.mark.django_db

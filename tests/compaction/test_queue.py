@@ -15,18 +15,20 @@ from django.urls import reverse
 from compaction import accepting, reviewing
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.dropped import dropped
-from compaction.models import Artifact
 from compaction.pages.queue import Tab, needs_me, next_in_queue, queue_of
 from efforts import actions
-from efforts.domain.lifecycle import EntryKind
+from efforts.domain.lifecycle import EntryKind, ReviewMode
 from efforts.models import Event, Session
-from tests.compaction.review import BACKUPS, SLUG, Room, room_of
+from tests.compaction.artifacts import accept
+from tests.compaction.review import BACKUPS, SLUG, STATES, Room, judged, outcomes, room_of
+from tests.fakes.provider import FakeProvider
 from tests.pages.conftest import HTMX
 
 
 @pytest.fixture
-def room(alice: User, monkeypatch: pytest.MonkeyPatch) -> Room:
-    return room_of(alice, monkeypatch)
+def room(alice: User, provider: FakeProvider) -> Room:
+    """Every summary waits for its person."""
+    return room_of(alice, provider, review=ReviewMode.ALWAYS)
 
 
 def listed(user: User, tab: Tab) -> list[str]:
@@ -38,26 +40,45 @@ def where(user: User) -> list[str]:
     return [str(tab) for tab, count in queue_of(user, Tab.NEEDS_ME).counts if count]
 
 
-def accept(row: Artifact, actor: User) -> None:
-    accepting.accept_compaction(row.pk, row.session_id, row.source_start, row.source_end, actor=actor)
-
-
 def test_a_summary_goes_from_tab_to_tab(room: Room, alice: User) -> None:
     assert where(alice) == []
     row = room.draft()
     assert (where(alice), listed(alice, Tab.NEEDS_ME)) == (["needs-me"], [row.pk])
-    accept(row, alice)
+    accept(row)
     assert (where(alice), listed(alice, Tab.ACCEPTED)) == (["accepted"], [row.pk])
     accepting.rollback_compaction(row.pk, actor=alice)
     assert (where(alice), listed(alice, Tab.ROLLED_BACK)) == (["rolled-back"], [row.pk])
 
 
-def test_what_a_check_fails_is_blocked_until_it_is_edited(room: Room, alice: User) -> None:
+@pytest.mark.parametrize(
+    ("state", "tabs"),
+    [
+        ("stands", ["accepted"]),
+        ("waits", ["needs-me"]),
+        ("fails", ["blocked", "accepted"]),
+        ("loses", ["blocked", "accepted"]),
+        ("unchecked", ["not-checked", "accepted"]),
+        ("void", ["not-checked", "accepted"]),
+        ("no draft", ["accepted"]),
+        ("no model", ["accepted"]),
+        ("chosen", ["needs-me"]),
+        ("chosen digest", ["needs-me"]),
+    ],
+)
+def test_each_state_has_its_tab_and_excerpts_that_stand_are_accepted(
+    alice: User, provider: FakeProvider, state: str, tabs: list[str]
+) -> None:
+    row = STATES[state](room_of(alice, provider))
+    assert where(alice) == tabs
+    assert listed(alice, Tab(tabs[0])) == [row.pk]
+
+
+def test_what_lacks_something_is_blocked_until_it_is_added(room: Room, alice: User) -> None:
     room.note(EntryKind.DECISION, BACKUPS)
-    room.claims, room.headline = ("postgres", "move"), "Orders are stored in Postgres."
+    room.claims = [id for id in room.claims if id != "backups"]
     row = room.draft()
     assert (where(alice), listed(alice, Tab.BLOCKED)) == (["blocked"], [row.pk])
-    (missing,) = [one for one in dropped(row) if one.blocks]
+    (missing,) = [one for one in dropped(row) if one.confirmed]
     reviewing.add_dropped(row, missing.key, reviewer=alice)
     made = reviewing.submit(row, reviewer=alice).made
     assert made is not None
@@ -101,20 +122,19 @@ def test_a_row_tells_what_it_is_how_it_was_judged_and_who_looked_at_it(room: Roo
     reviewing.decide(row, "move", Say.KEPT, reviewer=alice)
     (shown,) = queue_of(alice, Tab.NEEDS_ME).rows
     assert (shown.title, shown.session, shown.first, shown.last) == (SLUG, room.talk.session, 1, 3)
-    assert [(gate.letter, gate.passed) for gate in shown.gates] == [(letter, True) for letter in "ABCDE"]
+    assert outcomes(judged(row)) == dict.fromkeys("ABCDE", "pass")
+    assert shown.tokens_before is not None
     assert 0 < shown.tokens_after < shown.tokens_before
     assert shown.reviewers == ("alice",)
 
 
-def test_after_one_the_next_is_offered_and_after_the_last_the_first(
-    alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second, third = (room_of(alice, monkeypatch).draft() for _ in range(3))
+def test_after_one_the_next_is_offered_and_after_the_last_the_first(alice: User, provider: FakeProvider) -> None:
+    first, second, third = (STATES["waits"](room_of(alice, provider)) for _ in range(3))
     assert next_in_queue(alice) == first
     assert next_in_queue(alice, first) == second
     assert next_in_queue(alice, third) == first
     for row in (first, second, third):
-        accept(row, alice)
+        accept(row)
     assert next_in_queue(alice, third) is None
 
 
@@ -137,27 +157,25 @@ def test_every_page_tells_how_many_wait(room: Room, as_alice: Client, as_bob: Cl
     assert "wait for you" not in as_bob.get(reverse("start")).content.decode()
 
 
-def test_it_takes_as_many_queries_however_many_there_are(
-    alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_takes_as_many_queries_however_many_there_are(alice: User, as_alice: Client, provider: FakeProvider) -> None:
     def queries() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as found:
+        with CaptureQueriesContext(connection) as found:
             as_alice.get(reverse("reviews"))
         return len(found)
 
-    room_of(alice, monkeypatch).draft()
+    STATES["waits"](room_of(alice, provider))
     few = queries()
     for _ in range(3):
-        row = room_of(alice, monkeypatch).draft()
+        row = STATES["waits"](room_of(alice, provider))
         reviewing.decide(row, "move", Say.KEPT, reviewer=alice)
     assert queries() == few
 
 
-def test_long_lists_have_pages(room: Room, alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_lists_have_pages(
+    alice: User, as_alice: Client, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("compaction.pages.queue.ON_A_PAGE", 1)
-    first, second = room.draft(), room_of(alice, monkeypatch).draft()
+    first, second = (STATES["waits"](room_of(alice, provider)) for _ in range(2))
     page = as_alice.get(reverse("reviews"), {"page": 2}).content.decode()
     assert (first.pk in page, second.pk in page, "Page 2 of 2" in page) == (False, True, True)
 

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 
 from compaction import accepting, reviewing
+from compaction.domain.check.result import Checked
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.dropped import dropped
 from compaction.models import Artifact, ClaimVerdict, GateRun, SetAside
+from compaction.snapshots import checked_of, log_for
 from efforts import actions
-from efforts.domain.lifecycle import EntryKind
+from efforts.domain.lifecycle import ReviewMode
 from efforts.errors import Refused
 from efforts.models import ContextPointer
+from efforts.summaries import SUMMARIES
 
-from .review import BACKUPS, CLAIMS, POSTGRES, SLUG, Room, document_of, judged, room_of, told_by, verdict_of
+from .review import document_of, examined, judged, outcomes, told_by, verdict_of
+from .worth import BACKUPS, ORDER, POSTGRES, RESTORE, SLUG, TEXTS, Bench, work
+
+WORDS = "Postgres is decided on for the storage of all orders."
 
 
 @pytest.fixture
-def room(alice: User, monkeypatch: pytest.MonkeyPatch) -> Room:
-    room = room_of(alice, monkeypatch)
-    room.note(EntryKind.DECISION, POSTGRES)
-    room.note(EntryKind.DECISION, BACKUPS)
-    return room
+def bench(bench: Bench) -> Bench:
+    """Its model has passed its exam, and every summary waits for a review."""
+    examined(bench.session.owner, bench.provider, passed=True, model="fake-1")
+    bench.review(ReviewMode.ALWAYS)
+    return bench
 
 
-def refused(error: pytest.ExceptionInfo[Refused]) -> str:
-    return error.value.code
+def drafted(bench: Bench, *confirmed: str) -> Artifact:
+    """With these words confirmed as decisions before."""
+    bench.conclude_later()
+    for words in confirmed:
+        bench.confirm(words)
+    work(SUMMARIES)
+    return bench.draft()
 
 
 def submitted(artifact: Artifact, reviewer: User) -> Artifact:
@@ -35,11 +48,27 @@ def submitted(artifact: Artifact, reviewer: User) -> Artifact:
     return made
 
 
+def edited(artifact: Artifact, reviewer: User, item: str, text: str) -> Artifact:
+    reviewing.decide(artifact, item, Say.EDITED, reviewer=reviewer, text=text)
+    return submitted(artifact, reviewer)
+
+
+def accept(artifact: Artifact, reviewer: User, **more: Any) -> ContextPointer:
+    return accepting.accept_compaction(artifact.pk, artifact.session_id, 1, 6, actor=reviewer, **more)
+
+
+def check_of(artifact: Artifact) -> Checked:
+    document = document_of(artifact)
+    check, _ = checked_of(artifact, document, log_for(artifact, document).source)
+    assert check is not None
+    return check
+
+
 # Drafts
 
 
-def test_a_verdict_is_a_draft_until_it_is_submitted_and_can_be_another_meanwhile(room: Room, alice: User) -> None:
-    row = room.draft()
+def test_a_verdict_is_a_draft_until_it_is_submitted_and_can_be_another_meanwhile(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
     reviewing.decide(row, "move", Say.KEPT, reviewer=alice)
     again = reviewing.decide(row, "move", Say.STRUCK, reviewer=alice)
     assert (again.verdict, again.submitted_at) == (Say.STRUCK, None)
@@ -48,270 +77,319 @@ def test_a_verdict_is_a_draft_until_it_is_submitted_and_can_be_another_meanwhile
     assert not row.claim_verdicts.exists()
 
 
-def test_undo_takes_back_the_last_draft_first(room: Room, alice: User) -> None:
-    row = room.draft()
+def test_undo_takes_back_the_last_draft_first(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
     for item in ("postgres", "move"):
         reviewing.decide(row, item, Say.KEPT, reviewer=alice)
     taken = [reviewing.undo_last(row, reviewer=alice) for _ in range(3)]
     assert taken == ["move", "postgres", None]
 
 
-@pytest.mark.parametrize(
-    ("item", "verdict", "text", "code"),
-    [
+def test_what_makes_no_sense_is_refused(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
+    cases = [
         ("nowhere", Say.KEPT, "", "unknown_claim"),
         ("postgres", Say.ADDED, "", "unknown_claim"),
         ("postgres", Say.EDITED, "", "same"),
-        ("postgres", Say.EDITED, CLAIMS["postgres"][2] + " ", "same"),
+        ("postgres", Say.EDITED, TEXTS["postgres"] + " ", "same"),
         ("postgres", Say.EDITED, "x" * 2_001, "too_long"),
-        ("headline", Say.STRUCK, "", "headline"),
-        ("headline", Say.EDITED, "one more word " * 60, "too_long"),
-        ("x0", Say.EDITED, "The years are one table each.", "quoted"),
-        ("x0", Say.NEEDS_SOURCE, "", "quoted"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(room: Room, alice: User, item: str, verdict: Say, text: str, code: str) -> None:
-    room.quoted = ["Postgres it is, with one table for each year."]
-    row = room.draft()
-    with pytest.raises(Refused) as error:
-        reviewing.decide(row, item, verdict, reviewer=alice, text=text)
-    assert refused(error) == code
+        ("result", Say.STRUCK, "", "result"),
+        ("rule", Say.EDITED, "Never store card numbers.", "rule"),
+    ]
+    for item, verdict, text, code in cases:
+        with pytest.raises(Refused) as error:
+            reviewing.decide(row, item, verdict, reviewer=alice, text=text)
+        assert error.value.code == code
     assert not ClaimVerdict.objects.exists()
 
 
-def test_what_no_database_takes_is_not_kept(room: Room, alice: User) -> None:
-    """Pasted from a terminal, say; only PostgreSQL would refuse it."""
-    row = room.draft()
-    words = "Postgres is decided on for the storage of orders."
-    typed = words.replace("decided", "decided\x00")
-    assert reviewing.decide(row, "postgres", Say.EDITED, reviewer=alice, text=typed).text == words
+def test_excerpts_are_only_for_reading(bench: Bench, alice: User) -> None:
+    bench.review(ReviewMode.AUTOMATIC)
+    bench.model.asleep = True
+    bench.conclude()
     with pytest.raises(Refused) as error:
-        reviewing.name_reviewer(room.talk.session, "bob\x00", actor=alice)
+        reviewing.decide(bench.digest(), "postgres", Say.STRUCK, reviewer=alice)
+    assert error.value.code == "excerpts"
+
+
+def test_what_no_database_takes_is_not_kept(bench: Bench, alice: User) -> None:
+    """Pasted from a terminal, say; only PostgreSQL would refuse it."""
+    row = drafted(bench)
+    typed = WORDS.replace("decided", "decided\x00")
+    assert reviewing.decide(row, "postgres", Say.EDITED, reviewer=alice, text=typed).text == WORDS
+    with pytest.raises(Refused) as error:
+        reviewing.name_reviewer(bench.session, "bob\x00", actor=alice)
     assert error.value.text.startswith("There is no account with this user name.")
     made = submitted(row, alice)
     reviewing.reject(made, actor=alice, reason="Too\x00 vague.")
-    assert room.talk.state(SLUG).draft == "alice rejected it: Too vague."
+    assert bench.state().draft == "alice rejected it: Too vague."
     reviewing.judge_again(made, actor=alice)
-    accepting.accept_compaction(made.pk, made.session_id, 1, 3, actor=alice)
+    accept(made, alice)
     accepting.rollback_compaction(made.pk, actor=alice, reason="Too\x00 vague.")
-    told = room.talk.session.events.filter(kind="effort.rolled_back").get()
-    assert told.data["reason"] == "Too vague."
+    assert bench.told("effort.rolled_back")["reason"] == "Too vague."
 
 
-def test_who_was_not_named_decides_nothing(room: Room, bob: User) -> None:
-    row = room.draft()
+def test_who_was_not_named_decides_nothing(bench: Bench, alice: User, bob: User) -> None:
+    row = drafted(bench)
     with pytest.raises(Refused) as error:
         reviewing.decide(row, "postgres", Say.KEPT, reviewer=bob)
-    assert refused(error) == "not_reviewer"
+    assert error.value.code == "not_reviewer"
+    reviewing.name_reviewer(bench.session, "bob", actor=alice)
+    assert reviewing.decide(row, "postgres", Say.KEPT, reviewer=bob).reviewer == bob
 
 
-def test_there_is_nothing_to_submit_without_a_verdict(room: Room, alice: User) -> None:
+def test_there_is_nothing_to_submit_without_a_verdict(bench: Bench, alice: User) -> None:
     with pytest.raises(Refused) as error:
-        reviewing.submit(room.draft(), reviewer=alice)
-    assert refused(error) == "nothing"
+        reviewing.submit(drafted(bench), reviewer=alice)
+    assert error.value.code == "nothing"
 
 
 # Versions
 
 
-def test_what_is_only_kept_makes_no_version(room: Room, alice: User) -> None:
-    row = room.draft()
+def test_what_is_only_kept_makes_no_version(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
     reviewing.decide(row, "postgres", Say.KEPT, reviewer=alice)
     reviewing.decide(row, "move", Say.NEEDS_SOURCE, reviewer=alice)
     assert reviewing.submit(row, reviewer=alice).made is None
     assert row.claim_verdicts.filter(submitted_at__isnull=False).count() == 2
 
 
-def test_an_edit_makes_a_version_that_the_gates_judge_and_that_can_be_accepted(room: Room, alice: User) -> None:
-    row = room.draft()
-    words = "Postgres is decided on for the storage of orders."
-    reviewing.decide(row, "postgres", Say.EDITED, reviewer=alice, text=words)
-    reviewing.decide(row, "headline", Say.EDITED, reviewer=alice, text="Orders are in Postgres, with nightly backups.")
-    made = submitted(row, alice)
-    assert told_by(made) == {**told_by(row), "postgres": words}
+def test_an_edit_makes_a_version_that_the_gates_judge_and_that_can_be_accepted(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
+    made = edited(row, alice, "postgres", WORDS)
+    assert told_by(made) == {**told_by(row), "postgres": WORDS}
     assert (made.version, made.family, made.edited_from, made.edited_by) == (2, row.pk, row, alice)
-    assert document_of(made).generation.drafter == "edit"
-    assert (judged(made).passed, made.state) == (True, "replaceable")
-    pointer = accepting.accept_compaction(made.pk, made.session_id, 1, 3, actor=alice)
-    assert pointer.text == "Orders are in Postgres, with nightly backups."
-    assert (room.talk.state(SLUG).summary, room.talk.state(SLUG).artifact) == ("stands", made.pk)
+    assert (made.run.drafter, made.run.tokens, made.state) == ("edit", 0, "replaceable")
+    assert outcomes(judged(made)) == dict.fromkeys("ABCDE", "pass")
+    pointer = accept(made, alice)
+    assert (WORDS in pointer.text, pointer.text) == (True, made.standing)
+    assert (bench.state().summary, bench.state().artifact) == ("stands", made.pk)
 
 
-def test_where_the_headline_is_kept_what_stands_is_what_would_have_stood(room: Room, alice: User) -> None:
-    row = room.draft()
-    Artifact.objects.filter(pk=row.pk).update(standing="With details.")
-    reviewing.decide(row, "move", Say.STRUCK, reviewer=alice)
-    assert submitted(row, alice).standing == "With details."
+def test_a_result_in_other_words_is_the_headline(bench: Bench, alice: User) -> None:
+    made = edited(drafted(bench), alice, "result", "All new orders are written to the database.")
+    assert made.headline == "All new orders are written to the database."
+    assert accept(made, alice).headline == made.headline
 
 
-def test_the_effort_waits_with_the_newest_version(room: Room, alice: User) -> None:
-    row = room.draft()
-    assert (room.talk.state(SLUG).summary, room.talk.state(SLUG).artifact) == ("waiting", row.pk)
+def test_what_was_worded_anew_counts_as_read_by_who_worded_it_and_all_else_as_read_before(
+    bench: Bench, alice: User
+) -> None:
+    row = drafted(bench)
+    asked = len(bench.provider.requests)
+    made = edited(row, alice, "postgres", WORDS)
+    check = check_of(made)
+    readers = {claim.id: {one.by for one in check.opinions[claim.content]} for claim in document_of(made).claims}
+    assert readers == {**{name: {"fake-1"} for name in ORDER}, "postgres": {"alice"}}
+    assert judged(made).checks == judged(row).checks
+    assert verdict_of(judged(made), "B")["says"] == "8 claims traced to their sentences, read by fake-1, alice."
+    assert verdict_of(judged(made), "C")["says"] == "Kept: the inventory of fake-1 4 of 4."
+    assert len(bench.provider.requests) == asked
+
+
+def test_words_that_the_log_does_not_have_fail_whoever_wrote_them(bench: Bench, alice: User) -> None:
+    made = edited(drafted(bench), alice, "restore", "A restore of the last three years took Klara 55 minutes.")
+    assert (made.state, outcomes(judged(made))["B"]) == ("advisory", "fail")
+
+
+def test_a_claim_that_was_doubted_passes_in_other_words_but_not_by_being_kept(bench: Bench, alice: User) -> None:
+    bench.model.doubts(TEXTS["postgres"], "contradicted", phrase="is decided")
+    row = drafted(bench)
+    assert (row.state, outcomes(judged(row))["D"]) == ("rejected", "fail")
+    reviewing.decide(row, "postgres", Say.KEPT, reviewer=alice)
+    reviewing.submit(row, reviewer=alice)
+    assert outcomes(reviewing.judge_again(row, actor=alice))["D"] == "fail"
+    made = edited(row, alice, "postgres", WORDS)
+    assert (made.state, outcomes(judged(made))["D"]) == ("replaceable", "pass")
+
+
+def test_the_effort_waits_with_the_newest_version(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
+    assert (bench.state().summary, bench.state().artifact) == ("waiting", row.pk)
     reviewing.decide(row, "backups", Say.STRUCK, reviewer=alice)
     made = submitted(row, alice)
-    state = room.talk.state(SLUG)
-    assert (state.summary, state.artifact) == ("failed", made.pk)
-    assert BACKUPS in state.draft
+    assert (bench.state().summary, bench.state().artifact) == ("failed", made.pk)
+    assert BACKUPS in bench.state().draft
 
 
-def test_to_strike_what_is_quoted_of_a_message_strikes_all_of_it(room: Room, alice: User) -> None:
-    room.quoted = ["Postgres it is, with one table for each year.", "with one table for each year."]
-    row = room.draft()
-    reviewing.decide(row, f"said:{room.message('Postgres it is').pk}:text", Say.STRUCK, reviewer=alice)
-    assert set(told_by(submitted(row, alice))) == {"postgres", "backups", "move"}
+def test_beside_excerpts_that_stand_the_newest_version_waits(bench: Bench, alice: User) -> None:
+    bench.review(ReviewMode.AUTOMATIC)
+    bench.model.doubts(TEXTS["postgres"], "contradicted", phrase="is decided")
+    row = drafted(bench)
+    assert (bench.state().summary, bench.state().artifact) == ("digest", row.pk)
+    made = edited(row, alice, "postgres", WORDS)
+    assert (bench.state().summary, bench.state().artifact) == ("digest", made.pk)
+    actions.use_summary(bench.place, SLUG)
+    assert (bench.state().summary, bench.sends(made.standing)) == ("stands", True)
 
 
-def test_a_headline_that_nothing_backs_any_more_is_backed_by_what_is_left(room: Room, alice: User) -> None:
-    room.quoted = ["Postgres it is, with one table for each year."]
-    row = room.draft()
-    for item in CLAIMS:
-        reviewing.decide(row, item, Say.STRUCK, reviewer=alice)
-    assert document_of(submitted(row, alice)).headline_items == ("x0",)
+# Read by a person
 
 
-def test_a_checkpoint_is_only_for_reading(room: Room, alice: User) -> None:
-    room.headline = "Nothing was said about the moon."
-    room.draft()
-    checkpoint = Artifact.objects.get(kind="fallback")
+def test_every_claim_read_by_a_person_passes_though_no_model_may_check(bench: Bench, alice: User) -> None:
+    bench.model.asleep = True
+    row = drafted(bench)
+    assert (row.state, outcomes(judged(row))["D"]) == ("unchecked", "not judged")
+    for item in told_by(row):
+        reviewing.decide(row, item, Say.KEPT, reviewer=alice)
+    reviewing.submit(row, reviewer=alice)
+    found = outcomes(judged(row))
+    assert (found["B"], found["D"]) == ("pass", "pass")
+    assert verdict_of(judged(row), "B")["says"] == "8 claims traced to their sentences, read by alice."
+
+
+def test_who_has_read_the_claims_has_not_listed_what_must_not_be_lost(bench: Bench, alice: User) -> None:
+    bench.model.asleep = True
+    row = drafted(bench, POSTGRES)
+    for item in told_by(row):
+        reviewing.decide(row, item, Say.KEPT, reviewer=alice)
+    reviewing.submit(row, reviewer=alice)
+    kept = verdict_of(judged(row), "C")
+    assert (kept["outcome"], kept["says"]) == (
+        "not judged",
+        "Not judged: nobody has listed what must not be lost; of your list 1 of 1 are kept.",
+    )
     with pytest.raises(Refused) as error:
-        reviewing.decide(checkpoint, "postgres", Say.STRUCK, reviewer=alice)
-    assert refused(error) == "checkpoint"
+        accept(row, alice)
+    assert error.value.code == "unchecked"
+    assert accept(row, alice, unchecked=True).artifact == row.pk
+
+
+def test_a_person_who_has_read_only_some_claims_has_not_read_the_summary(bench: Bench, alice: User) -> None:
+    bench.model.asleep = True
+    row = drafted(bench)
+    for item in list(told_by(row))[:-1]:
+        reviewing.decide(row, item, Say.KEPT, reviewer=alice)
+    reviewing.submit(row, reviewer=alice)
+    assert outcomes(judged(row))["D"] == "not judged"
 
 
 # What is missing
 
 
 def test_a_draft_that_lacks_a_decision_is_blocked_with_its_words_and_unblocked_by_adding_it(
-    room: Room, alice: User
+    bench: Bench, alice: User
 ) -> None:
-    room.claims, room.headline = ("postgres", "move"), "Orders are stored in Postgres."
-    row = room.draft()
+    bench.writes(*(name for name in ORDER if name != "backups"))
+    row = drafted(bench, BACKUPS)
     blocked = verdict_of(judged(row), "C")
     assert (row.state, blocked["outcome"]) == ("rejected", "fail")
     assert [BACKUPS in failure["text"] for failure in blocked["failures"]] == [True]
-    (missing,) = [one for one in dropped(row) if one.blocks]
-    assert (missing.kind, missing.text, missing.turn) == ("decision", BACKUPS, 2)
+    (missing,) = dropped(row)
+    assert (missing.kind, missing.text, missing.turn, missing.confirmed) == ("decision", BACKUPS, 3, True)
     reviewing.add_dropped(row, missing.key, reviewer=alice)
     made = submitted(row, alice)
-    assert list(told_by(made).values()) == [CLAIMS["postgres"][2], CLAIMS["move"][2], BACKUPS]
+    assert list(told_by(made).values()) == [*told_by(row).values(), BACKUPS]
     assert (made.state, verdict_of(judged(made), "C")["outcome"]) == ("replaceable", "pass")
-    assert missing.key not in {one.key for one in dropped(made)}
+    assert (dropped(made), BACKUPS in made.standing) == ((), True)
 
 
 # Findings and states
 
 
-def test_a_finding_that_is_set_aside_counts_no_more_and_is_collected(room: Room, alice: User) -> None:
-    room.texts = {"postgres": "Postgres was never decided for the storage of orders."}
-    row = room.draft()
+def doubted(bench: Bench) -> Artifact:
+    bench.model.doubts(TEXTS["postgres"], "contradicted", phrase="is decided")
+    return drafted(bench)
+
+
+def test_a_finding_that_is_set_aside_counts_no_more_and_is_collected(bench: Bench, alice: User) -> None:
+    row = doubted(bench)
     (finding,) = verdict_of(judged(row), "D")["failures"]
     run = reviewing.set_aside(row, finding["id"], "It is only worded badly.", actor=alice)
-    assert verdict_of(run, "D")["outcome"] == "pass"
-    assert run.set_aside == [finding["id"]]
+    assert (verdict_of(run, "D")["outcome"], run.set_aside) == ("pass", [finding["id"]])
     (aside,) = SetAside.objects.all()
     assert (aside.text, aside.reason, aside.actor) == (finding["text"], "It is only worded badly.", alice)
+    aside.full_clean()
     run = reviewing.put_back(row, finding["id"], actor=alice)
     assert verdict_of(run, "D")["outcome"] == "fail"
     assert not SetAside.objects.exists()
 
 
-def test_what_was_set_aside_stays_so_in_later_versions_until_its_words_are_others(room: Room, alice: User) -> None:
-    room.texts = {"postgres": "Postgres was never decided for the storage of orders."}
-    row = room.draft()
+def test_a_doubt_that_the_log_says_so_can_be_set_aside_too(bench: Bench, alice: User) -> None:
+    bench.model.doubts(TEXTS["postgres"], "unsupported", phrase="is decided")
+    row = drafted(bench)
+    (finding,) = verdict_of(judged(row), "B")["failures"]
+    run = reviewing.set_aside(row, finding["id"], "The second sentence says it.", actor=alice)
+    assert (run.passed, Artifact.objects.get(pk=row.pk).state) == (True, "replaceable")
+
+
+def test_what_was_set_aside_stays_so_in_later_versions(bench: Bench, alice: User) -> None:
+    row = doubted(bench)
     (finding,) = verdict_of(judged(row), "D")["failures"]
     reviewing.set_aside(row, finding["id"], "It is only worded badly.", actor=alice)
-    reviewing.decide(row, "move", Say.STRUCK, reviewer=alice)
-    second = submitted(row, alice)
-    assert judged(second).set_aside == [finding["id"]]
-    assert verdict_of(judged(second), "D")["outcome"] == "pass"
-    worse = "Postgres was never decided for the storage of any orders."
-    reviewing.decide(second, "postgres", Say.EDITED, reviewer=alice, text=worse)
-    third = submitted(second, alice)
-    assert verdict_of(judged(third), "D")["outcome"] == "fail"
+    second = edited(row, alice, "tax", "Orders are kept for ten years for the tax office.")
+    assert (judged(second).set_aside, second.state) == ([finding["id"]], "replaceable")
 
 
-def test_a_claim_whose_name_is_too_long_to_be_kept_is_refused_in_words_and_its_finding_has_a_short_name(
-    room: Room, alice: User
-) -> None:
-    """SQLite would keep it, PostgreSQL would not."""
-    long = "postgres-" + "x" * 300
-    room.claims = (long, "backups", "move")
-    room.monkeypatch.setitem(CLAIMS, long, CLAIMS["postgres"])
-    room.texts = {long: "Postgres was never decided for the storage of orders."}
-    row = room.draft()
-    with pytest.raises(Refused, match=r"a name of 309 characters; 200 is the most\. Have the summary drafted again\."):
-        reviewing.decide(row, long, Say.KEPT, reviewer=alice)
-    (finding,) = verdict_of(judged(row), "D")["failures"]
-    assert finding["about"] == long
-    run = reviewing.set_aside(row, finding["id"], "It is only worded badly.", actor=alice)
-    assert verdict_of(run, "D")["outcome"] == "pass"
-    aside = SetAside.objects.get()
-    assert len(aside.finding) <= (SetAside._meta.get_field("finding").max_length or 0)
-    aside.full_clean()
+def test_only_what_was_found_is_set_aside_and_only_with_a_reason(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
+    for reason, code in (("why", "no_finding"), ("  ", "reason"), ("x" * 501, "reason")):
+        with pytest.raises(Refused) as error:
+            reviewing.set_aside(row, "gone", reason, actor=alice)
+        assert error.value.code == code
 
 
-@pytest.mark.parametrize(("finding", "reason", "code"), [("gone", "why", "no_finding"), ("gone", "  ", "reason")])
-def test_only_what_was_found_is_set_aside_and_only_with_a_reason(
-    room: Room, alice: User, finding: str, reason: str, code: str
-) -> None:
-    row = room.draft()
-    with pytest.raises(Refused) as error:
-        reviewing.set_aside(row, finding, reason, actor=alice)
-    assert refused(error) == code
-
-
-def test_judged_again_it_is_judged_by_the_ledger_as_it_is_now(room: Room, alice: User) -> None:
-    row = room.draft()
-    words = "with one table for each year"
-    room.note(EntryKind.DECISION, words)
+def test_judged_again_it_is_judged_by_stored_checks_and_by_the_ledger_as_it_is_now(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
+    before, asked = judged(row), len(bench.provider.requests)
+    again = reviewing.judge_again(row, actor=alice)
+    again.refresh_from_db()
+    assert [(one["outcome"], one["says"]) for one in again.verdicts] == [
+        (one["outcome"], one["says"]) for one in before.verdicts
+    ]
+    assert (again.checks, again.passed) == (before.checks, True)
+    bench.confirm(RESTORE)
     run = reviewing.judge_again(row, actor=alice)
-    assert [words in one["text"] for one in verdict_of(run, "C")["failures"]] == [True]
-    assert Artifact.objects.get(pk=row.pk).state == "rejected"
-    assert GateRun.objects.filter(artifact=row).count() == 2
-    assert room.talk.state(SLUG).summary == "failed"
+    assert [RESTORE in one["text"] for one in verdict_of(run, "C")["failures"]] == [True]
+    assert (Artifact.objects.get(pk=row.pk).state, bench.state().summary) == ("rejected", "failed")
+    assert GateRun.objects.filter(artifact=row).count() == 3
+    assert len(bench.provider.requests) == asked
 
 
-def test_what_is_rejected_does_not_stand_until_it_is_judged_again(room: Room, alice: User) -> None:
-    row = room.draft()
+def test_what_is_rejected_does_not_stand_until_it_is_judged_again(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
     reviewing.reject(row, actor=alice, reason="Too vague.")
-    assert Artifact.objects.get(pk=row.pk).state == "rejected"
-    assert room.talk.state(SLUG).draft == "alice rejected it: Too vague."
+    assert (Artifact.objects.get(pk=row.pk).state, bench.state().draft) == (
+        "rejected",
+        "alice rejected it: Too vague.",
+    )
     with pytest.raises(Refused):
-        accepting.accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
+        accept(row, alice)
     reviewing.judge_again(row, actor=alice)
-    accepting.accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
+    accept(row, alice)
     with pytest.raises(Refused) as error:
         reviewing.reject(row, actor=alice, reason="Too vague.")
-    assert refused(error) == "stands"
+    assert error.value.code == "stands"
     assert ContextPointer.objects.filter(artifact=row.pk, state="active").exists()
 
 
-def test_it_is_drafted_anew_whether_it_waits_or_failed_but_not_while_it_stands(room: Room, alice: User) -> None:
-    row = room.draft()
+def test_it_is_drafted_anew_whether_it_waits_or_failed_but_not_while_it_stands(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
     reviewing.redraft(row, actor=alice)
-    assert room.talk.state(SLUG).summary == "due"
+    assert bench.state().summary == "due"
     with pytest.raises(Refused) as error:
         reviewing.redraft(row, actor=alice)
-    assert refused(error) == "drafting"
-    actions.stop_summary(room.talk.place, SLUG)
+    assert error.value.code == "drafting"
+    actions.stop_summary(bench.place, SLUG)
     reviewing.redraft(row, actor=alice)
-    assert room.talk.state(SLUG).summary == "due"
-    accepting.accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
+    assert bench.state().summary == "due"
+    accept(row, alice)
     with pytest.raises(Refused) as error:
         reviewing.redraft(row, actor=alice)
-    assert refused(error) == "stands"
+    assert error.value.code == "stands"
 
 
 # Two at once
 
 
 def test_of_two_who_edit_one_version_nothing_is_lost_and_both_sides_are_shown(
-    room: Room, alice: User, bob: User
+    bench: Bench, alice: User, bob: User
 ) -> None:
-    reviewing.name_reviewer(room.talk.session, "bob", actor=alice)
-    row = room.draft()
-    hers, his = "Postgres is decided for storing orders.", "For the storage of orders Postgres is decided."
-    reviewing.decide(row, "postgres", Say.EDITED, reviewer=alice, text=hers)
+    reviewing.name_reviewer(bench.session, "bob", actor=alice)
+    row = drafted(bench)
+    his = "For the storage of orders Postgres is decided."
+    reviewing.decide(row, "postgres", Say.EDITED, reviewer=alice, text=WORDS)
     reviewing.decide(row, "postgres", Say.EDITED, reviewer=bob, text=his)
     reviewing.decide(row, "move", Say.KEPT, reviewer=bob)
     second = submitted(row, alice)
@@ -319,20 +397,17 @@ def test_of_two_who_edit_one_version_nothing_is_lost_and_both_sides_are_shown(
     assert Artifact.objects.filter(family=row.family).count() == 2
     (clash,) = reviewing.conflicts(second)
     assert clash.item == "postgres"
-    assert [(side.reviewer, side.words) for side in clash.sides] == [("alice", hers), ("bob", his)]
+    assert [(side.reviewer, side.words) for side in clash.sides] == [("alice", WORDS), ("bob", his)]
     waiting = second.claim_verdicts.filter(reviewer=bob, submitted_at=None).order_by("item")
-    assert list(waiting.values_list("item", "verdict", "text")) == [
-        ("move", "kept", ""),
-        ("postgres", "edited", his),
-    ]
+    assert list(waiting.values_list("item", "verdict", "text")) == [("move", "kept", ""), ("postgres", "edited", his)]
     third = submitted(second, bob)
     assert told_by(third)["postgres"] == his
     assert reviewing.conflicts(third) == ()
 
 
-def test_what_the_other_struck_is_not_carried_to_a_version_without_it(room: Room, alice: User, bob: User) -> None:
-    reviewing.name_reviewer(room.talk.session, "bob", actor=alice)
-    row = room.draft()
+def test_what_the_other_struck_is_not_carried_to_a_version_without_it(bench: Bench, alice: User, bob: User) -> None:
+    reviewing.name_reviewer(bench.session, "bob", actor=alice)
+    row = drafted(bench)
     reviewing.decide(row, "move", Say.STRUCK, reviewer=alice)
     reviewing.decide(row, "move", Say.KEPT, reviewer=bob)
     second = submitted(row, alice)
@@ -340,16 +415,16 @@ def test_what_the_other_struck_is_not_carried_to_a_version_without_it(room: Room
     assert not second.claim_verdicts.exists()
     (clash,) = reviewing.conflicts(second)
     assert [(side.verdict, side.words) for side in clash.sides] == [
-        ("struck", CLAIMS["move"][2]),
-        ("kept", CLAIMS["move"][2]),
+        ("struck", TEXTS["move"]),
+        ("kept", TEXTS["move"]),
     ]
 
 
 def test_what_the_other_struck_rests_when_one_of_them_goes_on_with_the_version_without_it(
-    room: Room, alice: User, bob: User
+    bench: Bench, alice: User, bob: User
 ) -> None:
-    reviewing.name_reviewer(room.talk.session, "bob", actor=alice)
-    row = room.draft()
+    reviewing.name_reviewer(bench.session, "bob", actor=alice)
+    row = drafted(bench)
     reviewing.decide(row, "move", Say.STRUCK, reviewer=alice)
     reviewing.decide(row, "move", Say.EDITED, reviewer=bob, text="The move waits for the new rack.")
     second = submitted(row, alice)
@@ -361,12 +436,12 @@ def test_what_the_other_struck_rests_when_one_of_them_goes_on_with_the_version_w
     assert reviewing.conflicts(second) == ()
 
 
-def test_everything_that_is_done_is_in_the_log_with_who_did_it(room: Room, alice: User) -> None:
-    row = room.draft()
+def test_everything_that_is_done_is_in_the_log_with_who_did_it(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
     reviewing.decide(row, "move", Say.STRUCK, reviewer=alice)
     made = submitted(row, alice)
     reviewing.reject(made, actor=alice, reason="No.")
-    told = room.talk.session.events.filter(kind__startswith="review.").order_by("seq")
+    told = bench.session.events.filter(kind__startswith="review.").order_by("seq")
     assert list(told.values_list("kind", "actor__username")) == [
         ("review.decided", "alice"),
         ("review.submitted", "alice"),

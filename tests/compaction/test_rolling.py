@@ -11,35 +11,40 @@ from django.test import Client
 
 from compaction import reviewing, rolling
 from compaction.accepting import accept_compaction, rollback_compaction
+from compaction.actions import Home
 from compaction.domain.artifact import parse_artifact
-from compaction.models import Acceptance, Artifact, DraftRun, GateRun
+from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun, ModelRequest
+from compaction.scopes import scope_task
+from compaction.snapshots import log_for
 from efforts import actions
 from efforts.actions.pointers import StandIn, roll_back, set_pointer
+from efforts.domain.lifecycle import ScopeKind
 from efforts.errors import Refused
 from efforts.models import ContextPointer, Event, Message, ScopeDraft, Session
 from efforts.scopes import SCOPES
 from efforts.snapshots import main_branch
 from efforts.snapshots.sources import read_scope_log
 from efforts.timelines import branch_turns
+from tests.compaction.artifacts import made_of
 from tests.efforts.logs import WEBHOOK, conversation, say
 from tests.efforts.talk import Talk
 
 FILLER = [(f"Step {number} of the move: the crates of row {number} go first.", "Noted.") for number in range(1, 60)]
 
 
-def chosen(session: Session, number: int, *, kept: bool = True, attempts: int = 1) -> Artifact:
-    """A summary of chosen turns, as it is kept."""
+def chosen(session: Session, number: int, *, kept: bool = True, mended: bool = False, read: bool = True) -> Artifact:
+    """A summary of chosen turns, as it is kept; `mended` after what was found went back to the drafter."""
     home: dict[str, Any] = {"session": session, "branch": main_branch(session)}
-    run = DraftRun.objects.create(
-        **home, drafter="model", prompt_version="1", ended="drafted", attempts=[{}] * attempts
-    )
+    run = DraftRun.objects.create(**home, drafter="model", prompt_version="1", ended="drafted")
+    for place, step in enumerate(["draft", "repair"] if mended else ["draft"]):
+        ModelRequest.objects.create(run=run, place=place, step=step, packed=b"")
     id = f"cmp_{session.pk.hex[:20]}{number:044}"
     artifact = Artifact.objects.create(
         **home,
         pk=id,
         family=id,
         run=run,
-        kind="intentional",
+        kind="range",
         state="replaceable" if kept else "rejected",
         packed=zlib.compress(b"{}"),
         offered_form="document",
@@ -48,6 +53,8 @@ def chosen(session: Session, number: int, *, kept: bool = True, attempts: int = 
         source_start=1,
         source_end=1,
     )
+    if read:
+        Check.objects.create(run=run, family=id, attempt=1, model="m", seed="", source_sha256="")
     verdicts = [{"gate": "B", "outcome": "pass"}, {"gate": "C", "outcome": "pass" if kept else "fail"}]
     given = {"policy_version": "1", "evaluator_version": "1", "inputs": {}}
     GateRun.objects.create(run=run, artifact=artifact, passed=kept, verdicts=verdicts, **given)
@@ -56,7 +63,7 @@ def chosen(session: Session, number: int, *, kept: bool = True, attempts: int = 
 
 def take_back(artifact: Artifact) -> None:
     branch = artifact.branch
-    standing = StandIn(text="In short.", tokens=2, artifact=artifact.pk)
+    standing = StandIn(text="In short.", headline="In short.", tokens=2, artifact=artifact.pk)
     pointer = set_pointer(branch, None, read_scope_log(branch, []), standing, actor=None, via="review")
     Acceptance.objects.create(artifact=artifact, pointer=pointer, gate_run=artifact.gate_runs.get(), via="review")
     roll_back(branch, pointer, actor=None, via="review")
@@ -84,7 +91,7 @@ def test_what_is_missing_is_said_in_figures(alice: User, bob: User) -> None:
     for number in range(7):
         chosen(session, number)
     take_back(chosen(session, 7, kept=False))
-    assert rolling.standing_of(alice).missing == ("You have 8 of 20 summaries of turns that you chose.",)
+    assert rolling.standing_of(alice).missing == ("You have 8 of 20 checked summaries of turns that you chose.",)
 
 
 def test_one_in_twenty_may_lose_something_and_one_may_be_rolled_back(alice: User) -> None:
@@ -99,7 +106,7 @@ def test_one_in_twenty_may_lose_something_and_one_may_be_rolled_back(alice: User
 
 def test_only_the_newest_twenty_count_and_a_second_try_is_no_first(alice: User) -> None:
     session = proven(alice)
-    chosen(session, 20, attempts=2)
+    chosen(session, 20, mended=True)
     chosen(session, 21, kept=False)
     for number in (22, 23):
         take_back(chosen(session, number))
@@ -109,6 +116,13 @@ def test_only_the_newest_twenty_count_and_a_second_try_is_no_first(alice: User) 
         "18 of 20 kept every decision, all open work and every rule at the first try; 19 must.",
         "2 of 20 were rolled back; 1 at most.",
     )
+
+
+def test_what_nobody_has_checked_does_not_count(alice: User) -> None:
+    session = conversation(alice)
+    for number in range(20):
+        chosen(session, number, read=number > 0)
+    assert rolling.standing_of(alice).made == 19
 
 
 def test_before_it_is_possible_it_is_refused_and_it_can_always_be_switched_off(alice: User) -> None:
@@ -154,7 +168,14 @@ def test_every_twenty_turns_those_before_the_newest_ten_are_put_in_line(session:
 def test_turns_for_which_a_summary_stands_are_left_out(session: Session, alice: User) -> None:
     say(session, FILLER[:19])
     branch = main_branch(session)
-    set_pointer(branch, None, read_scope_log(branch, [3, 4]), StandIn(text="x", tokens=1), actor=alice, via="review")
+    set_pointer(
+        branch,
+        None,
+        read_scope_log(branch, [3, 4]),
+        StandIn(text="x", headline="x", tokens=1),
+        actor=alice,
+        via="review",
+    )
     Talk(session).ask("Twenty.")
     assert windows(session) == [[1, 2, 5, 6, 7, 8, 9, 10]]
 
@@ -166,8 +187,8 @@ def test_what_a_long_conversation_has_behind_it_is_caught_up_with_bit_by_bit(ses
 
 
 def test_what_is_too_much_for_one_draft_is_several(session: Session, settings: Any) -> None:
-    settings.CCM_ROLLING_CAP = 6_000
-    say(session, [("much was said about it " * 80, "Noted.") for _ in range(19)])
+    settings.CCM_ROLLING_CAP = 14_000
+    say(session, [("much was said about it " * 60, "Noted.") for _ in range(19)])
     Talk(session).ask("Twenty.")
     inside = windows(session)
     assert len(inside) == rolling.MOST_WINDOWS
@@ -196,24 +217,38 @@ def test_where_it_is_off_or_nothing_may_be_drafted_nothing_is_put_in_line(sessio
 
 
 def test_where_it_has_proved_bad_since_it_pauses(session: Session) -> None:
-    Artifact.objects.filter(kind="intentional").first().delete()  # type: ignore[union-attr]
+    Artifact.objects.filter(kind="range").first().delete()  # type: ignore[union-attr]
     say(session, FILLER[:19])
     Talk(session).ask("Twenty.")
     assert not ScopeDraft.objects.exists()
+
+
+def drafted(row: ScopeDraft) -> Artifact:
+    """As a runner leaves it, with a summary that a checker has read."""
+    task = scope_task(row.branch, read_scope_log(row.branch, row.turns), ScopeKind.ROLLING)
+    home = Home(session_id=row.branch.session_id, branch_id=row.branch_id, scope_id=row.pk, purpose="rolling")
+    artifact = made_of(home, task, next(iter(task.source.by_sentence.values())).text)
+    ScopeDraft.objects.filter(pk=row.pk).update(state="ready", artifact=artifact.pk)
+    row.refresh_from_db()
+    return artifact
+
+
+def cited(artifact: Artifact) -> set[int]:
+    """Ids of the messages that its claims lead to."""
+    document = parse_artifact(artifact.document)
+    source = log_for(artifact, document).source
+    return {source.by_sentence[cite].message for claim in document.claims for cite in claim.cites}
 
 
 def test_it_is_made_of_turns_as_they_were_said_and_waits_for_a_review(session: Session) -> None:
     say(session, [*WEBHOOK, *FILLER[3:19]])
     Talk(session).ask("Twenty.")
     draft = ScopeDraft.objects.get()
-    SCOPES.draft_now(draft)
-    draft.refresh_from_db()
-    artifact = Artifact.objects.get(pk=draft.artifact)
-    document = parse_artifact(artifact.document)
+    artifact = drafted(draft)
     own = set(Message.objects.filter(turn__session=session, turn__number__in=draft.turns).values_list("pk", flat=True))
     assert (draft.state, artifact.kind) == ("ready", "rolling")
-    assert {link.message for item in document.items for link in item.links} <= own
-    assert document.items
+    assert cited(artifact)
+    assert cited(artifact) <= own
     assert not ContextPointer.objects.filter(branch__session=session).exists()
     assert DraftRun.objects.get(session=session).purpose == "rolling"
 
@@ -224,7 +259,7 @@ def test_the_next_window_reads_what_was_said_and_not_the_summary_before_it(sessi
     talk.ask("Twenty.")
     first = ScopeDraft.objects.get()
     branch = main_branch(session)
-    standing = StandIn(text="A summary that nobody said.", tokens=6)
+    standing = StandIn(text="A summary that nobody said.", headline="Nobody.", tokens=6)
     set_pointer(branch, None, read_scope_log(branch, first.turns), standing, actor=alice, via="review")
     say(session, FILLER[20:39])
     talk.ask("Forty.")
@@ -238,30 +273,25 @@ def test_in_a_fork_and_after_a_rollback_every_link_leads_to_words_that_were_said
     talk = Talk(session)
     talk.ask("Twenty.")
     first = ScopeDraft.objects.get()
-    SCOPES.draft_now(first)
-    first.refresh_from_db()
+    drafted(first)
     accept_compaction(first.artifact, session.pk, 1, 10, actor=alice)
     child = Talk(session, actions.fork(talk.branch, after=20, actor=alice))
     rollback_compaction(first.artifact, actor=alice, branch=child.branch)
     for said, answer in [*WEBHOOK, *FILLER[23:40]]:
         child.ask(said, reply=answer)
     second = ScopeDraft.objects.get(branch=child.branch)
-    SCOPES.draft_now(second)
-    second.refresh_from_db()
-    said_there = dict(Message.objects.filter(turn__in=branch_turns(child.branch)).values_list("pk", "text"))
-    links = [
-        link for item in parse_artifact(Artifact.objects.get(pk=second.artifact).document).items for link in item.links
-    ]
+    artifact = drafted(second)
+    said_there = set(Message.objects.filter(turn__in=branch_turns(child.branch)).values_list("pk", flat=True))
     assert (second.turns, second.state) == (list(range(11, 31)), "ready")
-    assert links
-    assert [link for link in links if link.quote not in said_there[link.message]] == []
+    assert cited(artifact)
+    assert cited(artifact) <= said_there
 
 
 def test_a_window_with_gaps_is_drafted_again_whatever_stands_in_the_gaps(session: Session, alice: User) -> None:
     say(session, FILLER[:19])
     branch = main_branch(session)
     elsewhere = read_scope_log(branch, [3, 4, 15])
-    set_pointer(branch, None, elsewhere, StandIn(text="x", tokens=1), actor=alice, via="review")
+    set_pointer(branch, None, elsewhere, StandIn(text="x", headline="x", tokens=1), actor=alice, via="review")
     Talk(session).ask("Twenty.")
     draft = ScopeDraft.objects.get()
     SCOPES.draft_now(draft)
@@ -303,7 +333,7 @@ def test_the_control_is_always_there_and_says_what_is_missing(as_alice: Client, 
     address = f"/s/{session.pk}/rolling/"
     assert address in as_alice.get(f"/s/{session.pk}/settings/").content.decode()
     shown = as_alice.get(address).content.decode()
-    assert "You have 0 of 20 summaries of turns that you chose." in shown
+    assert "You have 0 of 20 checked summaries of turns that you chose." in shown
     refused = as_alice.post(address, {"on": "1"}, headers={"HX-Request": "true"})
     assert refused.status_code == 422
     assert "Rolling summaries are not possible yet." in refused.content.decode()

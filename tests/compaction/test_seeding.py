@@ -11,24 +11,27 @@ from django.contrib.auth.models import User
 
 from compaction import seeding
 from compaction.accepting import rollback_compaction
+from compaction.actions import Home
 from compaction.domain.artifact import Artifact as Document
-from compaction.domain.artifact import Item, Link, Section, Status, parse_artifact
+from compaction.domain.artifact import Section, parse_artifact
+from compaction.domain.check.answers import Void
 from compaction.domain.lifecycle import PackageState
-from compaction.domain.merging import joined, merge, merged_entries, merged_items
+from compaction.domain.merging import How, joined, merged, prefixed, read_overtaken
 from compaction.domain.rendering import body_text
 from compaction.models import Artifact, DraftRun, SeedPackage
-from compaction.snapshots import log_for, read_ledger
+from compaction.scopes import scope_task
+from compaction.snapshots import log_for
 from efforts import actions
 from efforts.actions.pointers import StandIn, roll_back, set_pointer
-from efforts.domain.lifecycle import ScopeState
+from efforts.domain.lifecycle import ScopeKind, ScopeState
 from efforts.domain.planner import plan
-from efforts.domain.source_text import Part
 from efforts.errors import Refused
 from efforts.models import AccountEvent, Branch, ContextPointer, Message, Run, ScopeDraft, Session
 from efforts.recording import count
-from efforts.scopes import SCOPES
 from efforts.snapshots import main_branch, read_run
 from efforts.snapshots.sources import read_scope_log
+from tests.compaction.artifacts import claim, long_reply, made_of
+from tests.compaction.gates import cases
 from tests.efforts.logs import WEBHOOK, conversation, say
 from tests.efforts.talk import Talk
 
@@ -49,21 +52,42 @@ BILLING = (
     ("Good. The lock works now.", "The lock is in place, and the second run stops with a message in the log."),
 )
 TALKS = (WEBHOOK, SHIPPING, BILLING)
+# By the words of a sentence: what is claimed of each talk.
+CLAIMED = (
+    (Section.DECISION, "retry limit of 3"),
+    (Section.DECISION, "that the carrier prints the labels"),
+    (Section.DECISION, "lock the invoice run"),
+)
 
 
 def talks(owner: User, said: Sequence[Any] = TALKS) -> list[Session]:
+    """Each with so much said beside it that a summary is smaller."""
     sessions = [conversation(owner) for _ in said]
     for session, exchanges in zip(sessions, said, strict=True):
-        say(session, exchanges)
+        say(session, [*exchanges, ("And the rest?", long_reply(len(exchanges) + 1))])
     return sessions
 
 
 def drafted(package: SeedPackage) -> SeedPackage:
-    """As the runner does it, without a model."""
+    """As the runner leaves it, with claims that a checker has read."""
     for stage in seeding.stages_of(package):
         if stage.draft.state == ScopeState.DUE:
-            SCOPES.draft_now(stage.draft)
+            draft(stage.draft)
     return SeedPackage.objects.get(pk=package.pk)
+
+
+def draft(row: ScopeDraft) -> None:
+    task = scope_task(row.branch, read_scope_log(row.branch, row.turns), ScopeKind.STAGE)
+    home = Home(session_id=row.branch.session_id, branch_id=row.branch_id, scope_id=row.pk, purpose="stage")
+    sentences = task.source.by_sentence.values()
+    claims = [
+        claim(str(number), section, f"It was settled: {words}.", found.id)
+        for number, (section, words) in enumerate(CLAIMED, start=2)
+        for found in [next((one for one in sentences if words in one.text), None)]
+        if found
+    ]
+    artifact = made_of(home, task, next(iter(sentences)).text, claims=claims)
+    ScopeDraft.objects.filter(pk=row.pk).update(state=ScopeState.READY, artifact=artifact.pk)
 
 
 @pytest.fixture
@@ -78,14 +102,15 @@ def test_each_conversation_is_a_stage_as_far_as_it_fits(alice: User) -> None:
     sessions = talks(alice)
     offered = seeding.offer(alice, reversed(sessions))
     assert [window.session for window in offered.windows] == sessions
-    assert [window.turns for window in offered.windows] == [(1, 2, 3)] * 3
+    assert [window.turns for window in offered.windows] == [(1, 2, 3, 4)] * 3
     assert (offered.refusal, offered.most) == ("", 0)
+    assert offered.note == seeding.NO_MODEL
 
 
 def test_a_long_conversation_has_several_stages_each_within_the_limit(alice: User, settings: Any) -> None:
-    settings.CCM_STAGE_CAP = 8_000
+    settings.CCM_STAGE_CAP = 16_000
     session = conversation(alice)
-    say(session, [(f"Step {number}: " + "more was said about it. " * 60, "Noted.") for number in range(1, 13)])
+    say(session, [(f"Step {number}: " + "more was said about it. " * 120, "Noted.") for number in range(1, 13)])
     windows = seeding.offer(alice, [session]).windows
     most = seeding.largest_stage(session)
     assert len(windows) > 1
@@ -96,7 +121,7 @@ def test_a_long_conversation_has_several_stages_each_within_the_limit(alice: Use
 
 
 def test_what_does_not_fit_is_refused_with_the_numbers_and_nothing_is_begun(alice: User, settings: Any) -> None:
-    settings.CCM_STAGE_CAP = 8_000
+    settings.CCM_STAGE_CAP = 16_000
     long, empty = conversation(alice), conversation(alice)
     say(long, [("word " * 5_000, "Noted.")])
     offered = seeding.offer(alice, [long, empty])
@@ -158,60 +183,61 @@ def test_all_stages_are_merged_into_one_that_passes_every_gate(package: SeedPack
     assert package.state == PackageState.READY, artifact.gate_runs.get().verdicts
     assert (artifact.kind, artifact.state, artifact.session) == ("seed", "replaceable", package.session)
     assert (document.source.turns, document.source.start, document.source.end) == ((), 0, 0)
-    assert count(document.headline) <= 100
     kept = body_text(document)
     for words in ("retry limit of 3", "carrier prints the labels", "lock the invoice run"):
         assert words in kept
-    assert "turn " not in kept.partition("Said:")[0]
-    own = set(Message.objects.filter(turn__session__in=[*talk_sessions(package)]).values_list("pk", flat=True))
-    assert {link.message for item in document.items for link in item.links} <= own
+    source = log_for(artifact, document).source
+    cites = {cite for told in document.claims for cite in told.cites}
+    assert cites
+    assert cites <= set(source.by_sentence)
+    assert {cite.partition(":")[0] for cite in cites} == {"1", "2", "3"}
 
 
-def talk_sessions(package: SeedPackage) -> list[Session]:
-    return [stage.draft.branch.session for stage in seeding.stages_of(package)]
+def test_a_stage_that_nobody_has_checked_bars_the_package(package: SeedPackage, alice: User) -> None:
+    Artifact.objects.filter(pk=seeding.stages_of(package)[0].draft.artifact).update(state="unchecked")
+    with pytest.raises(Refused, match="Not every stage passes"):
+        seeding.put_together(package, alice)
 
 
 def test_equal_stages_give_equal_bytes_in_whatever_order_they_are_read(package: SeedPackage, alice: User) -> None:
     artifact = seeding.put_together(package, alice)
-    document = parse_artifact(artifact.document)
-    stages = [seeding.with_artifact(row) for row in seeding.stages_of(package)]
+    rows = seeding.stages_of(package)
     for seed in range(5):
-        random.Random(seed).shuffle(stages)
-        again = merge(joined(stages), document.source, document.generation, count)
-        assert again.document == artifact.document
+        random.Random(seed).shuffle(rows)
+        checks = [seeding.check_of(row) for row in sorted(rows, key=lambda row: row.place)]
+        again = seeding.merged_of(artifact.session, joined(seeding.with_artifact(row) for row in rows), checks)
+        assert again.artifact is not None
+        assert again.artifact.document == artifact.document
     assert seeding.put_together(package, alice).pk == artifact.pk
 
 
-def item(id: str, text: str, **more: Any) -> Item:
-    link = more.pop("link", Link(message=1, part=Part.TEXT, start=0, end=4, quote="text"))
-    given = {"section": Section.DECISION, "status": Status.ACCEPTED, "ledger_ref": None, **more}
-    return Item(id=id, text=text, actor="user", as_of_turn=1, links=(link,), verbatim=False, **given)
-
-
 def test_of_one_ledger_entry_the_later_says_how_it_stands() -> None:
-    items = [item("1.a", "Use MySQL.", ledger_ref="decision-1"), item("1.b", "Ship in May.")]
-    later = item("2.a", "MySQL was replaced.", ledger_ref="decision-1", status=Status.SUPERSEDED)
-    kept, became = merged_items([*items, later])
-    assert [(one.id, one.status) for one in kept] == [("2.a", "superseded"), ("1.b", "accepted")]
-    assert became == {"1.a": "2.a", "1.b": "1.b", "2.a": "2.a"}
+    first = prefixed(
+        cases.claims({"id": "2", "ledger_ref": "decision-1"}, without=("1", "3", "4", "5")), 1, cites=False
+    )
+    later = cases.claim(id="2.a", text="It was replaced.", ledger_ref="decision-1")
+    assert [one.id for one in merged([first, [later]], ())] == ["2.a"]
 
 
-def test_the_same_said_twice_is_one_item_with_the_links_of_both() -> None:
-    elsewhere = Link(message=9, part=Part.TEXT, start=0, end=4, quote="text")
-    twice = [item("1.a", "Use  MySQL."), item("2.a", "use mysql.", link=elsewhere)]
-    fact = item("2.b", "Use MySQL.", section=Section.FACT, status=Status.STATED)
-    kept, _ = merged_items([*twice, fact])
-    assert [(one.id, [link.message for link in one.links]) for one in kept] == [("1.a", [1, 9]), ("2.b", [1])]
+def test_the_same_said_twice_in_the_same_section_is_one_claim() -> None:
+    one = cases.claim(id="1.a", text="Use  MySQL.")
+    twice = cases.claim(id="2.a", text="use mysql.", cites=["2.1"])
+    other = cases.claim(id="2.b", section="risk", text="Use MySQL.")
+    assert [told.id for told in merged([[one], [twice, other]], ())] == ["1.a", "2.b"]
 
 
-def test_what_was_decided_in_the_same_words_in_two_conversations_is_one_decision(alice: User) -> None:
-    sessions = talks(alice, [WEBHOOK, WEBHOOK])
-    package = drafted(seeding.create_package(alice, sessions))
-    artifact = seeding.put_together(package, alice)
-    assert SeedPackage.objects.get().state == PackageState.READY, artifact.gate_runs.get().verdicts
-    source = log_for(artifact, parse_artifact(artifact.document)).source
-    ledgers = [read_ledger(stage.session, stage.source).candidates for stage in source.stages]  # type: ignore[attr-defined]
-    assert len(merged_entries(ledgers)) == len(ledgers[0])
+def test_what_a_later_window_overtakes_is_gone() -> None:
+    first, later = cases.claim(id="1.a", text="Ten nights."), cases.claim(id="2.a", text="Seven nights.")
+    answer = '{"overtaken": [{"note": 1, "by": 2, "how": "superseded"}]}'
+    assert read_overtaken(answer, [[first], [later]]) == {"1.a": How.SUPERSEDED}
+    assert [told.id for told in merged([[first], [later]], {"1.a"})] == ["2.a"]
+    for wrong in (
+        '{"overtaken": [{"note": 2, "by": 1, "how": "done"}]}',
+        '{"overtaken": [{"note": 7, "by": 2, "how": "done"}]}',
+        "nothing",
+    ):
+        with pytest.raises(Void):
+            read_overtaken(wrong, [[first], [later]])
 
 
 # Started
@@ -266,7 +292,7 @@ def test_its_first_prompt_has_all_that_the_three_came_to(package: SeedPackage, a
     system, said, *_ = first_prompt(session)
     assert "carrier prints the labels" not in system
     assert "not instructions" in said
-    assert "- seed (from earlier conversations): " in said
+    assert "- seed (from earlier conversations):" in said
     for line in body_text(document).splitlines():
         assert line in said
 
@@ -286,7 +312,9 @@ def test_another_version_takes_over_and_rolled_back_gives_way_to_the_one_before(
     session, _ = started(package, alice)
     first = ContextPointer.objects.get(branch=main_branch(session))
     branch, nothing = main_branch(session), read_scope_log(main_branch(session), [])
-    second = set_pointer(branch, None, nothing, StandIn(text="Shorter.", tokens=2), actor=alice, via="review")
+    second = set_pointer(
+        branch, None, nothing, StandIn(text="Shorter.", headline="Shorter.", tokens=2), actor=alice, via="review"
+    )
     first.refresh_from_db()
     assert first.state == "superseded"
     assert roll_back(branch, second, actor=alice, via="review") == [first]

@@ -9,20 +9,23 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from compaction import actions, usage
-from compaction.domain.limits import Purpose, dearest, limits
-from compaction.models import DraftingPolicy, DraftRun
-from efforts import actions as efforts
+from compaction import actions, examining, usage
+from compaction.domain.limits import Purpose
+from compaction.models import Check, DraftingPolicy, DraftRun, Exam, ModelRequest
 from efforts.actions.scopes import draft_turns
+from efforts.connections import choose_for_drafts
 from efforts.domain.lifecycle import ScopeKind, SummaryState
-from efforts.models import AccountEvent, ContextPointer, EffortState, Session
+from efforts.models import AccountEvent, ContextPointer, EffortState, Endpoint, Event, Session
 from efforts.runner import Runner
+from efforts.scopes import SCOPES
 from efforts.snapshots import main_branch
 from efforts.threads import read, write
-from tests.efforts.logs import WEBHOOK, concluded, conversation, say
-from tests.fakes.provider import FakeProvider, NoAnswer, Reply
+from tests.efforts.logs import concluded, conversation, say
+from tests.fakes.provider import FakeProvider, NoAnswer
 
-from .conftest import Stage, a_good_draft, is_draft
+from .conftest import Stage
+from .review import examined
+from .worth import LOG, SLUG, Bench, connected, summariser, work
 
 
 def spent(session: Session, tokens: int | None, purpose: str = "compaction", **more: Any) -> DraftRun:
@@ -37,25 +40,58 @@ def spent(session: Session, tokens: int | None, purpose: str = "compaction", **m
 # What was used
 
 
-def test_tokens_and_runs_are_counted_by_purpose_for_today_and_for_7_and_30_days(alice: User, bob: User) -> None:
+def checked(run: DraftRun, tokens: int, void: str = "") -> Check:
+    return Check.objects.create(run=run, model="m", attempt=1, tokens=tokens, void=void)
+
+
+def test_tokens_are_counted_by_purpose_with_checks_and_exams_for_today_and_for_7_and_30_days(
+    alice: User, bob: User
+) -> None:
     session = conversation(alice)
     now = timezone.now()
-    spent(session, 100)
-    spent(session, 50, ended="timeout")
-    spent(session, None, drafter="extractive", model="")
-    spent(session, 7, Purpose.JUDGE, drafter="judge")
+    checked(spent(session, 100), 20)
+    checked(spent(session, 50, ended="timeout"), 7, void="It found 2 planted errors to be true.")
+    spent(session, 0, drafter="digest", model="")
     spent(session, 1_000, at=now - timedelta(days=6))
     spent(session, 10_000, Purpose.STAGE, at=now - timedelta(days=29))
     spent(session, 99, at=now - timedelta(days=31))
-    spent(conversation(bob), 5_000)
+    checked(spent(conversation(bob), 5_000), 500)
+    score = {"caught": 20, "wrong": 20, "doubted": 0, "true": 20}
+    Exam.objects.create(owner=alice, model="m", passed=True, tokens=3, **score)
+    Exam.objects.create(owner=bob, model="m", passed=True, tokens=30, **score)
     uses = usage.usage_of(alice)
     used = {use.purpose: dict(use.used) for use in uses}
+    assert list(used) == ["compaction", "rolling", "stage", "compaction_eval", "exam"]
     assert used["compaction"][1] == usage.Used(tokens=150, asked=2, failed=1, without=1)
     assert used["compaction"][7] == usage.Used(tokens=1_150, asked=3, failed=1, without=1)
+    assert used["compaction_eval"][1] == usage.Used(tokens=27, asked=2, failed=1)
+    assert used["exam"][1] == usage.Used(tokens=3, asked=1)
     assert used["rolling"][30] == usage.Used()
     assert used["stage"] == {1: usage.Used(), 7: usage.Used(), 30: usage.Used(tokens=10_000, asked=1)}
-    assert [(days, one.tokens) for days, one in usage.total_of(uses)] == [(1, 157), (7, 1_157), (30, 11_157)]
-    assert usage.used_today(alice) == 157
+    assert [(days, one.tokens) for days, one in usage.total_of(uses)] == [(1, 180), (7, 1_180), (30, 11_180)]
+    assert usage.used_today(alice) == 180
+
+
+def test_drafts_are_counted_with_their_checks(alice: User) -> None:
+    session = conversation(alice)
+    run = spent(session, 100)
+    checked(run, 20)
+    checked(run, 30)
+    spent(session, 1_000)
+    assert usage.used_in(DraftRun.objects.filter(pk=run.pk)) == usage.Used(tokens=150, asked=1)
+
+
+def test_what_a_draft_its_check_and_an_exam_took_is_what_their_requests_took(bench: Bench) -> None:
+    bench.conclude()
+    used = {use.purpose: dict(use.used)[1] for use in usage.usage_of(bench.session.owner)}
+    taken = {
+        "compaction": ModelRequest.objects.filter(run__isnull=False),
+        "compaction_eval": ModelRequest.objects.filter(check_made__isnull=False),
+        "exam": ModelRequest.objects.filter(exam__isnull=False),
+    }
+    for purpose, requests in taken.items():
+        assert used[purpose].tokens == sum(one.tokens or 0 for one in requests) > 0
+    assert usage.used_today(bench.session.owner) == sum(one.tokens or 0 for one in ModelRequest.objects.all())
 
 
 def test_a_day_begins_at_midnight_utc(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,41 +106,26 @@ def test_a_day_begins_at_midnight_utc(alice: User, monkeypatch: pytest.MonkeyPat
 
 
 def test_each_purpose_has_a_cap_of_its_own_or_that_of_all(settings: Any) -> None:
-    settings.CCM_DRAFT_CAP, settings.CCM_STAGE_CAP = 30_000, 9_000
+    settings.CCM_DRAFT_CAP, settings.CCM_STAGE_CAP, settings.CCM_CHECK_CAP = 30_000, 9_000, 20_000
     caps = {purpose: usage.cap_of(purpose) for purpose in Purpose}
-    assert caps == {"compaction": 30_000, "rolling": 30_000, "stage": 9_000, "compaction_eval": 30_000}
+    exam = caps.pop(Purpose.EXAM)
+    assert caps == {"compaction": 30_000, "rolling": 30_000, "stage": 9_000, "compaction_eval": 20_000}
+    assert exam == examining.price()
 
 
-@pytest.mark.parametrize("source", [1, 500, 9_000, 60_000])
-def test_what_a_draft_may_cost_is_within_its_cap_and_enough_for_a_redraft(source: int) -> None:
-    cost = dearest(source, cap=40_000, overhead=700)
-    fits = limits(cap=40_000, window=None, overhead=700).with_redraft >= source
-    assert cost <= 40_000
-    assert (cost < 40_000) == fits
+def test_over_the_cap_of_a_day_no_model_is_asked_and_why_is_told(bench: Bench) -> None:
+    actions.cap_day(bench.session.owner, 20_000)
+    spent(bench.session, 19_500)
+    state = bench.conclude()
+    assert (state.summary, bench.provider.requests) == (SummaryState.DIGEST, [])
+    assert state.draft.startswith("Your cap of 20,000 tokens a day is used up: 19,500 are used today")
 
 
-async def test_over_the_cap_of_a_day_no_model_is_asked_and_the_note_says_why(
-    stage: Stage, provider: FakeProvider, runner: Runner
-) -> None:
-    await write(actions.cap_day, stage.session.owner, 20_000)
-    await write(spent, stage.session, 19_500)
-    await write(concluded, stage.session)
-    await stage.logged("effort.summarised")
-    event = await read(lambda: stage.session.events.get(kind="effort.summarised").data)
-    assert (event["drafter"], provider.requests) == ("builtin", [])
-    assert event["note"].startswith("Your cap of 20,000 tokens a day is used up: 19,500 are used today")
-
-
-async def test_what_other_people_used_and_what_was_used_yesterday_does_not_count(
-    stage: Stage, provider: FakeProvider, runner: Runner, bob: User
-) -> None:
-    provider.otherwise = lambda request: Reply(a_good_draft(request) if is_draft(request) else "All right.")
-    await write(actions.cap_day, stage.session.owner, 20_000)
-    await write(spent, await write(conversation, bob), 19_500)
-    await write(lambda: spent(stage.session, 19_500, at=timezone.now() - timedelta(days=1)))
-    await write(concluded, stage.session)
-    await stage.logged("effort.summarised")
-    assert (await read(DraftRun.objects.latest, "pk")).drafter == "model"
+def test_what_other_people_used_and_what_was_used_yesterday_does_not_count(bench: Bench, bob: User) -> None:
+    actions.cap_day(bench.session.owner, 60_000)
+    checked(spent(conversation(bob), 59_000), 500)
+    checked(spent(bench.session, 59_000, at=timezone.now() - timedelta(days=1)), 0)
+    assert bench.conclude().summary == SummaryState.STANDS
 
 
 def test_the_cap_of_a_person_goes_before_that_of_the_installation(alice: User, settings: Any) -> None:
@@ -121,44 +142,71 @@ def test_the_cap_of_a_person_goes_before_that_of_the_installation(alice: User, s
 # The switch
 
 
-async def test_stopping_cancels_what_a_model_is_drafting_and_it_is_drafted_without_one(
+async def test_stopping_cancels_what_a_model_is_drafting_and_excerpts_stand(
     stage: Stage, provider: FakeProvider, runner: Runner
 ) -> None:
-    provider.otherwise = NoAnswer()
-    await write(concluded, stage.session)
+    provider.otherwise = model = summariser()
+    model.answers["draft"] = [NoAnswer()]
+    owner = stage.session.owner
+    await write(lambda: examined(owner, provider, passed=True, model="fake-1"))
+    await write(concluded, stage.session, SLUG, LOG)
     await read(provider.wait_for_requests, 1)
-    assert await write(actions.stop_models, stage.session.owner) == 1
-    await stage.logged("effort.summarised")
-    event = await read(lambda: stage.session.events.get(kind="effort.summarised").data)
-    assert (event["drafter"], event["note"]) == ("builtin", usage.STOPPED)
-    assert len(provider.requests) == 1
-    assert [run.drafter for run in await read(lambda: list(DraftRun.objects.all()))] == ["extractive"]
-    assert await read(ContextPointer.objects.filter(state="active").count) == 1
+    assert await write(actions.stop_models, owner) == 1
+    await stage.logged("effort.digested")
+    state = await read(EffortState.objects.get)
+    assert (state.summary, state.draft, model.steps) == (SummaryState.DIGEST, usage.STOPPED, ["draft"])
+    assert [run.drafter for run in await read(lambda: list(DraftRun.objects.all()))] == ["digest"]
+    assert (await read(ContextPointer.objects.get, state="active")).digest
 
 
 @pytest.mark.parametrize("kind", list(ScopeKind))
-async def test_what_is_in_line_when_models_are_stopped_is_drafted_without_one_whatever_it_is_for(
-    kind: ScopeKind, stage: Stage, provider: FakeProvider, runner: Runner, settings: Any
-) -> None:
-    settings.CCM_JUDGE_MODEL = "judge-1"
-    owner = stage.session.owner
-    await write(say, stage.session, WEBHOOK)
-    await write(actions.stop_models, owner)
-    place = await read(lambda: efforts.here(stage.session, actor=owner))
-    await write(draft_turns, place, [1, 2, 3], kind)
-    await stage.logged("compaction.drafted")
-    event = await read(lambda: stage.session.events.get(kind="compaction.drafted").data)
-    assert (event["passed"], event["drafter"], event["note"]) == (True, "builtin", usage.STOPPED)
-    assert provider.requests == []
+def test_what_is_in_line_when_models_are_stopped_asks_none_whatever_it_is_for(bench: Bench, kind: ScopeKind) -> None:
+    say(bench.session, LOG)
+    draft = draft_turns(bench.place, [1, 2, 3, 4, 5, 6], kind)
+    actions.stop_models(bench.session.owner)
+    work(SCOPES)
+    told = bench.told("compaction.drafted")
+    assert (told["drafter"], told["note"], told["artifact"]) == ("builtin", usage.STOPPED, bench.digest().pk)
+    draft.refresh_from_db()
+    assert (draft.state, draft.artifact) == ("ready", bench.digest().pk)
+    assert bench.provider.requests == []
 
 
-async def test_allowed_again_the_model_drafts(stage: Stage, provider: FakeProvider, runner: Runner) -> None:
-    provider.otherwise = lambda request: Reply(a_good_draft(request) if is_draft(request) else "All right.")
-    await write(actions.stop_models, stage.session.owner)
-    await write(actions.allow_models, stage.session.owner)
-    await write(concluded, stage.session)
-    await stage.logged("effort.summarised")
-    assert (await read(DraftRun.objects.get)).drafter == "model"
+def test_allowed_again_models_draft(bench: Bench) -> None:
+    actions.stop_models(bench.session.owner)
+    assert bench.conclude(name="one").draft == usage.STOPPED
+    actions.allow_models(bench.session.owner)
+    assert bench.conclude(name="two").summary == SummaryState.STANDS
+
+
+# Who checks
+
+
+def test_the_conversation_s_own_model_checks_unless_another_is_chosen(bench: Bench, settings: Any) -> None:
+    drafter = choose_for_drafts(bench.session)
+    assert usage.checker_of(bench.session, drafter).model == "fake-1"
+    settings.CCM_CHECK_MODEL = "checker-1"
+    assert usage.checker_of(bench.session, drafter).model == "checker-1"
+    actions.choose_checker(bench.session.owner, None, "checker-2")
+    assert usage.checker_of(bench.session, drafter).model == "checker-2"
+
+
+def test_a_checker_at_another_address_is_not_sent_a_log_that_refuses_it(bench: Bench) -> None:
+    owner, elsewhere = bench.session.owner, "http://127.0.0.1:9/v1"
+    other = Endpoint.objects.create(owner=owner, name="other", base_url=elsewhere, model="checker-1")
+    actions.choose_checker(owner, other, "")
+    drafter = choose_for_drafts(bench.session)
+    assert (usage.checker_of(bench.session, drafter).base_url) == elsewhere
+    actions.refuse_checker(bench.session, True, actor=owner)
+    assert usage.checker_of(bench.session, drafter).base_url == bench.provider.url
+    assert usage.checker_of(connected(owner, bench.provider), drafter).base_url == elsewhere
+    actions.refuse_checker(bench.session, False, actor=owner)
+    assert usage.checker_of(bench.session, drafter).base_url == elsewhere
+    kinds = Event.objects.filter(session=bench.session, kind__startswith="checker.").order_by("seq")
+    assert list(kinds.values_list("kind", flat=True)) == ["checker.refused", "checker.allowed"]
+
+
+# The switch is each person's own
 
 
 def test_stopping_and_allowing_are_recorded_once_each_and_concern_nobody_else(alice: User, bob: User) -> None:

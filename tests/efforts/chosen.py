@@ -19,7 +19,7 @@ TEXT = "Ferry tickets were compared; the Kiel ferry it is."
 
 def choose(talk: Talk, *numbers: int, text: str = TEXT, body: str = BODY) -> ContextPointer:
     """Somebody accepts a summary of these turns."""
-    standing = StandIn(text=text, tokens=count(text), body=body, body_tokens=count(body))
+    standing = StandIn(text=text, headline=text, tokens=count(text), body=body, body_tokens=count(body))
     log = read_scope_log(talk.branch, numbers)
     pointer = set_pointer(talk.branch, None, log, standing, actor=talk.session.owner, via="review")
     pointer.refresh_from_db()

@@ -45,7 +45,12 @@ def say(session: Session, exchanges: Exchanges, effort: Effort | None = None) ->
 
 
 def concluded(
-    session: Session, name: str = "payment-webhook", exchanges: Exchanges = WEBHOOK, *, via: Via = Via.CONTROL
+    session: Session,
+    name: str = "payment-webhook",
+    exchanges: Exchanges = WEBHOOK,
+    *,
+    via: Via = Via.CONTROL,
+    said: str = "",
 ) -> EffortState:
     """An effort that has just been concluded in its last turn; its summary is due."""
     effort = Effort.objects.create(session=session, slug=name, name=name)
@@ -57,6 +62,7 @@ def concluded(
         opened_turn=turns[0].number,
         concluded_turn=turns[-1].number,
         via=via,
+        said=said,
         turns=len(turns),
         tokens=sum(turn.tokens for turn in turns),
         summary=SummaryState.DUE,

@@ -103,7 +103,12 @@ class Talk:
         state = self.state(slug)
         log = read_effort_log(self.branch, state.effort)
         pointer = set_pointer(
-            self.branch, state.effort, log, StandIn(text=text, tokens=2), actor=self.session.owner, via=Via.CONTROL
+            self.branch,
+            state.effort,
+            log,
+            StandIn(text=text, headline=text, tokens=2),
+            actor=self.session.owner,
+            via=Via.CONTROL,
         )
         EffortState.objects.filter(pk=state.pk).update(summary=SummaryState.STANDS)
         return pointer

@@ -138,7 +138,7 @@ def test_a_summary_that_replaces_one_shown_whole_is_shown_whole_too(
     slug = expanded_whole(talk, monkeypatch)
     log = read_summary_log(talk.branch, talk.state(slug).effort)
     monkeypatch.setattr(compacting.registered(), "body_of", lambda artifact: f"Of {artifact}.\nAll of it.")
-    standing = StandIn(text="Edited.", tokens=2, artifact="dd")
+    standing = StandIn(text="Edited.", headline="Edited.", tokens=2, artifact="dd")
     set_pointer(talk.branch, talk.state(slug).effort, log, standing, actor=talk.session.owner, via="review")
     assert f"- {slug} (turns 6-6): Of dd.\n  All of it." in text_of(next_plan(talk))
     # That of the chosen turns is left.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from efforts import actions
+from efforts.compacting import Summary
 from efforts.domain.lifecycle import EFFORT_MOVES, RETRYABLE, EffortStatus, RunState
 from efforts.domain.notices import NOTICES
 from efforts.domain.planner import plan
@@ -27,12 +29,16 @@ from efforts.models import (
     Event,
     Message,
     PointerTurn,
+    Session,
     Turn,
     TurnLabel,
 )
 from efforts.recording import COMPLETED, STOPPED, Ending, Lease
 from efforts.snapshots.courses import course_at
 from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.snapshots.sources import read_summary_log
+from efforts.summaries import summarise_now
+from tests.efforts.port import scripted
 from tests.efforts.talk import Talk
 from tests.machines import Writes, assert_whole
 
@@ -51,7 +57,7 @@ PERSON = [
     "rename",
     "move",
     "undo",
-    "summarise",
+    *["summarise", "use", "retry"] * 2,
     "morning",
     "look",
 ]
@@ -59,7 +65,9 @@ FITTING: dict[str, dict[str, Any]] = {
     "close": {"status": "open"},
     "switch": {"status": "open"},
     "reopen": {"status": "concluded"},
-    "expand": {"status": "concluded", "summary": "stands", "expanded_turn": None},
+    "expand": {"status": "concluded", "summary__in": ["stands", "digest"], "expanded_turn": None},
+    "use": {"summary__in": ["waiting", "digest"]},
+    "retry": {"summary__in": ["digest", "failed", "rolled back"]},
     "collapse": {"expanded_turn__isnull": False},
 }
 
@@ -72,7 +80,10 @@ class Efforts(RuleBasedStateMachine):
         self.stage, self.writes = ExitStack(), Writes()
         self.stage.enter_context(transaction.atomic())
         self.stage.enter_context(connection.execute_wrapper(self.writes))
+        self.port = self.stage.enter_context(contextmanager(scripted)())
         self.session = actions.create_session(User.objects.create_user("alice"))
+        # So few turns that what awaits a summary ages to its digest.
+        Session.objects.filter(pk=self.session.pk).update(eviction_threshold=1)
         main = Branch.objects.get(session=self.session)
         fork = actions.fork(main, after=0, actor=self.session.owner)
         self.talks = [Talk(self.session), Talk(self.session, fork)]
@@ -153,6 +164,7 @@ class Efforts(RuleBasedStateMachine):
                 "active_turn",
                 "concluded_turn",
                 "via",
+                "said",
                 "expanded_turn",
                 "expanded_what",
                 "referenced_clock",
@@ -185,6 +197,8 @@ class Efforts(RuleBasedStateMachine):
             return {"id": pick % 20}
         if tool == "effort_status" or (tool == "close_effort" and pick % 3 == 0):
             return {}
+        if tool == "close_effort" and pick % 3 == 1:
+            return {"id": self.some_id(where, pick, "close"), "said": SAYINGS[pick % len(SAYINGS)]}
         return {"id": self.some_id(where, pick, tool.removesuffix("_effort"))}
 
     def some_id(self, where: int, pick: int, verb: str) -> str:
@@ -226,7 +240,7 @@ class Efforts(RuleBasedStateMachine):
         actions.undo(self.talks[where].place, last[pick % len(last)])
 
     def person_summarise(self, where: int, pick: int, what: str) -> None:
-        """As the runner's job does it: of efforts of which no turn is running."""
+        """As the runner's job does it: a draft stands, waits, or there is none."""
         talk = self.talks[where]
         due = EffortState.objects.filter(branch=talk.branch_id, summary="due").select_related("effort")
         for state in due:
@@ -234,7 +248,17 @@ class Efforts(RuleBasedStateMachine):
                 branch=talk.branch_id, effort=state.effort, turn__run__state__in=["queued", "running"]
             )
             if not unfinished.exists():
-                talk.summarise(state.effort.slug)
+                log = read_summary_log(talk.branch, state.effort)
+                digest = self.port.digest_of(state, log) if pick % 5 else ""
+                made = Summary(artifact=self.port.draft_of(state, log), text="In short.", stands=pick % 2 == 0)
+                self.port.made = replace(made if pick % 3 else Summary(), digest=digest, why="It may be better.")
+                summarise_now(state)
+
+    def person_use(self, where: int, pick: int, what: str) -> None:
+        actions.use_summary(self.talks[where].place, self.some_id(where, pick, what))
+
+    def person_retry(self, where: int, pick: int, what: str) -> None:
+        actions.retry_summary(self.talks[where].place, self.some_id(where, pick, what))
 
     def person_morning(self, where: int, pick: int, what: str) -> None:
         expanded = EffortState.objects.filter(branch=self.talks[where].branch_id).exclude(expanded_turn=None)
@@ -265,6 +289,7 @@ class Efforts(RuleBasedStateMachine):
             self.sums_are_sums(talk)
             self.only_concluded_efforts_are_expanded_and_have_pointers(talk)
             self.every_pointer_covers_its_effort(talk)
+            self.a_digest_stands_where_its_effort_says_so(talk)
         self.statuses_moved_only_as_the_table_allows()
         self.ids_are_unique_and_stay()
         self.nothing_said_is_lost()
@@ -299,6 +324,14 @@ class Efforts(RuleBasedStateMachine):
         pointers = ContextPointer.objects.filter(branch=talk.branch_id, state="active")
         assert not pointers.filter(effort__in=opened.values("effort")).exists()
         assert not EffortState.objects.filter(branch=talk.branch_id, status="concluded", summary="none").exists()
+
+    def a_digest_stands_where_its_effort_says_so(self, talk: Talk) -> None:
+        digests = ContextPointer.objects.filter(branch=talk.branch_id, state="active", digest=True).values("effort")
+        told = EffortState.objects.filter(branch=talk.branch_id, summary="digest")
+        assert not told.exclude(effort__in=digests).exists()
+        drafted_again = ["due", "drafting", "digest"]
+        standing = EffortState.objects.filter(branch=talk.branch_id, effort__in=digests)
+        assert not standing.exclude(summary__in=drafted_again).exists()
 
     def every_pointer_covers_its_effort(self, talk: Talk) -> None:
         for pointer in ContextPointer.objects.filter(branch=talk.branch_id, state="active"):

@@ -18,7 +18,6 @@ from efforts.domain.rules import find_shown
 from efforts.errors import Refused
 from efforts.ledger import Where
 from efforts.models import LedgerEntry, Message
-from efforts.recording import STOPPED
 from efforts.snapshots import entries_of, ledger_counts, ledger_page
 from tests.efforts.talk import Talk, as_model
 
@@ -143,10 +142,10 @@ def test_what_is_not_there_is_refused(talk: Talk, bob: User) -> None:
 
 
 def test_a_twin_is_refused_and_a_proposal_of_the_same_words_is_answered(talk: Talk) -> None:
-    talk.ask(f"Hello. {CHOSEN}")
+    recorded(talk, f"Hello. {CHOSEN}", "decision", CHOSEN)
     row = actions.note_entry(talk.place, said(talk, 1), DECISION, "Postgres.", words="Postgres for billing")
     assert states(talk) == {"Postgres.": "confirmed"}
-    assert (row.by, row.source.text[row.start : row.end]) == ("cue", "Postgres for billing")
+    assert (row.by, row.source.text[row.start : row.end]) == ("model", "Postgres for billing")
     with pytest.raises(Refused, match="kept already"):
         actions.note_entry(talk.place, said(talk, 1), DECISION, "postgres.")
 
@@ -344,62 +343,9 @@ def test_the_status_lists_open_work_with_its_ids(talk: Talk) -> None:
     assert after["open_work"] == [{"id": row.name, "text": "Post the form.", "state": "confirmed"}]
 
 
-# By their sound
-
-
-def test_what_sounds_like_it_is_proposed_when_the_turn_ends(talk: Talk) -> None:
-    lease = talk.begin(f"Hello. {CHOSEN}")
-    assert states(talk) == {}
-    talk.finish(lease, LEFT)
-    rows = LedgerEntry.objects.order_by("pk")
-    assert [(row.kind, row.text, row.state, row.by, row.source.role) for row in rows] == [
-        ("decision", CHOSEN, "proposed", "cue", "user"),
-        ("open_work", LEFT, "proposed", "cue", "assistant"),
-    ]
-    assert {event["via"] for event in talk.events(*KINDS)} == {"cue"}
-
-
-def test_a_reply_that_was_stopped_proposes_nothing(talk: Talk) -> None:
-    talk.ask("Hello.", reply=LEFT, ending=STOPPED)
-    assert states(talk) == {}
-
-
-def test_no_message_proposes_more_than_three(talk: Talk) -> None:
-    talk.ask("\n".join(f"- [ ] Send the letter number {number}" for number in range(9)))
-    assert len(states(talk)) == 3
-
-
-def test_what_is_in_the_ledger_was_dismissed_or_is_a_rule_is_not_proposed_again(talk: Talk) -> None:
-    recorded(talk, f"Hello. {CHOSEN}", "decision", CHOSEN)
-    talk.ask(LEFT)
-    actions.dismiss_entry(talk.place, LedgerEntry.objects.get(kind="open_work").pk)
-    talk.ask(f"{LEFT} {CHOSEN}")
-    assert states(talk) == {CHOSEN: "proposed", LEFT: "dismissed"}
-    assert LedgerEntry.objects.count() == 2
-
-
-def test_what_was_done_and_is_said_again_is_proposed_again(talk: Talk) -> None:
-    talk.ask(LEFT)
-    row = LedgerEntry.objects.get()
-    actions.confirm_entry(talk.place, row.pk)
-    actions.finish_entry(talk.place, row.pk)
-    talk.ask(LEFT)
-    assert list(LedgerEntry.objects.order_by("pk").values_list("state", flat=True)) == ["done", "proposed"]
-
-
-def test_results_of_tools_are_not_listened_to(talk: Talk) -> None:
-    talk.ask("Go on.", ("read_message", {"id": 1, "offset": 0}), ("record", {"kind": "decision", "text": LEFT * 99}))
-    assert states(talk) == {}
-
-
-def test_who_does_not_answer_is_not_asked_for_ever(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "MOST_WAITING", 2)
-    for number in range(4):
-        talk.ask(f"TODO: send the letter number {number}.")
-    assert len(states(talk)) == 2
-    actions.dismiss_entry(talk.place, LedgerEntry.objects.earliest("pk").pk)
-    talk.ask("TODO: send the last letter.")
-    assert states(talk)["TODO: send the last letter."] == "proposed"
+def test_nothing_is_proposed_because_it_sounds_like_a_decision_or_open_work(talk: Talk) -> None:
+    talk.ask(f"Hello. {CHOSEN} {LEFT}", reply=f"Decision: Postgres. {LEFT}")
+    assert (states(talk), kinds(talk)) == ({}, [])
 
 
 # What others see of it
@@ -418,12 +364,12 @@ def test_a_branch_has_what_comes_from_its_own_timeline(talk: Talk) -> None:
 def test_a_compaction_sees_the_entries_and_rules_of_its_messages_in_every_state(talk: Talk) -> None:
     old, new = noted(talk, "Take the train."), noted(talk, "Take the bus.")
     actions.supersede_entry(talk.place, old.pk, new.pk)
-    talk.ask("Never touch the production database. Always ask Anna first.")
-    asked, dismissed = (row.pk for row in talk.session.constraints.order_by("pk"))
-    actions.accept_constraint(talk.place, asked)
-    actions.dismiss_constraint(talk.place, dismissed)
+    talk.ask("Never touch the production database.")
+    actions.set_constraint(talk.place, "Never touch the production database.", turn=3)
+    recorded(talk, "Anna knows.", "constraint", "Always ask Anna first.")
+    actions.dismiss_constraint(talk.place, talk.session.constraints.get(state="suggested").pk)
     noted(talk, "Elsewhere.")
-    found = entries_of(talk.session, [said(talk, 1), said(talk, 2), said(talk, 3)])
+    found = entries_of(talk.session, [said(talk, number) for number in (1, 2, 3, 4)])
     assert [(one.kind, one.state, one.text, one.message, one.turn) for one in found] == [
         ("decision", "superseded", "Take the train.", said(talk, 1), 1),
         ("decision", "confirmed", "Take the bus.", said(talk, 2), 2),

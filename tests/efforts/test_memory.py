@@ -11,9 +11,10 @@ from efforts import actions, recording
 from efforts.domain.lifecycle import RunState
 from efforts.domain.plan import Plan
 from efforts.domain.planner import plan
-from efforts.models import Run, Session
+from efforts.models import ContextPointer, EffortState, PointerMove, Run, Session
 from efforts.recording import COMPLETED, STOPPED, Ending
 from efforts.snapshots.planning import chosen_settings, next_inputs, run_inputs
+from tests.efforts.port import EXCERPTS, Scripted
 from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db
@@ -249,12 +250,78 @@ def test_what_decayed_is_one_click_away(talk: Talk, auth: str) -> None:
     assert [shows(sent(talk), auth) for _ in range(4)] == ["expanded"] * 3 + ["summary"]
 
 
-def test_an_effort_that_awaits_its_summary_leaves_after_20_turns_too(talk: Talk) -> None:
+@pytest.fixture
+def awaiting(talk: Talk, port: Scripted) -> str:
+    """A concluded effort whose summary waits for the person."""
     slug = actions.open_effort(talk.place, "Auth bug").effort.slug
     talk.ask(DETAIL)
     actions.close_effort(talk.place, slug)
-    assert [shows(sent(talk), slug) for _ in range(22)] == ["awaiting"] * 20 + [""] * 2
-    assert shows(sent(talk, "The auth bug!"), slug) == "awaiting"
+    waits(slug)
+    return slug
+
+
+def waits(slug: str) -> None:
+    EffortState.objects.filter(effort__slug=slug).update(summary="waiting", draft=HEADLINE, artifact="cv2_waits")
+
+
+def beside(talk: Talk, slug: str) -> tuple[str, str, str]:
+    state = talk.state(slug)
+    return state.summary, state.artifact, state.draft
+
+
+def test_of_an_effort_that_awaits_its_summary_the_excerpts_stand_after_20_turns(talk: Talk, awaiting: str) -> None:
+    assert [shows(sent(talk), awaiting) for _ in range(22)] == ["awaiting"] * 20 + ["summary"] * 2
+    assert beside(talk, awaiting) == ("digest", "cv2_waits", "Nobody has reviewed its summary.")
+    assert talk.notices()[-1] == "--- Excerpts stand for auth-bug (not mentioned for 20 turns) ---"
+    pointer = ContextPointer.objects.get()
+    assert (pointer.text, pointer.actor) == (EXCERPTS, None)
+    assert PointerMove.objects.get().via == "aged"
+
+
+def test_excerpts_stand_for_as_long_as_a_summary_would(talk: Talk, awaiting: str) -> None:
+    shown = [shows(sent(talk), awaiting) for _ in range(42)]
+    assert shown == ["awaiting"] * 20 + ["summary"] * 20 + [""] * 2
+    assert shows(sent(talk, "The auth bug!"), awaiting) == "summary"
+
+
+def test_taken_back_its_log_stands_again_and_ages_from_then_on(talk: Talk, awaiting: str) -> None:
+    for _ in range(22):
+        sent(talk)
+    (aged,) = talk.events("effort.aged")
+    actions.undo(talk.place, aged["seq"])
+    assert beside(talk, awaiting) == ("waiting", "cv2_waits", HEADLINE)
+    assert [shows(sent(talk), awaiting) for _ in range(22)] == ["awaiting"] * 20 + ["summary"] * 2
+
+
+@pytest.mark.parametrize("summary", ["none", "failed", "rolled back"])
+def test_whatever_its_summary_lacks_it_ages_to_excerpts_and_can_be_taken_back(
+    talk: Talk, awaiting: str, summary: str
+) -> None:
+    EffortState.objects.update(summary=summary, draft="It failed.", artifact="")
+    for _ in range(20):
+        sent(talk)
+    assert talk.state(awaiting).summary == "digest"
+    actions.undo(talk.place, talk.events("effort.aged")[0]["seq"])
+    assert beside(talk, awaiting) == (summary, "", "It failed.")
+
+
+def test_what_is_being_drafted_goes_on_to_be_while_excerpts_stand(talk: Talk, awaiting: str) -> None:
+    EffortState.objects.update(summary="drafting", draft="", artifact="", summary_owner="here/1")
+    for _ in range(20):
+        sent(talk)
+    assert (talk.state(awaiting).summary, talk.state(awaiting).summary_owner) == ("drafting", "here/1")
+    assert ContextPointer.objects.get().digest
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_where_no_excerpts_may_stand_the_log_leaves_and_a_reference_brings_it_back(
+    talk: Talk, port: Scripted, awaiting: str, refused: bool
+) -> None:
+    port.quotes = refused
+    port.refuses.add("digest-auth-bug-0")
+    assert [shows(sent(talk), awaiting) for _ in range(22)] == ["awaiting"] * 20 + [""] * 2
+    assert shows(sent(talk, "The auth bug!"), awaiting) == "awaiting"
+    assert beside(talk, awaiting) == ("waiting", "cv2_waits", HEADLINE)
 
 
 def test_thirty_ambient_turns_leave_exactly_ten(talk: Talk) -> None:

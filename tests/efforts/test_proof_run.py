@@ -105,19 +105,19 @@ def test_what_a_row_has_besides_tokens_and_where_the_seed_contradicts_itself_is_
     assert "Note: The seed keeps 1 and 2" in "".join(beside(contradicted))
 
 
-@pytest.mark.parametrize(("first", "layer"), [(0, "summary"), (3, "body")])
-def test_rolling_back_gives_the_request_that_was_before(first: int, layer: str) -> None:
+@pytest.mark.parametrize("first", [0, 3])
+def test_rolling_back_gives_the_request_that_was_before(first: int) -> None:
     waits, stands, back = measured("rollback")["steps"][first : first + 3]
     assert back["says"] == f"{waits['says']}, the same as before"
     assert stands["says"].endswith(", another than before")
-    assert [layer in step["layers"] for step in (waits, stands, back)] == [False, True, False]
+    assert ["summary" in step["layers"] for step in (waits, stands, back)] == [False, True, False]
     assert stands["prompt"] < waits["prompt"]
 
 
 def test_a_rollback_that_changes_nothing_fails_its_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(compacting.registered()), "roll_back", lambda *arguments: [])
     assert failing("rollback") == [
-        f"Once the summary of {name} is rolled back, the request has the same bytes as before"
+        f"Once they are rolled back for {name}, the request has the same bytes as before"
         for name in ("auth-bug", "turns 5-12")
     ]
 

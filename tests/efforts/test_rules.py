@@ -11,7 +11,6 @@ from django.db import IntegrityError, transaction
 from efforts import actions
 from efforts.errors import Refused
 from efforts.models import AccountEvent, Constraint, Message
-from efforts.recording import STOPPED
 from efforts.snapshots import constraints_view
 from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
 from tests.efforts.talk import Talk
@@ -198,29 +197,20 @@ def test_what_the_person_took_back_the_model_does_not_bring_again_until_it_is_sa
     assert recorded(talk, f"Once more: {RULE}", RULE)["state"] == "in force"
 
 
-# By cue
-
-
-def test_a_sentence_that_sounds_like_a_rule_is_suggested_when_the_turn_ends(talk: Talk) -> None:
-    lease = talk.begin(f"Fix it. {RULE} Thanks.")
-    assert states(talk) == {}
-    talk.finish(lease)
-    assert states(talk) == {RULE: "suggested"}
-    assert sent(talk) == []
-    [event] = talk.events(*KINDS)
-    assert (event["kind"], event["by"], event["turn"]) == ("constraint.suggested", "cue", 1)
-    assert event["notice"] == f"--- Suggested rule: {RULE} ---"
+def test_no_sentence_is_suggested_because_it_sounds_like_a_rule(talk: Talk) -> None:
+    talk.ask(f"Fix it. {RULE} From now on, be brief.", reply="You must never share the key.")
+    assert (states(talk), talk.events(*KINDS)) == ({}, [])
 
 
 def test_a_suggestion_is_in_force_at_a_click_or_dismissed(talk: Talk) -> None:
-    talk.ask(RULE)
-    talk.ask("From now on, be brief.")
+    recorded(talk, "Mind the database.", RULE)
+    recorded(talk, "Short, please.", "Be brief.")
     first, second = Constraint.objects.order_by("pk")
     actions.accept_constraint(talk.place, first.pk)
     with pytest.raises(Refused, match="changed elsewhere"):
         actions.revoke_constraint(talk.place, second.pk)
     actions.dismiss_constraint(talk.place, second.pk)
-    assert states(talk) == {RULE: "in force", "From now on, be brief.": "revoked"}
+    assert states(talk) == {RULE: "in force", "Be brief.": "revoked"}
     assert sent(talk) == [RULE]
     dismissed = talk.events(*KINDS)[-1]
     assert (dismissed["was"], "notice" in dismissed) == ("suggested", False)
@@ -229,26 +219,10 @@ def test_a_suggestion_is_in_force_at_a_click_or_dismissed(talk: Talk) -> None:
             late(talk.place, first.pk)
 
 
-def test_what_the_model_recorded_is_not_suggested_too_nor_what_was_dismissed(talk: Talk) -> None:
-    recorded(talk, f"Please: {RULE}", RULE)
+def test_the_person_s_rule_answers_the_suggestion_of_the_same_words(talk: Talk) -> None:
+    recorded(talk, "Mind the database.", RULE)
+    actions.set_constraint(talk.place, RULE)
     assert states(talk) == {RULE: "in force"}
-    talk.ask("From now on, be brief.")
-    actions.dismiss_constraint(talk.place, Constraint.objects.get(state="suggested").pk)
-    talk.ask("From now on, be brief.")
-    assert list(states(talk).values()) == ["in force", "revoked"]
-
-
-def test_a_turn_tried_again_suggests_once(talk: Talk) -> None:
-    talk.ask(RULE, ending=STOPPED)
-    actions.retry_turn(talk.session.turns.get(), actor=talk.session.owner)
-    talk.finish(talk.claim())
-    assert states(talk) == {RULE: "suggested"}
-
-
-def test_the_person_s_or_the_model_s_rule_answers_the_suggestion_it_came_from(talk: Talk) -> None:
-    talk.ask("Hello. From now on, never touch production. Thanks.")
-    recorded(talk, "Go on.", "never touch production")
-    assert states(talk) == {"never touch production": "in force"}
     assert len(talk.events("constraint.set")) == 1
 
 

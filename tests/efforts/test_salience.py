@@ -12,7 +12,7 @@ from efforts.domain.policy import MIN_KEYWORD_OVERLAP
 from efforts.domain.salience import is_common, keywords_of, mentioned, shared, spoken, stale
 from efforts.domain.terms import terms_of
 
-AUTH = "Users got 401 after the token refresh. Fixed the clock skew in auth/session.py. (details: middleware, cookie)"
+AUTH = "Users got 401 after the token refresh. Fixed the clock skew of the middleware in auth/session.py."
 
 
 def refers(headline: str, text: str) -> bool:
@@ -152,7 +152,7 @@ def test_their_grammar_and_a_single_word_are_none(headline, text):
 def test_what_our_headlines_say_around_the_words_is_no_keyword():
     brief = keywords_of("Brief effort: Garden fence (too short to summarize)")
     assert brief == keywords_of("Garden fence") == {"garden", "fenc"}
-    assert keywords_of("Paint. Open: varnish; +7 more open. (details: brush)") == keywords_of("paint varnish brush")
+    assert keywords_of("Paint. Open: varnish; +7 more open.") == keywords_of("paint varnish")
     assert keywords_of("We did this and that for you.") == frozenset()
 
 

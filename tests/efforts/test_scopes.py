@@ -57,7 +57,7 @@ def work_of(job: Job) -> Work:
 
 def settled(draft: ScopeDraft, **made: Any) -> ScopeDraft:
     job = claimed(draft)
-    SCOPES.settle(job, work_of(job), Summary(drafter="builtin", **{"text": SAID, "artifact": "cv1_x", **made}))
+    SCOPES.settle(job, work_of(job), Summary(**{"text": SAID, "artifact": "cv1_x", "stands": True, **made}))
     return again(draft)
 
 
@@ -70,7 +70,9 @@ def stand(session: Session, *numbers: int) -> ContextPointer:
     """A summary of these turns stands."""
     branch = main_branch(session)
     log = read_scope_log(branch, numbers)
-    return set_pointer(branch, None, log, StandIn(text=SAID, tokens=9), actor=session.owner, via="review")
+    return set_pointer(
+        branch, None, log, StandIn(text=SAID, headline=SAID, tokens=9), actor=session.owner, via="review"
+    )
 
 
 @pytest.fixture
@@ -173,7 +175,7 @@ def test_what_passes_waits_for_a_review_and_stands_for_nothing(talk: Session) ->
 
 
 def test_what_does_not_pass_says_why_and_can_be_opened(talk: Session) -> None:
-    draft = settled(ask(talk), passed=False, why="Gate C: one decision is missing.")
+    draft = settled(ask(talk), stands=False, why="Gate C: one decision is missing.")
     assert (draft.state, draft.artifact, draft.why) == (
         ScopeState.FAILED,
         "cv1_x",
@@ -181,6 +183,16 @@ def test_what_does_not_pass_says_why_and_can_be_opened(talk: Session) -> None:
     )
     told = last_event(talk)
     assert (told["kind"], told["passed"], told["text"]) == ("compaction.drafted", False, draft.why)
+
+
+def test_what_only_lacks_a_check_waits_for_a_review(talk: Session) -> None:
+    draft = settled(ask(talk), stands=False, takeable=True, why="No model checks here.")
+    assert (draft.state, draft.artifact) == (ScopeState.READY, "cv1_x")
+
+
+def test_where_nothing_was_drafted_the_digest_waits_for_a_review(talk: Session) -> None:
+    draft = settled(ask(talk), stands=False, artifact="", digest="cv2_d", why="No model drafts here.")
+    assert (draft.state, draft.artifact) == (ScopeState.READY, "cv2_d")
 
 
 def test_a_fault_of_the_program_is_said_and_can_be_tried_again(talk: Session) -> None:
@@ -203,7 +215,7 @@ def test_a_source_that_changed_meanwhile_makes_it_due_again(talk: Session) -> No
     job = claimed(draft)
     work = work_of(job)
     Run.objects.filter(turn__number=2).update(state=RunState.CANCELLED)
-    SCOPES.settle(job, work, Summary(text=SAID, drafter="builtin", artifact="cv1_x"))
+    SCOPES.settle(job, work, Summary(text=SAID, artifact="cv1_x", stands=True))
     assert (again(draft).state, again(draft).artifact) == (ScopeState.DUE, "")
 
 
@@ -248,7 +260,7 @@ def test_stopped_it_is_nobody_s_any_more_and_what_is_made_of_it_is_not_kept(talk
     work = work_of(job)
     actions.stop_compaction(by_hand(talk), draft)
     assert drafts.still_mine([job]) == set()
-    SCOPES.settle(job, work, Summary(text=SAID, drafter="builtin", artifact="cv1_x"))
+    SCOPES.settle(job, work, Summary(text=SAID, artifact="cv1_x", stands=True))
     assert (again(draft).state, again(draft).artifact) == (ScopeState.STOPPED, "")
     assert last_event(talk)["kind"] == "compaction.stopped"
 
@@ -306,5 +318,5 @@ def test_a_deleted_conversation_has_no_drafts(talk: Session) -> None:
     job = claimed(ask(talk))
     work = work_of(job)
     actions.delete_session(talk, typed_name=str(talk), actor=talk.owner)
-    SCOPES.settle(job, work, Summary(text=SAID, drafter="builtin"))
+    SCOPES.settle(job, work, Summary(text=SAID))
     assert not ScopeDraft.objects.exists()

@@ -9,12 +9,14 @@ import pytest
 from django.utils import timezone
 
 from efforts import actions, recording
+from efforts.compacting import Summary
 from efforts.domain.canonical import canonical_json
 from efforts.domain.conversation import ToolCall
-from efforts.models import ContextPlan, Event, Message, Run
+from efforts.models import ContextPlan, Event, Message, Run, Session
 from efforts.recording import LeaseLost
 from efforts.runner import Runner
 from efforts.threads import read, write
+from tests.efforts.port import Scripted
 from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider, Reply
 from tests.turns.conftest import Stage
@@ -38,7 +40,7 @@ def test_opening_and_concluding(talk: Talk) -> None:
     assert one(talk, "close_effort") == {
         "concluded": "vacation",
         "active": "payment-webhook",
-        "summary": "follows after this turn",
+        "summary": "waits for the user",
     }
     assert one(talk, "close_effort", id="payment-webhook")["active"] is None
 
@@ -79,6 +81,50 @@ def test_a_person_may_open_what_is_nearly_of_the_same_name(talk: Talk) -> None:
     actions.open_effort(talk.place, "Payment webhook")
     actions.open_effort(talk.place, "Payment webhooks")
     assert list(talk.states()) == ["payment-webhook", "payment-webhooks"]
+
+
+@pytest.mark.parametrize("said", ["It works now", "it  works\nnow, thanks", "works now", "thanks"])
+def test_the_user_s_own_words_make_the_conclusion_the_user_s(talk: Talk, said: str) -> None:
+    actions.open_effort(talk.place, "Bug")
+    text = "So it works\nnow, thanks. It works now."
+    assert one(talk, "close_effort", text, said=said)["summary"] == "follows after this turn"
+    assert talk.state("bug").said == " ".join(said.split())
+
+
+def test_a_single_short_word_counts_where_it_is_all_that_was_said(talk: Talk) -> None:
+    actions.open_effort(talk.place, "Bug")
+    one(talk, "close_effort", "Done.", said="Done.")
+    assert talk.state("bug").said == "Done."
+
+
+@pytest.mark.parametrize("said", ["It is solved.", "works  then", "now", "It Works Now"])
+def test_words_that_the_user_did_not_write_leave_it_the_model_s_and_it_is_told_so(talk: Talk, said: str) -> None:
+    actions.open_effort(talk.place, "Bug")
+    assert one(talk, "close_effort", "It works now.", said=said) == {
+        "concluded": "bug",
+        "active": None,
+        "summary": "the user's words were not found in the message or are too few, so the summary waits for the user",
+    }
+    assert (talk.state("bug").status, talk.state("bug").said) == ("concluded", "")
+
+
+def test_words_of_an_earlier_message_do_not_count(talk: Talk) -> None:
+    actions.open_effort(talk.place, "Bug")
+    talk.ask("The fix works now.")
+    one(talk, "close_effort", "And what is next?", said="The fix works now.")
+    assert talk.state("bug").said == ""
+
+
+@pytest.mark.parametrize(
+    ("mode", "follows"),
+    [("always", "waits for the user, who reviews each"), ("never", "none: the user has none drafted")],
+)
+def test_the_result_says_what_follows_in_a_conversation_that_is_set_otherwise(
+    talk: Talk, mode: str, follows: str
+) -> None:
+    Session.objects.update(review_mode=mode)
+    actions.open_effort(talk.place, "Bug")
+    assert one(talk, "close_effort", "It works now.", said="It works now.")["summary"] == follows
 
 
 @pytest.mark.parametrize("text", ["Let's pause here.", "Hold on a second.", "Let's switch to something else."])
@@ -204,7 +250,7 @@ def test_the_status_of_very_many_efforts_stays_short(talk: Talk) -> None:
 def test_an_effort_is_found_by_id_name_headline_and_what_was_said(talk: Talk, query: str) -> None:
     talk.concluded("Vacation", "Two weeks in Italy.")
     talk.concluded("Auth bug", "The login answers 401.", "The token is not refreshed.")
-    talk.session.branches.get().pointers.filter(effort__slug="auth-bug").update(text="The token had expired.")
+    talk.session.branches.get().pointers.filter(effort__slug="auth-bug").update(headline="The token had expired.")
     [match] = one(talk, "search_efforts", query=query)["matches"]
     assert (match["id"], match["status"], match["headline"]) == ("auth-bug", "concluded", "The token had expired.")
 
@@ -306,8 +352,9 @@ async def test_a_batch_with_errors_goes_on_to_the_answer(stage: Stage, provider:
 
 
 async def test_an_effort_expanded_is_readable_in_the_same_turn(
-    stage: Stage, provider: FakeProvider, runner: Runner
+    stage: Stage, provider: FakeProvider, runner: Runner, port: Scripted
 ) -> None:
+    port.made = Summary(brief="The parser broke.")
     await write(lambda: actions.set_context_mode(stage.session, "off", actor=stage.session.owner))
     provider.script = [Reply("", calls=(calling("open_effort", name="Bug"),)), Reply("The parser, then.")]
     await stage.ask("The semicolon in line 80 breaks the parser.")

@@ -14,7 +14,7 @@ SPECIFICATION = "docs/specification.md"  # has a test of its own
 PAGES = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))]
 DOCUMENTS = ["README.md", *(page for page in PAGES if page != SPECIFICATION)]
 # What events are of.
-TOPICS = "session|branch|turn|run|plan|message|effort|constraint|ledger|hold|compaction|review|seed"
+TOPICS = "session|branch|turn|run|plan|message|effort|constraint|ledger|hold|checker|compaction|review|seed"
 # Where a name without a folder may stand.
 FOLDERS = ("", "efforts", "efforts/domain", "compaction", "compaction/domain", "static/js")
 
@@ -51,7 +51,7 @@ def test_every_event_is_described_and_no_other() -> None:
     modules = [path for app in ("efforts", "compaction") for path in (ROOT / app).rglob("*.py")]
     code = "".join(path.read_text() for path in modules)
     written = set(re.findall(rf'"((?:{TOPICS})\.[a-z_]+)"', code))
-    of_accounts = set(re.findall(r'account\([^)]*"([\w.]+)"', code))
+    of_accounts = set(re.findall(r'account\([^)]*?"([a-z]+\.[a-z_]+)"', code))
     assert described(table) == written - of_accounts
 
 

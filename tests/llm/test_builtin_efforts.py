@@ -112,13 +112,19 @@ def test_another_piece_of_work_opens_another_effort():
 
 
 @pytest.mark.parametrize("message", ["Done, it works now", "solved!", "we can close this", "close payment-webhook"])
-def test_words_that_end_it_conclude_the_active_effort(message):
-    assert acts(answer(request(message, *WEBHOOK, note=TWO_OPEN))) == [("close_effort", {"id": "payment-webhook"})]
+def test_words_that_end_it_conclude_the_active_effort_and_are_copied(message):
+    concluding = ("close_effort", {"id": "payment-webhook", "said": message})
+    assert acts(answer(request(message, *WEBHOOK, note=TWO_OPEN))) == [concluding]
+
+
+def test_of_several_sentences_the_one_that_ends_it_is_copied_letter_by_letter():
+    ((_, arguments),) = acts(answer(request("Puh. It’s SOLVED now!  Thanks.", *WEBHOOK, note=ONE_OPEN)))
+    assert arguments["said"] == "It’s SOLVED now!"
 
 
 def test_the_effort_that_is_named_is_concluded_and_not_the_active_one():
     reply = answer(request("The vacation is booked. And the ledger, who owns it?", *VACATION, *WEBHOOK, note=TWO_OPEN))
-    assert acts(reply) == [("close_effort", {"id": "vacation"})]
+    assert acts(reply) == [("close_effort", {"id": "vacation", "said": "The vacation is booked."})]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +135,10 @@ def test_what_only_sounds_like_the_end_concludes_nothing(message):
 
 
 def test_one_message_may_end_one_piece_of_work_and_begin_another():
-    reply = answer(request("that's done, now let's plan the offsite", *WEBHOOK, note=ONE_OPEN))
-    assert acts(reply) == [("close_effort", {"id": "payment-webhook"}), ("open_effort", {"name": "offsite"})]
+    message = "that's done, now let's plan the offsite"
+    reply = answer(request(message, *WEBHOOK, note=ONE_OPEN))
+    concluding = ("close_effort", {"id": "payment-webhook", "said": message})
+    assert acts(reply) == [concluding, ("open_effort", {"name": "offsite"})]
     assert len({call.id for call in reply.tool_calls}) == 2
 
 

@@ -1,4 +1,4 @@
-"""A conversation with turns in it, made by the same functions that a runner calls."""
+"""A conversation with turns in it, made by the same functions that a runner calls; and a piece of work to summarise."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 
+from compaction.models import Artifact
 from efforts import actions, recording
 from efforts.domain.planner import plan
 from efforts.models import Run, Session, Turn
 from efforts.recording import COMPLETED, Ending, Lease, Reply
 from efforts.snapshots import read_run
+from tests.compaction.review import STATES, Room, room_of
+from tests.fakes.provider import FakeProvider
+from tests.turns.conftest import provider
+
+__all__ = ["HTMX", "Scene", "address", "drafted", "provider", "room", "scene", "session"]
 
 HTMX = {"HX-Request": "true"}
 
@@ -61,3 +67,14 @@ def address(session: Session) -> Callable[..., str]:
         return f"{session.get_absolute_url()}{rest}"
 
     return under_it
+
+
+@pytest.fixture
+def room(alice: User, provider: FakeProvider) -> Room:
+    return room_of(alice, provider)
+
+
+@pytest.fixture
+def drafted(room: Room) -> Artifact:
+    """It passes every gate, and waits for alice, who reviews all of them."""
+    return STATES["reviewed"](room)

@@ -16,36 +16,27 @@ from django.urls import reverse
 from compaction.accepting import accept_compaction, rollback_compaction
 from compaction.models import Artifact, GateRun, Reviewer
 from compaction.previewing import effect_of_accepting, effect_of_rolling_back
-from efforts import actions, summaries
+from efforts import actions
 from efforts.domain.planner import plan
 from efforts.models import Branch, PointerMove
 from efforts.snapshots.planning import chosen_settings, next_inputs
-from tests.compaction.artifacts import of_turns
-from tests.efforts.logs import WEBHOOK
+from tests.compaction.artifacts import LongTalk, of_turns
+from tests.compaction.review import CLAIMS, SLUG, STATES, Room
 from tests.efforts.talk import Talk
 from tests.pages.conftest import HTMX
 
-SLUG = "payment-webhook"
-DECIDED = "We decided on a retry limit of 3."
+DECIDED = CLAIMS["postgres"][2]
 
 
 @pytest.fixture
-def talk(alice: User) -> Talk:
+def artifact(drafted: Artifact) -> Artifact:
     """An effort was concluded; the summary of its three turns waits for a yes."""
-    talk = Talk(actions.create_session(alice))
-    type(talk.session).objects.filter(pk=talk.session.pk).update(review_mode="always")
-    talk.session.refresh_from_db()
-    actions.open_effort(talk.place, SLUG)
-    for said, answer in WEBHOOK:
-        talk.ask(said, reply=answer)
-    actions.close_effort(talk.place, SLUG)
-    summaries.summarise_now(talk.state(SLUG))
-    return talk
+    return drafted
 
 
 @pytest.fixture
-def artifact(talk: Talk) -> Artifact:
-    return Artifact.objects.get()
+def talk(room: Room, artifact: Artifact) -> Talk:
+    return room.talk
 
 
 @pytest.fixture
@@ -204,7 +195,8 @@ def test_what_does_not_pass_names_each_gate_and_leads_there(artifact: Artifact, 
     run = GateRun.objects.get(artifact=artifact)
     for verdict, says in ((run.verdicts[1], "1 claim has no words."), (run.verdicts[2], "1 decision is missing.")):
         verdict.update(outcome="fail", says=says)
-    GateRun.objects.filter(pk=run.pk).update(passed=False, verdicts=run.verdicts)
+    GateRun.objects.filter(pk=run.pk).update(passed=False, verdicts=run.verdicts, tags=["insufficient_fidelity"])
+    Artifact.objects.filter(pk=artifact.pk).update(state="rejected")
     html = page(as_alice, "accept", artifact, htmx=True)
     assert "Gate B: 1 claim has no words." in html
     assert f'href="{artifact.get_absolute_url()}#gate-C"' in html
@@ -351,8 +343,51 @@ def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted
     assert moves.index("alice · in the chat") < moves.index("alice · on its review page")
 
 
-def test_who_accepts_more_than_leaves_is_told_so(talk: Talk, artifact: Artifact, as_alice: Client) -> None:
+def test_who_accepts_more_than_leaves_is_told_so(artifact: Artifact, as_alice: Client, alice: User) -> None:
     assert "gets larger" not in page(as_alice, "accept", artifact)
-    assert "The next prompt gets larger by it" in page(
-        as_alice, "accept", of_turns(talk.branch, [1], "So many words for so little. " * 40)
-    )
+    talk = LongTalk(actions.create_session(alice))
+    talk.ask("It crashes at noon.")
+    type(talk.session).objects.filter(pk=talk.session.pk).update(ambient_window=1)
+    talk.ask("And at night.")
+    assert "The next prompt gets larger by it" in page(as_alice, "accept", of_turns(talk.branch, [1], "It crashes."))
+
+
+# What nobody has checked
+
+
+@pytest.fixture
+def unchecked(room: Room) -> Artifact:
+    """The digest stands, and the draft waits beside it."""
+    return STATES["unchecked"](room)
+
+
+def test_what_nobody_has_checked_is_accepted_only_where_the_person_says_so(
+    unchecked: Artifact, room: Room, as_alice: Client
+) -> None:
+    assert "Accept unchecked" in as_alice.get(unchecked.get_absolute_url()).content.decode()
+    html = page(as_alice, "accept", unchecked, htmx=True)
+    assert "nobody has checked this against its log" in html
+    assert 'name="unchecked" value="1"' in html
+    refused = post(as_alice, "accept", unchecked, scope(unchecked), headers=HTMX)
+    assert refused.status_code == 422
+    assert "Nobody has checked this summary" in refused.content.decode()
+    assert room.standing != [unchecked.standing]
+    answer = post(as_alice, "accept", unchecked, scope(unchecked, unchecked="1"), headers=on_its_page(unchecked))
+    assert answer.status_code == 200
+    assert room.standing == [unchecked.standing]
+
+
+def test_it_is_marked_as_not_checked_as_long_as_it_stands(
+    unchecked: Artifact, artifact_checked: Artifact, as_alice: Client
+) -> None:
+    post(as_alice, "accept", unchecked, scope(unchecked, unchecked="1"))
+    assert "Not checked</span>" in page(as_alice, "standing", unchecked, htmx=True)
+    post(as_alice, "accept", artifact_checked, scope(artifact_checked))
+    assert "Not checked</span>" not in page(as_alice, "standing", artifact_checked, htmx=True)
+
+
+@pytest.fixture
+def artifact_checked(alice: User) -> Artifact:
+    talk = LongTalk(actions.create_session(alice))
+    talk.ask("It crashes at noon.")
+    return of_turns(talk.branch, [1], "It crashes at noon.")

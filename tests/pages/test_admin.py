@@ -67,7 +67,7 @@ def test_the_events_of_one_effort_are_listed_alone(demo: Session, as_alice: Clie
     actions.move_turn(actions.here(demo, actor=demo.owner), 2, None)
     listed = shown(page(as_alice, listing("event", f"?effort={effort.pk}")), "event")
     kinds = set(Event.objects.filter(pk__in=listed).values_list("kind", flat=True))
-    assert {"effort.opened", "effort.concluded", "effort.summarised", "effort.expanded", "turn.moved"} <= kinds
+    assert {"effort.opened", "effort.concluded", "effort.digested", "effort.expanded", "turn.moved"} <= kinds
     assert set(Event.objects.filter(pk__in=listed).values_list("data__effort", flat=True)) == {"csv-export"}
 
 
@@ -88,7 +88,7 @@ def test_states_are_filtered_by_where_they_stand(demo: Session, as_alice: Client
 
 
 def test_pointers_are_found_by_their_text_and_show_what_they_stand_for(demo: Session, as_alice: Client) -> None:
-    (listed,) = shown(page(as_alice, listing("contextpointer", "?q=footrest")), "contextpointer")
+    (listed,) = shown(page(as_alice, listing("contextpointer", "?q=lower+back")), "contextpointer")
     pointer = ContextPointer.objects.get(pk=listed)
     assert pointer.effort is not None
     html = page(as_alice, of_row(pointer))

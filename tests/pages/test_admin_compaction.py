@@ -12,12 +12,17 @@ from django.contrib.auth.models import Permission, User
 from django.db import models
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import escape
 
 from compaction.accepting import accept_compaction
 from compaction.models import (
     Artifact,
+    Check,
+    Checker,
     ClaimVerdict,
     DraftingPolicy,
+    ModelRequest,
     NotNeeded,
     Review,
     Reviewer,
@@ -25,16 +30,19 @@ from compaction.models import (
     SeedStage,
     SetAside,
 )
-from efforts import actions, summaries
 from efforts.models import AccountEvent, ContextPointer, Event, PointerMove, ScopeDraft
-from tests.efforts.logs import WEBHOOK
+from tests.compaction.review import POSTGRES, SLUG, Room
 from tests.efforts.talk import Talk
 
-SLUG = "payment-webhook"
 COMPACTION = (
     "artifact",
     "draftrun",
     "gaterun",
+    "check",
+    "exam",
+    "modelrequest",
+    "planted",
+    "checker",
     "acceptance",
     "reviewer",
     "claimverdict",
@@ -50,21 +58,16 @@ TABLES = [*(f"compaction_{name}" for name in COMPACTION), *(f"efforts_{name}" fo
 
 
 @pytest.fixture
-def talk(alice: User) -> Talk:
+def talk(room: Room, alice: User) -> Talk:
     User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
-    talk = Talk(actions.create_session(alice))
-    actions.open_effort(talk.place, SLUG)
-    for said, answer in WEBHOOK:
-        talk.ask(said, reply=answer)
-    actions.close_effort(talk.place, SLUG)
-    summaries.summarise_now(talk.state(SLUG))
-    return talk
+    return room.talk
 
 
 @pytest.fixture
-def artifact(talk: Talk, alice: User, bob: User) -> Artifact:
+def artifact(room: Room, talk: Talk, alice: User, bob: User) -> Artifact:
     """With a row of everything that can be about it."""
-    row = Artifact.objects.get()
+    row = room.draft()
+    Checker.objects.create(user=alice, model="reader-1", chosen_at=timezone.now())
     Reviewer.objects.create(session=talk.session, user=bob, named_by=alice)
     ClaimVerdict.objects.create(artifact=row, reviewer=bob, item="1", verdict="kept")
     Review.objects.create(artifact=row, reviewer=bob, made=row)
@@ -166,6 +169,7 @@ def test_an_artifact_leads_to_all_that_is_about_it(artifact: Artifact, as_alice:
     html = page(as_alice, of(artifact))
     about = [
         artifact.run,
+        *Check.objects.filter(family=artifact.family),
         *artifact.gate_runs.all(),
         *artifact.acceptances.all(),
         *artifact.claim_verdicts.all(),
@@ -173,10 +177,30 @@ def test_an_artifact_leads_to_all_that_is_about_it(artifact: Artifact, as_alice:
         *artifact.set_aside.all(),
         *ContextPointer.objects.all(),
     ]
-    assert len(about) == 7
+    assert len(about) == 8
     assert [str(row) for row in about if of(row) not in html] == []
     assert artifact.get_absolute_url() in html
-    assert "retry limit of 3" in html
+    assert "Postgres is decided" in html
+
+
+def test_a_check_leads_to_what_was_asked_and_planted_to_the_byte(artifact: Artifact, as_alice: Client) -> None:
+    check = Check.objects.get()
+    html = page(as_alice, of(check))
+    asked, planted = list(check.requests.all()), list(check.planted_rows.all())
+    assert {row.step for row in asked} == {"inventory", "half", "mapping"}
+    assert {row.role for row in planted} == {"canary", "control", "hidden"}
+    assert [str(row) for row in (*asked, *planted) if of(row) not in html] == []
+    request = page(as_alice, of(asked[0]))
+    assert POSTGRES in request
+    assert escape(asked[0].answer) in request
+    assert "canary" in page(as_alice, listing("compaction_planted"))
+
+
+def test_a_draft_leads_to_its_requests_and_an_answer_is_shown(artifact: Artifact, as_alice: Client) -> None:
+    html = page(as_alice, of(artifact.run))
+    (asked,) = ModelRequest.objects.filter(run=artifact.run)
+    assert of(asked) in html
+    assert "nightly backups" in page(as_alice, of(asked))
 
 
 def test_a_pointer_leads_to_its_artifact_and_its_moves(artifact: Artifact, as_alice: Client) -> None:

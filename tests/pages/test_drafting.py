@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from compaction.models import DraftingPolicy, DraftRun
-from efforts.models import AccountEvent
+from compaction.models import Check, Checker, CheckerRefused, DraftingPolicy, DraftRun
+from compaction.usage import checker_of
+from efforts.connections import of_endpoint
+from efforts.models import AccountEvent, Endpoint, Event
 from efforts.snapshots import main_branch
+from tests.compaction.review import STATES, Room
 from tests.efforts.logs import conversation
 
 from .conftest import HTMX
@@ -84,6 +88,89 @@ def test_a_cap_of_ones_own_is_kept_and_a_wrong_one_is_told(as_alice: Client, ali
     assert "The cap is used up" in page
     as_alice.post(f"{PAGE}cap/", {"tokens": ""})
     assert DraftingPolicy.objects.get(user=alice).daily_cap is None
+
+
+# Checks and exams
+
+
+def test_checks_and_exams_are_counted_and_listed_by_themselves(room: Room, as_alice: Client) -> None:
+    STATES["void"](room)
+    checks = as_alice.get(f"{PAGE}runs/compaction_eval/1/").content.decode()
+    used = sum(check.tokens for check in Check.objects.all())
+    assert f"{used:,} tokens</b>" in checks
+    assert checks.count("Proves nothing:") == Check.objects.count() > 0
+    assert "Drafted" not in checks
+    exams = as_alice.get(f"{PAGE}runs/exam/1/").content.decode()
+    assert "Exam passed, 40 of 40" in exams
+    both = as_alice.get(f"{PAGE}runs/all/1/").content.decode()
+    assert "Proves nothing:" in both
+    assert "Drafted" in both
+    assert "Exam passed" in both
+
+
+def test_the_page_says_who_checks_and_what_its_exam_came_to(room: Room, as_alice: Client) -> None:
+    page = as_alice.get(PAGE).content.decode()
+    assert "The conversation's own model checks your summaries." in page.replace("&#x27;", "'")
+    assert "Exam passed" in page
+    assert "40 of 40" in page
+    STATES["unchecked"](room)
+    page = as_alice.get(PAGE).content.decode()
+    assert "Exam not passed" in page
+    assert "drafter-1 may not check summaries" in page
+
+
+def test_without_an_exam_it_says_that_each_model_takes_one(as_alice: Client) -> None:
+    assert "No model has taken the exam yet." in as_alice.get(PAGE).content.decode()
+
+
+@pytest.fixture
+def other(alice: User) -> Endpoint:
+    return Endpoint.objects.create(owner=alice, name="Reader", base_url="http://reader.invalid/v1", model="reader-1")
+
+
+def test_a_checker_is_chosen_and_the_conversations_own_again(
+    room: Room, other: Endpoint, as_alice: Client, alice: User
+) -> None:
+    address = f"{PAGE}checker/"
+    assert as_alice.get(address).status_code == 405
+    chosen = {"checker-endpoint": str(other.pk), "checker-model": ""}
+    panel = as_alice.post(address, chosen, headers=HTMX).content.decode()
+    assert "Chosen</span>" in panel
+    assert '<b dir="auto">reader-1</b> at Reader checks your summaries.' in panel
+    drafter = of_endpoint(Endpoint.objects.exclude(pk=other.pk).get())
+    assert checker_of(room.talk.session, drafter).base_url == other.base_url
+    assert as_alice.post(address, {"checker-endpoint": "", "checker-model": ""})["Location"] == PAGE
+    assert checker_of(room.talk.session, drafter).base_url == drafter.base_url
+    assert AccountEvent.objects.filter(kind="checker.chosen", owner=alice).count() == 2
+
+
+def test_an_address_of_somebody_else_is_no_checker(other: Endpoint, as_bob: Client) -> None:
+    answer = as_bob.post(f"{PAGE}checker/", {"checker-endpoint": str(other.pk)}, headers=HTMX)
+    assert answer.status_code == 422
+    assert "Select a valid choice." in answer.content.decode()
+    assert not Checker.objects.exists()
+
+
+def test_a_conversation_refuses_to_be_sent_to_a_checker_at_another_address(
+    room: Room, other: Endpoint, as_alice: Client, as_bob: Client
+) -> None:
+    as_alice.post(f"{PAGE}checker/", {"checker-endpoint": str(other.pk)})
+    session = room.talk.session
+    address = f"/s/{session.pk}/checker/"
+    assert address in as_alice.get(f"/s/{session.pk}/settings/", headers=HTMX).content.decode()
+    assert "May be sent elsewhere" in as_alice.get(address).content.decode()
+    assert as_bob.get(address).status_code == as_bob.post(address, {"refused": "1"}).status_code == 404
+    for _ in range(2):
+        panel = as_alice.post(address, {"refused": "1"}, headers=HTMX).content.decode()
+        assert "Not sent elsewhere" in panel
+        assert "<html" not in panel
+    assert CheckerRefused.objects.get().session == session
+    drafter = of_endpoint(Endpoint.objects.exclude(pk=other.pk).get())
+    assert checker_of(session, drafter).base_url == drafter.base_url
+    assert as_alice.post(address, {"refused": "0"})["Location"] == address
+    assert checker_of(session, drafter).base_url == other.base_url
+    told = Event.objects.filter(session=session, kind__startswith="checker.").order_by("seq")
+    assert list(told.values_list("kind", flat=True)) == ["checker.refused", "checker.allowed"]
 
 
 def test_who_is_not_signed_in_sees_nothing(anyone: Client) -> None:

@@ -54,7 +54,7 @@ class Work:
     def stands(self, state: EffortState, text: str) -> None:
         """As the summary of a concluded effort comes to stand."""
         pointer = ContextPointer.objects.create(
-            branch=state.branch, effort=state.effort, text=text, tokens=18, source_sha256="0" * 64
+            branch=state.branch, effort=state.effort, text=text, headline=text, tokens=18, source_sha256="0" * 64
         )
         for label in TurnLabel.objects.filter(branch=state.branch, effort=state.effort):
             PointerTurn.objects.create(pointer=pointer, branch=state.branch, turn=label.turn)
@@ -445,6 +445,35 @@ def test_a_summary_that_waits_is_asked_about(as_alice: Client, work: Work, addre
     assert as_alice.post(address(f"efforts/{slug}/use-summary/")).status_code == 200
     assert ContextPointer.objects.get(state=PointerState.ACTIVE).text == SUMMARY
     assert "Use the summary?" not in shown(as_alice, address("turns/2/"))
+
+
+def test_why_a_summary_waits_is_said(as_alice: Client, work: Work, address: Address) -> None:
+    slug = work.open("auth bug", "It fails.", "It works now.")
+    actions.close_effort(work.by_model(), slug)
+    EffortState.objects.update(summary=SummaryState.WAITING, draft=SUMMARY)
+    work.note("effort.summary_waiting", slug, text=SUMMARY, why="The model concluded it on its own.")
+    assert "The model concluded it on its own." in shown(as_alice, address("turns/2/"))
+
+
+def test_where_excerpts_stand_notice_and_panel_say_why_and_what_can_be_done(
+    as_alice: Client, work: Work, address: Address
+) -> None:
+    slug = work.open("auth bug", "It fails.")
+    work.stands(actions.close_effort(work.place(), slug), SUMMARY)
+    ContextPointer.objects.update(digest=True, artifact="cv2_digest")
+    state = EffortState.objects.filter(pk=work.state(slug).pk)
+    state.update(summary=SummaryState.DIGEST, draft="The model did not answer.")
+    for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
+        assert "Excerpts stand, not a summary." in part
+        assert "The model did not answer." in part
+        assert "Draft again" in part
+        assert "Read the draft" not in part
+    state.update(artifact="cv2_draft")
+    for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
+        assert "Read the draft" in part
+        assert "/review/cv2_draft/" in part
+    assert as_alice.post(address(f"efforts/{slug}/retry-summary/")).status_code == 200
+    assert work.state(slug).summary == SummaryState.DUE
 
 
 def test_a_summary_that_failed_says_why_and_can_be_retried(as_alice: Client, work: Work, address: Address) -> None:

@@ -1,6 +1,8 @@
-"""What a check finds wrongly is set aside on its page; and what is offered once a summary is done with."""
+"""What a checker doubts wrongly is set aside on its gate's page; and what is offered once a summary is done with."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,68 +14,80 @@ from compaction.accepting import accept_compaction
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.models import Artifact, SetAside
 from efforts import actions
-from efforts.domain.lifecycle import EntryKind
-from tests.compaction.review import POSTGRES, SLUG, judged, room_of, verdict_of
+from efforts.models import EffortState
+from tests.compaction.review import SLUG, STATES, Room, judged, room_of, verdict_of
 from tests.efforts.talk import Talk
+from tests.fakes.provider import FakeProvider
 from tests.pages.conftest import HTMX
 
 WHY = "It is only worded badly."
+OF_GATE = {"B": "unsupported", "D": "contradicted"}
+ASKS = {"B": "The log does say it…", "D": "This is no contradiction…"}
+
+Doubted = Callable[[str], Artifact]
 
 
 @pytest.fixture
-def contradicting(alice: User, monkeypatch: pytest.MonkeyPatch) -> Artifact:
-    room = room_of(alice, monkeypatch)
-    room.note(EntryKind.DECISION, POSTGRES)
-    room.texts = {"postgres": "Postgres was never decided for the storage of orders."}
-    return room.draft()
+def doubted(room: Room) -> Doubted:
+    """The checker doubts one claim, which fails that gate and no other."""
+
+    def of_gate(gate: str) -> Artifact:
+        room.model.doubts("Nightly backups to the second site", OF_GATE[gate], phrase="Nightly")
+        return STATES["reviewed"](room)
+
+    return of_gate
 
 
-def finding_of(row: Artifact) -> str:
-    return str(verdict_of(judged(row), "D")["failures"][0]["id"])
+def finding_of(row: Artifact, gate: str) -> str:
+    return str(verdict_of(judged(row), gate)["failures"][0]["id"])
 
 
-def post(client: Client, row: Artifact, *, status: int = 200, **fields: str) -> str:
-    address = reverse("finding", args=[row.pk, finding_of(row) if not fields.get("id") else fields.pop("id")])
-    response = client.post(address, fields, headers=HTMX)
+def post(client: Client, row: Artifact, finding: str, *, status: int = 200, **fields: str) -> str:
+    response = client.post(reverse("finding", args=[row.pk, finding]), fields, headers=HTMX)
     assert response.status_code == status
     return response.content.decode()
 
 
-def test_a_finding_is_set_aside_with_a_reason_and_stays_in_sight(contradicting: Artifact, as_alice: Client) -> None:
-    key = finding_of(contradicting)
-    panel = post(as_alice, contradicting, reason=WHY)
-    assert 'id="gate-D"' not in panel
+@pytest.mark.parametrize("gate", OF_GATE)
+def test_a_finding_is_set_aside_with_a_reason_and_stays_in_sight(doubted: Doubted, as_alice: Client, gate: str) -> None:
+    row = doubted(gate)
+    key = finding_of(row, gate)
+    panel = post(as_alice, row, key, reason=WHY)
+    assert f"Gate {gate} ·" in panel
     assert f"alice: “{WHY}”" in panel
-    assert verdict_of(judged(contradicting), "D")["outcome"] == "pass"
-    panel = post(as_alice, contradicting, id=key, back="1")
+    assert verdict_of(judged(row), gate)["outcome"] == "pass"
+    panel = post(as_alice, row, key, back="1")
     assert WHY not in panel
-    assert "This is no contradiction…" in panel
-    assert verdict_of(judged(contradicting), "D")["outcome"] == "fail"
+    assert ASKS[gate] in panel
+    assert verdict_of(judged(row), gate)["outcome"] == "fail"
 
 
-def test_without_a_reason_the_form_says_what_to_do(contradicting: Artifact, as_alice: Client) -> None:
-    panel = post(as_alice, contradicting, status=422, reason="  ")
+def test_without_a_reason_the_form_says_what_to_do(doubted: Doubted, as_alice: Client) -> None:
+    row = doubted("D")
+    panel = post(as_alice, row, finding_of(row, "D"), status=422, reason="  ")
     assert "Say in a few words why." in panel
     assert "<details open" in panel
     assert not SetAside.objects.exists()
 
 
-def test_what_is_gone_meanwhile_is_said_so_where_it_was_asked(contradicting: Artifact, as_alice: Client) -> None:
-    key = finding_of(contradicting)
-    assert "put back already" in post(as_alice, contradicting, status=422, id=key, back="1")
-    assert "do not find this any more" in post(as_alice, contradicting, status=422, id="gone", reason=WHY)
+def test_what_is_gone_meanwhile_is_said_so_where_it_was_asked(doubted: Doubted, as_alice: Client) -> None:
+    row = doubted("D")
+    assert "put back already" in post(as_alice, row, finding_of(row, "D"), status=422, back="1")
+    assert "do not find this any more" in post(as_alice, row, "gone", status=422, reason=WHY)
 
 
-def test_without_scripts_the_page_of_the_gate_says_it(contradicting: Artifact, as_alice: Client) -> None:
-    address = reverse("finding", args=[contradicting.pk, finding_of(contradicting)])
+def test_without_scripts_the_page_of_the_gate_says_it(doubted: Doubted, as_alice: Client) -> None:
+    row = doubted("D")
+    address = reverse("finding", args=[row.pk, finding_of(row, "D")])
     response = as_alice.post(address, {"reason": ""})
     assert response.status_code == 422
     assert "Say in a few words why." in response.content.decode()
-    assert as_alice.post(address, {"reason": WHY})["Location"] == contradicting.get_absolute_url()
+    assert as_alice.post(address, {"reason": WHY})["Location"] == row.get_absolute_url()
 
 
-def test_nobody_else_sets_aside(contradicting: Artifact, as_bob: Client) -> None:
-    address = reverse("finding", args=[contradicting.pk, finding_of(contradicting)])
+def test_nobody_else_sets_aside(doubted: Doubted, as_bob: Client) -> None:
+    row = doubted("D")
+    address = reverse("finding", args=[row.pk, finding_of(row, "D")])
     assert as_bob.post(address, {"reason": WHY}).status_code == 404
 
 
@@ -85,8 +99,8 @@ def desk(client: Client, row: Artifact) -> str:
 
 
 @pytest.fixture
-def three(alice: User, monkeypatch: pytest.MonkeyPatch) -> list[Artifact]:
-    return [room_of(alice, monkeypatch).draft() for _ in range(3)]
+def three(alice: User, provider: FakeProvider) -> list[Artifact]:
+    return [STATES["reviewed"](room_of(alice, provider)) for _ in range(3)]
 
 
 def test_the_next_is_offered_once_a_summary_is_accepted(three: list[Artifact], as_alice: Client, alice: User) -> None:
@@ -99,13 +113,13 @@ def test_the_next_is_offered_once_a_summary_is_accepted(three: list[Artifact], a
     assert "No other summary waits for you." in desk(as_alice, third)
 
 
-def test_the_next_one_of_a_fork_is_named_with_its_branch(
-    alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, room = room_of(alice, monkeypatch).draft(), room_of(alice, monkeypatch)
+def test_the_next_one_of_a_fork_is_named_with_its_branch(alice: User, as_alice: Client, provider: FakeProvider) -> None:
+    first = STATES["reviewed"](room_of(alice, provider))
+    room = room_of(alice, provider)
     branch = actions.fork(room.talk.branch, after=3, actor=alice)
     room.talk = Talk(room.talk.session, branch)
-    room.draft()
+    STATES["reviewed"](room)
+    assert EffortState.objects.get(branch=branch, effort__slug=SLUG).summary == "waiting"
     accept_compaction(first.pk, first.session_id, 1, 3, actor=alice)
     assert f"Next: {SLUG}, in the branch {branch.name} <kbd>" in desk(as_alice, first)
     assert f"in the branch {branch.name}" in as_alice.get(reverse("reviews")).content.decode()
@@ -125,9 +139,9 @@ def test_or_its_verdicts_are_submitted_whether_they_make_a_version_or_not(
     assert third.get_absolute_url() in desk(as_alice, made)
 
 
-def test_or_it_is_turned_down_but_not_where_a_check_fails(
-    three: list[Artifact], contradicting: Artifact, as_alice: Client, alice: User
+def test_or_it_is_turned_down_but_not_where_a_gate_fails(
+    three: list[Artifact], doubted: Doubted, as_alice: Client, alice: User
 ) -> None:
-    assert "Next:" not in desk(as_alice, contradicting)
+    assert "Next:" not in desk(as_alice, doubted("D"))
     reviewing.reject(three[0], actor=alice, reason="Too vague.")
     assert three[1].get_absolute_url() in desk(as_alice, three[0])

@@ -39,6 +39,15 @@ def noted(scene: Scene, text: str, kind: EntryKind = DECISION) -> LedgerEntry:
     return actions.note_entry(place(scene.session), message.pk, kind, words=text)
 
 
+def proposed(scene: Scene, said: str, *entries: tuple[EntryKind, str]) -> None:
+    """A turn in which the model records these."""
+    number = scene.ask(said, "All right.").number
+    where = Where(turn=number, branch=str(main_branch(scene.session).pk), via="model")
+    origin = Origin(message=message_of(scene.session, number))
+    for kind, text in entries:
+        propose(scene.session, kind, text, by=EntryBy.MODEL, origin=origin, where=where)
+
+
 def states() -> dict[str, str]:
     return dict(LedgerEntry.objects.order_by("pk").values_list("text", "state"))
 
@@ -58,10 +67,10 @@ def hidden(form: str, name: str) -> str:
 # Below the turns
 
 
-def test_what_sounds_like_a_decision_is_asked_about_below_its_turn_until_it_is_answered(
+def test_what_the_model_proposes_is_asked_about_below_its_turn_until_it_is_answered(
     as_alice: Client, scene: Scene, address: Address
 ) -> None:
-    scene.ask(f"Hello. {CHOSEN}", "All right.")
+    proposed(scene, "Hello.", (DECISION, CHOSEN))
     turn = shown(as_alice, address("turns/1/"))
     assert f"Decision? “{CHOSEN}”" in turn
     pk = LedgerEntry.objects.get().pk
@@ -72,7 +81,7 @@ def test_what_sounds_like_a_decision_is_asked_about_below_its_turn_until_it_is_a
 
 
 def test_several_questions_of_a_turn_are_one_line_that_opens(as_alice: Client, scene: Scene, address: Address) -> None:
-    scene.ask(f"Hello. {CHOSEN} {LEFT}", "TODO: tell Anna about the new date.")
+    proposed(scene, "Hello.", (DECISION, CHOSEN), (WORK, LEFT), (WORK, "Tell Anna about the new date."))
     turn = shown(as_alice, address("turns/1/"))
     assert turn.count('<details class="notes"') == 1
     assert "Keep 1 decision and 2 open work?" in turn
@@ -84,7 +93,7 @@ def test_several_questions_of_a_turn_are_one_line_that_opens(as_alice: Client, s
 
 def test_questions_stay_outside_the_quiet_fold(as_alice: Client, scene: Scene, address: Address) -> None:
     Session.objects.update(quiet_notices=True)
-    scene.ask(f"Hello. {CHOSEN}", "All right.")
+    proposed(scene, "Hello.", (DECISION, CHOSEN))
     assert f"Decision? “{CHOSEN}”" in shown(as_alice, address("turns/1/"))
 
 
@@ -105,7 +114,7 @@ def test_what_the_model_says_is_done_is_asked_below_that_turn(as_alice: Client, 
 def test_what_the_model_dropped_before_anybody_was_asked_is_noted_with_undo(
     as_alice: Client, scene: Scene, address: Address
 ) -> None:
-    scene.ask(LEFT, "All right.")
+    proposed(scene, "The key is old.", (WORK, LEFT))
     branch = main_branch(scene.session)
     actions.resolve_entry(Place(branch=branch, turn=1, via=Via.MODEL), LedgerEntry.objects.get().name)
     turn = shown(as_alice, address("turns/1/"))
@@ -147,11 +156,11 @@ def test_a_message_is_kept_by_its_form(
     )
 
 
-def test_what_is_selected_or_sounds_like_it_is_proposed_in_the_form(
+def test_what_is_selected_of_a_message_is_in_the_form_else_all_of_it(
     as_alice: Client, scene: Scene, address: Address
 ) -> None:
     scene.ask(f"Hello. {CHOSEN} And more.", "Send **the form** to Anna.\n\nThat is all.")
-    assert f">\n{CHOSEN}</textarea>" in shown(as_alice, address("ledger/new/?turn=1"))
+    assert f">\nHello. {CHOSEN} And more.</textarea>" in shown(as_alice, address("ledger/new/?turn=1"))
     assert ">\nAnd more.</textarea>" in shown(as_alice, address("ledger/new/?turn=1&text=And more."))
     form = shown(as_alice, address("ledger/new/?turn=1&of=reply&text=the form to Anna"))
     as_alice.post(
@@ -215,13 +224,15 @@ def test_the_page_has_decisions_open_work_and_rules_each_with_state_source_and_w
     as_alice: Client, scene: Scene, address: Address
 ) -> None:
     noted(scene, "Take <b>the train</b>.")
-    scene.ask(f"Never touch production. {LEFT}", "All right.")
+    proposed(scene, "Never touch production.", (WORK, LEFT))
+    actions.set_constraint(place(scene.session), "Never touch production.", turn=2)
     panel = shown(as_alice, address("ledger/"))
     texts = ("Decisions", "Take &lt;b&gt;the train&lt;/b&gt;.", "Open work", LEFT, "Rules", "Never touch production.")
     places = [panel.index(text) for text in texts]
     assert places == sorted(places)
     assert f'href="{address("log/")}?before=2#turn-1" data-turn-link>turn 1</a>' in panel
-    assert "sounds like open work" in panel
+    assert '<span class="quiet">you</span>' in panel
+    assert '<span class="quiet">the model</span>' in panel
     assert ">Kept</span>" in panel
     assert ">Proposed</span>" in panel
     side = shown(as_alice, address("context/"))

@@ -13,6 +13,7 @@ from efforts import actions
 from efforts.models import Session
 from efforts.scenes import Exchange, concludes, opens, play
 from efforts.snapshots import main_branch
+from tests.compaction.review import STATES, Room
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +21,8 @@ WEATHER = Exchange(user="Will it rain on Sunday?", reply="Nobody knows.")
 WORK = (
     Exchange(
         user="Users see 401 errors: no refresh token was ever requested.",
-        reply="Then request a refresh token at sign-in, and the 401 goes.",
+        reply="Then request a refresh token at sign-in, and the 401 goes. Ask for it once, keep it where the access "
+        "token is kept, and renew that five minutes before it ends, so that nobody notices.",
         acts=(opens("Auth bug"),),
     ),
     Exchange(user="Done, it is fixed.", reply="Concluded.", acts=(concludes(),)),
@@ -92,7 +94,14 @@ def test_why_says_what_was_looked_for_and_what_was_found(as_alice: Client, sessi
     assert "It leaves in 19 turns unless somebody refers to it" in why
     assert "Auth bug or the id auth-bug, in any spelling" in why
     assert "Turn 4 · Your message called it by its name: auth-bug" in why
-    for word in ("401", "refresh", "token"):
+    assert "any two of these words of the request it began with, in any form: 401 errors refresh requested token" in why
+
+
+def test_of_a_summary_the_words_of_its_result_are_looked_for_too(as_alice: Client, room: Room) -> None:
+    STATES["stands"](room)
+    why = part(as_alice, room.talk.session, "efforts/storage/memory/")
+    assert "any two of these words" in why
+    for word in ("nightly", "backups", "Postgres"):
         assert word in why
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,34 +11,26 @@ from django.test import Client
 from django.urls import reverse
 
 from compaction import reviewing
-from compaction.domain.artifact import parse_artifact
+from compaction.domain.artifact import Section
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
-from compaction.models import Artifact, ClaimVerdict, GateRun, Reviewer
-from efforts import actions, summaries
+from compaction.models import Artifact, Check, ClaimVerdict, GateRun, NotNeeded, Reviewer
+from efforts import actions
 from efforts.domain.lifecycle import EntryKind, ScopeState
-from efforts.scopes import SCOPES
-from tests.compaction.review import BACKUPS, judged, room_of, verdict_of
-from tests.efforts.logs import WEBHOOK
-from tests.efforts.talk import Talk
+from efforts.models import ScopeDraft
+from tests.compaction.artifacts import LongTalk, claim, of_turns
+from tests.compaction.review import (
+    BACKUPS,
+    HEADLINE,
+    MOVE,
+    POSTGRES,
+    STATES,
+    Room,
+    claim_of,
+    judged,
+    outcomes,
+    verdict_of,
+)
 from tests.pages.conftest import HTMX
-
-SLUG = "payment-webhook"
-
-
-@pytest.fixture
-def talk(alice: User) -> Talk:
-    talk = Talk(actions.create_session(alice))
-    actions.open_effort(talk.place, SLUG)
-    for said, _ in WEBHOOK:
-        talk.ask(said)
-    actions.close_effort(talk.place, SLUG)
-    return talk
-
-
-@pytest.fixture
-def artifact(talk: Talk) -> Artifact:
-    summaries.summarise_now(talk.state(SLUG))
-    return Artifact.objects.get()
 
 
 def part_of(client: Client, name: str, *args: object, **query: str) -> str:
@@ -47,32 +40,64 @@ def part_of(client: Client, name: str, *args: object, **query: str) -> str:
     return response.content.decode()
 
 
-PANELS = ("review_top", "claims")
+def page_of(client: Client, row: Artifact) -> str:
+    response = client.get(row.get_absolute_url())
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def claim_in(page: str, item: str) -> str:
+    """The row of one claim."""
+    rows: list[str] = re.findall(r'<article class="claim .*?</article>', page, re.DOTALL)
+    return next(row for row in rows if f'<span class="num quiet">{item}</span>' in row)
+
+
+PANELS = ("review_top", "claims", "review_desk")
+
+
+# What it shows
 
 
 @pytest.mark.parametrize("name", PANELS)
-def test_each_panel_has_an_address_and_is_a_page_there(artifact: Artifact, as_alice: Client, name: str) -> None:
-    assert "<html" not in part_of(as_alice, name, artifact.pk)
-    assert '<div class="review"' in as_alice.get(reverse(name, args=[artifact.pk])).content.decode()
+def test_each_panel_has_an_address_and_is_a_page_there(drafted: Artifact, as_alice: Client, name: str) -> None:
+    assert "<html" not in part_of(as_alice, name, drafted.pk)
+    assert '<div class="review"' in as_alice.get(reverse(name, args=[drafted.pk])).content.decode()
 
 
-def test_every_number_of_a_source_leads_to_a_span_and_back_to_its_claim(artifact: Artifact, as_alice: Client) -> None:
-    page = as_alice.get(artifact.get_absolute_url()).content.decode()
+@pytest.mark.parametrize("name", [*PANELS, "artifact"])
+def test_strangers_find_nothing(drafted: Artifact, as_bob: Client, name: str) -> None:
+    assert as_bob.get(reverse(name, args=[drafted.pk])).status_code == 404
+
+
+def test_what_would_stand_is_shown_to_the_byte_and_what_it_is_expanded_to(drafted: Artifact, as_alice: Client) -> None:
+    texts = [
+        unescape(text) for text in re.findall(r"<blockquote[^>]*>(.*?)</blockquote>", page_of(as_alice, drafted), re.S)
+    ]
+    assert texts == [drafted.standing, drafted.body]
+
+
+def test_every_sentence_that_is_cited_leads_to_its_words_and_back_to_a_claim(
+    drafted: Artifact, as_alice: Client
+) -> None:
+    page = page_of(as_alice, drafted)
     cites = set(re.findall(r'href="#(span-\d+)"', page))
-    assert cites
+    assert len(cites) == 4
     assert cites == set(re.findall(r'id="(span-\d+)"', page))
     assert set(re.findall(r'href="#(claim-\d+)"', page)) <= set(re.findall(r'id="(claim-\d+)"', page))
 
 
-def test_marked_words_are_those_that_the_claims_quote(artifact: Artifact, as_alice: Client) -> None:
-    page = as_alice.get(artifact.get_absolute_url()).content.decode()
-    marked = re.findall(r"<mark data-spans=\"[\d ]+\">([^<]+)</mark>", page)
-    assert "We decided on a retry limit of 3." in "".join(marked)
+def test_marked_words_are_the_sentences_that_claims_cite(drafted: Artifact, as_alice: Client) -> None:
+    page = page_of(as_alice, drafted)
+    marked = re.findall(r"<mark data-spans=\"\d+\">([^<]+)</mark>", page)
+    assert marked[0] == POSTGRES
+    assert BACKUPS in marked
+    assert MOVE in marked
     assert "<mark" not in page.partition('id="source-pane"')[0]
+    assert f">{claim_of(drafted, 'move').cites[0]}</a>" in claim_in(page, "move")
 
 
-def test_it_counts_what_is_cited_and_says_what_is_cited_by_nothing(artifact: Artifact, as_alice: Client) -> None:
-    page = as_alice.get(artifact.get_absolute_url()).content.decode()
+def test_it_counts_what_is_cited_and_says_what_is_cited_by_nothing(drafted: Artifact, as_alice: Client) -> None:
+    page = page_of(as_alice, drafted)
     found = re.search(r"Claims cite (\d+) of (\d+) entries; (\d+) (?:is|are) cited by nothing", page)
     assert found
     cited, entries, uncited = map(int, found.groups())
@@ -80,56 +105,168 @@ def test_it_counts_what_is_cited_and_says_what_is_cited_by_nothing(artifact: Art
     assert page.count("cited by nothing</span>") == uncited
 
 
-def test_a_source_that_has_moved_is_said_to_be_lost(talk: Talk, artifact: Artifact, as_alice: Client) -> None:
-    actions.move_turn(talk.place, 3, None)
-    page = as_alice.get(artifact.get_absolute_url()).content.decode()
-    assert "anchor lost" in page
+def test_a_sentence_that_is_gone_from_the_log_is_said_to_be_gone(
+    room: Room, drafted: Artifact, as_alice: Client
+) -> None:
+    actions.move_turn(room.talk.place, 3, None)
+    page = page_of(as_alice, drafted)
+    assert f"{claim_of(drafted, 'move').cites[0]} is not in the log" in claim_in(page, "move")
     assert "have changed since it was judged" in page
 
 
-def test_one_section_is_shown_where_it_is_asked_for(artifact: Artifact, as_alice: Client) -> None:
-    all_of_it = part_of(as_alice, "claims", artifact.pk)
+def test_the_result_comes_first_and_one_section_is_shown_where_it_is_asked_for(
+    drafted: Artifact, as_alice: Client
+) -> None:
+    all_of_it = part_of(as_alice, "claims", drafted.pk)
+    assert re.findall(r'id="group-(\w+)"', all_of_it)[1:3] == ["result", "open_work"]
     keys = re.findall(r'id="show-(\w+)"', all_of_it)
-    assert keys[0] == "all"
-    one = part_of(as_alice, "claims", artifact.pk, show=keys[1])
-    assert 0 < one.count('<article class="claim') < all_of_it.count('<article class="claim')
-    nonsense = part_of(as_alice, "claims", artifact.pk, show="nonsense")
-    assert nonsense.count('<article class="claim') == all_of_it.count('<article class="claim')
+    assert keys == ["all", "result", "open_work", "decision", "dropped"]
+    one = part_of(as_alice, "claims", drafted.pk, show="decision")
+    assert (one.count('<article class="claim'), all_of_it.count('<article class="claim')) == (2, 4)
+    nonsense = part_of(as_alice, "claims", drafted.pk, show="nonsense")
+    assert nonsense.count('<article class="claim') == 4
 
 
-def test_a_gate_shows_how_it_was_computed(artifact: Artifact, as_alice: Client) -> None:
-    shown = part_of(as_alice, "gate", artifact.pk, "C")
-    assert "Decisions kept" in shown
-    assert "at least 95\N{NO-BREAK SPACE}%" in shown
-    assert "what the ledger of the conversation lists" in shown
-    assert "Is every decision, all open work and every rule still there?" in shown
-    page = as_alice.get(reverse("gate", args=[artifact.pk, "C"]))
-    assert "<html" in page.content.decode()
-    assert as_alice.get(reverse("gate", args=[artifact.pk, "F"])).status_code == 404
+def test_owner_and_due_date_stand_beside_the_claim(alice: User, as_alice: Client) -> None:
+    talk = LongTalk(actions.create_session(alice))
+    talk.ask("Marie moves the old orders by Friday.")
+    moves = claim("move", Section.OPEN_WORK, "Move the old orders.", "1.1", owner="Marie", due="Friday")
+    row = of_turns(talk.branch, [1], "The old orders are moved.", claims=[moves])
+    shown = claim_in(page_of(as_alice, row), "move")
+    assert '<span class="chip" dir="auto">Marie</span><span class="chip" dir="auto">due Friday</span>' in shown
 
 
 def test_a_reviewer_sees_the_scope_and_no_way_into_the_conversation(
-    artifact: Artifact, bob: User, as_bob: Client
+    drafted: Artifact, bob: User, as_bob: Client
 ) -> None:
-    Reviewer.objects.create(session=artifact.session, user=bob)
-    page = as_bob.get(artifact.get_absolute_url()).content.decode()
-    assert "We decided on a retry limit of 3." in page
-    assert "<b>alice</b>" in page
-    assert artifact.session.get_absolute_url() not in page
+    Reviewer.objects.create(session=drafted.session, user=bob)
+    page = page_of(as_bob, drafted)
+    assert POSTGRES in page
+    assert '<b dir="auto">alice</b>' in page
+    assert drafted.session.get_absolute_url() not in page
 
 
-@pytest.mark.parametrize("name", [*PANELS, "artifact"])
-def test_strangers_find_nothing(artifact: Artifact, as_bob: Client, name: str) -> None:
-    assert as_bob.get(reverse(name, args=[artifact.pk])).status_code == 404
+# What readers say
+
+
+def test_beside_each_claim_stands_what_the_checker_says_and_how_it_proved_itself(
+    drafted: Artifact, as_alice: Client
+) -> None:
+    page = page_of(as_alice, drafted)
+    assert page.count("Entailed</span>") == 4
+    check = Check.objects.get()
+    assert check.planted > 0
+    assert f"Awake {check.caught} of {check.planted}" in page
+    assert "exam 40 of 40" in page
+    assert "drafter-1" in claim_in(page, "move")
+
+
+def test_what_is_doubted_comes_first_with_the_words_and_the_sentence_that_says_otherwise(
+    room: Room, as_alice: Client
+) -> None:
+    room.model.doubts("Nightly backups", "contradicted", phrase="Nightly", sentence="3.1", why="It is weekly.")
+    row = STATES["reviewed"](room)
+    page = page_of(as_alice, row)
+    assert re.findall(r'<article class="claim .*?<span class="num quiet">(\w+)</span>', page, re.S)[0] == "backups"
+    doubted = claim_in(page, "backups")
+    assert 'Doubted: <q dir="auto">Nightly</q>' in doubted
+    place = re.search(r'href="#(src-[\w-]+)" data-to-source>3.1</a> says otherwise', doubted)
+    assert place
+    assert f'id="{place[1]}"' in page
+    assert "It is weekly." in doubted
+    assert 'id="show-doubted"' in page
+
+
+def test_a_check_that_proves_nothing_says_why(room: Room, as_alice: Client) -> None:
+    page = page_of(as_alice, STATES["void"](room))
+    assert "Proves nothing" in page
+    assert "to be true" in page
+    assert "Entailed" not in page
+
+
+def test_a_claim_that_a_person_has_read_says_so(drafted: Artifact, as_alice: Client, alice: User) -> None:
+    reviewing.decide(drafted, "move", Say.KEPT, reviewer=alice)
+    reviewing.submit(drafted, reviewer=alice)
+    row = claim_in(page_of(as_alice, drafted), "move")
+    assert "Read</span>" in row
+    assert "alice" in row
+
+
+# What the gates say
+
+
+def test_a_gate_shows_how_it_was_computed(drafted: Artifact, as_alice: Client) -> None:
+    shown = part_of(as_alice, "gate", drafted.pk, "C")
+    assert "Decisions kept" in shown
+    assert "at least 95\N{NO-BREAK SPACE}%" in shown
+    assert "2 of 2" in shown
+    assert "Is every decision, all open work and every rule still there?" in shown
+    assert "Tokens to check it" in part_of(as_alice, "gate", drafted.pk, "E")
+    page = as_alice.get(reverse("gate", args=[drafted.pk, "C"]))
+    assert "<html" in page.content.decode()
+    assert as_alice.get(reverse("gate", args=[drafted.pk, "F"])).status_code == 404
+
+
+WORDS = {
+    "stands": ("Stands", "The model is shown this instead of the log"),
+    "waits": ("Waits for you", "Every gate passes."),
+    "fails": ("Blocked", "A gate fails, so it cannot stand."),
+    "unchecked": ("Not checked", "No gate fails, but not all could be judged."),
+    "chosen": ("Waits for you", "Every gate passes."),
+    "no model": ("Stands", "The model is shown this instead of the log"),
+}
+
+
+@pytest.mark.parametrize("state", WORDS)
+def test_where_it_stands_is_a_word_and_a_sentence(room: Room, as_alice: Client, state: str) -> None:
+    top = part_of(as_alice, "review_top", STATES[state](room).pk)
+    word, sentence = WORDS[state]
+    assert f"{word}</span></span>" in top
+    assert sentence in top
+
+
+def test_what_could_not_be_judged_is_neither_passed_nor_failed(room: Room, as_alice: Client) -> None:
+    top = part_of(as_alice, "review_top", STATES["unchecked"](room).pk)
+    assert "not judged</b>" in top
+    assert "fail</b>" not in top
+    assert "nobody has read the claims against the log" in top
+
+
+def test_of_a_gate_that_fails_its_own_page_alone_has_the_mark(room: Room, as_alice: Client) -> None:
+    row = STATES["loses"](room)
+    assert "insufficient fidelity" in part_of(as_alice, "gate", row.pk, "C")
+    assert "insufficient fidelity" not in part_of(as_alice, "gate", row.pk, "E")
+
+
+def test_what_a_gate_fails_leads_to_its_claim(room: Room, as_alice: Client) -> None:
+    row = STATES["fails"](room)
+    number = re.search(r'id="(claim-\d+)"', claim_in(page_of(as_alice, row), "backups"))
+    assert number
+    assert f'{row.get_absolute_url()}#{number[1]}">Claim backups</a>' in part_of(as_alice, "gate", row.pk, "D")
+
+
+# Excerpts
+
+
+def test_excerpts_are_shown_as_they_stand_with_nothing_to_decide(room: Room, as_alice: Client) -> None:
+    page = page_of(as_alice, STATES["no model"](room))
+    assert "Excerpts of storage" in page
+    assert "Excerpts, not a summary" in page
+    assert "They claim nothing, so there is nothing to decide." in page
+    assert "Made without a model" in page
+    assert '<article class="claim' not in page
+    assert "Undecided" not in page
+
+
+def test_excerpts_of_chosen_turns_are_accepted_like_a_summary(room: Room, as_alice: Client) -> None:
+    row = STATES["chosen digest"](room)
+    address = reverse("accept", args=[row.pk])
+    scope = {"session": str(row.session_id), "first": row.source_start, "last": row.source_end}
+    assert as_alice.post(address, scope).status_code == 302
+    assert room.standing == [row.standing]
 
 
 # What is done with claims
-
-
-@pytest.fixture
-def drafted(alice: User, monkeypatch: pytest.MonkeyPatch) -> Artifact:
-    """In its own words, and waiting."""
-    return room_of(alice, monkeypatch).draft()
 
 
 def said_of(client: Client, row: Artifact, item: str, status: int = 200, **fields: str) -> str:
@@ -138,44 +275,44 @@ def said_of(client: Client, row: Artifact, item: str, status: int = 200, **field
     return response.content.decode()
 
 
-def first_item(row: Artifact) -> str:
-    return parse_artifact(row.document).items[0].id
-
-
 def test_a_verdict_is_kept_at_once_and_answered_with_the_claim_and_the_count(
     drafted: Artifact, as_alice: Client
 ) -> None:
-    answer = said_of(as_alice, drafted, first_item(drafted), verdict="kept")
+    answer = said_of(as_alice, drafted, "move", verdict="kept")
     assert "Kept" in answer
-    assert 'id="progress" hx-swap-oob="true">1 of' in answer
+    assert 'id="progress" hx-swap-oob="true">1 of 4 claims decided' in answer
     assert "1 verdict saved, not submitted yet. Only you see it." in answer
     verdict = ClaimVerdict.objects.get()
-    assert (verdict.item, verdict.verdict, verdict.submitted_at) == (first_item(drafted), "kept", None)
-    answer = said_of(as_alice, drafted, first_item(drafted), verdict="undo")
-    assert "Undecided" in answer
+    assert (verdict.item, verdict.verdict, verdict.submitted_at) == ("move", "kept", None)
+    assert "Undecided" in said_of(as_alice, drafted, "move", verdict="undo")
     assert not ClaimVerdict.objects.exists()
 
 
 def test_an_edit_shows_the_difference_and_one_without_a_change_says_what_to_do(
     drafted: Artifact, as_alice: Client
 ) -> None:
-    item = parse_artifact(drafted.document).items[0]
-    form = as_alice.get(reverse("claim", args=[drafted.pk, item.id]), {"edit": ""}, headers=HTMX).content.decode()
-    assert f"{item.text}</textarea>" in form
-    wrong = said_of(as_alice, drafted, item.id, 422, verdict="edited", text=item.text)
+    text = claim_of(drafted, "move").text
+    form = as_alice.get(reverse("claim", args=[drafted.pk, "move"]), {"edit": ""}, headers=HTMX).content.decode()
+    assert f"{text}</textarea>" in form
+    wrong = said_of(as_alice, drafted, "move", 422, verdict="edited", text=text)
     assert "Nothing is changed yet. Write it in other words, or keep it." in wrong
     assert "<textarea" in wrong
-    edited = said_of(as_alice, drafted, item.id, verdict="edited", text=f"{item.text} Surely.")
+    edited = said_of(as_alice, drafted, "move", verdict="edited", text=f"{text} Surely.")
     assert "<ins>" in edited
     assert "Surely." in edited
 
 
+def test_the_only_result_cannot_be_struck(drafted: Artifact, as_alice: Client) -> None:
+    assert 'data-do="struck"' not in claim_in(page_of(as_alice, drafted), "result")
+    assert "A summary needs its result." in said_of(as_alice, drafted, "result", 422, verdict="struck")
+
+
 def test_an_unknown_verdict_is_refused_in_words(drafted: Artifact, as_alice: Client) -> None:
-    assert "There is no such verdict." in said_of(as_alice, drafted, first_item(drafted), 422, verdict="loved")
+    assert "There is no such verdict." in said_of(as_alice, drafted, "move", 422, verdict="loved")
 
 
 def test_without_scripts_forms_post_and_pages_come_back(drafted: Artifact, as_alice: Client) -> None:
-    address = reverse("claim", args=[drafted.pk, first_item(drafted)])
+    address = reverse("claim", args=[drafted.pk, "move"])
     response = as_alice.post(address, {"verdict": "kept"})
     assert response.status_code == 302
     assert response["Location"].startswith(f"{drafted.get_absolute_url()}#claim-")
@@ -186,7 +323,7 @@ def test_without_scripts_forms_post_and_pages_come_back(drafted: Artifact, as_al
 
 
 def test_what_was_decided_last_is_taken_back(drafted: Artifact, as_alice: Client) -> None:
-    said_of(as_alice, drafted, first_item(drafted), verdict="kept")
+    said_of(as_alice, drafted, "move", verdict="kept")
     answer = as_alice.post(reverse("review_undo", args=[drafted.pk]), headers=HTMX)
     assert answer["HX-Retarget"].startswith("#claim-")
     assert "chosen" in answer["HX-Trigger-After-Swap"]
@@ -197,20 +334,21 @@ def test_what_was_decided_last_is_taken_back(drafted: Artifact, as_alice: Client
 def test_submitting_an_edit_leads_to_the_next_version_which_can_be_compared(
     drafted: Artifact, as_alice: Client
 ) -> None:
-    item = parse_artifact(drafted.document).items[0]
-    said_of(as_alice, drafted, item.id, verdict="edited", text=f"{item.text} Surely.")
+    said_of(as_alice, drafted, "move", verdict="edited", text="Move the old orders over before the launch. Surely.")
     answer = as_alice.post(reverse("review_submit", args=[drafted.pk]), headers=HTMX)
     made = Artifact.objects.get(version=2)
     assert answer["HX-Redirect"] == f"{made.get_absolute_url()}#claim-1"
-    page = as_alice.get(made.get_absolute_url()).content.decode()
+    page = page_of(as_alice, made)
     assert "compare v1" in page
     assert "Edited by alice" in page
-    old = as_alice.get(drafted.get_absolute_url()).content.decode()
+    assert "Waits for you" in page
+    old = page_of(as_alice, drafted)
     assert "v2 is newer" in old
     assert "Undecided" not in old
     compared = as_alice.get(reverse("compare", args=[made.pk, drafted.pk])).content.decode()
     assert "Surely." in compared
     assert "<ins>" in compared
+    assert "Claim move" in compared
 
 
 def test_nothing_to_submit_says_what_to_do(drafted: Artifact, as_alice: Client) -> None:
@@ -223,57 +361,56 @@ def test_of_another_reviewer_one_sees_the_presence_first_and_the_words_when_hand
     drafted: Artifact, bob: User, as_bob: Client, as_alice: Client
 ) -> None:
     Reviewer.objects.create(session=drafted.session, user=bob)
-    said_of(as_bob, drafted, first_item(drafted), verdict="struck")
-    page = as_alice.get(drafted.get_absolute_url()).content.decode()
+    said_of(as_bob, drafted, "move", verdict="struck")
+    page = page_of(as_alice, drafted)
     assert "bob is reviewing too" in page
     assert "<b>bob</b>" not in page
-    said_of(as_alice, drafted, first_item(drafted), verdict="edited", text="Other words, of alice.")
+    said_of(as_alice, drafted, "move", verdict="edited", text="Other words, of alice.")
     as_bob.post(reverse("review_submit", args=[drafted.pk]), headers=HTMX)
     answer = as_alice.post(reverse("review_submit", args=[drafted.pk]), headers=HTMX)
     newest = Artifact.objects.get(version=2)
     assert answer["HX-Redirect"] == f"{newest.get_absolute_url()}#conflicts"
-    page = as_alice.get(newest.get_absolute_url()).content.decode()
+    page = page_of(as_alice, newest)
     assert "say different things of 1 claim" in page
     for words in ("<b>bob</b>", "<b>alice</b>", "Other words, of alice."):
         assert words in page.partition('id="conflicts-title"')[2]
+
+
+def test_who_reads_every_claim_of_what_nobody_has_checked_lets_sources_and_contradictions_pass(
+    room: Room, as_alice: Client
+) -> None:
+    row = STATES["unchecked"](room)
+    for item in ("result", "postgres", "backups", "move"):
+        said_of(as_alice, row, item, verdict="kept")
+    as_alice.post(reverse("review_submit", args=[row.pk]), headers=HTMX)
+    answer = as_alice.post(reverse("review_judge", args=[row.pk]), headers=HTMX).content.decode()
+    assert "read by alice" in answer
+    assert [outcomes(judged(row))[gate] for gate in "BCD"] == ["pass", "not judged", "pass"]
+
+
+# The whole of it
 
 
 def test_what_was_turned_down_says_by_whom_and_why_and_can_be_taken_up_again(
     drafted: Artifact, as_alice: Client
 ) -> None:
     as_alice.post(reverse("review_reject", args=[drafted.pk]), {"reason": "Too vague."}, headers=HTMX)
-    page = as_alice.get(drafted.get_absolute_url()).content.decode()
+    page = page_of(as_alice, drafted)
     assert "Turned down by alice: “Too vague.”" in page
     assert "This summary was turned down, so it does not stand." in page
     assert "Not every gate passes" not in page
     answer = as_alice.post(reverse("review_judge", args=[drafted.pk]), headers=HTMX).content.decode()
     assert "Turned down" not in answer
-    assert "Waiting for your yes" in answer
-
-
-def test_a_sentence_of_the_headline_that_leads_nowhere_blocks_and_leads_to_its_claim(
-    alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = room_of(alice, monkeypatch).draft()
-    reviewing.decide(row, "backups", Say.STRUCK, reviewer=alice)
-    made = reviewing.submit(row, reviewer=alice).made
-    assert made is not None
-    assert "Blocked: a gate fails" in as_alice.get(made.get_absolute_url()).content.decode()
-    assert f'href="{made.get_absolute_url()}#claim-1">Claim 1</a>' in part_of(as_alice, "gate", made.pk, "B")
-
-
-def test_of_a_gate_that_fails_its_own_page_alone_has_the_mark(lacking: Artifact, as_alice: Client) -> None:
-    assert "insufficient fidelity" in part_of(as_alice, "gate", lacking.pk, "C")
-    assert "insufficient fidelity" not in part_of(as_alice, "gate", lacking.pk, "E")
+    assert "Waits for you" in answer
 
 
 def test_a_stale_summary_is_judged_again_in_place(drafted: Artifact, as_alice: Client) -> None:
     GateRun.objects.update(inputs={})
-    page = as_alice.get(drafted.get_absolute_url()).content.decode()
+    page = page_of(as_alice, drafted)
     assert "Judge again" in page
     assert "pass, stale" in page
     assert "To be judged again" in page
-    assert "Waiting for your yes" not in page
+    assert "Waits for you</span></span>" not in page
     answer = as_alice.post(reverse("review_judge", args=[drafted.pk]), headers=HTMX)
     assert "pass, stale" not in answer.content.decode()
     assert "standing" in answer["HX-Trigger"]
@@ -288,115 +425,175 @@ def test_it_is_turned_down_with_a_reason_only(drafted: Artifact, as_alice: Clien
     assert as_alice.post(address, {"reason": "Too long."}, headers=HTMX).status_code == 204
     drafted.refresh_from_db()
     assert drafted.state == "rejected"
-    assert "Turned down" in as_alice.get(drafted.get_absolute_url()).content.decode()
+    assert "Turned down" in page_of(as_alice, drafted)
 
 
 @pytest.mark.parametrize(
     ("name", "more"),
-    [("claim", ["1"]), ("review_undo", []), ("review_submit", []), ("review_judge", []), ("review_redraft", [])],
+    [("claim", ["move"]), ("review_undo", []), ("review_submit", []), ("review_judge", []), ("review_redraft", [])],
 )
 def test_strangers_change_nothing(drafted: Artifact, as_bob: Client, name: str, more: list[str]) -> None:
     assert as_bob.post(reverse(name, args=[drafted.pk, *more]), {"verdict": "kept"}).status_code == 404
     assert not ClaimVerdict.objects.exists()
 
 
+@pytest.mark.parametrize("name", ["review_undo", "review_submit", "review_judge", "review_redraft"])
+def test_what_changes_something_is_posted(drafted: Artifact, as_alice: Client, name: str) -> None:
+    assert as_alice.get(reverse(name, args=[drafted.pk])).status_code == 405
+
+
 # What is dropped
 
 
-@pytest.fixture
-def lacking(alice: User, monkeypatch: pytest.MonkeyPatch) -> Artifact:
-    """One of two decisions is not in it."""
-    room = room_of(alice, monkeypatch, claims=("postgres", "move"), headline="Orders are stored in Postgres.")
-    room.note(EntryKind.DECISION, BACKUPS)
-    return room.draft()
-
-
 def dropped_key(page: str, words: str) -> str:
-    rows: list[str] = re.findall(r'id="dropped-(\w+)" tabindex.*?</article>', page, re.DOTALL)
+    rows: list[str] = re.findall(r'id="dropped-([\w:-]+)" tabindex.*?</article>', page, re.DOTALL)
     return next(key for key in rows if words in page.partition(f'id="dropped-{key}"')[2].partition("</article>")[0])
 
 
-def act(client: Client, row: Artifact, key: str, verb: str) -> str:
-    response = client.post(reverse("dropped", args=[row.pk, key, verb]), headers=HTMX)
-    assert response.status_code == 200
+def act(client: Client, row: Artifact, key: str, verb: str, status: int = 200, **fields: str) -> str:
+    response = client.post(reverse("dropped", args=[row.pk, key, verb]), fields, headers=HTMX)
+    assert response.status_code == status
     return response.content.decode()
 
 
-def test_a_missing_decision_blocks_and_adding_it_from_the_dropped_list_unblocks(
-    lacking: Artifact, as_alice: Client
-) -> None:
-    page = as_alice.get(lacking.get_absolute_url()).content.decode()
-    assert "Blocked: a gate fails" in page
-    gate = part_of(as_alice, "gate", lacking.pk, "C")
+@pytest.fixture
+def losing(room: Room) -> Artifact:
+    """No claim tells one of the decisions that the checker has listed."""
+    return STATES["loses"](room)
+
+
+def test_a_missing_decision_blocks_and_adding_it_from_the_dropped_list_unblocks(room: Room, as_alice: Client) -> None:
+    room.note(EntryKind.DECISION, BACKUPS)
+    row = STATES["loses"](room)
+    assert "Blocked</span>" in page_of(as_alice, row)
+    gate = part_of(as_alice, "gate", row.pk, "C")
     assert BACKUPS in gate
     assert "Add it from what is dropped" in gate
-    listed = part_of(as_alice, "claims", lacking.pk, show="dropped")
-    answer = act(as_alice, lacking, dropped_key(listed, BACKUPS), "add")
-    assert "Added</span>" in answer
-    assert "Added by you" in part_of(as_alice, "claims", lacking.pk)
-    as_alice.post(reverse("review_submit", args=[lacking.pk]))
-    page = as_alice.get(Artifact.objects.get(version=2).get_absolute_url()).content.decode()
+    listed = part_of(as_alice, "claims", row.pk, show="dropped")
+    assert "Dropped 1</a>" in listed
+    assert "In your list as a decision" in listed
+    key = dropped_key(listed, BACKUPS)
+    assert "Not needed…" not in listed
+    assert "Added</span>" in act(as_alice, row, key, "add")
+    assert "Added by you" in part_of(as_alice, "claims", row.pk)
+    as_alice.post(reverse("review_submit", args=[row.pk]))
+    page = page_of(as_alice, Artifact.objects.get(version=2))
     assert BACKUPS in page
-    assert "Waiting for your yes" in page
+    assert "Waits for you</span>" in page
 
 
-def test_what_is_not_needed_is_said_so_and_can_be_wanted_again(lacking: Artifact, as_alice: Client) -> None:
-    listed = part_of(as_alice, "claims", lacking.pk, show="dropped")
-    key = dropped_key(listed, "tests/orders/test_load.py")
-    before = int(re.findall(r"Dropped (\d+)</a>", listed)[0])
-    answer = act(as_alice, lacking, key, "not-needed")
-    assert f"Dropped {before - 1}</a>" in answer
-    assert f"Dropped {before}</a>" in act(as_alice, lacking, key, "needed")
+def test_what_a_checker_listed_is_not_needed_with_a_reason_and_can_be_wanted_again(
+    losing: Artifact, as_alice: Client
+) -> None:
+    listed = part_of(as_alice, "claims", losing.pk, show="dropped")
+    assert "drafter-1 listed it as a decision" in listed
+    key = dropped_key(listed, BACKUPS)
+    wrong = act(as_alice, losing, key, "not-needed", status=422, reason=" ")
+    assert "Say in a few words why it is not needed." in wrong
+    assert '<details class="with-reason" open>' in wrong
+    assert not NotNeeded.objects.exists()
+    answer = act(as_alice, losing, key, "not-needed", reason="It was taken back.")
+    assert "Dropped 0</a>" in answer
+    assert "“It was taken back.”" in answer
+    assert verdict_of(judged(losing), "C")["outcome"] == "pass"
+    assert "Dropped 1</a>" in act(as_alice, losing, key, "needed")
+    assert verdict_of(judged(losing), "C")["outcome"] == "fail"
 
 
 def test_the_turn_of_what_is_dropped_is_pinned_by_the_owner_only(
-    lacking: Artifact, bob: User, as_bob: Client, as_alice: Client
+    losing: Artifact, bob: User, as_bob: Client, as_alice: Client
 ) -> None:
-    Reviewer.objects.create(session=lacking.session, user=bob)
-    listed = part_of(as_bob, "claims", lacking.pk, show="dropped")
+    Reviewer.objects.create(session=losing.session, user=bob)
+    listed = part_of(as_bob, "claims", losing.pk, show="dropped")
     assert "Pin the turn" not in listed
     key = dropped_key(listed, BACKUPS)
-    assert as_bob.post(reverse("dropped", args=[lacking.pk, key, "pin"]), headers=HTMX).status_code == 422
-    assert "Turn 2 is pinned" in act(as_alice, lacking, key, "pin")
+    act(as_bob, losing, key, "pin", status=422)
+    assert "Turn 2 is pinned" in act(as_alice, losing, key, "pin")
 
 
-def test_chosen_turns_are_drafted_anew_from_the_review_page(talk: Talk, as_alice: Client) -> None:
-    draft = actions.compact_turns(talk.place, 1, 3)
-    SCOPES.draft_now(draft)
-    draft.refresh_from_db()
-    row = Artifact.objects.get(pk=draft.artifact)
+def test_where_nothing_is_dropped_it_says_so(drafted: Artifact, as_alice: Client) -> None:
+    assert "every decision, all open work and every rule" in part_of(as_alice, "claims", drafted.pk, show="dropped")
+
+
+# Drafted anew
+
+
+def test_chosen_turns_are_drafted_anew_from_the_review_page(room: Room, as_alice: Client) -> None:
+    row = STATES["chosen"](room)
     # The ledger is another than it was judged by: then the page offers another draft.
-    message = talk.session.turns.get(number=3).messages.get(role="user")
-    actions.note_entry(talk.place, message.pk, EntryKind.DECISION, words="We decided on a retry limit of 3.")
+    room.note(EntryKind.DECISION, POSTGRES)
     assert 'id="draft-anew"' in part_of(as_alice, "review_top", row.pk)
     answer = as_alice.post(reverse("review_redraft", args=[row.pk]), headers=HTMX)
     assert (answer.status_code, "A new draft of these turns is on its way" in answer.content.decode()) == (200, True)
-    draft.refresh_from_db()
+    draft = ScopeDraft.objects.get()
     assert (draft.state, draft.turns, draft.artifact) == (ScopeState.DUE, [1, 2, 3], "")
     # Once more is once too often, and says so.
     answer = as_alice.post(reverse("review_redraft", args=[row.pk]), headers=HTMX)
     assert (answer.status_code, "is being drafted already" in answer.content.decode()) == (422, True)
-    SCOPES.draft_now(draft)
-    draft.refresh_from_db()
-    assert (draft.state, Artifact.objects.filter(pk=row.pk).exists()) == (ScopeState.READY, True)
 
 
-def test_of_turns_that_nobody_chose_no_draft_is_made_again(talk: Talk, as_alice: Client) -> None:
-    draft = actions.compact_turns(talk.place, 1, 3)
-    SCOPES.draft_now(draft)
-    draft.refresh_from_db()
-    artifact = draft.artifact
-    draft.delete()
-    answer = as_alice.post(reverse("review_redraft", args=[artifact]), headers=HTMX)
+def test_of_turns_that_nobody_chose_no_draft_is_made_again(room: Room, as_alice: Client) -> None:
+    row = STATES["chosen"](room)
+    ScopeDraft.objects.all().delete()
+    answer = as_alice.post(reverse("review_redraft", args=[row.pk]), headers=HTMX)
     assert (answer.status_code, "Choose the turns in the conversation" in answer.content.decode()) == (422, True)
 
 
-def test_of_chosen_turns_it_says_how_much_would_stand_in_the_prompt(talk: Talk, as_alice: Client) -> None:
-    draft = actions.compact_turns(talk.place, 1, 3)
-    SCOPES.draft_now(draft)
-    draft.refresh_from_db()
-    row = Artifact.objects.get(pk=draft.artifact)
+def test_of_chosen_turns_it_says_how_much_would_stand_in_the_prompt(room: Room, as_alice: Client) -> None:
+    row = STATES["chosen"](room)
     (measure,) = [one for one in verdict_of(judged(row), "E")["measures"] if one["name"] == "standing_tokens"]
     told = f"{measure['threshold']:,} → {measure['value']:,} tokens"
     assert told in part_of(as_alice, "review_top", row.pk)
     assert told in as_alice.get(reverse("reviews")).content.decode()
+
+
+# An earlier form
+
+
+@pytest.fixture
+def earlier(room: Room) -> Artifact:
+    """It stands, and its document is of another schema."""
+    row = STATES["stands"](room)
+    Artifact.objects.filter(pk=row.pk).update(schema_version="compaction.v1")
+    return Artifact.objects.get(pk=row.pk)
+
+
+def test_what_was_made_in_an_earlier_form_is_shown_as_it_stands(earlier: Artifact, as_alice: Client) -> None:
+    page = page_of(as_alice, earlier)
+    assert "Made in an earlier form." in page
+    assert HEADLINE in page
+    assert earlier.standing.split("\n")[-1] in page
+    assert "Roll back</button>" in page
+    assert '<article class="claim' not in page
+    assert "Made in an earlier form" in as_alice.get(reverse("reviews"), {"tab": "accepted"}).content.decode()
+
+
+def test_it_is_neither_edited_nor_judged_nor_accepted(earlier: Artifact, as_alice: Client) -> None:
+    for name in ("claims", "review_top", "review_desk"):
+        assert as_alice.get(reverse(name, args=[earlier.pk]), headers=HTMX).status_code == 404
+    for name, more in (("claim", ["move"]), ("review_submit", []), ("review_judge", []), ("review_reject", [])):
+        assert as_alice.post(reverse(name, args=[earlier.pk, *more]), {"verdict": "kept"}).status_code == 404
+    as_alice.post(reverse("rollback", args=[earlier.pk]))
+    dialog = part_of(as_alice, "accept", earlier.pk)
+    assert "made in an earlier form" in dialog
+    assert 'class="button primary"' not in dialog
+
+
+def test_it_is_drafted_again(earlier: Artifact, room: Room, as_alice: Client) -> None:
+    refused = as_alice.post(reverse("review_redraft", args=[earlier.pk]), headers=HTMX)
+    assert (refused.status_code, "Roll it back first" in refused.content.decode()) == (422, True)
+    as_alice.post(reverse("rollback", args=[earlier.pk]))
+    answer = as_alice.post(reverse("review_redraft", args=[earlier.pk]), headers=HTMX)
+    assert (answer.status_code, "A new draft is on its way" in answer.content.decode()) == (200, True)
+    assert room.state.summary == "due"
+
+
+# Its address
+
+
+def test_there_is_none_of_an_unknown_id(as_alice: Client) -> None:
+    assert as_alice.get(reverse("artifact", args=["cmp_0"])).status_code == 404
+
+
+def test_it_is_read_with_get_only(drafted: Artifact, as_alice: Client) -> None:
+    assert as_alice.post(drafted.get_absolute_url()).status_code == 405

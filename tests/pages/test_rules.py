@@ -53,7 +53,7 @@ def test_the_panel_lists_rules_in_their_order_with_their_source(
     scene.ask(RULE, "Noted.")
     scene.ask("Go on.", "Yes.")
     actions.set_standing_rule(scene.session.owner, "Be <brief>.")
-    actions.accept_constraint(place(scene.session), Constraint.objects.get(state="suggested").pk)
+    actions.set_constraint(place(scene.session), RULE, turn=1)
     record(scene.session, "Ask before deleting.")
     panel = shown(as_alice, address("context/"))
     texts = ("Be &lt;brief&gt;.", RULE, "Suggested", "Ask before deleting.")
@@ -81,7 +81,7 @@ def test_a_rule_is_added_by_a_form(as_alice: Client, address: Address, headers: 
     assert in_force() == [RULE]
 
 
-def test_a_message_is_made_a_rule_by_what_sounds_like_one_or_is_selected_or_all_of_it(
+def test_a_message_is_made_a_rule_by_what_is_selected_or_all_of_it(
     as_alice: Client, scene: Scene, address: Address
 ) -> None:
     scene.ask(f"Fix the bug. {RULE} Thanks.", "Done.")
@@ -89,7 +89,7 @@ def test_a_message_is_made_a_rule_by_what_sounds_like_one_or_is_selected_or_all_
     page = as_alice.get(address()).content.decode()
     assert f'{address("rules/new/")}?turn=1"' in page
     form = shown(as_alice, address("rules/new/?turn=1"))
-    assert f">\n{RULE}</textarea>" in form
+    assert f">\nFix the bug. {RULE} Thanks.</textarea>" in form
     assert '<input type="hidden" name="turn" value="1">' in form
     assert ">\nFix the bug.</textarea>" in shown(as_alice, address("rules/new/?turn=1&text=Fix the bug."))
     assert ">\nShort answers, please.</textarea>" in shown(as_alice, address("rules/new/?turn=2"))
@@ -130,9 +130,10 @@ def test_a_rule_is_edited_and_taken_back(as_alice: Client, session: Session, add
 def test_a_suggestion_is_asked_about_below_its_turn_until_it_is_answered(
     as_alice: Client, scene: Scene, address: Address
 ) -> None:
-    scene.ask(RULE, "Noted.")
-    scene.ask("From now on, answer in German.", "Ja.")
-    first, second = Constraint.objects.order_by("pk")
+    scene.ask("Mind the database.", "Noted.")
+    first = record(scene.session, RULE)
+    scene.ask("Bitte auf Deutsch.", "Ja.")
+    second = record(scene.session, "Answer in German.")
     turn = shown(as_alice, address("turns/1/"))
     assert f"Make this a rule? {RULE}" in turn
     assert f'data-about="rule:{first.pk}"' in turn

@@ -12,17 +12,15 @@ from django.test import Client
 
 from compaction import reviewing
 from compaction.accepting import accept_compaction
-from compaction.domain.artifact import parse_artifact
 from compaction.domain.lifecycle import ClaimVerdictValue
-from compaction.domain.rendering import body_text
 from compaction.models import Artifact
 from efforts import actions
 from efforts.domain.lifecycle import PointerState, ReviewMode, RunState, ScopeKind, ScopeState, SummaryState, Via
 from efforts.errors import Refused
 from efforts.models import ContextPointer, EffortState, Event, Run, ScopeDraft, Session
-from efforts.recording import count
 from efforts.scopes import SCOPES
 from efforts.summaries import SUMMARIES, summarise_now
+from tests.compaction.review import MODEL, STATES, Room
 from tests.efforts.chosen import choose
 from tests.efforts.logs import WEBHOOK, concluded, say
 from tests.efforts.talk import Talk
@@ -50,7 +48,7 @@ def asked(session: Session, first: int = 1, last: int = 3, **more: Any) -> Scope
 
 
 def drafted(session: Session) -> ScopeDraft:
-    """By the program, of the log's own sentences."""
+    """Excerpts, as no model drafts."""
     draft = asked(session)
     SCOPES.draft_now(draft)
     draft.refresh_from_db()
@@ -58,7 +56,24 @@ def drafted(session: Session) -> ScopeDraft:
     return draft
 
 
+def of(room: Room) -> Address:
+    """Addresses of a conversation with a model."""
+
+    def under_it(rest: str = "") -> str:
+        return f"{room.talk.session.get_absolute_url()}{rest}"
+
+    return under_it
+
+
+def standing_summary(room: Room) -> str:
+    """Of its three turns, drafted by a model and accepted."""
+    row = STATES["chosen"](room)
+    accept_compaction(row.pk, row.session_id, 1, 3, actor=row.session.owner)
+    return row.pk
+
+
 def accepted(session: Session) -> str:
+    """Excerpts of the turns 1 to 3, as no model drafts."""
     artifact = Artifact.objects.get(pk=drafted(session).artifact)
     scope = (artifact.session_id, artifact.source_start, artifact.source_end)
     accept_compaction(artifact.pk, *scope, actor=session.owner)
@@ -78,28 +93,42 @@ def test_each_finished_message_leads_to_the_dialog_with_its_turn(as_alice: Clien
 def test_before_anything_is_done_it_says_what_it_takes(as_alice: Client, address: Address) -> None:
     look = shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
     assert "<dt>Turns</dt><dd>3</dd>" in look
-    assert "the program, of the log's own sentences" in look
-    assert "<dt>Costs</dt><dd>nothing</dd>" in look
+    assert "<dt>Made of them</dt><dd>excerpts, no request</dd>" in look
     assert not ScopeDraft.objects.exists()
 
 
-def test_it_says_which_model_drafts_and_what_that_costs_at_most(
-    as_alice: Client, address: Address, settings: Any
+def test_it_says_which_model_drafts_what_that_costs_at_most_and_when_it_is_earned_back(
+    as_alice: Client, room: Room
 ) -> None:
-    settings.CCM_MODEL_URL, settings.CCM_MODEL_NAME = "http://127.0.0.1:1/v1", "large-1"
-    look = shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
-    assert "<dt>Drafted by</dt><dd>large-1</dd>" in look
-    assert "tokens, a second attempt included" in look
+    look = shown(as_alice, of(room)("compact/look/?first=1&last=3"))
+    assert f"<dt>Drafted by</dt><dd>{MODEL}</dd>" in look
+    assert "tokens, its check included" in look
+    assert re.search(r"<dt>Earned back</dt><dd>after \d+ calls?</dd>", look)
 
 
-def test_a_source_that_is_too_large_is_refused_with_the_numbers(
-    as_alice: Client, address: Address, settings: Any
-) -> None:
-    settings.CCM_MODEL_URL, settings.CCM_MODEL_NAME, settings.CCM_DRAFT_CAP = "http://127.0.0.1:1/v1", "small", 100
-    assert "Choose fewer turns" in shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
-    answer = as_alice.post(address("compact/"), {"first": "1", "last": "3"}, headers=HTMX)
+def test_a_source_that_is_too_large_is_refused_with_the_numbers(as_alice: Client, room: Room, settings: Any) -> None:
+    settings.CCM_DRAFT_CAP = 100
+    assert "One of these turns has more than" in shown(as_alice, of(room)("compact/look/?first=1&last=3"))
+    answer = as_alice.post(of(room)("compact/"), {"first": "1", "last": "3"}, headers=HTMX)
     assert answer.status_code == 422
-    assert "Choose fewer turns" in answer.content.decode()
+    assert "One of these turns has more than" in answer.content.decode()
+
+
+def test_what_is_to_be_kept_in_view_is_asked_for_and_told_to_the_model(as_alice: Client, room: Room) -> None:
+    assert "Keep in view" in shown(as_alice, of(room)("compact/?first=1"))
+    as_alice.post(of(room)("compact/"), {"first": "1", "last": "3", "focus": " the  backups "}, headers=HTMX)
+    assert ScopeDraft.objects.get().focus == "the backups"
+    row = room.work(SCOPES)
+    assert row.run.focus == "the backups"
+    (asked_for,) = row.run.requests.all()
+    assert "the backups" in asked_for.messages[-1]["content"]
+
+
+def test_more_than_can_be_kept_in_view_is_refused_in_words(as_alice: Client, address: Address) -> None:
+    answer = as_alice.post(address("compact/"), {"first": "1", "last": "3", "focus": "word " * 101}, headers=HTMX)
+    assert answer.status_code == 422
+    assert "What to keep in view has 504 characters; 500 is the most." in answer.content.decode()
+    assert not ScopeDraft.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -185,17 +214,6 @@ def test_the_notice_follows_from_asked_for_to_accepted_to_rolled_back(
     assert "by concluding the effort" not in history
 
 
-def test_its_size_on_the_review_pages_is_that_of_the_text_that_would_stand(
-    as_alice: Client, session: Session, address: Address
-) -> None:
-    artifact = Artifact.objects.get(pk=drafted(session).artifact)
-    document = parse_artifact(artifact.document)
-    log, stands = document.source.source_tokens, count(body_text(document))
-    assert stands < log
-    assert f"{log:,} → {stands:,} tokens ({100 * stands / log:.0f} %)" in shown(as_alice, f"/review/{artifact.pk}/top/")
-    assert f"{log:,} → {stands:,} tokens" in shown(as_alice, "/review/")
-
-
 def test_what_was_rolled_back_can_be_asked_for_again(session: Session) -> None:
     artifact = accepted(session)
     first = ScopeDraft.objects.get()
@@ -227,24 +245,22 @@ def test_what_a_reviewer_rejected_waits_for_nobody_and_can_be_asked_for_again(
     assert asked(session) != draft
 
 
-def test_a_reviewer_s_edit_is_what_waits_from_then_on(as_alice: Client, session: Session, address: Address) -> None:
-    draft = drafted(session)
-    made = edited(draft)
-    part = notices(as_alice, address)
+def test_a_reviewer_s_edit_is_what_waits_from_then_on(as_alice: Client, room: Room) -> None:
+    row = STATES["chosen"](room)
+    made = edited(row)
+    part = notices(as_alice, of(room), 3)
     assert "A summary of turns 1-3 waits for you." in part
     assert f'href="/review/{made.pk}/"' in part
-    assert f'href="/review/{draft.artifact}/"' not in part
-    accept_compaction(made.pk, session.pk, 1, 3, actor=session.owner)
-    assert "stands for these turns already" in shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
+    assert f'href="/review/{row.pk}/"' not in part
+    accept_compaction(made.pk, made.session_id, 1, 3, actor=made.session.owner)
+    assert "stands for these turns already" in shown(as_alice, of(room)("compact/look/?first=1&last=3"))
 
 
-def test_a_draft_that_an_edit_makes_whole_waits_for_the_person(
-    as_alice: Client, session: Session, address: Address
-) -> None:
-    draft = drafted(session)
+def test_a_draft_that_an_edit_makes_whole_waits_for_the_person(as_alice: Client, room: Room) -> None:
+    row = STATES["chosen"](room)
     ScopeDraft.objects.update(state=ScopeState.FAILED, why="Gate C: one decision is missing.")
-    edited(draft)
-    part = notices(as_alice, address)
+    edited(row)
+    part = notices(as_alice, of(room), 3)
     assert "A summary of turns 1-3 waits for you." in part
     assert "one decision is missing" not in part
 
@@ -257,12 +273,11 @@ def test_what_a_reviewer_makes_of_a_summary_that_stood_is_no_draft_that_failed(s
     assert ScopeDraft.objects.get().state == ScopeState.READY
 
 
-def edited(draft: ScopeDraft) -> Artifact:
-    """The next version, with another headline."""
-    row, owner = Artifact.objects.get(pk=draft.artifact), draft.branch.session.owner
-    headline = parse_artifact(row.document).headline
-    words = headline.removesuffix(".") if headline.endswith(".") else f"{headline}."
-    reviewing.decide(row, "headline", ClaimVerdictValue.EDITED, reviewer=owner, text=words)
+def edited(row: Artifact) -> Artifact:
+    """The next version, with other words."""
+    owner = row.session.owner
+    words = "Move the old orders over before the launch of the shop."
+    reviewing.decide(row, "move", ClaimVerdictValue.EDITED, reviewer=owner, text=words)
     made = reviewing.submit(row, reviewer=owner).made
     assert made is not None
     assert made.state == "replaceable"
@@ -286,14 +301,14 @@ def test_a_stage_of_a_package_is_no_business_of_the_chat(as_alice: Client, sessi
 def test_a_retried_turn_takes_the_summary_away_and_says_so(
     as_alice: Client, session: Session, address: Address
 ) -> None:
-    draft = asked(session, 3, 5)
+    draft = asked(session, 1, 5)
     SCOPES.draft_now(draft)
     draft.refresh_from_db()
-    accept_compaction(draft.artifact, session.pk, 3, 5, actor=session.owner)
+    accept_compaction(draft.artifact, session.pk, 1, 5, actor=session.owner)
     Run.objects.filter(turn__number=5).update(state=RunState.STOPPED)
     actions.retry_turn(Run.objects.get(turn__number=5).turn, actor=session.owner)
     told = notices(as_alice, address)
-    assert "The summary of turns 3-5 stands no longer, because one of its turns was tried again." in told
+    assert "The summary of turns 1-5 stands no longer, because one of its turns was tried again." in told
     assert "stands again" not in told
 
 
@@ -352,19 +367,16 @@ def test_of_many_summaries_those_of_earlier_turns_are_folded_and_none_is_left_ou
     assert "2 earlier ones" in panel
 
 
-def test_a_summary_of_an_effort_is_rolled_back_and_drafted_again_from_its_row(
-    as_alice: Client, session: Session, address: Address
-) -> None:
-    summarise_now(concluded(session))
-    artifact = ContextPointer.objects.get().artifact
-    assert f'href="/review/{artifact}/"' in shown(as_alice, address("efforts/"))
-    as_alice.post(address(f"summaries/{artifact}/roll-back/"))
+def test_a_summary_of_an_effort_is_rolled_back_and_drafted_again_from_its_row(as_alice: Client, room: Room) -> None:
+    artifact, address = STATES["stands"](room), of(room)
+    assert f'href="/review/{artifact.pk}/"' in shown(as_alice, address("efforts/"))
+    as_alice.post(address(f"summaries/{artifact.pk}/roll-back/"))
     panel = shown(as_alice, address("efforts/"))
     assert "Rolled back · its log is in the prompt" in panel
     assert "Draft again" in panel
-    assert "Rolled back: the log of payment-webhook stands again." in notices(as_alice, address, 8)
-    as_alice.post(address("efforts/payment-webhook/retry-summary/"))
-    assert EffortState.objects.get().summary == SummaryState.DUE
+    assert "Rolled back: the log of storage stands again." in notices(as_alice, address, 3)
+    as_alice.post(address("efforts/storage/retry-summary/"))
+    assert room.state.summary == SummaryState.DUE
 
 
 def test_an_effort_all_of_whose_turns_were_chosen_says_so(as_alice: Client, session: Session, address: Address) -> None:
@@ -385,32 +397,13 @@ def mode(session: Session, to: ReviewMode) -> None:
     session.refresh_from_db()
 
 
-def test_where_every_summary_is_reviewed_the_person_s_own_conclusion_waits_too(
-    as_alice: Client, session: Session, address: Address
-) -> None:
-    mode(session, ReviewMode.ALWAYS)
-    state = concluded(session, via=Via.CONTROL)
-    Event.objects.create(
-        session=session, seq=90, kind="effort.concluded", data=concluded_data(session, state), actor=session.owner
-    )
-    summarise_now(state)
-    state.refresh_from_db()
-    assert (state.summary, ContextPointer.objects.exists()) == (SummaryState.WAITING, False)
-    part = notices(as_alice, address, 8)
+def test_where_every_summary_is_reviewed_the_person_s_own_conclusion_waits_too(as_alice: Client, room: Room) -> None:
+    STATES["reviewed"](room)
+    assert (room.state.summary, room.standing) == (SummaryState.WAITING, [])
+    part = notices(as_alice, of(room), 3)
     assert part.index("Review") < part.index("Use it")
-    as_alice.post(address("efforts/payment-webhook/use-summary/"))
+    as_alice.post(of(room)("efforts/storage/use-summary/"))
     assert ContextPointer.objects.get().state == PointerState.ACTIVE
-
-
-def concluded_data(session: Session, state: EffortState) -> dict[str, Any]:
-    return {
-        "turn": state.concluded_turn,
-        "branch": str(state.branch_id),
-        "effort": state.effort.slug,
-        "via": "control",
-        "clock": 8,
-        "notice": f"--- Concluded effort: {state.effort.slug} ---",
-    }
 
 
 def test_where_nothing_is_drafted_the_log_stands_and_one_can_be_asked_for(
@@ -434,7 +427,12 @@ def test_where_nothing_is_drafted_the_log_stands_and_one_can_be_asked_for(
 
 def test_the_settings_say_how_summaries_come_to_stand(as_alice: Client, session: Session, address: Address) -> None:
     form = shown(as_alice, address("settings/"))
-    for words in ("Stand when every gate passes", "Always ask me", "Never draft"):
+    for words in (
+        "Use summaries that pass every check",
+        "Take summaries that nobody has checked",
+        "Always ask me",
+        "Never draft",
+    ):
         assert words in form
     chosen = {**actions.conversations.settings_of(session), "review_mode": "always"}
     actions.configure_session(session, actor=session.owner, **chosen)
@@ -452,26 +450,25 @@ def test_chosen_turns_are_expanded_for_their_price_and_collapsed_from_the_panel(
     accepted(session)
     assert f'hx-get="{address("efforts/turns-1-3/price/")}"' in shown(as_alice, address("efforts/"))
     price = shown(as_alice, address("efforts/turns-1-3/price/"))
-    assert "Expanding: <b>no more tokens than the summary</b>, 1" in price
+    assert re.search(r"Expanding: <b>\+\d+ tokens</b>", price)
     as_alice.post(address("efforts/turns-1-3/expand/"))
     panel = shown(as_alice, address("efforts/"))
     assert "Summarised, expanded in the prompt" in panel
     assert 'aria-label="Collapse turns 1-3"' in panel
-    assert "Expanded: turns 1-3<" in notices(as_alice, address)
+    assert "Expanded: turns 1-3 (" in notices(as_alice, address)
     as_alice.post(address("efforts/turns-1-3/collapse/"))
     assert "Collapsed: turns 1-3 (back to summary)" in notices(as_alice, address)
     assert "In the prompt as a summary" in shown(as_alice, address("efforts/"))
 
 
-def test_where_one_line_stands_the_whole_summary_has_a_price_too(
-    as_alice: Client, session: Session, address: Address
-) -> None:
-    accepted(session)
+def test_where_one_line_stands_the_whole_summary_has_a_price_too(as_alice: Client, room: Room) -> None:
+    standing_summary(room)
+    address = of(room)
     assert "expand-summary" not in shown(as_alice, address("efforts/turns-1-3/price/"))
-    ContextPointer.objects.update(shortened_clock=5)
+    ContextPointer.objects.update(shortened_clock=3)
     assert "efforts/turns-1-3/expand-summary/" in shown(as_alice, address("efforts/turns-1-3/price/"))
     as_alice.post(address("efforts/turns-1-3/expand-summary/"))
-    assert "Expanded: the whole summary of turns 1-3" in notices(as_alice, address)
+    assert "Expanded: the whole summary of turns 1-3" in notices(as_alice, address, 3)
 
 
 def test_what_the_model_expanded_can_be_taken_back_where_it_is_noted(
@@ -539,14 +536,16 @@ def faded(session: Session) -> str:
     return artifact
 
 
-def test_why_says_what_was_looked_for_and_how_they_moved(as_alice: Client, session: Session, address: Address) -> None:
-    artifact = faded(session)
-    talk = Talk(session)
+def test_why_says_what_was_looked_for_and_how_they_moved(as_alice: Client, room: Room) -> None:
+    artifact, talk, address = standing_summary(room), room.talk, of(room)
+    Session.objects.filter(pk=talk.session.pk).update(decay_threshold=1)
+    actions.expand_effort(talk.place, "turns-1-3")
+    talk.ask("Something else.")
     talk.ask("What was it in turns 1-3?")
     why = shown(as_alice, address("efforts/turns-1-3/memory/"))
     assert "Their summary is in the prompt. It gives way to one line in 20 turns" in why
     assert "the id <code>turns-1-3</code>" in why
-    assert '<span class="chip" dir="auto">webhook</span>' in why
+    assert '<span class="chip" dir="auto">Postgres</span>' in why
     assert "Your message called it by its name: " in why
     assert why.index("Collapsed by itself: nothing referred to them") < why.index("Expanded: their words came back")
     actions.expand_effort(talk.place, "turns-1-3")

@@ -10,29 +10,68 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from compaction import seeding
-from compaction.models import SeedPackage
+from compaction.models import Artifact, Exam, SeedPackage
 from efforts import actions
+from efforts.drafts import draft_and_settle
 from efforts.errors import Refused
-from efforts.models import ContextPointer, ScopeDraft, Session
+from efforts.models import ContextPointer, Endpoint, ScopeDraft, Session
+from efforts.scopes import SCOPES
 from efforts.snapshots import main_branch, preview
-from tests.compaction.test_seeding import drafted, talks
+from tests.compaction.review import MODEL, aside, examined, run
+from tests.efforts.talk import Talk
+from tests.fakes.provider import FakeProvider
+from tests.fakes.summariser import Summariser
 
 from .conftest import HTMX
 
 PAGE = "/review/seeds/"
+# Of each conversation what its summary says: how it ended, and a decision.
+SAID = (
+    ("The shop is moved to the new server.", "We decided to move it in one night."),
+    ("The orders are exported every hour.", "We decided on one file for each hour."),
+    ("Labels are printed by the carrier.", "We decided that the carrier prints the labels."),
+)
 
 
 @pytest.fixture
-def package(alice: User) -> SeedPackage:
-    return drafted(seeding.create_package(alice, talks(alice)))
+def talks(alice: User, provider: FakeProvider) -> list[Session]:
+    """Three conversations of three turns, with a model that drafts and checks."""
+    endpoint = Endpoint.objects.create(owner=alice, name="fake", base_url=provider.url, model=MODEL, timeout_seconds=5)
+    examined(alice, provider, passed=True)
+    provider.otherwise = model = Summariser()
+    for result, decision in SAID:
+        model.writes("result", result)
+        model.writes("decision", decision)
+    return [talk_of(alice, endpoint, *said) for said in SAID]
+
+
+def talk_of(owner: User, endpoint: Endpoint, *said: str) -> Session:
+    session = actions.create_session(owner)
+    Session.objects.filter(pk=session.pk).update(endpoint=endpoint)
+    talk = Talk(Session.objects.get(pk=session.pk))
+    for number, text in enumerate((*said, "Thank you, that is all for today."), start=1):
+        talk.ask(f"{text} {aside(2 * number)}", reply=aside(2 * number + 1))
+    return talk.session
+
+
+def drafted(package: SeedPackage) -> SeedPackage:
+    """All stages that are due, as a runner drafts them."""
+    for job in SCOPES.claim_due("tests:1:a", 9):
+        run(draft_and_settle(job))
+    return package
+
+
+@pytest.fixture
+def package(alice: User, talks: list[Session]) -> SeedPackage:
+    return drafted(seeding.create_package(alice, talks))
 
 
 def address(package: SeedPackage, rest: str = "") -> str:
     return f"{PAGE}{package.pk}/{rest}"
 
 
-def test_what_it_takes_is_shown_before_anything_begins(as_alice: Client, alice: User) -> None:
-    sessions = talks(alice)
+def test_what_it_takes_is_shown_before_anything_begins(as_alice: Client, alice: User, talks: list[Session]) -> None:
+    sessions = talks
     ids = {"session": [str(session.pk) for session in sessions[:2]]}
     shown = as_alice.get(f"{PAGE}new/", ids, headers=HTMX).content.decode()
     assert "<html" not in shown
@@ -56,14 +95,14 @@ def test_what_is_refused_says_why_and_makes_nothing(as_alice: Client, alice: Use
     assert not SeedPackage.objects.exists()
 
 
-def test_conversations_of_others_cannot_be_chosen(as_bob: Client, alice: User) -> None:
-    ids = [str(session.pk) for session in talks(alice)]
+def test_conversations_of_others_cannot_be_chosen(as_bob: Client, talks: list[Session]) -> None:
+    ids = [str(session.pk) for session in talks]
     assert as_bob.post(f"{PAGE}new/", {"session": ids}).status_code == 422
     assert not SeedPackage.objects.exists()
 
 
-def test_from_choice_to_a_conversation_that_starts_from_it(as_alice: Client, alice: User) -> None:
-    ids = [str(session.pk) for session in talks(alice)]
+def test_from_choice_to_a_conversation_that_starts_from_it(as_alice: Client, alice: User, talks: list[Session]) -> None:
+    ids = [str(session.pk) for session in talks]
     made = as_alice.post(f"{PAGE}new/", {"session": ids, "title": "Going on"})
     package = SeedPackage.objects.get()
     assert made.headers["Location"] == address(package)
@@ -76,9 +115,9 @@ def test_from_choice_to_a_conversation_that_starts_from_it(as_alice: Client, ali
     assert "every 2s" not in ready
     assert 'id="package-stop"' in waiting
     assert 'id="package-stop"' not in ready
-    assert "Costs nothing" in ready
+    assert re.search(r"[\d,]+ tokens used; at most [\d,]+ were expected", ready)
     together = as_alice.post(address(package, "together/"), headers=HTMX).content.decode()
-    assert "the carrier prints the labels" in together
+    assert SAID[2][1] in together
     assert "Start a conversation" in together
     started = as_alice.post(address(package, "start/"))
     session = Session.objects.get(title="Going on")
@@ -88,16 +127,16 @@ def test_from_choice_to_a_conversation_that_starts_from_it(as_alice: Client, ali
     assert "Started" in as_alice.get(PAGE).content.decode()
 
 
-def test_a_package_whose_stages_are_not_done_says_so(as_alice: Client, alice: User) -> None:
-    package = seeding.create_package(alice, talks(alice))
+def test_a_package_whose_stages_are_not_done_says_so(as_alice: Client, alice: User, talks: list[Session]) -> None:
+    package = seeding.create_package(alice, talks)
     refused = as_alice.post(address(package, "together/"), headers=HTMX)
     assert refused.status_code == 422
     assert seeding.NOT_PASSED in refused.content.decode()
     assert seeding.NOT_READY in as_alice.post(address(package, "start/")).content.decode()
 
 
-def test_a_stopped_stage_can_be_drafted_again(as_alice: Client, alice: User) -> None:
-    package = seeding.create_package(alice, talks(alice))
+def test_a_stopped_stage_can_be_drafted_again(as_alice: Client, alice: User, talks: list[Session]) -> None:
+    package = seeding.create_package(alice, talks)
     ScopeDraft.objects.filter(stage__place=2).update(state="failed", why="Gate C: a decision is missing.")
     page = as_alice.get(address(package)).content.decode()
     assert "Gate C: a decision is missing." in page
@@ -106,8 +145,8 @@ def test_a_stopped_stage_can_be_drafted_again(as_alice: Client, alice: User) -> 
     assert as_alice.post(address(package, "stages/9/redraft/")).status_code == 404
 
 
-def test_stopped_it_stays_as_it_is(as_alice: Client, alice: User) -> None:
-    package = seeding.create_package(alice, talks(alice))
+def test_stopped_it_stays_as_it_is(as_alice: Client, alice: User, talks: list[Session]) -> None:
+    package = seeding.create_package(alice, talks)
     stopped = as_alice.post(address(package, "stop/"), headers=HTMX).content.decode()
     assert "Stopped" in stopped
     again = re.search(r'id="package-anew" href="([^"]+)"', stopped)
@@ -126,7 +165,7 @@ def test_packages_of_others_do_not_exist(as_bob: Client, package: SeedPackage) -
 def test_the_review_page_of_a_seed_opens(as_alice: Client, package: SeedPackage, alice: User) -> None:
     artifact = seeding.put_together(package, alice)
     page = as_alice.get(artifact.get_absolute_url()).content.decode()
-    assert "the carrier prints the labels" in page
+    assert SAID[2][1] in page
 
 
 def test_what_a_conversation_starts_from_is_called_so_wherever_it_is_named(
@@ -149,3 +188,30 @@ def test_what_a_conversation_starts_from_is_called_so_wherever_it_is_named(
     assert ContextPointer.objects.get().shortened_clock is None
     with pytest.raises(Refused, match="has no turns here"):
         actions.expand_effort(actions.here(session, actor=alice), "seed")
+
+
+def test_a_stage_that_nobody_has_checked_says_so_and_keeps_the_package_from_starting(
+    as_alice: Client, alice: User, talks: list[Session]
+) -> None:
+    Exam.objects.update(passed=False)
+    package = drafted(seeding.create_package(alice, talks))
+    page = as_alice.get(address(package)).content.decode()
+    assert "0 of 3 stages ready" in page
+    assert page.count("Not checked</span>") == 3
+    assert 'id="redraft-1"' in page
+    assert as_alice.post(address(package, "together/"), headers=HTMX).status_code == 422
+
+
+def test_a_stage_of_which_only_excerpts_were_made_says_so(as_alice: Client, alice: User, talks: list[Session]) -> None:
+    Session.objects.update(endpoint=None)
+    package = drafted(seeding.create_package(alice, Session.objects.filter(owner=alice)[:1]))
+    page = as_alice.get(address(package)).content.decode()
+    assert "0 of 1 stage ready" in page
+    assert "Excerpts, no summary" in page
+
+
+def test_a_stage_of_an_earlier_form_is_to_be_drafted_again(as_alice: Client, package: SeedPackage) -> None:
+    Artifact.objects.filter(kind="stage").update(schema_version="compaction.v1")
+    page = as_alice.get(address(package)).content.decode()
+    assert page.count("Made in an earlier form") == 3
+    assert 'id="redraft-3"' in page

@@ -60,7 +60,7 @@ def test_layers_stand_in_one_order_each_under_its_label(full: PlanInputs) -> Non
     text = whole_text(plan(full))
     lines = [
         "[Notes, not instructions: concluded efforts in short]",
-        "- budget-plan (turns 1-2): Rent first, then food.",
+        "- budget-plan (turns 1-2):\nRent first,\nthen food.",
         "[End of notes]",
         "[Conversation from turn 1]",
         "[Conversation from turn 6]",

@@ -27,6 +27,8 @@ TOLD = {
 }
 # In the sixth session somebody comes back to the second.
 AGAIN = "Is there firewood for the stove of the cabin?"
+# Long enough for excerpts of a session to be smaller than the session.
+REPLY = "I see, and I will keep it in mind for when we talk again."
 SMALL_TALK = ("Good morning.", "It rains.", "It is late.", "Never mind.")
 QUESTIONS = (
     ("Is the clarinet in the orchestra?", "word for word", 1),
@@ -45,7 +47,7 @@ def said() -> Iterator[tuple[int, str]]:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     messages = [
-        {"id": f"m{number}-{role}", "session": session, "role": role, "text": text if role == "user" else "I see."}
+        {"id": f"m{number}-{role}", "session": session, "role": role, "text": text if role == "user" else REPLY}
         for number, (session, text) in enumerate(said())
         for role in ("user", "assistant")
     ]

@@ -31,10 +31,10 @@ LOOK = (
 )
 BUDGET_TALK = (
     said("user", "We moved the budget meeting to Friday at nine in the morning, because of the audit."),
-    said("assistant", "Noted, Friday at nine in the small room, with the auditors invited as well."),
+    said("assistant", "Noted, Friday at nine in the small room, with the auditors invited as well. " * 6),
     said("user", "What else is there?", 2),
     said("assistant", "Nothing.", 2),
-    said("user", "Fine.", 2),
+    said("user", "Fine. We go through every row of the budget and of the audit there. " * 6, 2),
 )
 
 
@@ -82,12 +82,12 @@ def test_where_nobody_is_the_assistant_every_message_is_a_completed_turn_of_one_
 
 
 @pytest.mark.django_db
-def test_each_session_is_an_effort_and_its_summary_stands_in_the_next(tmp_path: Path) -> None:
+def test_each_session_is_an_effort_and_excerpts_of_it_stand_in_the_next(tmp_path: Path) -> None:
     conversation = played(tmp_path, *BUDGET_TALK)
     assert [turn["effort"] for turn in conversation.turns] == ["session-1", "session-2", "session-2"]
     assert [call["sections"].get("summary", 0) > 0 for call in calls_of(conversation)] == [False, True, True]
     happened = conversation.figures.efforts
-    assert [happened[f"effort.{kind}"] for kind in ("opened", "concluded", "summarised")] == [2, 2, 2]
+    assert [happened[f"effort.{kind}"] for kind in ("opened", "concluded", "digested")] == [2, 2, 2]
 
 
 @pytest.mark.django_db

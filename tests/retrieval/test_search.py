@@ -63,7 +63,7 @@ def found_by(owner: User, query: str, **filters: Any) -> list[tuple[str, str]]:
 def seeds_talk(talk: Talk) -> Talk:
     talk.concluded("db migration", "The orders table gets a new index.", "Migrated, 12 minutes.")
     slug = talk.concluded("auth bug", "Users see errors after an hour.", "It was the refresh of the token.")
-    talk.branch.pointers.filter(effort__slug=slug).update(text=AUTH_BUG)
+    talk.branch.pointers.filter(effort__slug=slug).update(headline=AUTH_BUG)
     talk.concluded("trip to Kiel", "We author a letter to the harbour.", "The building has a nice UI.")
     return talk
 
@@ -82,8 +82,8 @@ def test_a_part_of_a_word_is_no_word(seeds_talk: Talk) -> None:
 
 def test_an_effort_with_four_of_the_words_goes_before_one_with_two(talk: Talk) -> None:
     two, four = talk.concluded("First", "Nothing here."), talk.concluded("Second", "Nothing there.")
-    talk.branch.pointers.filter(effort__slug=two).update(text="The token was renewed.")
-    talk.branch.pointers.filter(effort__slug=four).update(text="The token was renewed when the session expired.")
+    talk.branch.pointers.filter(effort__slug=two).update(headline="The token was renewed.")
+    talk.branch.pointers.filter(effort__slug=four).update(headline="The token was renewed when the session expired.")
     assert efforts_in(talk, "token renewed session expired") == [four, two]
 
 

@@ -27,7 +27,7 @@ from efforts.errors import Refused
 from efforts.models import AccountEvent, Endpoint, ScopeDraft, Session
 from efforts.snapshots import main_branch
 from efforts.threads import read, write
-from tests.compaction.artifacts import accept, concluded, of_turns, roll_back
+from tests.compaction.artifacts import LongTalk, accept, concluded, of_turns, roll_back
 from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider, Reply
 from tests.turns.conftest import Stage
@@ -102,7 +102,7 @@ async def test_a_running_turn_of_a_deleted_conversation_stops_at_once_and_quietl
 
 @pytest.mark.django_db
 def test_no_row_of_its_summaries_is_left(alice: User, bob: User) -> None:
-    talk = Talk(actions.create_session(alice))
+    talk = LongTalk(actions.create_session(alice))
     _, chosen = everything_summarised(talk, bob)
     package = SeedPackage.objects.create(owner=alice, title="All", state="started", session=talk.session)
     stage = ScopeDraft.objects.create(branch=talk.branch, kind="stage", turns=[1], artifact=chosen.pk)
@@ -113,6 +113,9 @@ def test_no_row_of_its_summaries_is_left(alice: User, bob: User) -> None:
         "PointerTurn",
         "PointerMove",
         "ScopeDraft",
+        "Check",
+        "ModelRequest",
+        "Planted",
     } <= set(rows_left())
     actions.delete_session(talk.session, typed_name=str(talk.session), actor=alice)
     # A package is its owner's: what conversations of theirs it started from is no longer told.

@@ -24,8 +24,9 @@ from efforts.domain.planner import plan
 from efforts.models import Branch, ContextPlan, RetrievalSet, Run, ToolTrace
 from efforts.snapshots import export, read_run
 from tests.compaction import artifacts
-from tests.compaction.review import room_of
+from tests.compaction.review import reviewed, room_of
 from tests.efforts.talk import Talk
+from tests.fakes.provider import FakeProvider
 
 
 class Planned(Talk):
@@ -157,13 +158,14 @@ def test_the_ledger_is_exported_in_every_state_with_where_its_words_stand_and_se
     old = actions.note_entry(talk.place, message.pk, EntryKind.DECISION, words="Take the train.")
     new = actions.note_entry(talk.place, message.pk, EntryKind.DECISION, f"The key is {key}.")
     actions.supersede_entry(talk.place, old.pk, new.pk)
+    actions.set_constraint(talk.place, "Never touch production.", turn=1)
     out = StringIO()
     call_command("export_session", str(talk.session.pk), ledger=True, stdout=out, stderr=StringIO())
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [(line["kind"], line["state"], line["turn"], line["message"]) for line in lines] == [
         ("decision", "superseded", 1, message.pk),
         ("decision", "confirmed", 1, message.pk),
-        ("constraint", "suggested", 1, message.pk),
+        ("constraint", "in force", 1, message.pk),
     ]
     first, second, _ = lines
     assert message.text[first["start"] : first["end"]] == first["text"] == "Take the train."
@@ -182,17 +184,18 @@ def summaries_of(talk: Talk) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
 
 
 def test_summaries_are_exported_with_their_versions_verdicts_and_all_that_has_stood(
-    alice: User, monkeypatch: pytest.MonkeyPatch
+    alice: User, provider: FakeProvider
 ) -> None:
-    room = room_of(alice, monkeypatch)
-    first = room.draft()
+    room = room_of(alice, provider)
+    first = reviewed(room)
     words = "Postgres is decided on for the storage of orders."
     reviewing.decide(first, "postgres", ClaimVerdictValue.EDITED, reviewer=alice, text=words)
     second = reviewing.submit(first, reviewer=alice).made
     assert second is not None
     pointer = artifacts.accept(second)
     artifacts.roll_back(second, reason="Too short.")
-    made, moves, _ = summaries_of(room.talk)
+    everything, moves, _ = summaries_of(room.talk)
+    made = [line for line in everything if line["kind"] != "digest"]
     assert [(line["artifact"], line["version"], line["edited_from"], line["edited_by"]) for line in made] == [
         (first.pk, 1, None, None),
         (second.pk, 2, first.pk, "alice"),
@@ -212,19 +215,21 @@ def test_summaries_are_exported_with_their_versions_verdicts_and_all_that_has_st
     assert {line["text"] for line in moves} == {pointer.text}
 
 
-def test_no_secret_is_exported_with_a_summary(talk: Planned) -> None:
+def test_no_secret_is_exported_with_a_summary(alice: User) -> None:
     key = "sk-proj-" + "a1B2c3D4" * 6
+    talk = artifacts.LongTalk(actions.create_session(alice))
     talk.ask("One")
-    artifact = artifacts.of_turns(talk.branch, [1], f"The key is {key}.")
-    artifacts.accept(artifact)
-    artifacts.roll_back(artifact, reason=f"It showed {key}.")
+    good = artifacts.of_turns(talk.branch, [1])
+    artifacts.of_turns(talk.branch, [1], f"The key is {key}.")
+    artifacts.accept(good)
+    artifacts.roll_back(good, reason=f"It hid {key}.")
     made, moves, text = summaries_of(talk)
-    assert (len(made), len(moves), key in text) == (1, 2, False)
-    assert [line["masked"] > 0 for line in (*made, *moves)] == [True] * 3
+    assert key not in text
+    assert [line["masked"] > 0 for line in (*made, *moves)] == [False, True, False, True]
 
 
 def test_summaries_of_another_conversation_are_not_exported(talk: Planned, alice: User) -> None:
-    other = Planned(actions.create_session(alice))
+    other = artifacts.LongTalk(actions.create_session(alice))
     other.ask("One")
     artifacts.accept(artifacts.of_turns(other.branch, [1]))
     assert summaries_of(talk) == ([], [], "")

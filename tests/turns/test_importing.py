@@ -19,6 +19,7 @@ from efforts.domain.lifecycle import EffortStatus, SummaryState
 from efforts.importing import import_talk
 from efforts.models import (
     Branch,
+    ContextPointer,
     EffortState,
     Event,
     Message,
@@ -72,6 +73,17 @@ TWO_SESSIONS = conversation(
     ],
     sessions=[{"n": 1, "date": "1:56 pm on 8 May, 2023"}, {"n": 2, "date": "2023/06/12 (Mon) 10:14"}],
 )
+# Long enough for excerpts of each session to be smaller than the session.
+AT_LENGTH = conversation(
+    [
+        said("user", "We moved the budget meeting to Friday at nine."),
+        said("assistant", "Noted, with the projector and the small room. " * 12),
+        said("user", "Which colour did we choose for the logo, by the way?", 2),
+        said("assistant", "Teal, decided in March after the long vote. " * 12, 2),
+        said("user", "Fine, then I print the cards today.", 2),
+    ],
+    sessions=[{"n": 1, "date": "1:56 pm on 8 May, 2023"}, {"n": 2, "date": "2023/06/12 (Mon) 10:14"}],
+)
 WITH_TOOLS = conversation(
     [
         said("system", "You are another."),
@@ -110,15 +122,18 @@ def test_what_was_said_stands_turn_by_turn_under_the_speakers_names(imported: Se
     assert str(imported) == "talk"
 
 
-def test_each_session_is_a_concluded_effort_whose_summary_stands_for_its_turns(imported: Session) -> None:
+def test_each_session_is_a_concluded_effort_whose_excerpts_stand_for_its_turns(tmp_path: Path, alice: User) -> None:
+    do_import(written(tmp_path, AT_LENGTH), sessions_as_efforts=True)
     states = list(EffortState.objects.select_related("effort").order_by("pk"))
     assert [(s.effort.slug, s.status, s.summary, s.turns) for s in states] == [
-        ("session-1", EffortStatus.CONCLUDED, SummaryState.STANDS, 1),
-        ("session-2", EffortStatus.CONCLUDED, SummaryState.STANDS, 2),
+        ("session-1", EffortStatus.CONCLUDED, SummaryState.DIGEST, 1),
+        ("session-2", EffortStatus.CONCLUDED, SummaryState.DIGEST, 2),
     ]
     covered = PointerTurn.objects.filter(active=True).values_list("pointer__effort__slug", "turn__number")
     assert sorted(covered) == [("session-1", 1), ("session-2", 2), ("session-2", 3)]
-    assert main_branch(imported).active_effort is None
+    assert main_branch(Session.objects.get()).active_effort is None
+    opened = "Which colour did we choose for the logo, by the way?"
+    assert ContextPointer.objects.get(effort__slug="session-2").headline == opened
 
 
 def test_without_efforts_every_turn_is_ambient(tmp_path: Path, alice: User) -> None:
@@ -241,7 +256,9 @@ def test_a_file_and_an_owner_that_are_not_there_are_refused(tmp_path: Path, alic
 # Going on with it
 
 
-def test_its_page_opens_and_its_next_prompt_has_its_summaries(imported: Session, as_alice: Client) -> None:
+def test_its_page_opens_and_its_next_prompt_has_its_excerpts(tmp_path: Path, as_alice: Client) -> None:
+    do_import(written(tmp_path, AT_LENGTH), sessions_as_efforts=True)
+    imported = Session.objects.get()
     page = as_alice.get(imported.get_absolute_url())
     assert page.status_code == 200
     assert "Teal, decided in March" in page.content.decode()

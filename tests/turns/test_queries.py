@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def said(text: str) -> Exchange:
-    return Exchange(user=text, reply="All right, that is noted. " * 4)
+    return Exchange(user=text, reply="All right, that is noted. " * 16)
 
 
 def in_effort(session: Session, name: str, turns: int) -> None:

@@ -2,56 +2,75 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from efforts.domain.canonical import sha256
+from ..artifact import Artifact, Kind
+from ..check.answers import Verdict as Said
+from ..verdicts import Failure, Gate, Judged, Measure, Outcome, Verdict
+from .detectors import contradictions
+from .judging import counted, finding_id, not_judged, shortened, verdict
 
-from ..verdicts import Failure, Gate, Judged, Measure, Verdict
-from .detectors import DETECTORS
-from .detectors.case import Found, case_of
-from .judging import counted, not_evaluable, verdict
-
-# As `SetAside` has room for.
-LONGEST_ID = 68
+UNREAD = "Not judged: {why}. By values, states and exit statuses there is no contradiction."
 
 
 def judge(judged: Judged) -> Verdict:
-    if judged.artifact is None:
-        return not_evaluable(Gate.CONTRADICTION, judged)
-    case = case_of(judged, judged.artifact)
-    found = list(numbered(one for detect in DETECTORS for one in detect(case)))
+    artifact = judged.artifact
+    if artifact is None:
+        return not_judged(Gate.CONTRADICTION, judged)
+    found = list(found_in(artifact, judged))
     counting = [failure for failure in found if failure.id not in judged.set_aside]
     aside = [failure for failure in found if failure.id in judged.set_aside]
-    unproved = len(judged.findings) - sum(failure.rule == "judge" for failure in found)
+    measures = [Measure(name="contradiction_count", value=len(counting), threshold=0)]
+    if not counting and (why := unread(artifact, judged)):
+        return not_judged(Gate.CONTRADICTION, judged, UNREAD.format(why=why), measures)
     return verdict(
         Gate.CONTRADICTION,
         judged,
         failures=counting,
-        says=says(counting, aside, unproved),
-        measures=[Measure(name="contradiction_count", value=len(counting), threshold=0)],
+        outcome=Outcome.FAIL if counting else Outcome.PASS,
+        says=says(counting, aside),
+        measures=measures,
     )
 
 
-def numbered(found: Iterable[Found]) -> Iterator[Failure]:
-    """Each with an id that is the same whenever the same is judged."""
-    so_far: Counter[tuple[str, str]] = Counter()
-    for one in found:
-        so_far[one.rule, one.about] += 1
-        id = short(f"{one.rule}:{one.about}:{so_far[one.rule, one.about]}")
-        yield Failure(rule=one.rule, about=one.about, text=one.text, id=id)
+def unread(artifact: Artifact, judged: Judged) -> str:
+    """Why nobody can say that there is none."""
+    if artifact.kind == Kind.DIGEST:
+        return ""
+    if judged.check is None:
+        return "nobody has read the claims against the log"
+    if not judged.check.has_read(artifact.claims):
+        return "not every claim has been read against the log"
+    return ""
 
 
-def short(id: str) -> str:
-    """A model gives its items ids of any length; what is set aside is kept by one that is not."""
-    return id if len(id) <= LONGEST_ID else sha256(id)
+def found_in(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
+    claims = artifact.by_id
+    for claim in artifact.claims:
+        for doubt in judged.check.doubts_on(claim) if judged.check else ():
+            if doubt.verdict == Said.CONTRADICTED:
+                at = f" in “{shortened(doubt.phrase)}”" if doubt.phrase else ""
+                other = f"; {doubt.sentence} says otherwise" if doubt.sentence else ""
+                why = f": {shortened(doubt.why)}" if doubt.why else ""
+                text = f"claim {claim.id} is wrong{at}{other}{why}"
+                yield Failure(rule="read", about=claim.id, text=text, id=finding_id("read", claim))
+    told = told_ids(artifact, judged)
+    for one in contradictions(artifact.claims, judged.source, judged.entries, told):
+        yield Failure(rule=one.rule, about=one.about, text=one.text, id=finding_id(one.rule, claims[one.about]))
 
 
-def says(counting: list[Failure], aside: list[Failure], unproved: int) -> str:
-    parts = [counted(len(counting), "contradiction") if counting else "No contradiction"]
+def told_ids(artifact: Artifact, judged: Judged) -> dict[str, tuple[str, ...]]:
+    if judged.check is None:
+        return {}
+    ids = {claim.content: claim.id for claim in artifact.claims}
+    return {
+        entry: tuple(ids[content] for content in contents if content in ids)
+        for entry, contents in judged.check.told.items()
+    }
+
+
+def says(counting: list[Failure], aside: list[Failure]) -> str:
+    parts = [f"{counted(len(counting), 'contradiction')}: {counting[0].text}" if counting else "No contradiction"]
     if aside:
-        told = "; ".join(one.text for one in aside)
-        parts.append(f"{counted(len(aside), 'finding')} set aside by a person: {told}")
-    if unproved:
-        parts.append(f"{counted(unproved, 'finding')} of a judge left out: the source does not have the words")
-    return f"{'. '.join(part[0].upper() + part[1:] for part in parts)}."
+        parts.append(f"{counted(len(aside), 'finding')} set aside by a person")
+    return f"{'; '.join(parts)}."

@@ -1,27 +1,27 @@
-"""Gate E: what the run took is within its caps, and the text is smaller than what it stands for."""
+"""Gate E: what was asked is within its caps and timeouts, and the text within its limits, smaller than its source."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 
-from ..artifact import Artifact, Generation
-from ..verdicts import Failure, Gate, Judged, Measure, Verdict
-from .judging import not_evaluable, verdict
+from ..artifact import Artifact, Kind
+from ..limits import Purpose
+from ..rendering import BODY_FROM, body_limit, short_limit
+from ..verdicts import Failure, Gate, Judged, Measure, Spent, Verdict
+from .judging import not_judged, verdict
 
-# Runs from which the 95th percentile decides, and how many of the last ones count.
+# Runs from which the 95th percentile is told, and how many of the last ones count.
 ENOUGH_RUNS, LAST_RUNS = 20, 50
 PERCENTILE = 95
-# Shown, and no gate: a body takes so much of its source.
-TARGET_RATIO = 0.35
 
 
 def judge(judged: Judged) -> Verdict:
     artifact = judged.artifact
     if artifact is None:
-        return not_evaluable(Gate.COST, judged)
-    failures = [*faults_of_limits(artifact.generation), *faults_of_run(artifact), *faults_of_size(judged, artifact)]
-    failures += faults_of_latest(judged.latest, artifact.generation)
+        return not_judged(Gate.COST, judged)
+    failures = [fault for spent in judged.spent for fault in faults_of(spent)]
+    failures += faults_of_size(judged, artifact)
     return verdict(
         Gate.COST,
         judged,
@@ -35,42 +35,19 @@ def failure(rule: str, text: str) -> Failure:
     return Failure(rule=rule, about="", text=text)
 
 
-def faults_of_limits(made: Generation) -> Iterator[Failure]:
-    if made.cap <= 0:
-        yield failure("no_cap", f"The cap on tokens is {made.cap:,}: without one nothing is within it")
-    if made.timeout_ms <= 0:
-        yield failure("no_timeout", f"The timeout is {made.timeout_ms:,} ms: without one nothing is within it")
-
-
-def faults_of_run(artifact: Artifact) -> Iterator[Failure]:
-    made = artifact.generation
-    used = tokens_used(made)
-    if made.drafter == "model" and not made.attempts:
-        yield failure("no_usage", "A model drafted it, and no request is recorded")
-    if used is None:
+def faults_of(spent: Spent) -> Iterator[Failure]:
+    if spent.cap <= 0:
+        yield failure("no_cap", f"The cap on tokens is {spent.cap:,}: without one nothing is within it")
+    if spent.timeout_ms <= 0:
+        yield failure("no_timeout", f"The timeout is {spent.timeout_ms:,} ms: without one nothing is within it")
+    if spent.tokens is None:
         yield failure("no_usage", "What one of the requests used is not known")
-    elif used > made.cap:
-        yield failure("over_cap", f"It used {used:,} tokens of at most {made.cap:,}")
-    if is_negative(made):
+    elif spent.tokens > spent.cap:
+        yield failure("over_cap", f"Its {spent.purpose} used {spent.tokens:,} tokens of at most {spent.cap:,}")
+    if min(spent.slowest_ms, spent.tokens or 0) < 0:
         yield failure("negative", "A count below zero")
-    if made.elapsed_ms > made.timeout_ms:
-        yield failure("too_long", f"It took {made.elapsed_ms:,} ms of at most {made.timeout_ms:,}")
-
-
-def tokens_used(made: Generation) -> int | None:
-    """Of all attempts; None where that of one is not known."""
-    total = 0
-    for attempt in made.attempts:
-        if attempt.usage is None:
-            return None
-        total += attempt.usage.total
-    return total
-
-
-def is_negative(made: Generation) -> bool:
-    used = [attempt.usage for attempt in made.attempts if attempt.usage]
-    counts = [count for usage in used for count in (usage.input, usage.cache_read, usage.cache_creation, usage.output)]
-    return min([made.elapsed_ms, *counts, *(attempt.elapsed_ms for attempt in made.attempts)]) < 0
+    if spent.slowest_ms > spent.timeout_ms:
+        yield failure("too_slow", f"One request took {spent.slowest_ms:,} ms of at most {spent.timeout_ms:,}")
 
 
 def faults_of_size(judged: Judged, artifact: Artifact) -> Iterator[Failure]:
@@ -78,21 +55,10 @@ def faults_of_size(judged: Judged, artifact: Artifact) -> Iterator[Failure]:
     if judged.tokens < 0 or whole < 0:
         yield failure("negative", "A count below zero")
     if judged.tokens >= whole:
-        yield failure(
-            "not_smaller",
-            f"Not smaller than its source: cannot be accepted ({judged.tokens:,} tokens for {whole:,})",
-        )
-
-
-def faults_of_latest(latest: Sequence[int | None], made: Generation) -> Iterator[Failure]:
-    if any(run is not None and run < 0 for run in latest):
-        yield failure("negative", "A count below zero")
-    if len(latest) < ENOUGH_RUNS:
-        return
-    slowest = percentile(latest[-LAST_RUNS:])
-    if slowest is None or slowest > made.timeout_ms:
-        took = "did not end in time or failed" if slowest is None else f"took {slowest:,} ms or more"
-        yield failure("slow_runs", f"More than 5 % of the last {min(len(latest), LAST_RUNS)} runs {took}")
+        yield failure("not_smaller", f"Not smaller than its source ({judged.tokens:,} tokens for {whole:,})")
+    most = body_limit(whole)
+    if most is not None and artifact.kind != Kind.SEED and judged.body_tokens > most:
+        yield failure("too_long", f"Too long: {judged.body_tokens:,} tokens, {most:,} of {whole:,} at most. Shorten it")
 
 
 def percentile(latest: Sequence[int | None]) -> int | None:
@@ -102,30 +68,32 @@ def percentile(latest: Sequence[int | None]) -> int | None:
 
 
 def says(judged: Judged, artifact: Artifact) -> str:
-    made = artifact.generation
-    runs = len(judged.latest)
-    which = f"; {runs} of {ENOUGH_RUNS}, this run decides" if runs < ENOUGH_RUNS else ""
-    used = f"{tokens_used(made) or 0:,} tokens of {made.cap:,}"
-    return f"{used}, {made.elapsed_ms / 1000:.1f} of {made.timeout_ms / 1000:g} s{which}."
+    asked = " and ".join(
+        f"{one.tokens or 0:,} to {'check' if one.purpose == Purpose.CHECK else 'draft'} it" for one in judged.spent
+    )
+    size = f"{judged.tokens:,} tokens for {artifact.source.source_tokens:,}"
+    return f"{size}; {asked}, within the caps." if asked else f"{size}; no model was asked."
 
 
 def measures(judged: Judged, artifact: Artifact) -> Iterator[Measure]:
-    made, whole, runs = artifact.generation, artifact.source.source_tokens, len(judged.latest)
+    whole, runs = artifact.source.source_tokens, len(judged.latest)
     enough = runs >= ENOUGH_RUNS
-    yield Measure(name="tokens", value=tokens_used(made), threshold=made.cap)
-    yield Measure(name="elapsed_ms", value=made.elapsed_ms, threshold=made.timeout_ms)
+    for spent in judged.spent:
+        yield Measure(name=f"tokens_{spent.purpose}", value=spent.tokens, threshold=spent.cap)
+        yield Measure(name=f"slowest_ms_{spent.purpose}", value=spent.slowest_ms, threshold=spent.timeout_ms)
     yield Measure(
         name="elapsed_ms_p95",
         value=percentile(judged.latest[-LAST_RUNS:]) if enough else None,
-        threshold=made.timeout_ms,
+        threshold=max((spent.timeout_ms for spent in judged.spent), default=0),
         numerator=min(runs, LAST_RUNS),
         denominator=LAST_RUNS if enough else ENOUGH_RUNS,
     )
     yield Measure(name="standing_tokens", value=judged.tokens, threshold=whole)
+    yield Measure(name="short_tokens", value=judged.tokens, threshold=short_limit(whole))
     yield Measure(
         name="compression_ratio",
-        value=judged.tokens / whole if whole > 0 else None,
-        threshold=TARGET_RATIO,
-        numerator=judged.tokens,
+        value=judged.body_tokens / whole if whole > 0 else None,
+        threshold=(body_limit(whole) or whole) / whole if whole > BODY_FROM else 1.0,
+        numerator=judged.body_tokens,
         denominator=whole,
     )

@@ -1,141 +1,121 @@
-"""Gate C: what was decided, what is still open and what is ruled is in the artifact, each by an item of its own."""
+"""Gate C: every decision that stands, all open work and every rule is told in the text that stands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..artifact import Artifact, Item, Section, Status
-from ..ledger import Entry
-from ..matching import best_pairs
-from ..verdicts import Failure, Gate, Judged, Measure, Verdict
-from .entries import COVERED, covered, pairs, says_the_same
-from .judging import counted, exact_links, not_evaluable, shortened, verdict
+from ..artifact import Claim, Kind, Section
+from ..ledger import RETAINED, Entry, merged
+from ..verdicts import Failure, Gate, Judged, Measure, Outcome, Verdict
+from .judging import counted, not_judged, shortened, standing_claims, verdict
 
 THRESHOLD = 0.95
-STILL_OPEN = frozenset({Status.OPEN, Status.BLOCKED})
-# What of the ledger is to be retained.
-RETAINED = {
-    Section.DECISION: frozenset({Status.ACCEPTED}),
-    Section.OPEN_WORK: STILL_OPEN,
-    Section.CONSTRAINT: frozenset({Status.IN_FORCE}),
+RECALLS = {
+    Section.DECISION: ("decision_recall", THRESHOLD),
+    Section.OPEN_WORK: ("open_work_recall", THRESHOLD),
+    Section.RULE: ("rule_recall", 1.0),
 }
-# Where an entry may stand in an artifact, and with which status.
-PLACES = {
-    Section.DECISION: {
-        Section.DECISION: frozenset({Status.ACCEPTED}),
-        Section.CHANGED: frozenset({Status.DONE}),
-        # What was decided for good is a rule, too.
-        Section.CONSTRAINT: frozenset({Status.IN_FORCE}),
-    },
-    Section.OPEN_WORK: {Section.OPEN_WORK: STILL_OPEN, Section.NEXT_STEP: frozenset({Status.OPEN})},
-}
-RECALLS = {Section.DECISION: "decision_recall", Section.OPEN_WORK: "open_work_recall"}
-NAMES = {Section.DECISION: "decision", Section.OPEN_WORK: "open work", Section.CONSTRAINT: "rule"}
+NAMES = {Section.DECISION: "decision", Section.OPEN_WORK: "open work", Section.RULE: "rule"}
+NOT_LISTED = "Not judged: nobody has listed what must not be lost{kept}."
 
 
 def judge(judged: Judged) -> Verdict:
-    artifact = judged.artifact
-    if artifact is None:
-        return not_evaluable(Gate.RETENTION, judged)
-    wanted = to_retain(judged.ledger)
-    kept = kept_entries(wanted, artifact, judged)
-    lost = [entry for entry in wanted if entry.id not in kept]
-    missed = [entry for entry in candidates(judged) if not is_met(entry, artifact, judged)]
-    measures = [recall_of(section, wanted, kept) for section in RETAINED]
+    if judged.artifact is None:
+        return not_judged(Gate.RETENTION, judged)
+    wanted = wanted_of(judged)
+    lost = [entry for entry in wanted if not is_kept(entry, judged)]
+    measures = [recall_of(section, wanted, lost) for section in RETAINED]
+    enough = all(measure.value is None or measure.value >= measure.threshold for measure in measures)
+    outcome = Outcome.PASS if enough else Outcome.FAIL
+    if enough and not has_been_listed(judged):
+        kept = f"; of your list {len(wanted) - len(lost)} of {len(wanted)} are kept" if wanted else ""
+        return not_judged(Gate.RETENTION, judged, NOT_LISTED.format(kept=kept), measures)
     return verdict(
         Gate.RETENTION,
         judged,
-        failures=[*(lost_entry(entry) for entry in lost), *(missed_candidate(entry) for entry in missed)],
-        within=not missed and all(is_enough(measure) for measure in measures),
-        says=says(wanted, lost, missed, candidates(judged)),
+        failures=[lost_entry(entry) for entry in lost],
+        outcome=outcome,
+        says=says(judged, wanted, lost),
         measures=measures,
     )
 
 
-def to_retain(ledger: Iterable[Entry]) -> list[Entry]:
-    return [entry for entry in ledger if entry.confirmed and entry.status in RETAINED.get(entry.section, ())]
+def wanted_of(judged: Judged) -> tuple[Entry, ...]:
+    """The ledger's and the inventory's entries, each matter once, but for what a person does not need."""
+    listed = judged.check.listed if judged.check else ()
+    return tuple(entry for entry in merged(judged.entries, listed) if entry.id not in judged.not_needed)
 
 
-def candidates(judged: Judged) -> list[Entry]:
-    return [*judged.candidates, *(entry for entry in judged.ledger if not entry.confirmed)]
+def has_been_listed(judged: Judged) -> bool:
+    """A person reads claims, and lists nothing."""
+    assert judged.artifact is not None
+    read = judged.check is not None and not judged.check.person
+    return judged.artifact.kind == Kind.DIGEST or read
 
 
-def kept_entries(wanted: Sequence[Entry], artifact: Artifact, judged: Judged) -> frozenset[str]:
-    """Decisions and open work one to one; a rule wherever it stands word for word."""
-    weights = {
-        (entry.id, item.id): weight
-        for entry, item in pairs(wanted, artifact.items)
-        if fits(entry, item) and (weight := says_the_same(entry, item, judged.source))
-    }
-    rules = (entry.id for entry in wanted if entry.section == Section.CONSTRAINT and stands_whole(entry, artifact))
-    return frozenset(best_pairs(weights)) | frozenset(rules)
+def is_kept(entry: Entry, judged: Judged) -> bool:
+    if entry.in_system:
+        return True
+    assert judged.artifact is not None
+    if judged.artifact.kind == Kind.DIGEST:
+        return any(" ".join(entry.text.split()) in " ".join(one.text.split()) for one in judged.artifact.excerpts)
+    return any(tells(claim, entry, judged) for claim in standing_claims(judged).values())
 
 
-def fits(entry: Entry, item: Item) -> bool:
-    return item.status in PLACES.get(entry.section, {}).get(item.section, frozenset())
-
-
-def stands_whole(entry: Entry, artifact: Artifact) -> bool:
-    words = one_line(entry.text)
-    return bool(words) and any(
-        item.section == Section.CONSTRAINT and item.status == Status.IN_FORCE and words in one_line(item.text)
-        for item in artifact.items
+def tells(claim: Claim, entry: Entry, judged: Judged) -> bool:
+    """As the mapping says; where there is none for this entry, by the entry's id or, of its kind, its sentences."""
+    told: Mapping[str, tuple[str, ...]] = judged.check.told if judged.check else {}
+    if judged.check and entry.id in told:
+        # What a person has added since, or worded anew, is known by its sentences.
+        cited = claim.section == entry.section and set(entry.sentences) <= set(claim.cites)
+        return claim.content in told[entry.id] or (cited and judged.check.read_by_person(claim))
+    if entry.section == Section.RULE and folded(entry.text) in folded(claim.text):
+        return True
+    return claim.ledger_ref == entry.id or (
+        claim.section == entry.section and bool(set(claim.cites) & set(entry.sentences))
     )
 
 
-def one_line(text: str) -> str:
-    return " ".join(text.split())
+def folded(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .!\"'“”")
 
 
-def is_met(entry: Entry, artifact: Artifact, judged: Judged) -> bool:
-    """Whoever quotes its sentence has met it, in whatever section."""
-    if not entry.spans:
-        return False
-    return any(covered(entry.spans[0], exact_links(item, judged.source)) >= COVERED for item in artifact.items)
-
-
-def recall_of(section: Section, wanted: Sequence[Entry], kept: frozenset[str]) -> Measure:
-    of_section = [entry for entry in wanted if entry.section == section]
-    found = sum(entry.id in kept for entry in of_section)
-    return Measure(
-        name=RECALLS.get(section, "constraint_recall"),
-        value=found / len(of_section) if of_section else None,
-        threshold=THRESHOLD if section in RECALLS else 1.0,
-        numerator=found,
-        denominator=len(of_section),
-    )
-
-
-def is_enough(measure: Measure) -> bool:
-    return measure.value is None or measure.value >= measure.threshold
+def recall_of(section: Section, wanted: Sequence[Entry], lost: Sequence[Entry]) -> Measure:
+    name, threshold = RECALLS[section]
+    whole = sum(entry.section == section for entry in wanted)
+    kept = whole - sum(entry.section == section for entry in lost)
+    value = kept / whole if whole else None
+    return Measure(name=name, value=value, threshold=threshold, numerator=kept, denominator=whole)
 
 
 def lost_entry(entry: Entry) -> Failure:
-    how = "not word for word in a rule" if entry.section == Section.CONSTRAINT else "kept by no item of its own"
-    rule = {Section.DECISION: "lost_decision", Section.OPEN_WORK: "lost_open_work"}.get(
-        entry.section, "lost_constraint"
-    )
-    return Failure(rule=rule, about=entry.id, text=f"{NAMES[entry.section]} “{shortened(entry.text)}”: {how}")
+    where = f" ({', '.join(entry.sentences)})" if entry.sentences else ""
+    text = f"{NAMES[entry.section]} “{shortened(entry.text)}”{where}: told by no claim that stands"
+    return Failure(rule=f"lost_{entry.section}", about=entry.id, text=text)
 
 
-def missed_candidate(entry: Entry) -> Failure:
-    text = f"what may be a {NAMES[entry.section]}, “{shortened(entry.text)}”: quoted by no item and not dismissed"
-    return Failure(rule="missed_candidate", about=entry.id, text=text)
-
-
-def says(wanted: Sequence[Entry], lost: Sequence[Entry], missed: Sequence[Entry], offered: Sequence[Entry]) -> str:
-    if lost or missed:
-        return f"Lost: {', '.join(parts(lost, missed))}."
+def says(judged: Judged, wanted: Sequence[Entry], lost: Sequence[Entry]) -> str:
     if not wanted:
-        met = f"; {len(offered)} possible quoted" if offered else ""
-        return f"Nothing to retain: no ledger entry of these turns{met}."
-    return f"Kept: {', '.join(parts(wanted, offered))}."
+        return "Nothing to keep: no decision, open work or rule was listed for these turns."
+    gone = {entry.id for entry in lost}
+    told = "; ".join(sources_of(judged, wanted, gone))
+    if lost:
+        return f"Lost: {', '.join(kinds(lost))}. Kept: {told}."
+    hidden = "" if judged.check is None or judged.check.hidden else "; inventory not proven"
+    return f"Kept: {told}{hidden}."
 
 
-def parts(entries: Sequence[Entry], offered: Sequence[Entry]) -> Iterator[str]:
+def sources_of(judged: Judged, wanted: Sequence[Entry], gone: set[str]) -> Iterator[str]:
+    by = (judged.check.listed_by or judged.check.by) if judged.check else ""
+    for name, listed in (("your list", False), (f"the inventory of {by}", True)):
+        of = [entry for entry in wanted if entry.listed == listed]
+        if of:
+            yield f"{name} {sum(entry.id not in gone for entry in of)} of {len(of)}"
+
+
+def kinds(entries: Iterable[Entry]) -> Iterator[str]:
+    found = list(entries)
     for section in RETAINED:
-        number = sum(entry.section == section for entry in entries)
+        number = sum(entry.section == section for entry in found)
         if number:
             yield f"{number} open" if section == Section.OPEN_WORK else counted(number, NAMES[section])
-    if offered:
-        yield f"{len(offered)} possible"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..artifact import Artifact, Draft, DraftItem, Item, Malformed, Status, parse_artifact, parse_draft
+from ..artifact import Artifact, Claim, Draft, Malformed, parse_artifact, parse_draft
 from ..verdicts import Failure, Gate, Judged, Measure, Verdict
 from .judging import verdict
 
@@ -41,7 +41,7 @@ def faults(judged: Judged) -> Iterator[Failure]:
         yield failure("malformed", str(error))
         return
     if judged.artifact is None:
-        yield failure("no_artifact", "no artifact was made of it")
+        yield failure("no_artifact", "no summary was made of it")
     elif difference := said_otherwise(offered, judged.artifact):
         yield failure("other_artifact", difference)
 
@@ -61,32 +61,15 @@ def parsed(judged: Judged) -> Draft | Artifact:
 def said_otherwise(offered: Draft | Artifact, artifact: Artifact) -> str:
     """In what the artifact differs from what was offered; empty where in nothing."""
     if isinstance(offered, Artifact):
-        return "" if offered.document == artifact.document else "the artifact is not the document that was offered"
-    if (offered.headline, offered.headline_items) != (artifact.headline, artifact.headline_items):
-        return "the artifact has another headline than the draft"
-    return next(others(offered, artifact), "")
+        return "" if offered.document == artifact.document else "the summary is not the document that was offered"
+    if len(offered.claims) != len(artifact.claims):
+        return "the summary has more or fewer claims than the draft"
+    pairs = zip(artifact.claims, offered.claims, strict=True)
+    return next((f"claim {mine.id} is not that of the draft" for mine, theirs in pairs if not is_of(mine, theirs)), "")
 
 
-def others(draft: Draft, artifact: Artifact) -> Iterator[str]:
-    kept, appended = artifact.items[: len(draft.items)], artifact.items[len(draft.items) :]
-    if len(kept) < len(draft.items):
-        yield f"the artifact lacks item {draft.items[len(kept)].id} of the draft"
-    for item, offered in zip(kept, draft.items, strict=False):
-        if not is_of(item, offered):
-            yield f"item {item.id} of the artifact is not item {offered.id} of the draft"
-    yield from (
-        f"item {item.id} is not in the draft, and is not a quotation marked unconfirmed"
-        for item in appended
-        if item.status != Status.UNCONFIRMED or not item.verbatim
-    )
-
-
-def is_of(item: Item, offered: DraftItem) -> bool:
-    mine = (item.id, item.section, item.status, item.actor, item.text, item.ledger_ref)
-    theirs = (offered.id, offered.section, offered.status, offered.actor, offered.text, offered.ledger)
-    quoted = {(quote.message, without_space(quote.quote)) for quote in offered.quotes}
-    return mine == theirs and all((link.message, without_space(link.quote)) in quoted for link in item.links)
-
-
-def without_space(text: str) -> str:
-    return "".join(text.split())
+def is_of(claim: Claim, offered: Claim) -> bool:
+    """Code may only add cites."""
+    bare = {"cites": (), "ledger_ref": ""}
+    same = claim.model_copy(update=bare) == offered.model_copy(update=bare)
+    return same and set(offered.cites) <= set(claim.cites)

@@ -159,7 +159,14 @@ def _conclude(view: View) -> tuple[Act, ...]:
     if not id_:
         return ()
     rest = " ".join(sentence for sentence in view.sentences if sentence not in ended)
-    return ((CLOSE, {"id": id_}), *_next_work(view, ended, rest, id_))
+    return ((CLOSE, {"id": id_, **_said(view, ended)}), *_next_work(view, ended, rest, id_))
+
+
+def _said(view: View, ended: tuple[str, ...]) -> dict[str, str]:
+    """The sentence that ends it, as the person wrote it."""
+    written = (sentence.strip() for sentence in SENTENCE.split(view.prompt.question) if sentence)
+    found = next((sentence for sentence in written if plain_text(sentence) in {one.strip() for one in ended}), "")
+    return {"said": found} if found else {}
 
 
 POINTS_BACK = re.compile(r"^\W*(?:(?:so|and|ok|now|then|please) )*(?:that|this|it)(?:'s| )")

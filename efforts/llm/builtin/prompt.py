@@ -29,7 +29,7 @@ LONG_AGO = 1_000_000
 PINNED = re.compile(r"^Turn (\d+)(?: of (\S+))?(?:, [\d-]+)?, the (user|assistant):$")
 PINNED_TOOLS = re.compile(r"^Turn \d+, the assistant used [^.]*\.$")
 QUOTE = "> "
-HEADLINE = re.compile(r"^- (\S+) \(turns? [^()]*\): (.*)$")
+HEADLINE = re.compile(r"^- (\S+) \(turns? [^()]*\):(?: (.*))?$")
 # The lines of the state note, and what of the state they give.
 STATE_LINES = {
     "Active effort": "active",
@@ -167,7 +167,7 @@ class _Reader:
         for line in notes:
             if found := HEADLINE.match(line):
                 self._add_note(held, where)
-                where, held = f"{SUMMARY}{found[1]}", [found[2]]
+                where, held = f"{SUMMARY}{found[1]}", [found[2] or ""]
             elif found := PINNED.match(line):
                 self._add_note(held, where)
                 where, held = f"{SPEAKERS[found[3]]} {cited(found[1], found[2] or '')}", []

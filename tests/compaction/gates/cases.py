@@ -1,245 +1,183 @@
-"""A scope of a conversation, a ledger of it, and drafts of artifacts: what gates are tried on."""
+"""A small log, claims of it, and all that the gates are given: each test changes what it is about."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
 from compaction.domain.artifact import (
+    SCHEMA_VERSION,
     Artifact,
-    Attempt,
-    Generation,
+    Claim,
+    Draft,
     Kind,
     Section,
     SourceRef,
     Status,
-    Usage,
-    parse_draft,
+    is_short,
+    with_id,
 )
-from compaction.domain.gates import evaluate
-from compaction.domain.ledger import Entry, Span
-from compaction.domain.making import Frame, link_to, make, with_id
-from compaction.domain.rendering import standing_text
-from compaction.domain.verdicts import Gate, Judged, Offered, Verdict
-from efforts.domain.conversation import Role
-from efforts.domain.source_text import Part, Source, SourcePart
+from compaction.domain.check.answers import Verdict
+from compaction.domain.check.result import Checked, Opinion
+from compaction.domain.ledger import Entry
+from compaction.domain.rendering import rendered
+from compaction.domain.verdicts import Judged, Offered, Spent
+from efforts.domain.canonical import canonical_json
+from efforts.domain.conversation import LogMessage, PastTurn
+from efforts.domain.lifecycle import RunState
+from efforts.domain.source_text import Source, source_of
 
-
-def said(message: int, role: Role, text: str, *, turn: int = 0, part: Part | None = None) -> SourcePart:
-    part = part or (Part.RESULT if role == "tool" else Part.TEXT)
-    return SourcePart(message=message, turn=turn or message, role=role, part=part, text=text)
-
-
-SOURCE = Source(
-    parts=(
-        said(1, "user", "We need a job queue for the invoices. Never send an email twice for the same invoice."),
-        said(2, "assistant", "Celery with Redis would do, or procrastinate, which needs nothing but Postgres."),
-        said(3, "user", "Let's take Celery for the job queue, two of us know it already."),
-        said(4, "assistant", "Then I set the timeout of the worker to 30 seconds and retry 5 times."),
-        said(5, "user", "Redis goes away in March, so we take procrastinate for the job queue instead of Celery."),
-        said(6, "user", "The timeout of the worker must be 60 seconds. Leave the retries at 5 attempts."),
-        said(7, "assistant", "Done. I wrote the settings to src/queue/settings.py, with --concurrency left at 4."),
-        said(8, "user", "I still have to ask the database people for the grant on the schema."),
-        said(
-            9, "assistant", "The migration of the invoices table waits for that grant. The changelog entry is written."
-        ),
-        said(10, "tool", "FAILED tests/test_queue.py::test_retry\n1 failed, 41 passed in 0.66s"),
-    )
+MODEL = "reader-1"
+SAID = (
+    ("user", "The nightly import dies after 40 minutes. Please find out why. Never touch the production database."),
+    ("assistant", "The pooler kills its idle transaction after 1800 seconds. We could raise the timeout to 3600."),
+    ("user", "No, leave it at 1800. We compute the matrix outside the transaction. Jonas tests it by Friday."),
+    ("assistant", "Done, the import went through on staging. The report mail for Marta is still to be written."),
 )
-GOOD: dict[str, Any] = {
-    "headline": "The invoices get a job queue: procrastinate, with a timeout of 60 seconds. The grant is still open.",
-    "headline_items": ["i1", "i2", "i4"],
-    "items": [
-        {
-            "id": "i1",
-            "section": "decision",
-            "status": "accepted",
-            "actor": "user",
-            "text": "The job queue is procrastinate, because Redis goes away in March.",
-            "quotes": [
-                {"message": 5, "quote": "Redis goes away in March, so we take procrastinate for the job queue"},
-            ],
-        },
-        {
-            "id": "i2",
-            "section": "decision",
-            "status": "accepted",
-            "actor": "user",
-            "text": "The worker has a timeout of 60 s.",
-            "quotes": [{"message": 6, "quote": "The timeout of the worker must be 60 seconds."}],
-        },
-        {
-            "id": "i3",
-            "section": "constraint",
-            "status": "in_force",
-            "actor": "user",
-            "text": "Never send an email twice for the same invoice.",
-            "quotes": [{"message": 1, "quote": "Never send an email twice for the same invoice."}],
-        },
-        {
-            "id": "i4",
-            "section": "open_work",
-            "status": "open",
-            "actor": "user",
-            "text": "The user asks the database people for the grant on the schema.",
-            "quotes": [{"message": 8, "quote": "I still have to ask the database people for the grant on the schema."}],
-        },
-        {
-            "id": "i5",
-            "section": "open_work",
-            "status": "blocked",
-            "actor": "assistant",
-            "text": "The migration of the invoices table, until the grant is there.",
-            "quotes": [{"message": 9, "quote": "The migration of the invoices table waits for that grant."}],
-        },
-        {
-            "id": "i6",
-            "section": "changed",
-            "status": "done",
-            "actor": "assistant",
-            "text": "The settings were written to `src/queue/settings.py`.",
-            "quotes": [{"message": 7, "quote": "I wrote the settings to src/queue/settings.py"}],
-        },
-    ],
-}
-
-
-def span(message: int, quote: str) -> Span:
-    link = link_to(SOURCE, message, quote)
-    assert link
-    return Span(message=message, part=link.part, start=link.start, end=link.end)
-
-
-def entry(id: str, section: Section, status: Status, text: str, *spans: tuple[int, str]) -> Entry:
-    return Entry(id=id, section=section, status=status, text=text, spans=tuple(span(*each) for each in spans))
-
-
-CELERY = entry(
-    "d1", Section.DECISION, Status.SUPERSEDED, "Celery is the job queue.", (3, "Let's take Celery for the job queue")
+CLAIMS: tuple[dict[str, Any], ...] = (
+    {
+        "id": "1",
+        "section": "result",
+        "status": "stated",
+        "text": "The import went through on staging.",
+        "cites": ["4.1"],
+    },
+    {
+        "id": "2",
+        "section": "decision",
+        "status": "accepted",
+        "text": "The matrix is computed outside the transaction.",
+        "cites": ["3.2"],
+    },
+    {
+        "id": "3",
+        "section": "open_work",
+        "status": "open",
+        "text": "The report mail for Marta has to be written.",
+        "cites": ["4.2"],
+    },
+    {
+        "id": "4",
+        "section": "rule",
+        "status": "in_force",
+        "text": "Never touch the production database.",
+        "cites": ["1.3"],
+    },
+    {
+        "id": "5",
+        "section": "fact",
+        "status": "stated",
+        "text": "The pooler kills idle transactions after 1800 seconds.",
+        "cites": ["2.1"],
+    },
 )
-PROCRASTINATE = entry(
-    "d2",
-    Section.DECISION,
-    Status.ACCEPTED,
-    "procrastinate is the job queue instead of Celery.",
-    (5, "so we take procrastinate for the job queue instead of Celery."),
-)
-TIMEOUT = entry(
-    "d3",
-    Section.DECISION,
-    Status.ACCEPTED,
-    "The timeout of the worker is 60 seconds.",
-    (6, "The timeout of the worker must be 60 seconds."),
-)
-GRANT = entry(
-    "w1",
-    Section.OPEN_WORK,
-    Status.OPEN,
-    "Ask the database people for the grant on the schema.",
-    (8, "I still have to ask the database people for the grant on the schema."),
-)
-MIGRATION = entry(
-    "w2",
-    Section.OPEN_WORK,
-    Status.BLOCKED,
-    "The migration of the invoices table waits for the grant.",
-    (9, "The migration of the invoices table waits for that grant."),
-)
-CHANGELOG = entry(
-    "w3", Section.OPEN_WORK, Status.DONE, "Write the changelog entry.", (9, "The changelog entry is written.")
-)
-RULE = entry(
-    "c1",
-    Section.CONSTRAINT,
-    Status.IN_FORCE,
-    "Never send an email twice for the same invoice.",
-    (1, "Never send an email twice for the same invoice."),
-)
-LEDGER = (CELERY, PROCRASTINATE, TIMEOUT, GRANT, MIGRATION, CHANGELOG, RULE)
 
 
 def count(text: str) -> int:
+    """Words: enough for what only compares sizes."""
     return len(text.split())
 
 
-def attempt(tokens: int = 900, **changes: Any) -> Attempt:
-    usage = Usage(input=tokens - 100, cache_read=0, cache_creation=0, output=100, source="provider")
-    return Attempt(**{"usage": usage, "stop_reason": "stop", "error": "", "elapsed_ms": 4000, **changes})
+def source(said: tuple[tuple[str, str], ...] = SAID) -> Source:
+    turns = [
+        PastTurn(
+            number=number // 2 + 1,
+            state=RunState.COMPLETED,
+            messages=(LogMessage(id=100 + number, role=role, text=text, tokens=count(text)),),  # type: ignore[arg-type]
+        )
+        for number, (role, text) in enumerate(said)
+    ]
+    return source_of(turns)
 
 
-def generation(**changes: Any) -> Generation:
-    made = {
-        "purpose": "compaction",
-        "drafter": "model",
-        "model": "small",
-        "provider": "here",
-        "params": {},
-        "prompt_version": "1",
-        "policy_version": "1",
-        "attempts": (attempt(),),
-        "elapsed_ms": 4000,
-        "cap": 40_000,
-        "timeout_ms": 90_000,
-    }
-    return Generation(**{**made, **changes})
+def claim(**given: Any) -> Claim:
+    base = {"id": "x", "section": "fact", "status": "stated", "text": "Something.", "cites": ["1.1"]}
+    return Claim.model_validate_json(canonical_json({**base, **given}))
 
 
-def artifact_of(draft: dict[str, Any], source: Source = SOURCE, **changes: Any) -> Artifact:
-    place = SourceRef(
+def claims(*changes: dict[str, Any], without: tuple[str, ...] = ()) -> tuple[Claim, ...]:
+    """Those of the log; each change names the claim by its id, or adds one."""
+    by_id = {one["id"]: one for one in CLAIMS if one["id"] not in without}
+    for change in changes:
+        by_id[change["id"]] = {**by_id.get(change["id"], {"section": "fact", "status": "stated"}), **change}
+    return tuple(claim(**one) for one in by_id.values())
+
+
+def artifact(told: tuple[Claim, ...], log: Source | None = None, **changes: Any) -> Artifact:
+    log = log or source()
+    ref = SourceRef(
         session="s",
         branch="b",
-        effort="invoices",
+        effort="import",
         start=1,
-        end=10,
-        turns=source.turns,
-        source_sha256=source.sha256,
-        source_tokens=count(source.text),
+        end=2,
+        turns=(1, 2),
+        source_sha256=log.sha256,
+        source_tokens=count(log.said),
     )
-    frame = Frame(kind=Kind.CONCLUSION, replaceable=True, source=place, generation=generation(**changes))
-    return make(parse_draft(json.dumps(draft)), source, frame, count=count)
-
-
-def judged(draft: dict[str, Any] = GOOD, *, source: Source = SOURCE, ledger: tuple[Entry, ...] = LEDGER) -> Judged:
-    artifact = artifact_of(draft, source)
-    return Judged(
-        offered=Offered(text=json.dumps(draft), form="draft"),
-        artifact=artifact,
-        source=source,
-        ledger=ledger,
-        candidates=(),
-        tokens=count(standing_text(artifact)),
-        latest=(4000,),
+    made = Artifact(
+        schema_version=SCHEMA_VERSION,
+        artifact_id="",
+        kind=Kind.CONCLUSION,
+        source=ref,
+        claims=told,
+        short=tuple(one.id for one in told if is_short(one)),
+        opening="",
+        title="",
+        excerpts=(),
+        evidence=(),
+        redactions=0,
+        warnings=(),
     )
+    return with_id(made.model_copy(update=changes))
 
 
-def with_artifact(given: Judged, **changes: Any) -> Judged:
-    """Its artifact changed by hand, offered as a document."""
-    assert given.artifact
-    artifact = with_id(given.artifact.model_copy(update=changes))
-    return replace(given, artifact=artifact, offered=Offered(text=artifact.document, form="document"))
+def checked(told: tuple[Claim, ...], *doubts: tuple[str, Verdict], **changes: Any) -> Checked:
+    """Read by a model that found all entailed but for the doubts, and listed what stands in the short form."""
+    said = dict(doubts)
+    opinions = {
+        one.content: (Opinion(verdict=said.get(one.id, Verdict.ENTAILED), by=MODEL, phrase=one.text),) for one in told
+    }
+    listed = tuple(
+        Entry(
+            id=f"listed-{one.id}",
+            section=one.section,
+            status=one.status,
+            text=one.text,
+            sentences=one.cites,
+            listed=True,
+        )
+        for one in told
+        if one.section in (Section.DECISION, Section.OPEN_WORK, Section.RULE)
+    )
+    contents = {one.id: one.content for one in told}
+    mapping = {entry.id: (contents[entry.id.removeprefix("listed-")],) for entry in listed}
+    found = Checked(by=MODEL, opinions=opinions, listed=listed, told=mapping, hidden=True, examined=True)
+    return replace(found, **changes)
 
 
-def verdict(given: Judged, gate: Gate) -> Verdict:
-    return next(each for each in evaluate(given) if each.gate == gate)
+def entry(id: str, section: Section, status: Status, text: str, *sentences: str, **more: Any) -> Entry:
+    return Entry(id=id, section=section, status=status, text=text, sentences=sentences, **more)
 
 
-def rules(given: Judged, gate: Gate) -> list[str]:
-    return [failure.rule for failure in verdict(given, gate).failures]
-
-
-def item(like: str, **changes: Any) -> dict[str, Any]:
-    """One of the good items, changed."""
-    return {**next(each for each in GOOD["items"] if each["id"] == like), **changes}
-
-
-def draft_with(*items: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """The good draft, items of the same id replaced and others added."""
-    given = {each["id"]: each for each in items}
-    kept = [given.pop(each["id"], each) for each in GOOD["items"]]
-    return {**GOOD, "items": [*kept, *given.values()], **changes}
-
-
-def draft_without(*ids: str) -> dict[str, Any]:
-    kept = [each for each in GOOD["items"] if each["id"] not in ids]
-    return {**GOOD, "items": kept, "headline_items": [id for id in GOOD["headline_items"] if id not in ids]}
+def judged(told: tuple[Claim, ...] | None = None, **changes: Any) -> Judged:
+    """What a good summary is judged by, unless something is changed."""
+    told = told or claims()
+    log = changes.pop("source", None) or source()
+    made = changes.pop("artifact", None) or artifact(told, log)
+    text = rendered(made, count=count)
+    draft = Draft(claims=made.claims) if made.claims else None
+    base = Judged(
+        offered=Offered(text=canonical_json(draft.model_dump(mode="json")), form="draft")
+        if draft
+        else Offered(text=made.document, form="document"),
+        artifact=made,
+        source=log,
+        text=text,
+        tokens=count(text.standing),
+        body_tokens=count(text.body),
+        check=changes.pop("check", checked(made.claims) if made.claims else None),
+        spent=(Spent(purpose="compaction", tokens=900, cap=40_000, slowest_ms=800, timeout_ms=90_000),),
+        latest=(800,),
+    )
+    return replace(base, **changes)

@@ -1,157 +1,97 @@
-"""Gate C."""
+"""Gate C: what must not be lost is told in the text that stands."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from compaction.domain.artifact import Section, Status
-from compaction.domain.gates.judging import tags_of
-from compaction.domain.ledger import Entry
-from compaction.domain.verdicts import Gate, Judged, Measure, Outcome
+from compaction.domain.gates import retention
+from compaction.domain.verdicts import Outcome, Verdict
 from tests.compaction.gates import cases
-from tests.compaction.gates.broken import BROKEN, changed
-from tests.compaction.gates.cases import draft_with, draft_without, entry, item, judged
 
-RETRIES = entry(
-    "k1",
-    Section.DECISION,
-    Status.ACCEPTED,
-    "Leave the retries at 5 attempts.",
-    (6, "Leave the retries at 5 attempts."),
-)
+DECIDED = cases.entry("decision-7", Section.DECISION, Status.ACCEPTED, "Compute the matrix outside.", "3.2")
+TESTED = cases.entry("open_work-8", Section.OPEN_WORK, Status.OPEN, "Jonas tests it by Friday.", "3.3")
+RULED = cases.entry("constraint-9", Section.RULE, Status.IN_FORCE, "Never touch the production database.", "1.3")
 
 
-def lost(given: Judged) -> list[str]:
-    return [failure.about for failure in cases.verdict(given, Gate.RETENTION).failures]
+def judge(**changes: Any) -> Verdict:
+    return retention.judge(cases.judged(**changes))
 
 
-def measures(given: Judged) -> dict[str, Measure]:
-    return {measure.name: measure for measure in cases.verdict(given, Gate.RETENTION).measures}
+def value(verdict: Verdict, name: str) -> float | int | None:
+    return next(measure.value for measure in verdict.measures if measure.name == name)
 
 
-def test_what_is_to_be_kept_are_accepted_decisions_open_and_blocked_work_and_rules_in_force() -> None:
-    given = judged()
-    counts = {name: (each.numerator, each.denominator) for name, each in measures(given).items()}
-    assert counts == {"decision_recall": (2, 2), "open_work_recall": (2, 2), "constraint_recall": (1, 1)}
-    assert cases.verdict(given, Gate.RETENTION).says == "Kept: 2 decisions, 2 open, 1 rule."
+def test_all_that_was_listed_is_told() -> None:
+    found = judge()
+    assert found.outcome == Outcome.PASS
+    assert [value(found, name) for name in ("decision_recall", "open_work_recall", "rule_recall")] == [1.0, 1.0, 1.0]
+    assert f"the inventory of {cases.MODEL} 3 of 3" in found.says
 
 
-def test_what_is_lost_is_named_with_its_text() -> None:
-    verdict = cases.verdict(judged(draft_without("i2")), Gate.RETENTION)
-    assert [(failure.about, failure.rule) for failure in verdict.failures] == [("d3", "lost_decision")]
-    assert "The timeout of the worker is 60 seconds." in verdict.failures[0].text
-    assert tags_of([verdict]) == ("insufficient_fidelity",)
+def test_an_entry_that_no_claim_tells_is_lost_and_named_with_its_sentences() -> None:
+    check = cases.checked(cases.claims())
+    told = {**check.told, "listed-3": ()}
+    found = judge(check=replace(check, told=told))
+    assert found.outcome == Outcome.FAIL
+    [failure] = found.failures
+    assert (failure.rule, failure.about) == ("lost_open_work", "listed-3")
+    assert "4.2" in failure.text
 
 
-def test_an_empty_ledger_passes_and_says_that_there_was_nothing_to_retain() -> None:
-    verdict = cases.verdict(judged(ledger=()), Gate.RETENTION)
-    assert verdict.outcome == Outcome.PASS
-    assert verdict.says.startswith("Nothing to retain:")
-    assert [measure.value for measure in verdict.measures] == [None, None, None]
+def test_what_only_a_claim_outside_the_text_that_stands_tells_is_lost() -> None:
+    told = cases.claims({"id": "3", "section": "fact", "status": "stated"})
+    check = cases.checked(told)
+    entry = cases.entry("listed-3", Section.OPEN_WORK, Status.OPEN, "Write the mail.", "4.2", listed=True)
+    content = next(one.content for one in told if one.id == "3")
+    check = replace(check, listed=(*check.listed, entry), told={**check.told, "listed-3": (content,)})
+    assert judge(told=told, check=check).outcome == Outcome.FAIL
+    short = cases.artifact(told, short=("1", "2", "3", "4"))
+    assert judge(told=told, artifact=short, check=check).outcome == Outcome.PASS
 
 
-def test_only_superseded_rejected_and_finished_entries_are_nothing_to_retain() -> None:
-    given = judged(ledger=(cases.CELERY, cases.CHANGELOG))
-    assert cases.verdict(given, Gate.RETENTION).says.startswith("Nothing to retain:")
+def test_of_the_ledger_the_mapping_decides_not_what_a_claim_says_of_itself() -> None:
+    told = cases.claims({"id": "2", "ledger_ref": "decision-7"})
+    check = cases.checked(told)
+    lost = replace(check, listed=(), told={"decision-7": ()})
+    assert judge(told=told, entries=(DECIDED,), check=lost).outcome == Outcome.FAIL
+    kept = replace(check, listed=(), told={"decision-7": (told[1].content,)})
+    assert judge(told=told, entries=(DECIDED,), check=kept).outcome == Outcome.PASS
 
 
-def test_one_item_keeps_one_entry() -> None:
-    twin = replace(cases.TIMEOUT, id="d4", text="60 seconds are the timeout of the worker.")
-    given = judged(ledger=(*cases.LEDGER, twin))
-    assert len(lost(given)) == 1
-    assert set(lost(given)) <= {"d3", "d4"}
-    both = judged(draft_with(item("i2", id="x")), ledger=(*cases.LEDGER, twin))
-    assert lost(both) == []
+def test_an_entry_and_what_was_listed_by_its_sentences_are_one() -> None:
+    check = cases.checked(cases.claims())
+    told = {**check.told, "decision-7": check.told["listed-2"]}
+    found = judge(entries=(DECIDED,), check=replace(check, told=told))
+    assert "your list 1 of 1" in found.says
+    assert "2 of 2" in found.says
 
 
-def test_two_entries_in_one_vague_line_are_both_lost() -> None:
-    vague = item("i2", text="Things about the worker were settled.")
-    quotes = [*item("i1")["quotes"], *item("i2")["quotes"]]
-    given = judged({**draft_without("i1"), "items": [{**vague, "quotes": quotes}, *draft_without("i1", "i2")["items"]]})
-    assert {"d2", "d3"} <= set(lost(given))
+def test_a_rule_in_the_system_message_counts_as_kept() -> None:
+    told = cases.claims(without=("4",))
+    check = replace(cases.checked(told), told=cases.checked(told).told)
+    assert judge(told=told, entries=(replace(RULED, in_system=True),), check=check).outcome == Outcome.PASS
+    assert judge(told=told, entries=(RULED,), check=check).outcome == Outcome.FAIL
 
 
-def test_to_name_the_id_of_an_entry_keeps_nothing() -> None:
-    assert "d3" in lost(changed("i2", text="Lunch is on the roof.", ledger="d3"))
+def test_without_a_check_a_missing_entry_of_the_ledger_fails_and_else_nothing_is_judged() -> None:
+    assert judge(check=None, entries=(TESTED,)).outcome == Outcome.FAIL
+    assert judge(check=None, entries=(DECIDED,)).outcome == Outcome.NOT_JUDGED
+    assert judge(check=None).outcome == Outcome.NOT_JUDGED
 
 
-def test_the_section_counts() -> None:
-    assert "d3" in lost(changed("i2", section="fact", status="stated"))
-    assert "d3" in lost(changed("i2", section="open_work", status="open"))
+def test_a_valid_check_that_lists_nothing_passes() -> None:
+    check = replace(cases.checked(cases.claims()), listed=(), told={})
+    assert judge(check=check).outcome == Outcome.PASS
 
 
-def test_what_was_decided_and_done_may_stand_as_a_change() -> None:
-    assert lost(changed("i2", section="changed", status="done")) == []
+def test_what_a_person_does_not_need_is_not_wanted() -> None:
+    check = cases.checked(cases.claims())
+    check = replace(check, told={**check.told, "listed-3": ()})
+    assert judge(check=check, not_needed=frozenset({"listed-3"})).outcome == Outcome.PASS
 
 
-def test_the_status_counts() -> None:
-    assert "d3" in lost(changed("i2", status="proposed"))
-    assert "w1" in lost(changed("i4", status="done"))
-    assert "w1" in lost(changed("i4", status="dropped"))
-
-
-def test_what_is_blocked_may_stand_as_open_and_as_a_next_step() -> None:
-    assert lost(changed("i5", status="open")) == []
-    assert lost(changed("i5", section="next_step", status="open")) == []
-
-
-def test_the_polarity_counts() -> None:
-    assert "d3" in lost(changed("i2", text="The worker does not have a timeout of 60 s."))
-
-
-def test_the_values_of_an_entry_count() -> None:
-    assert "d3" in lost(
-        changed(
-            "i2",
-            text="The worker has a timeout of 30 seconds.",
-            quotes=[{"message": 4, "quote": "Then I set the timeout of the worker to 30 seconds"}],
-        )
-    )
-
-
-def test_a_rule_stands_word_for_word_white_space_apart() -> None:
-    spaced = "Never  send an email\ntwice for the same invoice."
-    assert lost(changed("i3", text=f"As they said: {spaced}")) == []
-    assert lost(changed("i3", text="Never send an email twice for an invoice.")) == ["c1"]
-    assert lost(changed("i3", section="fact", status="stated")) == ["c1"]
-
-
-def test_a_candidate_is_met_by_whoever_quotes_its_sentence_in_whatever_section() -> None:
-    given = replace(judged(), candidates=(RETRIES,))
-    assert lost(given) == ["k1"]
-    fact = item(
-        "i2",
-        id="x",
-        section="fact",
-        status="stated",
-        text="The retries stay at 5 attempts.",
-        quotes=[{"message": 6, "quote": "Leave the retries at 5 attempts"}],
-    )
-    assert lost(replace(judged(draft_with(fact)), candidates=(RETRIES,))) == []
-
-
-def test_an_entry_of_the_ledger_that_nobody_confirmed_is_a_candidate() -> None:
-    assert lost(judged(ledger=(*cases.LEDGER, replace(RETRIES, confirmed=False)))) == ["k1"]
-
-
-def test_no_candidate_is_met_by_words_that_the_source_does_not_have() -> None:
-    given = replace(BROKEN["forged_quotation"](), candidates=(RETRIES,))
-    assert "k1" in lost(given)
-
-
-def twenty(missing: int) -> Judged:
-    """Twenty decisions of which so many are lost."""
-    entries: list[Entry] = []
-    items = []
-    for number in range(20):
-        entries.append(replace(cases.TIMEOUT, id=f"e{number:02}"))
-        items.append(item("i2", id=f"t{number:02}"))
-    draft = {**cases.GOOD, "headline_items": ["t19"], "items": items[missing:]}
-    return judged(draft, ledger=tuple(entries))
-
-
-def test_one_of_twenty_may_be_lost_and_is_listed() -> None:
-    verdict = cases.verdict(twenty(1), Gate.RETENTION)
-    assert verdict.outcome == Outcome.PASS
-    assert len(verdict.failures) == 1
-    assert cases.verdict(twenty(2), Gate.RETENTION).outcome == Outcome.FAIL
+def test_where_nothing_could_be_hidden_the_inventory_is_not_proven_and_it_says_so() -> None:
+    assert "not proven" in judge(check=replace(cases.checked(cases.claims()), hidden=False)).says
+    assert "not proven" not in judge().says

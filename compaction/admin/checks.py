@@ -1,0 +1,150 @@
+"""Checks and exams: what was asked of checkers, to the byte, what they answered, and what was planted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from compaction.models import Check, Checker, CheckerRefused, Exam, ModelRequest, Planted
+from efforts.admin.base import ModelAdmin, ReadOnly, artifact_link, linked, links, pretty
+from efforts.models import Session
+
+
+@admin.register(Check)
+class CheckAdmin(ReadOnly):
+    owner_path = "run__session__owner"
+    session_path = "run__session"
+    list_display = (
+        "id",
+        "model",
+        "provider",
+        "examined",
+        "void",
+        "caught",
+        "planted",
+        "tokens",
+        "of_run",
+        "of_family",
+        "created_at",
+        "on_page",
+    )
+    list_filter = ("examined", "model")
+    search_fields = ("family", "void", "run__session__title", "run__session__id")
+    date_hierarchy = "created_at"
+    list_select_related = ("run__session",)
+    exclude = ("listed",)
+    readonly_fields = ("of_requests", "of_planted", "whole_listed", "on_page")
+    of_run = linked("run")
+
+    @admin.display(description="Artifact")
+    def of_family(self, row: Check) -> str:
+        return artifact_link(row.family)
+
+    @admin.display(description="Requests")
+    def of_requests(self, row: Check) -> SafeString:
+        return links(row.requests.all())
+
+    @admin.display(description="Planted")
+    def of_planted(self, row: Check) -> SafeString:
+        return links(row.planted_rows.all())
+
+    @admin.display(description="Listed before")
+    def whole_listed(self, row: Check) -> SafeString:
+        return pretty(row.listed)
+
+
+@admin.register(Exam)
+class ExamAdmin(ReadOnly):
+    owner_path = "owner"
+    session_path = ""
+    list_display = (
+        "id",
+        "owner",
+        "model",
+        "provider",
+        "passed",
+        "caught",
+        "wrong",
+        "doubted",
+        "true",
+        "tokens",
+        "created_at",
+    )
+    list_filter = ("passed", "model")
+    search_fields = ("model", "provider", "owner__username")
+    date_hierarchy = "created_at"
+    list_select_related = ("owner",)
+    readonly_fields = ("of_requests",)
+
+    @admin.display(description="Requests")
+    def of_requests(self, row: Exam) -> SafeString:
+        return links(row.requests.all())
+
+
+@admin.register(ModelRequest)
+class ModelRequestAdmin(ReadOnly):
+    """Of a draft, a check or an exam."""
+
+    list_display = ("id", "step", "place", "of_run", "of_check", "of_exam", "stop_reason", "tokens", "elapsed_ms")
+    list_filter = ("step", "stop_reason")
+    search_fields = ("key", "run__session__title", "check_made__run__session__title")
+    date_hierarchy = "created_at"
+    list_select_related = ("run__session", "check_made__run__session", "exam")
+    exclude = ("packed", "notes", "usage")
+    readonly_fields = ("of_run", "of_check", "of_exam", "whole_messages", "whole_notes", "whole_usage", "on_page")
+    of_run, of_check, of_exam = linked("run"), linked("check_made"), linked("exam")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = ModelAdmin.get_queryset(self, request)
+        if request.user.has_perm("efforts.view_any_session"):
+            return rows
+        mine = Q(run__session__owner=request.user) | Q(check_made__run__session__owner=request.user)
+        return rows.filter(mine | Q(exam__owner=request.user))
+
+    def session_of(self, row: ModelRequest) -> Session | None:
+        run = row.run or (row.check_made.run if row.check_made else None)
+        return run.session if run else None
+
+    @admin.display(description="Messages")
+    def whole_messages(self, row: ModelRequest) -> SafeString:
+        return pretty(row.messages)
+
+    @admin.display(description="What its numbers stand for")
+    def whole_notes(self, row: ModelRequest) -> SafeString:
+        return pretty(row.notes)
+
+    @admin.display(description="Usage")
+    def whole_usage(self, row: ModelRequest) -> SafeString:
+        return pretty(row.usage)
+
+
+@admin.register(Planted)
+class PlantedAdmin(ReadOnly):
+    owner_path = "check_made__run__session__owner"
+    session_path = "check_made__run__session"
+    list_display = ("id", "role", "kind", "number", "held", "of_check", "of_request", "on_page")
+    list_filter = ("role", "kind", "held")
+    search_fields = ("kind", "check_made__model", "check_made__run__session__title")
+    list_select_related = ("check_made__run__session", "request")
+    of_check, of_request = linked("check_made"), linked("request")
+
+
+@admin.register(Checker)
+class CheckerAdmin(ReadOnly):
+    owner_path = "user"
+    session_path = ""
+    list_display = ("user", "endpoint", "model", "chosen_at")
+    search_fields = ("user__username", "model")
+    list_select_related = ("user", "endpoint")
+
+
+@admin.register(CheckerRefused)
+class CheckerRefusedAdmin(ReadOnly):
+    list_display = ("id", "of_session", "on_page")
+    search_fields = ("session__title", "session__id")
+    list_select_related = ("session",)
+    of_session = linked("session")
