@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, looks, say, turn
 from tests.browser.test_access import assert_accessible
+from tests.compaction.review import aside
 from tests.fakes.provider import Call, FakeProvider, Reply
 
 pytestmark = pytest.mark.browser
@@ -20,7 +21,8 @@ def worked(page: Page, provider: FakeProvider) -> None:
     provider.script = [Reply(calls=(Call("open_effort", json.dumps({"name": "Auth bug"})),)), Reply("Which users?")]
     begin(page, "Users see 401 errors since the last release.")
     is_in_state(page, 1, "completed")
-    say(page, "All whose refresh token was never requested.")
+    # So much talk that its excerpts are shorter than its log.
+    say(page, f"All whose refresh token was never requested. {aside(1)} {aside(2)}")
     is_in_state(page, 2, "completed")
     tab(page, "efforts")
     page.locator("#effort-auth-bug-row").click()
@@ -53,7 +55,7 @@ def test_it_fades_is_noted_and_comes_back_with_one_click(
     shot(page, f"faded-{width}-{theme}")
     note.get_by_role("link", name="Why?").click()
     why = page.locator("#dialog")
-    expect(why).to_contain_text("Its summary is in the prompt.")
+    expect(why).to_contain_text("Excerpts of it are in the prompt.")
     expect(why).to_contain_text("the name Auth bug or the id auth-bug")
     assert_accessible(page)
     shot(page, f"why-{width}-{theme}")
