@@ -102,7 +102,7 @@ async def check_once(work: Work, attempt: int, spent: int) -> Check:
         check_cap(work, spent, [one.request for one in first])
         exchanges += await asyncio.gather(*(exchange(one, work.checker) for one in first))
         checked = read_so_far(work, exchanges)
-        if to_ask := mapping_of(work, seed, checked):
+        if to_ask := mapping_of(work, seed, attempt, checked):
             check_cap(work, spent + tokens_of(exchanges), [to_ask.request])
             exchanges.append(await exchange(to_ask, work.checker))
             checked = read_so_far(work, exchanges)
@@ -175,13 +175,13 @@ def listed_by(work: Work, exchanges: Sequence[Exchange]) -> tuple[Entry, ...] | 
         return None
 
 
-def mapping_of(work: Work, seed: str, found: Checked) -> ToAsk | None:
+def mapping_of(work: Work, seed: str, attempt: int, found: Checked) -> ToAsk | None:
     """None where there is nothing that could be told. Rules in the system message count as kept."""
     entries = [entry for entry in merged(work.entries, found.listed) if not entry.in_system]
     if not entries:
         return None
     entailed = {claim.id for claim in work.claims if is_entailed(claim, found, work)}
-    asked = question(entries, work.claims, entailed, seed)
+    asked = question(entries, work.claims, entailed, seed, attempt)
     reply = max(MAPPING_REPLY, 40 * len(entries))
     return ToAsk(step="mapping", request=mapping(asked, work.source, reply), asked=asked)
 

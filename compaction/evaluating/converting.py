@@ -41,10 +41,12 @@ def converted(case: Case, answer: str) -> Draft:
     return Draft(claims=tuple(with_text(claim, texts) for claim in draft.claims))
 
 
-def reading_over(before: Request, answer: str) -> Request:
+def reading_over(before: Request, answer: str, *, tokens: int, most: int | None) -> Request:
     """The drafter, who sees no gate, looks once more at what it wrote: the notes are older than this form, which wants
-    every rule and all open work."""
+    every rule and all open work, and has a limit. Where their `tokens` are over it, it is told, as drafters are."""
     task = (Path(__file__).parent / "read_over.md").read_text(encoding="utf-8").strip()
+    if most is not None and tokens > most:
+        task += f"\n\nAll claims together take at most {most:,} tokens; yours take {tokens:,}."
     more = ({"role": "assistant", "content": answer}, {"role": "user", "content": task})
     return replace(before, messages=(*before.messages, *more), form=Repair)
 

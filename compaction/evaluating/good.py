@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compaction.asking import ask
+from compaction.domain.limits import body_asked
 from compaction.drafting import Exchange, Tried, findings_of, repair_of, tried_again, with_check
+from efforts.recording import count
 
 from .bench import Bench, Ending, ending_of, offered, silent, task_of
 from .cases import Case, Unreadable
@@ -77,16 +79,21 @@ async def first_of(label: str, case: Case, bench: Bench) -> Tried | None:
         return None
     if answer.error:
         raise Unreadable(f"{case.id}: {answer.error}")
-    over = reading_over(request, answer.text)
-    second = await ask(over, bench.choice)
-    if bench.waits(label, [("over", over)]):
-        return None
+    task = task_of(case, bench.choice)
     try:
-        draft = read_over(case, converted(case, answer.text), second.text)
+        draft = converted(case, answer.text)
+        text = offered(task, draft, answer).text
+        over = reading_over(
+            request, answer.text, tokens=count(text.body) if text else 0, most=body_asked(task.ref.source_tokens)
+        )
+        second = await ask(over, bench.choice)
+        if bench.waits(label, [("over", over)]):
+            return None
+        draft = read_over(case, draft, second.text)
     except Unreadable as error:
         bench.unreadable.append(f"{error} ({request.key})")
         return None
-    tried = await with_check(offered(task_of(case, bench.choice), draft, second), silent)
+    tried = await with_check(offered(task, draft, second), silent)
     return None if bench.waits_for_check(label, tried) else tried
 
 

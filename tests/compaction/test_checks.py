@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.domain.artifact import Claim
+from compaction.domain.artifact import Claim, Section
 from compaction.domain.check.answers import Verdict, Void, read_half, read_inventory, read_mapping
-from compaction.domain.check.mapping import Question, question
+from compaction.domain.check.mapping import Question, question, told
 from compaction.domain.check.notes import CANARIES, CONTROLS, Half, Note, Role, halves, seed_of
 from compaction.domain.check.planting import NothingToPlant
 from compaction.domain.check.result import Said, read, together
@@ -276,3 +276,58 @@ def test_what_another_claim_cites_too_is_not_hidden() -> None:
     twins: tuple[Claim, ...] = cases.claims({"id": "9", "text": "Outside it is.", "cites": ["3.2"]})
     entries = read_inventory(listed({"kind": "decision", "text": "Outside.", "sentences": ["3.2"]}), LOG)
     assert question(entries, twins, {claim.id for claim in twins}, "seed").hidden is None
+
+
+def only(*made: dict[str, Any]) -> tuple[Claim, ...]:
+    return cases.claims(*made)[-len(made) :]
+
+
+def test_a_result_is_not_asked_for_what_a_claim_of_its_own_is_to_tell() -> None:
+    found = asked()
+    assert Section.RESULT in {claim.section for claim in MANY}
+    assert Section.RESULT not in {claim.section for claim in found.claims}
+
+
+def test_what_another_claim_tells_in_like_words_is_not_hidden() -> None:
+    twins = only(
+        {"id": "10", "section": "decision", "status": "accepted", "text": "We start at 2 outside.", "cites": ["5.1"]},
+        {"id": "11", "section": "changed", "status": "done", "text": "Moved the start outside to 2.", "cites": ["4.1"]},
+    )
+    entries = read_inventory(listed({"kind": "decision", "text": "Start at 2.", "sentences": ["5.1"]}), LOG)
+    everyone = {claim.id for claim in twins}
+    assert question(entries, twins[:1], everyone, "seed").hidden == twins[0]
+    assert question(entries, twins, everyone, "seed").hidden is None
+
+
+def test_a_second_attempt_hides_another_claim() -> None:
+    pair = only(
+        {"id": "10", "section": "decision", "status": "accepted", "text": "We start at 2.", "cites": ["5.1"]},
+        {"id": "11", "section": "open_work", "status": "open", "text": "Write the mail.", "cites": ["4.2"]},
+    )
+    entries = read_inventory(
+        listed(
+            {"kind": "decision", "text": "Start at 2.", "sentences": ["5.1"]},
+            {"kind": "open_work", "text": "The mail.", "sentences": ["4.2"]},
+        ),
+        LOG,
+    )
+    hidden = [question(entries, pair, {"10", "11"}, "seed", attempt).hidden for attempt in (1, 2)]
+    assert {claim.id for claim in hidden if claim} == {"10", "11"}
+
+
+def test_of_what_the_hidden_claim_cites_it_tells_no_more_than_its_own_entry() -> None:
+    """An entry that shares one of its sentences is told by the claims that the answer names, or by none."""
+    claims = only(
+        {"id": "10", "section": "decision", "status": "accepted", "text": "Start at 2.", "cites": ["5.1", "4.2"]},
+        {"id": "11", "section": "fact", "status": "stated", "text": "It rained.", "cites": ["3.2"]},
+    )
+    entries = read_inventory(
+        listed(
+            {"kind": "decision", "text": "Start at 2.", "sentences": ["5.1"]},
+            {"kind": "open_work", "text": "The mail.", "sentences": ["4.2", "3.2"]},
+        ),
+        LOG,
+    )
+    found = question(entries, claims, {"10", "11"}, "seed")
+    assert found.hidden is None
+    assert told(found, {1: (), 2: ()}) == {"listed-1": (), "listed-2": ()}

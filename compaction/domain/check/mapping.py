@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from efforts.domain.source_text import Source
 from efforts.domain.terms import terms_of
 
-from ..artifact import Claim
+from ..artifact import Claim, Section
 from ..ledger import RETAINED, Entry
+
+# A claim of which another one has a larger part of the terms is not hidden: the other may well tell its entry too.
+MOST_SHARED = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """`claims` are shown, numbered from 1; `hidden` is left out, and `lost` the place of its entry among `entries`."""
+    """`claims` are shown, numbered from 1: all but the results, which name in passing what a claim of its own is to
+    tell. `hidden` is left out, and `lost` the place of its entry among `entries`."""
 
     entries: tuple[Entry, ...]
     claims: tuple[Claim, ...]
@@ -23,33 +27,35 @@ class Question:
     lost: int | None = None
 
 
-def question(entries: Sequence[Entry], claims: Sequence[Claim], entailed: Collection[str], seed: str) -> Question:
-    """One entailed claim is hidden, where one has an entry whose sentences no other claim cites."""
-    draw = random.Random(f"{seed} mapping")
-    order = list(claims)
-    draw.shuffle(order)
+def question(
+    entries: Sequence[Entry], claims: Sequence[Claim], entailed: Collection[str], seed: str, attempt: int = 1
+) -> Question:
+    """One entailed claim is hidden, where one has an entry that no other claim could tell; at each attempt another."""
+    order = [claim for claim in claims if claim.section != Section.RESULT]
+    random.Random(f"{seed} mapping").shuffle(order)
     candidates = [
         (claim, place)
         for claim in order
-        if claim.id in entailed and claim.section in RETAINED
+        if claim.id in entailed and claim.section in RETAINED and shared(claim, order) <= MOST_SHARED
         for place, entry in enumerate(entries, start=1)
-        if is_only_of(claim, entry, claims)
+        if is_only_of(claim, entry, order, entries)
     ]
     if not candidates:
         return Question(entries=tuple(entries), claims=tuple(order))
-    # Of several the one that has least in common with the others: what another claim tells too is not lost.
-    hidden, lost = min(candidates, key=lambda pair: shared(pair[0], claims))
+    candidates.sort(key=lambda pair: shared(pair[0], order))
+    hidden, lost = candidates[(attempt - 1) % len(candidates)]
     shown = tuple(claim for claim in order if claim.id != hidden.id)
     return Question(entries=tuple(entries), claims=shown, hidden=hidden, lost=lost)
 
 
-def is_only_of(claim: Claim, entry: Entry, claims: Sequence[Claim]) -> bool:
-    """Its sentences are this claim's, and no other claim's; and no other entry is of them."""
-    sentences = set(entry.sentences)
+def is_only_of(claim: Claim, entry: Entry, claims: Sequence[Claim], entries: Sequence[Entry]) -> bool:
+    """Its sentences are this claim's, and no other claim's; and no other entry is of this claim's."""
+    sentences, cites = set(entry.sentences), set(claim.cites)
     return (
         claim.section == entry.section
-        and sentences <= set(claim.cites)
+        and sentences <= cites
         and not any(sentences & set(other.cites) for other in claims if other.id != claim.id)
+        and not any(cites & set(other.sentences) for other in entries if other.id != entry.id)
     )
 
 
@@ -61,13 +67,13 @@ def shared(claim: Claim, claims: Sequence[Claim]) -> float:
 
 
 def told(asked: Question, answer: Mapping[int, tuple[int, ...]]) -> dict[str, tuple[str, ...]]:
-    """By the id of each entry the ids of the claims that tell it; what only the hidden claim cites is told by it."""
-    found = {}
-    for place, entry in enumerate(asked.entries, start=1):
-        ids = tuple(asked.claims[number - 1].id for number in answer[place])
-        if not ids and asked.hidden and set(entry.sentences) & set(asked.hidden.cites):
-            ids = (asked.hidden.id,)
-        found[entry.id] = ids
+    """By the id of each entry the ids of the claims that tell it; that of the hidden claim is told by it."""
+    found = {
+        entry.id: tuple(asked.claims[number - 1].id for number in answer[place])
+        for place, entry in enumerate(asked.entries, start=1)
+    }
+    if asked.hidden and asked.lost:
+        found[asked.entries[asked.lost - 1].id] = (asked.hidden.id,)
     return found
 
 
