@@ -173,13 +173,17 @@ def take(stage: Stage, folder: Path, by: str) -> Stage:
     return stage
 
 
-@transaction.atomic
 def imported(one: Range, url: str) -> Concluded:
     """Each has an owner of its own: what is found of one checker holds for all conversations of a person."""
     owner = User.objects.create_user(f"range-{one.id}")
-    endpoint = Endpoint.objects.create(
-        owner=owner, name="recorded", base_url=url, model=MODEL, draft_seconds=int(SECONDS)
-    )
+    Endpoint.objects.create(owner=owner, name="recorded", base_url=url, model=MODEL, draft_seconds=int(SECONDS))
+    return imported_for(owner, one)
+
+
+@transaction.atomic
+def imported_for(owner: User, one: Range) -> Concluded:
+    """With the owner's one endpoint."""
+    endpoint = Endpoint.objects.get(owner=owner)
     session = actions.create_session(owner, title=one.name)
     session = actions.configure_session(
         session, actor=owner, endpoint=endpoint, model="", budget=BUDGET, ambient_window=10
@@ -210,21 +214,35 @@ def keep(one: Concluded, entries: Sequence[Kept]) -> None:
 def conclude(one: Concluded, port: int, server: Talking) -> None:
     planned = preview(main_branch(one.session), draft_text=NEXT)
     one.before = planned.tokens
-    one.raw = next(section.tokens for section in planned.sections if section.key == "active")
+    one.raw = log_tokens(one)
     asyncio.run(in_a_tab(one, port, cookie_of(one.owner)))
     one.sent = server.talked[-1]
     one.after = ContextPlan.objects.filter(session=one.session).latest("created_at").tokens
 
 
+def log_tokens(one: Concluded) -> int:
+    sections = preview(main_branch(one.session), draft_text=NEXT).sections
+    return next(section.tokens for section in sections if section.key == "active")
+
+
+async def pressed(one: Concluded, port: int, cookie: str, *, patience: float) -> None:
+    async with await Websocket.open(port, f"/ws/s/{one.session.pk}/", cookie) as tab:
+        await until_ended(tab, one, port, cookie, patience=patience)
+
+
+async def until_ended(tab: Websocket, one: Concluded, port: int, cookie: str, *, patience: float) -> None:
+    tab.patience = patience
+    await tab.say(kind="hello", last_seq=0)
+    await asyncio.to_thread(press_conclude, one, port, cookie)
+    while not one.ended:
+        kind = (await tab.frame())["kind"]
+        one.ended = kind if kind in ENDS else ""
+
+
 async def in_a_tab(one: Concluded, port: int, cookie: str) -> None:
     """As the chat page does it: the control by HTTP, what comes of it and the next message by the socket."""
     async with await Websocket.open(port, f"/ws/s/{one.session.pk}/", cookie) as tab:
-        tab.patience = SECONDS
-        await tab.say(kind="hello", last_seq=0)
-        await asyncio.to_thread(press_conclude, one, port, cookie)
-        while not one.ended:
-            kind = (await tab.frame())["kind"]
-            one.ended = kind if kind in ENDS else ""
+        await until_ended(tab, one, port, cookie, patience=SECONDS)
         await tab.say(kind="send", client_id="next", text=NEXT)
         await tab.until("run.ended")
 
