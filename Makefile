@@ -67,7 +67,6 @@ check: setup
 	$(BIN)/djlint --lint --quiet templates
 	$(NO_SERVERS) $(BIN)/python manage.py check --fail-level WARNING
 	$(NO_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
-	$(NO_SERVERS) $(BIN)/python manage.py evaluate_gates compaction/evaluation --fast
 
 gates: setup
 	$(NO_SERVERS) $(BIN)/python manage.py evaluate_gates compaction/evaluation $(ARGS)

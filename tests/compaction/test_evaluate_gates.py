@@ -148,6 +148,15 @@ def test_answers_given_elsewhere_are_kept_with_who_gave_them_until_nothing_is_as
     assert read_record(tmp_path / "record/answers.jsonl").by == ("Ada",)
 
 
+def test_the_record_is_whole_and_gives_the_figures_of_the_document() -> None:
+    printed = StringIO()
+    # One of its demands is missed, as the document says.
+    with pytest.raises(SystemExit):
+        call_command("evaluate_gates", str(SET), stdout=printed)
+    document = (ROOT / "docs/compaction.md").read_text(encoding="utf-8")
+    assert printed.getvalue().strip() in document
+
+
 def test_a_reader_who_notices_every_mistake_refuses_all_and_no_true_claim(case: Case, tmp_path: Path) -> None:
     answer_all(tmp_path, Reader(case))
     found = figures(tmp_path)
