@@ -76,7 +76,6 @@ class Concluded:
     owner: User
     session: Session
     effort: Effort
-    kept: int
     raw: int = 0
     before: int = 0
     after: int = 0
@@ -190,7 +189,7 @@ def imported_for(owner: User, one: Range) -> Concluded:
     )
     made = Imported(session=session, branch=main_branch(session))
     effort = add_open_effort(made, one.exchanges, one.when, name=one.name)
-    return Concluded(range=one, owner=owner, session=session, effort=effort, kept=0)
+    return Concluded(range=one, owner=owner, session=session, effort=effort)
 
 
 def keep(one: Concluded, entries: Sequence[Kept]) -> None:
@@ -205,24 +204,22 @@ def keep(one: Concluded, entries: Sequence[Kept]) -> None:
             actions.set_constraint(here, entry.words, turn=part.turn if said else None)
         else:
             actions.note_entry(here, part.message, KINDS[entry.kind], words=entry.words)
-    one.kept = len(entries)
 
 
 # Concluding
 
 
 def conclude(one: Concluded, port: int, server: Talking) -> None:
-    planned = preview(main_branch(one.session), draft_text=NEXT)
-    one.before = planned.tokens
-    one.raw = log_tokens(one)
+    one.before, one.raw = next_prompt(one)
     asyncio.run(in_a_tab(one, port, cookie_of(one.owner)))
     one.sent = server.talked[-1]
     one.after = ContextPlan.objects.filter(session=one.session).latest("created_at").tokens
 
 
-def log_tokens(one: Concluded) -> int:
-    sections = preview(main_branch(one.session), draft_text=NEXT).sections
-    return next(section.tokens for section in sections if section.key == "active")
+def next_prompt(one: Concluded) -> tuple[int, int]:
+    """Its tokens, and those of the open effort's log in it."""
+    planned = preview(main_branch(one.session), draft_text=NEXT)
+    return planned.tokens, next(section.tokens for section in planned.sections if section.key == "active")
 
 
 async def pressed(one: Concluded, port: int, cookie: str, *, patience: float) -> None:

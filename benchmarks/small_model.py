@@ -56,7 +56,7 @@ def concluded(arguments: argparse.Namespace) -> dict[str, Any]:
         port = servers.port_in(running, r"http://127\.0\.0\.1:(\d+)/sign-in/")
         cookie = conclusions.cookie_of(owner)
         for one in made:
-            one.raw = conclusions.log_tokens(one)
+            _, one.raw = conclusions.next_prompt(one)
             asyncio.run(conclusions.pressed(one, port, cookie, patience=6 * arguments.seconds))
     return figures([Outcome(one) for one in made])
 

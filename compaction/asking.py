@@ -7,7 +7,6 @@ import re
 import time
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any
 
 from efforts.connections import ModelChoice, connect
 from efforts.domain.conversation import MESSAGE_OVERHEAD, PRIMING
@@ -40,9 +39,6 @@ class Answer:
     error: str = ""
     structured: bool = False
     limit: int = 0
-
-    def as_json(self) -> dict[str, Any]:
-        return {**vars(self), "usage": self.usage.model_dump(mode="json")}
 
 
 async def ask(request: Request, choice: ModelChoice) -> Answer:

@@ -36,7 +36,7 @@ from .domain.gates.cost import LAST_RUNS
 from .domain.gates.traceable import with_cites
 from .domain.ledger import Entry
 from .domain.lifecycle import STOPPED_BY, Ended
-from .domain.limits import LEAST_SOURCE, MOST_CALLS, OVERTAKEN_REPLY, Purpose, body_asked, payback, reply_limit
+from .domain.limits import LEAST_SOURCE, MOST_CALLS, OVERTAKEN_REPLY, Purpose, body_asked, packed, payback, reply_limit
 from .domain.merging import How, merged, merged_checks, prefixed, read_overtaken
 from .domain.rendering import Rendered, rendered
 from .domain.verdicts import Judged, Offered, Spent, Verdict
@@ -244,7 +244,7 @@ def earned_back(task: Task) -> int | None:
 
 
 def expected_cost(log_tokens: int) -> int:
-    """Of one draft that passes its check at the first try, as measured (docs/compaction.md)."""
+    """Of one draft that passes its check at the first try: the log four times, with prompts and answers."""
     return int(4.4 * log_tokens) + 5_900
 
 
@@ -529,18 +529,10 @@ def windows_of(task: Task) -> list[list[int]]:
     sizes = [(turn, count(task.source.between({turn}).text)) for turn in task.source.turns]
     if any(tokens > task.largest for _, tokens in sizes):
         return []
-    windows: list[list[int]] = []
-    room = 0
     # Windows of about the same size: the last is no crumb.
     whole = sum(tokens for _, tokens in sizes)
     most = min(task.largest, -(-whole // -(-whole // task.largest)) + max((tokens for _, tokens in sizes), default=0))
-    for turn, tokens in sizes:
-        if not windows or tokens > room:
-            windows.append([])
-            room = most
-        windows[-1].append(turn)
-        room -= tokens
-    return windows
+    return packed(sizes, most)
 
 
 async def draft_windows(task: Task, windows: Sequence[Sequence[int]], progress: Progress) -> tuple[Tried, ...]:
