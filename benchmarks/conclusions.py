@@ -48,7 +48,13 @@ SECONDS = 120.0
 TOKEN = "c" * 32
 NEXT, REPLY = "What do we turn to now?", "To whatever you like."
 # How drafting ends: a summary stands, a digest does, a draft waits, or there is none.
-ENDS = {"effort.summarised", "effort.digested", "effort.summary_waiting", "effort.summary_failed"}
+ENDS = {
+    "effort.summarised",
+    "effort.digested",
+    "effort.summary_waiting",
+    "effort.summary_failed",
+    "effort.kept_whole",
+}
 KINDS = {Section.DECISION: EntryKind.DECISION, Section.OPEN_WORK: EntryKind.OPEN_WORK}
 
 

@@ -123,6 +123,7 @@ class ScopeWork:
             digest=drafted.digest.artifact.artifact_id if drafted.digest and drafted.digest.artifact else "",
             why=last.why if last else drafted.why,
             next_step=next_step(last),
+            whole=last is None and drafted.digest is None and bool(not_worth(self.task)),
             drafter=self.task.choice.model if made and self.task.choice else BUILTIN,
             home=self.home,
             drafted=drafted,

@@ -25,7 +25,8 @@ class Summary:
     where none came of it. `stands`: it and its check have passed and its checker is examined, so it may stand by
     itself; `takeable`: it only lacks a check. `digest`: id of the digest of the same turns, "" where nothing can be
     quoted. `why`: one sentence why it does not stand by itself, and `next_step` what helps. `drafter`: the model's name
-    or "builtin". `brief`: the line of an effort too short to be compacted; then nothing else is set.
+    or "builtin". `brief`: the line of an effort too short to be compacted; then nothing else is set. `whole`: nothing
+    shorter than its log can stand for it, and no draft would pay.
     """
 
     text: str = ""
@@ -37,6 +38,7 @@ class Summary:
     next_step: NextStep = ""
     drafter: str = "builtin"
     brief: str = ""
+    whole: bool = False
 
     def keep(self) -> None:
         """Store what was drafted and judged, within the caller's transaction."""

@@ -30,6 +30,7 @@ BY_THE_MODEL = "The model concluded it on its own."
 REVIEWED = "You review every summary in this conversation."
 # What a summary is marked with that was taken though nobody has checked it.
 NOT_JUDGED = "not judged"
+WHOLE = "It is short: a summary would save nothing, so its log stays in the prompt."
 
 
 class Summaries(Line[EffortState]):
@@ -51,7 +52,9 @@ class Summaries(Line[EffortState]):
         return row.status == EffortStatus.CONCLUDED
 
     def finish(self, row: EffortState, log: EffortLog, made: Summary) -> None:
-        if reviews_all(row) or not is_accepted(row):
+        if made.whole:
+            self.keep_whole(row)
+        elif reviews_all(row) or not is_accepted(row):
             self.leave_to_the_person(row, made)
         elif made.brief:
             set_brief(row, log, made.brief, who_concluded(row), row.via)
@@ -91,6 +94,10 @@ class Summaries(Line[EffortState]):
         self.put(row, SummaryState.WAITING, text, made.artifact, why)
         told = {"text": text, "why": why, "drafter": made.drafter, "artifact": made.artifact}
         record(row, "effort.summary_waiting", **told)
+
+    def keep_whole(self, row: EffortState) -> None:
+        self.put(row, SummaryState.NONE, WHOLE, "", WHOLE)
+        record(row, "effort.kept_whole", text=WHOLE)
 
     def end_without(self, row: EffortState, why: str, artifact: str) -> None:
         self.put(row, SummaryState.FAILED, why, artifact, why)

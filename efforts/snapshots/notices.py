@@ -365,6 +365,8 @@ def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
     # In a branch the summary may have come with the fork, and no draft with it.
     told = SAID_OF.get(SummaryState(state.summary)) if state and stands_here else None
     if told and state and not (text and state.summary == SummaryState.NONE):
+        if state.summary == SummaryState.NONE and state.draft:
+            return state.draft, ""
         return told[0].format(draft=state.draft).rstrip(), told[1]
     return (f"Summary: {text}", "") if text else ("", "")
 

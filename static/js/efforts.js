@@ -13,6 +13,7 @@ const WORDS = {
   "effort.drafting": ({ effort, step }) => STEPS[step] && `${STEPS[step]} ${effort}`,
   "effort.digested": ({ effort }) => `Excerpts stand for ${effort}, not a summary. The reason is at its notice.`,
   "effort.summary_waiting": ({ effort }) => `The summary of ${effort} waits for your yes.`,
+  "effort.kept_whole": ({ effort }) => `${effort} is short: its log stays in the prompt.`,
   "effort.summary_failed": ({ effort }) => `There is no summary of ${effort}. Retry is at its notice.`,
   "effort.undone": () => "Taken back",
   "effort.rolled_back": ({ effort }) => `Rolled back: the summary of ${effort}`,

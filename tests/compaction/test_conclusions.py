@@ -24,7 +24,7 @@ from efforts.runner import Runner
 from efforts.snapshots import main_branch
 from efforts.snapshots.courses import course_at
 from efforts.snapshots.notices import notice_groups
-from efforts.summaries import BY_THE_MODEL, REVIEWED, SUMMARIES
+from efforts.summaries import BY_THE_MODEL, REVIEWED, SUMMARIES, WHOLE
 from efforts.threads import in_place, read, write
 from tests.efforts.logs import WEBHOOK, Exchanges, concluded
 from tests.efforts.talk import Talk
@@ -179,6 +179,24 @@ def test_concluded_by_the_person_what_did_not_pass_leaves_the_digest_standing_an
     assert (state.summary, state.artifact) == (SummaryState.DIGEST, bench.draft().pk if case.draft else "")
     assert case.why in state.draft
     assert bench.kinds() == ["effort.digested"]
+
+
+SHORT = (("Is the second printer of the warehouse switched on again?", "Yes, since nine."),)
+
+
+@pytest.mark.parametrize("connected", [True, False])
+@pytest.mark.parametrize("via", [Via.CONTROL, Via.MODEL])
+def test_a_log_that_its_excerpts_would_not_shorten_stays_in_the_prompt_and_no_model_is_asked(
+    bench: Bench, via: Via, connected: bool
+) -> None:
+    if not connected:
+        is_not_connected(bench)
+    state = bench.conclude(SHORT, via=via)
+    assert (state.summary, state.draft, bench.pointer()) == (SummaryState.NONE, WHOLE, None)
+    assert bench.sends(SHORT[0][0])
+    assert bench.kinds() == ["effort.kept_whole"]
+    assert notice(bench)[1:] == (WHOLE, "")
+    assert not bench.steps()
 
 
 # Concluded by the model, or reviewed in any case

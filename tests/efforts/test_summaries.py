@@ -19,7 +19,7 @@ from efforts.models import ContextPointer, EffortState, Event, PointerTurn, Run,
 from efforts.snapshots import main_branch
 from efforts.snapshots.planning import chosen_settings, next_inputs
 from efforts.snapshots.sources import read_summary_log
-from efforts.summaries import BY_THE_MODEL, NOT_JUDGED, REVIEWED, SUMMARIES
+from efforts.summaries import BY_THE_MODEL, NOT_JUDGED, REVIEWED, SUMMARIES, WHOLE
 from tests.efforts.logs import concluded, conversation, say
 from tests.efforts.port import EXCERPTS, HEADLINE, SHORT_FORM, Scripted
 
@@ -165,6 +165,15 @@ def test_where_nothing_can_be_quoted_the_effort_stays_concluded_and_says_why(tal
     assert (state.draft, standing()) == (NOTHING, None)
     event = last_event(talk)
     assert (event["kind"], event["text"]) == ("effort.summary_failed", NOTHING)
+
+
+@pytest.mark.parametrize("via", [Via.CONTROL, Via.MODEL])
+def test_a_log_that_nothing_shortens_stays_and_nothing_is_left_to_answer(talk: Session, via: Via) -> None:
+    state = settled(concluded(talk, via=via), Summary(whole=True))
+    assert (state.summary, state.status, state.draft) == (SummaryState.NONE, EffortStatus.CONCLUDED, WHOLE)
+    assert standing() is None
+    event = last_event(talk)
+    assert (event["kind"], event["text"]) == ("effort.kept_whole", WHOLE)
 
 
 @pytest.mark.parametrize("make", [drafted, not_standing])

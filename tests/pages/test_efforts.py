@@ -17,6 +17,7 @@ from efforts.domain.lifecycle import PointerState, SummaryState, Via
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
 from efforts.snapshots import efforts, efforts_view, main_branch, preview, where_view
+from efforts.summaries import WHOLE
 
 from .conftest import HTMX, Scene
 
@@ -484,6 +485,19 @@ def test_a_summary_that_failed_says_why_and_can_be_retried(as_alice: Client, wor
     assert "There is no summary: The model sent nothing." in part
     assert as_alice.post(address(f"efforts/{slug}/retry-summary/")).status_code == 200
     assert work.state(slug).summary == SummaryState.DUE
+
+
+def test_of_a_log_that_is_too_short_to_shorten_no_draft_is_offered(
+    as_alice: Client, work: Work, address: Address
+) -> None:
+    slug = work.open("auth bug", "It fails.")
+    actions.close_effort(work.place(), slug)
+    EffortState.objects.update(summary=SummaryState.NONE, draft=WHOLE)
+    for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
+        assert WHOLE in part
+        assert "Draft one" not in part
+        assert "Retry" not in part
+        assert "failed" not in part
 
 
 def test_an_offer_asks_until_something_happens_to_the_effort(as_alice: Client, work: Work, address: Address) -> None:
