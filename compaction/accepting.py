@@ -40,11 +40,11 @@ DAMAGED = "The stored summary is not what it was made as, so it cannot stand. Dr
 EARLIER = "This summary was made in an earlier form, which is not accepted any more. Have it drafted again."
 STAGE = "This is one part of what a new conversation starts from. It stands there, with the others, and nowhere else."
 NOT_PASSED = "Not every gate passes for this summary, so it cannot stand. Its page shows what is missing."
-TURNED_DOWN = "This summary was turned down, so it does not stand. Judged again, it can be accepted."
+REJECTED_BY_PERSON = "This summary was rejected. “Judge again” takes it up once more."
 UNCHECKED = "Nobody has checked this summary against its log. Accept it all the same, or have it checked."
 OTHER_RULES = "The rules of the gates have changed since this summary was judged. Judge it again."
 STALE = "The log or the ledger has changed since this summary was judged. Judge it again, or have it drafted anew."
-REOPENED = "{slug} is open, so no summary stands for it. Conclude it first."
+REOPENED = "{slug} is open, so no summary replaces its log. Conclude it first."
 UNFINISHED = "A turn of {slug} has not ended, so no summary is of all that it has. Wait until it has."
 NEVER_ACCEPTED = "This summary does not stand, so there is nothing to roll back."
 NOT_STANDING = "This summary stands no longer: it {how}. There is nothing to roll back."
@@ -127,7 +127,7 @@ def check_judged(artifact: Artifact, log: EffortLog, *, unchecked: bool = False)
     judged = artifact.gate_runs.order_by("-pk").first()
     if judged is None or artifact.state not in (ArtifactState.REPLACEABLE, ArtifactState.UNCHECKED):
         by_a_person = judged is not None and not judged.tags and artifact.state == ArtifactState.REJECTED
-        raise Refused("gates", TURNED_DOWN if by_a_person else NOT_PASSED)
+        raise Refused("gates", REJECTED_BY_PERSON if by_a_person else NOT_PASSED)
     if artifact.state == ArtifactState.UNCHECKED and not unchecked:
         raise Refused("unchecked", UNCHECKED)
     if (judged.policy_version, judged.evaluator_version) != (POLICY_VERSION, EVALUATOR_VERSION):

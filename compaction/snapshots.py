@@ -20,6 +20,7 @@ from .domain.check.answers import Verdict, Void
 from .domain.check.mapping import Question
 from .domain.check.notes import Note, Role
 from .domain.check.result import Checked, Opinion, Said, read, together
+from .domain.editing import Decision
 from .domain.gates.cost import LAST_RUNS
 from .domain.ledger import Entry, renumbered
 from .domain.lifecycle import ClaimVerdictValue
@@ -240,6 +241,11 @@ def question_of(kept: Any) -> Question | None:
 
 def claim_from(kept: dict[str, Any]) -> Claim:
     return Claim.model_validate({**kept, "cites": tuple(kept["cites"])}, strict=False)
+
+
+def decision_of(row: ClaimVerdict) -> Decision:
+    added = claim_from(row.added) if row.added else None
+    return Decision(claim=row.item, verdict=ClaimVerdictValue(row.verdict), text=row.text, added=added)
 
 
 def entry_from(kept: dict[str, Any]) -> Entry:

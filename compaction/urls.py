@@ -28,6 +28,7 @@ urlpatterns = [
     path("review/<slug:artifact_id>/undo/", reviewing.undo, name="review_undo"),
     path("review/<slug:artifact_id>/submit/", reviewing.submit, name="review_submit"),
     path("review/<slug:artifact_id>/desk/", artifact.desk, name="review_desk"),
+    path("review/<slug:artifact_id>/preview/", artifact.preview, name="review_preview"),
     path("review/<slug:artifact_id>/judge/", reviewing.judge, name="review_judge"),
     path("review/<slug:artifact_id>/redraft/", reviewing.redraft, name="review_redraft"),
     path("review/<slug:artifact_id>/reject/", reviewing.reject, name="review_reject"),

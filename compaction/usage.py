@@ -115,6 +115,16 @@ def exam_known(session: Session, checker: ModelChoice) -> Examined | None:
     return examined(taken) if taken else None
 
 
+def why_not_asked(session: Session) -> str:
+    """Why the checker of a conversation may not check; "" where it may, or there is none."""
+    try:
+        choice, _ = choice_of(session, 0, Purpose.COMPACTION)
+        known = exam_known(session, checker_of(session, choice)) if choice else None
+    except KeyUnreadable as error:
+        return str(error)
+    return known.why if known and not known.passed else ""
+
+
 def examined(exam: Exam) -> Examined:
     counts = {"caught": exam.caught, "wrong": exam.wrong, "doubted": exam.doubted, "true": exam.true}
     return Examined(passed=exam.passed, why=examining.why_failed(exam.model, exam.why, exam.passed, **counts))

@@ -9,11 +9,13 @@ from django.contrib.auth.models import User
 from compaction.actions import inputs_of
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Kind, parse_artifact
+from compaction.domain.editing import edited
 from compaction.domain.lifecycle import ArtifactState, Ended
+from compaction.domain.rendering import Rendered, rendered
 from compaction.dropped import Dropped, dropped
 from compaction.models import Artifact, GateRun
-from compaction.reviewing.desk import ACCEPTABLE
 from compaction.snapshots import checked_of, log_for, read_ledger
+from compaction.standing import is_unchecked
 from efforts.domain.lifecycle import PointerState, ScopeState, SummaryState
 from efforts.domain.source_text import Source
 from efforts.models import ContextPointer, EffortState, Event, ScopeDraft
@@ -25,6 +27,7 @@ from .claims import Claims, ClaimView, claims_of
 from .gates import GATES, FailureView, GateView, gate_of_finding, gates_of
 from .source import SourceView, source_view
 from .verdicts import ConflictView, Verdicts, conflicts_on, verdicts_on
+from .words import StateView, Word, state_of
 
 __all__ = [
     "ENDS",
@@ -34,6 +37,7 @@ __all__ = [
     "Claims",
     "FailureView",
     "GateView",
+    "Word",
     "artifact_view",
     "gate_of_finding",
     "gates_of",
@@ -50,60 +54,6 @@ ENDS = {
     Ended.FAULT: "The model could not be asked",
     Ended.OVER_CAP: "It cost more than it may",
     Ended.OVERTAKEN: "Its turns had changed meanwhile, or it was stopped",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class StateView:
-    """Where it stands, in words and in a sentence; `css` and `icon` only say it again."""
-
-    text: str
-    css: str
-    icon: str
-    says: str
-
-
-STANDS = StateView(
-    text="Stands",
-    css="ok",
-    icon="concluded",
-    says="The model is shown this instead of the log of its turns. The log is kept.",
-)
-GONE = {
-    PointerState.ROLLED_BACK: StateView(
-        text="Rolled back", css="", icon="undo", says="The model is shown the log again. This can still be read."
-    ),
-    PointerState.SUPERSEDED: StateView(
-        text="Replaced", css="", icon="layers", says="A later summary stands for its turns."
-    ),
-    PointerState.INVALIDATED: StateView(
-        text="No longer of this log", css="warn", icon="alert", says="Its turns have changed since it stood."
-    ),
-}
-AGED = StateView(
-    text="To be judged again",
-    css="warn",
-    icon="wait",
-    says="The log, your list or the rules of the gates have changed since it was judged.",
-)
-TURNED_DOWN = StateView(text="Turned down", css="bad", icon="cross", says="A person has turned it down.")
-BLOCKED = StateView(text="Blocked", css="bad", icon="cross", says="A gate fails, so it cannot stand.")
-STATES = {
-    ArtifactState.DRAFT: StateView(text="Not judged", css="", icon="awaiting", says="No gate has judged it yet."),
-    ArtifactState.REPLACEABLE: StateView(
-        text="Waits for you",
-        css="warn",
-        icon="wait",
-        says="Every gate passes. Accept it, and the model is shown this instead of the log.",
-    ),
-    ArtifactState.UNCHECKED: StateView(
-        text="Not checked",
-        css="warn",
-        icon="alert",
-        says="No gate fails, but not all could be judged. Read it, or accept it unchecked.",
-    ),
-    ArtifactState.ADVISORY: BLOCKED,
-    ArtifactState.REJECTED: BLOCKED,
 }
 
 
@@ -134,6 +84,7 @@ class ArtifactView:
     judged: GateRun | None
     versions: tuple[Artifact, ...]
     pointer: ContextPointer | None
+    stands_unchecked: bool
     stale: bool
     is_owner: bool
     is_own_version: bool
@@ -152,15 +103,17 @@ class ArtifactView:
 
     @property
     def state(self) -> StateView:
-        if self.stands:
-            return STANDS
-        if self.pointer:
-            return GONE[PointerState(self.pointer.state)]
-        if self.is_turned_down:
-            return TURNED_DOWN
-        if self.stale and self.row.state in ACCEPTABLE:
-            return AGED
-        return STATES[ArtifactState(self.row.state)]
+        return state_of(self)
+
+    @property
+    def texts(self) -> Rendered:
+        """As they would stand with what the reviewer has decided so far."""
+        return rendered(edited(self.document, self.verdicts.decisions), count=count)
+
+    @property
+    def check(self) -> CheckView | None:
+        """The newest."""
+        return self.checks[-1] if self.checks else None
 
     @property
     def is_turned_down(self) -> bool:
@@ -231,10 +184,11 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
     source = log_for(row, document).source
     check, _ = checked_of(row, document, source)
     verdicts = verdicts_on(row, user)
-    claims = claims_of(document, source, check, verdicts)
     is_owner = row.session.owner_id == user.pk
     aside = row.set_aside.select_related("actor")
+    pointer = ContextPointer.objects.filter(branch=row.branch, artifact=row.pk).order_by("-pk").first()
     person = "you" if is_owner else row.session.owner.get_username()
+    claims = claims_of(document, source, check, verdicts, person)
     return ArtifactView(
         row=row,
         document=document,
@@ -249,7 +203,8 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
         gates=gates_of(judged, claims.numbers, aside),
         judged=judged,
         versions=tuple(Artifact.objects.filter(family=row.family).order_by("version")),
-        pointer=ContextPointer.objects.filter(branch=row.branch, artifact=row.pk).order_by("-pk").first(),
+        pointer=pointer,
+        stands_unchecked=is_unchecked(row, pointer),
         stale=judged is not None and is_stale(row, source, judged),
         is_owner=is_owner,
         is_own_version=row.edited_by_id == user.pk,

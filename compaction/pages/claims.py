@@ -9,10 +9,12 @@ from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Claim, Section
 from compaction.domain.check.result import Checked, Opinion
 from compaction.domain.diffing import Piece, word_diff
-from compaction.domain.rendering import MARKS, TITLES, line_of
+from compaction.domain.lifecycle import ClaimVerdictValue
+from compaction.domain.rendering import MARKS, TITLES, line_of, one_line
 from efforts.domain.source_text import Source
 
 from .citing import Span, key_of, spans_of
+from .source import who
 from .verdicts import Verdicts, VerdictView
 
 DOUBTED = "doubted"
@@ -27,7 +29,7 @@ KINDS: dict[str, tuple[str, str]] = {
     Section.CHANGED: ("Change", "edit"),
     Section.FACT: ("Fact", "where"),
     Section.RISK: ("Risk", "alert"),
-    Section.REJECTED: ("Turned down", "cross"),
+    Section.REJECTED: ("Rejected", "cross"),
 }
 TITLED: dict[str, str] = {str(section): title for section, title in TITLES.items()}
 # What a reader doubts is read first; then the result.
@@ -38,13 +40,14 @@ LISTED = 12
 
 @dataclass(frozen=True, kw_only=True)
 class OpinionView:
-    """What one reader says of a claim. `place` is the part of the log in which `sentence` stands."""
+    """What one reader says of a claim. `sentence` says otherwise, in the words `quoted`, in this `place` of the log."""
 
     doubts: bool
     by: str
     person: bool
     phrase: str
     sentence: str
+    quoted: str
     place: str
     why: str
 
@@ -55,6 +58,16 @@ class OpinionView:
     @property
     def icon(self) -> str:
         return "alert" if self.doubts else "check"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CitedView:
+    """A sentence that a claim cites, with who said it; `span` leads to it in the log."""
+
+    id: str
+    who: str
+    text: str
+    span: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +89,7 @@ class ClaimView:
     due: str
     turn: int | None
     spans: tuple[Span, ...]
+    cited: tuple[CitedView, ...]
     lost: tuple[str, ...]
     is_last_result: bool
 
@@ -90,6 +104,28 @@ class ClaimView:
     @property
     def span_numbers(self) -> str:
         return " ".join(str(span.number) for span in self.spans)
+
+    @property
+    def is_doubted(self) -> bool:
+        return any(one.doubts for one in self.opinions)
+
+    @property
+    def at_fault(self) -> tuple[str, str, str]:
+        """Its words before, in and after the phrase that a reader doubts; all of them before where it has no such."""
+        for one in self.opinions:
+            before, phrase, after = self.text.partition(one.phrase) if one.doubts and one.phrase else ("", "", "")
+            if phrase:
+                return before, phrase, after
+        return self.text, "", ""
+
+    @property
+    def suggested(self) -> str:
+        """The verdict that the checker's comes to; none where no model has read the claim."""
+        if not any(not one.person for one in self.opinions):
+            return ""
+        if not self.is_doubted:
+            return ClaimVerdictValue.KEPT
+        return ClaimVerdictValue.NEEDS_SOURCE if self.is_last_result else ClaimVerdictValue.STRUCK
 
     @property
     def is_editable(self) -> bool:
@@ -158,12 +194,19 @@ class Claims:
 NONE = Claims(groups=(), spans=())
 
 
-def claims_of(document: Document, source: Source, check: Checked | None, verdicts: Verdicts) -> Claims:
+def claims_of(
+    document: Document, source: Source, check: Checked | None, verdicts: Verdicts, person: str
+) -> Claims:
+    """`person` is what the one who talks with the model is called."""
     opinions: Mapping[str, tuple[Opinion, ...]] = check.opinions if check else {}
     grouped = {group: list(told) for group, told in grouped_claims(document.claims, opinions).items()}
     grouped[ADDED] = list(verdicts.added)
     in_order = [(group, claim) for group in GROUPS for claim in grouped.get(group, ())]
     spans = spans_of({number: claim.cites for number, (_, claim) in enumerate(in_order, 1)}, source)
+    of_claim: dict[int, list[Span]] = {number: [] for number in range(1, len(in_order) + 1)}
+    for span in spans:
+        for number in span.claims:
+            of_claim[number].append(span)
     results = [claim for claim in document.claims if claim.section == Section.RESULT]
     views = [
         ClaimView(
@@ -180,7 +223,8 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
             owner=claim.owner,
             due=claim.due,
             turn=turn_of(claim, source),
-            spans=tuple(span for span in spans if number in span.claims),
+            spans=tuple(of_claim[number]),
+            cited=tuple(cited_view(span, source, person) for span in of_claim[number]),
             lost=tuple(id for id in claim.cites if id not in source.by_sentence),
             is_last_result=results == [claim],
         )
@@ -210,8 +254,16 @@ def opinion_view(opinion: Opinion, source: Source) -> OpinionView:
         person=opinion.person,
         phrase=opinion.phrase,
         sentence=opinion.sentence,
+        quoted=one_line(stands.text) if stands else "",
         place=key_of(stands) if stands else "",
         why=opinion.why,
+    )
+
+
+def cited_view(span: Span, source: Source, person: str) -> CitedView:
+    sentence = span.sentence
+    return CitedView(
+        id=sentence.id, who=who(source.part_of(sentence.id), person), text=one_line(sentence.text), span=span.number
     )
 
 

@@ -68,7 +68,7 @@ DONE = {
 # What is measured, in which unit, and how its threshold is told.
 MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
     "parse_success_rate": ("In its form", percent, "{}"),
-    "traceable_item_ratio": ("Claims that lead to the log", percent, "at least {}"),
+    "traceable_item_ratio": ("Claims found in the log", percent, "at least {}"),
     "decision_recall": ("Decisions kept", percent, "at least {}"),
     "open_work_recall": ("Open work kept", percent, "at least {}"),
     "rule_recall": ("Rules kept", percent, "{}"),

@@ -152,7 +152,7 @@ def not_checked() -> Q:
 
 
 def blocked() -> Q:
-    """By a gate: what a person turned down waits for nobody, and the gates have no tag for it."""
+    """By a gate: what a person rejected waits for nobody, and the gates have no tag for it."""
     newer = GateRun.objects.filter(artifact=OuterRef("artifact"), pk__gt=OuterRef("pk"))
     last = GateRun.objects.filter(~Exists(newer), artifact=OuterRef("pk"))
     rejected = Q(state=ArtifactState.REJECTED) & Q(Exists(last.exclude(tags=[])))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from django.contrib.auth.models import User
 
 from compaction.domain.artifact import Claim
+from compaction.domain.editing import Decision
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.models import Artifact, ClaimVerdict
 from compaction.reviewing import Side, conflicts
-from compaction.snapshots import claim_from
+from compaction.snapshots import claim_from, decision_of
 
 if TYPE_CHECKING:
     from .claims import Claims
@@ -59,13 +60,14 @@ class ConflictView:
 class Verdicts:
     """`mine` by what they are about; of others what they have handed in; `added` are claims that I have added.
 
-    `also_here` are the names of those whose drafts nobody else sees yet.
+    `also_here` are the names of those whose drafts nobody else sees yet; `decisions` are mine, as they change the text.
     """
 
     mine: Mapping[str, VerdictView]
     others: Mapping[str, tuple[VerdictView, ...]]
     added: tuple[Claim, ...]
     also_here: tuple[str, ...]
+    decisions: tuple[Decision, ...]
 
     @property
     def drafts(self) -> int:
@@ -89,6 +91,7 @@ def verdicts_on(row: Artifact, user: User) -> Verdicts:
         others=others,
         added=tuple(claim_from(one.added) for one in mine if one.added),
         also_here=tuple(dict.fromkeys(waiting)),
+        decisions=tuple(decision_of(one) for one in mine if not one.submitted_at),
     )
 
 

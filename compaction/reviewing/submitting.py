@@ -10,14 +10,14 @@ from django.utils import timezone
 from compaction.accepting import checked
 from compaction.actions import Home, keep_artifact
 from compaction.domain.artifact import parse_artifact
-from compaction.domain.editing import Decision, edited
+from compaction.domain.editing import edited
 from compaction.domain.lifecycle import CHANGING, ArtifactState, ClaimVerdictValue, Ended
 from compaction.domain.rendering import rendered
 from compaction.domain.verdicts import Offered
 from compaction.drafting import Tried
 from compaction.models import Artifact, ClaimVerdict, DraftRun, Review, SetAside
 from compaction.scopes import task_of
-from compaction.snapshots import claim_from, log_for
+from compaction.snapshots import decision_of, log_for
 from efforts.errors import Refused
 from efforts.recording import count
 
@@ -101,11 +101,6 @@ def next_version(row: Artifact, verdicts: Sequence[ClaimVerdict], reviewer: User
     carry_aside(row, made)
     follow(row, made, reviewer, why_not(gates_on(made)))
     return made
-
-
-def decision_of(row: ClaimVerdict) -> Decision:
-    added = claim_from(row.added) if row.added else None
-    return Decision(claim=row.item, verdict=ClaimVerdictValue(row.verdict), text=row.text, added=added)
 
 
 def carry_aside(row: Artifact, made: Artifact) -> None:

@@ -111,6 +111,13 @@ def desk(request: OwnRequest, artifact_id: str) -> HttpResponse:
 
 @never_cache
 @require_GET
+def preview(request: OwnRequest, artifact_id: str) -> HttpResponse:
+    """What would stand, with the reviewer's verdicts so far."""
+    return panel(request, artifact_id, "review/preview.html")
+
+
+@never_cache
+@require_GET
 def gate(request: OwnRequest, artifact_id: str, letter: str) -> HttpResponse:
     """How one gate came to its verdict."""
     context = review_context(request, current(request, artifact_id))

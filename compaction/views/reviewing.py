@@ -165,7 +165,7 @@ def reject(request: OwnRequest, artifact_id: str) -> HttpResponse:
         error = refusal(lambda: reviewing.reject(row, actor=request.user, reason=reason))
         if not error:
             return done("closeDialog", "review", "standing", "desk") if request.htmx else redirect(row)
-    context = {"row": row, "title": "Turn down", "error": error, "reason": reason, "longest": LONGEST_REASON}
+    context = {"row": row, "title": "Reject", "error": error, "reason": reason, "longest": LONGEST_REASON}
     return dialog(request, "review/reject.html", {**context}, status=422 if error else 200)
 
 

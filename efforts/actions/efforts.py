@@ -70,7 +70,7 @@ UNDER_WAY = (SummaryState.DUE, SummaryState.DRAFTING)
 # Where a person asks for a summary that is not there.
 MAY_BE_DRAFTED = (SummaryState.DIGEST, SummaryState.FAILED, SummaryState.ROLLED_BACK, SummaryState.NONE)
 STOPPED = "You stopped the drafting."
-COVERED = "The summary of chosen turns stands for all of {slug}. Roll that back first."
+COVERED = "The summary of chosen turns covers all of {slug}. Roll that back first."
 IN_THE_PROMPT = "Its log is in the prompt already: answer from it."
 
 
@@ -240,7 +240,7 @@ def check_expandable(branch: Branch, state: EffortState) -> None:
     if state.expanded_turn is not None:
         raise Refused("expanded", f"{slug} is expanded already. {IN_THE_PROMPT}")
     if state.summary == SummaryState.COVERED:
-        raise Refused("covered", f"The summary of chosen turns stands for {slug}. Expand that, or roll it back.")
+        raise Refused("covered", f"The summary of chosen turns covers {slug}. Expand that, or roll it back.")
     if not active_pointers(branch, state.effort).exists():
         raise Refused("awaiting", f"{slug} has no summary yet. {IN_THE_PROMPT}")
     if not state.turns:

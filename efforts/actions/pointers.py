@@ -185,7 +185,7 @@ def change(pointer: ContextPointer, to: PointerState) -> None:
     state = PointerState(pointer.state)
     standing = ContextPointer.objects.filter(pk=pointer.pk, state=state)
     if to not in POINTER_MOVES[state] or not standing.update(state=to):
-        raise Refused("changed", "What stands for these turns has just been changed by somebody else. Look again.")
+        raise Refused("changed", "Somebody else has just changed the summary of these turns. Look again.")
     PointerTurn.objects.filter(pointer=pointer).update(active=to == PointerState.ACTIVE)
     pointer.state = to
 

@@ -217,7 +217,7 @@ def chosen_of(branch: Branch, event: Event) -> Chosen:
     """As they stand now; by the same summary still."""
     one = find_chosen(branch, event.data["id"])
     if one is None or one.pointer.artifact != event.data["artifact"]:
-        raise Refused("overtaken", f"Another summary stands for {event.data['id']} now, or none. Look again.")
+        raise Refused("overtaken", f"{event.data['id']} has another summary now, or none. Look again.")
     return one
 
 

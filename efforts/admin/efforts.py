@@ -121,7 +121,7 @@ class ContextPointerAdmin(ReadOnly):
     def beginning(self, row: ContextPointer) -> str:
         return row.headline[:80]
 
-    @admin.display(description="Stands for")
+    @admin.display(description="Replaces")
     def of_turns(self, row: ContextPointer) -> SafeString:
         return links(entry.turn for entry in row.scope.select_related("turn").order_by("turn__number"))
 

@@ -12,7 +12,7 @@ from .pins import TURN
 from .plan import FINGERPRINT, NOTES, Item
 from .rendering import Recipe
 
-SUMMARISED = "Concluded: its summary stands for it now."
+SUMMARISED = "Concluded: its summary replaces its log now."
 SHOWN_BY_TURNS = "Its turns are shown instead."
 WRITTEN_ANEW = "Its summary was written anew."
 GROWN = "More was asked and found."

@@ -85,7 +85,7 @@ SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.DUE: WRITTEN_SOON,
     SummaryState.DRAFTING: WRITTEN_SOON,
     SummaryState.ROLLED_BACK: ("Its summary was rolled back: its log is in the prompt.", ""),
-    SummaryState.COVERED: ("A summary of chosen turns stands for all of it.", ""),
+    SummaryState.COVERED: ("A summary of chosen turns covers all of it.", ""),
     SummaryState.NONE: ("No summary was drafted, so its log is in the prompt.", "draft"),
 }
 

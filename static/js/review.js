@@ -24,7 +24,7 @@ function reveal(node) {
 
 export function show(pane) {
   review.dataset.pane = pane;
-  for (const button of document.querySelectorAll(".pane-tabs [data-pane]")) {
+  for (const button of document.querySelectorAll("button[data-pane]")) {
     button.setAttribute("aria-pressed", String(button.dataset.pane === pane));
   }
 }
@@ -32,6 +32,7 @@ export function show(pane) {
 function goTo(node) {
   if (!node) return;
   if (!wide.matches) show(node.closest("#source-pane") ? "source" : "claims");
+  else if (node.closest("#source-pane")) show("source");
   reveal(node);
   node.focus({ preventScroll: true });
   node.scrollIntoView({ block: "nearest" });
@@ -88,10 +89,15 @@ for (const kind of ["pointerover", "pointerout"]) {
 
 document.addEventListener("click", (event) => {
   const { target } = event;
-  const pane = target.closest(".pane-tabs [data-pane]");
-  if (pane) return show(pane.dataset.pane);
+  const pane = target.closest("button[data-pane]");
+  if (pane) return turnTo(pane.dataset.pane);
+  if (target.closest("[data-to-checks]")) {
+    event.preventDefault();
+    return goTo(document.getElementById("checks-made"));
+  }
   const bar = target.closest(".map [data-to]");
   if (bar) return goTo(document.getElementById(bar.dataset.to));
+  if (target.closest("[data-sentences]")) return openSentences(event);
   const cite = target.closest("#claims a.cite");
   if (cite) {
     event.preventDefault();
@@ -120,8 +126,15 @@ document.addEventListener("click", (event) => {
   goTo(led);
 });
 
+// Of two panes side by side each has the same buttons: the focus stays on the one that was pressed.
+function turnTo(pane) {
+  const ofPane = document.activeElement.closest?.(".pane.other");
+  show(pane);
+  if (ofPane) document.querySelector(`#${pane}-pane .other-head [data-pane="${pane}"]`)?.focus();
+}
+
 function toSpan(number) {
-  if (!wide.matches) show("source");
+  show("source");
   scrollToSpan(number);
   lightOne(number);
 }
@@ -185,6 +198,7 @@ bind(GROUP, "Tab", "From a claim to its source, and back", otherPane, ".claim, .
 bind(GROUP, "Escape", "Tab leads on through the page again", () => { walking = false; }, ".claim, .src");
 bind(GROUP, "ArrowDown", "In the log: next entry", (event) => inLog(1, event), ".src");
 bind(GROUP, "ArrowUp", "In the log: entry before", (event) => inLog(-1, event), ".src");
+bind(GROUP, "t", "What the prompt gets, and back to the log", () => turnTo(review.dataset.pane === "text" ? "source" : "text"));
 bind(GROUP, "o", "Open the source in the conversation", openInChat);
 bind(GROUP, "d", "Compare with the version before", () => press("review-compare", "There is no version before this one."));
 for (const [index, letter] of [..."ABCDE"].entries()) {
@@ -216,6 +230,20 @@ function verb(name, ofGap = "") {
   walking = true;
   if (node) node.click();
   else say("This cannot be done with it.");
+}
+
+function takeOver() {
+  const suggested = claim()?.dataset.suggested;
+  if (suggested) verb(suggested);
+  else say("No model has read this claim.");
+}
+
+function openSentences({ target }) {
+  const button = target.closest(".claim")?.querySelector("[data-sentences]");
+  if (!button || !target.matches(".claim, [data-sentences], [data-sentences] *")) return false;
+  const sentences = document.getElementById(button.getAttribute("aria-controls"));
+  sentences.hidden = !sentences.hidden;
+  button.setAttribute("aria-expanded", String(!sentences.hidden));
 }
 
 // What is pressed goes out one at a time and in its order: each answer tells of all that came before it, and what is
@@ -389,6 +417,8 @@ bind(GROUP, "N", "Undecided claim before", () => step(-1, isOpen));
 bind(GROUP, "a", "Keep the claim, or add what was dropped", once(() => verb("kept", "-add")));
 bind(GROUP, "e", "Edit it", once(() => verb("edit")));
 bind(GROUP, "x", "Strike it, or say that it is not needed", once(() => verb("struck", "-not-needed")));
+bind(GROUP, "w", "Take over what the checker suggests", once(takeOver));
+bind(GROUP, "Enter", "Its sentences", openSentences, ".claim");
 bind(GROUP, "q", "It needs a source", once(() => verb("needs source")));
 bind(GROUP, "u", "Undo", once(undo));
 bind(GROUP, "v", "What is dropped, and back", toDropped);

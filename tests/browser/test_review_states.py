@@ -49,7 +49,7 @@ SAYS = {
     "stale": ("#review-stale", "have changed since it was judged"),
     "accepted": ("#next-up", "Next: "),
     "rolled_back": ("#standing", "Rolled back. It can still be read, and accepted again."),
-    "turned_down": ("#review-top", "Turned down"),
+    "turned_down": ("#review-top", "Rejected by"),
     "excerpts": ("#claims", "They claim nothing, so there is nothing to decide."),
     "earlier": ("#earlier-note", "Made in an earlier form."),
     "old_version": ("#review-top", "v2 is newer"),

@@ -128,7 +128,7 @@ def test_accepting_answers_with_roll_back_and_the_history(artifact: Artifact, as
     html = response.content.decode()
     assert response.status_code == 200
     assert response["HX-Retarget"] == "#standing"
-    assert "Accepted." in html
+    assert "In the prompt instead of turns 1–3." in html
     assert "Roll back</button>" in html
     assert "the log of turns 1-3" in html
     assert "alice" in html

@@ -49,10 +49,14 @@ def page_of(client: Client, row: Artifact) -> str:
 def claim_in(page: str, item: str) -> str:
     """The row of one claim."""
     rows: list[str] = re.findall(r'<article class="claim .*?</article>', page, re.DOTALL)
-    return next(row for row in rows if f'<span class="num quiet">{item}</span>' in row)
+    return next(row for row in rows if f'title="Claim {item}"' in row)
 
 
-PANELS = ("review_top", "claims", "review_desk")
+def texts_in(html: str) -> list[str]:
+    return [unescape(text) for text in re.findall(r"<blockquote[^>]*>(.*?)</blockquote>", html, re.DOTALL)]
+
+
+PANELS = ("review_top", "claims", "review_desk", "review_preview")
 
 
 # What it shows
@@ -70,10 +74,19 @@ def test_strangers_find_nothing(drafted: Artifact, as_bob: Client, name: str) ->
 
 
 def test_what_would_stand_is_shown_to_the_byte_and_what_it_is_expanded_to(drafted: Artifact, as_alice: Client) -> None:
-    texts = [
-        unescape(text) for text in re.findall(r"<blockquote[^>]*>(.*?)</blockquote>", page_of(as_alice, drafted), re.S)
-    ]
-    assert texts == [drafted.standing, drafted.body]
+    assert texts_in(part_of(as_alice, "review_preview", drafted.pk)) == [drafted.standing, drafted.body]
+
+
+def test_what_would_stand_follows_the_verdicts_before_they_are_submitted(drafted: Artifact, as_alice: Client) -> None:
+    said_of(as_alice, drafted, "postgres", verdict="struck")
+    answer = said_of(as_alice, drafted, "move", verdict="edited", text="Move the orders.")
+    standing, _ = texts_in(answer.partition('id="preview"')[2])
+    assert standing == drafted.standing.replace(claim_of(drafted, "move").text, "Move the orders.").replace(
+        f"- {claim_of(drafted, 'postgres').text}\n", ""
+    )
+    said_of(as_alice, drafted, "move", verdict="undo")
+    said_of(as_alice, drafted, "postgres", verdict="undo")
+    assert texts_in(part_of(as_alice, "review_preview", drafted.pk))[0] == drafted.standing
 
 
 def test_every_sentence_that_is_cited_leads_to_its_words_and_back_to_a_claim(
@@ -98,11 +111,11 @@ def test_marked_words_are_the_sentences_that_claims_cite(drafted: Artifact, as_a
 
 def test_it_counts_what_is_cited_and_says_what_is_cited_by_nothing(drafted: Artifact, as_alice: Client) -> None:
     page = page_of(as_alice, drafted)
-    found = re.search(r"Claims cite (\d+) of (\d+) entries; (\d+) (?:is|are) cited by nothing", page)
+    found = re.search(r"Claims cite (\d+) of (\d+) messages", page)
     assert found
-    cited, entries, uncited = map(int, found.groups())
-    assert cited + uncited == entries == page.count('class="src ')
-    assert page.count("cited by nothing</span>") == uncited
+    cited, messages = map(int, found.groups())
+    assert messages == page.count('class="src ')
+    assert page.count("cited by nothing</span>") == messages - cited
 
 
 def test_a_sentence_that_is_gone_from_the_log_is_said_to_be_gone(
@@ -118,7 +131,7 @@ def test_the_result_comes_first_and_one_section_is_shown_where_it_is_asked_for(
     drafted: Artifact, as_alice: Client
 ) -> None:
     all_of_it = part_of(as_alice, "claims", drafted.pk)
-    assert re.findall(r'id="group-(\w+)"', all_of_it)[1:3] == ["result", "open_work"]
+    assert re.findall(r'id="group-(\w+)"', all_of_it)[:2] == ["result", "open_work"]
     keys = re.findall(r'id="show-(\w+)"', all_of_it)
     assert keys == ["all", "result", "open_work", "decision", "dropped"]
     one = part_of(as_alice, "claims", drafted.pk, show="decision")
@@ -153,7 +166,8 @@ def test_beside_each_claim_stands_what_the_checker_says_and_how_it_proved_itself
     drafted: Artifact, as_alice: Client
 ) -> None:
     page = page_of(as_alice, drafted)
-    assert page.count("Entailed</span>") == 4
+    assert page.count("in the log</span>") == 4
+    assert page.count('data-suggested="kept"') == 4
     check = Check.objects.get()
     assert check.planted > 0
     assert f"Awake {check.caught} of {check.planted}" in page
@@ -167,12 +181,15 @@ def test_what_is_doubted_comes_first_with_the_words_and_the_sentence_that_says_o
     room.model.doubts("Nightly backups", "contradicted", phrase="Nightly", sentence="3.1", why="It is weekly.")
     row = STATES["reviewed"](room)
     page = page_of(as_alice, row)
-    assert re.findall(r'<article class="claim .*?<span class="num quiet">(\w+)</span>', page, re.S)[0] == "backups"
+    assert re.findall(r'title="Claim (\w+)"', page)[0] == "backups"
     doubted = claim_in(page, "backups")
-    assert 'Doubted: <q dir="auto">Nightly</q>' in doubted
-    place = re.search(r'href="#(src-[\w-]+)" data-to-source>3.1</a> says otherwise', doubted)
-    assert place
-    assert f'id="{place[1]}"' in page
+    assert '<mark class="fault">Nightly</mark> backups' in doubted
+    assert 'drafter-1 doubts <q dir="auto">Nightly</q>' in doubted
+    beside = re.search(r'<blockquote dir="auto"><a [^>]*href="#(src-[\w-]+)"[^>]*>3.1</a> (.*?)</blockquote>', doubted)
+    assert beside
+    assert beside[2] == BACKUPS
+    assert f'id="{beside[1]}"' in page
+    assert 'data-suggested="struck"' in doubted
     assert "It is weekly." in doubted
     assert 'id="show-doubted"' in page
 
@@ -181,15 +198,15 @@ def test_a_check_that_proves_nothing_says_why(room: Room, as_alice: Client) -> N
     page = page_of(as_alice, STATES["void"](room))
     assert "Proves nothing" in page
     assert "to be true" in page
-    assert "Entailed" not in page
+    assert "in the log</span>" not in page
+    assert 'data-suggested=""' in page
 
 
 def test_a_claim_that_a_person_has_read_says_so(drafted: Artifact, as_alice: Client, alice: User) -> None:
     reviewing.decide(drafted, "move", Say.KEPT, reviewer=alice)
     reviewing.submit(drafted, reviewer=alice)
     row = claim_in(page_of(as_alice, drafted), "move")
-    assert "Read</span>" in row
-    assert "alice" in row
+    assert "read by alice</span>" in row
 
 
 # What the gates say
@@ -208,12 +225,14 @@ def test_a_gate_shows_how_it_was_computed(drafted: Artifact, as_alice: Client) -
 
 
 WORDS = {
-    "stands": ("Stands", "The model is shown this instead of the log"),
+    "stands": ("Stands", "The model sees this instead of turns 1–3."),
     "waits": ("Waits for you", "Every gate passes."),
-    "fails": ("Blocked", "A gate fails, so it cannot stand."),
-    "unchecked": ("Not checked", "No gate fails, but not all could be judged."),
+    "fails": ("Blocked", "drafter-1 doubts 1 claim: edit it, strike it, or set the doubt aside."),
+    "unchecked": ("Not checked", "drafter-1 may not check summaries: in its exam it found 0 of 20"),
     "chosen": ("Waits for you", "Every gate passes."),
-    "no model": ("Stands", "The model is shown this instead of the log"),
+    "no model": ("Stands", "The model sees this instead of turns 1–3."),
+    "void": ("Not checked", "The check by drafter-1 proves nothing. It found "),
+    "loses": ("Blocked", "1 thing that must not be lost is missing: add it, or say why it is not needed."),
 }
 
 
@@ -221,7 +240,7 @@ WORDS = {
 def test_where_it_stands_is_a_word_and_a_sentence(room: Room, as_alice: Client, state: str) -> None:
     top = part_of(as_alice, "review_top", STATES[state](room).pk)
     word, sentence = WORDS[state]
-    assert f"{word}</span></span>" in top
+    assert f"{word}</strong>" in top
     assert sentence in top
 
 
@@ -396,11 +415,11 @@ def test_what_was_turned_down_says_by_whom_and_why_and_can_be_taken_up_again(
 ) -> None:
     as_alice.post(reverse("review_reject", args=[drafted.pk]), {"reason": "Too vague."}, headers=HTMX)
     page = page_of(as_alice, drafted)
-    assert "Turned down by alice: “Too vague.”" in page
-    assert "This summary was turned down, so it does not stand." in page
+    assert "Rejected by alice: “Too vague.”" in page
+    assert "Blocked</strong>" in page
     assert "Not every gate passes" not in page
     answer = as_alice.post(reverse("review_judge", args=[drafted.pk]), headers=HTMX).content.decode()
-    assert "Turned down" not in answer
+    assert "Rejected" not in answer
     assert "Waits for you" in answer
 
 
@@ -409,8 +428,7 @@ def test_a_stale_summary_is_judged_again_in_place(drafted: Artifact, as_alice: C
     page = page_of(as_alice, drafted)
     assert "Judge again" in page
     assert "pass, stale" in page
-    assert "To be judged again" in page
-    assert "Waits for you</span></span>" not in page
+    assert "Not checked</strong>" in page
     answer = as_alice.post(reverse("review_judge", args=[drafted.pk]), headers=HTMX)
     assert "pass, stale" not in answer.content.decode()
     assert "standing" in answer["HX-Trigger"]
@@ -425,7 +443,7 @@ def test_it_is_turned_down_with_a_reason_only(drafted: Artifact, as_alice: Clien
     assert as_alice.post(address, {"reason": "Too long."}, headers=HTMX).status_code == 204
     drafted.refresh_from_db()
     assert drafted.state == "rejected"
-    assert "Turned down" in page_of(as_alice, drafted)
+    assert "Rejected by alice" in page_of(as_alice, drafted)
 
 
 @pytest.mark.parametrize(
@@ -465,7 +483,7 @@ def losing(room: Room) -> Artifact:
 def test_a_missing_decision_blocks_and_adding_it_from_the_dropped_list_unblocks(room: Room, as_alice: Client) -> None:
     room.note(EntryKind.DECISION, BACKUPS)
     row = STATES["loses"](room)
-    assert "Blocked</span>" in page_of(as_alice, row)
+    assert "Blocked</strong>" in page_of(as_alice, row)
     gate = part_of(as_alice, "gate", row.pk, "C")
     assert BACKUPS in gate
     assert "Add it from what is dropped" in gate
@@ -479,7 +497,7 @@ def test_a_missing_decision_blocks_and_adding_it_from_the_dropped_list_unblocks(
     as_alice.post(reverse("review_submit", args=[row.pk]))
     page = page_of(as_alice, Artifact.objects.get(version=2))
     assert BACKUPS in page
-    assert "Waits for you</span>" in page
+    assert "Waits for you</strong>" in page
 
 
 def test_what_a_checker_listed_is_not_needed_with_a_reason_and_can_be_wanted_again(
