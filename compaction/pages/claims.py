@@ -194,9 +194,7 @@ class Claims:
 NONE = Claims(groups=(), spans=())
 
 
-def claims_of(
-    document: Document, source: Source, check: Checked | None, verdicts: Verdicts, person: str
-) -> Claims:
+def claims_of(document: Document, source: Source, check: Checked | None, verdicts: Verdicts, person: str) -> Claims:
     """`person` is what the one who talks with the model is called."""
     opinions: Mapping[str, tuple[Opinion, ...]] = check.opinions if check else {}
     grouped = {group: list(told) for group, told in grouped_claims(document.claims, opinions).items()}

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.browser
 def waiting(page: Page, provider: FakeProvider) -> None:
     """The model concludes by itself what the person has not called done, so that its draft waits; then its page."""
     drafted(page, provider, said="")
-    expect(page.locator("#standing")).to_contain_text("Not in the prompt.")
+    expect(page.locator("#standing")).to_contain_text("Not in the prompt:")
 
 
 def last_request(provider: FakeProvider) -> Any:
@@ -73,7 +73,7 @@ def test_what_is_accepted_stands_and_what_is_rolled_back_leaves_no_trace(
     dialog.locator("button.primary").focus()
     page.keyboard.press("Enter")
     standing = page.locator("#standing")
-    expect(standing).to_contain_text("Accepted.")
+    expect(standing).to_contain_text("In the prompt instead of")
     expect(dialog).to_be_hidden()
     expect(page.locator("#claim-1")).to_be_focused()
     expect(standing.get_by_role("button", name="Roll back")).to_be_visible()
@@ -99,7 +99,7 @@ def test_what_is_accepted_stands_and_what_is_rolled_back_leaves_no_trace(
 
     standing.locator("#accept").click()
     dialog.locator("button.primary").click()
-    expect(standing).to_contain_text("Accepted.")
+    expect(standing).to_contain_text("In the prompt instead of")
     expect(standing).to_be_focused()
     assert RESULT in sent_after(page, provider, 5, "And then?")
     page.goto(page.locator("#review-back").get_attribute("href") or "")

@@ -10,10 +10,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PHONE, WIDE, App, Visitor
+from tests.browser.drafts import drafted
 from tests.browser.prepared import HERS, HIS
 from tests.browser.test_access import assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
+from tests.browser.test_review import MANY, of_many
+from tests.fakes.provider import FakeProvider
 from tests.house.process import manage
 
 __all__ = ["folder"]
@@ -42,13 +45,17 @@ def clean_in_both_looks(page: Page, album: Album, step: str) -> None:
     page.set_viewport_size({"width": WIDE, "height": 800})
 
 
+WHOLLY_SEEN = """rows => rows.filter(row => {
+    const box = row.getBoundingClientRect(), pane = document.querySelector(".review-foot").getBoundingClientRect();
+    return box.top >= 0 && box.bottom <= pane.top;
+}).length"""
 SAYS = {
     "waiting": ("#review-top", "Waits for you"),
     "contradicting": ("#review-top", "Blocked"),
     "unchecked": ("#review-top", "Not checked"),
     "stale": ("#review-stale", "have changed since it was judged"),
     "accepted": ("#next-up", "Next: "),
-    "rolled_back": ("#standing", "Rolled back. It can still be read, and accepted again."),
+    "rolled_back": ("#standing", "Rolled back. You can accept it again."),
     "turned_down": ("#review-top", "Rejected by"),
     "excerpts": ("#claims", "They claim nothing, so there is nothing to decide."),
     "earlier": ("#earlier-note", "Made in an earlier form."),
@@ -66,6 +73,58 @@ def test_each_state_is_said_in_words_and_is_accessible(
     where, words = SAYS[state]
     expect(page.locator(where)).to_contain_text(words)
     clean_in_both_looks(page, album, state)
+
+
+def test_at_a_desk_six_claims_are_in_sight_at_once(guest: Visitor, provider: FakeProvider) -> None:
+    page = guest.page()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    drafted(page, provider, of_many(), MANY)
+    seen = page.locator("#claims .claim").evaluate_all(WHOLLY_SEEN)
+    assert seen >= 6
+
+
+def test_on_a_phone_claims_come_first(visitor: Visitor, places: Places) -> None:
+    page = visitor.page(width=PHONE)
+    page.goto(places["contradicting"])
+    expect(page.locator("#claims")).to_be_in_viewport()
+    assert page.locator("#claims .claim").evaluate_all(WHOLLY_SEEN) >= 1
+    expect(page.locator("#source-pane")).to_be_hidden()
+    expect(page.locator("#text-pane")).to_be_hidden()
+    page.get_by_role("button", name="In the prompt").click()
+    expect(page.locator("#standing-text")).to_be_in_viewport()
+    expect(page.locator("#claims-pane")).to_be_hidden()
+
+
+def test_what_the_prompt_would_get_follows_each_verdict(visitor: Visitor, places: Places) -> None:
+    page = visitor.page()
+    page.goto(places["waiting"])
+    page.keyboard.press("t")
+    words = "Nightly backups to the second site are decided."
+    expect(page.locator("#standing-text")).to_contain_text(words)
+    page.keyboard.press("j")
+    while words not in (page.locator(".claim:focus").text_content() or ""):
+        page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.locator("#standing-text")).not_to_contain_text(words)
+    expect(page.locator("#preview")).to_contain_text("With your verdicts so far.")
+    page.keyboard.press("u")
+    expect(page.locator("#standing-text")).to_contain_text(words)
+    page.keyboard.press("t")
+    expect(page.locator("#source-log")).to_be_visible()
+
+
+def test_a_key_takes_over_what_the_checker_suggests(visitor: Visitor, places: Places) -> None:
+    page = visitor.page()
+    page.goto(places["contradicting"])
+    page.keyboard.press("j")
+    expect(page.locator("#claim-1")).to_contain_text("doubts")
+    page.keyboard.press("w")
+    expect(page.locator("#claim-1")).to_contain_text("Struck")
+    page.keyboard.press("w")
+    expect(page.locator("#claim-2")).to_contain_text("Kept")
+    for undone in (1, 0):
+        page.keyboard.press("u")
+        expect(page.locator("#claims [data-do=undo]")).to_have_count(undone)
 
 
 def test_an_old_version_offers_no_verdict(visitor: Visitor, places: Places) -> None:
@@ -114,7 +173,7 @@ def test_what_nobody_has_checked_is_accepted_unchecked_and_marked(
     expect(button).to_have_text("Accept unchecked")
     clean_in_both_looks(page, album, "dialog")
     button.click()
-    expect(page.locator("#standing")).to_contain_text("Accepted.")
+    expect(page.locator("#standing")).to_contain_text("In the prompt instead of")
     expect(page.locator("#standing")).to_contain_text("Not checked")
 
 
@@ -207,17 +266,6 @@ def test_a_verdict_and_its_undo_leave_every_row_as_high_as_it_was(visitor: Visit
         page.keyboard.press("u")
         expect(undone).to_have_count(left)
     assert rows.evaluate_all(HEIGHTS) == before
-
-
-CUT_OFF = "says => says.filter(one => one.scrollHeight > one.clientHeight).map(one => one.textContent)"
-
-
-@pytest.mark.parametrize("state", ["waiting", "contradicting"])
-def test_what_each_gate_says_is_whole_on_its_badge(visitor: Visitor, places: Places, state: str) -> None:
-    page = visitor.page()
-    page.goto(places[state])
-    expect(page.locator(".gate .says")).to_have_count(5)
-    assert page.locator(".gate .says").evaluate_all(CUT_OFF) == []
 
 
 @pytest.mark.parametrize("state", ["waiting", "contradicting", "accepted", "rolled_back", "turned_down", "conflict"])

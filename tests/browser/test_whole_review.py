@@ -132,7 +132,7 @@ def conclude(one: Keyboard) -> None:
     one.look("concluded", IN_A_TAB)
     one.choose(review)
     page.wait_for_url("**/review/**")
-    expect(page.locator("#standing")).to_contain_text("Not in the prompt.")
+    expect(page.locator("#standing")).to_contain_text("Not in the prompt:")
 
 
 def plans(app: App, session: str) -> list[str]:
@@ -182,7 +182,7 @@ def test_by_keyboard_a_summary_is_edited_accepted_and_rolled_back_as_if_it_had_n
     page.goto(f"{chat}summaries/")
     one.choose(page.locator("#summaries").get_by_role("link", name="Review"))
     page.wait_for_url("**/review/**")
-    expect(page.locator("#standing")).to_contain_text("Accepted.")
+    expect(page.locator("#standing")).to_contain_text("In the prompt instead of")
     rolls_back(one)
     page.goto(chat)
     is_live(page)
@@ -247,7 +247,7 @@ def accepts(one: Keyboard) -> None:
     expect(dialog.locator("button.primary")).to_be_focused()
     one.look("accept")
     one.press("Enter")
-    expect(page.locator("#standing")).to_contain_text("Accepted.")
+    expect(page.locator("#standing")).to_contain_text("In the prompt instead of")
     expect(dialog).to_be_hidden()
     expect(claim(page, 1)).to_be_focused()
     one.look("accepted")
