@@ -8,8 +8,10 @@ class CompactionConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from efforts import compacting
+        from efforts import compacting, seen
 
+        from . import standing
         from .conclusions import Compaction
 
         compacting.register(Compaction())
+        seen.register(standing.seen)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from efforts.compacting import Estimate, NextStep, Progress, Summary
+from efforts.compacting import Estimate, Progress, Summary
 from efforts.domain.lifecycle import ScopeKind
 from efforts.domain.notices import span_said
 from efforts.models import Branch, Effort, Session
@@ -18,7 +18,7 @@ from .domain.artifact import Artifact as Document
 from .domain.artifact import Kind, SourceRef
 from .domain.ledger import Entry
 from .domain.limits import Purpose, overtaken_price
-from .drafting import Drafted, Examined, Task, Tried, draft, draft_now, earned_back, not_worth, windows_of
+from .drafting import Drafted, Examined, Task, draft, draft_now, earned_back, not_worth, windows_of
 from .examining import take_exam
 from .snapshots import read_ledger
 from .usage import cap_of, examined, means_of, price_of
@@ -122,7 +122,6 @@ class ScopeWork:
             takeable=bool(made and made.takeable),
             digest=drafted.digest.artifact.artifact_id if drafted.digest and drafted.digest.artifact else "",
             why=last.why if last else drafted.why,
-            next_step=next_step(last),
             whole=last is None and drafted.digest is None and bool(not_worth(self.task)),
             drafter=self.task.choice.model if made and self.task.choice else BUILTIN,
             home=self.home,
@@ -130,15 +129,6 @@ class ScopeWork:
             session=self.session,
             reserved=reserved,
         )
-
-
-def next_step(last: Tried | None) -> NextStep:
-    """What helps where it does not stand by itself."""
-    if last is None or last.stands:
-        return ""
-    if last.artifact is None:
-        return "draft again"
-    return "choose a checker" if last.takeable else "review"
 
 
 def most_of(task: Task) -> int:

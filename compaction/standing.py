@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,16 +10,24 @@ from efforts.actions.pointers import active_over, span_of, turns_of
 from efforts.domain.lifecycle import PointerState
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer
+from efforts.seen import Seen, Word
 from efforts.snapshots.sources import EffortLog
 
 from .accepting import check_concluded, check_judged, checked
 from .domain.lifecycle import ArtifactState
-from .models import Acceptance, Artifact, ClaimVerdict
-from .snapshots import log_for
+from .models import Acceptance, Artifact, Check, ClaimVerdict
+from .snapshots import READ, log_for
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+OF_STATE = {
+    ArtifactState.DRAFT: Word.NOT_CHECKED,
+    ArtifactState.REPLACEABLE: Word.WAITS,
+    ArtifactState.UNCHECKED: Word.NOT_CHECKED,
+    ArtifactState.ADVISORY: Word.BLOCKED,
+    ArtifactState.REJECTED: Word.BLOCKED,
+}
 SHARES = "It shares turns with what stands already: {span}."
 
 
@@ -88,6 +96,20 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Stan
 def is_unchecked(row: Artifact, pointer: ContextPointer | None) -> bool:
     accepted = Acceptance.objects.filter(pointer=pointer).select_related("gate_run").first() if pointer else None
     return not accepted.gate_run.passed if accepted else row.state == ArtifactState.UNCHECKED
+
+
+def seen(artifacts: Collection[str]) -> dict[str, Seen]:
+    """By their ids: the word that the gates' last verdict comes to, and whose reading counts."""
+    rows = list(Artifact.objects.filter(pk__in=artifacts).values_list("pk", "family", "state"))
+    families = {family for _, family, _ in rows}
+    checks = Check.objects.filter(family__in=families, void="").order_by("pk").values_list("family", "model")
+    people = ClaimVerdict.objects.filter(artifact__family__in=families, submitted_at__isnull=False, verdict__in=READ)
+    by: dict[str, dict[str, None]] = {}
+    for family, name in (*checks, *people.order_by("pk").values_list("artifact__family", "reviewer__username")):
+        by.setdefault(family, {})[name] = None
+    return {
+        pk: Seen(word=OF_STATE[ArtifactState(state)], read_by=tuple(by.get(family, ()))) for pk, family, state in rows
+    }
 
 
 def newest_by_branch(row: Artifact) -> dict[Branch, ContextPointer]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from efforts.snapshots.sources import EffortLog
 
 Progress = Callable[[str], Awaitable[None]]
-NextStep = Literal["", "draft again", "choose a checker", "review"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,9 +23,9 @@ class Summary:
     `text` is one line for people: the claims of the result, or "" where there are none. `artifact`: id of the draft, ""
     where none came of it. `stands`: it and its check have passed and its checker is examined, so it may stand by
     itself; `takeable`: it only lacks a check. `digest`: id of the digest of the same turns, "" where nothing can be
-    quoted. `why`: one sentence why it does not stand by itself, and `next_step` what helps. `drafter`: the model's name
-    or "builtin". `brief`: the line of an effort too short to be compacted; then nothing else is set. `whole`: nothing
-    shorter than its log can stand for it, and no draft would pay.
+    quoted. `why`: one sentence why it does not stand by itself. `drafter`: the model's name or "builtin". `brief`: the
+    line of an effort too short to be compacted; then nothing else is set. `whole`: nothing shorter than its log can
+    stand for it, and no draft would pay.
     """
 
     text: str = ""
@@ -35,7 +34,6 @@ class Summary:
     takeable: bool = False
     digest: str = ""
     why: str = ""
-    next_step: NextStep = ""
     drafter: str = "builtin"
     brief: str = ""
     whole: bool = False

@@ -41,7 +41,7 @@ class Scopes(Line[ScopeDraft]):
 
     def wait(self, row: ScopeDraft, made: Summary) -> None:
         """For a review: of what was drafted, or of what a reviewer has made of it."""
-        self.end(row, ScopeState.READY, made.artifact)
+        self.end(row, ScopeState.READY, made.artifact, made.why)
         about = {"artifact": made.artifact, "passed": True, "text": made.text}
         record(row, "compaction.drafted", drafter=made.drafter, note=made.why, **about)
 

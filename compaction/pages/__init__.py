@@ -27,7 +27,7 @@ from .claims import Claims, ClaimView, claims_of
 from .gates import GATES, FailureView, GateView, gate_of_finding, gates_of
 from .source import SourceView, source_view
 from .verdicts import ConflictView, Verdicts, conflicts_on, verdicts_on
-from .words import StateView, Word, state_of
+from .words import StateView, state_of
 
 __all__ = [
     "ENDS",
@@ -37,7 +37,6 @@ __all__ = [
     "Claims",
     "FailureView",
     "GateView",
-    "Word",
     "artifact_view",
     "gate_of_finding",
     "gates_of",

@@ -13,11 +13,15 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from compaction.domain.artifact import SCHEMA_VERSION, Kind, parse_artifact
 from compaction.domain.lifecycle import ArtifactState
+from compaction.domain.verdicts import Outcome
 from compaction.models import Artifact, ClaimVerdict, GateRun, Reviewer
+from compaction.standing import OF_STATE
 from efforts.domain.canonical import canonical_json, sha256
 from efforts.domain.lifecycle import EffortStatus, PointerState, ScopeState, SummaryState
 from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
 from efforts.recording import count
+from efforts.seen import Word
+from efforts.snapshots.words import WordView
 
 from .gates import GATES, GateView, gates_of
 
@@ -66,10 +70,19 @@ class Row:
     at: datetime | None
     artifact: Artifact | None = None
     gates: tuple[GateView, ...] = ()
+    word: WordView | None = None
     tokens_before: int | None = None
     tokens_after: int = 0
     reviewers: tuple[str, ...] = ()
     doing: str = ""
+
+    @property
+    def says(self) -> str:
+        """What the gates say, the one that fails first."""
+        for wanted in (Outcome.FAIL, Outcome.NOT_JUDGED):
+            if found := next((gate for gate in self.gates if gate.outcome == wanted), None):
+                return f"{found.name}: {found.says}"
+        return "Every gate passes." if self.gates else ""
 
     @property
     def key(self) -> str:
@@ -197,15 +210,16 @@ def stood(*states: PointerState) -> Exists:
 def rows_of(artifacts: Sequence[Artifact]) -> Iterator[Row]:
     keys = [one.pk for one in artifacts]
     runs = {run.artifact_id: run for run in GateRun.objects.filter(artifact__in=keys).order_by("pk")}
+    standing = set(Artifact.objects.filter(stood(PointerState.ACTIVE), pk__in=keys).values_list("pk", flat=True))
     said: dict[str, dict[str, None]] = {}
     verdicts = ClaimVerdict.objects.filter(artifact__in=keys).order_by("pk")
     for key, name in verdicts.values_list("artifact", "reviewer__username"):
         said.setdefault(key, {})[name] = None
     for one in artifacts:
-        yield row_of(one, runs.get(one.pk), tuple(said.get(one.pk, ())))
+        yield row_of(one, runs.get(one.pk), tuple(said.get(one.pk, ())), stands=one.pk in standing)
 
 
-def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...]) -> Row:
+def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...], *, stands: bool) -> Row:
     """Of an earlier form only the texts are known."""
     known = artifact.is_current
     return Row(
@@ -217,6 +231,7 @@ def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...]) 
         at=artifact.created_at,
         artifact=artifact,
         gates=gates_of(run, {}) if known else (),
+        word=WordView(word=Word.STANDS if stands else OF_STATE[ArtifactState(artifact.state)]),
         tokens_before=parse_artifact(artifact.document).source.source_tokens if known else None,
         tokens_after=count(artifact.standing),
         reviewers=reviewers,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from compaction import usage
@@ -12,32 +11,15 @@ from compaction.domain.gates.judging import counted
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
 from compaction.reviewing.desk import ACCEPTABLE
+from compaction.standing import OF_STATE
 from efforts.domain.lifecycle import PointerState
+from efforts.seen import Word
+from efforts.snapshots.words import WordView
 
 if TYPE_CHECKING:
     from . import ArtifactView
 
 
-class Word(StrEnum):
-    STANDS = "Stands"
-    WAITS = "Waits for you"
-    NOT_CHECKED = "Not checked"
-    BLOCKED = "Blocked"
-
-
-LOOKS = {
-    Word.STANDS: ("ok", "concluded"),
-    Word.WAITS: ("warn", "wait"),
-    Word.NOT_CHECKED: ("warn", "alert"),
-    Word.BLOCKED: ("bad", "cross"),
-}
-OF_STATE = {
-    ArtifactState.DRAFT: Word.NOT_CHECKED,
-    ArtifactState.REPLACEABLE: Word.WAITS,
-    ArtifactState.UNCHECKED: Word.NOT_CHECKED,
-    ArtifactState.ADVISORY: Word.BLOCKED,
-    ArtifactState.REJECTED: Word.BLOCKED,
-}
 GONE = {
     PointerState.ROLLED_BACK: (
         Word.WAITS,
@@ -62,23 +44,10 @@ NO_CHECK = "No model has checked it."
 
 
 @dataclass(frozen=True, kw_only=True)
-class StateView:
-    """`css` and `icon` only say the word again; `says` is why, and what to do next."""
+class StateView(WordView):
+    """`says` is why, and what to do next."""
 
-    word: Word
     says: str
-
-    @property
-    def text(self) -> str:
-        return str(self.word)
-
-    @property
-    def css(self) -> str:
-        return LOOKS[self.word][0]
-
-    @property
-    def icon(self) -> str:
-        return LOOKS[self.word][1]
 
 
 def state_of(view: ArtifactView) -> StateView:

@@ -43,6 +43,7 @@ from .efforts import (
     stop_summary,
     summary_tokens,
     switch_effort,
+    use_excerpts,
     use_summary,
 )
 from .holds import accept_pin, copy_holds, dismiss_pin, pin_effort, pin_turn, suggest_pin, unpin
@@ -136,5 +137,6 @@ __all__ = [
     "unarchive_session",
     "undo",
     "unpin",
+    "use_excerpts",
     "use_summary",
 ]

@@ -70,6 +70,10 @@ UNDER_WAY = (SummaryState.DUE, SummaryState.DRAFTING)
 # Where a person asks for a summary that is not there.
 MAY_BE_DRAFTED = (SummaryState.DIGEST, SummaryState.FAILED, SummaryState.ROLLED_BACK, SummaryState.NONE)
 STOPPED = "You stopped the drafting."
+NO_EXCERPTS = "Excerpts would be no shorter than the log, so the log stays."
+CHOSEN = "You chose the excerpts."
+# Its log is in the prompt, and a draft or a person is waited for.
+WITHOUT_EXCERPTS = (SummaryState.WAITING, SummaryState.FAILED, SummaryState.ROLLED_BACK)
 COVERED = "The summary of chosen turns covers all of {slug}. Roll that back first."
 IN_THE_PROMPT = "Its log is in the prompt already: answer from it."
 
@@ -341,6 +345,19 @@ def use_summary(place: Place, slug: str) -> None:
         else:
             log = read_summary_log(branch, state.effort)
             set_brief(state, log, state.draft, place.actor, str(place.via))
+
+
+def use_excerpts(place: Place, slug: str) -> None:
+    """Its excerpts stand from now on; a draft that waits goes on to wait beside them."""
+    with changing(place) as branch:
+        state = known(branch, slug)
+        if state.status != EffortStatus.CONCLUDED or state.summary not in WITHOUT_EXCERPTS:
+            raise Refused("no_excerpts", f"{slug_in(state)} is not waiting for anything to replace its log.")
+        digest = compacting.registered().digest_of(state, read_summary_log(branch, state.effort))
+        if not digest:
+            raise Refused("nothing_to_quote", NO_EXCERPTS)
+        why = state.draft if state.summary == SummaryState.FAILED else CHOSEN
+        let_digest_stand(state, digest, state.artifact, why, place.actor, str(place.via))
 
 
 def set_brief(state: EffortState, log: EffortLog, text: str, actor: User | None, via: str) -> None:

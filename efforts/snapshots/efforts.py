@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -14,11 +14,13 @@ from efforts.domain.holds import turns_said
 from efforts.domain.lifecycle import EffortStatus, HoldState, PointerState, SummaryState
 from efforts.domain.policy import QUIET_TURNS
 from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
+from efforts.seen import Seen, seen
 from efforts.timelines import branch_turns
 
 from .holds import leaves_in, rows_of
 from .plans import PlanView
 from .scopes import ScopeRows, scope_rows
+from .words import WordView, word_of_effort, word_view
 
 # Of those concluded, the newest are listed at once and the others folded.
 LISTED_CONCLUDED = 8
@@ -30,7 +32,7 @@ WITHOUT_SUMMARY = {
     SummaryState.ROLLED_BACK: "Rolled back",
     SummaryState.COVERED: "Summarised with other turns",
 }
-EXCERPTS_STAND = "Concluded, excerpts stand"
+EXCERPTS_STAND = "Concluded, as excerpts"
 FIRST_WORDS = 140
 LEFT_OFF = 6
 # Turns before it leaves, from which on the panel says so.
@@ -48,7 +50,7 @@ class Standing(StrEnum):
 
     @property
     def label(self) -> str:
-        return "Awaiting summary" if self is Standing.AWAITING else self.capitalize()
+        return "Being summarised" if self is Standing.AWAITING else self.capitalize()
 
     @property
     def layer(self) -> str:
@@ -82,6 +84,7 @@ class EffortView:
     artifact: str = ""
     digest: bool = False
     stands_by: str = ""
+    word: WordView | None = None
     quiet: int = 0
     planned_tokens: int | None = None
     pinned: bool = False
@@ -96,7 +99,8 @@ class EffortView:
     def label(self) -> str:
         """How it stands, in words."""
         if self.standing == Standing.AWAITING:
-            return WITHOUT_SUMMARY.get(self.summary, self.standing.label)
+            word = self.word.text if self.word else self.standing.label
+            return WITHOUT_SUMMARY.get(self.summary, word)
         return EXCERPTS_STAND if self.standing == Standing.CONCLUDED and self.digest else self.standing.label
 
     @property
@@ -190,14 +194,17 @@ def effort_views(branch: Branch) -> tuple[EffortView, ...]:
     pointers = {pointer.effort_id: pointer for pointer in standing}
     states = EffortState.objects.filter(branch=branch).select_related("effort")
     pinned = set(rows_of(branch, HoldState.STANDING).values_list("effort", flat=True))
+    drafts = seen([state.artifact for state in states if state.artifact])
     views = (
-        replace(effort_view(branch, state, pointers.get(state.effort_id)), pinned=state.effort_id in pinned)
+        replace(effort_view(branch, state, pointers.get(state.effort_id), drafts), pinned=state.effort_id in pinned)
         for state in states
     )
     return in_panel_order(views)
 
 
-def effort_view(branch: Branch, state: EffortState, pointer: ContextPointer | None) -> EffortView:
+def effort_view(
+    branch: Branch, state: EffortState, pointer: ContextPointer | None, seen: Mapping[str, Seen]
+) -> EffortView:
     return EffortView(
         slug=state.effort.slug,
         name=state.effort.name,
@@ -215,6 +222,7 @@ def effort_view(branch: Branch, state: EffortState, pointer: ContextPointer | No
         artifact=state.artifact,
         digest=pointer.digest if pointer else False,
         stands_by=pointer.artifact if pointer else "",
+        word=word_view(word_of_effort(state, seen)) if state.status == EffortStatus.CONCLUDED else None,
         quiet=max(branch.head - max(state.active_turn, state.opened_turn), 0),
         evicted=state.evicted_clock is not None and state.status == EffortStatus.CONCLUDED,
         leaves_in=leaves_in(branch, state),

@@ -19,10 +19,12 @@ from efforts.domain.lifecycle import (
     SummaryState,
 )
 from efforts.models import Branch, Constraint, ContextPointer, EffortState, Event, LedgerEntry
+from efforts.seen import Seen, seen
 from efforts.timelines import branch_events
 
 from .holds import rows_of
 from .scopes import OF_SCOPES, ScopeStory, line_of, read_story
+from .words import WordView, word_of_effort, word_view
 
 Asks = Literal[
     "",
@@ -80,8 +82,8 @@ QUESTIONS = ("entry", "done")
 WRITTEN_SOON: tuple[str, Asks] = ("Its summary is being written.", "drafting")
 SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.WAITING: ("{draft}", "summary"),
-    SummaryState.DIGEST: ("Excerpts stand, not a summary. {draft}", "excerpts"),
-    SummaryState.FAILED: ("There is no summary: {draft}", "retry"),
+    SummaryState.DIGEST: ("Excerpts replace the log, not a summary. {draft}", "excerpts"),
+    SummaryState.FAILED: ("There is no summary, so the log is in the prompt. {draft}", "retry"),
     SummaryState.DUE: WRITTEN_SOON,
     SummaryState.DRAFTING: WRITTEN_SOON,
     SummaryState.ROLLED_BACK: ("Its summary was rolled back: its log is in the prompt.", ""),
@@ -112,6 +114,8 @@ class NoticeView:
     span: str = ""
     draft: int = 0
     stands: bool = False
+    word: WordView | None = None
+    read_by: str = ""
 
     @property
     def aged(self) -> bool:
@@ -163,6 +167,7 @@ class Story:
     pinned: Collection[tuple[int | None, str | None]] = ()
     entries: Mapping[int, LedgerEntry] = field(default_factory=dict)
     scopes: ScopeStory | None = None
+    seen: Mapping[str, Seen] = field(default_factory=dict)
 
     def can_be_undone(self, row: Event) -> bool:
         # What a parent did is not this branch's to take back.
@@ -205,6 +210,7 @@ def notice_groups(branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
     story.states = {
         state.effort.slug: state for state in EffortState.objects.filter(branch=branch).select_related("effort")
     }
+    story.seen = seen([state.artifact for state in story.states.values() if state.artifact])
     story.pinned = set(rows_of(branch, HoldState.STANDING).values_list("turn__number", "effort__slug"))
     if about := {row.data["entry"] for row in rows if row.kind in OF_ENTRIES}:
         story.entries = LedgerEntry.objects.filter(session=branch.session_id).in_bulk(about)
@@ -259,6 +265,7 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         artifact="" if taken_back else artifact_of(row, story),
         why=story.waits.get(slug, "") if asks == "summary" else "",
         stands=not taken_back and stands(row, story),
+        **({} if taken_back else words_on(row, story)),
     )
 
 
@@ -354,6 +361,16 @@ def stands(row: Event, story: Story) -> bool:
     """Whether the summary of just this conclusion can be rolled back."""
     state = story.states.get(row.data["effort"])
     return bool(artifact_of(row, story)) and state is not None and state.summary == SummaryState.STANDS
+
+
+def words_on(row: Event, story: Story) -> dict[str, Any]:
+    """How the summary of just this conclusion stands, and who has read it."""
+    state = story.states.get(row.data["effort"])
+    here = row.kind == "effort.concluded" and story.concluded.get(row.data["effort"]) == row.seq
+    if state is None or not here or state.status != EffortStatus.CONCLUDED:
+        return {}
+    readers = story.seen[state.artifact].read_by if state.artifact in story.seen else ()
+    return {"word": word_view(word_of_effort(state, story.seen)), "read_by": ", ".join(readers)}
 
 
 def about_summary(row: Event, story: Story) -> tuple[str, Asks]:

@@ -11,9 +11,11 @@ from efforts.domain.chosen import span_of as numbers_of
 from efforts.domain.lifecycle import PointerMoveKind, PointerState, ScopeKind, ScopeState
 from efforts.domain.notices import STARTED_FROM, span_said
 from efforts.models import Branch, ContextPointer, Event, PointerMove, PointerTurn, ScopeDraft
+from efforts.seen import Seen, seen
 from efforts.timelines import branch_events
 
 from .chosen import Chosen, with_spans
+from .words import WordView, word_of_scope, word_view
 
 REQUESTED, ACCEPTED = "compaction.requested", "compaction.accepted"
 ROLLED_BACK, INVALIDATED = "compaction.rolled_back", "compaction.invalidated"
@@ -42,6 +44,8 @@ class ScopeLine:
     artifact: str = ""
     draft: int = 0
     stands: bool = False
+    word: WordView | None = None
+    read_by: str = ""
     undoable: bool = False
     taken_back: bool = False
 
@@ -55,6 +59,7 @@ class ScopeStory:
     standing: frozenset[str]
     restoring: frozenset[str]
     accepted: dict[tuple[int, int], Event] = field(default_factory=dict)
+    seen: Mapping[str, Seen] = field(default_factory=dict)
     requested: dict[int, int] = field(default_factory=dict)
     viewed: dict[str, int] = field(default_factory=dict)
     undone: set[int] = field(default_factory=set)
@@ -91,6 +96,7 @@ def read_story(branch: Branch, rows: Iterable[Event] | None = None) -> ScopeStor
         standing=frozenset(standing(branch).values_list("artifact", flat=True)),
         restoring=frozenset(back.values_list("pointer__artifact", flat=True)),
     )
+    story.seen = seen([draft.artifact for draft in story.drafts.values() if draft.artifact])
     rows = list(branch_events(branch).filter(kind__in=OF_SCOPES) if rows is None else rows)
     story.undone = {row.data["of"] for row in rows if "of" in row.data}
     for row in rows:
@@ -126,16 +132,15 @@ def words_of(row: Event, span: str, story: ScopeStory) -> str:
     if row.kind == ACCEPTED:
         if not row.data["first"]:
             return f"The summary in the prompt is {STARTED_FROM}."
-        verb = "stand" if span.startswith("turns") else "stands"
-        return f"{span.capitalize()} {verb} as a summary now."
+        return f"A summary now replaces {span}."
     if row.kind == INVALIDATED:
-        again = " What stood before for others of them stands again." if earlier_stands(row, story) else ""
-        return f"The summary of {span} stands no longer, because one of its turns was tried again.{again}"
+        again = " Earlier summaries of others of them are back." if earlier_stands(row, story) else ""
+        return f"The summary of {span} is not used any more, because one of its turns was tried again.{again}"
     earlier = earlier_stands(row, story)
     if not row.data["first"]:
         now = "its earlier version is in the prompt again" if earlier else "it is in the prompt no longer"
         return f"Rolled back: {span}; {now}."
-    return f"Rolled back: the {'earlier summary' if earlier else 'log'} of {span} stands again."
+    return f"Rolled back: the {'earlier summary' if earlier else 'log'} of {span} is in the prompt again."
 
 
 def earlier_stands(row: Event, story: ScopeStory) -> bool:
@@ -179,14 +184,15 @@ def asked(row: Event, draft: ScopeDraft, story: ScopeStory) -> ScopeLine | None:
         "span": span,
         "draft": draft.pk,
         "artifact": draft.artifact,
+        "word": word_view(word_of_scope(draft.state, draft.artifact, story.seen)),
     }
     if draft.state in SOON:
         verb = "are" if first != last else "is"
         return ScopeLine(**about, text=f"{span.capitalize()} {verb} being summarised.", asks="scope_drafting")
     if draft.state == ScopeState.READY:
-        return ScopeLine(**about, text=f"A summary of {span} waits for you.", asks="scope_ready")
+        return ScopeLine(**about, text=f"There is a summary of {span}.", more=draft.why, asks="scope_ready")
     if draft.state == ScopeState.FAILED:
-        text = f"There is no summary of {span} that may stand."
+        text = f"There is no summary of {span} that can be used."
         return ScopeLine(**about, text=text, more=draft.why, asks="scope_failed")
     return ScopeLine(**about, text=f"You stopped the summary of {span}.")
 
@@ -212,6 +218,7 @@ class ScopeRow:
     has_turns: bool = False
     expanded: bool = False
     whole: bool = False
+    word: WordView | None = None
 
     @property
     def key(self) -> str:
@@ -231,7 +238,7 @@ def scope_rows(branch: Branch) -> ScopeRows:
     rows = [standing_row(one) for one in sorted(chosen, key=lambda one: one.first)]
     story = read_story(branch)
     waiting = [draft for draft in story.drafts.values() if not story.is_decided(draft)]
-    listed = (draft_row(draft) for draft in sorted(waiting, key=lambda draft: -draft.pk))
+    listed = (draft_row(draft, story.seen) for draft in sorted(waiting, key=lambda draft: -draft.pk))
     asked_for = [row for row in listed if row]
     return ScopeRows(listed=(*rows[-LISTED:], *asked_for), folded=tuple(rows[:-LISTED]))
 
@@ -250,18 +257,15 @@ def standing_row(one: Chosen) -> ScopeRow:
     )
 
 
-def draft_row(draft: ScopeDraft) -> ScopeRow | None:
-    words, icon = {
-        ScopeState.DUE: ("Being summarised", "wait"),
-        ScopeState.DRAFTING: ("Being summarised", "wait"),
-        ScopeState.READY: ("Waits for you", "awaiting"),
-        ScopeState.FAILED: ("No summary that may stand", "alert"),
-    }.get(ScopeState(draft.state), ("", ""))
-    if not words:
+def draft_row(draft: ScopeDraft, seen: Mapping[str, Seen]) -> ScopeRow | None:
+    word = word_view(word_of_scope(draft.state, draft.artifact, seen))
+    if word is None and draft.state not in SOON:
         return None
     span = span_said(draft.turns[0], draft.turns[-1])
     about: dict[str, Any] = {"artifact": draft.artifact, "draft": draft.pk, "why": draft.why}
-    return ScopeRow(span=span, state=draft.state, words=words, icon=icon, **about)
+    soon = {"words": "Being summarised", "icon": "wait"}
+    said = {"words": word.text, "icon": word.icon, "word": word} if word else soon
+    return ScopeRow(span=span, state=draft.state, **said, **about)
 
 
 # The log

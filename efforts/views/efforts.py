@@ -36,6 +36,7 @@ VERBS: Mapping[str, Callable[[Place, str], object]] = {
     "expand-summary": partial(actions.expand_effort, what=BODY),
     "collapse": actions.collapse_effort,
     "use-summary": actions.use_summary,
+    "use-excerpts": actions.use_excerpts,
     "retry-summary": actions.retry_summary,
     "stop-summary": actions.stop_summary,
 }

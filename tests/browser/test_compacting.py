@@ -54,7 +54,7 @@ def test_turns_are_chosen_drafted_and_lead_to_their_review(
     album.take(page, "dialog")
     page.keyboard.press("Enter")
     expect(page.locator("#dialog")).to_be_hidden()
-    note = turn(page, 3).locator(".note", has_text="A summary of turns 1-2 waits for you.")
+    note = turn(page, 3).locator(".note", has_text="There is a summary of turns 1-2.")
     expect(note).to_be_visible()
     expect(page.locator(".scopes")).to_contain_text("Waits for you")
     assert_accessible(page)

@@ -21,9 +21,10 @@ from efforts.domain.lifecycle import EntryKind, ReviewMode, SummaryState, Via
 from efforts.errors import Refused
 from efforts.models import ContextPointer, EffortState, Event, LedgerEntry, Session
 from efforts.runner import Runner
-from efforts.snapshots import main_branch
+from efforts.seen import Word
+from efforts.snapshots import efforts_view, main_branch
 from efforts.snapshots.courses import course_at
-from efforts.snapshots.notices import notice_groups
+from efforts.snapshots.notices import NoticeView, notice_groups
 from efforts.summaries import BY_THE_MODEL, REVIEWED, SUMMARIES, WHOLE
 from efforts.threads import in_place, read, write
 from tests.efforts.logs import WEBHOOK, Exchanges, concluded
@@ -52,6 +53,8 @@ from .worth import (
 
 CONCLUDED = f"--- Concluded effort: {SLUG} ---"
 EXCERPTS = "Excerpts, not a summary. "
+REPLACED = "Excerpts replace the log, not a summary."
+NO_SUMMARY = "There is no summary, so the log is in the prompt."
 
 
 # What a model may do, and what is then said of it
@@ -134,11 +137,16 @@ def log_stands(bench: Bench) -> bool:
     return bench.pointer() is None and all(bench.sends(answer) for _, answer in LOG)
 
 
-def notice(bench: Bench) -> tuple[str, str, str]:
-    """What the page says of the conclusion: its line, what is below it, and what may be answered."""
+def noticed(bench: Bench) -> NoticeView:
     groups = notice_groups(main_branch(bench.session))
     told = [one for each in groups.values() for group in each for one in group.notices]
     (found,) = [one for one in told if one.kind == "effort.concluded"]
+    return found
+
+
+def notice(bench: Bench) -> tuple[str, str, str]:
+    """What the page says of the conclusion: its line, what is below it, and what may be answered."""
+    found = noticed(bench)
     return found.text, found.more, found.asks
 
 
@@ -287,10 +295,25 @@ def test_where_nothing_is_drafted_no_model_is_asked_and_the_log_stays(bench: Ben
     ("case", "how", "more", "asks"),
     [
         (PASSES, Via.CONTROL, f"Summary: {TEXTS['result']}", ""),
-        (CASES["a gate fails"], Via.CONTROL, "Excerpts stand, not a summary. Gate C: Lost: 1 decision.", "excerpts"),
-        (CASES["no model drafts"], Via.CONTROL, "Excerpts stand, not a summary. No model drafts here.", "excerpts"),
+        (
+            CASES["a gate fails"],
+            Via.CONTROL,
+            "Excerpts replace the log, not a summary. Gate C: Lost: 1 decision.",
+            "excerpts",
+        ),
+        (
+            CASES["no model drafts"],
+            Via.CONTROL,
+            "Excerpts replace the log, not a summary. No model drafts here.",
+            "excerpts",
+        ),
         (PASSES, Via.MODEL, TEXTS["result"], "summary"),
-        (CASES["no model drafts"], Via.MODEL, f"There is no summary: {BY_THE_MODEL} No model drafts here.", "retry"),
+        (
+            CASES["no model drafts"],
+            Via.MODEL,
+            f"There is no summary, so the log is in the prompt. {BY_THE_MODEL} No model drafts here.",
+            "retry",
+        ),
     ],
 )
 def test_the_notice_of_the_conclusion_says_what_stands_and_why(
@@ -301,6 +324,52 @@ def test_the_notice_of_the_conclusion_says_what_stands_and_why(
     line, below, asked = notice(bench)
     assert (line.removesuffix(" ---").removeprefix("--- "), asked) == (f"Concluded effort: {SLUG}", asks)
     assert below.startswith(more)
+
+
+WORDS: list[tuple[str, Via, Word, str]] = [
+    ("passes", Via.CONTROL, Word.STANDS, "fake-1"),
+    ("passes", Via.MODEL, Word.WAITS, "fake-1"),
+    ("a gate fails", Via.CONTROL, Word.BLOCKED, "fake-1"),
+    ("a gate fails", Via.MODEL, Word.BLOCKED, "fake-1"),
+    ("the check is void", Via.CONTROL, Word.NOT_CHECKED, ""),
+    ("the checker failed its exam", Via.MODEL, Word.NOT_CHECKED, ""),
+    ("the draft is cut twice", Via.MODEL, Word.BLOCKED, ""),
+    ("no model drafts", Via.CONTROL, Word.STANDS, ""),
+]
+
+
+@pytest.mark.parametrize(("name", "how", "word", "read_by"), WORDS)
+def test_notice_and_panel_say_in_the_same_word_how_it_stands_and_who_has_read_it(
+    bench: Bench, name: str, how: Via, word: Word, read_by: str
+) -> None:
+    (CASES | {"passes": PASSES})[name].arrange(bench)
+    bench.conclude(via=how)
+    told = noticed(bench)
+    (row,) = efforts_view(main_branch(bench.session)).rows
+    assert told.word is not None
+    assert row.word is not None
+    assert (told.word.word, told.read_by) == (word, read_by)
+    assert row.word.word == word
+
+
+@pytest.mark.parametrize("name", ["passes", "a gate fails", "the draft is cut twice"])
+def test_of_what_waits_the_person_may_choose_the_excerpts_and_the_draft_still_waits(bench: Bench, name: str) -> None:
+    (CASES | {"passes": PASSES})[name].arrange(bench)
+    before = bench.conclude(via=Via.MODEL)
+    actions.use_excerpts(bench.place, SLUG)
+    state, pointer = bench.state(), bench.pointer()
+    assert pointer is not None
+    assert (state.summary, state.artifact, pointer.digest) == (SummaryState.DIGEST, before.artifact, True)
+    assert bench.sends(bench.digest().standing)
+    assert not bench.sends(LOG[0][1])
+    assert noticed(bench).asks == "excerpts"
+
+
+def test_excerpts_are_not_chosen_where_a_summary_stands(bench: Bench) -> None:
+    bench.conclude()
+    with pytest.raises(Refused) as refused:
+        actions.use_excerpts(bench.place, SLUG)
+    assert refused.value.code == "no_excerpts"
 
 
 def test_a_draft_that_waits_beside_excerpts_stands_once_the_person_says_so_unless_a_gate_fails(bench: Bench) -> None:

@@ -332,7 +332,7 @@ def test_a_branch_of_another_conversation_is_not_there(accepted: Artifact, as_al
 
 def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted: Artifact, as_alice: Client) -> None:
     turn = reverse("turn", args=[talk.session.pk, 3])
-    assert "It stands in the prompt for the log, which is kept." in as_alice.get(turn, headers=HTMX).content.decode()
+    assert "It replaces the log in the prompt; the log is kept." in as_alice.get(turn, headers=HTMX).content.decode()
     address = reverse("roll_back", args=[talk.session.pk, accepted.pk])
     assert address in as_alice.get(turn, headers=HTMX).content.decode()
     assert as_alice.post(address).status_code == 200

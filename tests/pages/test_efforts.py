@@ -112,7 +112,7 @@ def test_the_panel_lists_active_open_expanded_awaiting_concluded_in_this_order(
     places = [panel.index(f'id="effort-{slug}"') for slug in ("payment-webhook", "guild-feature", "auth-bug")]
     places += [panel.index(f'id="effort-{slug}"') for slug in ("tax-return", "perf-fix")]
     assert places == sorted(places)
-    for word in ("Active", "Open", "Expanded", "Awaiting summary", "Concluded"):
+    for word in ("Active", "Open", "Expanded", "Being summarised", "Concluded"):
         assert word in panel
 
 
@@ -465,7 +465,7 @@ def test_where_excerpts_stand_notice_and_panel_say_why_and_what_can_be_done(
     state = EffortState.objects.filter(pk=work.state(slug).pk)
     state.update(summary=SummaryState.DIGEST, draft="The model did not answer.")
     for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
-        assert "Excerpts stand, not a summary." in part
+        assert "Excerpts replace the log, not a summary." in part
         assert "The model did not answer." in part
         assert "Draft again" in part
         assert "Read the draft" not in part
@@ -482,7 +482,9 @@ def test_a_summary_that_failed_says_why_and_can_be_retried(as_alice: Client, wor
     actions.close_effort(work.place(), slug)
     EffortState.objects.update(summary=SummaryState.FAILED, draft="The model sent nothing.")
     part = shown(as_alice, address("turns/1/"))
-    assert "There is no summary: The model sent nothing." in part
+    assert "There is no summary, so the log is in the prompt. The model sent nothing." in part
+    assert "Blocked</span>" in part
+    assert f"efforts/{slug}/use-excerpts/" in part
     assert as_alice.post(address(f"efforts/{slug}/retry-summary/")).status_code == 200
     assert work.state(slug).summary == SummaryState.DUE
 

@@ -164,7 +164,7 @@ def test_what_stands_in_the_way_is_named_before(as_alice: Client, session: Sessi
     assert "Roll these back first." in shown(as_alice, f"{address('compact/look/')}?first=2&last=4")
     over = shown(as_alice, f"{address('compact/look/')}?first=1&last=4")
     assert "<dt>Takes over from</dt><dd>chosen turns (turns 1-3)</dd>" in over
-    assert "stands for these turns already" in shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
+    assert "replaces these turns already" in shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
 
 
 def test_a_stranger_finds_nothing(client: Client, session: Session, address: Address, bob: User) -> None:
@@ -195,13 +195,13 @@ def test_the_notice_follows_from_asked_for_to_accepted_to_rolled_back(
     assert 'data-about="turns-1-3"' in begun
     SCOPES.draft_now(draft)
     waits = notices(as_alice, address)
-    assert "A summary of turns 1-3 waits for you." in waits
+    assert "There is a summary of turns 1-3." in waits
     draft.refresh_from_db()
     assert f'href="/review/{draft.artifact}/"' in waits
     accept_compaction(draft.artifact, session.pk, 1, 3, actor=session.owner)
     stands = notices(as_alice, address)
     assert "waits for you" not in stands
-    assert "Turns 1-3 stand as a summary now." in stands
+    assert "A summary now replaces turns 1-3." in stands
     assert f"summaries/{draft.artifact}/roll-back/" in stands
     answer = as_alice.post(address(f"summaries/{draft.artifact}/roll-back/"), headers={"Accept": "application/json"})
     assert answer.json() == {"restored": []}
@@ -226,7 +226,7 @@ def test_of_a_failed_draft_it_says_why_and_offers_another(as_alice: Client, sess
     draft = asked(session)
     ScopeDraft.objects.update(state=ScopeState.FAILED, why="Gate C: one decision is missing.")
     part = notices(as_alice, address)
-    assert "There is no summary of turns 1-3 that may stand." in part
+    assert "There is no summary of turns 1-3 that can be used." in part
     assert "Gate C: one decision is missing." in part
     assert as_alice.post(address(f"compact/{draft.pk}/again/")).json() == {"draft": draft.pk}
     assert ScopeDraft.objects.get().state == ScopeState.DUE
@@ -239,9 +239,9 @@ def test_what_a_reviewer_rejected_waits_for_nobody_and_can_be_asked_for_again(
     reviewing.reject(Artifact.objects.get(pk=draft.artifact), actor=session.owner, reason="It misses the point.")
     part = notices(as_alice, address)
     assert "waits for you" not in part
-    assert "There is no summary of turns 1-3 that may stand." in part
+    assert "There is no summary of turns 1-3 that can be used." in part
     assert "alice rejected it: It misses the point." in part
-    assert "No summary that may stand" in shown(as_alice, address("efforts/"))
+    assert "Blocked" in shown(as_alice, address("efforts/"))
     assert asked(session) != draft
 
 
@@ -249,11 +249,11 @@ def test_a_reviewer_s_edit_is_what_waits_from_then_on(as_alice: Client, room: Ro
     row = STATES["chosen"](room)
     made = edited(row)
     part = notices(as_alice, of(room), 3)
-    assert "A summary of turns 1-3 waits for you." in part
+    assert "There is a summary of turns 1-3." in part
     assert f'href="/review/{made.pk}/"' in part
     assert f'href="/review/{row.pk}/"' not in part
     accept_compaction(made.pk, made.session_id, 1, 3, actor=made.session.owner)
-    assert "stands for these turns already" in shown(as_alice, of(room)("compact/look/?first=1&last=3"))
+    assert "replaces these turns already" in shown(as_alice, of(room)("compact/look/?first=1&last=3"))
 
 
 def test_a_draft_that_an_edit_makes_whole_waits_for_the_person(as_alice: Client, room: Room) -> None:
@@ -261,7 +261,7 @@ def test_a_draft_that_an_edit_makes_whole_waits_for_the_person(as_alice: Client,
     ScopeDraft.objects.update(state=ScopeState.FAILED, why="Gate C: one decision is missing.")
     edited(row)
     part = notices(as_alice, of(room), 3)
-    assert "A summary of turns 1-3 waits for you." in part
+    assert "There is a summary of turns 1-3." in part
     assert "one decision is missing" not in part
 
 
@@ -308,7 +308,7 @@ def test_a_retried_turn_takes_the_summary_away_and_says_so(
     Run.objects.filter(turn__number=5).update(state=RunState.STOPPED)
     actions.retry_turn(Run.objects.get(turn__number=5).turn, actor=session.owner)
     told = notices(as_alice, address)
-    assert "The summary of turns 1-5 stands no longer, because one of its turns was tried again." in told
+    assert "The summary of turns 1-5 is not used any more, because one of its turns was tried again." in told
     assert "stands again" not in told
 
 
@@ -323,7 +323,7 @@ def test_a_retried_turn_brings_back_what_stood_for_the_others_and_says_so(
     Run.objects.filter(turn__number=5).update(state=RunState.STOPPED)
     actions.retry_turn(Run.objects.get(turn__number=5).turn, actor=session.owner)
     assert ContextPointer.objects.get(state=PointerState.ACTIVE).artifact == first
-    assert "What stood before for others of them stands again." in notices(as_alice, address)
+    assert "Earlier summaries of others of them are back." in notices(as_alice, address)
 
 
 def test_turns_that_a_summary_stands_for_say_so_with_a_link(
@@ -507,7 +507,7 @@ def test_what_ended_by_itself_is_expanded_again_as_long_as_the_same_summary_stan
         actions.undo(actions.here(session, actor=session.owner), seq)
     collapsed = Event.objects.get(kind="compaction.collapsed").seq
     actions.roll_back(actions.here(session, actor=session.owner), artifact)
-    with pytest.raises(Refused, match="Another summary stands for turns-1-3 now, or none"):
+    with pytest.raises(Refused, match="turns-1-3 has another summary now, or none"):
         actions.undo(actions.here(session, actor=session.owner), collapsed)
 
 
@@ -552,11 +552,11 @@ def test_why_says_what_was_looked_for_and_how_they_moved(as_alice: Client, room:
     expanded = shown(as_alice, address("efforts/turns-1-3/memory/"))
     assert "Their words are expanded. They fade in 1 turn unless" in expanded
     ContextPointer.objects.update(expanded_turn=None, shortened_clock=talk.branch.clock)
-    assert "One line stands for them. It leaves in 20 turns" in shown(as_alice, address("efforts/turns-1-3/memory/"))
+    assert "They are shown as one line. It leaves in 20 turns" in shown(as_alice, address("efforts/turns-1-3/memory/"))
     ContextPointer.objects.update(evicted_clock=talk.branch.clock)
     assert "Their summary has left the prompt" in shown(as_alice, address("efforts/turns-1-3/memory/"))
     actions.roll_back(talk.place, artifact)
-    assert "No summary stands for these turns now" in shown(as_alice, address("efforts/turns-1-3/memory/"))
+    assert "No summary replaces these turns now" in shown(as_alice, address("efforts/turns-1-3/memory/"))
     assert as_alice.get(address("efforts/turns-1-2/memory/")).status_code == 404
 
 
