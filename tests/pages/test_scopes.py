@@ -206,7 +206,7 @@ def test_the_notice_follows_from_asked_for_to_accepted_to_rolled_back(
     answer = as_alice.post(address(f"summaries/{draft.artifact}/roll-back/"), headers={"Accept": "application/json"})
     assert answer.json() == {"restored": []}
     back = notices(as_alice, address)
-    assert "Rolled back: the log of turns 1-3 stands again." in back
+    assert "Rolled back: the log of turns 1-3 is in the prompt again." in back
     assert "roll-back/" not in back
     assert not ContextPointer.objects.filter(state=PointerState.ACTIVE).exists()
     history = shown(as_alice, address("summaries/"))
