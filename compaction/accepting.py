@@ -17,6 +17,7 @@ from efforts.domain.source_text import POLICY_VERSION
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer, EffortState, Session
 from efforts.recording import count
+from efforts.snapshots import PlanView, preview
 from efforts.snapshots.sources import EffortLog
 from efforts.summaries import NOT_JUDGED
 
@@ -44,6 +45,7 @@ REJECTED_BY_PERSON = "This summary was rejected. “Judge again” takes it up o
 UNCHECKED = "Nobody has checked this summary against its log. Accept it all the same, or have it checked."
 OTHER_RULES = "The rules of the gates have changed since this summary was judged. Judge it again."
 STALE = "The log or the ledger has changed since this summary was judged. Judge it again, or have it drafted anew."
+LARGER = "It makes the next prompt {more:,} tokens larger. Tick “Use it all the same” if you want that."
 REOPENED = "{slug} is open, so no summary replaces its log. Conclude it first."
 UNFINISHED = "A turn of {slug} has not ended, so no summary is of all that it has. Wait until it has."
 NEVER_ACCEPTED = "This summary does not stand, so there is nothing to roll back."
@@ -61,13 +63,15 @@ def accept_compaction(
     note: str = "",
     branch: Branch | None = None,
     unchecked: bool = False,
+    larger: bool = True,
 ) -> ContextPointer:
     """Let the artifact's text stand for its turns (seed 004); what stood for them before is kept as previous.
 
     `source_start` and `source_end` are the numbers of its first and last turn; `branch` is another of the conversation
     that has the same turns, the artifact's own otherwise. `unchecked`: it may stand though some gates could not be
-    judged, and is stored as such. Accepted twice it is one. Raises `Refused` where the scope is another, a gate fails,
-    anything has changed since it was judged, or it shares only some turns with what stands; then nothing has changed.
+    judged, and is stored as such; `larger`: it may make the next prompt larger. Accepted twice it is one. Raises
+    `Refused` where the scope is another, a gate fails, anything has changed since it was judged, or it shares only some
+    turns with what stands; then nothing has changed.
     """
     artifact = found(artifact_id)
     if (str(artifact.session_id), artifact.source_start, artifact.source_end) != (
@@ -85,10 +89,25 @@ def accept_compaction(
         log = log_for(artifact, document, here)
         judged = check_judged(artifact, log, unchecked=unchecked or note == NOT_JUDGED)
         state = check_concluded(here, artifact)
+        before = next_prompt(here)
         pointer = set_pointer(here, artifact.effort, log, stand_in(artifact, document), actor=actor, via=via)
-        Acceptance.objects.create(artifact=artifact, pointer=pointer, gate_run=judged, actor=actor, via=via)
+        saved = saved_by(before, next_prompt(here))
+        if not larger and saved is not None and saved < 0:
+            raise Refused("larger", LARGER.format(more=-saved))
+        told = {"actor": actor, "via": via, "saved": saved}
+        Acceptance.objects.create(artifact=artifact, pointer=pointer, gate_run=judged, **told)
         tell_accepted(here, artifact, pointer, state, actor, {"note": note, "accepted": via})
         return pointer
+
+
+def next_prompt(branch: Branch) -> PlanView:
+    rows = Branch.objects.select_related("session__endpoint", "active_effort")
+    return preview(rows.get(pk=branch.pk))
+
+
+def saved_by(before: PlanView, after: PlanView) -> int | None:
+    """Tokens by which the next prompt gets smaller; None where one of them could not be sent."""
+    return None if before.problem or after.problem else before.tokens - after.tokens
 
 
 def in_one_line(words: str) -> str:
@@ -248,7 +267,8 @@ def record_copied(artifact_id: str, pointer: ContextPointer, actor: User | None)
     first = artifact.acceptances.order_by("pk").first()
     if first is None:
         raise Refused("not_accepted", NEVER_ACCEPTED)
-    Acceptance.objects.create(artifact=artifact, pointer=pointer, gate_run=first.gate_run, actor=actor, via="fork")
+    told = {"actor": actor, "via": "fork", "saved": first.saved}
+    Acceptance.objects.create(artifact=artifact, pointer=pointer, gate_run=first.gate_run, **told)
 
 
 def is_reviewer(session: Session, user: User) -> bool:

@@ -278,6 +278,9 @@ class Acceptance(models.Model):
     gate_run = models.ForeignKey(GateRun, models.CASCADE, related_name="+")
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     via = models.CharField(max_length=12, help_text="How the person said yes: control, offer, model or review.")
+    saved = models.IntegerField(
+        null=True, blank=True, help_text="Tokens by which it made the next prompt smaller; empty: not known."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

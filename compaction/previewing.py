@@ -10,12 +10,14 @@ from django.db import transaction
 
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer
-from efforts.snapshots import DifferenceView, PlanView, preview
+from efforts.seen import Saving
+from efforts.snapshots import DifferenceView, PlanView
 from efforts.snapshots.inspection import differing
 
-from .accepting import accept_compaction, rollback_compaction
+from .accepting import accept_compaction, next_prompt, rollback_compaction
 from .history import MoveView, last_move
 from .models import Artifact
+from .usage import spent_on
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -27,13 +29,21 @@ NOTHING = "This is done already, so nothing would change. Load the page again."
 @dataclass(frozen=True, kw_only=True)
 class Effect:
     """`move`: what stands for what, before and after. `difference` is missing where one of the prompts would not be
-    sent, or is nobody's business but the owner's; so are `entered`, the summaries that come to stand."""
+    sent, or is nobody's business but the owner's; so are `entered`, the summaries that come to stand. `spent`: tokens
+    that it took to draft and check it.
+    """
 
     move: MoveView
     entered: tuple[ContextPointer, ...]
     now: PlanView
     then: PlanView
     difference: DifferenceView | None
+    spent: int
+
+    @property
+    def saving(self) -> Saving:
+        """Of accepting it."""
+        return Saving(saved=-self.more if self.fits else None, spent=self.spent)
 
     @property
     def more(self) -> int:
@@ -54,15 +64,15 @@ def effect_of_accepting(artifact: Artifact, user: User, branch: Branch | None = 
         )
         return [pointer]
 
-    return effect(branch or artifact.branch, accept, user)
+    return effect(branch or artifact.branch, accept, user, spent_on(artifact.family))
 
 
 def effect_of_rolling_back(artifact: Artifact, user: User, branch: Branch) -> Effect:
     """Raises `Refused` as rolling back would, and where that is done already."""
-    return effect(branch, lambda: rollback_compaction(artifact.pk, actor=user, branch=branch), user)
+    return effect(branch, lambda: rollback_compaction(artifact.pk, actor=user, branch=branch), user, 0)
 
 
-def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User) -> Effect:
+def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, spent: int) -> Effect:
     # Both sides in one transaction, so that nothing else comes in between them.
     with transaction.atomic():
         now, before = next_prompt(branch), last_move(branch)
@@ -75,9 +85,4 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User) 
     found = None
     if now.made and then.made and branch.session.owner_id == user.pk:
         found = differing(now.made, then.made, branch, more=then.tokens - now.tokens)
-    return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found)
-
-
-def next_prompt(branch: Branch) -> PlanView:
-    rows = Branch.objects.select_related("session__endpoint", "active_effort")
-    return preview(rows.get(pk=branch.pk))
+    return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found, spent=spent)

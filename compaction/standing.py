@@ -10,13 +10,14 @@ from efforts.actions.pointers import active_over, span_of, turns_of
 from efforts.domain.lifecycle import PointerState
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer
-from efforts.seen import Seen, Word
+from efforts.seen import Saving, Seen, Word
 from efforts.snapshots.sources import EffortLog
 
 from .accepting import check_concluded, check_judged, checked
 from .domain.lifecycle import ArtifactState
 from .models import Acceptance, Artifact, Check, ClaimVerdict
 from .snapshots import READ, log_for
+from .usage import spent_on_all
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -107,8 +108,15 @@ def seen(artifacts: Collection[str]) -> dict[str, Seen]:
     by: dict[str, dict[str, None]] = {}
     for family, name in (*checks, *people.order_by("pk").values_list("artifact__family", "reviewer__username")):
         by.setdefault(family, {})[name] = None
+    saved = dict(Acceptance.objects.filter(artifact__in=artifacts).order_by("pk").values_list("artifact", "saved"))
+    spent = spent_on_all(families)
     return {
-        pk: Seen(word=OF_STATE[ArtifactState(state)], read_by=tuple(by.get(family, ()))) for pk, family, state in rows
+        pk: Seen(
+            word=OF_STATE[ArtifactState(state)],
+            read_by=tuple(by.get(family, ())),
+            saving=Saving(saved=saved[pk], spent=spent.get(family, 0)) if pk in saved else None,
+        )
+        for pk, family, state in rows
     }
 
 

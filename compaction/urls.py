@@ -38,6 +38,7 @@ urlpatterns = [
     path("review/<slug:artifact_id>/gates/<slug:letter>/", artifact.gate, name="gate"),
     path("review/<slug:artifact_id>/accept/", accepting.accept, name="accept"),
     path("review/<slug:artifact_id>/rollback/", accepting.rollback, name="rollback"),
+    path("review/<slug:artifact_id>/saving/", accepting.saving, name="review_saving"),
     path("review/<slug:artifact_id>/standing/", accepting.standing, name="standing"),
     path("review/<slug:artifact_id>/history/", accepting.history, name="history"),
     path("s/<uuid:session_id>/reviewers/", people.reviewers, name="reviewers"),

@@ -19,7 +19,7 @@ from . import examining
 from .domain.lifecycle import Ended
 from .domain.limits import Price, Purpose, largest_source, price
 from .drafting import Examined
-from .models import Check, Checker, CheckerRefused, DraftingPolicy, DraftRun, Exam, Reserved
+from .models import Artifact, Check, Checker, CheckerRefused, DraftingPolicy, DraftRun, Exam, Reserved
 from .prompts import draft_version
 from .snapshots import latest_runs, void_checks
 
@@ -113,6 +113,21 @@ def exam_known(session: Session, checker: ModelChoice) -> Examined | None:
         return Examined(passed=False, why=ALL_VOID.format(most=MOST_VOID, model=checker.model))
     taken = examining.exam_of(session.owner, checker)
     return examined(taken) if taken else None
+
+
+def spent_on(family: str) -> int:
+    """Tokens that an artifact, all versions of it, took to draft and to check; its checker's exam is not counted."""
+    return spent_on_all([family]).get(family, 0)
+
+
+def spent_on_all(families: Iterable[str]) -> dict[str, int]:
+    versions = Artifact.objects.filter(family__in=families)
+    spent: dict[str, int] = {}
+    for family, _, tokens in versions.values_list("family", "run", "run__tokens").distinct():
+        spent[family] = spent.get(family, 0) + (tokens or 0)
+    for family, tokens in Check.objects.filter(family__in=families).values_list("family", "tokens"):
+        spent[family] = spent.get(family, 0) + tokens
+    return spent
 
 
 def why_not_asked(session: Session) -> str:

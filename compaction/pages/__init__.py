@@ -14,12 +14,14 @@ from compaction.domain.lifecycle import ArtifactState, Ended
 from compaction.domain.rendering import Rendered, rendered
 from compaction.dropped import Dropped, dropped
 from compaction.models import Artifact, GateRun
+from compaction.reviewing.desk import ACCEPTABLE
 from compaction.snapshots import checked_of, log_for, read_ledger
-from compaction.standing import is_unchecked
+from compaction.standing import is_unchecked, seen
 from efforts.domain.lifecycle import PointerState, ScopeState, SummaryState
 from efforts.domain.source_text import Source
 from efforts.models import ContextPointer, EffortState, Event, ScopeDraft
 from efforts.recording import count
+from efforts.seen import Saving
 
 from .checks import CheckView, checks_of
 from .citing import key_of
@@ -83,6 +85,7 @@ class ArtifactView:
     judged: GateRun | None
     versions: tuple[Artifact, ...]
     pointer: ContextPointer | None
+    saving: Saving | None
     stands_unchecked: bool
     stale: bool
     is_owner: bool
@@ -136,6 +139,10 @@ class ArtifactView:
         return self.newest.pk == self.row.pk
 
     @property
+    def can_accept(self) -> bool:
+        return not self.stands and self.row.state in ACCEPTABLE
+
+    @property
     def can_decide(self) -> bool:
         """Excerpts claim nothing, and of an older version a newer one was made."""
         return self.is_newest and not self.is_digest
@@ -165,11 +172,6 @@ class ArtifactView:
     def tokens(self) -> int:
         """Of what would stand in the prompt."""
         return count(self.row.standing)
-
-    @property
-    def percent(self) -> int:
-        """Of the tokens of the log."""
-        return round(100 * self.tokens / max(self.document.source.source_tokens, 1))
 
 
 def title_of(row: Artifact) -> str:
@@ -203,11 +205,19 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
         judged=judged,
         versions=tuple(Artifact.objects.filter(family=row.family).order_by("version")),
         pointer=pointer,
+        saving=saving_of(row, pointer),
         stands_unchecked=is_unchecked(row, pointer),
         stale=judged is not None and is_stale(row, source, judged),
         is_owner=is_owner,
         is_own_version=row.edited_by_id == user.pk,
     )
+
+
+def saving_of(row: Artifact, pointer: ContextPointer | None) -> Saving | None:
+    """Of what stands, as it was when it was accepted."""
+    if pointer is None or pointer.state != PointerState.ACTIVE:
+        return None
+    return seen([row.pk])[row.pk].saving
 
 
 def dropped_view(entry: Dropped, source: Source, verdicts: Verdicts) -> DroppedView:

@@ -18,7 +18,6 @@ from compaction.models import Artifact
 from compaction.pages import title_of
 from compaction.previewing import effect_of_accepting, effect_of_rolling_back
 from compaction.standing import standing_of
-from efforts.domain.source_text import POLICY_VERSION
 from efforts.errors import Refused
 from efforts.models import Branch
 from efforts.views.shared import OwnRequest, about, dialog, done, owned_branch, page, part
@@ -46,6 +45,7 @@ def accept(request: OwnRequest, artifact_id: str) -> HttpResponse:
             actor=request.user,
             branch=branch,
             unchecked="unchecked" in posted,
+            larger="larger" in posted,
         )
     except Refused as error:
         return accept_form(request, row, branch, error.text)
@@ -59,7 +59,6 @@ def accept_form(request: OwnRequest, row: Artifact, branch: Branch, error: str =
         "title": "Accept",
         "at": branch,
         "standing": found,
-        "policy": POLICY_VERSION,
         "error": error,
     }
     if not found.blockers and not found.stands:
@@ -99,6 +98,20 @@ def rollback_form(request: OwnRequest, row: Artifact, branch: Branch, error: str
     except Refused as refused:
         context["error"] = error or refused.text
     return dialog(request, "review/rollback.html", context, status=422 if error else 200)
+
+
+@never_cache
+@require_GET
+def saving(request: OwnRequest, artifact_id: str) -> HttpResponse:
+    """What accepting it would save, as the dialog says it; nothing where it can't be accepted."""
+    row = reviewable(request, artifact_id)
+    if not request.htmx:
+        return redirect(row)
+    try:
+        found = effect_of_accepting(row, request.user).saving
+    except Refused:
+        return HttpResponse(status=204)
+    return part(request, "efforts/saving.html", {"saving": found})
 
 
 def settled(request: OwnRequest, row: Artifact) -> HttpResponse:

@@ -14,7 +14,7 @@ from efforts.domain.holds import turns_said
 from efforts.domain.lifecycle import EffortStatus, HoldState, PointerState, SummaryState
 from efforts.domain.policy import QUIET_TURNS
 from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
-from efforts.seen import Seen, seen
+from efforts.seen import Saving, Seen, seen
 from efforts.timelines import branch_turns
 
 from .holds import leaves_in, rows_of
@@ -85,6 +85,7 @@ class EffortView:
     digest: bool = False
     stands_by: str = ""
     word: WordView | None = None
+    saving: Saving | None = None
     quiet: int = 0
     planned_tokens: int | None = None
     pinned: bool = False
@@ -194,7 +195,7 @@ def effort_views(branch: Branch) -> tuple[EffortView, ...]:
     pointers = {pointer.effort_id: pointer for pointer in standing}
     states = EffortState.objects.filter(branch=branch).select_related("effort")
     pinned = set(rows_of(branch, HoldState.STANDING).values_list("effort", flat=True))
-    drafts = seen([state.artifact for state in states if state.artifact])
+    drafts = seen([pointer.artifact for pointer in standing] + [state.artifact for state in states if state.artifact])
     views = (
         replace(effort_view(branch, state, pointers.get(state.effort_id), drafts), pinned=state.effort_id in pinned)
         for state in states
@@ -224,6 +225,7 @@ def effort_view(
         stands_by=pointer.artifact if pointer else "",
         word=word_view(word_of_effort(state, seen)) if state.status == EffortStatus.CONCLUDED else None,
         quiet=max(branch.head - max(state.active_turn, state.opened_turn), 0),
+        saving=seen[pointer.artifact].saving if pointer and pointer.artifact in seen else None,
         evicted=state.evicted_clock is not None and state.status == EffortStatus.CONCLUDED,
         leaves_in=leaves_in(branch, state),
     )

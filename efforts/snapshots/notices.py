@@ -19,7 +19,7 @@ from efforts.domain.lifecycle import (
     SummaryState,
 )
 from efforts.models import Branch, Constraint, ContextPointer, EffortState, Event, LedgerEntry
-from efforts.seen import Seen, seen
+from efforts.seen import Saving, Seen, seen
 from efforts.timelines import branch_events
 
 from .holds import rows_of
@@ -116,6 +116,7 @@ class NoticeView:
     stands: bool = False
     word: WordView | None = None
     read_by: str = ""
+    saving: Saving | None = None
 
     @property
     def aged(self) -> bool:
@@ -369,8 +370,10 @@ def words_on(row: Event, story: Story) -> dict[str, Any]:
     here = row.kind == "effort.concluded" and story.concluded.get(row.data["effort"]) == row.seq
     if state is None or not here or state.status != EffortStatus.CONCLUDED:
         return {}
-    readers = story.seen[state.artifact].read_by if state.artifact in story.seen else ()
-    return {"word": word_view(word_of_effort(state, story.seen)), "read_by": ", ".join(readers)}
+    told: dict[str, Any] = {"word": word_view(word_of_effort(state, story.seen))}
+    if draft := story.seen.get(state.artifact):
+        told |= {"read_by": ", ".join(draft.read_by), "saving": draft.saving}
+    return told
 
 
 def about_summary(row: Event, story: Story) -> tuple[str, Asks]:

@@ -11,7 +11,7 @@ from efforts.domain.chosen import span_of as numbers_of
 from efforts.domain.lifecycle import PointerMoveKind, PointerState, ScopeKind, ScopeState
 from efforts.domain.notices import STARTED_FROM, span_said
 from efforts.models import Branch, ContextPointer, Event, PointerMove, PointerTurn, ScopeDraft
-from efforts.seen import Seen, seen
+from efforts.seen import Saving, Seen, Word, seen
 from efforts.timelines import branch_events
 
 from .chosen import Chosen, with_spans
@@ -46,6 +46,7 @@ class ScopeLine:
     stands: bool = False
     word: WordView | None = None
     read_by: str = ""
+    saving: Saving | None = None
     undoable: bool = False
     taken_back: bool = False
 
@@ -96,7 +97,7 @@ def read_story(branch: Branch, rows: Iterable[Event] | None = None) -> ScopeStor
         standing=frozenset(standing(branch).values_list("artifact", flat=True)),
         restoring=frozenset(back.values_list("pointer__artifact", flat=True)),
     )
-    story.seen = seen([draft.artifact for draft in story.drafts.values() if draft.artifact])
+    story.seen = seen([*story.standing, *(draft.artifact for draft in story.drafts.values() if draft.artifact)])
     rows = list(branch_events(branch).filter(kind__in=OF_SCOPES) if rows is None else rows)
     story.undone = {row.data["of"] for row in rows if "of" in row.data}
     for row in rows:
@@ -123,8 +124,16 @@ def line_of(row: Event, story: ScopeStory) -> ScopeLine | None:
     span, artifact = span_said(first, last), row.data["artifact"]
     newest = story.accepted.get((first, last))
     stands = row.kind == ACCEPTED and row == newest and artifact in story.standing
+    draft = story.seen.get(artifact) if stands else None
     return ScopeLine(
-        about=id_of(first, last), span=span, text=words_of(row, span, story), artifact=artifact, stands=stands
+        about=id_of(first, last),
+        span=span,
+        text=words_of(row, span, story),
+        artifact=artifact,
+        stands=stands,
+        word=word_view(Word.STANDS) if stands else None,
+        read_by=", ".join(draft.read_by) if draft else "",
+        saving=draft.saving if draft else None,
     )
 
 
@@ -219,6 +228,7 @@ class ScopeRow:
     expanded: bool = False
     whole: bool = False
     word: WordView | None = None
+    saving: Saving | None = None
 
     @property
     def key(self) -> str:
@@ -235,7 +245,8 @@ class ScopeRows:
 
 def scope_rows(branch: Branch) -> ScopeRows:
     chosen = with_spans(standing(branch))
-    rows = [standing_row(one) for one in sorted(chosen, key=lambda one: one.first)]
+    drafts = seen([one.pointer.artifact for one in chosen])
+    rows = [standing_row(one, drafts) for one in sorted(chosen, key=lambda one: one.first)]
     story = read_story(branch)
     waiting = [draft for draft in story.drafts.values() if not story.is_decided(draft)]
     listed = (draft_row(draft, story.seen) for draft in sorted(waiting, key=lambda draft: -draft.pk))
@@ -243,7 +254,7 @@ def scope_rows(branch: Branch) -> ScopeRows:
     return ScopeRows(listed=(*rows[-LISTED:], *asked_for), folded=tuple(rows[:-LISTED]))
 
 
-def standing_row(one: Chosen) -> ScopeRow:
+def standing_row(one: Chosen, seen: Mapping[str, Seen]) -> ScopeRow:
     return ScopeRow(
         span=span_said(one.first, one.last),
         state="stands",
@@ -252,6 +263,7 @@ def standing_row(one: Chosen) -> ScopeRow:
         artifact=one.pointer.artifact,
         id=one.id,
         has_turns=bool(one.first),
+        saving=seen[one.pointer.artifact].saving if one.pointer.artifact in seen else None,
         expanded=one.is_expanded,
         whole=one.is_whole,
     )

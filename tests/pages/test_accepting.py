@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,11 +15,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from compaction.accepting import accept_compaction, rollback_compaction
-from compaction.models import Artifact, GateRun, Reviewer
+from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun, Reviewer
 from compaction.previewing import effect_of_accepting, effect_of_rolling_back
 from efforts import actions
 from efforts.domain.planner import plan
 from efforts.models import Branch, PointerMove
+from efforts.snapshots import preview
 from efforts.snapshots.planning import chosen_settings, next_inputs
 from tests.compaction.artifacts import LongTalk, of_turns
 from tests.compaction.review import CLAIMS, SLUG, STATES, Room
@@ -83,7 +85,6 @@ def test_the_dialog_says_what_leaves_what_comes_in_and_what_it_saves(artifact: A
     assert DECIDED in html
     assert "→" in html
     assert "All that changes in the next prompt" in html
-    assert artifact.run.prompt_version in html
     assert "Rolling back is one click and loses nothing" in html
     assert "<html" in page(as_alice, "accept", artifact)
 
@@ -344,12 +345,46 @@ def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted
 
 
 def test_who_accepts_more_than_leaves_is_told_so(artifact: Artifact, as_alice: Client, alice: User) -> None:
-    assert "gets larger" not in page(as_alice, "accept", artifact)
+    assert "tokens larger" not in page(as_alice, "accept", artifact)
     talk = LongTalk(actions.create_session(alice))
     talk.ask("It crashes at noon.")
     type(talk.session).objects.filter(pk=talk.session.pk).update(ambient_window=1)
     talk.ask("And at night.")
-    assert "The next prompt gets larger by it" in page(as_alice, "accept", of_turns(talk.branch, [1], "It crashes."))
+    larger = of_turns(talk.branch, [1], "It crashes.")
+    dialog = page(as_alice, "accept", larger)
+    assert re.search(r"It makes the next prompt \d+ tokens larger, not smaller", dialog)
+    refused = post(as_alice, "accept", larger, scope(larger), headers=HTMX)
+    assert refused.status_code == 422
+    assert "Tick “Use it all the same”" in refused.content.decode()
+    assert not PointerMove.objects.exists()
+    assert post(as_alice, "accept", larger, scope(larger, larger="1"), headers=HTMX).status_code == 204
+    assert Acceptance.objects.get().saved < 0
+
+
+SAVES = re.compile(r"Saves ([\d,]+) tokens a call, cost ([\d,]+), earned back after (\d+) calls?")
+
+
+def test_the_same_saving_is_on_header_dialog_notice_and_panel_and_is_what_the_next_prompt_lost(
+    talk: Talk, artifact: Artifact, as_alice: Client, alice: User
+) -> None:
+    def told(html: str) -> tuple[str, ...]:
+        found = SAVES.search(html)
+        assert found, html
+        return found.groups()
+
+    def part_of(name: str, *args: Any) -> str:
+        return as_alice.get(reverse(name, args=[talk.session.pk, *args]), headers=HTMX).content.decode()
+
+    before = preview(Branch.objects.get(pk=talk.branch_id)).tokens
+    foretold = told(page(as_alice, "review_saving", artifact, htmx=True))
+    assert told(page(as_alice, "accept", artifact)) == foretold
+    accept_compaction(artifact.pk, talk.session.pk, 1, 3, actor=alice)
+    saved = before - preview(Branch.objects.get(pk=talk.branch_id)).tokens
+    spent = sum(run.tokens or 0 for run in DraftRun.objects.filter(artifacts=artifact)) + Check.objects.get().tokens
+    assert foretold == (f"{saved:,}", f"{spent:,}", str(-(-spent // saved)))
+    assert told(page(as_alice, "artifact", artifact)) == foretold
+    assert told(part_of("turn", 3)) == foretold
+    assert told(part_of("efforts")) == foretold
 
 
 # What nobody has checked
