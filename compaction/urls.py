@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import accepting, artifact, people, queue, reviewing, rolling, seeds, usage
+from .views import accepting, artifact, checkers, people, queue, reviewing, rolling, seeds, usage
 
 urlpatterns = [
     path("settings/drafting/", usage.drafting, name="drafting"),
@@ -13,6 +13,8 @@ urlpatterns = [
     path("settings/drafting/cap/", usage.cap, name="drafting_cap"),
     path("settings/drafting/checker/", usage.checker, name="drafting_checker"),
     path("settings/drafting/runs/<slug:purpose>/<int:days>/", usage.runs, name="drafting_runs"),
+    path("settings/checkers/", checkers.checkers, name="checkers"),
+    path("settings/checkers/<int:pk>/exam/", checkers.exam, name="checker_exam"),
     path("review/", queue.queue, name="reviews"),
     path("review/seeds/", seeds.packages, name="seed_packages"),
     path("review/seeds/new/", seeds.new, name="seed_new"),

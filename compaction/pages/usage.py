@@ -95,18 +95,3 @@ def exams(user: User, days: int, most: int) -> Iterator[AskedView]:
             ended=f"Exam passed, {score}" if row.passed else f"Exam not passed, {score}",
             well=row.passed,
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExamView:
-    """The newest exam of one model at one address."""
-
-    exam: Exam
-    why: str
-
-
-def newest_exams(user: User) -> list[ExamView]:
-    newest: dict[tuple[str, str], Exam] = {}
-    for exam in Exam.objects.filter(owner=user).order_by("pk"):
-        newest[exam.provider, exam.model] = exam
-    return [ExamView(exam=exam, why=usage.examined(exam).why) for exam in reversed(newest.values())]

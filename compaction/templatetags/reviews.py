@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from django import template
 
+from compaction.pages.checkers import CheckersView, checkers_of
 from compaction.pages.queue import needs_me, next_in_queue
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ register = template.Library()
 def waiting_reviews(context: RequestContext) -> int:
     """How many summaries wait for the person who asks."""
     return needs_me(context["user"])
+
+
+@register.simple_tag(takes_context=True)
+def checkers(context: RequestContext) -> CheckersView:
+    """Who checks the summaries of the person who asks, and how well."""
+    return checkers_of(context["user"])
 
 
 @register.simple_tag(takes_context=True)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from compaction import actions, usage
 from compaction.domain.limits import Purpose
 from compaction.models import Checker, CheckerRefused
-from compaction.pages.usage import asked_for, newest_exams
+from compaction.pages.usage import asked_for
 from efforts.models import Endpoint, Session
 from efforts.views.shared import OwnRequest, owned_session, page, part
 
@@ -139,7 +139,6 @@ def drafting_page(request: OwnRequest, *, status: int = 200, form: DayForm | Non
         "drafting_now": usage.being_drafted(request.user),
         "checker": Checker.objects.filter(user=request.user).select_related("endpoint").first(),
         "checker_form": CheckerForm(request.user),
-        "exams": newest_exams(request.user),
         **more,
     }
     show = part if request.htmx else page

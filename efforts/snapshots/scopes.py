@@ -124,7 +124,7 @@ def line_of(row: Event, story: ScopeStory) -> ScopeLine | None:
     span, artifact = span_said(first, last), row.data["artifact"]
     newest = story.accepted.get((first, last))
     stands = row.kind == ACCEPTED and row == newest and artifact in story.standing
-    draft = story.seen.get(artifact) if stands else None
+    known = story.seen.get(artifact) if stands else None
     return ScopeLine(
         about=id_of(first, last),
         span=span,
@@ -132,8 +132,8 @@ def line_of(row: Event, story: ScopeStory) -> ScopeLine | None:
         artifact=artifact,
         stands=stands,
         word=word_view(Word.STANDS) if stands else None,
-        read_by=", ".join(draft.read_by) if draft else "",
-        saving=draft.saving if draft else None,
+        read_by=", ".join(known.read_by) if known else "",
+        saving=known.saving if known else None,
     )
 
 
