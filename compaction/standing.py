@@ -15,7 +15,8 @@ from efforts.snapshots.sources import EffortLog
 
 from .accepting import check_concluded, check_judged, checked
 from .domain.lifecycle import ArtifactState
-from .models import Acceptance, Artifact, Check, ClaimVerdict
+from .domain.verdicts import Gate
+from .models import Acceptance, Artifact, Check, ClaimVerdict, GateRun
 from .snapshots import READ, log_for
 from .usage import spent_on_all
 
@@ -110,14 +111,23 @@ def seen(artifacts: Collection[str]) -> dict[str, Seen]:
         by.setdefault(family, {})[name] = None
     saved = dict(Acceptance.objects.filter(artifact__in=artifacts).order_by("pk").values_list("artifact", "saved"))
     spent = spent_on_all(families)
+    judged = {run.artifact_id: run for run in GateRun.objects.filter(artifact__in=artifacts).order_by("pk")}
     return {
         pk: Seen(
             word=OF_STATE[ArtifactState(state)],
             read_by=tuple(by.get(family, ())),
             saving=Saving(saved=saved[pk], spent=spent.get(family, 0)) if pk in saved else None,
+            lost=lost_in(judged[pk]) if pk in judged else frozenset(),
+            judged_at=judged[pk].created_at if pk in judged else None,
         )
         for pk, family, state in rows
     }
+
+
+def lost_in(run: GateRun) -> frozenset[str]:
+    return frozenset(
+        one["about"] for verdict in run.verdicts if verdict["gate"] == Gate.RETENTION for one in verdict["failures"]
+    )
 
 
 def newest_by_branch(row: Artifact) -> dict[Branch, ContextPointer]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 
@@ -40,12 +41,15 @@ class Saving:
 @dataclass(frozen=True, kw_only=True)
 class Seen:
     """`word`: of a draft as the gates have judged it, whether it stands or not. `read_by`: the names of models whose
-    checks count, and of people. `saving`: as it was when it was accepted last, None where it never was.
+    checks count, and of people. `saving`: as it was when it was accepted last, None where it never was. `lost`: of the
+    person's list what no claim of it tells, by kind and id ("decision-7"), as it was `judged_at`.
     """
 
     word: Word
     read_by: tuple[str, ...] = ()
     saving: Saving | None = None
+    lost: frozenset[str] = frozenset()
+    judged_at: datetime | None = None
 
 
 Look = Callable[[Collection[str]], Mapping[str, Seen]]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.db.models import Count, Q, QuerySet
 
 from efforts.domain.lifecycle import LIVE_ENTRIES, ConstraintState, EntryBy, EntryKind, EntryState
-from efforts.models import Branch, Constraint, Event, LedgerEntry, Message, Session
+from efforts.models import Branch, Constraint, ContextPointer, Event, LedgerEntry, Message, PointerTurn, Session
+from efforts.seen import Seen, seen
 from efforts.timelines import in_timeline
 
 from .constraints import ConstraintsView, constraints_view
@@ -42,11 +44,22 @@ DONE_QUESTION = StateLook(label="Done?", icon="awaiting", css="warn")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Place:
+    """Of a summary that has replaced a turn: whether it tells an entry. `of`: an effort's name, or chosen turns."""
+
+    artifact: str
+    of: str
+    lost: bool
+    later: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class LedgerView:
     """`kind` is decision, open_work or constraint, `state` as its kind has them.
 
     `message` is the source and `turn` the number of its turn; `start` and `end` are the characters of the words there,
-    or all of it where `text` is not `verbatim`. `superseded_by` is the text of what replaced it.
+    or all of it where `text` is not `verbatim`, and `said` what they are, where `text` has others. `superseded_by` is
+    the text of what replaced it, `place` the summary that has replaced its turn in the prompt.
     """
 
     id: int
@@ -62,6 +75,8 @@ class LedgerView:
     seems_done: bool = False
     ended_turn: int | None = None
     superseded_by: str = ""
+    said: str = ""
+    place: Place | None = None
 
     @property
     def name(self) -> str:
@@ -160,7 +175,7 @@ def ledger_page(branch: Branch) -> LedgerPage:
 
 def entries_view(branch: Branch, kind: EntryKind) -> EntriesView:
     rows = entries_here(branch).filter(kind=kind)
-    live = views_of(rows.filter(state__in=LIVE_ENTRIES))
+    live = placed(branch, views_of(rows.filter(state__in=LIVE_ENTRIES)))
     # What nobody wanted is on record, and no news.
     past = rows.filter(state__in=(EntryState.SUPERSEDED, EntryState.DONE)).order_by("-changed_at", "-pk")
     return EntriesView(
@@ -206,6 +221,39 @@ def entry_view(row: LedgerEntry) -> LedgerView:
         seems_done=row.seems_done_turn is not None,
         ended_turn=row.ended_turn,
         superseded_by=row.superseded_by.text if row.superseded_by else "",
+        said=said_of(row),
+    )
+
+
+def said_of(row: LedgerEntry) -> str:
+    """The words of its message, where it is told in others."""
+    if row.start is None or row.end is None:
+        return ""
+    words = " ".join(row.source.text[row.start : row.end].split())
+    return "" if words == " ".join(row.text.split()) else words
+
+
+def placed(branch: Branch, entries: Sequence[LedgerView]) -> tuple[LedgerView, ...]:
+    """With the summary that has replaced the turn of each, where one has."""
+    covers = PointerTurn.objects.filter(branch=branch, active=True, turn__number__in={one.turn for one in entries})
+    pointers = {row.turn.number: row.pointer for row in covers.select_related("pointer__effort", "turn")}
+    drafts = seen([pointer.artifact for pointer in pointers.values() if pointer.artifact])
+    changed = dict(LedgerEntry.objects.filter(pk__in=[one.id for one in entries]).values_list("pk", "created_at"))
+    return tuple(replace(one, place=place_of(one, pointers, drafts, changed)) for one in entries)
+
+
+def place_of(
+    one: LedgerView, pointers: Mapping[int, ContextPointer], drafts: Mapping[str, Seen], noted: Mapping[int, datetime]
+) -> Place | None:
+    pointer = pointers.get(one.turn)
+    draft = drafts.get(pointer.artifact) if pointer else None
+    if pointer is None or draft is None or draft.judged_at is None:
+        return None
+    return Place(
+        artifact=pointer.artifact,
+        of=pointer.effort.name if pointer.effort else "chosen turns",
+        lost=f"{one.kind}-{one.id}" in draft.lost,
+        later=noted[one.id] > draft.judged_at,
     )
 
 

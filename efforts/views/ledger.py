@@ -16,6 +16,7 @@ from efforts.actions import Place
 from efforts.actions.ledger import LONGEST_ENTRY
 from efforts.domain.lifecycle import EntryKind, Via
 from efforts.domain.rules import find_shown, one_line
+from efforts.domain.sentences import split
 from efforts.errors import Refused
 from efforts.forms import EntryForm
 from efforts.models import Branch, LedgerEntry, Message
@@ -26,6 +27,9 @@ from .shared import OwnRequest, about, dialog, done, owned_branch, page, part, p
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
+RULE = "rule"
+# Of a longer message the rest is written by hand.
+MOST_SENTENCES = 60
 VERBS: Mapping[str, tuple[Callable[[Place, int], object], Via]] = {
     "keep": (actions.confirm_entry, Via.OFFER),
     "dismiss": (actions.dismiss_entry, Via.CONTROL),
@@ -63,7 +67,15 @@ def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) ->
     number = turn_number(request.GET.get("turn")) or 0
     message, text, words = meant(branch, number, request.GET.get("of", ""), request.GET.get("text", ""))
     form = EntryForm(kept_decisions(branch), initial={"text": text})
-    return note_form(request, branch, form, {"message": message.pk, "words": words})
+    return note_form(
+        request, branch, form, {"message": message.pk, "words": words, "sentences": listed(message, words)}
+    )
+
+
+def listed(message: Message | None, words: str) -> list[str]:
+    """What may be chosen of a message: its sentences, and what was selected in it."""
+    found = [one_line(text)[:LONGEST_ENTRY] for text in split(message.text)][:MOST_SENTENCES] if message else []
+    return list(dict.fromkeys([*([words] if words else []), *(text for text in found if text)]))
 
 
 def noted(request: OwnRequest, branch: Branch) -> HttpResponse:
@@ -77,18 +89,23 @@ def noted(request: OwnRequest, branch: Branch) -> HttpResponse:
             form.add_error("text", error.text)
         else:
             return saved(request, branch)
-    return note_form(request, branch, form, {"message": message, "words": words})
+    row = Message.objects.filter(session=branch.session, pk=message).first()
+    return note_form(request, branch, form, {"message": message, "words": words, "sentences": listed(row, words)})
 
 
 def note(here: Place, message: int, words: str, kind: str, given: Mapping[str, Any]) -> None:
+    if kind == RULE:
+        said = Message.objects.filter(session=here.branch.session, pk=message, role=Message.Role.USER).first()
+        actions.set_constraint(here, given["text"], turn=said.turn.number if said else None)
+        return
     if kind not in set(EntryKind):
-        raise Refused("bad_kind", "Choose whether it is a decision or open work.")
+        raise Refused("bad_kind", "Choose whether it is a decision, a to-do or a rule.")
     replaces = int(given["replaces"]) if given.get("replaces") and kind == EntryKind.DECISION else None
     actions.note_entry(here, message, EntryKind(kind), given["text"], words=words, replaces=replaces)
 
 
 def note_form(request: OwnRequest, branch: Branch, form: EntryForm, more: Mapping[str, Any]) -> HttpResponse:
-    context = {**about(branch), "form": form, "title": "Keep in the ledger", **more}
+    context = {**about(branch), "form": form, "title": "Write it down", **more}
     return dialog(request, "ledger/form.html", context, status=422 if form.errors else 200)
 
 

@@ -65,7 +65,7 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
 });
 document.addEventListener("change", (event) => {
   const target = document.getElementById(event.target.dataset?.fills ?? "");
-  if (target) target.value = event.target.value;
+  if (target) target.value = event.target.value || target.defaultValue;
 });
 
 document.body.addEventListener("htmx:responseError", (event) => alert(whyNot({ status: event.detail.xhr.status })));

@@ -76,7 +76,7 @@ def test_what_the_model_proposes_is_kept_and_replaced_and_work_is_done(
     field.fill("MySQL for the reports.")
     assert_accessible(page)
     album.take(page, "form")
-    dialog.get_by_role("button", name="Keep as decision").click()
+    dialog.get_by_role("button", name="Decision").click()
     expect(dialog).to_be_hidden()
 
     if width == PHONE:

@@ -8,14 +8,17 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
+from compaction.models import GateRun
 from efforts import actions
 from efforts.actions import Place
 from efforts.domain.lifecycle import EntryBy, EntryKind, Via
 from efforts.entries import Origin, propose
 from efforts.ledger import Where
-from efforts.models import LedgerEntry, Message, Session
+from efforts.models import Constraint, LedgerEntry, Message, Session
 from efforts.snapshots import main_branch
+from tests.compaction.review import BACKUPS, POSTGRES, STATES, Room, judged
 
 from .conftest import HTMX, Scene
 
@@ -163,9 +166,11 @@ def test_what_is_selected_of_a_message_is_in_the_form_else_all_of_it(
     assert f">\nHello. {CHOSEN} And more.</textarea>" in shown(as_alice, address("ledger/new/?turn=1"))
     assert ">\nAnd more.</textarea>" in shown(as_alice, address("ledger/new/?turn=1&text=And more."))
     form = shown(as_alice, address("ledger/new/?turn=1&of=reply&text=the form to Anna"))
+    selected = re.search(r'<option value="([^"]+)" selected>', form)
+    assert selected
     as_alice.post(
         address("ledger/new/"),
-        {"message": hidden(form, "message"), "words": hidden(form, "words"), "text": "Form!", "kind": "open_work"},
+        {"message": hidden(form, "message"), "words": selected[1], "text": "Form!", "kind": "open_work"},
     )
     row = LedgerEntry.objects.get(text="Form!")
     assert row.source.text[row.start : row.end] == "the form** to Anna"
@@ -306,3 +311,59 @@ def test_a_thousand_past_entries_are_not_all_listed(as_alice: Client, scene: Sce
     assert "130 done</summary>" in panel
     assert "30 older not listed." in panel
     assert panel.count("<li id=") == 100
+
+
+# Written down by hand
+
+
+def test_at_a_message_one_of_its_sentences_is_chosen_and_written_down(
+    as_alice: Client, scene: Scene, address: Address
+) -> None:
+    scene.ask(f"Hello there, Bob. {CHOSEN} {LEFT}", "All right.")
+    form = shown(as_alice, f"{address('ledger/new/')}?turn=1")
+    assert re.findall(r'<option value="([^"]+)"', form) == ["Hello there, Bob.", CHOSEN, LEFT]
+    message = message_of(scene.session, 1)
+    for words, kind in ((CHOSEN, "decision"), (LEFT, "open_work")):
+        posted = {"message": message.pk, "words": words, "text": words, "kind": kind}
+        assert as_alice.post(address("ledger/new/"), posted, headers=HTMX).status_code == 204
+    rows = LedgerEntry.objects.order_by("pk")
+    assert [(row.kind, message.text[row.start : row.end]) for row in rows] == [
+        ("decision", CHOSEN),
+        ("open_work", LEFT),
+    ]
+
+
+def test_a_rule_is_written_down_there_too(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Never deploy on Fridays. And now to the invoices.", "All right.")
+    message = message_of(scene.session, 1)
+    posted = {"message": message.pk, "words": "", "text": "Never deploy on Fridays.", "kind": "rule"}
+    assert as_alice.post(address("ledger/new/"), posted, headers=HTMX).status_code == 204
+    rule = Constraint.objects.get(session=scene.session)
+    assert (rule.text, rule.state, rule.source) == ("Never deploy on Fridays.", "in force", message)
+
+
+def test_an_entry_in_other_words_shows_its_sentence(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask(f"Hello. {CHOSEN}", "All right.")
+    actions.note_entry(
+        place(scene.session), message_of(scene.session, 1).pk, DECISION, "Billing: Postgres", words=CHOSEN
+    )
+    assert f"“{CHOSEN}”" in shown(as_alice, address("ledger/"))
+
+
+def test_an_entry_says_which_summary_has_replaced_its_turn_and_whether_it_is_told_there(
+    room: Room, as_alice: Client
+) -> None:
+    page = reverse("ledger", args=[room.talk.session.pk])
+    room.note(DECISION, BACKUPS)
+    assert "summary of" not in shown(as_alice, page)
+    row = STATES["stands"](room)
+    assert re.search(r"Kept</span> in the <a href=\"/review/\w+/\">summary of", shown(as_alice, page))
+    GateRun.objects.filter(artifact=row).update(
+        verdicts=[
+            {**one, "failures": [{"about": f"decision-{LedgerEntry.objects.get().pk}"}]} if one["gate"] == "C" else one
+            for one in judged(row).verdicts
+        ]
+    )
+    assert f'Lost</span> in the <a href="/review/{row.pk}/?show=dropped">' in shown(as_alice, page)
+    room.note(DECISION, POSTGRES)
+    assert "Noted later</span>" in shown(as_alice, page)
