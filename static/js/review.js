@@ -429,3 +429,4 @@ const [first] = claims();
 if (first) first.tabIndex = 0;
 const led = document.getElementById(location.hash.slice(1));
 if (led?.matches(".claim, .conflicts, .src, #source-log .cite")) goTo(led);
+else if (first?.matches(".doubted") && document.activeElement === document.body) goTo(first);

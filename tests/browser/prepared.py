@@ -33,6 +33,11 @@ def contradicting(room: Room, me: User) -> Artifact:
     return OF_ROOMS["fails"](room)
 
 
+def doubted(room: Room, me: User) -> Artifact:
+    """One more, for a test that mends it."""
+    return OF_ROOMS["fails"](room)
+
+
 def losing(room: Room, me: User) -> Artifact:
     return OF_ROOMS["loses"](room)
 
@@ -84,6 +89,23 @@ def old_version(room: Room, me: User) -> Artifact:
     return row
 
 
+def void(room: Room, me: User) -> Artifact:
+    return OF_ROOMS["void"](room)
+
+
+def no_draft(room: Room, me: User) -> Artifact:
+    """It was cut twice; excerpts stand."""
+    return OF_ROOMS["no draft"](room)
+
+
+def no_model(room: Room, me: User) -> Artifact:
+    return OF_ROOMS["no model"](room)
+
+
+def good(room: Room, me: User) -> Artifact:
+    return OF_ROOMS["stands"](room)
+
+
 def conflict(room: Room, me: User) -> Artifact:
     other, _ = User.objects.get_or_create(username="bea")
     reviewing.name_reviewer(room.talk.session, other.username, actor=me)
@@ -99,6 +121,7 @@ def conflict(room: Room, me: User) -> Artifact:
 STATES: tuple[Callable[[Room, User], Artifact], ...] = (
     waiting,
     contradicting,
+    doubted,
     losing,
     stale,
     accepted,
@@ -108,8 +131,14 @@ STATES: tuple[Callable[[Room, User], Artifact], ...] = (
     earlier,
     old_version,
     conflict,
+    good,
+    void,
+    no_draft,
+    no_model,
     unchecked,
 )
+# Concluded by the person, who reviews none of them before it stands.
+BY_ITSELF = (good, contradicting, doubted, void, no_draft, no_model, unchecked)
 
 
 def main() -> str:
@@ -117,8 +146,10 @@ def main() -> str:
     me, found = User.objects.earliest("pk"), {}
     for make in STATES:
         with FakeProvider() as provider, transaction.atomic():
-            room = room_of(me, provider, review=ReviewMode.ALWAYS)
+            review = ReviewMode.AUTOMATIC if make in BY_ITSELF else ReviewMode.ALWAYS
+            room = room_of(me, provider, review=review)
             found[make.__name__] = make(room, me).get_absolute_url()
+            found[f"talk of {make.__name__}"] = room.talk.session.get_absolute_url()
     return json.dumps(found)
 
 

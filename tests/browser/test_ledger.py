@@ -68,7 +68,7 @@ def test_what_the_model_proposes_is_kept_and_replaced_and_work_is_done(
     is_in_state(page, 2, "completed")
     turn(page, 2).locator(".msg.reply").hover()
     page.evaluate(SELECT, "for the reports.")
-    turn(page, 2).get_by_role("link", name="Keep the reply as decision or open work").click()
+    turn(page, 2).get_by_role("link", name="Write down from the reply").click()
     dialog = page.locator("#dialog")
     field = dialog.locator("textarea")
     expect(field).to_have_value("for the reports.")
@@ -76,7 +76,7 @@ def test_what_the_model_proposes_is_kept_and_replaced_and_work_is_done(
     field.fill("MySQL for the reports.")
     assert_accessible(page)
     album.take(page, "form")
-    dialog.get_by_role("button", name="Decision").click()
+    dialog.get_by_role("button", name="Decision", exact=True).click()
     expect(dialog).to_be_hidden()
 
     if width == PHONE:

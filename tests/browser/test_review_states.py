@@ -116,8 +116,7 @@ def test_what_the_prompt_would_get_follows_each_verdict(visitor: Visitor, places
 def test_a_key_takes_over_what_the_checker_suggests(visitor: Visitor, places: Places) -> None:
     page = visitor.page()
     page.goto(places["contradicting"])
-    page.keyboard.press("j")
-    expect(page.locator("#claim-1")).to_contain_text("doubts")
+    expect(page.locator("#claim-1")).to_be_focused()
     page.keyboard.press("w")
     expect(page.locator("#claim-1")).to_contain_text("Struck")
     page.keyboard.press("w")
@@ -125,6 +124,73 @@ def test_a_key_takes_over_what_the_checker_suggests(visitor: Visitor, places: Pl
     for undone in (1, 0):
         page.keyboard.press("u")
         expect(page.locator("#claims [data-do=undo]")).to_have_count(undone)
+
+
+UNCHECKED = ["Draft again", "Choose a checker", "Read the draft"]
+NOTICES = {
+    "good": ("Stands", "Read by drafter-1. It replaces the log in the prompt; the log is kept.", ["Roll back"]),
+    "contradicting": ("Blocked", "Gate D: 1 contradiction", ["Draft again", "Read the draft"]),
+    "void": (
+        "Not checked",
+        "The check by drafter-1 proves nothing.",
+        UNCHECKED,
+    ),
+    "unchecked": ("Not checked", "in its exam it found 0 of 20", UNCHECKED),
+    "no_draft": ("Stands", "The draft failed. The reply is not in the form", ["Draft again"]),
+    "no_model": ("Stands", "Excerpts replace the log, not a summary. No model drafts here.", ["Draft again"]),
+}
+
+
+@pytest.mark.parametrize("state", NOTICES)
+def test_in_the_chat_the_notice_says_what_happened_and_what_can_be_done(
+    visitor: Visitor, places: Places, folder: Path, state: str
+) -> None:
+    page, album = visitor.page(), Album(folder, "notice")
+    page.goto(places[f"talk of {state}"])
+    note = page.locator(".note", has_text="Concluded effort: storage").last
+    word, why, offers = NOTICES[state]
+    expect(note.locator(".more .state").first).to_have_text(word)
+    expect(note).to_contain_text(why)
+    for offer in offers:
+        expect(note.get_by_text(offer).first).to_be_visible()
+    clean_in_both_looks(page, album, state)
+
+
+def test_the_page_of_a_doubted_claim_opens_on_it_and_a_few_keys_mend_accept_and_roll_back(
+    visitor: Visitor, places: Places
+) -> None:
+    page = visitor.page()
+    page.goto(places["talk of doubted"])
+    page.get_by_role("link", name="Read the draft").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/review/**")
+    expect(page.locator("#claim-1")).to_be_focused()
+    expect(page.locator("#claim-1 .doubt")).to_contain_text("drafter-1 doubts")
+    page.keyboard.press("e")
+    field = page.locator("#claim-1 textarea")
+    expect(field).to_be_focused()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("They decided on nightly backups to the second site.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#claim-1")).to_contain_text("Edited")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**#claim-1")
+    expect(page.locator("#review-state")).to_contain_text("Waits for you")
+    page.keyboard.press("A")
+    dialog = page.locator("#dialog")
+    expect(dialog.get_by_role("button", name="Accept")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#standing")).to_contain_text("In the prompt instead of")
+    expect(page.locator("#saving")).to_contain_text("Saves ")
+    page.keyboard.press("R")
+    expect(dialog.locator("input[name=reason]")).to_be_visible()
+    dialog.get_by_role("button", name="Roll back").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#standing")).to_contain_text("Rolled back. You can accept it again.")
+    page.keyboard.press("A")
+    expect(dialog.get_by_role("button", name="Accept")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#review-state")).to_contain_text("Stands")
 
 
 def test_an_old_version_offers_no_verdict(visitor: Visitor, places: Places) -> None:
@@ -195,7 +261,7 @@ def test_a_finding_is_set_aside_and_put_back_by_keyboard(visitor: Visitor, place
     page, album = visitor.page(), Album(folder, "review-state-finding")
     visitor.watch.expect("422")
     page.goto(places["contradicting"])
-    page.keyboard.press("j")
+    expect(page.locator("#claim-1")).to_be_focused()
     page.keyboard.press("4")
     drawer = page.locator("#drawer")
     opener = drawer.get_by_text("This is no contradiction…")
