@@ -11,7 +11,7 @@ from typing import Any
 
 import django
 
-PARTS = ("sockets", "growth", "search", "ageing", "accepting", "concluding")
+PARTS = ("sockets", "growth", "search", "ageing", "accepting", "reviewing", "concluding")
 
 
 def main() -> None:
@@ -35,6 +35,8 @@ def main() -> None:
             found["ageing"] = aged(arguments.aged)
         if arguments.only in (None, "accepting"):
             found["accepting"] = accepted()
+        if arguments.only in (None, "reviewing"):
+            found["reviewing"] = reviewed()
         if arguments.only in (None, "search"):
             found["search"] = searched(arguments.messages, arguments.kept)
         if arguments.only in (None, "sockets"):
@@ -69,6 +71,12 @@ def accepted() -> dict[str, Any]:
     from benchmarks.accepting import accepting
 
     return accepting()
+
+
+def reviewed() -> dict[str, Any]:
+    from benchmarks.reviewing import reviewing
+
+    return reviewing()
 
 
 def concluded() -> dict[str, Any]:

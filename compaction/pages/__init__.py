@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from django.contrib.auth.models import User
 
@@ -69,27 +70,57 @@ class DroppedView:
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactView:
-    """Of a current form. `stale`: the log, the ledger or the rules have changed since it was judged."""
+    """Of a current form. `stale`: the log, the ledger or the rules have changed since it was judged. `person`: what the
+    one who talks with the model is called.
+    """
 
     row: Artifact
     document: Document
     claims: Claims
     verdicts: Verdicts
-    dropped: tuple[DroppedView, ...]
-    conflicts: tuple[ConflictView, ...]
-    checks: tuple[CheckView, ...]
-    redrafting: bool
-    source: SourceView
-    evidence: tuple[tuple[str, str, int | None], ...]
-    gates: tuple[GateView, ...]
+    log: Source
+    person: str
     judged: GateRun | None
     versions: tuple[Artifact, ...]
     pointer: ContextPointer | None
     saving: Saving | None
     stands_unchecked: bool
-    stale: bool
     is_owner: bool
     is_own_version: bool
+
+    # Read where they are shown: the answer to one verdict shows none of them.
+
+    @cached_property
+    def dropped(self) -> tuple[DroppedView, ...]:
+        return tuple(dropped_view(one, self.log, self.verdicts) for one in dropped(self.row))
+
+    @cached_property
+    def conflicts(self) -> tuple[ConflictView, ...]:
+        return conflicts_on(self.row, self.claims)
+
+    @cached_property
+    def checks(self) -> tuple[CheckView, ...]:
+        return checks_of(self.row)
+
+    @cached_property
+    def redrafting(self) -> bool:
+        return is_redrafted(self.row, self.document)
+
+    @cached_property
+    def source(self) -> SourceView:
+        return source_view(self.log, self.claims.spans, self.claims.ids, self.person)
+
+    @cached_property
+    def evidence(self) -> tuple[tuple[str, str, int | None], ...]:
+        return evidence_of(self.document, self.log)
+
+    @cached_property
+    def gates(self) -> tuple[GateView, ...]:
+        return gates_of(self.judged, self.claims.numbers, self.row.set_aside.select_related("actor"))
+
+    @cached_property
+    def stale(self) -> bool:
+        return self.judged is not None and is_stale(self.row, self.log, self.judged)
 
     @property
     def title(self) -> str:
@@ -186,7 +217,6 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
     check, _ = checked_of(row, document, source)
     verdicts = verdicts_on(row, user)
     is_owner = row.session.owner_id == user.pk
-    aside = row.set_aside.select_related("actor")
     pointer = ContextPointer.objects.filter(branch=row.branch, artifact=row.pk).order_by("-pk").first()
     person = "you" if is_owner else row.session.owner.get_username()
     claims = claims_of(document, source, check, verdicts, person)
@@ -195,19 +225,13 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
         document=document,
         claims=claims,
         verdicts=verdicts,
-        dropped=tuple(dropped_view(one, source, verdicts) for one in dropped(row)),
-        conflicts=conflicts_on(row, claims),
-        checks=checks_of(row),
-        redrafting=is_redrafted(row, document),
-        source=source_view(source, claims.spans, claims.ids, person),
-        evidence=evidence_of(document, source),
-        gates=gates_of(judged, claims.numbers, aside),
+        log=source,
+        person=person,
         judged=judged,
         versions=tuple(Artifact.objects.filter(family=row.family).order_by("version")),
         pointer=pointer,
         saving=saving_of(row, pointer),
         stands_unchecked=is_unchecked(row, pointer),
-        stale=judged is not None and is_stale(row, source, judged),
         is_owner=is_owner,
         is_own_version=row.edited_by_id == user.pk,
     )

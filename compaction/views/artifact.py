@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -32,12 +33,13 @@ def review_context(request: OwnRequest, row: Artifact, show: str = "") -> dict[s
     """What the page and each of its panels show."""
     view = artifact_view(row, request.user)
     show = show or request.GET.get("show", ALL)
-    filters = filters_of(view)
-    show = show if show in {one.key for one in filters} else ALL
+    if show != ALL and show not in {one.key for one in filters_of(view)}:
+        show = ALL
     return {
         **about(row.branch),
         "view": view,
-        "filters": filters,
+        # Called where it is shown: a verdict's answer shows no filters, and what is dropped takes reading.
+        "filters": partial(filters_of, view),
         "show": show,
         "groups": [group for group in view.claims.groups if show in (ALL, group.section)],
     }
