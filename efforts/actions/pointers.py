@@ -99,7 +99,7 @@ def set_pointer(
     Pointers whose turns it contains all of are superseded and kept as previous. Raises `Refused` where it shares only
     some turns with another.
     """
-    earlier = contained(branch, log) if effort or log.turn_ids else seeds_of(branch)
+    earlier = contained(branch, log) if log.turn_ids else without_turns(branch, effort)
     for one in earlier:
         change(one, PointerState.SUPERSEDED)
     pointer = ContextPointer.objects.create(
@@ -151,9 +151,10 @@ def contained(branch: Branch, log: EffortLog) -> list[ContextPointer]:
     return clashing
 
 
-def seeds_of(branch: Branch) -> list[ContextPointer]:
-    """What stands for turns of other conversations, and none of its own: the next version takes over from it."""
-    standing = ContextPointer.objects.filter(branch=branch, effort=None, state=PointerState.ACTIVE, scope=None)
+def without_turns(branch: Branch, effort: Effort | None) -> list[ContextPointer]:
+    """What stands for an effort that has no turns, or for turns of other conversations and none of its own: the next
+    version takes over from it."""
+    standing = ContextPointer.objects.filter(branch=branch, effort=effort, state=PointerState.ACTIVE, scope=None)
     return list(standing.order_by("pk"))
 
 
@@ -267,7 +268,7 @@ def still_holds(branch: Branch, pointer: ContextPointer) -> bool:
     turn_ids = set(turns_of(pointer))
     if not turn_ids and pointer.effort is None:
         # Of other conversations: nothing here says otherwise.
-        return not seeds_of(branch)
+        return not without_turns(branch, None)
     if active_over(branch, turn_ids):
         return False
     log = log_of(branch, pointer)

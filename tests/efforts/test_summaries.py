@@ -176,6 +176,18 @@ def test_a_log_that_nothing_shortens_stays_and_nothing_is_left_to_answer(talk: S
     assert (event["kind"], event["text"]) == ("effort.kept_whole", WHOLE)
 
 
+def test_of_an_effort_whose_turns_have_all_moved_away_one_summary_stands_and_no_two(
+    talk: Session, port: Scripted
+) -> None:
+    state = concluded(talk)
+    TurnLabel.objects.filter(effort=state.effort).delete()
+    state = settled(state, not_standing(port, state))
+    assert state.summary == SummaryState.DIGEST
+    actions.use_summary(by_hand(talk), state.effort.slug)
+    (pointer,) = ContextPointer.objects.filter(state=PointerState.ACTIVE)
+    assert not pointer.digest
+
+
 @pytest.mark.parametrize("make", [drafted, not_standing])
 def test_what_the_model_concludes_by_itself_waits_for_the_person(
     talk: Session, port: Scripted, make: Callable[[Scripted, EffortState], Summary]
