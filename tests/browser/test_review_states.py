@@ -95,6 +95,14 @@ def test_on_a_phone_claims_come_first(visitor: Visitor, places: Places) -> None:
     expect(page.locator("#claims-pane")).to_be_hidden()
 
 
+@pytest.mark.parametrize("width", [WIDE, PHONE])
+def test_of_excerpts_the_page_opens_on_their_text(visitor: Visitor, places: Places, width: int) -> None:
+    page = visitor.page(width=width)
+    page.goto(places["no_model"])
+    expect(page.locator("#standing-text")).to_be_in_viewport()
+    expect(page.locator("#standing-text")).to_contain_text("Excerpts, not a summary")
+
+
 def test_what_the_prompt_would_get_follows_each_verdict(visitor: Visitor, places: Places) -> None:
     page = visitor.page()
     page.goto(places["waiting"])

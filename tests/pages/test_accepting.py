@@ -363,7 +363,7 @@ def test_who_accepts_more_than_leaves_is_told_so(artifact: Artifact, as_alice: C
     assert saved < 0
 
 
-SAVES = re.compile(r"Saves ([\d,]+) tokens a call, cost ([\d,]+), earned back after (\d+) calls?")
+SAVES = re.compile(r"Saves ([\d,]+) tokens a call, cost ([\d,]+) tokens, earned back after (\d+) calls?")
 
 
 def test_the_same_saving_is_on_header_dialog_notice_and_panel_and_is_what_the_next_prompt_lost(
