@@ -14,4 +14,4 @@ class CompactionConfig(AppConfig):
         from .conclusions import Compaction
 
         compacting.register(Compaction())
-        seen.register(standing.seen)
+        seen.register(standing.seen, standing.drafts)

@@ -8,17 +8,17 @@ from efforts.domain.canonical import sha256
 
 from .accepting import checked
 from .domain.artifact import Claim, Section
-from .domain.gates.retention import NAMES, is_kept
+from .domain.gates.retention import is_kept
 from .domain.ledger import Entry, merged
 from .models import Artifact, NotNeeded
 from .snapshots import checked_of, judged_now, log_for, read_ledger
 
 CONFIRMED = {
     Section.DECISION: "In your list as a decision: without it this summary can't stand.",
-    Section.OPEN_WORK: "In your list as open work: without it this summary can't stand.",
+    Section.OPEN_WORK: "In your list as a to-do: without it this summary can't stand.",
     Section.RULE: "A rule of yours: without it this summary can't stand.",
 }
-KINDS = {Section.DECISION: "a decision", Section.OPEN_WORK: "open work", Section.RULE: "a rule"}
+KINDS = {Section.DECISION: "a decision", Section.OPEN_WORK: "a to-do", Section.RULE: "a rule"}
 LISTED = "{by} listed it as {what} when it read the log. Add it, or say that it is not needed."
 
 
@@ -52,7 +52,7 @@ def dropped(artifact: Artifact) -> tuple[Dropped, ...]:
     found = [
         Dropped(
             key=entry.id,
-            kind=NAMES[entry.section],
+            kind=KINDS[entry.section].removeprefix("a "),
             text=entry.text,
             why=LISTED.format(by=by, what=KINDS[entry.section]) if entry.listed else CONFIRMED[entry.section],
             claim=claim_of(entry),

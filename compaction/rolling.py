@@ -43,7 +43,7 @@ ENOUGH, LEAST_KEPT, MOST_ROLLED_BACK = 20, 0.95, 0.05
 
 TOO_SOON = "Rolling summaries are not possible yet. {missing}"
 FEW = "You have {made} of {enough} checked summaries of turns that you chose."
-LOST = "{kept} of {made} kept every decision, all open work and every rule at the first try; {needed} must."
+LOST = "{kept} of {made} kept every decision, to-do and rule at the first try; {needed} must."
 TAKEN_BACK = "{rolled} of {made} were rolled back; {most} at most."
 
 

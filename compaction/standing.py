@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
 
 from efforts.actions.pointers import active_over, span_of, turns_of
 from efforts.domain.lifecycle import PointerState
 from efforts.errors import Refused
 from efforts.models import Branch, ContextPointer
-from efforts.seen import Saving, Seen, Word
+from efforts.seen import Draft, Saving, Seen, Word
 from efforts.snapshots.sources import EffortLog
 
 from .accepting import check_concluded, check_judged, checked
@@ -122,6 +125,25 @@ def seen(artifacts: Collection[str]) -> dict[str, Seen]:
         )
         for pk, family, state in rows
     }
+
+
+def drafts(owner: User, session: UUID | None = None) -> Iterable[Draft]:
+    """Those that wait, that nobody has checked, that are blocked, and that were rolled back."""
+    later = Artifact.objects.filter(family=OuterRef("family"), version__gt=OuterRef("version"))
+    active = ContextPointer.objects.filter(artifact=OuterRef("pk"), state=PointerState.ACTIVE)
+    rows = Artifact.objects.filter(~Exists(later), ~Exists(active), session__owner=owner)
+    if session:
+        rows = rows.filter(session=session)
+    for row in rows.defer("packed", "offered", "body").select_related("session", "branch", "effort").order_by("pk"):
+        yield Draft(
+            artifact=row.pk,
+            text=row.standing or row.headline,
+            word=OF_STATE[ArtifactState(row.state)],
+            at=row.created_at,
+            session=row.session,
+            branch=row.branch,
+            effort=row.effort.slug if row.effort else "",
+        )
 
 
 def lost_in(run: GateRun) -> frozenset[str]:

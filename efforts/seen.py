@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from efforts.models import Branch, Session
 
 
 class Word(StrEnum):
@@ -52,14 +59,33 @@ class Seen:
     judged_at: datetime | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """The newest version of a summary that stands nowhere. `effort`: the name that it is linked by, if it is of one."""
+
+    artifact: str
+    text: str
+    word: Word
+    at: datetime
+    session: Session
+    branch: Branch
+    effort: str = ""
+
+
 Look = Callable[[Collection[str]], Mapping[str, Seen]]
-_registered: list[Look] = []
+Drafts = Callable[["User", "UUID | None"], Iterable[Draft]]
+_registered: list[tuple[Look, Drafts]] = []
 
 
-def register(look: Look) -> None:
-    _registered[:] = [look]
+def register(look: Look, drafts: Drafts) -> None:
+    _registered[:] = [(look, drafts)]
 
 
 def seen(artifacts: Collection[str]) -> Mapping[str, Seen]:
     """By the ids of drafts, those that there are; as many queries however many there are."""
-    return _registered[0](artifacts) if artifacts else {}
+    return _registered[0][0](artifacts) if artifacts else {}
+
+
+def drafts(owner: User, session: UUID | None = None) -> Iterable[Draft]:
+    """Of all conversations of a person, or of one."""
+    return _registered[0][1](owner, session)

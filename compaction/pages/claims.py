@@ -24,7 +24,7 @@ KINDS: dict[str, tuple[str, str]] = {
     Section.RESULT: ("Result", "layers"),
     Section.RULE: ("Rule", "rule"),
     Section.DECISION: ("Decision", "keep"),
-    Section.OPEN_WORK: ("Open work", "open"),
+    Section.OPEN_WORK: ("To-dos", "open"),
     Section.NEXT_STEP: ("Next step", "to"),
     Section.CHANGED: ("Change", "edit"),
     Section.FACT: ("Fact", "where"),

@@ -25,7 +25,7 @@ GATES = {
     ),
     "C": (
         "Retention",
-        "Is every decision, all open work and every rule still there?",
+        "Is every decision, to-do and rule still there?",
         "What must be there is your list, and what a checker lists when it reads the log without the summary.",
     ),
     "D": (
@@ -70,7 +70,7 @@ MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
     "parse_success_rate": ("In its form", percent, "{}"),
     "traceable_item_ratio": ("Claims found in the log", percent, "at least {}"),
     "decision_recall": ("Decisions kept", percent, "at least {}"),
-    "open_work_recall": ("Open work kept", percent, "at least {}"),
+    "open_work_recall": ("To-dos kept", percent, "at least {}"),
     "rule_recall": ("Rules kept", percent, "{}"),
     "contradiction_count": ("Contradictions", number, "{}"),
     "elapsed_ms_p95": ("Time of 95 % of such drafts", seconds, "at most {}, as a warning"),

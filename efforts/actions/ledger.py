@@ -140,7 +140,7 @@ def resolve_entry(place: Place, ref: str) -> LedgerEntry:
 def unknown_work(place: Place, ref: str) -> str:
     live = open_work_here(place).filter(state__in=LIVE_ENTRIES).order_by("-pk")[:5]
     ids = ", ".join(row.name for row in live)
-    return f"There is no open work {ref[:80]!r} here. {f'Open: {ids}.' if ids else 'None is noted.'}"
+    return f"There is no to-do {ref[:80]!r} here. {f'Open: {ids}.' if ids else 'None is noted.'}"
 
 
 def propose_again(place: Place, event: Event) -> None:

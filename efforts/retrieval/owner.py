@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
+from efforts import seen
 from efforts.domain.lifecycle import ConstraintState, PointerState
 from efforts.domain.ranking import Ranked, Ranking
 from efforts.domain.terms import marks, terms_of
@@ -39,7 +40,7 @@ class Kind(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class OwnerHit:
     """`text` is the passage, `marks` spans of its characters that have a word of the query; a rule for all
-    conversations has neither session nor branch."""
+    conversations has neither session nor branch. `artifact` and `word` are of a summary."""
 
     kind: Kind
     text: str
@@ -53,6 +54,8 @@ class OwnerHit:
     effort: str = ""
     rule: int = 0
     role: str = ""
+    artifact: str = ""
+    word: seen.Word | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +74,9 @@ class Filters:
     session: Session | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+    def has(self, at: datetime) -> bool:
+        return (self.since is None or self.since <= at) and (self.until is None or at < self.until)
 
     def times(self, name: str) -> Q:
         bounds = {f"{name}__gte": self.since, f"{name}__lt": self.until}
@@ -146,6 +152,8 @@ class Document:
     turn: int = 0
     effort: str = ""
     rule: int = 0
+    artifact: str = ""
+    word: seen.Word | None = None
 
 
 def text_hits(owner: User, search: Search, filters: Filters) -> Iterator[OwnerHit]:
@@ -175,6 +183,8 @@ def text_hit(search: Search, document: Document) -> OwnerHit | None:
         turn=document.turn,
         effort=document.effort,
         rule=document.rule,
+        artifact=document.artifact,
+        word=document.word,
     )
 
 
@@ -188,11 +198,11 @@ def efforts(owner: User, filters: Filters) -> Iterator[Document]:
     states = EffortState.objects.filter(filters.times("effort__created_at"), branch__session__owner=owner)
     if filters.session:
         states = states.filter(branch__session=filters.session)
-    seen: set[int] = set()
+    told: set[int] = set()
     for state in states.select_related("effort", "branch__session").order_by("effort", "branch__created_at"):
         # A fork has the efforts of its parent: one place to go to is enough.
-        if state.effort_id not in seen:
-            seen.add(state.effort_id)
+        if state.effort_id not in told:
+            told.add(state.effort_id)
             yield Document(
                 kind=Kind.EFFORT,
                 text=f"{state.effort.name} ({state.effort.slug})",
@@ -207,15 +217,15 @@ def efforts(owner: User, filters: Filters) -> Iterator[Document]:
 
 
 def summaries(owner: User, filters: Filters) -> Iterator[Document]:
-    """Those that stand."""
+    """Those that stand, then those that do not."""
     active = ContextPointer.objects.filter(state=PointerState.ACTIVE, branch__session__owner=owner)
     if filters.session:
         active = active.filter(branch__session=filters.session)
     rows = active.filter(filters.times("created_at")).select_related("effort", "branch__session").order_by("pk")
-    seen: set[tuple[int | None, str]] = set()
+    told: set[tuple[int | None, str]] = set()
     for row in rows:
-        if (row.effort_id, row.text) not in seen:
-            seen.add((row.effort_id, row.text))
+        if (row.effort_id, row.text) not in told:
+            told.add((row.effort_id, row.text))
             yield Document(
                 kind=Kind.SUMMARY,
                 text=row.text,
@@ -225,6 +235,22 @@ def summaries(owner: User, filters: Filters) -> Iterator[Document]:
                 session=row.branch.session,
                 branch=row.branch,
                 effort=row.effort.slug if row.effort else "",
+                artifact=row.artifact,
+                word=seen.Word.STANDS,
+            )
+    for draft in seen.drafts(owner, filters.session.pk if filters.session else None):
+        if filters.has(draft.at):
+            yield Document(
+                kind=Kind.SUMMARY,
+                text=draft.text,
+                share=IN_SUMMARY,
+                at=draft.at,
+                where="draft",
+                session=draft.session,
+                branch=draft.branch,
+                effort=draft.effort,
+                artifact=draft.artifact,
+                word=draft.word,
             )
 
 

@@ -115,7 +115,7 @@ class EntriesView:
 
     @property
     def title(self) -> str:
-        return "Decisions" if self.kind == EntryKind.DECISION else "Open work"
+        return "Decisions" if self.kind == EntryKind.DECISION else "To-dos"
 
     @property
     def past_title(self) -> str:

@@ -78,11 +78,12 @@ READ = (
 # Their words name no others of their kind.
 TOLD_ALONE = ("effort.concluded", *OF_SCOPES)
 QUESTIONS = ("entry", "done")
+TITLES = {EntryKind.DECISION: "Decision", EntryKind.OPEN_WORK: "To-do"}
 # What is said of a conclusion by where its summary is, `draft` its line or why there is none, and what may be answered.
 WRITTEN_SOON: tuple[str, Asks] = ("Its summary is being written.", "drafting")
 SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.WAITING: ("{draft}", "summary"),
-    SummaryState.DIGEST: ("Excerpts replace the log, not a summary. {draft}", "excerpts"),
+    SummaryState.DIGEST: ("{draft} For now, excerpts replace the log.", "excerpts"),
     SummaryState.FAILED: ("There is no summary, so the log is in the prompt. {draft}", "retry"),
     SummaryState.DUE: WRITTEN_SOON,
     SummaryState.DRAFTING: WRITTEN_SOON,
@@ -326,7 +327,7 @@ def about_entry(row: Event, story: Story) -> NoticeView | None:
         return view(text=text, undoable=undoable, taken_back=taken_back) if text else None
     asks: Asks = "entry" if row.kind == PROPOSED else "done"
     waits = entry.state == EntryState.PROPOSED if asks == "entry" else entry.seems_done_turn == row.data["turn"]
-    title = EntryKind(entry.kind).label.capitalize() if asks == "entry" else "Done"
+    title = TITLES[EntryKind(entry.kind)] if asks == "entry" else "Done"
     return view(text=f"{title}? “{entry.text}”", asks=asks) if waits else None
 
 
@@ -410,11 +411,11 @@ def with_questions(notices: Iterable[NoticeView], fold: Fold) -> Iterable[Notice
 
 def together(questions: tuple[NoticeView, ...]) -> str:
     names = Counter(one.text.partition("?")[0] for one in questions)
-    decisions, work, done = names["Decision"], names["Open work"], names["Done"]
+    decisions, work, done = names["Decision"], names["To-do"], names["Done"]
     told = [f"{decisions} decision{'' if decisions == 1 else 's'}"] if decisions else []
-    told += [f"{work} open work"] if work else []
+    told += [f"{work} to-do{'' if work == 1 else 's'}"] if work else []
     kept = [f"Keep {' and '.join(told)}?"] if told else []
-    return " ".join([*kept, *([f"Is {done} open work done?"] if done else [])])
+    return " ".join([*kept, *([f"Done: {done} to-do{'' if done == 1 else 's'}?"] if done else [])])
 
 
 def grouped_alike(notices: Iterable[NoticeView]) -> Iterable[NoticeGroup]:

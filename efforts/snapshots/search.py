@@ -9,6 +9,9 @@ from django.urls import reverse
 
 from efforts.domain.snippets import Piece, snippet
 from efforts.retrieval.owner import Filters, Kind, OwnerHit, search_owner
+from efforts.seen import Word
+
+from .words import WordView, word_view
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -45,6 +48,7 @@ class HitView:
     effort: str
     who: str
     said_on: str
+    word: WordView | None
     pieces: tuple[Piece, ...]
     why: tuple[str, ...]
 
@@ -82,6 +86,7 @@ def view_of(hit: OwnerHit) -> HitView:
         effort=hit.effort,
         who=SPEAKERS.get(hit.role, ""),
         said_on=hit.said_on,
+        word=word_view(hit.word),
         pieces=snippet(hit.text, hit.marks),
         why=hit.why,
     )
@@ -96,9 +101,12 @@ def place_of(hit: OwnerHit) -> str:
 
 
 def address_of(hit: OwnerHit) -> str:
-    """A message opens at its turn, an effort and its summary in the panel, a rule among the rules."""
+    """A message opens at its turn, an effort and the summary that replaces it in the panel, a rule among the rules,
+    another summary on its page."""
     if hit.session is None:
         return f"{reverse('settings')}#rule-{hit.rule}"
+    if hit.artifact and not (hit.effort and hit.word == Word.STANDS):
+        return reverse("artifact", args=[hit.artifact])
     if hit.kind == Kind.MESSAGE and hit.branch:
         return hit.branch.address_of_turn(hit.turn)
     page = (hit.branch or hit.session).get_absolute_url()

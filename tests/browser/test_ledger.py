@@ -55,11 +55,11 @@ def test_what_the_model_proposes_is_kept_and_replaced_and_work_is_done(
     ]
     begin(page, f"Two things. {CHOSEN} {LEFT}")
     is_in_state(page, 1, "completed")
-    line = turn(page, 1).locator("details.notes", has_text="Keep 1 decision and 1 open work?")
+    line = turn(page, 1).locator("details.notes", has_text="Keep 1 decision and 1 to-do?")
     line.locator("summary").first.click()
     album.take(page, "asked")
     line.get_by_role("button", name="Keep: Decision").click()
-    question = turn(page, 1).locator(".note", has_text=f"Open work? “{LEFT}”")
+    question = turn(page, 1).locator(".note", has_text=f"To-do? “{LEFT}”")
     question.get_by_role("button", name="Keep").click()
     expect(question).to_have_count(0)
 
@@ -81,9 +81,9 @@ def test_what_the_model_proposes_is_kept_and_replaced_and_work_is_done(
 
     if width == PHONE:
         page.locator(".tabs [data-tab=aside]").click()
-    expect(page.locator("#context")).to_contain_text("2 decisions, 1 open work")
+    expect(page.locator("#context")).to_contain_text("2 decisions, 1 to-do")
     album.take(page, "side")
-    page.get_by_role("link", name="Open the ledger").click()
+    page.get_by_role("link", name="Show all").click()
     expect(entry(page, "MySQL for the reports.")).to_be_visible()
     assert_accessible(page)
     album.take(page, "ledger")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,15 @@ def places(built_in: tuple[App, Any]) -> Places:
     return found
 
 
-def clean_in_both_looks(page: Page, album: Album, step: str) -> None:
-    for width, theme in ((WIDE, "light"), (PHONE, "dark")):
-        page.set_viewport_size({"width": width, "height": 800})
+# Where pictures are wanted, every width in every theme.
+DESK = 1440
+EVERY = [(width, theme) for width in (PHONE, WIDE, DESK) for theme in ("light", "dark")]
+LOOKS = EVERY if "CCM_SHOTS" in os.environ else [(WIDE, "light"), (PHONE, "dark"), (DESK, "dark")]
+
+
+def clean_in_every_look(page: Page, album: Album, step: str) -> None:
+    for width, theme in LOOKS:
+        page.set_viewport_size({"width": width, "height": 900 if width == DESK else 800})
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
         album.take(page, f"{step}-{width}-{theme}")
         assert_accessible(page)
@@ -72,7 +79,7 @@ def test_each_state_is_said_in_words_and_is_accessible(
     page.goto(places[state])
     where, words = SAYS[state]
     expect(page.locator(where)).to_contain_text(words)
-    clean_in_both_looks(page, album, state)
+    clean_in_every_look(page, album, state)
 
 
 def test_at_a_desk_six_claims_are_in_sight_at_once(guest: Visitor, provider: FakeProvider) -> None:
@@ -145,7 +152,7 @@ NOTICES = {
     ),
     "unchecked": ("Not checked", "in its exam it found 0 of 20", UNCHECKED),
     "no_draft": ("Stands", "The draft failed. The reply is not in the form", ["Draft again"]),
-    "no_model": ("Stands", "Excerpts replace the log, not a summary. No model drafts here.", ["Draft again"]),
+    "no_model": ("Stands", "No model drafts here. For now, excerpts replace the log.", ["Draft again"]),
 }
 
 
@@ -161,7 +168,7 @@ def test_in_the_chat_the_notice_says_what_happened_and_what_can_be_done(
     expect(note).to_contain_text(why)
     for offer in offers:
         expect(note.get_by_text(offer).first).to_be_visible()
-    clean_in_both_looks(page, album, state)
+    clean_in_every_look(page, album, state)
 
 
 def test_the_page_of_a_doubted_claim_opens_on_it_and_a_few_keys_mend_accept_and_roll_back(
@@ -230,7 +237,7 @@ def test_what_is_dropped_is_said_to_be_not_needed_by_keyboard_with_a_reason(
     expect(page.locator("#claims .claim.gap")).to_be_focused()
     page.keyboard.press("x")
     expect(page.get_by_label("Why")).to_be_focused()
-    clean_in_both_looks(page, album, "reason")
+    clean_in_every_look(page, album, "reason")
     page.keyboard.type("It was taken back.")
     page.keyboard.press("Enter")
     expect(page.locator("#claims")).to_contain_text("“It was taken back.”")
@@ -245,7 +252,7 @@ def test_what_nobody_has_checked_is_accepted_unchecked_and_marked(
     page.keyboard.press("A")
     button = page.locator("#dialog button.primary")
     expect(button).to_have_text("Accept unchecked")
-    clean_in_both_looks(page, album, "dialog")
+    clean_in_every_look(page, album, "dialog")
     button.click()
     expect(page.locator("#standing")).to_contain_text("In the prompt instead of")
     expect(page.locator("#standing")).to_contain_text("Not checked")
@@ -274,7 +281,7 @@ def test_a_finding_is_set_aside_and_put_back_by_keyboard(visitor: Visitor, place
     drawer = page.locator("#drawer")
     opener = drawer.get_by_text("This is no contradiction…")
     expect(opener).to_be_visible()
-    clean_in_both_looks(page, album, "failing")
+    clean_in_every_look(page, album, "failing")
     opener.focus()
     page.keyboard.press("Enter")
     why = drawer.get_by_label("Why")
@@ -283,7 +290,7 @@ def test_a_finding_is_set_aside_and_put_back_by_keyboard(visitor: Visitor, place
     page.keyboard.press("Enter")
     expect(drawer).to_contain_text("Say in a few words why.")
     expect(why).to_be_focused()
-    clean_in_both_looks(page, album, "no-reason")
+    clean_in_every_look(page, album, "no-reason")
     why.fill("It is only worded badly.")
     page.keyboard.press("Enter")
     back = drawer.get_by_role("button", name="Put back")
@@ -291,7 +298,7 @@ def test_a_finding_is_set_aside_and_put_back_by_keyboard(visitor: Visitor, place
     expect(drawer).to_contain_text("“It is only worded badly.”")
     expect(page.locator("#gate-D .state")).to_have_text("pass")
     expect(page.locator("#gate-D")).to_have_count(1)
-    clean_in_both_looks(page, album, "set-aside")
+    clean_in_every_look(page, album, "set-aside")
     page.keyboard.press("Enter")
     expect(opener).to_be_focused()
     expect(page.locator("#gate-D .state")).to_have_text("fail")

@@ -53,7 +53,7 @@ from .worth import (
 
 CONCLUDED = f"--- Concluded effort: {SLUG} ---"
 EXCERPTS = "Excerpts, not a summary. "
-REPLACED = "Excerpts replace the log, not a summary."
+REPLACED = "For now, excerpts replace the log."
 NO_SUMMARY = "There is no summary, so the log is in the prompt."
 
 
@@ -298,13 +298,13 @@ def test_where_nothing_is_drafted_no_model_is_asked_and_the_log_stays(bench: Ben
         (
             CASES["a gate fails"],
             Via.CONTROL,
-            "Excerpts replace the log, not a summary. Gate C: Lost: 1 decision.",
+            "Gate C: Lost: 1 decision.",
             "excerpts",
         ),
         (
             CASES["no model drafts"],
             Via.CONTROL,
-            "Excerpts replace the log, not a summary. No model drafts here.",
+            "No model drafts here. For now, excerpts replace the log.",
             "excerpts",
         ),
         (PASSES, Via.MODEL, TEXTS["result"], "summary"),

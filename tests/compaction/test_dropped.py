@@ -53,7 +53,7 @@ def test_what_the_person_keeps_comes_first(room: Room) -> None:
     room.claims = ("result", "postgres")
     room.note(EntryKind.OPEN_WORK, "Still to do: move the old orders over before the launch.")
     kinds = [(one.kind, one.confirmed) for one in dropped(room.draft())]
-    assert kinds == [("open work", True), ("decision", False)]
+    assert kinds == [("to-do", True), ("decision", False)]
 
 
 def test_added_it_is_a_claim_with_its_cites_and_gate_c_passes(room: Room, alice: User) -> None:

@@ -113,7 +113,7 @@ def test_only_the_newest_twenty_count_and_a_second_try_is_no_first(alice: User) 
     standing = rolling.standing_of(alice)
     assert standing == rolling.Standing(made=20, kept=18, rolled_back=2)
     assert standing.missing == (
-        "18 of 20 kept every decision, all open work and every rule at the first try; 19 must.",
+        "18 of 20 kept every decision, to-do and rule at the first try; 19 must.",
         "2 of 20 were rolled back; 1 at most.",
     )
 

@@ -87,7 +87,7 @@ def test_several_questions_of_a_turn_are_one_line_that_opens(as_alice: Client, s
     proposed(scene, "Hello.", (DECISION, CHOSEN), (WORK, LEFT), (WORK, "Tell Anna about the new date."))
     turn = shown(as_alice, address("turns/1/"))
     assert turn.count('<details class="notes"') == 1
-    assert "Keep 1 decision and 2 open work?" in turn
+    assert "Keep 1 decision and 2 to-dos?" in turn
     for entry in LedgerEntry.objects.all():
         as_alice.post(address(f"ledger/{entry.pk}/dismiss/"))
     assert set(states().values()) == {"dismissed"}
@@ -127,7 +127,7 @@ def test_what_the_model_dropped_before_anybody_was_asked_is_noted_with_undo(
     as_alice.post(undo[1])
     turn = shown(as_alice, address("turns/1/"))
     assert "taken back" in turn
-    assert f"Open work? “{LEFT}”" in turn
+    assert f"To-do? “{LEFT}”" in turn
 
 
 # At a message
@@ -222,7 +222,7 @@ def test_an_empty_ledger_teaches_what_to_do(as_alice: Client, address: Address) 
     page = shown(as_alice, address("ledger/"), Accept="text/html")
     assert "Keep one from any message" in page
     assert "A rule is sent word for word" in page
-    assert "No decisions or open work yet." in shown(as_alice, address("context/"))
+    assert "None yet. Keep them from any message." in shown(as_alice, address("context/"))
 
 
 def test_the_page_has_decisions_open_work_and_rules_each_with_state_source_and_who(
@@ -232,7 +232,7 @@ def test_the_page_has_decisions_open_work_and_rules_each_with_state_source_and_w
     proposed(scene, "Never touch production.", (WORK, LEFT))
     actions.set_constraint(place(scene.session), "Never touch production.", turn=2)
     panel = shown(as_alice, address("ledger/"))
-    texts = ("Decisions", "Take &lt;b&gt;the train&lt;/b&gt;.", "Open work", LEFT, "Rules", "Never touch production.")
+    texts = ("Decisions", "Take &lt;b&gt;the train&lt;/b&gt;.", "To-dos", LEFT, "Rules", "Never touch production.")
     places = [panel.index(text) for text in texts]
     assert places == sorted(places)
     assert f'href="{address("log/")}?before=2#turn-1" data-turn-link>turn 1</a>' in panel
@@ -241,7 +241,7 @@ def test_the_page_has_decisions_open_work_and_rules_each_with_state_source_and_w
     assert ">Kept</span>" in panel
     assert ">Proposed</span>" in panel
     side = shown(as_alice, address("context/"))
-    assert "1 decision, 0 open work, <b>1 to answer</b>" in side
+    assert "1 decision, 0 to-dos, <b>1 to answer</b>" in side
     assert f'href="{address("ledger/")}"' in side
 
 

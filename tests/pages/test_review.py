@@ -217,7 +217,7 @@ def test_a_gate_shows_how_it_was_computed(drafted: Artifact, as_alice: Client) -
     assert "Decisions kept" in shown
     assert "at least 95\N{NO-BREAK SPACE}%" in shown
     assert "2 of 2" in shown
-    assert "Is every decision, all open work and every rule still there?" in shown
+    assert "Is every decision, to-do and rule still there?" in shown
     assert "Tokens to check it" in part_of(as_alice, "gate", drafted.pk, "E")
     page = as_alice.get(reverse("gate", args=[drafted.pk, "C"]))
     assert "<html" in page.content.decode()
@@ -530,7 +530,7 @@ def test_the_turn_of_what_is_dropped_is_pinned_by_the_owner_only(
 
 
 def test_where_nothing_is_dropped_it_says_so(drafted: Artifact, as_alice: Client) -> None:
-    assert "every decision, all open work and every rule" in part_of(as_alice, "claims", drafted.pk, show="dropped")
+    assert "every decision, to-do and rule" in part_of(as_alice, "claims", drafted.pk, show="dropped")
 
 
 # Drafted anew

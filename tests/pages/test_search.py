@@ -11,10 +11,14 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compaction.accepting import accept_compaction
 from efforts import actions
+from efforts.domain.lifecycle import ReviewMode
 from efforts.domain.snippets import LEAD, snippet
 from efforts.models import Session
+from tests.compaction.review import room_of
 from tests.efforts.talk import Talk
+from tests.fakes.provider import FakeProvider
 
 from .conftest import HTMX
 
@@ -96,6 +100,24 @@ def test_efforts_and_summaries_open_in_the_panel(as_alice: Client, talk: Talk, k
     address = leads_to(of_kind(as_alice, kind))
     assert address == f"{talk.session.get_absolute_url()}#effort-{slug}-row"
     assert f'id="effort-{slug}-row"' in as_alice.get(address).content.decode()
+
+
+def test_a_draft_is_found_with_how_it_stands_and_opens_on_its_page(as_alice: Client, alice: User) -> None:
+    with FakeProvider() as provider:
+        row = room_of(alice, provider, review=ReviewMode.ALWAYS).draft()
+    hit = of_kind(as_alice, "summary", row.headline)
+    assert told(hit).startswith("Summary Waits for you")
+    assert leads_to(hit) == row.get_absolute_url()
+    accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
+    hit = of_kind(as_alice, "summary", row.headline)
+    assert told(hit).startswith("Summary Stands")
+    assert leads_to(hit).endswith(f"#effort-{row.effort.slug if row.effort else ''}-row")
+
+
+def test_a_draft_of_anybody_else_is_not_found(as_bob: Client, alice: User) -> None:
+    with FakeProvider() as provider:
+        row = room_of(alice, provider, review=ReviewMode.ALWAYS).draft()
+    assert hits(as_bob, row.headline) == []
 
 
 def test_a_rule_opens_among_the_rules(as_alice: Client, talk: Talk) -> None:
