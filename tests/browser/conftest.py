@@ -157,6 +157,13 @@ class Visitor:
             context.close()
 
 
+def interceptable(page: Page) -> Page:
+    """What is routed later is held at once. Where a page has its first route while it is open, its next request may
+    pass by it, and is then never said to have been made."""
+    page.route("**/nothing-is-here/", lambda route: route.abort())
+    return page
+
+
 @contextmanager
 def serving(browser: Browser, home: Path, **settings: str) -> Iterator[tuple[App, Any]]:
     app = App(home, **settings)

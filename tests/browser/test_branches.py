@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.fakes.provider import FakeProvider, Reply
 
-from .conftest import WIDE, Visitor, begin, is_in_state, is_live, looks, say, turn
+from .conftest import WIDE, Visitor, begin, interceptable, is_in_state, is_live, looks, say, turn
 
 pytestmark = pytest.mark.browser
 
@@ -119,6 +119,7 @@ def test_an_edit_is_left_with_escape_and_survives_what_happens_meanwhile(page: P
 
 
 def test_an_editor_that_was_asked_for_comes_although_its_turn_is_read_again_meanwhile(page: Page) -> None:
+    interceptable(page)
     talk(page)
     held: list[Route] = []
     page.route("**/turns/1/edit/", lambda route: held.append(route))

@@ -16,6 +16,7 @@ from tests.browser.conftest import (
     WIDE,
     Visitor,
     begin,
+    interceptable,
     is_in_state,
     is_live,
     looks,
@@ -306,6 +307,7 @@ def test_the_focus_follows_the_effort_whose_control_was_pressed(page: Page, prov
 
 
 def test_it_does_so_where_the_panel_was_being_read_again_as_it_was_pressed(page: Page, provider: FakeProvider) -> None:
+    interceptable(page)
     begun(page, provider)
     page.locator("#effort-auth-bug-row").click()
     page.locator("#effort-auth-bug-conclude").focus()
@@ -421,6 +423,7 @@ def test_a_key_leads_to_the_efforts(page: Page, provider: FakeProvider) -> None:
 def test_a_click_counts_while_the_panel_is_being_read_again(
     page: Page, provider: FakeProvider, panel: str, address: str, link: str
 ) -> None:
+    interceptable(page)
     begun(page, provider)
     reading = re.compile(rf"/{address}/(\?|$)")
     # Answered at the end, so that the panel is still being read when the click comes.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import Visitor, until
+from tests.browser.conftest import Visitor, interceptable, until
 from tests.browser.drafts import claim, drafted
 from tests.fakes.provider import FakeProvider
 
@@ -32,7 +32,7 @@ def sign_out(route: Route) -> None:
 @pytest.fixture
 def review(guest: Visitor, provider: FakeProvider) -> Page:
     guest.watch.expect("40[1-4]|422|500|ERR_FAILED|htmx")
-    page = guest.page()
+    page = interceptable(guest.page())
     drafted(page, provider)
     return page
 
@@ -79,7 +79,6 @@ def test_a_verdict_that_did_not_arrive_leaves_the_claim_undecided_and_nothing_is
 def test_words_that_could_not_be_saved_stay_and_are_there_after_a_reload(
     review: Page, happens: Callable[[Route], None]
 ) -> None:
-    # The page itself learns of a route a little later, so it is there before the form is.
     review.route("**/claims/**", lambda route: happens(route) if route.request.method == "POST" else route.continue_())
     review.locator("#claim-2").focus()
     edit(review)

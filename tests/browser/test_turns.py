@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visitor, begin, is_in_state, is_live, reply_of, say, turn
+from tests.browser.conftest import Visitor, begin, interceptable, is_in_state, is_live, reply_of, say, turn
 from tests.fakes.provider import CUT, FakeProvider, NoAnswer, Reply, Status
 
 pytestmark = pytest.mark.browser
@@ -240,6 +240,7 @@ def test_code_is_copied_as_it_is(page: Page, provider: FakeProvider) -> None:
 
 
 def test_a_finished_turn_that_reads_as_before_is_left_alone(page: Page) -> None:
+    interceptable(page)
     begin(page, "What is a queue?")
     is_in_state(page, 1, "completed")
     page.reload()
