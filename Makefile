@@ -17,9 +17,9 @@ SERVERS := DATABASE_URL=$${DATABASE_URL:-postgres://postgres@127.0.0.1:5432/post
 COMPILE := uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url
 # Pure rules, and processes that bring a database of their own: the same with servers as without, so run once.
-SERVERLESS := $(addprefix --ignore=tests/,planner llm browser replaying fakes efforts/test_detection.py house/test_commands.py \
+SERVERLESS := $(addprefix --ignore=tests/,planner llm browser fakes house/test_commands.py \
 	house/test_serve.py house/test_settings.py server/test_killing.py server/test_reconnecting.py server/test_stopping.py \
-	compaction/gates compaction/test_cases.py compaction/test_evaluate_gates.py)
+	compaction/gates $(filter-out %/test_proof_run.py %/test_importing.py,$(patsubst tests/%,%,$(wildcard tests/benchmarks/test_*.py))))
 # Tests start dozens of processes: where they may not keep what they compiled, each compiles all of it.
 COMPILED := env -u PYTHONDONTWRITEBYTECODE
 NO_SERVERS := $(COMPILED) -u DATABASE_URL -u REDIS_URL
@@ -69,7 +69,7 @@ check: setup
 	$(NO_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
 
 gates: setup
-	$(NO_SERVERS) $(BIN)/python manage.py evaluate_gates compaction/evaluation $(ARGS)
+	$(NO_SERVERS) $(BIN)/python manage.py evaluate_gates benchmarks/evaluation $(ARGS)
 
 format: setup
 	$(BIN)/ruff format .

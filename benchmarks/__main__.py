@@ -51,7 +51,7 @@ def grown(messages: int) -> dict[str, Any]:
     from django.contrib.auth.models import User
 
     from benchmarks.growth import growth
-    from efforts.management.scratch import scratch_database
+    from benchmarks.scratch import scratch_database
 
     with scratch_database():
         return growth(User.objects.create_user("bench"), messages)
@@ -61,7 +61,7 @@ def aged(messages: int) -> dict[str, Any]:
     from django.contrib.auth.models import User
 
     from benchmarks.ageing import ageing
-    from efforts.management.scratch import scratch_database
+    from benchmarks.scratch import scratch_database
 
     with scratch_database():
         return ageing(User.objects.create_user("bench"), messages)

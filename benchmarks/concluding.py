@@ -32,7 +32,7 @@ def main() -> None:
 
 def recorded(arguments: argparse.Namespace) -> dict[str, Any]:
     from benchmarks import conclusions
-    from compaction.evaluating.pending import export
+    from benchmarks.gates.pending import export
 
     stage = conclusions.play(answers=arguments.answers, by=arguments.by)
     if arguments.export:
@@ -55,7 +55,7 @@ def figures_of(stage: Any, *, prune: bool = False) -> dict[str, Any]:
     """Raises `Unreadable` where the record is not whole."""
     from benchmarks import conclusions
     from benchmarks.conclusion_figures import figures
-    from compaction.evaluating.cases import Unreadable
+    from benchmarks.gates.cases import Unreadable
 
     if missing := stage.pending():
         raise Unreadable(f"{len(missing)} answers are not in the record: --export DIR writes their requests.")

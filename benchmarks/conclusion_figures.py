@@ -10,13 +10,13 @@ from statistics import median
 from typing import Any
 
 from benchmarks.conclusions import Concluded
+from benchmarks.gates.figures import Demand, least, share
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Claim, Malformed, Section, Status, parse_artifact, parse_draft
 from compaction.domain.gates.retention import folded
 from compaction.domain.ledger import Entry
 from compaction.domain.limits import payback
 from compaction.domain.rendering import BODY_FROM, BODY_SHARE, short_limit
-from compaction.evaluating.figures import Demand, least, share
 from compaction.models import Artifact, Check, DraftRun, Exam, GateRun
 from compaction.snapshots import read_ledger
 from efforts.domain.lifecycle import PointerState

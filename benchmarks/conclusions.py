@@ -18,27 +18,27 @@ from django.db import transaction
 from django.test import Client
 
 from benchmarks import servers
+from benchmarks.gates.cases import Unreadable
+from benchmarks.gates.pending import Pending, answers_in
+from benchmarks.gates.ranges import Kept, Range, annotation, kept_of, read_kept, read_ranges, write_kept
+from benchmarks.gates.record import MODEL, Messages, Record, RecordServer, listening, read_record
+from benchmarks.gates.running import once
+from benchmarks.importing import Imported, add_open_effort
 from compaction.conclusions import Compaction
 from compaction.domain.artifact import Draft, Section
 from compaction.domain.limits import INVENTORY_REPLY
 from compaction.drafting import Task, request_of, window_task, windows_of
-from compaction.evaluating.cases import Unreadable
-from compaction.evaluating.pending import Pending, answers_in
-from compaction.evaluating.ranges import Kept, Range, annotation, kept_of, read_kept, read_ranges, write_kept
-from compaction.evaluating.record import MODEL, Messages, Record, RecordServer, listening, read_record
-from compaction.evaluating.running import once
 from compaction.models import Check, DraftRun, ModelRequest
 from compaction.prompts import text_of
 from compaction.requesting import Request, inventory
 from efforts import actions
 from efforts.domain.lifecycle import EntryKind
-from efforts.importing import Imported, add_open_effort
 from efforts.models import ContextPlan, Effort, EffortState, Endpoint, Message, Session
 from efforts.snapshots import main_branch, preview
 from efforts.snapshots.sources import EffortLog, read_summary_log
 from tests.server.websocket import Websocket
 
-SET = Path(__file__).resolve().parent.parent / "compaction" / "evaluation"
+SET = Path(__file__).parent / "evaluation"
 # What others ask for too, the exam, stands in the first.
 COMMON, OWN = SET / "record" / "answers.jsonl", SET / "record" / "conclusions.jsonl"
 RANGES, LEDGERS = SET / "conclusions" / "ranges.jsonl", SET / "conclusions" / "ledgers.jsonl"

@@ -93,8 +93,8 @@ def request_of(model: str, messages: list[dict[str, Any]], **more: Any) -> dict[
 def requests(arguments: argparse.Namespace) -> Pairs:
     """By name the requests of two turns that follow each other, after so many others."""
     from benchmarks.long_session import ANSWERED, ASKED, words
-    from efforts.management.scratch import scratch_database
-    from efforts.replaying import Exchange, Said, Settings, Talk, on_stage
+    from benchmarks.replay import Exchange, Said, Settings, Talk, on_stage
+    from benchmarks.scratch import scratch_database
 
     random = Random(arguments.turns)
     talk = tuple(

@@ -25,9 +25,9 @@ from django.db import connection, transaction
 
 from benchmarks.growth import BATCH, PER_TURN, tell, timed_once
 from benchmarks.measures import percentiles
+from benchmarks.recall.baselines import Fts5, Keywords
 from efforts import actions
 from efforts.domain.terms import query_terms
-from efforts.measuring.baselines import Fts5, Keywords
 from efforts.models import Branch, Message, Run, Session, Turn
 from efforts.retrieval.candidates import Scope, find, of_branch
 from efforts.retrieval.index import add_message, index_messages

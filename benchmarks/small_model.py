@@ -41,7 +41,7 @@ def concluded(arguments: argparse.Namespace) -> dict[str, Any]:
 
     from benchmarks import conclusions, servers
     from benchmarks.conclusion_figures import Outcome
-    from compaction.evaluating.ranges import read_ranges
+    from benchmarks.gates.ranges import read_ranges
     from efforts.models import Endpoint
 
     call_command("migrate", verbosity=0)

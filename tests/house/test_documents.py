@@ -48,7 +48,7 @@ def test_named_addresses_lead_to_pages() -> None:
 
 def test_every_event_is_described_and_no_other() -> None:
     table = read("docs/events.md").partition("## Events")[2].partition("\n## ")[0]
-    modules = [path for app in ("efforts", "compaction") for path in (ROOT / app).rglob("*.py")]
+    modules = [path for app in ("benchmarks", "efforts", "compaction") for path in (ROOT / app).rglob("*.py")]
     code = "".join(path.read_text() for path in modules)
     written = set(re.findall(rf'"((?:{TOPICS})\.[a-z_]+)"', code))
     of_accounts = set(re.findall(r'account\([^)]*?"([a-z]+\.[a-z_]+)"', code))

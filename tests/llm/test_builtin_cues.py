@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
+from benchmarks.proofs import scripts
 from efforts.domain import resolution
 from efforts.llm.builtin.cues import efforts, talk
-from efforts.proofs import scripts
 from efforts.scenes import Exchange
 
 SENTENCES = (

@@ -1,0 +1,151 @@
+"""How often a model does with efforts what a person would expect."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from benchmarks.detection.cases import (
+    JUDGES,
+    SHA256,
+    Case,
+    Changed,
+    Standing,
+    answered_by,
+    build,
+    read_cases,
+    standing,
+)
+from benchmarks.scratch import scratch_database
+from efforts import actions, recording
+from efforts.domain.lifecycle import RunState
+from efforts.llm.builtin.transport import BUILTIN_MODEL
+from efforts.models import Branch, Endpoint, Run, Turn
+from efforts.orchestrator import RunControl, Unwatched, run_turn
+from efforts.threads import read, write
+
+OWNER = "measure_detection"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """One case in one run. `fault`: why the turn failed, where it did."""
+
+    case: Case
+    passed: bool
+    fault: str = ""
+
+
+# No DatabaseCommand: it brings its own.
+class Command(BaseCommand):
+    help = "Say the frozen messages to a model, each in its state, and print how often the outcome is the expected one."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--model", required=True, help="“builtin”, or a model by its name")
+        parser.add_argument("--base-url", default="", help="of its endpoint; else the one the environment names")
+        parser.add_argument("--timeout", type=int, default=300, help="seconds for a reply")
+        parser.add_argument("--runs", type=int, default=1)
+        parser.add_argument("--half", choices=["open", "held_out", "both"], default="both")
+        parser.add_argument("--kind", choices=sorted(JUDGES))
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        cases = chosen(options["half"], options["kind"])
+        if options["model"] != BUILTIN_MODEL and not (options["base_url"] or settings.CCM_MODEL_URL):
+            raise CommandError("Where is that model? Name its endpoint with --base-url.")
+        # Nobody watches the text coming.
+        settings.CCM_BUILTIN_PACE = 0.0
+        with scratch_database(durable=False):
+            outcomes = asyncio.run(self.measure(cases, options))
+        found = summary(outcomes, options["model"], options["runs"])
+        self.stdout.write(json.dumps(found) if options["json"] else "\n".join(table(found)))
+
+    async def measure(self, cases: Sequence[Case], options: Mapping[str, Any]) -> list[Outcome]:
+        owner = await write(User.objects.create, username=OWNER)
+        endpoint = await write(
+            answered_by, owner, model=options["model"], base_url=options["base_url"], timeout=options["timeout"]
+        )
+        outcomes = []
+        for number in range(options["runs"] * len(cases)):
+            outcomes.append(await outcome(cases[number % len(cases)], owner, endpoint, options["model"]))
+            if (number + 1) % 20 == 0:
+                self.stderr.write(f"{number + 1:,} of {options['runs'] * len(cases):,} ...")
+        return outcomes
+
+
+def chosen(half: str, kind: str | None) -> list[Case]:
+    halves = list(SHA256) if half == "both" else [half]
+    try:
+        # Both are checked, whichever is asked for.
+        every = {name: read_cases(name) for name in SHA256}
+    except Changed as error:
+        raise CommandError(str(error)) from error
+    return [case for name in halves for case in every[name] if kind in (None, case.kind)]
+
+
+async def outcome(case: Case, owner: User, endpoint: Endpoint | None, model: str) -> Outcome:
+    """The turn as any turn is made, in a conversation of its own."""
+    branch, before, turn = await write(prepare, case, owner, endpoint, model)
+    for lease in await write(recording.claim_runs, OWNER, 1):
+        await run_turn(RunControl(lease=lease), Unwatched())
+    return await read(judge, case, branch, before, turn)
+
+
+@transaction.atomic
+def prepare(case: Case, owner: User, endpoint: Endpoint | None, model: str) -> tuple[Branch, Standing, Turn]:
+    session = actions.create_session(owner, title=case.id)
+    session.endpoint, session.model = endpoint, "" if endpoint else model
+    session.save(update_fields=["endpoint", "model"])
+    branch = build(session, case)
+    before = standing(branch)
+    return branch, before, actions.send_message(session, text=case.message, client_id="message", actor=owner)
+
+
+def judge(case: Case, branch: Branch, before: Standing, turn: Turn) -> Outcome:
+    run = Run.objects.filter(turn=turn).latest("attempt")
+    fault = "" if run.state == RunState.COMPLETED else run.error_code or str(run.state)
+    passed = not fault and JUDGES[case.kind](before, standing(branch, turn), case.expect)
+    return Outcome(case=case, passed=passed, fault=fault)
+
+
+def summary(outcomes: Sequence[Outcome], model: str, runs: int) -> dict[str, Any]:
+    """Rates by half and kind. Of what failed only ids: the messages of the held-out half stay unread."""
+    grouped: dict[str, dict[str, list[Outcome]]] = defaultdict(lambda: defaultdict(list))
+    for result in outcomes:
+        grouped[result.case.half][result.case.kind].append(result)
+    halves = {
+        half: {
+            "rate": rate(result for results in kinds.values() for result in results),
+            "kinds": {kind: {"rate": rate(results), "failed": failed(results)} for kind, results in kinds.items()},
+        }
+        for half, kinds in grouped.items()
+    }
+    faults = sorted({f"{result.case.id}: {result.fault}" for result in outcomes if result.fault})
+    return {"model": model, "runs": runs, "cases": len(outcomes) // runs, "halves": halves, "faults": faults}
+
+
+def rate(outcomes: Iterable[Outcome]) -> float:
+    passed = [outcome.passed for outcome in outcomes]
+    return round(sum(passed) / len(passed), 4)
+
+
+def failed(outcomes: Iterable[Outcome]) -> list[str]:
+    return sorted({outcome.case.id for outcome in outcomes if not outcome.passed})
+
+
+def table(found: Mapping[str, Any]) -> Iterable[str]:
+    yield f"{found['model']}: {found['cases']} messages, {found['runs']} run{'s' if found['runs'] != 1 else ''} each"
+    for half, result in found["halves"].items():
+        yield f"\n{half.replace('_', ' '):16} {result['rate']:6.1%}"
+        for kind, of_kind in result["kinds"].items():
+            yield f"  {kind:14} {of_kind['rate']:6.1%}  {' '.join(of_kind['failed'])}".rstrip()
+    yield from (f"failed turn: {fault}" for fault in found["faults"])

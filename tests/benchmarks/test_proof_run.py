@@ -1,0 +1,251 @@
+"""`manage.py proof_run`: what the seeds claim, measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import transaction
+
+from benchmarks import proofs
+from benchmarks.management.commands.proof_run import beside
+from benchmarks.proofs import PROOFS, Proof, Step
+from benchmarks.proofs import slices as told
+from efforts import compacting, salience
+from efforts.models import Event, Message, Session
+
+pytestmark = pytest.mark.django_db
+
+
+def proof_run(*names: str, **options: Any) -> str:
+    out = StringIO()
+    call_command("proof_run", *names, stdout=out, **options)
+    return out.getvalue()
+
+
+@cache
+def measured(name: str) -> dict[str, Any]:
+    """Once for all tests: it takes seconds, and is the same every time."""
+    document: dict[str, Any] = json.loads(proof_run(name, json=True))
+    assert document["holds"] is True
+    (proof,) = document["proofs"]
+    assert isinstance(proof, dict)
+    return proof
+
+
+def test_both_slices_hold_and_say_so_beside_the_seed_s_figures() -> None:
+    report = proof_run("slice1", "slice2")
+    assert "FAILS" not in report
+    assert report.count("holds ") == 10
+    assert "80-94 %" in report
+
+
+def test_all_proofs_run_where_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(session: Session) -> Proof:
+        return Proof(name="nothing", title="Nothing", session=session)
+
+    for name in PROOFS:
+        monkeypatch.setitem(PROOFS, name, nothing)
+    assert len(json.loads(proof_run(json=True))["proofs"]) == len(PROOFS)
+
+
+def test_the_effort_s_layer_is_four_fifths_smaller_once_it_is_concluded() -> None:
+    *_, worked, after = measured("slice1")["steps"]
+    assert after["layers"]["summary"] <= 0.2 * worked["layers"]["active"]
+    assert after["prompt"] < worked["prompt"]
+    assert "active" not in after["layers"]
+
+
+def test_expanding_and_collapsing_is_a_round_trip_in_the_table_too() -> None:
+    steps = measured("slice2")["steps"]
+    before, expanded, answered, collapsed = (step["prompt"] for step in steps[1:5])
+    assert expanded > before
+    assert collapsed - before == answered - expanded
+
+
+@pytest.mark.parametrize("name", ["slice3", "slice4"])
+def test_memory_manages_itself_as_the_seeds_say(name: str) -> None:
+    proof = measured(name)
+    assert [claim["text"] for claim in proof["claims"] if not claim["holds"]] == []
+    assert len(proof["claims"]) >= 10
+
+
+def test_the_rows_of_slice_3_are_the_seed_s() -> None:
+    *rows, _ = measured("slice3")["steps"]
+    assert [(row["sent"] or row["next"])["expanded"] for row in rows] == [[], *[["auth-bug"]] * 5, [], ["auth-bug"]]
+    assert [row["says"].rpartition(": ")[2] for row in rows[1:6]] == ["0", "0", "1", "2", "3 -> auto-collapsed"]
+    assert [row["seed"] for row in rows] == ["180", "780", "860", "940", "1,020", "1,100", "580", "1,180"]
+    assert rows[5]["prompt"] < rows[4]["prompt"]
+    assert rows[7]["sent"]["tokens"] > rows[6]["sent"]["tokens"]
+
+
+def test_the_rows_of_slice_4_are_the_seed_s_but_where_it_contradicts_itself() -> None:
+    rows = measured("slice4")["steps"]
+    shown = [row["sent"] or row["next"] for row in rows]
+    auth, perf, *others = shown[0]["summaries"]
+    assert [len(one["summaries"]) for one in shown] == [5, 5, 2, 1, 0, 0]
+    assert (shown[2]["summaries"], shown[3]["summaries"]) == ([auth, perf], ["db-migration"])
+    assert [row["next"]["summaries"] for row in rows[2:]] == [[], ["db-migration"], [], ["db-migration"]]
+    assert [one["expanded"] for one in shown] == [*[[]] * 4, *[["db-migration"]] * 2]
+    assert {one["ambient"] for one in shown} == {10}
+    assert len(others) == 3
+    assert "21 - 1 >= 20. The rule holds" in rows[2]["note"]
+
+
+def test_what_a_row_has_besides_tokens_and_where_the_seed_contradicts_itself_is_printed() -> None:
+    collapsed, contradicted = (Step(**measured(name)["steps"][row]) for name, row in (("slice3", 5), ("slice4", 2)))
+    assert "auth-bug: 3 -> auto-collapsed (seed: auth-bug: 3 -> AUTO-COLLAPSE)" in "".join(beside(collapsed))
+    assert "Note: The seed keeps 1 and 2" in "".join(beside(contradicted))
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_rolling_back_gives_the_request_that_was_before(first: int) -> None:
+    waits, stands, back = measured("rollback")["steps"][first : first + 3]
+    assert back["says"] == f"{waits['says']}, the same as before"
+    assert stands["says"].endswith(", another than before")
+    assert ["summary" in step["layers"] for step in (waits, stands, back)] == [False, True, False]
+    assert stands["prompt"] < waits["prompt"]
+
+
+def test_a_rollback_that_changes_nothing_fails_its_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(compacting.registered()), "roll_back", lambda *arguments: [])
+    assert failing("rollback") == [
+        f"Once they are rolled back for {name}, the request has the same bytes as before"
+        for name in ("auth-bug", "turns 5-12")
+    ]
+
+
+def test_each_proof_is_drawn_beside_everything_said(tmp_path: Path) -> None:
+    proof_run("slice1", "rollback", plot=tmp_path / "proof.svg")
+    drawn = ElementTree.parse(tmp_path / "proof-slice1.svg").getroot()
+    said = "".join(drawn.itertext())
+    last = measured("slice1")["steps"][-1]
+    assert f"It is concluded: {last['prompt']:,} of {last['said']:,}" in said
+    assert "Everything said" in said
+    assert (tmp_path / "proof-rollback.svg").exists()
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_a_server_killed_in_the_middle_of_an_answer_loses_nothing_committed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    document = json.loads(proof_run("kill", json=True, home=home))
+    claims = document["proofs"][0]["claims"]
+    assert (len(claims), document["holds"]) == (5, True)
+    assert (home / "db.sqlite3").exists()
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="is there already"):
+        proof_run("kill", home=tmp_path)
+    with pytest.raises(CommandError, match="--home is for kill"):
+        proof_run("slice1", home=tmp_path / "new")
+
+
+def late(now: int, last: int, threshold: int) -> bool:
+    return now - last > threshold
+
+
+def early(now: int, last: int, threshold: int) -> bool:
+    return now - last >= threshold - 1
+
+
+def never(now: int, last: int, threshold: int) -> bool:
+    return False
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("slice3", late),
+        pytest.param("slice4", early, marks=pytest.mark.slow),
+        pytest.param("slice3", early, marks=pytest.mark.slow),
+        pytest.param("slice3", never, marks=pytest.mark.slow),
+        pytest.param("slice4", late, marks=pytest.mark.slow),
+        pytest.param("slice4", never, marks=pytest.mark.slow),
+    ],
+)
+def test_a_broken_rule_fails_claims(monkeypatch: pytest.MonkeyPatch, name: str, rule: Callable[..., bool]) -> None:
+    monkeypatch.setattr(salience, "stale", rule)
+    assert failing(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "threshold"), [("slice3", "decay_threshold"), ("slice4", "eviction_threshold")])
+def test_another_threshold_fails_claims(monkeypatch: pytest.MonkeyPatch, name: str, threshold: str) -> None:
+    proof = PROOFS[name]
+
+    def with_other(session: Session) -> Proof:
+        setattr(session, threshold, getattr(session, threshold) + 1)
+        session.save(update_fields=[threshold])
+        return proof(session)
+
+    monkeypatch.setitem(PROOFS, name, with_other)
+    assert failing(name)
+
+
+@pytest.mark.slow
+def test_without_references_claims_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("efforts.references.find_references", lambda branch, text: [])
+    assert "A reference begins the count anew" in failing("slice3")
+
+
+def failing(name: str) -> list[str]:
+    """The claims that do not hold; the exit status says so too."""
+    out = StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("proof_run", name, json=True, stdout=out)
+    assert ended.value.code == 1
+    document = json.loads(out.getvalue())
+    assert document["holds"] is False
+    return [claim["text"] for claim in document["proofs"][0]["claims"] if not claim["holds"]]
+
+
+def test_each_step_s_layers_make_up_its_prompt() -> None:
+    for name in PROOFS:
+        for step in measured(name)["steps"]:
+            assert sum(step["layers"].values()) == step["prompt"]
+            assert step["talk"] == step["prompt"] - step["layers"]["system"]
+
+
+def test_nothing_of_it_stays_in_the_database(alice: User) -> None:
+    proof_run("slice3")
+    assert list(User.objects.all()) == [alice]
+    assert not any(rows.objects.exists() for rows in (Session, Message, Event))
+
+
+@pytest.mark.parametrize("name", ["slice2", pytest.param("slice3", marks=pytest.mark.slow)])
+def test_it_gives_the_same_figures_whatever_model_answers_otherwise(settings: Any, name: str) -> None:
+    before = measured(name)
+    settings.CCM_MODEL_URL = "http://nowhere.invalid/v1"
+    assert measured.__wrapped__(name) == before
+
+
+def test_a_claim_that_does_not_hold_is_told_by_the_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(told, "SMALLER", 0.999)
+    with pytest.raises(SystemExit) as ended:
+        proof_run("slice1")
+    assert ended.value.code == 1
+
+
+def test_an_unknown_proof_is_refused() -> None:
+    with pytest.raises(CommandError, match="no proof 'slice9'"):
+        proof_run("slice9")
+
+
+def test_a_proof_that_breaks_leaves_nothing_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(session: Session) -> Proof:
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(PROOFS, "slice1", breaks)
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        proofs.run("slice1")
+    assert not Session.objects.exists()
