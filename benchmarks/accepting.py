@@ -15,8 +15,8 @@ from benchmarks.measures import percentiles
 from benchmarks.search import database
 from compaction.models import Artifact
 from efforts import actions
+from efforts.context.planning import main_branch
 from efforts.models import Branch, Effort, EffortState, Turn, TurnLabel
-from efforts.snapshots import main_branch
 from tests.compaction.artifacts import accept, of_effort, of_turns, roll_back
 from tests.efforts.talk import Talk
 

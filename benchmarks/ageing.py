@@ -18,9 +18,11 @@ from django.db import connection, transaction
 
 from benchmarks.growth import BATCH, PER_TURN, tell, timed_once
 from benchmarks.measures import percentiles
-from efforts import actions, recording, references
-from efforts.domain.lifecycle import EffortStatus, SummaryState
-from efforts.domain.policy import SUMMARY_EVICTION_THRESHOLD
+from efforts import actions
+from efforts.context.planning import main_branch
+from efforts.domain.effort.policy import SUMMARY_EVICTION_THRESHOLD
+from efforts.domain.effort.states import EffortStatus, SummaryState
+from efforts.memory import references
 from efforts.models import (
     Branch,
     ContextPointer,
@@ -33,10 +35,10 @@ from efforts.models import (
     Turn,
     TurnLabel,
 )
-from efforts.orchestrator import read_and_plan
-from efforts.recording import COMPLETED, Reply
 from efforts.retrieval.index import index_messages
-from efforts.snapshots import main_branch
+from efforts.turns import recording
+from efforts.turns.orchestrator import read_and_plan
+from efforts.turns.recording import COMPLETED, Reply
 
 SHORT = 1_000
 EVERY, WITHIN = 40, 20

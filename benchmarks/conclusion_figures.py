@@ -17,12 +17,12 @@ from compaction.domain.gates.retention import folded
 from compaction.domain.ledger import Entry
 from compaction.domain.limits import payback
 from compaction.domain.rendering import BODY_FROM, BODY_SHARE, short_limit
+from compaction.drafting.reading import read_ledger
 from compaction.models import Artifact, Check, DraftRun, Exam, GateRun
-from compaction.snapshots import read_ledger
-from efforts.domain.lifecycle import PointerState
+from efforts.context.planning import main_branch
+from efforts.domain.effort.states import PointerState
 from efforts.models import ContextPointer, EffortState
-from efforts.recording import count
-from efforts.snapshots import main_branch
+from efforts.turns.recording import count
 
 PARSED = 0.95
 # How a range ends: its summary stands as it was drafted, or after what was found went back once; or excerpts do.

@@ -24,18 +24,20 @@ from benchmarks.gates.ranges import Kept, Range, annotation, kept_of, read_kept,
 from benchmarks.gates.record import MODEL, Messages, Record, RecordServer, listening, read_record
 from benchmarks.gates.running import once
 from benchmarks.importing import Imported, add_open_effort
-from compaction.conclusions import Compaction
 from compaction.domain.artifact import Draft, Section
 from compaction.domain.limits import INVENTORY_REPLY
-from compaction.drafting import Task, request_of, window_task, windows_of
+from compaction.drafting.prompts import text_of
+from compaction.drafting.requesting import Request, inventory
+from compaction.drafting.summaries import Task, request_of, window_task, windows_of
 from compaction.models import Check, DraftRun, ModelRequest
-from compaction.prompts import text_of
-from compaction.requesting import Request, inventory
+from compaction.standing.conclusions import Compaction
 from efforts import actions
-from efforts.domain.lifecycle import EntryKind
+from efforts.context.planning import main_branch
+from efforts.context.plans import preview
+from efforts.context.sources import read_summary_log
+from efforts.domain.effort.states import EntryKind
 from efforts.models import ContextPlan, Effort, EffortState, Endpoint, Message, Session
-from efforts.snapshots import main_branch, preview
-from efforts.snapshots.sources import EffortLog, read_summary_log
+from efforts.standins.logs import SourceLog
 from tests.server.websocket import Websocket
 
 SET = Path(__file__).parent / "evaluation"
@@ -89,7 +91,7 @@ class Concluded:
     sent: Messages = ()
 
     @property
-    def log(self) -> EffortLog:
+    def log(self) -> SourceLog:
         return read_summary_log(main_branch(self.session), self.effort)
 
     @property

@@ -21,10 +21,10 @@ from django.test import Client
 from benchmarks.long_session import long_session
 from benchmarks.measures import percentiles
 from efforts import actions
-from efforts.domain.canonical import canonical_json
-from efforts.domain.planner import plan
+from efforts.context.planning import chosen_settings, draft_turn, main_branch, plan_inputs
+from efforts.domain.prompt.planner import plan
+from efforts.domain.text.canonical import canonical_json
 from efforts.models import Branch, ContextPlan, Message, Run, Session, Turn
-from efforts.snapshots.planning import chosen_settings, draft_turn, main_branch, plan_inputs
 
 TURNS = 1_000
 EARLY, LATE = (201, 300), (901, 1_000)

@@ -12,18 +12,19 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from benchmarks.replay import Exchange, Piece, Said, Talk, moment
-from efforts import actions, events, labels
+from efforts import actions
 from efforts.actions.names import LONGEST_NAME
-from efforts.domain.canonical import canonical_json, sha256
-from efforts.domain.conversation import MESSAGE_OVERHEAD, ToolCall
-from efforts.domain.lifecycle import RunState
-from efforts.domain.rendering import wire_calls
+from efforts.context.planning import main_branch
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, ToolCall
+from efforts.domain.prompt.rendering import wire_calls
+from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.llm.tokens import get_counter
+from efforts.log import events, labels
 from efforts.models import Branch, Effort, Event, Message, Run, Session, ToolTrace, Turn, TurnLabel
-from efforts.recording import Lease
 from efforts.retrieval.index import index_messages
-from efforts.snapshots import main_branch
-from efforts.summaries import summarise_now
+from efforts.turns.recording import Lease
+from efforts.turns.summaries import summarise_now
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

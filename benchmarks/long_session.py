@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from efforts import actions, recording
-from efforts.domain.lifecycle import SummaryState
+from efforts import actions
+from efforts.domain.effort.states import SummaryState
 from efforts.models import EffortState, Session
-from efforts.orchestrator import read_and_plan
-from efforts.recording import COMPLETED, Reply
-from efforts.summaries import summarise_now
+from efforts.turns import recording
+from efforts.turns.orchestrator import read_and_plan
+from efforts.turns.recording import COMPLETED, Reply
+from efforts.turns.summaries import summarise_now
 
 WORDS = """release webhook retry limit harbour ticket budget invoice parser schema cache migration review Friday nine
     rooms sailing garden token refresh endpoint letter translation index backup printer contract answer question plan

@@ -27,13 +27,13 @@ from benchmarks.growth import BATCH, PER_TURN, tell, timed_once
 from benchmarks.measures import percentiles
 from benchmarks.recall.baselines import Fts5, Keywords
 from efforts import actions
-from efforts.domain.terms import query_terms
+from efforts.context.planning import main_branch
+from efforts.domain.text.terms import query_terms
 from efforts.models import Branch, Message, Run, Session, Turn
+from efforts.pages.presenters.owner_search import search_owner
 from efforts.retrieval.candidates import Scope, find, of_branch
 from efforts.retrieval.index import add_message, index_messages
-from efforts.retrieval.owner import search_owner
 from efforts.retrieval.search import search_branch
-from efforts.snapshots import main_branch
 
 QUESTIONS = 100
 SWAPPED = 0.2

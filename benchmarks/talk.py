@@ -82,8 +82,9 @@ async def conversation(stage: Any, port: int) -> dict[str, bool]:
 
 
 def described() -> list[dict[str, Any]]:
+    from efforts.context.planning import main_branch
     from efforts.models import Session
-    from efforts.snapshots import chat_page, main_branch
+    from efforts.pages.presenters.chat import chat_page
 
     return [
         {
@@ -103,10 +104,10 @@ def described() -> list[dict[str, Any]]:
 
 
 def stored_as_promised() -> dict[str, bool]:
-    from efforts.domain.canonical import request_sha256
-    from efforts.domain.lifecycle import UNFINISHED
+    from efforts.context.plans import replay
+    from efforts.domain.effort.states import UNFINISHED
+    from efforts.domain.text.canonical import request_sha256
     from efforts.models import ContextPlan, Event, Run, Turn
-    from efforts.snapshots import replay
 
     plans = list(ContextPlan.objects.select_related("branch", "session"))
     return {

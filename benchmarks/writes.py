@@ -12,11 +12,13 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.backends.signals import connection_created
 
-from efforts import actions, events
+from efforts import actions
+from efforts.context.planning import main_branch
+from efforts.log import events
 from efforts.models import Session
-from efforts.runner import Runner
-from efforts.snapshots import main_branch, turn_view
-from efforts.threads import read, write
+from efforts.models.threads import read, write
+from efforts.pages.presenters.chat import turn_view
+from efforts.turns.runner import Runner
 
 WRITES = ("INSERT", "UPDATE", "DELETE")
 

@@ -18,7 +18,7 @@ from django.conf import settings  # noqa: E402
 from ccmweb.origin import SameOrigin  # noqa: E402
 from ccmweb.static import with_static  # noqa: E402
 from efforts.routing import websocket_urlpatterns  # noqa: E402
-from efforts.runner import ensure_started  # noqa: E402
+from efforts.turns.runner import ensure_started  # noqa: E402
 
 # Outermost: a page of another site must not get as far as having its visitor's cookie looked up.
 websocket = SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))

@@ -16,7 +16,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 
 from ccmweb import sign_in
-from efforts.runner import ensure_started, shut_down
+from efforts.turns.runner import ensure_started, shut_down
 
 
 class PortTaken(Exception):

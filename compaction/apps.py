@@ -8,10 +8,9 @@ class CompactionConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from efforts import compacting, seen
-
-        from . import standing
-        from .conclusions import Compaction
+        from compaction.standing import blockers
+        from compaction.standing.conclusions import Compaction
+        from efforts.standins import compacting, seen
 
         compacting.register(Compaction())
-        seen.register(standing.seen, standing.drafts)
+        seen.register(blockers.seen, blockers.drafts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import accepting, artifact, checkers, people, queue, reviewing, rolling, seeds, usage
+from compaction.pages.views import accepting, artifact, checkers, people, queue, reviewing, rolling, seeds, usage
 
 urlpatterns = [
     path("settings/drafting/", usage.drafting, name="drafting"),

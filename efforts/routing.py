@@ -2,6 +2,6 @@
 
 from django.urls import path
 
-from efforts.consumers import SessionConsumer
+from efforts.turns.consumers import SessionConsumer
 
 websocket_urlpatterns = [path("ws/s/<uuid:session_id>/", SessionConsumer.as_asgi())]

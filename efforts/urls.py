@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from efforts.views import (
+from efforts.pages.views import (
     account,
     branches,
     chat,

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from efforts import labels
 from efforts.actions.pointers import StandIn, set_pointer
-from efforts.domain.lifecycle import EffortStatus, SummaryState, Via
-from efforts.domain.policy import ContextMode
-from efforts.example import add_turn
+from efforts.context.planning import main_branch
+from efforts.context.sources import read_effort_log
+from efforts.domain.effort.policy import ContextMode
+from efforts.domain.effort.states import EffortStatus, SummaryState, Via
 from efforts.llm.builtin.terms import terms
+from efforts.log import labels
+from efforts.management.scenes import said_before
 from efforts.models import Branch, Effort, EffortState, Endpoint, Message, Session, Turn, TurnLabel
-from efforts.recording import count
-from efforts.scenes import said_before
-from efforts.snapshots import main_branch
-from efforts.snapshots.sources import read_effort_log
+from efforts.turns.example import add_turn
+from efforts.turns.recording import count
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from compaction.asking import Answer
-from compaction.checking import Check
 from compaction.domain.artifact import Draft, Kind, SourceRef
 from compaction.domain.limits import largest_source
-from compaction.drafting import Examined, Exchange, Task, Tried, request_of, tried_of
-from compaction.requesting import Request
-from efforts.connections import ModelChoice
-from efforts.domain.canonical import canonical_json
-from efforts.recording import count
+from compaction.drafting.asking import Answer
+from compaction.drafting.checking import Check
+from compaction.drafting.requesting import Request
+from compaction.drafting.summaries import Examined, Exchange, Task, Tried, request_of, tried_of
+from efforts.context.connections import ModelChoice
+from efforts.domain.text.canonical import canonical_json
+from efforts.turns.recording import count
 
 from .cases import Case
 from .pending import Pending

@@ -12,11 +12,11 @@ from typing import Any, Literal, TypeAlias
 
 from compaction.domain.artifact import STATUSES, Malformed, Section, Status, Strict, parsed
 from compaction.domain.ledger import Entry
-from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import LogMessage, PastTurn, ToolCall
-from efforts.domain.lifecycle import RunState
-from efforts.domain.redaction import redact
-from efforts.domain.source_text import Source, source_of
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.conversation import LogMessage, PastTurn, ToolCall
+from efforts.domain.text.canonical import canonical_json
+from efforts.domain.text.redaction import redact
+from efforts.domain.text.source_text import Source, source_of
 
 Split: TypeAlias = Literal["dev", "test"]
 Actor: TypeAlias = Literal["user", "assistant", "tool"]

@@ -12,7 +12,7 @@ from typing import Any
 from compaction.domain.artifact import Claim
 from compaction.domain.ledger import Entry
 from compaction.domain.verdicts import Failure, Gate
-from compaction.drafting import Tried, with_check
+from compaction.drafting.summaries import Tried, with_check
 
 from .bench import Bench, offered, silent, task_of
 from .cases import Defect

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from compaction.domain.artifact import Claim, Draft, Malformed, Repair, Section, parse_draft, repaired
 from compaction.domain.limits import reply_limit
-from compaction.requesting import Request, about_log, request
-from efforts.domain.redaction import redact
-from efforts.recording import count
+from compaction.drafting.requesting import Request, about_log, request
+from efforts.domain.text.redaction import redact
+from efforts.turns.recording import count
 
 from .cases import Case, Unreadable
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from compaction.examining import CAUGHT, DOUBTED, Result, examine, papers
+from compaction.drafting.examining import CAUGHT, DOUBTED, Result, examine, papers
 
 from .bench import Bench
 from .figures import Demand, least, most

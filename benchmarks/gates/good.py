@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from compaction.asking import ask
 from compaction.domain.limits import body_asked
-from compaction.drafting import Exchange, Tried, findings_of, repair_of, tried_again, with_check
-from efforts.recording import count
+from compaction.drafting.asking import ask
+from compaction.drafting.summaries import Exchange, Tried, findings_of, repair_of, tried_again, with_check
+from efforts.turns.recording import count
 
 from .bench import Bench, Ending, ending_of, offered, silent, task_of
 from .cases import Case, Unreadable

@@ -18,11 +18,11 @@ from compaction.domain.limits import Purpose
 from compaction.domain.rendering import rendered
 from compaction.domain.values import content
 from compaction.domain.verdicts import Gate, Judged, Offered, Spent, Verdict
-from compaction.drafting import Task, made
-from efforts.connections import ModelChoice
-from efforts.domain.canonical import canonical_json
-from efforts.domain.source_text import Part
-from efforts.recording import count
+from compaction.drafting.summaries import Task, made
+from efforts.context.connections import ModelChoice
+from efforts.domain.text.canonical import canonical_json
+from efforts.domain.text.source_text import Part
+from efforts.turns.recording import count
 
 from .bench import CAP, task_of
 from .cases import Case, sentences_with

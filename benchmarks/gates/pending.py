@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from compaction.requesting import Request
+from compaction.drafting.requesting import Request
 
 from .cases import Unreadable
 

@@ -18,9 +18,9 @@ from pydantic import ConfigDict, Field
 from benchmarks.replay import Exchange, moment
 from benchmarks.replay.conversations import talk_of
 from compaction.domain.artifact import Malformed, Section, Strict, Words, parsed
-from compaction.requesting import Request, about_log, request
-from efforts.domain.source_text import Source
-from efforts.recording import count
+from compaction.drafting.requesting import Request, about_log, request
+from efforts.domain.text.source_text import Source
+from efforts.turns.recording import count
 
 from .cases import Unreadable
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from compaction.domain.artifact import Malformed, Strict, parsed
-from efforts.domain.canonical import canonical_json, sha256
-from efforts.domain.conversation import MESSAGE_OVERHEAD, PRIMING
-from efforts.recording import count
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, PRIMING
+from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.turns.recording import count
 
 from .cases import Unreadable
 

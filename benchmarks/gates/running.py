@@ -8,8 +8,8 @@ from typing import Any
 
 from compaction.domain.gates.cost import PERCENTILE, percentile
 from compaction.domain.limits import INVENTORY_REPLY
-from compaction.requesting import inventory
-from efforts.threads import in_place
+from compaction.drafting.requesting import inventory
+from efforts.models.threads import in_place
 
 from .bench import Bench
 from .cases import Case

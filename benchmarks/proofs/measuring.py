@@ -11,13 +11,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from efforts import actions
-from efforts.domain.plan import Plan
-from efforts.domain.planner import plan
+from efforts.context.planning import chosen_settings, draft_turn, main_branch, plan_inputs
+from efforts.domain.prompt.plan import Plan
+from efforts.domain.prompt.planner import plan
 from efforts.llm.builtin.transport import BUILTIN_MODEL
+from efforts.management.scenes import Exchange
 from efforts.models import Session
-from efforts.scenes import Exchange
-from efforts.snapshots import main_branch
-from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
 
 from .turns import Call, Taken, take_turn
 

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from itertools import cycle, islice
 from typing import Any
 
-from efforts.domain.budget import SMALLEST_BUDGET
-from efforts.domain.policy import ContextMode
+from efforts.context.planning import main_branch
+from efforts.domain.effort.policy import ContextMode
+from efforts.domain.prompt.budget import SMALLEST_BUDGET
+from efforts.management.scenes import Exchange, play
 from efforts.models import ContextPointer, EffortState, Event, Session
-from efforts.scenes import Exchange, play
-from efforts.snapshots import main_branch
-from efforts.snapshots.metrics import branch_metrics
+from efforts.pages.presenters.metrics import branch_metrics
 
 from .measuring import Proof, Shown, next_plan, shown_in
 from .scripts import (

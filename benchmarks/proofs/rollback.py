@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from efforts import actions, compacting
-from efforts.domain.lifecycle import ReviewMode
-from efforts.domain.plan import Plan
+from efforts import actions
+from efforts.context.planning import main_branch
+from efforts.context.sources import read_effort_log
+from efforts.domain.effort.states import ReviewMode
+from efforts.domain.prompt.plan import Plan
+from efforts.management.scenes import play
 from efforts.models import EffortState, Session
-from efforts.scenes import play
-from efforts.scopes import SCOPES
-from efforts.snapshots import main_branch
-from efforts.snapshots.sources import read_effort_log
+from efforts.standins import compacting
+from efforts.turns.scopes import SCOPES
 
 from .measuring import Proof
 from .scripts import AUTH_BUG, GREETING, SEARCH_PAGE

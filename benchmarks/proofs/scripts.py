@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from efforts.scenes import Exchange, concludes, opens
+from efforts.management.scenes import Exchange, concludes, opens
 
 GREETING = Exchange(
     user="Morning. Coffee first, then work.",

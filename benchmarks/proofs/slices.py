@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from efforts.domain.lifecycle import EffortStatus
-from efforts.domain.plan import Plan
+from efforts.context.planning import main_branch
+from efforts.context.sources import read_effort_log
+from efforts.domain.effort.states import EffortStatus
+from efforts.domain.prompt.plan import Plan
+from efforts.management.scenes import change, collapses, expands, play, switches
 from efforts.models import EffortState, Event, Session, Turn
-from efforts.scenes import change, collapses, expands, play, switches
-from efforts.snapshots import main_branch
-from efforts.snapshots.sources import EffortLog, read_effort_log
+from efforts.standins.logs import SourceLog
 
 from .measuring import Proof, next_plan, scratch
 from .memory import slice3, slice4
@@ -145,7 +146,7 @@ def prove_one_active(proof: Proof) -> None:
     )
 
 
-def log_of(session: Session, slug: str) -> EffortLog:
+def log_of(session: Session, slug: str) -> SourceLog:
     branch = main_branch(session)
     return read_effort_log(branch, session.efforts.get(slug=slug))
 

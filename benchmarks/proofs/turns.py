@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from efforts import actions, recording
-from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import ToolCall
-from efforts.domain.lifecycle import SummaryState
-from efforts.domain.plan import Plan
+from efforts import actions
+from efforts.domain.effort.states import SummaryState
+from efforts.domain.prompt.conversation import ToolCall
+from efforts.domain.prompt.plan import Plan
+from efforts.domain.text.canonical import canonical_json
+from efforts.management.scenes import Exchange
 from efforts.models import EffortState, Run, Session
-from efforts.orchestrator import read_and_plan
-from efforts.recording import COMPLETED, Lease, Reply
-from efforts.scenes import Exchange
-from efforts.summaries import summarise_now
 from efforts.tools import ToolContext, run_tool
+from efforts.turns import recording
+from efforts.turns.orchestrator import read_and_plan
+from efforts.turns.recording import COMPLETED, Lease, Reply
+from efforts.turns.summaries import summarise_now
 
 OWNER = "proof"
 

@@ -13,15 +13,15 @@ from django.db import transaction
 
 from benchmarks.importing import Imported, import_talk
 from benchmarks.replay import Question, Talk, moment
-from efforts.domain.plan import Plan
-from efforts.domain.planner import plan
-from efforts.domain.policy import RECALL_SHARES, ContextMode
-from efforts.domain.ranking import Found
+from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.context.recollections import recollect
+from efforts.domain.effort.policy import RECALL_SHARES, ContextMode
+from efforts.domain.prompt.plan import Plan
+from efforts.domain.prompt.planner import plan
+from efforts.domain.text.ranking import Found
 from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.models import Message, Turn
 from efforts.retrieval.efforts import search_efforts
-from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
-from efforts.snapshots.recollections import recollect
 
 from .evidence import Told, held, pieces_in, sent_text, told_in
 from .ranks import distinct

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Mapping
 
-from efforts.domain.terms import STOPWORDS
+from efforts.domain.text.terms import STOPWORDS
 
 WORD = re.compile(r"\w+")
 MOST = 200

@@ -10,12 +10,12 @@ from typing import Any
 from django.utils import timezone
 
 from benchmarks.replay import Player, Question, Settings, Talk, moment, on_stage
-from efforts.domain.lifecycle import EffortStatus
+from efforts.context.references import find_references
+from efforts.domain.effort.states import EffortStatus
+from efforts.log.timelines import branch_events
+from efforts.memory.references import best
 from efforts.models import EffortState, Message
-from efforts.references import best
 from efforts.retrieval.efforts import search_efforts, states_of
-from efforts.snapshots.references import find_references
-from efforts.timelines import branch_events
 
 from .baselines import SeedReferences
 from .evidence import told_in

@@ -15,8 +15,8 @@ from itertools import count
 from django.conf import settings
 
 from benchmarks.replay import Talk, moment
-from efforts.domain.conversation import Recalled
-from efforts.domain.terms import STOPWORDS, terms_of
+from efforts.domain.prompt.conversation import Recalled
+from efforts.domain.text.terms import STOPWORDS, terms_of
 from efforts.llm.tokens import get_counter
 from efforts.retrieval.recall import recall
 

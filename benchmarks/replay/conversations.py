@@ -13,7 +13,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from efforts.domain.conversation import ToolCall
+from efforts.domain.prompt.conversation import ToolCall
 
 ROLES = ("user", "assistant", "tool", "system")
 # Of dates, as public collections write them, without the day of the week in brackets that some add.

@@ -17,18 +17,20 @@ from uuid import NAMESPACE_OID, uuid5
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from efforts import actions, events, labels, recording, threads
+from efforts import actions
 from efforts.actions.names import LONGEST_NAME
-from efforts.compacting import Summary
-from efforts.domain.assembly import system_tokens
-from efforts.domain.lifecycle import RunState, SummaryState, Via
-from efforts.domain.plan import Plan
-from efforts.domain.policy import ContextMode
+from efforts.context.planning import main_branch
+from efforts.domain.effort.policy import ContextMode
+from efforts.domain.effort.states import RunState, SummaryState, Via
+from efforts.domain.prompt.assembly import system_tokens
+from efforts.domain.prompt.plan import Plan
 from efforts.llm.builtin.transport import BUILTIN_MODEL
-from efforts.models import Branch, EffortState, Event, Message, Run, Session, Turn
-from efforts.orchestrator import RunControl, Unwatched, run_turn
-from efforts.snapshots import main_branch
-from efforts.summaries import SUMMARIES, summarise_now
+from efforts.log import events, labels
+from efforts.models import Branch, EffortState, Event, Message, Run, Session, Turn, threads
+from efforts.standins.compacting import Summary
+from efforts.turns import recording
+from efforts.turns.orchestrator import RunControl, Unwatched, run_turn
+from efforts.turns.summaries import SUMMARIES, summarise_now
 
 from .conversations import Exchange, Talk, moment
 from .recorded import Take

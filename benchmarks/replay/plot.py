@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from efforts.charts import Chart, Series, stacked_chart
-from efforts.snapshots.plans import SECTIONS
+from efforts.context.plans import SECTIONS
+from efforts.pages.charts import Chart, Series, stacked_chart
 
 from .report import Conversation
 

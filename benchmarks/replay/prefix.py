@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
-from efforts.domain.canonical import canonical_json
+from efforts.domain.text.canonical import canonical_json
 
 
 def text_of(request: Mapping[str, Any]) -> str:

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from efforts.domain.conversation import ToolCall
-from efforts.domain.plan import Plan
+from efforts.domain.prompt.conversation import ToolCall
+from efforts.domain.prompt.plan import Plan
 from efforts.llm import protocol
 from efforts.llm.builtin.acts import acts_of
 from efforts.llm.builtin.prompt import read
 from efforts.llm.protocol import Finished, TextDelta
-from efforts.orchestrator import MOST_TOOL_CALLS, Means
-from efforts.recording import COMPLETED
 from efforts.tools import ToolContext, run_tool
+from efforts.turns.orchestrator import MOST_TOOL_CALLS, Means
+from efforts.turns.recording import COMPLETED
 
 from .conversations import Exchange, Said
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from efforts.domain.assembly import system_tokens
-from efforts.domain.conversation import MESSAGE_OVERHEAD, PastTurn
-from efforts.domain.layers import eligible_turns, headline_line
-from efforts.domain.plan import PlanInputs
-from efforts.domain.rendering import chat_message
+from efforts.domain.prompt.assembly import system_tokens
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, PastTurn
+from efforts.domain.prompt.layers import eligible_turns, headline_line
+from efforts.domain.prompt.plan import PlanInputs
+from efforts.domain.prompt.rendering import chat_message
 
 HEADING = "\n\nConcluded efforts:"
 

@@ -14,13 +14,13 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from compaction import reviewing
-from compaction.accepting import LONGEST_REASON, NEVER_ACCEPTED, rollback_compaction
-from compaction.history import standing_of_artifact
+from compaction import review
 from compaction.models import Artifact
-from efforts import events
-from efforts.domain.lifecycle import PointerState
-from efforts.errors import Refused
+from compaction.standing.accepting import LONGEST_REASON, NEVER_ACCEPTED, rollback_compaction
+from compaction.standing.history import standing_of_artifact
+from efforts.domain.effort.states import PointerState
+from efforts.domain.errors import Refused
+from efforts.log import events
 from efforts.models import Branch
 
 if TYPE_CHECKING:
@@ -86,4 +86,4 @@ def roll_back_all(row: Artifact, user: User, reason: str) -> None:
 
 
 def judge_now(row: Artifact, user: User, reason: str) -> None:
-    reviewing.judge_again(row, actor=user)
+    review.judge_again(row, actor=user)

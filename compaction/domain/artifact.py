@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from efforts.domain.canonical import canonical_json, sha256
+from efforts.domain.text.canonical import canonical_json, sha256
 
 SCHEMA_VERSION: Final = "compaction.v2"
 

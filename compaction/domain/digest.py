@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from efforts.domain.source_text import Part, Source, SourcePart
+from efforts.domain.text.source_text import Part, Source, SourcePart
 
 from .artifact import SCHEMA_VERSION, Artifact, Evidence, Excerpt, Kind, Section, SourceRef, Warned, with_id
 from .ledger import Entry

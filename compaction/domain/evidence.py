@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from efforts.domain.source_text import Part, Sentence, Source, SourcePart
+from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 
 from .artifact import Evidence
 from .values import Type, values_of

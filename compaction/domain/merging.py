@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from uuid import UUID
 
-from efforts.domain.source_text import Source, SourcePart
+from efforts.domain.text.source_text import Source, SourcePart
 
 from .artifact import Artifact, Claim, Section
 from .check.answers import Loose, Void, answered

@@ -15,7 +15,7 @@ from itertools import combinations
 
 from text_to_num import find_numbers
 
-from efforts.domain.terms import STOPWORDS, folded, stem, terms_of
+from efforts.domain.text.terms import STOPWORDS, folded, stem, terms_of
 
 
 class Type(StrEnum):

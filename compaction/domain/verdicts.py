@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
-from efforts.domain.source_text import Source
+from efforts.domain.text.source_text import Source
 
 from .artifact import Artifact
 from .check.result import Checked

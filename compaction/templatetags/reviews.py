@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from django import template
 
-from compaction.pages.checkers import CheckersView, checkers_of
-from compaction.pages.queue import needs_me, next_in_queue
+from compaction.pages.presenters.checkers import CheckersView, checkers_of
+from compaction.pages.presenters.queue import needs_me, next_in_queue
 
 if TYPE_CHECKING:
     from django.template.context import RequestContext

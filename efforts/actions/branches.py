@@ -8,14 +8,15 @@ from uuid import UUID, uuid4
 from django.db import models, transaction
 from django.utils import timezone
 
-from efforts import events, labels
-from efforts.domain.course import Course
-from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState
-from efforts.errors import Refused
+from efforts.context.courses import course_at
+from efforts.context.sources import read_scope_log, read_summary_log
+from efforts.domain.effort.reducer import Course
+from efforts.domain.effort.states import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState
+from efforts.domain.errors import Refused
+from efforts.log import events, labels
+from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, PointerTurn, Run, Turn, TurnLabel
-from efforts.snapshots.courses import course_at
-from efforts.snapshots.sources import EffortLog, read_scope_log, read_summary_log
-from efforts.timelines import branch_turns
+from efforts.standins.logs import SourceLog
 
 from .conversations import bring_back, check_message, collapse_when_idle, put_message, sent_before
 from .holds import copy_holds
@@ -126,7 +127,7 @@ def take_pointer_over(child: Branch, effort: Effort, stood: str | None) -> Conte
     return pointer
 
 
-def pointer_for(child: Branch, effort: Effort, log: EffortLog, stood: str | None) -> ContextPointer | None:
+def pointer_for(child: Branch, effort: Effort, log: SourceLog, stood: str | None) -> ContextPointer | None:
     pointers = ContextPointer.objects.filter(branch=child.parent, effort=effort, source_sha256__in=log.source.hashes)
     same = list(pointers.select_related("actor").order_by("-pk"))
     if then := [pointer for pointer in same if pointer.artifact == stood]:

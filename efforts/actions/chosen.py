@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from efforts import references
-from efforts.domain.chosen import BODY, RAW
-from efforts.errors import Refused
+from efforts.context.expansion import Price, price
+from efforts.domain.effort.chosen import BODY, RAW
+from efforts.domain.errors import Refused
+from efforts.log.timelines import clock_of
+from efforts.memory import references
 from efforts.models import Branch, ContextPointer
-from efforts.snapshots.chosen import Chosen, chosen_pointers, with_spans
-from efforts.snapshots.expansion import Price, price
-from efforts.timelines import clock_of
+from efforts.standins.chosen import Chosen, chosen_pointers, with_spans
 
 from .places import Place, record
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
-from efforts import ledger
-from efforts.domain.lifecycle import ConstraintBy, ConstraintState, RunState
-from efforts.domain.rules import find_words, said_as_a_rule
-from efforts.errors import Refused
-from efforts.ledger import Book, Source, Where
+from efforts.domain.effort.states import ConstraintBy, ConstraintState, RunState
+from efforts.domain.errors import Refused
+from efforts.domain.text.locating import find_words, said_as_a_rule
+from efforts.log.timelines import branch_turns
+from efforts.memory import ledger
+from efforts.memory.ledger import Book, Source, Where
 from efforts.models import Constraint, Message
-from efforts.timelines import branch_turns
 
 from .names import checked_line
 from .places import Place

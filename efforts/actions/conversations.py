@@ -12,17 +12,17 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from efforts import events, labels
-from efforts.connections import defaults_for
-from efforts.domain.budget import SMALLEST_BUDGET
-from efforts.domain.conversation import MESSAGE_OVERHEAD
-from efforts.domain.lifecycle import RETRYABLE, ReviewMode, RunState
-from efforts.domain.policy import DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, WORK_SESSION_HOURS, ContextMode
-from efforts.errors import Refused
+from efforts.context.connections import defaults_for
+from efforts.context.planning import counted_tokens, main_branch
+from efforts.domain.effort.policy import DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, WORK_SESSION_HOURS, ContextMode
+from efforts.domain.effort.states import RETRYABLE, ReviewMode, RunState
+from efforts.domain.errors import Refused
+from efforts.domain.prompt.budget import SMALLEST_BUDGET
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD
 from efforts.llm.tokens import get_counter
+from efforts.log import events, labels
 from efforts.models import Branch, Endpoint, Message, Run, Session, Turn
 from efforts.retrieval.index import add_message, forget_deleted
-from efforts.snapshots import counted_tokens, main_branch
 
 from .efforts import new_work_session
 from .names import LONGEST_NAME, checked_line, is_control

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import transaction
 
-from efforts import compacting, events, holds, labels, references
-from efforts.domain.chosen import BODY, RAW
-from efforts.domain.lifecycle import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
-from efforts.domain.resolution import sounds_paused
-from efforts.domain.verbatim import own_words
-from efforts.errors import Refused
+from efforts.context.expansion import price
+from efforts.context.sources import read_summary_log
+from efforts.domain.effort.chosen import BODY, RAW
+from efforts.domain.effort.resolution import sounds_paused
+from efforts.domain.effort.states import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
+from efforts.domain.errors import Refused
+from efforts.domain.text.verbatim import own_words
 from efforts.llm.tokens import get_counter
+from efforts.log import events, labels
+from efforts.log.timelines import branch_turns, clock_of
+from efforts.memory import holds, references
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Run, Turn, TurnLabel
-from efforts.snapshots.chosen import find_chosen
-from efforts.snapshots.expansion import price
-from efforts.snapshots.sources import EffortLog, read_summary_log
-from efforts.timelines import branch_turns, clock_of
+from efforts.standins import compacting
+from efforts.standins.chosen import find_chosen
+from efforts.standins.logs import SourceLog
 
 from .chosen import collapse_all_chosen, collapse_chosen, expand_chosen
 from .names import checked_name, numbered, slug_of
@@ -360,7 +363,7 @@ def use_excerpts(place: Place, slug: str) -> None:
         let_digest_stand(state, digest, state.artifact, why, place.actor, str(place.via))
 
 
-def set_brief(state: EffortState, log: EffortLog, text: str, actor: User | None, via: str) -> None:
+def set_brief(state: EffortState, log: SourceLog, text: str, actor: User | None, via: str) -> None:
     """What is too short to be compacted stands by a line that the program makes of its name."""
     standing = StandIn(text=text, headline=text, tokens=get_counter(settings.CCM_ENCODING).count(text))
     pointer = set_pointer(state.branch, state.effort, log, standing, actor=actor, via=via)

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from efforts import holds
-from efforts.domain.lifecycle import UNFINISHED, EffortStatus, HoldEnd, HoldScope, HoldState, RunState
-from efforts.errors import Refused
-from efforts.holds import Span, Target
+from efforts.domain.effort.states import UNFINISHED, EffortStatus, HoldEnd, HoldScope, HoldState, RunState
+from efforts.domain.errors import Refused
+from efforts.log.timelines import branch_turns
+from efforts.memory import holds
+from efforts.memory.holds import Span, Target
 from efforts.models import Branch, EffortState, Event, Hold, Run
-from efforts.timelines import branch_turns
 
 from .efforts import finished_turn
 from .places import Place, changing, known, slug_in, where_of

@@ -12,15 +12,15 @@ from contextlib import contextmanager
 from django.db import transaction
 from django.db.models import QuerySet
 
-from efforts import entries, ledger
-from efforts.domain.lifecycle import LIVE_ENTRIES, EntryBy, EntryKind, EntryState
-from efforts.domain.rules import Span, find_shown, find_words
-from efforts.domain.source_text import NEVER_SOURCE
-from efforts.entries import Origin
-from efforts.errors import Refused
-from efforts.ledger import Where
+from efforts.domain.effort.states import LIVE_ENTRIES, EntryBy, EntryKind, EntryState
+from efforts.domain.errors import Refused
+from efforts.domain.text.locating import Span, find_shown, find_words
+from efforts.domain.text.source_text import NEVER_SOURCE
+from efforts.log.timelines import branch_turns, in_timeline
+from efforts.memory import entries, ledger
+from efforts.memory.entries import Origin
+from efforts.memory.ledger import Where
 from efforts.models import Event, LedgerEntry, Message
-from efforts.timelines import branch_turns, in_timeline
 
 from .names import checked_line
 from .places import Place

@@ -6,8 +6,8 @@ from unicodedata import category
 
 from django.utils.text import slugify
 
-from efforts.domain.chosen import SEED, span_of
-from efforts.errors import Refused
+from efforts.domain.effort.chosen import SEED, span_of
+from efforts.domain.errors import Refused
 
 LONGEST_NAME = 200
 LONGEST_SLUG = 80

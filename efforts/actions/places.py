@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from efforts import events, labels, references, salience
-from efforts.domain.lifecycle import EFFORT_MOVES, EffortStatus, Via
-from efforts.domain.notices import with_notice
-from efforts.errors import Refused
-from efforts.holds import Where
+from efforts.context.planning import main_branch
+from efforts.domain.effort.notices import with_notice
+from efforts.domain.effort.states import EFFORT_MOVES, EffortStatus, Via
+from efforts.domain.errors import Refused
+from efforts.log import events, labels
+from efforts.log.timelines import clock_of
+from efforts.memory import ageing, references
+from efforts.memory.holds import Where
 from efforts.models import Branch, Effort, EffortState, Run, Session, Turn
-from efforts.snapshots import main_branch
-from efforts.timelines import clock_of
 
 from .names import slug_of
 from .pointers import settle_concluded, source_changes
@@ -132,7 +133,7 @@ def activate(branch: Branch, effort: Effort | None, turn: int) -> None:
         labels.touch(branch, effort, turn)
     # The prompt is cut anew here anyhow: what waited for that, to keep the cache, leaves now.
     if branch.session.prefer_cache:
-        salience.evict(branch, turn)
+        ageing.evict(branch, turn)
 
 
 def route(branch: Branch, place: Place, effort: Effort, by: str) -> None:

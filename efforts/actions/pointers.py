@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import models
 
-from efforts import compacting, events, labels, references
-from efforts.domain.chosen import BODY
-from efforts.domain.lifecycle import (
+from efforts.context.sources import labelled, read_scope_log, read_summary_log, summary_turn_ids
+from efforts.domain.effort.chosen import BODY
+from efforts.domain.effort.notices import STARTED_FROM, with_notice
+from efforts.domain.effort.states import (
     POINTER_MOVES,
     UNFINISHED,
     EffortStatus,
@@ -25,13 +26,15 @@ from efforts.domain.lifecycle import (
     SummaryState,
     Via,
 )
-from efforts.domain.notices import STARTED_FROM, with_notice
-from efforts.errors import Refused
+from efforts.domain.errors import Refused
 from efforts.llm.tokens import get_counter
+from efforts.log import events, labels
+from efforts.log.timelines import clock_of
+from efforts.memory import references
 from efforts.models import Branch, ContextPointer, Effort, EffortState, PointerMove, PointerTurn, TurnLabel
-from efforts.snapshots.chosen import chosen_turns
-from efforts.snapshots.sources import EffortLog, labelled, read_scope_log, read_summary_log, summary_turn_ids
-from efforts.timelines import clock_of
+from efforts.standins import compacting
+from efforts.standins.chosen import chosen_turns
+from efforts.standins.logs import SourceLog
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -87,7 +90,7 @@ def summary_rolled_back(artifact: str) -> dict[str, Any]:
 def set_pointer(
     branch: Branch,
     effort: Effort | None,
-    log: EffortLog,
+    log: SourceLog,
     standing: StandIn,
     *,
     actor: User | None,
@@ -140,7 +143,7 @@ def body_of(pointer: ContextPointer) -> str:
     return pointer.body or (compacting.registered().body_of(pointer.artifact) if pointer.artifact else "")
 
 
-def contained(branch: Branch, log: EffortLog) -> list[ContextPointer]:
+def contained(branch: Branch, log: SourceLog) -> list[ContextPointer]:
     """The active pointers that share a turn with the log. Raises `Refused` where one has others too."""
     inside = set(log.turn_ids)
     clashing = active_over(branch, inside)
@@ -275,7 +278,7 @@ def still_holds(branch: Branch, pointer: ContextPointer) -> bool:
     return log is not None and set(log.turn_ids) == turn_ids and log.source.is_what(pointer.source_sha256)
 
 
-def log_of(branch: Branch, pointer: ContextPointer) -> EffortLog | None:
+def log_of(branch: Branch, pointer: ContextPointer) -> SourceLog | None:
     """What it would stand for now; None where turns of it have not ended, or its effort is open."""
     if pointer.effort is None:
         turns = PointerTurn.objects.filter(pointer=pointer)
@@ -406,7 +409,7 @@ def restore_latest(branch: Branch, effort: Effort, **wanted: Any) -> ContextPoin
     return pointer
 
 
-def copy_pointer(branch: Branch, pointer: ContextPointer, log: EffortLog) -> ContextPointer:
+def copy_pointer(branch: Branch, pointer: ContextPointer, log: SourceLog) -> ContextPointer:
     """What stands for the same turns in another branch stands here too."""
     standing = StandIn(**{name: getattr(pointer, name) for name in StandIn.__dataclass_fields__})
     kind = PointerMoveKind.COPIED

@@ -9,15 +9,17 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from efforts import compacting, events
-from efforts.compacting import Estimate
-from efforts.domain.lifecycle import SCOPE_MOVES, UNFINISHED, ScopeKind, ScopeState
-from efforts.domain.notices import span_said
-from efforts.errors import Refused
+from efforts.context.scopes import read_story
+from efforts.context.sources import read_scope_log
+from efforts.domain.effort.notices import span_said
+from efforts.domain.effort.states import SCOPE_MOVES, UNFINISHED, ScopeKind, ScopeState
+from efforts.domain.errors import Refused
+from efforts.log import events
+from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPointer, ScopeDraft
-from efforts.snapshots.scopes import read_story
-from efforts.snapshots.sources import EffortLog, read_scope_log
-from efforts.timelines import branch_turns
+from efforts.standins import compacting
+from efforts.standins.compacting import Estimate
+from efforts.standins.logs import SourceLog
 
 from .places import Place, changing, record
 from .pointers import contained
@@ -69,7 +71,7 @@ def under_way(branch: Branch, numbers: list[int], kind: ScopeKind) -> ScopeDraft
     return next((draft for draft in same if story and not story.is_over(draft)), None)
 
 
-def scope_between(branch: Branch, first: int, last: int) -> EffortLog:
+def scope_between(branch: Branch, first: int, last: int) -> SourceLog:
     """The finished turns from `first` to `last`. Raises `Refused` where there is none, or one has not ended."""
     if first > last:
         raise Refused("order", WRONG_WAY_ROUND.format(first=first, last=last))
@@ -80,7 +82,7 @@ def scope_between(branch: Branch, first: int, last: int) -> EffortLog:
     return scope_of(branch, list(range(first, last + 1)))
 
 
-def scope_of(branch: Branch, numbers: Sequence[int]) -> EffortLog:
+def scope_of(branch: Branch, numbers: Sequence[int]) -> SourceLog:
     """The finished ones of these turns. Raises `Refused` where there is none, or one has not ended."""
     turns = branch_turns(branch).filter(number__in=numbers)
     running = turns.filter(run__state__in=UNFINISHED).order_by("number").first()
@@ -92,7 +94,7 @@ def scope_of(branch: Branch, numbers: Sequence[int]) -> EffortLog:
     return log
 
 
-def check_scope(branch: Branch, log: EffortLog, kind: ScopeKind) -> None:
+def check_scope(branch: Branch, log: SourceLog, kind: ScopeKind) -> None:
     """A stage of a package never stands in its own conversation, so nothing there is in its way."""
     if kind != ScopeKind.STAGE:
         contained(branch, log)
@@ -134,7 +136,7 @@ def look_at_turns(branch: Branch, first: int, last: int, kind: ScopeKind = Scope
     )
 
 
-def standing_in(branch: Branch, log: EffortLog) -> tuple[list[ContextPointer], str]:
+def standing_in(branch: Branch, log: SourceLog) -> tuple[list[ContextPointer], str]:
     """What it would take over from, or why it cannot."""
     try:
         return contained(branch, log), ""

@@ -6,15 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from efforts import compacting, holds, labels, references
-from efforts.domain.chosen import BODY
-from efforts.domain.lifecycle import EffortStatus, PointerState, Via
-from efforts.errors import Refused
+from efforts.context.expansion import price
+from efforts.domain.effort.chosen import BODY
+from efforts.domain.effort.states import EffortStatus, PointerState, Via
+from efforts.domain.errors import Refused
+from efforts.log import labels
+from efforts.log.events import AGED_EVENTS
+from efforts.log.timelines import branch_turns, clock_of
+from efforts.memory import holds, references
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, TurnLabel
-from efforts.snapshots.chosen import Chosen, find_chosen
-from efforts.snapshots.expansion import price
-from efforts.snapshots.notices import AGED
-from efforts.timelines import branch_turns, clock_of
+from efforts.standins import compacting
+from efforts.standins.chosen import Chosen, find_chosen
 
 from .chosen import check_room
 from .constraints import revoke_set
@@ -72,7 +74,7 @@ def undo(place: Place, seq: int) -> None:
 def too_early(place: Place, seq: int) -> None:
     """An expansion ended before the person was done with it: it stands again, and that is counted."""
     with changing(place) as branch:
-        event = of_branch(branch).filter(seq=seq, kind__in=AGED).first()
+        event = of_branch(branch).filter(seq=seq, kind__in=AGED_EVENTS).first()
         if event is None:
             raise Refused("unknown_event", "Nothing has ended by itself there.")
         undo(place, seq)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from efforts import events
-from efforts.domain.lifecycle import UNFINISHED, RunState, VerdictValue
-from efforts.errors import Refused
+from efforts.domain.effort.states import UNFINISHED, RunState, VerdictValue
+from efforts.domain.errors import Refused
+from efforts.log import events
 from efforts.models import Run, Verdict
 
 from .names import is_control

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from efforts import events
+from efforts.log import events
 from efforts.models import EffortState, Session
 
 # The class takes a parameter in its stubs only.

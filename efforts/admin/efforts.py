@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from efforts.holds import what_of
+from efforts.memory.holds import what_of
 from efforts.models import Constraint, ContextPointer, Effort, EffortState, Hold, LedgerEntry, PointerMove, ScopeDraft
 
 from .base import ReadOnly, artifact_link, link, linked, links, standing

@@ -4,7 +4,8 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 
-from efforts.domain.salience import keywords_of, name_words
+from efforts.domain.effort.ageing import keywords_of
+from efforts.domain.effort.ageing import name_words
 
 
 def begin_now(apps, schema_editor):

@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-import efforts.domain.lifecycle
+import efforts.domain.effort.states
 
 # What sounded like a rule, a decision or open work, and nobody has answered.
 WAITING = {"Constraint": "suggested", "LedgerEntry": "proposed"}

@@ -1,4 +1,4 @@
-import efforts.domain.lifecycle
+import efforts.domain.effort.states
 from django.db import migrations, models
 from django.db.models import F
 

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from efforts.domain.lifecycle import ConstraintBy, ConstraintState
+from efforts.domain.effort.states import ConstraintBy, ConstraintState
 
 
 class Constraint(models.Model):

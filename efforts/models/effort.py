@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from efforts.domain.lifecycle import EffortStatus, PointerMoveKind, PointerState, SummaryState, Via
+from efforts.domain.effort.states import EffortStatus, PointerMoveKind, PointerState, SummaryState, Via
 
 
 class Effort(models.Model):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from efforts.domain.lifecycle import HoldBy, HoldEnd, HoldKind, HoldScope, HoldState
+from efforts.domain.effort.states import HoldBy, HoldEnd, HoldKind, HoldScope, HoldState
 
 LIVE = (HoldState.SUGGESTED, HoldState.STANDING)
 

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from efforts.domain.lifecycle import EntryBy, EntryKind, EntryState
+from efforts.domain.effort.states import EntryBy, EntryKind, EntryState
 
 
 class LedgerEntry(models.Model):

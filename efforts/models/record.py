@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from efforts.domain.lifecycle import Trigger, VerdictValue
+from efforts.domain.effort.states import Trigger, VerdictValue
 
 
 class ToolTrace(models.Model):

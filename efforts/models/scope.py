@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from efforts.domain.lifecycle import ScopeKind, ScopeState
+from efforts.domain.effort.states import ScopeKind, ScopeState
 
 
 class ScopeDraft(models.Model):

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from efforts.domain.budget import DEFAULT_BUDGET
-from efforts.domain.lifecycle import ReviewMode
-from efforts.domain.lineage import Ancestor, owner_of
-from efforts.domain.policy import AMBIENT_WINDOW, DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, ContextMode
+from efforts.domain.effort.lineage import Ancestor, owner_of
+from efforts.domain.effort.policy import AMBIENT_WINDOW, DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, ContextMode
+from efforts.domain.effort.states import ReviewMode
+from efforts.domain.prompt.budget import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser

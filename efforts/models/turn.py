@@ -7,7 +7,7 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
-from efforts.domain.lifecycle import RunState
+from efforts.domain.effort.states import RunState
 
 
 class Turn(models.Model):

@@ -14,10 +14,10 @@ from uuid import UUID
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum, TextField
 from django.db.models.functions import Cast
 
-from efforts.domain.lifecycle import RunState
-from efforts.domain.misspelling import near_terms
+from efforts.domain.effort.states import RunState
+from efforts.domain.text.spelling import near_terms
+from efforts.log.timelines import in_timeline
 from efforts.models import Branch, Frequency, Message, Passage, Session, TurnLabel
-from efforts.timelines import in_timeline
 
 from .index import ALL, PER_MESSAGE, owner_token, session_token
 from .postings import Wanted, newest

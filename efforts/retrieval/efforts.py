@@ -8,10 +8,10 @@ from datetime import date
 
 from django.db.models import OuterRef, Subquery
 
-from efforts.domain.canonical import canonical_json, sha256
-from efforts.domain.lifecycle import PointerState
-from efforts.domain.ranking import SAME_EFFORT, Ranked, by_effort, effort_scores
-from efforts.domain.terms import terms_of
+from efforts.domain.effort.states import PointerState
+from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.domain.text.ranking import SAME_EFFORT, Ranked, by_effort, effort_scores
+from efforts.domain.text.terms import terms_of
 from efforts.models import Branch, ContextPointer, EffortState
 
 from .search import Search, search_branch

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from efforts.domain.passages import spans_of
-from efforts.domain.terms import terms_of
+from efforts.domain.text.passages import spans_of
+from efforts.domain.text.terms import terms_of
 from efforts.models import Frequency, Message, Passage, Session
 
 # Ids of passages tell their message: the last message that could be found bounds the passages that could.

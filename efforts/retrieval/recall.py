@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from efforts.domain import recalling
-from efforts.domain.conversation import LogMessage, Recalled
-from efforts.domain.layers import runs_of
-from efforts.domain.policy import ContextMode
-from efforts.domain.ranking import Ranked
+from efforts.domain.effort.policy import ContextMode
+from efforts.domain.prompt import need
+from efforts.domain.prompt.conversation import LogMessage, Recalled
+from efforts.domain.prompt.layers import runs_of
+from efforts.domain.text.ranking import Ranked
+from efforts.log.timelines import log_message
 from efforts.models import Branch, Message
-from efforts.timelines import log_message
 
 from .search import STRATEGY, Search, search_branch
 
@@ -52,22 +52,22 @@ def recall(
     params = {"mode": str(mode), "before": before, "today": today.isoformat(), "shown": runs_of(sorted(shown))}
     nothing = Recollection(params=params)
     if mode == ContextMode.OFF:
-        return replace(nothing, why=recalling.IS_OFF)
-    if not recalling.asks(text):
-        return replace(nothing, why=recalling.NOTHING_ASKED)
+        return replace(nothing, why=need.IS_OFF)
+    if not need.asks(text):
+        return replace(nothing, why=need.NOTHING_ASKED)
     search = search_branch(branch, text, before=before, today=today, snapshot=snapshot, turns=MOST)
     looked = replace(nothing, query=text, params={**search.query.params, **params}, found=search.found)
     if why := why_not(search, shown):
         return replace(looked, why=why)
     chosen = outside(search.ranked, shown)
     passages = exchanges(search, chosen) if mode == ContextMode.HEAVY else quoted(search, chosen)
-    return replace(looked, passages=tuple(passages), why=recalling.NEEDED)
+    return replace(looked, passages=tuple(passages), why=need.NEEDED)
 
 
 def why_not(search: Search, shown: Collection[int]) -> str:
     if not search.query.terms:
-        return recalling.NOTHING_TELLING
-    return recalling.why_not(search.ranked, shown, search.statistics.weight)
+        return need.NOTHING_TELLING
+    return need.why_not(search.ranked, shown, search.statistics.weight)
 
 
 def outside(ranked: Sequence[Ranked], shown: Collection[int]) -> list[Ranked]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from efforts.domain.dates import days_named
-from efforts.domain.ranking import VERSION, Found, Place, Ranked, Ranking, Statistics
-from efforts.domain.speakers import speaker_named
-from efforts.domain.terms import query_terms, spelled
+from efforts.domain.text.dates import days_named
+from efforts.domain.text.ranking import VERSION, Found, Place, Ranked, Ranking, Statistics
+from efforts.domain.text.speakers import speaker_named
+from efforts.domain.text.terms import query_terms, spelled
+from efforts.log.timelines import branch_turns, last_said_before
 from efforts.models import Branch
-from efforts.timelines import branch_turns, last_said_before
 
 from .candidates import Candidates, Row, Scope, completed, find, near_words, of_branch, turns_rows
 

@@ -9,18 +9,18 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 
+from efforts.pages.themes import THEME_COOKIE, THEMES
+
 if TYPE_CHECKING:
     from django.template.context import Context, RequestContext
     from django.utils.safestring import SafeString
 
     from efforts.models import Branch
-    from efforts.snapshots import TurnView
+    from efforts.pages.presenters.chat import TurnView
 
 register = template.Library()
 
 DEEPEST = 3
-THEMES = ("system", "light", "dark")
-THEME_COOKIE = "ccm_theme"
 AGES = (
     (timedelta(days=365), "y"),
     (timedelta(weeks=1), "w"),

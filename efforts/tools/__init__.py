@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import ToolCall
-from efforts.domain.toolbox import TOOLS
-from efforts.errors import Refused
+from efforts.domain.errors import Refused
+from efforts.domain.prompt.conversation import ToolCall
+from efforts.domain.prompt.toolbox import TOOLS
+from efforts.domain.text.canonical import canonical_json
 
 from . import efforts, ledger, messages
 from .base import Function, ToolContext, ToolError

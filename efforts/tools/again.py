@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 
-from efforts.domain.policy import ContextMode
+from efforts.domain.effort.policy import ContextMode
+from efforts.memory.traces import Retrieval, retrieval_of
 from efforts.models import Event, RetrievalSet
-from efforts.records import Retrieval, retrieval_of
 from efforts.retrieval import recall, search
 
 from . import efforts, messages

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from efforts.actions import Place
-from efforts.domain.lifecycle import Via
+from efforts.domain.effort.states import Via
 from efforts.models import Run
 
 

@@ -7,21 +7,21 @@ from datetime import date
 from typing import Any
 
 from efforts import actions
-from efforts.domain.chosen import BODY
-from efforts.domain.conversation import LogMessage, PastTurn
-from efforts.domain.lifecycle import EffortStatus, ReviewMode
-from efforts.domain.terms import query_terms
+from efforts.context.efforts import EffortView, Standing, effort_views
+from efforts.context.expansion import free
+from efforts.context.ledger import open_work_of
+from efforts.context.sources import read_effort_log, read_scope_log
+from efforts.domain.effort.chosen import BODY
+from efforts.domain.effort.states import EffortStatus, ReviewMode
+from efforts.domain.prompt.conversation import LogMessage, PastTurn
+from efforts.domain.text.terms import query_terms
+from efforts.memory.traces import Hit, Retrieval, record_retrieval
 from efforts.models import Branch, EffortState, Message
-from efforts.records import Hit, Retrieval, record_retrieval
 from efforts.retrieval.efforts import EffortHit
 from efforts.retrieval.efforts import search_efforts as rank_efforts
 from efforts.retrieval.search import STRATEGY as PASSAGES
 from efforts.retrieval.search import Search
-from efforts.snapshots.chosen import chosen_pointers, chosen_turns, find_chosen, tokens_of_expanded, with_spans
-from efforts.snapshots.efforts import EffortView, Standing, effort_views
-from efforts.snapshots.expansion import free
-from efforts.snapshots.ledger import open_work_of
-from efforts.snapshots.sources import read_effort_log, read_scope_log
+from efforts.standins.chosen import chosen_pointers, chosen_turns, find_chosen, tokens_of_expanded, with_spans
 
 from .base import ToolContext, ToolError
 from .messages import EMPTY, piece_of

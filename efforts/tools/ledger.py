@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from efforts import actions
-from efforts.domain.lifecycle import ConstraintState, EntryKind, EntryState
-from efforts.holds import what_of
+from efforts.domain.effort.states import ConstraintState, EntryKind, EntryState
+from efforts.memory.holds import what_of
 
 from .base import ToolContext
 

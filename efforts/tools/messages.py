@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from efforts.domain.ranking import Ranked
-from efforts.domain.terms import marks, query_terms
+from efforts.domain.text.ranking import Ranked
+from efforts.domain.text.terms import marks, query_terms
+from efforts.log.timelines import branch_turns
+from efforts.memory.traces import Hit, Retrieval, record_retrieval
 from efforts.models import Branch, Message
-from efforts.records import Hit, Retrieval, record_retrieval
 from efforts.retrieval.search import STRATEGY as PASSAGES
 from efforts.retrieval.search import Search, search_branch
-from efforts.timelines import branch_turns
 
 from .base import ToolContext, ToolError
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from efforts.domain.lifecycle import Trigger
-from efforts.domain.terms import query_terms
+from efforts.domain.effort.states import Trigger
+from efforts.domain.text.terms import query_terms
 from efforts.models import RetrievalSet, Run
 
 REPEATED = "You searched for this already in this turn. Read or expand what was found, or answer."

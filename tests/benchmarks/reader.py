@@ -9,8 +9,8 @@ from typing import Any
 
 from benchmarks.gates.cases import Case, read_trust
 from compaction.domain.check.planting import name_of, one_line
-from compaction.examining import papers
-from efforts.domain.source_text import Source
+from compaction.drafting.examining import papers
+from efforts.domain.text.source_text import Source
 
 SAID = [
     (

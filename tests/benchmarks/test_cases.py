@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.gates.cases import Case, Unreadable, read_case, read_cases
 from compaction.domain.artifact import Section, Status
-from efforts.domain.source_text import Part
+from efforts.domain.text.source_text import Part
 from tests.benchmarks.case_files import put, small
 
 

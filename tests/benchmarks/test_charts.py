@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from efforts.charts import LAYERS, Bar, BarRow, Chart, Series, bar_chart, line_chart, stacked_chart
+from efforts.pages.charts import LAYERS, Bar, BarRow, Chart, Series, bar_chart, line_chart, stacked_chart
 from tests.house.process import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"

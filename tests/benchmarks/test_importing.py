@@ -17,7 +17,10 @@ from django.test import Client
 from benchmarks.importing import import_talk
 from benchmarks.replay import moment, read_talks
 from efforts import actions
-from efforts.domain.lifecycle import EffortStatus, SummaryState
+from efforts.context.courses import course_at
+from efforts.context.planning import main_branch
+from efforts.context.plans import preview
+from efforts.domain.effort.states import EffortStatus, SummaryState
 from efforts.models import (
     Branch,
     ContextPointer,
@@ -30,10 +33,8 @@ from efforts.models import (
     Turn,
     TurnLabel,
 )
-from efforts.runner import Runner
-from efforts.snapshots import main_branch, preview
-from efforts.snapshots.courses import course_at
-from efforts.threads import read, write
+from efforts.models.threads import read, write
+from efforts.turns.runner import Runner
 from tests.fakes.provider import FakeProvider, Reply
 from tests.turns.conftest import Stage
 

@@ -17,7 +17,7 @@ from benchmarks.recall import KeepingReport
 from benchmarks.recall.baselines import SeedReferences
 from benchmarks.recall.keeping import Answered, Kept
 from benchmarks.replay import Question, Settings, read_talks
-from efforts.domain.policy import ContextMode
+from efforts.domain.effort.policy import ContextMode
 from tests.house.process import ROOT
 
 TOLD = {

@@ -19,8 +19,9 @@ from benchmarks import proofs
 from benchmarks.management.commands.proof_run import beside
 from benchmarks.proofs import PROOFS, Proof, Step
 from benchmarks.proofs import slices as told
-from efforts import compacting, salience
+from efforts.memory import ageing
 from efforts.models import Event, Message, Session
+from efforts.standins import compacting
 
 pytestmark = pytest.mark.django_db
 
@@ -174,7 +175,7 @@ def never(now: int, last: int, threshold: int) -> bool:
     ],
 )
 def test_a_broken_rule_fails_claims(monkeypatch: pytest.MonkeyPatch, name: str, rule: Callable[..., bool]) -> None:
-    monkeypatch.setattr(salience, "stale", rule)
+    monkeypatch.setattr(ageing, "stale", rule)
     assert failing(name)
 
 
@@ -194,7 +195,7 @@ def test_another_threshold_fails_claims(monkeypatch: pytest.MonkeyPatch, name: s
 
 @pytest.mark.slow
 def test_without_references_claims_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("efforts.references.find_references", lambda branch, text: [])
+    monkeypatch.setattr("efforts.memory.references.find_references", lambda branch, text: [])
     assert "A reference begins the count anew" in failing("slice3")
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from benchmarks.gates.cases import Unreadable
 from benchmarks.gates.ranges import Range, annotation, kept_of, read_kept, read_ranges, write_kept
-from efforts.domain.conversation import LogMessage, PastTurn
-from efforts.domain.lifecycle import RunState
-from efforts.domain.source_text import source_of
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.conversation import LogMessage, PastTurn
+from efforts.domain.text.source_text import source_of
 
 TALK = ("Ada: We start.", "Ben: The case is oak.", "Ada: Good.", "Ben: I order the hinges on Monday.")
 

@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 
 from benchmarks.replay import Conversation, Report, Settings, plot, read_talks
 from benchmarks.replay.prefix import Stability, shares, text_of, unchanged
-from efforts.domain.policy import ContextMode
+from efforts.domain.effort.policy import ContextMode
 from efforts.llm.tokens import get_counter
 from efforts.models import Message, ToolTrace, Turn
 from tests.benchmarks.test_reading import called, said, written

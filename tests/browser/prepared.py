@@ -12,11 +12,11 @@ from types import SimpleNamespace
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from compaction import reviewing
-from compaction.accepting import accept_compaction, rollback_compaction
+from compaction import review as reviewing
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.models import Artifact
-from efforts.domain.lifecycle import EntryKind, ReviewMode
+from compaction.standing.accepting import accept_compaction, rollback_compaction
+from efforts.domain.effort.states import EntryKind, ReviewMode
 from tests.compaction.review import POSTGRES, Room, examined, room_of
 from tests.compaction.review import STATES as OF_ROOMS
 from tests.fakes.provider import FakeProvider

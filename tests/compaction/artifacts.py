@@ -17,27 +17,29 @@ from dataclasses import replace
 from typing import Any, TypeVar
 from unittest.mock import patch
 
-from compaction import accepting, checking, drafting, snapshots
-from compaction.accepting import accept_compaction, rollback_compaction
-from compaction.actions import Home, keep_tried
-from compaction.asking import Answer
-from compaction.conclusions import Compaction, ConclusionWork
 from compaction.domain.artifact import STATUSES, Claim, Draft, Section, Usage
 from compaction.domain.gates import evaluate
 from compaction.domain.lifecycle import Ended
 from compaction.domain.verdicts import Offered
-from compaction.drafting import Examined, Task, Tried
+from compaction.drafting import checking, reading
+from compaction.drafting import summaries as drafting
+from compaction.drafting.asking import Answer
+from compaction.drafting.reading import checked_of, log_for, read_ledger
+from compaction.drafting.requesting import Request, shown
+from compaction.drafting.scopes import scope_task
+from compaction.drafting.storing import Home, keep_tried
+from compaction.drafting.summaries import Examined, Task, Tried
 from compaction.models import Artifact
-from compaction.requesting import Request, shown
-from compaction.scopes import scope_task
-from compaction.snapshots import checked_of, log_for, read_ledger
+from compaction.standing import accepting
+from compaction.standing.accepting import accept_compaction, rollback_compaction
+from compaction.standing.conclusions import Compaction, ConclusionWork
 from efforts import actions
-from efforts.connections import ModelChoice
-from efforts.domain.canonical import canonical_json
-from efforts.domain.lifecycle import ScopeKind
+from efforts.context.connections import ModelChoice
+from efforts.context.sources import read_scope_log, read_summary_log
+from efforts.domain.effort.states import ScopeKind
+from efforts.domain.text.canonical import canonical_json
 from efforts.models import Branch, ContextPointer, EffortState, Run
-from efforts.recording import COMPLETED, Ending, Lease
-from efforts.snapshots.sources import read_scope_log, read_summary_log
+from efforts.turns.recording import COMPLETED, Ending, Lease
 from tests.efforts.talk import Call, Talk
 from tests.fakes.provider import Reply
 from tests.fakes.summariser import Summariser
@@ -177,7 +179,7 @@ def judged_now(artifact: Artifact) -> list[dict[str, Any]]:
     document = accepting.checked(artifact)
     source = log_for(artifact, document).source
     check, _ = checked_of(artifact, document, source)
-    given = snapshots.judged_now(artifact, document, source, read_ledger(artifact.session, source), check)
+    given = reading.judged_now(artifact, document, source, read_ledger(artifact.session, source), check)
     return [verdict.as_json() for verdict in evaluate(given)]
 
 

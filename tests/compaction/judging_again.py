@@ -13,7 +13,7 @@ def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "ccmweb.settings"
     django.setup()
     from compaction.models import Artifact
-    from efforts.domain.canonical import canonical_json
+    from efforts.domain.text.canonical import canonical_json
     from tests.compaction.artifacts import judged_now
 
     sys.stdout.write(canonical_json({row.pk: judged_now(row) for row in Artifact.objects.all()}))

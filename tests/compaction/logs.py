@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from compaction.domain.artifact import STATUSES, Claim, Section, Status
-from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import LogMessage, PastTurn, Role, ToolCall
-from efforts.domain.lifecycle import RunState
-from efforts.domain.source_text import Source, source_of
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.conversation import LogMessage, PastTurn, Role, ToolCall
+from efforts.domain.text.canonical import canonical_json
+from efforts.domain.text.source_text import Source, source_of
 
 
 def log(*said: str | tuple[Role, str], said_on: str = "") -> Source:

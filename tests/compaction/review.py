@@ -20,16 +20,16 @@ from django.db import connection
 
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Claim, parse_artifact
-from compaction.examining import papers
+from compaction.drafting.examining import papers
+from compaction.drafting.prompts import check_version
 from compaction.models import Artifact, Exam, GateRun
-from compaction.prompts import check_version
 from efforts import actions
-from efforts.domain.lifecycle import EntryKind, ReviewMode
-from efforts.drafts import Line, draft_and_settle
+from efforts.domain.effort.states import EntryKind, ReviewMode
 from efforts.models import ContextPointer, EffortState, Endpoint, Message, ScopeDraft
-from efforts.scopes import SCOPES
-from efforts.summaries import SUMMARIES
-from efforts.threads import in_place
+from efforts.models.threads import in_place
+from efforts.turns.drafts import Line, draft_and_settle
+from efforts.turns.scopes import SCOPES
+from efforts.turns.summaries import SUMMARIES
 from tests.efforts.talk import Talk
 from tests.fakes.provider import FakeProvider
 from tests.fakes.summariser import Summariser

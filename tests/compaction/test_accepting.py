@@ -8,21 +8,22 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from compaction.accepting import accept_compaction, rollback_compaction
 from compaction.domain.artifact import Section
 from compaction.models import Acceptance, Artifact
-from compaction.reviewing import judge_again
-from efforts import actions, recording
+from compaction.review import judge_again
+from compaction.standing.accepting import accept_compaction, rollback_compaction
+from efforts import actions
 from efforts.actions import efforts as actions_of_efforts
-from efforts.domain.lifecycle import EntryKind, RunState
-from efforts.domain.planner import plan
-from efforts.domain.source_text import POLICY_VERSION
-from efforts.errors import Refused
+from efforts.context.courses import course_at
+from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.context.sources import read_summary_log
+from efforts.domain.effort.states import EntryKind, RunState
+from efforts.domain.errors import Refused
+from efforts.domain.prompt.planner import plan
+from efforts.domain.text.source_text import POLICY_VERSION
 from efforts.models import ContextPointer, EffortState, Event, Message, PointerMove, PointerTurn, Turn
-from efforts.recording import STOPPED, Ending
-from efforts.snapshots.courses import course_at
-from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
-from efforts.snapshots.sources import read_summary_log
+from efforts.turns import recording
+from efforts.turns.recording import STOPPED, Ending
 from tests.compaction.artifacts import (
     LongTalk,
     accept,
@@ -583,7 +584,7 @@ def test_names_forks_and_new_rules_leave_it_where_it_is(talk: Talk, monkeypatch:
     before = standing(talk)
     actions.rename_effort(talk.place, slug, "Crash")
     actions.fork(talk.branch, after=1, actor=talk.session.owner)
-    monkeypatch.setattr("compaction.accepting.POLICY_VERSION", "99")
+    monkeypatch.setattr("compaction.standing.accepting.POLICY_VERSION", "99")
     assert (standing(talk), states(artifact)[0]) == (before, "active")
 
 

@@ -16,10 +16,10 @@ from django.db.models import Count
 
 from compaction.models import Acceptance, Artifact
 from efforts import actions
-from efforts.domain.planner import plan
-from efforts.errors import Refused
+from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.domain.errors import Refused
+from efforts.domain.prompt.planner import plan
 from efforts.models import Branch, ContextPointer, Event, PointerMove, PointerTurn
-from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
 from tests.compaction.artifacts import LongTalk, accept, concluded, of_effort, of_turns, roll_back, standing, summaries
 from tests.efforts.talk import Talk
 

@@ -26,15 +26,15 @@ PLACES = {
     "it stands for no turn yet": "efforts.actions.pointers.PointerTurn.objects.bulk_create",
     "efforts do not know yet": "efforts.actions.pointers.settle_efforts",
     "it is not in the history yet": "efforts.actions.pointers.note",
-    "no acceptance yet": "compaction.accepting.Acceptance.objects.create",
-    "nobody was told": "compaction.accepting.tell_accepted",
+    "no acceptance yet": "compaction.standing.accepting.Acceptance.objects.create",
+    "nobody was told": "compaction.standing.accepting.tell_accepted",
 }
 BACK = {
     "before the swap": "efforts.actions.pointers.turns_of",
     "it has gone, nothing is back": "efforts.actions.pointers.restore_before",
     "some are back": "efforts.actions.pointers.settle_efforts",
     "it is not in the history yet": "efforts.actions.pointers.note",
-    "nobody was told": "compaction.accepting.tell_rolled_back",
+    "nobody was told": "compaction.standing.accepting.tell_rolled_back",
 }
 
 

@@ -12,21 +12,22 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from compaction import actions as settings_of
-from compaction.drafting import NOT_EARNED, TOO_SHORT
+from compaction.drafting import storing as settings_of
+from compaction.drafting.prompts import check_version
+from compaction.drafting.summaries import NOT_EARNED, TOO_SHORT
 from compaction.models import Acceptance, Artifact, Check, DraftRun, Exam, ModelRequest
-from compaction.prompts import check_version
 from efforts import actions
-from efforts.domain.lifecycle import EntryKind, ReviewMode, SummaryState, Via
-from efforts.errors import Refused
+from efforts.context.courses import course_at
+from efforts.context.efforts import efforts_view
+from efforts.context.planning import main_branch
+from efforts.domain.effort.states import EntryKind, ReviewMode, SummaryState, Via
+from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, EffortState, Event, LedgerEntry, Session
-from efforts.runner import Runner
-from efforts.seen import Word
-from efforts.snapshots import efforts_view, main_branch
-from efforts.snapshots.courses import course_at
-from efforts.snapshots.notices import NoticeView, notice_groups
-from efforts.summaries import BY_THE_MODEL, REVIEWED, SUMMARIES, WHOLE
-from efforts.threads import in_place, read, write
+from efforts.models.threads import in_place, read, write
+from efforts.pages.presenters.notices import NoticeView, notice_groups
+from efforts.standins.seen import Word
+from efforts.turns.runner import Runner
+from efforts.turns.summaries import BY_THE_MODEL, REVIEWED, SUMMARIES, WHOLE
 from tests.efforts.logs import WEBHOOK, Exchanges, concluded
 from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider, NoAnswer, Reply, Status

@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, Phase, example, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from compaction import actions, seeding, usage
 from compaction.domain.limits import (
     REPLY,
     Purpose,
@@ -24,20 +23,22 @@ from compaction.domain.limits import (
     price,
     reply_limit,
 )
-from compaction.drafting import TOO_SHORT, expected_cost, expected_text
+from compaction.drafting import costs, storing
+from compaction.drafting.summaries import TOO_SHORT, expected_cost, expected_text
 from compaction.models import Artifact, Check, DraftRun, Exam, Reserved
+from compaction.seeds import packages
 from efforts import actions as efforts
-from efforts.compacting import Estimate, Summary, registered
-from efforts.domain.conversation import MESSAGE_OVERHEAD, PRIMING
-from efforts.domain.lifecycle import ScopeKind, SummaryState
+from efforts.context.planning import main_branch
+from efforts.context.sources import read_scope_log
+from efforts.domain.effort.states import ScopeKind, SummaryState
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, PRIMING
 from efforts.models import EffortState, Message, Session
-from efforts.recording import count
-from efforts.runner import Runner
-from efforts.scopes import SCOPES
-from efforts.snapshots import main_branch
-from efforts.snapshots.sources import read_scope_log
-from efforts.summaries import SUMMARIES
-from efforts.threads import read, write
+from efforts.models.threads import read, write
+from efforts.standins.compacting import Estimate, Summary, registered
+from efforts.turns.recording import count
+from efforts.turns.runner import Runner
+from efforts.turns.scopes import SCOPES
+from efforts.turns.summaries import SUMMARIES
 from tests.efforts.logs import concluded, conversation, say
 from tests.fakes.provider import Answer, FakeProvider, NoAnswer, Reply, Step
 from tests.fakes.summariser import Summariser
@@ -136,7 +137,7 @@ def test_the_exam_of_a_checker_that_has_taken_none_is_part_of_the_price(bench: B
     before = estimate_of(bench, [1, 2, 3, 4, 5, 6])
     examined(bench.session.owner, bench.provider, passed=True, model="fake-1")
     after = estimate_of(bench, [1, 2, 3, 4, 5, 6])
-    assert before.most - after.most == usage.cap_of(Purpose.EXAM) > 3 * 2_500
+    assert before.most - after.most == costs.cap_of(Purpose.EXAM) > 3 * 2_500
 
 
 def test_one_turn_beyond_what_a_draft_and_its_check_hold_is_refused_with_the_number(
@@ -172,7 +173,7 @@ def test_no_draft_and_no_check_uses_more_than_its_cap_nor_both_more_than_was_sho
         for run in DraftRun.objects.filter(drafter="model"):
             assert (run.tokens or 0) <= cap
             assert sum(check.tokens for check in run.checks.all()) <= check_cap
-        assert usage.used_today(bench.session.owner) <= shown.most + (check_cap if twice else 0)
+        assert costs.used_today(bench.session.owner) <= shown.most + (check_cap if twice else 0)
         transaction.set_rollback(True)
 
 
@@ -186,36 +187,36 @@ def three_like(owner: User, provider: FakeProvider) -> list[Session]:
 def test_what_is_shown_before_a_package_of_three_conversations_is_at_least_what_it_costs(bench: Bench) -> None:
     owner = bench.session.owner
     bench.provider.otherwise = dear(bench.model)
-    offered = seeding.offer(owner, three_like(owner, bench.provider))
+    offered = packages.offer(owner, three_like(owner, bench.provider))
     assert len(offered.windows) == 3
-    package = seeding.create_package(owner, [window.session for window in offered.windows])
+    package = packages.create_package(owner, [window.session for window in offered.windows])
     work(SCOPES)
     assert Exam.objects.count() == 1
-    assert seeding.most_for(package) == offered.most
-    used = seeding.used_for(package)
+    assert packages.most_for(package) == offered.most
+    used = packages.used_for(package)
     assert used == DraftRun.objects.aggregate(t=Sum("tokens"))["t"] + Check.objects.aggregate(t=Sum("tokens"))["t"] > 0
     # Of what was shown the repair was not needed: no more than it, and not far less.
-    whole = usage.used_today(owner)
+    whole = costs.used_today(owner)
     assert used + Exam.objects.get().tokens == whole <= offered.most <= 2 * whole
 
 
 def test_why_no_model_drafts_the_stages_or_not_all_is_said_before(bench: Bench) -> None:
     owner = bench.session.owner
     sessions = three_like(owner, bench.provider)
-    whole = seeding.offer(owner, sessions).most
+    whole = packages.offer(owner, sessions).most
 
     def told() -> str:
-        return seeding.offer(owner, sessions).note
+        return packages.offer(owner, sessions).note
 
     assert told() == ""
-    actions.cap_day(owner, whole)
+    storing.cap_day(owner, whole)
     assert told() == ""
-    actions.cap_day(owner, whole - 1)
-    assert told() == seeding.BEYOND.format(most=whole, left=whole - 1)
-    actions.cap_day(owner, 1_000)
+    storing.cap_day(owner, whole - 1)
+    assert told() == packages.BEYOND.format(most=whole, left=whole - 1)
+    storing.cap_day(owner, 1_000)
     assert told().startswith("Your cap of 1,000 tokens a day is used up")
-    actions.stop_models(owner)
-    assert told() == usage.STOPPED
+    storing.stop_models(owner)
+    assert told() == costs.STOPPED
 
 
 # What it has cost
@@ -248,7 +249,7 @@ def test_what_models_answered_for_nothing_is_counted_all_the_same(
     (asked,) = DraftRun.objects.all()
     assert (asked.ended, asked.tokens, asked.requests.count()) == ("overtaken", 110, 1)
     assert sum(check.tokens for check in asked.checks.all()) == 440
-    assert usage.used_today(bench.session.owner) == 110 + 440 + Exam.objects.get().tokens
+    assert costs.used_today(bench.session.owner) == 110 + 440 + Exam.objects.get().tokens
     assert not Artifact.objects.exists()
 
 
@@ -265,7 +266,7 @@ async def test_two_drafts_at_once_do_not_both_take_what_is_left_of_a_day(
     model.answers["draft"] = [NoAnswer()]
     owner = stage.session.owner
     await write(lambda: examined(owner, provider, passed=True, model="fake-1"))
-    await write(actions.cap_day, owner, 50_000)
+    await write(storing.cap_day, owner, 50_000)
     for name in ("one", "two", "three"):
         await write(concluded, stage.session, name, LOG)
     await stage.logged("effort.digested", 2)
@@ -286,10 +287,10 @@ async def test_what_is_reserved_for_a_draft_is_free_again_once_it_was_stopped(
     await write(lambda: examined(owner, provider, passed=True, model="fake-1"))
     await write(concluded, stage.session, SLUG, LOG)
     await read(provider.wait_for_requests, 1)
-    assert await read(usage.reserved, owner) > 20_000
-    await write(actions.stop_models, owner)
+    assert await read(costs.reserved, owner) > 20_000
+    await write(storing.stop_models, owner)
     await stage.logged("effort.digested")
-    assert await read(usage.reserved, owner) == 0
+    assert await read(costs.reserved, owner) == 0
 
 
 def test_nothing_is_reserved_any_more_once_a_draft_has_ended(bench: Bench) -> None:
@@ -300,7 +301,7 @@ def test_nothing_is_reserved_any_more_once_a_draft_has_ended(bench: Bench) -> No
 def test_where_the_day_has_no_room_for_an_exam_the_draft_is_made_and_says_that_nobody_checked_it(bench: Bench) -> None:
     say(bench.session, LOG)
     whole = estimate_of(bench, [1, 2, 3, 4, 5, 6]).most
-    actions.cap_day(bench.session.owner, whole - 1)
+    storing.cap_day(bench.session.owner, whole - 1)
     draft = bench.choose()
     assert (draft.state, Exam.objects.exists(), bench.draft().state) == ("ready", False, "unchecked")
     assert bench.told("compaction.drafted")["note"].startswith(
@@ -310,17 +311,17 @@ def test_where_the_day_has_no_room_for_an_exam_the_draft_is_made_and_says_that_n
 
 def test_what_a_killed_process_had_reserved_is_free_again_after_a_while(alice: User) -> None:
     session = conversation(alice)
-    assert actions.reserve(session, 9_000, seconds=60) != (None, "")
-    assert usage.reserved(alice) == 9_000
+    assert storing.reserve(session, 9_000, seconds=60) != (None, "")
+    assert costs.reserved(alice) == 9_000
     Reserved.objects.update(until=timezone.now())
-    assert usage.reserved(alice) == 0
+    assert costs.reserved(alice) == 0
 
 
 def test_exactly_what_is_left_may_be_used_and_one_token_more_not(alice: User) -> None:
     session = conversation(alice)
-    actions.cap_day(alice, 10_000)
+    storing.cap_day(alice, 10_000)
     home = {"session": session, "branch": main_branch(session)}
     run = DraftRun.objects.create(**home, drafter="model", prompt_version="1", ended="drafted", tokens=3_000)
     Check.objects.create(run=run, model="fake-1", attempt=1, tokens=1_000)
-    assert usage.why_not(alice, 6_000) == ""
-    assert usage.why_not(alice, 6_001).startswith("Your cap of 10,000 tokens a day is used up: 4,000")
+    assert costs.why_not(alice, 6_000) == ""
+    assert costs.why_not(alice, 6_001).startswith("Your cap of 10,000 tokens a day is used up: 4,000")

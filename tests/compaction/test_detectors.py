@@ -9,7 +9,7 @@ import pytest
 from compaction.domain.artifact import Claim, Section, Status
 from compaction.domain.gates.detectors import contradictions
 from compaction.domain.ledger import Entry
-from efforts.domain.source_text import Source
+from efforts.domain.text.source_text import Source
 from tests.compaction.logs import claim, log, run
 
 REPORT = log("The report mail is still missing, I finish the report mail myself.", "Fine.")

@@ -9,9 +9,9 @@ from compaction.domain.artifact import Artifact, Kind, Section, SourceRef, Statu
 from compaction.domain.digest import LEAST, MOST, SHARE, digest, digest_limit
 from compaction.domain.ledger import Entry
 from compaction.domain.rendering import digest_text, headline_of
-from efforts.domain.conversation import LogMessage, PastTurn
-from efforts.domain.lifecycle import RunState
-from efforts.domain.source_text import Source, source_of
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.conversation import LogMessage, PastTurn
+from efforts.domain.text.source_text import Source, source_of
 from tests.compaction.gates.cases import count, entry
 
 DECIDED = entry("decision-1", Section.DECISION, Status.ACCEPTED, "We take the rubber case.", "1.2")

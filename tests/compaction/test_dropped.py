@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from compaction import reviewing
+from compaction import review
 from compaction.domain.artifact import parse_artifact
-from compaction.dropped import Dropped, dropped
+from compaction.drafting.reading import log_for
 from compaction.models import Artifact, NotNeeded
-from compaction.snapshots import log_for
+from compaction.review.omissions import Dropped, dropped
 from efforts import actions
-from efforts.domain.lifecycle import EntryKind
-from efforts.errors import Refused
+from efforts.domain.effort.states import EntryKind
+from efforts.domain.errors import Refused
 from efforts.models import Hold
 from tests.fakes.provider import FakeProvider
 from tests.turns.conftest import provider
@@ -59,8 +59,8 @@ def test_what_the_person_keeps_comes_first(room: Room) -> None:
 def test_added_it_is_a_claim_with_its_cites_and_gate_c_passes(room: Room, alice: User) -> None:
     row = room.draft()
     one = the_one(row)
-    reviewing.add_dropped(row, one.key, reviewer=alice)
-    made = reviewing.submit(row, reviewer=alice).made
+    review.add_dropped(row, one.key, reviewer=alice)
+    made = review.submit(row, reviewer=alice).made
     assert made is not None
     assert BACKUPS in told_by(made).values()
     assert parse_artifact(made.document).by_id[one.claim.id].cites == one.claim.cites
@@ -77,10 +77,10 @@ def test_a_rule_in_force_stands_in_the_system_message_and_is_not_dropped(room: R
 def test_what_is_not_needed_counts_no_more_and_can_be_needed_again(room: Room, alice: User) -> None:
     row = room.draft()
     key = the_one(row).key
-    reviewing.not_needed(row, key, "It is in the contract.", actor=alice)
+    review.not_needed(row, key, "It is in the contract.", actor=alice)
     assert verdict_of(judged(row), "C")["outcome"] == "pass"
     assert (the_one(row).not_needed, the_one(row).reason) == (True, "It is in the contract.")
-    reviewing.needed_again(row, key, actor=alice)
+    review.needed_again(row, key, actor=alice)
     assert verdict_of(judged(row), "C")["outcome"] == "fail"
     assert not NotNeeded.objects.exists()
 
@@ -88,7 +88,7 @@ def test_what_is_not_needed_counts_no_more_and_can_be_needed_again(room: Room, a
 def test_not_needed_wants_a_reason(room: Room, alice: User) -> None:
     row = room.draft()
     with pytest.raises(Refused) as error:
-        reviewing.not_needed(row, the_one(row).key, "  ", actor=alice)
+        review.not_needed(row, the_one(row).key, "  ", actor=alice)
     assert error.value.code == "reason"
 
 
@@ -96,16 +96,16 @@ def test_what_is_kept_in_the_ledger_is_needed(room: Room, alice: User) -> None:
     room.note(EntryKind.DECISION, BACKUPS)
     row = room.draft()
     with pytest.raises(Refused) as error:
-        reviewing.not_needed(row, the_one(row).key, "No.", actor=alice)
+        review.not_needed(row, the_one(row).key, "No.", actor=alice)
     assert error.value.code == "kept"
 
 
 def test_its_turn_can_be_pinned_by_the_owner_alone(room: Room, alice: User, bob: User) -> None:
-    reviewing.name_reviewer(room.talk.session, "bob", actor=alice)
+    review.name_reviewer(room.talk.session, "bob", actor=alice)
     row = room.draft()
     key = the_one(row).key
     with pytest.raises(Refused) as error:
-        reviewing.pin_raw(row, key, actor=bob)
+        review.pin_raw(row, key, actor=bob)
     assert error.value.code == "owner_only"
-    reviewing.pin_raw(row, key, actor=alice)
+    review.pin_raw(row, key, actor=alice)
     assert Hold.objects.values_list("turn__number", flat=True).get() == 2

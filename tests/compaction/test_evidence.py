@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compaction.domain.evidence import MOST, evidence_in, exit_status_in
-from efforts.domain.conversation import Role
-from efforts.domain.source_text import Source
+from efforts.domain.prompt.conversation import Role
+from efforts.domain.text.source_text import Source
 from tests.compaction.logs import log, run
 
 

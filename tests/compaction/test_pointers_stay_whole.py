@@ -17,7 +17,7 @@ from django.db.models import Count
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from compaction import reviewing
+from compaction import review
 from compaction.domain.artifact import parse_artifact
 from compaction.domain.gates.judging import hash_of
 from compaction.domain.lifecycle import ClaimVerdictValue
@@ -25,18 +25,18 @@ from compaction.domain.rendering import rendered
 from compaction.models import Acceptance, Artifact, GateRun
 from efforts import actions
 from efforts.actions.pointers import is_covered, still_holds
-from efforts.domain.brief import SHORT_EFFORT
-from efforts.domain.chosen import BODY, RAW
-from efforts.domain.course import Stand
-from efforts.domain.lifecycle import POINTER_MOVES, RETRYABLE, UNFINISHED, PointerState, SummaryState
-from efforts.errors import Refused
+from efforts.context.courses import course_at
+from efforts.context.sources import read_scope_log, read_summary_log
+from efforts.domain.effort.brief import SHORT_EFFORT
+from efforts.domain.effort.chosen import BODY, RAW
+from efforts.domain.effort.reducer import Stand
+from efforts.domain.effort.states import POINTER_MOVES, RETRYABLE, UNFINISHED, PointerState, SummaryState
+from efforts.domain.errors import Refused
+from efforts.log.timelines import finished_turns
 from efforts.models import Branch, ContextPointer, EffortState, Event, PointerMove, PointerTurn, Turn, TurnLabel
-from efforts.recording import COMPLETED, STOPPED, Lease, count
-from efforts.snapshots.chosen import chosen_pointers, with_spans
-from efforts.snapshots.courses import course_at
-from efforts.snapshots.sources import read_scope_log, read_summary_log
-from efforts.summaries import summarise_now
-from efforts.timelines import finished_turns
+from efforts.standins.chosen import chosen_pointers, with_spans
+from efforts.turns.recording import COMPLETED, STOPPED, Lease, count
+from efforts.turns.summaries import summarise_now
 from tests.compaction import artifacts
 from tests.compaction.artifacts import LongTalk
 from tests.efforts.talk import Talk
@@ -184,8 +184,8 @@ class Pointers(RuleBasedStateMachine):
         """The next version, which nobody else has read; it does not stand yet."""
         if made := list(Artifact.objects.filter(session=self.session, branch=talk.branch_id).order_by("pk")):
             row, text = self.chance.choice(made), f"{self.chance.choice(TEXTS)} Indeed."
-            reviewing.decide(row, "1", ClaimVerdictValue.EDITED, reviewer=self.session.owner, text=text)
-            reviewing.submit(row, reviewer=self.session.owner)
+            review.decide(row, "1", ClaimVerdictValue.EDITED, reviewer=self.session.owner, text=text)
+            review.submit(row, reviewer=self.session.owner)
 
     def person_roll_back(self, talk: Talk) -> None:
         stood = ContextPointer.objects.filter(branch=talk.branch_id).exclude(artifact="").order_by("state", "pk")

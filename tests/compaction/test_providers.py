@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from compaction import actions
 from compaction.domain.lifecycle import Ended
+from compaction.drafting import storing
 from compaction.models import Artifact, Exam, ModelRequest, Planted
-from efforts.domain.lifecycle import SummaryState
+from efforts.domain.effort.states import SummaryState
 from efforts.models import Endpoint
-from efforts.recording import count
+from efforts.turns.recording import count
 from tests.fakes.provider import CUT, INVALID_JSON, NO_FINISH, Answer, Ending, NoAnswer, Reply, Status
 from tests.fakes.summariser import step_of
 
@@ -311,7 +311,7 @@ def test_a_checker_that_does_not_answer_in_time_is_void_and_told(bench: Bench) -
     late = Endpoint.objects.create(
         owner=owner, name="late", base_url=f"{bench.provider.url}/", model="slow-1", draft_seconds=1
     )
-    actions.choose_checker(owner, late, "")
+    storing.choose_checker(owner, late, "")
     wrong = Exam.objects.get()
     Exam.objects.create(
         owner=owner, provider=late.base_url, model="slow-1", version=wrong.version, passed=True,

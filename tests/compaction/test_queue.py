@@ -12,12 +12,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from compaction import accepting, reviewing
+from compaction import review
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
-from compaction.dropped import dropped
-from compaction.pages.queue import Tab, needs_me, next_in_queue, queue_of
+from compaction.pages.presenters.queue import Tab, needs_me, next_in_queue, queue_of
+from compaction.review.omissions import dropped
+from compaction.standing import accepting
 from efforts import actions
-from efforts.domain.lifecycle import EntryKind, ReviewMode
+from efforts.domain.effort.states import EntryKind, ReviewMode
 from efforts.models import Event, Session
 from tests.compaction.artifacts import accept
 from tests.compaction.review import BACKUPS, SLUG, STATES, Room, judged, outcomes, room_of
@@ -79,19 +80,19 @@ def test_what_lacks_something_is_blocked_until_it_is_added(room: Room, alice: Us
     row = room.draft()
     assert (where(alice), listed(alice, Tab.BLOCKED)) == (["blocked"], [row.pk])
     (missing,) = [one for one in dropped(row) if one.confirmed]
-    reviewing.add_dropped(row, missing.key, reviewer=alice)
-    made = reviewing.submit(row, reviewer=alice).made
+    review.add_dropped(row, missing.key, reviewer=alice)
+    made = review.submit(row, reviewer=alice).made
     assert made is not None
     assert (where(alice), listed(alice, Tab.NEEDS_ME)) == (["needs-me"], [made.pk])
 
 
 def test_what_was_turned_down_waits_for_nobody(room: Room, alice: User) -> None:
-    reviewing.reject(room.draft(), actor=alice, reason="Too vague.")
+    review.reject(room.draft(), actor=alice, reason="Too vague.")
     assert where(alice) == []
 
 
 def test_what_is_due_is_running_and_its_old_draft_waits_no_more(room: Room, alice: User) -> None:
-    reviewing.redraft(room.draft(), actor=alice)
+    review.redraft(room.draft(), actor=alice)
     assert where(alice) == ["running"]
     (row,) = queue_of(alice, Tab.RUNNING).rows
     assert (row.title, row.doing, row.first, row.last) == (SLUG, "Waiting to be written", 0, 3)
@@ -106,9 +107,9 @@ def test_a_summary_of_what_is_open_again_waits_no_more(room: Room, alice: User) 
 def test_others_have_queues_of_their_own_until_they_are_named(room: Room, alice: User, bob: User) -> None:
     row = room.draft()
     assert (needs_me(alice), needs_me(bob)) == (1, 0)
-    named = reviewing.name_reviewer(room.talk.session, "bob", actor=alice)
+    named = review.name_reviewer(room.talk.session, "bob", actor=alice)
     assert (needs_me(bob), listed(bob, Tab.NEEDS_ME)) == (1, [row.pk])
-    reviewing.remove_reviewer(room.talk.session, named.pk, actor=alice)
+    review.remove_reviewer(room.talk.session, named.pk, actor=alice)
     assert needs_me(bob) == 0
     told = Event.objects.filter(session=room.talk.session, kind__startswith="review.reviewer").order_by("seq")
     assert [(one.kind, one.data["reviewer"], one.actor) for one in told] == [
@@ -119,7 +120,7 @@ def test_others_have_queues_of_their_own_until_they_are_named(room: Room, alice:
 
 def test_a_row_tells_what_it_is_how_it_was_judged_and_who_looked_at_it(room: Room, alice: User) -> None:
     row = room.draft()
-    reviewing.decide(row, "move", Say.KEPT, reviewer=alice)
+    review.decide(row, "move", Say.KEPT, reviewer=alice)
     (shown,) = queue_of(alice, Tab.NEEDS_ME).rows
     assert (shown.title, shown.session, shown.first, shown.last) == (SLUG, room.talk.session, 1, 3)
     assert outcomes(judged(row)) == dict.fromkeys("ABCDE", "pass")
@@ -167,14 +168,14 @@ def test_it_takes_as_many_queries_however_many_there_are(alice: User, as_alice: 
     few = queries()
     for _ in range(3):
         row = STATES["waits"](room_of(alice, provider))
-        reviewing.decide(row, "move", Say.KEPT, reviewer=alice)
+        review.decide(row, "move", Say.KEPT, reviewer=alice)
     assert queries() == few
 
 
 def test_long_lists_have_pages(
     alice: User, as_alice: Client, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compaction.pages.queue.ON_A_PAGE", 1)
+    monkeypatch.setattr("compaction.pages.presenters.queue.ON_A_PAGE", 1)
     first, second = (STATES["waits"](room_of(alice, provider)) for _ in range(2))
     page = as_alice.get(reverse("reviews"), {"page": 2}).content.decode()
     assert (first.pk in page, second.pk in page, "Page 2 of 2" in page) == (False, True, True)
@@ -202,7 +203,7 @@ def test_asked_again_it_shows_what_has_changed_as_a_part(room: Room, alice: User
     row = room.draft()
     old = as_alice.get(reverse("reviews"), {"tab": Tab.NEEDS_ME}).content.decode()
     address = unescape(re.findall(r'id="queue"[^>]* hx-get="([^"]+)"', old)[0])
-    reviewing.decide(row, "move", Say.KEPT, reviewer=alice)
+    review.decide(row, "move", Say.KEPT, reviewer=alice)
     answer = as_alice.get(address, headers=HTMX)
     part = answer.content.decode()
     assert (answer.status_code, "<html" in part, "alice" in part, row.pk in part) == (200, False, True, True)
@@ -213,7 +214,7 @@ def test_it_asks_by_itself_only_while_something_is_written(room: Room, alice: Us
     row = room.draft()
     asks = 'hx-trigger="every 3s, focus from:window"'
     assert asks not in as_alice.get(reverse("reviews"), {"tab": Tab.RUNNING}).content.decode()
-    reviewing.redraft(row, actor=alice)
+    review.redraft(row, actor=alice)
     assert asks in as_alice.get(reverse("reviews"), {"tab": Tab.RUNNING}).content.decode()
     assert asks in as_alice.get(reverse("reviews"), {"tab": Tab.NEEDS_ME}).content.decode()
 
@@ -244,14 +245,14 @@ def test_who_cannot_be_named_is_refused_with_a_reason(room: Room, as_alice: Clie
 def test_nobody_else_names_reviewers(room: Room, as_bob: Client, alice: User) -> None:
     address = reverse("reviewers", args=[room.talk.session.pk])
     assert as_bob.get(address).status_code == as_bob.post(address, {"username": "bob"}).status_code == 404
-    reviewing.name_reviewer(room.talk.session, "bob", actor=alice)
+    review.name_reviewer(room.talk.session, "bob", actor=alice)
     assert as_bob.get(address).status_code == 404
 
 
 def test_a_reviewer_sees_the_summary_and_nothing_else_of_the_conversation(
     room: Room, alice: User, bob: User, as_bob: Client
 ) -> None:
-    reviewing.name_reviewer(room.talk.session, "bob", actor=alice)
+    review.name_reviewer(room.talk.session, "bob", actor=alice)
     row = room.draft()
     room.talk.ask("A secret that belongs to no effort.")
     session: Session = room.talk.session

@@ -20,7 +20,7 @@ from compaction.domain.artifact import (
     with_id,
 )
 from compaction.domain.rendering import Rendered, rendered, short_limit
-from efforts.recording import count
+from efforts.turns.recording import count
 
 RESULT = Claim(id="0", section=Section.RESULT, status=Status.STATED, text="Stripe it is.", cites=("1.1",))
 

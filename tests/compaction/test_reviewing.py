@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from compaction import accepting, reviewing
+from compaction import review
 from compaction.domain.check.result import Checked
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
-from compaction.dropped import dropped
+from compaction.drafting.reading import checked_of, log_for
 from compaction.models import Artifact, ClaimVerdict, GateRun, SetAside
-from compaction.snapshots import checked_of, log_for
+from compaction.review.omissions import dropped
+from compaction.standing import accepting
 from efforts import actions
-from efforts.domain.lifecycle import ReviewMode
-from efforts.errors import Refused
+from efforts.domain.effort.states import ReviewMode
+from efforts.domain.errors import Refused
 from efforts.models import ContextPointer
-from efforts.summaries import SUMMARIES
+from efforts.turns.summaries import SUMMARIES
 
 from .review import document_of, examined, judged, outcomes, told_by, verdict_of
 from .worth import BACKUPS, ORDER, POSTGRES, RESTORE, SLUG, TEXTS, Bench, work
@@ -43,13 +44,13 @@ def drafted(bench: Bench, *confirmed: str) -> Artifact:
 
 
 def submitted(artifact: Artifact, reviewer: User) -> Artifact:
-    made = reviewing.submit(artifact, reviewer=reviewer).made
+    made = review.submit(artifact, reviewer=reviewer).made
     assert made is not None
     return made
 
 
 def edited(artifact: Artifact, reviewer: User, item: str, text: str) -> Artifact:
-    reviewing.decide(artifact, item, Say.EDITED, reviewer=reviewer, text=text)
+    review.decide(artifact, item, Say.EDITED, reviewer=reviewer, text=text)
     return submitted(artifact, reviewer)
 
 
@@ -69,19 +70,19 @@ def check_of(artifact: Artifact) -> Checked:
 
 def test_a_verdict_is_a_draft_until_it_is_submitted_and_can_be_another_meanwhile(bench: Bench, alice: User) -> None:
     row = drafted(bench)
-    reviewing.decide(row, "move", Say.KEPT, reviewer=alice)
-    again = reviewing.decide(row, "move", Say.STRUCK, reviewer=alice)
+    review.decide(row, "move", Say.KEPT, reviewer=alice)
+    again = review.decide(row, "move", Say.STRUCK, reviewer=alice)
     assert (again.verdict, again.submitted_at) == (Say.STRUCK, None)
     assert row.claim_verdicts.count() == 1
-    reviewing.undecide(row, "move", reviewer=alice)
+    review.undecide(row, "move", reviewer=alice)
     assert not row.claim_verdicts.exists()
 
 
 def test_undo_takes_back_the_last_draft_first(bench: Bench, alice: User) -> None:
     row = drafted(bench)
     for item in ("postgres", "move"):
-        reviewing.decide(row, item, Say.KEPT, reviewer=alice)
-    taken = [reviewing.undo_last(row, reviewer=alice) for _ in range(3)]
+        review.decide(row, item, Say.KEPT, reviewer=alice)
+    taken = [review.undo_last(row, reviewer=alice) for _ in range(3)]
     assert taken == ["move", "postgres", None]
 
 
@@ -98,7 +99,7 @@ def test_what_makes_no_sense_is_refused(bench: Bench, alice: User) -> None:
     ]
     for item, verdict, text, code in cases:
         with pytest.raises(Refused) as error:
-            reviewing.decide(row, item, verdict, reviewer=alice, text=text)
+            review.decide(row, item, verdict, reviewer=alice, text=text)
         assert error.value.code == code
     assert not ClaimVerdict.objects.exists()
 
@@ -108,7 +109,7 @@ def test_excerpts_are_only_for_reading(bench: Bench, alice: User) -> None:
     bench.model.asleep = True
     bench.conclude()
     with pytest.raises(Refused) as error:
-        reviewing.decide(bench.digest(), "postgres", Say.STRUCK, reviewer=alice)
+        review.decide(bench.digest(), "postgres", Say.STRUCK, reviewer=alice)
     assert error.value.code == "excerpts"
 
 
@@ -116,14 +117,14 @@ def test_what_no_database_takes_is_not_kept(bench: Bench, alice: User) -> None:
     """Pasted from a terminal, say; only PostgreSQL would refuse it."""
     row = drafted(bench)
     typed = WORDS.replace("decided", "decided\x00")
-    assert reviewing.decide(row, "postgres", Say.EDITED, reviewer=alice, text=typed).text == WORDS
+    assert review.decide(row, "postgres", Say.EDITED, reviewer=alice, text=typed).text == WORDS
     with pytest.raises(Refused) as error:
-        reviewing.name_reviewer(bench.session, "bob\x00", actor=alice)
+        review.name_reviewer(bench.session, "bob\x00", actor=alice)
     assert error.value.text.startswith("There is no account with this user name.")
     made = submitted(row, alice)
-    reviewing.reject(made, actor=alice, reason="Too\x00 vague.")
+    review.reject(made, actor=alice, reason="Too\x00 vague.")
     assert bench.state().draft == "alice rejected it: Too vague."
-    reviewing.judge_again(made, actor=alice)
+    review.judge_again(made, actor=alice)
     accept(made, alice)
     accepting.rollback_compaction(made.pk, actor=alice, reason="Too\x00 vague.")
     assert bench.told("effort.rolled_back")["reason"] == "Too vague."
@@ -132,15 +133,15 @@ def test_what_no_database_takes_is_not_kept(bench: Bench, alice: User) -> None:
 def test_who_was_not_named_decides_nothing(bench: Bench, alice: User, bob: User) -> None:
     row = drafted(bench)
     with pytest.raises(Refused) as error:
-        reviewing.decide(row, "postgres", Say.KEPT, reviewer=bob)
+        review.decide(row, "postgres", Say.KEPT, reviewer=bob)
     assert error.value.code == "not_reviewer"
-    reviewing.name_reviewer(bench.session, "bob", actor=alice)
-    assert reviewing.decide(row, "postgres", Say.KEPT, reviewer=bob).reviewer == bob
+    review.name_reviewer(bench.session, "bob", actor=alice)
+    assert review.decide(row, "postgres", Say.KEPT, reviewer=bob).reviewer == bob
 
 
 def test_there_is_nothing_to_submit_without_a_verdict(bench: Bench, alice: User) -> None:
     with pytest.raises(Refused) as error:
-        reviewing.submit(drafted(bench), reviewer=alice)
+        review.submit(drafted(bench), reviewer=alice)
     assert error.value.code == "nothing"
 
 
@@ -149,9 +150,9 @@ def test_there_is_nothing_to_submit_without_a_verdict(bench: Bench, alice: User)
 
 def test_what_is_only_kept_makes_no_version(bench: Bench, alice: User) -> None:
     row = drafted(bench)
-    reviewing.decide(row, "postgres", Say.KEPT, reviewer=alice)
-    reviewing.decide(row, "move", Say.NEEDS_SOURCE, reviewer=alice)
-    assert reviewing.submit(row, reviewer=alice).made is None
+    review.decide(row, "postgres", Say.KEPT, reviewer=alice)
+    review.decide(row, "move", Say.NEEDS_SOURCE, reviewer=alice)
+    assert review.submit(row, reviewer=alice).made is None
     assert row.claim_verdicts.filter(submitted_at__isnull=False).count() == 2
 
 
@@ -197,9 +198,9 @@ def test_a_claim_that_was_doubted_passes_in_other_words_but_not_by_being_kept(be
     bench.model.doubts(TEXTS["postgres"], "contradicted", phrase="is decided")
     row = drafted(bench)
     assert (row.state, outcomes(judged(row))["D"]) == ("rejected", "fail")
-    reviewing.decide(row, "postgres", Say.KEPT, reviewer=alice)
-    reviewing.submit(row, reviewer=alice)
-    assert outcomes(reviewing.judge_again(row, actor=alice))["D"] == "fail"
+    review.decide(row, "postgres", Say.KEPT, reviewer=alice)
+    review.submit(row, reviewer=alice)
+    assert outcomes(review.judge_again(row, actor=alice))["D"] == "fail"
     made = edited(row, alice, "postgres", WORDS)
     assert (made.state, outcomes(judged(made))["D"]) == ("replaceable", "pass")
 
@@ -207,7 +208,7 @@ def test_a_claim_that_was_doubted_passes_in_other_words_but_not_by_being_kept(be
 def test_the_effort_waits_with_the_newest_version(bench: Bench, alice: User) -> None:
     row = drafted(bench)
     assert (bench.state().summary, bench.state().artifact) == ("waiting", row.pk)
-    reviewing.decide(row, "backups", Say.STRUCK, reviewer=alice)
+    review.decide(row, "backups", Say.STRUCK, reviewer=alice)
     made = submitted(row, alice)
     assert (bench.state().summary, bench.state().artifact) == ("failed", made.pk)
     assert BACKUPS in bench.state().draft
@@ -232,8 +233,8 @@ def test_every_claim_read_by_a_person_passes_though_no_model_may_check(bench: Be
     row = drafted(bench)
     assert (row.state, outcomes(judged(row))["D"]) == ("unchecked", "not judged")
     for item in told_by(row):
-        reviewing.decide(row, item, Say.KEPT, reviewer=alice)
-    reviewing.submit(row, reviewer=alice)
+        review.decide(row, item, Say.KEPT, reviewer=alice)
+    review.submit(row, reviewer=alice)
     found = outcomes(judged(row))
     assert (found["B"], found["D"]) == ("pass", "pass")
     assert verdict_of(judged(row), "B")["says"] == "8 claims traced to their sentences, read by alice."
@@ -243,8 +244,8 @@ def test_who_has_read_the_claims_has_not_listed_what_must_not_be_lost(bench: Ben
     bench.model.asleep = True
     row = drafted(bench, POSTGRES)
     for item in told_by(row):
-        reviewing.decide(row, item, Say.KEPT, reviewer=alice)
-    reviewing.submit(row, reviewer=alice)
+        review.decide(row, item, Say.KEPT, reviewer=alice)
+    review.submit(row, reviewer=alice)
     kept = verdict_of(judged(row), "C")
     assert (kept["outcome"], kept["says"]) == (
         "not judged",
@@ -260,8 +261,8 @@ def test_a_person_who_has_read_only_some_claims_has_not_read_the_summary(bench: 
     bench.model.asleep = True
     row = drafted(bench)
     for item in list(told_by(row))[:-1]:
-        reviewing.decide(row, item, Say.KEPT, reviewer=alice)
-    reviewing.submit(row, reviewer=alice)
+        review.decide(row, item, Say.KEPT, reviewer=alice)
+    review.submit(row, reviewer=alice)
     assert outcomes(judged(row))["D"] == "not judged"
 
 
@@ -278,7 +279,7 @@ def test_a_draft_that_lacks_a_decision_is_blocked_with_its_words_and_unblocked_b
     assert [BACKUPS in failure["text"] for failure in blocked["failures"]] == [True]
     (missing,) = dropped(row)
     assert (missing.kind, missing.text, missing.turn, missing.confirmed) == ("decision", BACKUPS, 3, True)
-    reviewing.add_dropped(row, missing.key, reviewer=alice)
+    review.add_dropped(row, missing.key, reviewer=alice)
     made = submitted(row, alice)
     assert list(told_by(made).values()) == [*told_by(row).values(), BACKUPS]
     assert (made.state, verdict_of(judged(made), "C")["outcome"]) == ("replaceable", "pass")
@@ -296,12 +297,12 @@ def doubted(bench: Bench) -> Artifact:
 def test_a_finding_that_is_set_aside_counts_no_more_and_is_collected(bench: Bench, alice: User) -> None:
     row = doubted(bench)
     (finding,) = verdict_of(judged(row), "D")["failures"]
-    run = reviewing.set_aside(row, finding["id"], "It is only worded badly.", actor=alice)
+    run = review.set_aside(row, finding["id"], "It is only worded badly.", actor=alice)
     assert (verdict_of(run, "D")["outcome"], run.set_aside) == ("pass", [finding["id"]])
     (aside,) = SetAside.objects.all()
     assert (aside.text, aside.reason, aside.actor) == (finding["text"], "It is only worded badly.", alice)
     aside.full_clean()
-    run = reviewing.put_back(row, finding["id"], actor=alice)
+    run = review.put_back(row, finding["id"], actor=alice)
     assert verdict_of(run, "D")["outcome"] == "fail"
     assert not SetAside.objects.exists()
 
@@ -310,14 +311,14 @@ def test_a_doubt_that_the_log_says_so_can_be_set_aside_too(bench: Bench, alice: 
     bench.model.doubts(TEXTS["postgres"], "unsupported", phrase="is decided")
     row = drafted(bench)
     (finding,) = verdict_of(judged(row), "B")["failures"]
-    run = reviewing.set_aside(row, finding["id"], "The second sentence says it.", actor=alice)
+    run = review.set_aside(row, finding["id"], "The second sentence says it.", actor=alice)
     assert (run.passed, Artifact.objects.get(pk=row.pk).state) == (True, "replaceable")
 
 
 def test_what_was_set_aside_stays_so_in_later_versions(bench: Bench, alice: User) -> None:
     row = doubted(bench)
     (finding,) = verdict_of(judged(row), "D")["failures"]
-    reviewing.set_aside(row, finding["id"], "It is only worded badly.", actor=alice)
+    review.set_aside(row, finding["id"], "It is only worded badly.", actor=alice)
     second = edited(row, alice, "tax", "Orders are kept for ten years for the tax office.")
     assert (judged(second).set_aside, second.state) == ([finding["id"]], "replaceable")
 
@@ -326,21 +327,21 @@ def test_only_what_was_found_is_set_aside_and_only_with_a_reason(bench: Bench, a
     row = drafted(bench)
     for reason, code in (("why", "no_finding"), ("  ", "reason"), ("x" * 501, "reason")):
         with pytest.raises(Refused) as error:
-            reviewing.set_aside(row, "gone", reason, actor=alice)
+            review.set_aside(row, "gone", reason, actor=alice)
         assert error.value.code == code
 
 
 def test_judged_again_it_is_judged_by_stored_checks_and_by_the_ledger_as_it_is_now(bench: Bench, alice: User) -> None:
     row = drafted(bench)
     before, asked = judged(row), len(bench.provider.requests)
-    again = reviewing.judge_again(row, actor=alice)
+    again = review.judge_again(row, actor=alice)
     again.refresh_from_db()
     assert [(one["outcome"], one["says"]) for one in again.verdicts] == [
         (one["outcome"], one["says"]) for one in before.verdicts
     ]
     assert (again.checks, again.passed) == (before.checks, True)
     bench.confirm(RESTORE)
-    run = reviewing.judge_again(row, actor=alice)
+    run = review.judge_again(row, actor=alice)
     assert [RESTORE in one["text"] for one in verdict_of(run, "C")["failures"]] == [True]
     assert (Artifact.objects.get(pk=row.pk).state, bench.state().summary) == ("rejected", "failed")
     assert GateRun.objects.filter(artifact=row).count() == 3
@@ -349,34 +350,34 @@ def test_judged_again_it_is_judged_by_stored_checks_and_by_the_ledger_as_it_is_n
 
 def test_what_is_rejected_does_not_stand_until_it_is_judged_again(bench: Bench, alice: User) -> None:
     row = drafted(bench)
-    reviewing.reject(row, actor=alice, reason="Too vague.")
+    review.reject(row, actor=alice, reason="Too vague.")
     assert (Artifact.objects.get(pk=row.pk).state, bench.state().draft) == (
         "rejected",
         "alice rejected it: Too vague.",
     )
     with pytest.raises(Refused):
         accept(row, alice)
-    reviewing.judge_again(row, actor=alice)
+    review.judge_again(row, actor=alice)
     accept(row, alice)
     with pytest.raises(Refused) as error:
-        reviewing.reject(row, actor=alice, reason="Too vague.")
+        review.reject(row, actor=alice, reason="Too vague.")
     assert error.value.code == "stands"
     assert ContextPointer.objects.filter(artifact=row.pk, state="active").exists()
 
 
 def test_it_is_drafted_anew_whether_it_waits_or_failed_but_not_while_it_stands(bench: Bench, alice: User) -> None:
     row = drafted(bench)
-    reviewing.redraft(row, actor=alice)
+    review.redraft(row, actor=alice)
     assert bench.state().summary == "due"
     with pytest.raises(Refused) as error:
-        reviewing.redraft(row, actor=alice)
+        review.redraft(row, actor=alice)
     assert error.value.code == "drafting"
     actions.stop_summary(bench.place, SLUG)
-    reviewing.redraft(row, actor=alice)
+    review.redraft(row, actor=alice)
     assert bench.state().summary == "due"
     accept(row, alice)
     with pytest.raises(Refused) as error:
-        reviewing.redraft(row, actor=alice)
+        review.redraft(row, actor=alice)
     assert error.value.code == "stands"
 
 
@@ -386,34 +387,34 @@ def test_it_is_drafted_anew_whether_it_waits_or_failed_but_not_while_it_stands(b
 def test_of_two_who_edit_one_version_nothing_is_lost_and_both_sides_are_shown(
     bench: Bench, alice: User, bob: User
 ) -> None:
-    reviewing.name_reviewer(bench.session, "bob", actor=alice)
+    review.name_reviewer(bench.session, "bob", actor=alice)
     row = drafted(bench)
     his = "For the storage of orders Postgres is decided."
-    reviewing.decide(row, "postgres", Say.EDITED, reviewer=alice, text=WORDS)
-    reviewing.decide(row, "postgres", Say.EDITED, reviewer=bob, text=his)
-    reviewing.decide(row, "move", Say.KEPT, reviewer=bob)
+    review.decide(row, "postgres", Say.EDITED, reviewer=alice, text=WORDS)
+    review.decide(row, "postgres", Say.EDITED, reviewer=bob, text=his)
+    review.decide(row, "move", Say.KEPT, reviewer=bob)
     second = submitted(row, alice)
-    assert reviewing.submit(row, reviewer=bob).made is None
+    assert review.submit(row, reviewer=bob).made is None
     assert Artifact.objects.filter(family=row.family).count() == 2
-    (clash,) = reviewing.conflicts(second)
+    (clash,) = review.conflicts(second)
     assert clash.item == "postgres"
     assert [(side.reviewer, side.words) for side in clash.sides] == [("alice", WORDS), ("bob", his)]
     waiting = second.claim_verdicts.filter(reviewer=bob, submitted_at=None).order_by("item")
     assert list(waiting.values_list("item", "verdict", "text")) == [("move", "kept", ""), ("postgres", "edited", his)]
     third = submitted(second, bob)
     assert told_by(third)["postgres"] == his
-    assert reviewing.conflicts(third) == ()
+    assert review.conflicts(third) == ()
 
 
 def test_what_the_other_struck_is_not_carried_to_a_version_without_it(bench: Bench, alice: User, bob: User) -> None:
-    reviewing.name_reviewer(bench.session, "bob", actor=alice)
+    review.name_reviewer(bench.session, "bob", actor=alice)
     row = drafted(bench)
-    reviewing.decide(row, "move", Say.STRUCK, reviewer=alice)
-    reviewing.decide(row, "move", Say.KEPT, reviewer=bob)
+    review.decide(row, "move", Say.STRUCK, reviewer=alice)
+    review.decide(row, "move", Say.KEPT, reviewer=bob)
     second = submitted(row, alice)
-    reviewing.submit(row, reviewer=bob)
+    review.submit(row, reviewer=bob)
     assert not second.claim_verdicts.exists()
-    (clash,) = reviewing.conflicts(second)
+    (clash,) = review.conflicts(second)
     assert [(side.verdict, side.words) for side in clash.sides] == [
         ("struck", TEXTS["move"]),
         ("kept", TEXTS["move"]),
@@ -423,24 +424,24 @@ def test_what_the_other_struck_is_not_carried_to_a_version_without_it(bench: Ben
 def test_what_the_other_struck_rests_when_one_of_them_goes_on_with_the_version_without_it(
     bench: Bench, alice: User, bob: User
 ) -> None:
-    reviewing.name_reviewer(bench.session, "bob", actor=alice)
+    review.name_reviewer(bench.session, "bob", actor=alice)
     row = drafted(bench)
-    reviewing.decide(row, "move", Say.STRUCK, reviewer=alice)
-    reviewing.decide(row, "move", Say.EDITED, reviewer=bob, text="The move waits for the new rack.")
+    review.decide(row, "move", Say.STRUCK, reviewer=alice)
+    review.decide(row, "move", Say.EDITED, reviewer=bob, text="The move waits for the new rack.")
     second = submitted(row, alice)
-    reviewing.submit(row, reviewer=bob)
-    assert [clash.item for clash in reviewing.conflicts(second)] == ["move"]
-    reviewing.decide(second, "postgres", Say.KEPT, reviewer=bob)
-    assert [clash.item for clash in reviewing.conflicts(second)] == ["move"]
-    reviewing.submit(second, reviewer=bob)
-    assert reviewing.conflicts(second) == ()
+    review.submit(row, reviewer=bob)
+    assert [clash.item for clash in review.conflicts(second)] == ["move"]
+    review.decide(second, "postgres", Say.KEPT, reviewer=bob)
+    assert [clash.item for clash in review.conflicts(second)] == ["move"]
+    review.submit(second, reviewer=bob)
+    assert review.conflicts(second) == ()
 
 
 def test_everything_that_is_done_is_in_the_log_with_who_did_it(bench: Bench, alice: User) -> None:
     row = drafted(bench)
-    reviewing.decide(row, "move", Say.STRUCK, reviewer=alice)
+    review.decide(row, "move", Say.STRUCK, reviewer=alice)
     made = submitted(row, alice)
-    reviewing.reject(made, actor=alice, reason="No.")
+    review.reject(made, actor=alice, reason="No.")
     told = bench.session.events.filter(kind__startswith="review.").order_by("seq")
     assert list(told.values_list("kind", "actor__username")) == [
         ("review.decided", "alice"),

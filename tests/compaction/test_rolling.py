@@ -9,22 +9,23 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from compaction import reviewing, rolling
-from compaction.accepting import accept_compaction, rollback_compaction
-from compaction.actions import Home
+from compaction import review
 from compaction.domain.artifact import parse_artifact
+from compaction.drafting.reading import log_for
+from compaction.drafting.scopes import scope_task
+from compaction.drafting.storing import Home
 from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun, ModelRequest
-from compaction.scopes import scope_task
-from compaction.snapshots import log_for
+from compaction.standing import rolling
+from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
 from efforts.actions.pointers import StandIn, roll_back, set_pointer
-from efforts.domain.lifecycle import ScopeKind
-from efforts.errors import Refused
+from efforts.context.planning import main_branch
+from efforts.context.sources import read_scope_log
+from efforts.domain.effort.states import ScopeKind
+from efforts.domain.errors import Refused
+from efforts.log.timelines import branch_turns
 from efforts.models import ContextPointer, Event, Message, ScopeDraft, Session
-from efforts.scopes import SCOPES
-from efforts.snapshots import main_branch
-from efforts.snapshots.sources import read_scope_log
-from efforts.timelines import branch_turns
+from efforts.turns.scopes import SCOPES
 from tests.compaction.artifacts import made_of
 from tests.efforts.logs import WEBHOOK, conversation, say
 from tests.efforts.talk import Talk
@@ -308,7 +309,7 @@ def test_drafted_again_from_its_page_it_is_the_rolling_draft_and_not_another_of_
     SCOPES.draft_now(draft)
     draft.refresh_from_db()
     other = ScopeDraft.objects.create(branch=draft.branch, kind="stage", turns=draft.turns, state="ready")
-    reviewing.redraft(Artifact.objects.get(pk=draft.artifact), actor=alice)
+    review.redraft(Artifact.objects.get(pk=draft.artifact), actor=alice)
     assert list(ScopeDraft.objects.order_by("pk").values_list("pk", "state")) == [
         (draft.pk, "due"),
         (other.pk, "ready"),

@@ -6,21 +6,21 @@ from typing import Any
 
 import pytest
 
-from compaction import reviewing
-from compaction.accepting import accept_compaction
+from compaction import review
 from compaction.domain.limits import largest_source
 from compaction.domain.merging import How
+from compaction.drafting.reading import checked_of, log_for
 from compaction.models import Artifact, Check, DraftRun, ModelRequest
-from compaction.snapshots import checked_of, log_for
+from compaction.standing.accepting import accept_compaction
 from efforts import actions
-from efforts.domain.lifecycle import PointerState, ScopeKind, ScopeState, SummaryState
-from efforts.errors import Refused
+from efforts.context.planning import main_branch
+from efforts.context.sources import read_scope_log
+from efforts.domain.effort.states import PointerState, ScopeKind, ScopeState, SummaryState
+from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, ScopeDraft, Session
-from efforts.recording import count
-from efforts.runner import Runner
-from efforts.snapshots import main_branch
-from efforts.snapshots.sources import read_scope_log
-from efforts.threads import read, write
+from efforts.models.threads import read, write
+from efforts.turns.recording import count
+from efforts.turns.runner import Runner
 from tests.efforts.logs import say
 from tests.fakes.provider import FakeProvider, NoAnswer, Reply, Status
 
@@ -223,7 +223,7 @@ def test_judged_again_windows_are_read_anew_from_their_stored_answers_with_the_s
     windows.choose(last=7)
     whole = windows.draft()
     before, asked = judged(whole), len(windows.provider.requests)
-    after = reviewing.judge_again(whole, actor=windows.session.owner)
+    after = review.judge_again(whole, actor=windows.session.owner)
     after.refresh_from_db()
     assert [bare(one) for one in after.verdicts] == [bare(one) for one in before.verdicts]
     assert (after.passed, after.checks) == (True, [check.pk for check in windows.checks()])

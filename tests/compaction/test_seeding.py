@@ -9,27 +9,27 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from compaction import seeding
-from compaction.accepting import rollback_compaction
-from compaction.actions import Home
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Section, parse_artifact
 from compaction.domain.check.answers import Void
 from compaction.domain.lifecycle import PackageState
 from compaction.domain.merging import How, joined, merged, prefixed, read_overtaken
 from compaction.domain.rendering import body_text
+from compaction.drafting.reading import log_for
+from compaction.drafting.scopes import scope_task
+from compaction.drafting.storing import Home
 from compaction.models import Artifact, DraftRun, SeedPackage
-from compaction.scopes import scope_task
-from compaction.snapshots import log_for
+from compaction.seeds import packages
+from compaction.standing.accepting import rollback_compaction
 from efforts import actions
 from efforts.actions.pointers import StandIn, roll_back, set_pointer
-from efforts.domain.lifecycle import ScopeKind, ScopeState
-from efforts.domain.planner import plan
-from efforts.errors import Refused
+from efforts.context.planning import main_branch, read_run
+from efforts.context.sources import read_scope_log
+from efforts.domain.effort.states import ScopeKind, ScopeState
+from efforts.domain.errors import Refused
+from efforts.domain.prompt.planner import plan
 from efforts.models import AccountEvent, Branch, ContextPointer, Message, Run, ScopeDraft, Session
-from efforts.recording import count
-from efforts.snapshots import main_branch, read_run
-from efforts.snapshots.sources import read_scope_log
+from efforts.turns.recording import count
 from tests.compaction.artifacts import claim, long_reply, made_of
 from tests.compaction.gates import cases
 from tests.efforts.logs import WEBHOOK, conversation, say
@@ -70,7 +70,7 @@ def talks(owner: User, said: Sequence[Any] = TALKS) -> list[Session]:
 
 def drafted(package: SeedPackage) -> SeedPackage:
     """As the runner leaves it, with claims that a checker has read."""
-    for stage in seeding.stages_of(package):
+    for stage in packages.stages_of(package):
         if stage.draft.state == ScopeState.DUE:
             draft(stage.draft)
     return SeedPackage.objects.get(pk=package.pk)
@@ -92,7 +92,7 @@ def draft(row: ScopeDraft) -> None:
 
 @pytest.fixture
 def package(alice: User) -> SeedPackage:
-    return drafted(seeding.create_package(alice, talks(alice)))
+    return drafted(packages.create_package(alice, talks(alice)))
 
 
 # What it takes
@@ -100,19 +100,19 @@ def package(alice: User) -> SeedPackage:
 
 def test_each_conversation_is_a_stage_as_far_as_it_fits(alice: User) -> None:
     sessions = talks(alice)
-    offered = seeding.offer(alice, reversed(sessions))
+    offered = packages.offer(alice, reversed(sessions))
     assert [window.session for window in offered.windows] == sessions
     assert [window.turns for window in offered.windows] == [(1, 2, 3, 4)] * 3
     assert (offered.refusal, offered.most) == ("", 0)
-    assert offered.note == seeding.NO_MODEL
+    assert offered.note == packages.NO_MODEL
 
 
 def test_a_long_conversation_has_several_stages_each_within_the_limit(alice: User, settings: Any) -> None:
     settings.CCM_STAGE_CAP = 16_000
     session = conversation(alice)
     say(session, [(f"Step {number}: " + "more was said about it. " * 120, "Noted.") for number in range(1, 13)])
-    windows = seeding.offer(alice, [session]).windows
-    most = seeding.largest_stage(session)
+    windows = packages.offer(alice, [session]).windows
+    most = packages.largest_stage(session)
     assert len(windows) > 1
     assert [turn for window in windows for turn in window.turns] == list(range(1, 13))
     for window in windows:
@@ -124,18 +124,18 @@ def test_what_does_not_fit_is_refused_with_the_numbers_and_nothing_is_begun(alic
     settings.CCM_STAGE_CAP = 16_000
     long, empty = conversation(alice), conversation(alice)
     say(long, [("word " * 5_000, "Noted.")])
-    offered = seeding.offer(alice, [long, empty])
+    offered = packages.offer(alice, [long, empty])
     assert [session for session, _ in offered.refused] == [long, empty]
     assert "Its turn 1 has 5," in offered.refused[0][1]
-    assert offered.refused[1][1] == seeding.NOTHING_SAID
+    assert offered.refused[1][1] == packages.NOTHING_SAID
     with pytest.raises(Refused, match="Its turn 1"):
-        seeding.create_package(alice, [long, empty])
+        packages.create_package(alice, [long, empty])
     assert not SeedPackage.objects.exists()
 
 
 def test_more_than_eight_stages_are_refused(alice: User) -> None:
     with pytest.raises(Refused, match="come to 9 stages; a package has 8 at most"):
-        seeding.create_package(alice, talks(alice, [WEBHOOK] * 9))
+        packages.create_package(alice, talks(alice, [WEBHOOK] * 9))
     assert not ScopeDraft.objects.exists()
 
 
@@ -143,41 +143,41 @@ def test_more_than_eight_stages_are_refused(alice: User) -> None:
 
 
 def test_each_stage_is_drafted_and_judged_by_itself_and_stands_nowhere(package: SeedPackage) -> None:
-    stages = seeding.stages_of(package)
+    stages = packages.stages_of(package)
     assert [(stage.draft.kind, stage.draft.state) for stage in stages] == [("stage", "ready")] * 3
     assert [Artifact.objects.get(pk=stage.draft.artifact).kind for stage in stages] == ["stage"] * 3
     assert set(DraftRun.objects.values_list("purpose", flat=True)) == {"stage"}
     assert not ContextPointer.objects.exists()
-    assert all(seeding.passes(stage) for stage in stages)
+    assert all(packages.passes(stage) for stage in stages)
 
 
 def test_nothing_is_put_together_before_every_stage_passes(alice: User) -> None:
-    package = seeding.create_package(alice, talks(alice))
+    package = packages.create_package(alice, talks(alice))
     with pytest.raises(Refused, match="Not every stage passes"):
-        seeding.put_together(package, alice)
+        packages.put_together(package, alice)
     assert SeedPackage.objects.get().state == PackageState.DRAFTING
     assert Session.objects.count() == 3
 
 
 def test_a_stage_whose_log_has_changed_counts_no_more(package: SeedPackage) -> None:
-    stage = seeding.stages_of(package)[0]
+    stage = packages.stages_of(package)[0]
     Message.objects.filter(turn__branch=stage.draft.branch).update(text="Something else.")
-    assert not seeding.passes(seeding.stages_of(package)[0])
+    assert not packages.passes(packages.stages_of(package)[0])
 
 
 def test_a_stopped_package_is_drafted_no_further_and_cannot_be_changed(alice: User) -> None:
-    package = seeding.create_package(alice, talks(alice))
-    seeding.stop_package(package, alice)
+    package = packages.create_package(alice, talks(alice))
+    packages.stop_package(package, alice)
     assert set(ScopeDraft.objects.values_list("state", flat=True)) == {"stopped"}
     with pytest.raises(Refused, match="was stopped"):
-        seeding.redraft_stage(package, 1, alice)
+        packages.redraft_stage(package, 1, alice)
 
 
 # Merged
 
 
 def test_all_stages_are_merged_into_one_that_passes_every_gate(package: SeedPackage, alice: User) -> None:
-    artifact = seeding.put_together(package, alice)
+    artifact = packages.put_together(package, alice)
     document = parse_artifact(artifact.document)
     package.refresh_from_db()
     assert package.state == PackageState.READY, artifact.gate_runs.get().verdicts
@@ -194,21 +194,21 @@ def test_all_stages_are_merged_into_one_that_passes_every_gate(package: SeedPack
 
 
 def test_a_stage_that_nobody_has_checked_bars_the_package(package: SeedPackage, alice: User) -> None:
-    Artifact.objects.filter(pk=seeding.stages_of(package)[0].draft.artifact).update(state="unchecked")
+    Artifact.objects.filter(pk=packages.stages_of(package)[0].draft.artifact).update(state="unchecked")
     with pytest.raises(Refused, match="Not every stage passes"):
-        seeding.put_together(package, alice)
+        packages.put_together(package, alice)
 
 
 def test_equal_stages_give_equal_bytes_in_whatever_order_they_are_read(package: SeedPackage, alice: User) -> None:
-    artifact = seeding.put_together(package, alice)
-    rows = seeding.stages_of(package)
+    artifact = packages.put_together(package, alice)
+    rows = packages.stages_of(package)
     for seed in range(5):
         random.Random(seed).shuffle(rows)
-        checks = [seeding.check_of(row) for row in sorted(rows, key=lambda row: row.place)]
-        again = seeding.merged_of(artifact.session, joined(seeding.with_artifact(row) for row in rows), checks)
+        checks = [packages.check_of(row) for row in sorted(rows, key=lambda row: row.place)]
+        again = packages.merged_of(artifact.session, joined(packages.with_artifact(row) for row in rows), checks)
         assert again.artifact is not None
         assert again.artifact.document == artifact.document
-    assert seeding.put_together(package, alice).pk == artifact.pk
+    assert packages.put_together(package, alice).pk == artifact.pk
 
 
 def test_of_one_ledger_entry_the_later_says_how_it_stands() -> None:
@@ -244,16 +244,16 @@ def test_what_a_later_window_overtakes_is_gone() -> None:
 
 
 def started(package: SeedPackage, alice: User) -> tuple[Session, Document]:
-    artifact = seeding.put_together(package, alice)
-    return seeding.start_conversation(package, alice), parse_artifact(artifact.document)
+    artifact = packages.put_together(package, alice)
+    return packages.start_conversation(package, alice), parse_artifact(artifact.document)
 
 
 def test_until_it_starts_the_new_conversation_is_put_away(package: SeedPackage, alice: User) -> None:
-    seeding.put_together(package, alice)
+    packages.put_together(package, alice)
     package.refresh_from_db()
     assert package.session
     assert package.session.archived_at is not None
-    session = seeding.start_conversation(package, alice)
+    session = packages.start_conversation(package, alice)
     session.refresh_from_db()
     assert session.archived_at is None
     assert str(session) == "From 3 conversations"
@@ -269,7 +269,7 @@ def test_three_conversations_start_a_fourth_in_which_the_body_stands(package: Se
     kinds = AccountEvent.objects.filter(owner=alice).order_by("pk").values_list("kind", flat=True)
     assert list(kinds) == ["seed.requested", "seed.merged", "seed.started"]
     with pytest.raises(Refused, match="has started"):
-        seeding.start_conversation(package, alice)
+        packages.start_conversation(package, alice)
 
 
 def test_it_can_be_rolled_back_like_any_other(package: SeedPackage, alice: User) -> None:

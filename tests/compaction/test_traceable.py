@@ -8,7 +8,7 @@ import pytest
 
 from compaction.domain.artifact import Claim
 from compaction.domain.gates.traceable import faults, with_cites
-from efforts.domain.source_text import Source
+from efforts.domain.text.source_text import Source
 from tests.compaction.gates import cases
 from tests.compaction.logs import claim, log
 

@@ -17,20 +17,21 @@ from hypothesis import HealthCheck, Phase, assume, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from compaction import reviewing, seeding
+from compaction import review
 from compaction.domain.artifact import Section, parse_artifact
 from compaction.domain.gates.judging import hash_of
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.domain.rendering import rendered
 from compaction.models import Acceptance, Artifact
+from compaction.seeds import packages
 from efforts import actions
-from efforts.domain.canonical import canonical_json
-from efforts.domain.layers import INDENT
-from efforts.domain.planner import plan
+from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.domain.prompt.layers import INDENT
+from efforts.domain.prompt.planner import plan
+from efforts.domain.text.canonical import canonical_json
 from efforts.models import Branch, ContextPointer
-from efforts.recording import count
-from efforts.scopes import SCOPES
-from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.turns.recording import count
+from efforts.turns.scopes import SCOPES
 from tests.compaction.artifacts import (
     LongTalk,
     accept,
@@ -153,10 +154,10 @@ def test_what_a_conversation_starts_from_stands_as_it_was_judged(alice: User, pr
 def started(owner: User, provider: FakeProvider) -> Artifact:
     """A conversation that starts from two others."""
     rooms = [room_of(owner, provider) for _ in range(2)]
-    package = seeding.create_package(owner, [room.talk.session for room in rooms])
+    package = packages.create_package(owner, [room.talk.session for room in rooms])
     rooms[-1].work(SCOPES)
-    seeding.put_together(package, owner)
-    session = seeding.start_conversation(package, owner)
+    packages.put_together(package, owner)
+    session = packages.start_conversation(package, owner)
     return Artifact.objects.get(session=session)
 
 
@@ -190,8 +191,8 @@ def test_a_decision_that_a_person_strikes_is_missed_though_it_was_made_in_window
     settings.CCM_DRAFT_CAP = 13_000
     artifact = room.draft()
     owner = room.talk.session.owner
-    reviewing.decide(artifact, "2.backups", Say.STRUCK, reviewer=owner)
-    made = reviewing.submit(artifact, reviewer=owner).made
+    review.decide(artifact, "2.backups", Say.STRUCK, reviewer=owner)
+    made = review.submit(artifact, reviewer=owner).made
     assert outcomes(judged(made))["C"] == "fail"
 
 

@@ -9,18 +9,17 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from compaction import asking
+from compaction.drafting import asking
 from compaction.models import Artifact, Check, DraftRun
 from efforts import actions
 from efforts.actions.places import record
-from efforts.domain.lifecycle import EntryBy, EntryKind, EntryState, ReviewMode, ScopeKind, Via
-from efforts.domain.planner import plan
-from efforts.drafts import Line, draft_and_settle
+from efforts.context.planning import chosen_settings, main_branch, next_inputs
+from efforts.domain.effort.states import EntryBy, EntryKind, EntryState, ReviewMode, ScopeKind, Via
+from efforts.domain.prompt.planner import plan
 from efforts.models import ContextPointer, EffortState, Endpoint, Event, LedgerEntry, Message, ScopeDraft, Session
-from efforts.scopes import SCOPES
-from efforts.snapshots import main_branch
-from efforts.snapshots.planning import chosen_settings, next_inputs
-from efforts.summaries import SUMMARIES
+from efforts.turns.drafts import Line, draft_and_settle
+from efforts.turns.scopes import SCOPES
+from efforts.turns.summaries import SUMMARIES
 from tests.compaction.review import run
 from tests.efforts.logs import concluded, conversation
 from tests.fakes.provider import FakeProvider

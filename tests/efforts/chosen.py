@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from efforts.actions.pointers import StandIn, set_pointer
-from efforts.domain.plan import Plan
-from efforts.domain.planner import plan
+from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.context.sources import read_scope_log
+from efforts.domain.prompt.plan import Plan
+from efforts.domain.prompt.planner import plan
 from efforts.models import ContextPointer
-from efforts.recording import count
-from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
-from efforts.snapshots.sources import read_scope_log
+from efforts.turns.recording import count
 from tests.efforts.talk import Talk
 
 BODY = "Ferry tickets were compared.\nDecisions:\n- Take the Kiel ferry (turn 3)\nOpen work:\n- Book a cabin (turn 4)"

@@ -8,16 +8,16 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from efforts import compacting
 from efforts.actions.efforts import summary_stands
 from efforts.actions.places import Place, changing, record
 from efforts.actions.pointers import StandIn, all_ended, roll_back, set_pointer
-from efforts.compacting import Estimate, Progress, Summary, Work
-from efforts.domain.lifecycle import PointerState, ScopeKind, Via
-from efforts.errors import Refused
+from efforts.domain.effort.states import PointerState, ScopeKind, Via
+from efforts.domain.errors import Refused
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
-from efforts.snapshots.sources import EffortLog
+from efforts.standins import compacting
+from efforts.standins.compacting import Estimate, Progress, Summary, Work
+from efforts.standins.logs import SourceLog
 
 HEADLINE = "The webhook answers at once."
 SHORT_FORM = f"{HEADLINE}\n- Decided: a retry limit of 3\n- Open: an alert when the dead-letter list grows"
@@ -27,13 +27,13 @@ EXCERPTS = "Excerpts, not a summary\nuser, turn 1: “Let's look at the payment 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
     state: EffortState
-    log: EffortLog
+    log: SourceLog
     standing: StandIn
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScriptedWork:
-    log: EffortLog
+    log: SourceLog
     made: Summary
 
     async def draft(self, progress: Progress) -> Summary:
@@ -42,7 +42,7 @@ class ScriptedWork:
     def draft_now(self) -> Summary:
         return self.made
 
-    def is_current(self, log: EffortLog) -> bool:
+    def is_current(self, log: SourceLog) -> bool:
         return log.source.sha256 == self.log.source.sha256
 
 
@@ -57,16 +57,16 @@ class Scripted:
 
     # Artifacts
 
-    def draft_of(self, state: EffortState, log: EffortLog, text: str = SHORT_FORM) -> str:
+    def draft_of(self, state: EffortState, log: SourceLog, text: str = SHORT_FORM) -> str:
         """A draft of what the effort says now; its id."""
         standing = StandIn(text=text, headline=text.split("\n")[0], tokens=tokens(text))
         return self.store("draft", state, log, standing)
 
-    def digest_of(self, state: EffortState, log: EffortLog) -> str:
+    def digest_of(self, state: EffortState, log: SourceLog) -> str:
         standing = StandIn(text=EXCERPTS, headline=HEADLINE, tokens=tokens(EXCERPTS), digest=True)
         return self.store("digest", state, log, standing) if self.quotes else ""
 
-    def store(self, kind: str, state: EffortState, log: EffortLog, standing: StandIn) -> str:
+    def store(self, kind: str, state: EffortState, log: SourceLog, standing: StandIn) -> str:
         artifact = f"{kind}-{state.effort.slug}-{len(self.stored)}"
         standing = StandIn(**{**vars(standing), "artifact": artifact})
         self.stored[artifact] = Stored(state=state, log=log, standing=standing)
@@ -74,13 +74,13 @@ class Scripted:
 
     # What efforts call
 
-    def work_on(self, state: EffortState, log: EffortLog) -> Work:
+    def work_on(self, state: EffortState, log: SourceLog) -> Work:
         return ScriptedWork(log=log, made=self.made)
 
-    def work_on_scope(self, draft: ScopeDraft, log: EffortLog) -> Work:
+    def work_on_scope(self, draft: ScopeDraft, log: SourceLog) -> Work:
         return ScriptedWork(log=log, made=self.made)
 
-    def estimate(self, branch: Branch, log: EffortLog, kind: ScopeKind) -> Estimate:
+    def estimate(self, branch: Branch, log: SourceLog, kind: ScopeKind) -> Estimate:
         return Estimate(source=tokens(log.source.text), digest=True)
 
     def accept(self, artifact: str, actor: User | None, via: str, note: str = "") -> ContextPointer:
@@ -114,7 +114,7 @@ class Scripted:
     def body_of(self, artifact: str) -> str:
         return self.stored[artifact].standing.text
 
-    def copied(self, artifact: str, pointer: ContextPointer, log: EffortLog, actor: User | None) -> None:
+    def copied(self, artifact: str, pointer: ContextPointer, log: SourceLog, actor: User | None) -> None:
         """It stands wherever it is copied to."""
 
     def exported(self, session: Session) -> Iterator[dict[str, Any]]:

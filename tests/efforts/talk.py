@@ -6,16 +6,17 @@ import json
 from functools import partial
 from typing import Any
 
-from efforts import actions, recording
+from efforts import actions
 from efforts.actions import Place
 from efforts.actions.pointers import StandIn, set_pointer
-from efforts.domain.conversation import ToolCall
-from efforts.domain.lifecycle import SummaryState, Via
+from efforts.context.planning import main_branch
+from efforts.context.sources import read_effort_log
+from efforts.domain.effort.states import SummaryState, Via
+from efforts.domain.prompt.conversation import ToolCall
 from efforts.models import Branch, ContextPointer, EffortState, Event, Run, Session, Turn, TurnLabel
-from efforts.recording import COMPLETED, Ending, Lease, Reply
-from efforts.snapshots import main_branch
-from efforts.snapshots.sources import read_effort_log
 from efforts.tools import ToolContext, run_tool
+from efforts.turns import recording
+from efforts.turns.recording import COMPLETED, Ending, Lease, Reply
 
 Call = tuple[str, dict[str, Any]]
 

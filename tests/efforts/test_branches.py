@@ -10,16 +10,18 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from efforts import actions, recording
-from efforts.domain.canonical import canonical_json, sha256
-from efforts.domain.lineage import last_common_turn
-from efforts.domain.planner import plan
-from efforts.errors import Refused
+from efforts import actions
+from efforts.context.planning import read_run
+from efforts.context.plans import replay
+from efforts.context.replanning import plan_again
+from efforts.domain.effort.lineage import last_common_turn
+from efforts.domain.errors import Refused
+from efforts.domain.prompt.planner import plan
+from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPlan, ContextPointer, EffortState, Run, Session
-from efforts.recording import Lease
-from efforts.snapshots import read_run, replay
-from efforts.snapshots.replanning import plan_again
-from efforts.timelines import branch_turns
+from efforts.turns import recording
+from efforts.turns.recording import Lease
 from tests.efforts.talk import Talk
 from tests.efforts.test_efforts_stay_whole import FAILED
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from efforts import actions, compacting
+from efforts import actions
 from efforts.actions.pointers import StandIn, set_pointer
-from efforts.errors import Refused
+from efforts.context.efforts import Standing, effort_views
+from efforts.context.sources import read_summary_log
+from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, Session
-from efforts.snapshots.efforts import Standing, effort_views
-from efforts.snapshots.sources import read_summary_log
+from efforts.standins import compacting
 from tests.efforts.chosen import BODY, ask, choose, next_plan, shown, text_of, tier, told
 from tests.efforts.talk import Talk
 

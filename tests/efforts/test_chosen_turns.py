@@ -7,10 +7,10 @@ from django.contrib.auth.models import User
 
 from efforts import actions
 from efforts.actions.pointers import roll_back
-from efforts.domain.lifecycle import PointerState, SummaryState
-from efforts.errors import Refused
+from efforts.domain.effort.states import PointerState, SummaryState
+from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, EffortState, Session
-from efforts.snapshots.metrics import branch_metrics
+from efforts.pages.presenters.metrics import branch_metrics
 from tests.efforts.chosen import TEXT, ask, choose, next_plan, shown, text_of, tier
 from tests.efforts.talk import Talk
 

@@ -12,10 +12,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from efforts import actions
-from efforts.demo import SCRIPT, open_demo
-from efforts.domain.lifecycle import EffortStatus, PointerState, SummaryState
+from efforts.context.planning import main_branch
+from efforts.context.plans import preview
+from efforts.domain.effort.states import EffortStatus, PointerState, SummaryState
+from efforts.management.demo import SCRIPT, open_demo
 from efforts.models import Branch, ContextPointer, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
-from efforts.snapshots import main_branch, preview
 
 
 def seed(**options: Any) -> str:

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from efforts import actions
-from efforts.compacting import Summary
-from efforts.domain.lifecycle import EFFORT_MOVES, RETRYABLE, EffortStatus, RunState
-from efforts.domain.notices import NOTICES
-from efforts.domain.planner import plan
-from efforts.errors import Refused
+from efforts.context.courses import course_at
+from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.context.sources import read_summary_log
+from efforts.domain.effort.notices import NOTICES
+from efforts.domain.effort.states import EFFORT_MOVES, RETRYABLE, EffortStatus, RunState
+from efforts.domain.errors import Refused
+from efforts.domain.prompt.planner import plan
 from efforts.models import (
     Branch,
     ContextPointer,
@@ -33,11 +35,9 @@ from efforts.models import (
     Turn,
     TurnLabel,
 )
-from efforts.recording import COMPLETED, STOPPED, Ending, Lease
-from efforts.snapshots.courses import course_at
-from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
-from efforts.snapshots.sources import read_summary_log
-from efforts.summaries import summarise_now
+from efforts.standins.compacting import Summary
+from efforts.turns.recording import COMPLETED, STOPPED, Ending, Lease
+from efforts.turns.summaries import summarise_now
 from tests.efforts.port import scripted
 from tests.efforts.talk import Talk
 from tests.machines import Writes, assert_whole

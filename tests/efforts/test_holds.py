@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from efforts import actions
-from efforts.domain.lifecycle import HOLD_MOVES, HoldScope, HoldState, RunState
-from efforts.domain.plan import Plan
-from efforts.domain.planner import plan
-from efforts.errors import Refused
+from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.domain.effort.states import HOLD_MOVES, HoldScope, HoldState, RunState
+from efforts.domain.errors import Refused
+from efforts.domain.prompt.plan import Plan
+from efforts.domain.prompt.planner import plan
 from efforts.models import Hold
-from efforts.recording import COMPLETED, STOPPED, Ending
-from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.turns.recording import COMPLETED, STOPPED, Ending
 from tests.efforts.talk import Talk, as_model
 
 FAILED = Ending(state=RunState.FAILED, code="broken_stream", text="The stream broke.")

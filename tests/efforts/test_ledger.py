@@ -11,14 +11,15 @@ from django.db import IntegrityError, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts import actions, entries
+from efforts import actions
 from efforts.actions import Place
-from efforts.domain.lifecycle import EntryKind
-from efforts.domain.rules import find_shown
-from efforts.errors import Refused
-from efforts.ledger import Where
+from efforts.context.ledger import entries_of, ledger_counts, ledger_page
+from efforts.domain.effort.states import EntryKind
+from efforts.domain.errors import Refused
+from efforts.domain.text.locating import find_shown
+from efforts.memory import entries
+from efforts.memory.ledger import Where
 from efforts.models import LedgerEntry, Message
-from efforts.snapshots import entries_of, ledger_counts, ledger_page
 from tests.efforts.talk import Talk, as_model
 
 DECISION, WORK = EntryKind.DECISION, EntryKind.OPEN_WORK

@@ -19,19 +19,20 @@ from django.db import transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from efforts import actions, recording
-from efforts.domain.budget import SMALLEST_BUDGET
-from efforts.domain.lifecycle import RunState
-from efforts.domain.plan import Plan
-from efforts.domain.planner import plan
-from efforts.domain.reasons import Reason
-from efforts.errors import Refused
-from efforts.holds import standing
+from efforts import actions
+from efforts.context.courses import course_at
+from efforts.context.planning import chosen_settings, draft_turn, plan_inputs, run_inputs
+from efforts.domain.effort.states import RunState
+from efforts.domain.errors import Refused
+from efforts.domain.prompt.budget import SMALLEST_BUDGET
+from efforts.domain.prompt.plan import Plan
+from efforts.domain.prompt.planner import plan
+from efforts.domain.prompt.reasons import Reason
+from efforts.memory.holds import standing
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, Run, Session
-from efforts.recording import COMPLETED, INTERRUPTED, STOPPED, Ending, Lease
 from efforts.retrieval.efforts import search_efforts
-from efforts.snapshots.courses import course_at
-from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs, run_inputs
+from efforts.turns import recording
+from efforts.turns.recording import COMPLETED, INTERRUPTED, STOPPED, Ending, Lease
 from tests.efforts.talk import Talk
 
 FAILED = Ending(state=RunState.FAILED, code="broken_stream", text="The stream broke.")

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from efforts import actions, recording
-from efforts.domain.lifecycle import RunState
-from efforts.domain.plan import Plan
-from efforts.domain.planner import plan
+from efforts import actions
+from efforts.context.planning import chosen_settings, next_inputs, run_inputs
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.plan import Plan
+from efforts.domain.prompt.planner import plan
 from efforts.models import ContextPointer, EffortState, PointerMove, Run, Session
-from efforts.recording import COMPLETED, STOPPED, Ending
-from efforts.snapshots.planning import chosen_settings, next_inputs, run_inputs
+from efforts.turns import recording
+from efforts.turns.recording import COMPLETED, STOPPED, Ending
 from tests.efforts.port import EXCERPTS, Scripted
 from tests.efforts.talk import Talk
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.domain.course import Happening
-from efforts.domain.metrics import Metrics, Sent, measure, together
+from efforts.domain.effort.metrics import Metrics, Sent, measure, together
+from efforts.domain.effort.reducer import Happening
 
 
 class Log:

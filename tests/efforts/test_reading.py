@@ -7,12 +7,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from efforts import actions
-from efforts.domain.plan import PlanInputs
-from efforts.domain.planner import plan
+from efforts.context.expansion import free, price
+from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.context.plans import preview
+from efforts.domain.prompt.plan import PlanInputs
+from efforts.domain.prompt.planner import plan
 from efforts.models import Session, Turn
-from efforts.snapshots import preview
-from efforts.snapshots.expansion import free, price
-from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
 from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from efforts import actions
-from efforts.domain.lifecycle import RunState
+from efforts.domain.effort.states import RunState
 from efforts.models import Message, TurnLabel
-from efforts.recording import Ending
+from efforts.turns.recording import Ending
 from tests.efforts.talk import Call, Talk
 
 FAILED = Ending(state=RunState.FAILED, code="broken_stream", text="The stream broke.")

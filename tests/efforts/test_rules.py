@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from efforts import actions
-from efforts.errors import Refused
+from efforts.context.constraints import constraints_view
+from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.domain.errors import Refused
 from efforts.models import AccountEvent, Constraint, Message
-from efforts.snapshots import constraints_view
-from efforts.snapshots.planning import chosen_settings, draft_turn, plan_inputs
 from tests.efforts.talk import Talk
 
 RULE = "Never touch the production database."

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from efforts.domain.policy import MIN_KEYWORD_OVERLAP
-from efforts.domain.salience import is_common, keywords_of, mentioned, shared, spoken, stale
-from efforts.domain.terms import terms_of
+from efforts.domain.effort.ageing import is_common, keywords_of, mentioned, shared, spoken, stale
+from efforts.domain.effort.policy import MIN_KEYWORD_OVERLAP
+from efforts.domain.text.terms import terms_of
 
 AUTH = "Users got 401 after the token refresh. Fixed the clock skew of the middleware in auth/session.py."
 

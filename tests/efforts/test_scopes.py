@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from efforts import actions, drafts
+from efforts import actions
 from efforts.actions.pointers import StandIn, set_pointer
-from efforts.compacting import Summary, Work
-from efforts.domain.lifecycle import SCOPE_MOVES, RunState, ScopeKind, ScopeState
-from efforts.drafts import INTERNAL, Job
-from efforts.errors import Refused
+from efforts.context.planning import main_branch
+from efforts.context.sources import read_scope_log
+from efforts.domain.effort.states import SCOPE_MOVES, RunState, ScopeKind, ScopeState
+from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, Event, Run, ScopeDraft, Session
-from efforts.scopes import SCOPES
-from efforts.snapshots import main_branch
-from efforts.snapshots.sources import read_scope_log
-from efforts.summaries import SUMMARIES
+from efforts.standins.compacting import Summary, Work
+from efforts.turns import drafts
+from efforts.turns.drafts import INTERNAL, Job
+from efforts.turns.scopes import SCOPES
+from efforts.turns.summaries import SUMMARIES
 from tests.efforts.logs import WEBHOOK, concluded, conversation, say
 
 HERE = "here:1:a"

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from efforts import actions, drafts
+from efforts import actions
 from efforts.actions.pointers import end_pointers
-from efforts.compacting import Summary, Work
-from efforts.domain.lifecycle import EffortStatus, PointerState, ReviewMode, RunState, SummaryState, Via
-from efforts.domain.planner import plan
-from efforts.drafts import NOTHING, Job
+from efforts.context.planning import chosen_settings, main_branch, next_inputs
+from efforts.context.sources import read_summary_log
+from efforts.domain.effort.states import EffortStatus, PointerState, ReviewMode, RunState, SummaryState, Via
+from efforts.domain.prompt.planner import plan
 from efforts.llm.tokens import get_counter
 from efforts.models import ContextPointer, EffortState, Event, PointerTurn, Run, Session, TurnLabel
-from efforts.snapshots import main_branch
-from efforts.snapshots.planning import chosen_settings, next_inputs
-from efforts.snapshots.sources import read_summary_log
-from efforts.summaries import BY_THE_MODEL, NOT_JUDGED, REVIEWED, SUMMARIES, WHOLE
+from efforts.standins.compacting import Summary, Work
+from efforts.turns import drafts
+from efforts.turns.drafts import NOTHING, Job
+from efforts.turns.summaries import BY_THE_MODEL, NOT_JUDGED, REVIEWED, SUMMARIES, WHOLE
 from tests.efforts.logs import concluded, conversation, say
 from tests.efforts.port import EXCERPTS, HEADLINE, SHORT_FORM, Scripted
 

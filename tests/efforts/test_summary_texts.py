@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from efforts.domain.conversation import LogMessage, PastTurn, ToolCall
-from efforts.domain.lifecycle import RunState
-from efforts.domain.source_text import Source, source_of
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.conversation import LogMessage, PastTurn, ToolCall
+from efforts.domain.text.source_text import Source, source_of
 from efforts.llm.tokens import get_counter
 
 count = get_counter().count

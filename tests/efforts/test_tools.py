@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from efforts import actions, recording
-from efforts.compacting import Summary
-from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import ToolCall
+from efforts import actions
+from efforts.domain.prompt.conversation import ToolCall
+from efforts.domain.text.canonical import canonical_json
 from efforts.models import ContextPlan, Event, Message, Run, Session
-from efforts.recording import LeaseLost
-from efforts.runner import Runner
-from efforts.threads import read, write
+from efforts.models.threads import read, write
+from efforts.standins.compacting import Summary
+from efforts.turns import recording
+from efforts.turns.recording import LeaseLost
+from efforts.turns.runner import Runner
 from tests.efforts.port import Scripted
 from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider, Reply

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from efforts import actions
-from efforts.domain.lifecycle import Via
-from efforts.errors import Refused
+from efforts.domain.effort.states import Via
+from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer, Effort, EffortState, PointerTurn, Session
 from tests.efforts.talk import Talk
 

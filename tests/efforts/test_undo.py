@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from efforts import actions
-from efforts.errors import Refused
+from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, EffortState, PointerTurn
 from tests.efforts.talk import Talk
 

@@ -9,12 +9,13 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from efforts import actions, entries, ledger
-from efforts.domain.lifecycle import EntryBy, EntryKind
-from efforts.entries import Origin
-from efforts.ledger import Where
+from efforts import actions
+from efforts.domain.effort.states import EntryBy, EntryKind
+from efforts.memory import entries, ledger
+from efforts.memory.entries import Origin
+from efforts.memory.ledger import Where
 from efforts.models import Constraint, LedgerEntry, Message
-from efforts.snapshots.notices import notice_groups
+from efforts.pages.presenters.notices import notice_groups
 from tests.efforts.talk import Talk
 
 Targets = list[tuple[str, str | None]]

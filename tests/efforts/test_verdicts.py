@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from efforts import actions
-from efforts.errors import Refused
+from efforts.domain.errors import Refused
 from efforts.models import Event, Run, Verdict
 from tests.efforts.talk import Talk
 

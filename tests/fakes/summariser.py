@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compaction.domain.artifact import STATUSES, Section
-from compaction.examining import papers
-from compaction.requesting import shown
+from compaction.drafting.examining import papers
+from compaction.drafting.requesting import shown
 
 from .provider import Answer, Reply
 

@@ -119,7 +119,7 @@ def test_the_test_column_names_tests() -> None:
     "name",
     [
         "efforts/domain/no_such_module.py",
-        "efforts/domain/planner.py::no_such_function",
+        "efforts/domain/prompt/planner.py::no_such_function",
         "tests/turns/test_turns.py::test_no_such_thing",
         "/s/<session>/no-such-page/",
         "/ws/s/none/",

@@ -8,9 +8,9 @@ from types import ModuleType
 import pytest
 
 from benchmarks.proofs import scripts
-from efforts.domain import resolution
+from efforts.domain.effort import resolution
 from efforts.llm.builtin.cues import efforts, talk
-from efforts.scenes import Exchange
+from efforts.management.scenes import Exchange
 
 SENTENCES = (
     "Hey, how's it going?",

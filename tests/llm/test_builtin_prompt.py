@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from efforts.domain.assembly import NOTES_BEGIN
-from efforts.domain.conversation import Hold, Recalled
-from efforts.domain.layers import AMBIENT_LABEL, CUT, STUB
-from efforts.domain.planner import plan
-from efforts.domain.quotes import NOTES_END
-from efforts.domain.rendering import MARKS
-from efforts.domain.sentences import split
+from efforts.domain.prompt.assembly import NOTES_BEGIN
+from efforts.domain.prompt.conversation import Hold, Recalled
+from efforts.domain.prompt.layers import AMBIENT_LABEL, CUT, STUB
+from efforts.domain.prompt.planner import plan
+from efforts.domain.prompt.quotes import NOTES_END
+from efforts.domain.prompt.rendering import MARKS
+from efforts.domain.text.sentences import split
 from efforts.llm.builtin import replies
 from efforts.llm.builtin.prompt import ToolResult, own_words, read, texts_of
 from efforts.llm.builtin.terms import keywords, terms

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from efforts.domain.rendering import count_request
+from efforts.domain.prompt.rendering import count_request
 from efforts.llm.builtin.transport import BuiltinTransport
 from efforts.llm.openai_chat import OpenAIChat
 from efforts.llm.protocol import Finished, TextDelta

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth import get_user_model
 
-from efforts import connections
-from efforts.connections import KeyUnreadable, ModelChoice
+from efforts.context import connections
+from efforts.context.connections import KeyUnreadable, ModelChoice
 from efforts.llm.protocol import TextDelta
 from efforts.models import Endpoint, Session
 

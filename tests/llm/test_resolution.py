@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from efforts.domain.resolution import resolving_sentences, sounds_paused, sounds_resolved
+from efforts.domain.effort.resolution import resolving_sentences, sounds_paused, sounds_resolved
 
 ENDS = """
 it works now

@@ -8,11 +8,12 @@ import pytest
 from django.contrib.auth.models import User
 
 from compaction.models import Artifact
-from efforts import actions, recording
-from efforts.domain.planner import plan
+from efforts import actions
+from efforts.context.planning import read_run
+from efforts.domain.prompt.planner import plan
 from efforts.models import Run, Session, Turn
-from efforts.recording import COMPLETED, Ending, Lease, Reply
-from efforts.snapshots import read_run
+from efforts.turns import recording
+from efforts.turns.recording import COMPLETED, Ending, Lease, Reply
 from tests.compaction.review import STATES, Room, room_of
 from tests.fakes.provider import FakeProvider
 from tests.turns.conftest import provider

@@ -14,14 +14,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from compaction.accepting import accept_compaction, rollback_compaction
 from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun, Reviewer
-from compaction.previewing import effect_of_accepting, effect_of_rolling_back
+from compaction.standing.accepting import accept_compaction, rollback_compaction
+from compaction.standing.previewing import effect_of_accepting, effect_of_rolling_back
 from efforts import actions
-from efforts.domain.planner import plan
+from efforts.context.planning import chosen_settings, next_inputs
+from efforts.context.plans import preview
+from efforts.domain.prompt.planner import plan
 from efforts.models import Branch, PointerMove
-from efforts.snapshots import preview
-from efforts.snapshots.planning import chosen_settings, next_inputs
 from tests.compaction.artifacts import LongTalk, of_turns
 from tests.compaction.review import CLAIMS, SLUG, STATES, Room
 from tests.efforts.talk import Talk

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from efforts.connections import decrypt_key
+from efforts.context.connections import decrypt_key
 from efforts.models import AccountEvent, Endpoint, Session
 from tests.fakes.provider import FakeProvider
 

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from efforts import actions
-from efforts.demo import open_demo
+from efforts.management.demo import open_demo
 from efforts.models import AccountEvent, ContextPointer, Effort, EffortState, Event, Session, Turn
 
 MODELS = ("effort", "effortstate", "contextpointer", "event", "turn")

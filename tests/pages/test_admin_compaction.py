@@ -15,7 +15,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 
-from compaction.accepting import accept_compaction
 from compaction.models import (
     Artifact,
     Check,
@@ -30,6 +29,7 @@ from compaction.models import (
     SeedStage,
     SetAside,
 )
+from compaction.standing.accepting import accept_compaction
 from efforts.models import AccountEvent, ContextPointer, Event, PointerMove, ScopeDraft
 from tests.compaction.review import POSTGRES, SLUG, Room
 from tests.efforts.talk import Talk

@@ -8,7 +8,7 @@ from django.test import Client
 
 from efforts import actions
 from efforts.models import ContextPlan
-from efforts.recording import INTERRUPTED, STOPPED, Ending
+from efforts.turns.recording import INTERRUPTED, STOPPED, Ending
 from tests.efforts.talk import Talk
 from tests.efforts.test_memory import DETAIL, FAILED, HEADLINE, WEATHER, sent
 from tests.pages.test_memory import text_of

@@ -8,11 +8,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from efforts import actions, recording
-from efforts.domain.planner import plan
+from efforts import actions
+from efforts.context.planning import main_branch, read_run
+from efforts.domain.prompt.planner import plan
 from efforts.models import Branch, ContextPlan, Run, Session
-from efforts.recording import STOPPED
-from efforts.snapshots import main_branch, read_run
+from efforts.turns import recording
+from efforts.turns.recording import STOPPED
 from tests.efforts.talk import Talk
 
 from .conftest import HTMX, Scene

@@ -12,9 +12,9 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client
 
-from efforts.domain.lifecycle import RunState
+from efforts.domain.effort.states import RunState
 from efforts.models import ContextPlan, Endpoint, Message, Run, Session, Turn
-from efforts.recording import STOPPED, Delta, Ending, write_deltas
+from efforts.turns.recording import STOPPED, Delta, Ending, write_deltas
 
 from .conftest import HTMX, Scene
 

@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from compaction import actions as settings_of
+from compaction.drafting import storing as settings_of
 from compaction.models import Check, Exam, Planted
-from compaction.pages.checkers import checkers_of
+from compaction.pages.presenters.checkers import checkers_of
 from efforts.models import Endpoint
 from tests.compaction.review import MODEL, STATES, Room
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from django.test import Client
 
 from efforts import actions
-from efforts.recording import Delta, write_deltas
-from efforts.snapshots import main_branch
+from efforts.context.planning import main_branch
+from efforts.turns.recording import Delta, write_deltas
 
 from .conftest import HTMX, Scene
 

@@ -6,11 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from compaction.drafting.costs import checker_of
 from compaction.models import Check, Checker, CheckerRefused, DraftingPolicy, DraftRun
-from compaction.usage import checker_of
-from efforts.connections import of_endpoint
+from efforts.context.connections import of_endpoint
+from efforts.context.planning import main_branch
 from efforts.models import AccountEvent, Endpoint, Event
-from efforts.snapshots import main_branch
 from tests.compaction.review import STATES, Room
 from tests.efforts.logs import conversation
 

@@ -11,13 +11,18 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from efforts import actions, compacting, events
+from efforts import actions
 from efforts.actions import Place
-from efforts.domain.lifecycle import PointerState, SummaryState, Via
-from efforts.errors import Refused
+from efforts.context import efforts
+from efforts.context.efforts import efforts_view, where_view
+from efforts.context.planning import main_branch
+from efforts.context.plans import preview
+from efforts.domain.effort.states import PointerState, SummaryState, Via
+from efforts.domain.errors import Refused
+from efforts.log import events
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
-from efforts.snapshots import efforts, efforts_view, main_branch, preview, where_view
-from efforts.summaries import WHOLE
+from efforts.standins import compacting
+from efforts.turns.summaries import WHOLE
 
 from .conftest import HTMX, Scene
 

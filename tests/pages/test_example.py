@@ -8,9 +8,10 @@ from django.test import Client
 from django.urls import reverse
 
 from efforts.actions import send_message
-from efforts.example import EXCHANGES, PROMPTS, open_example
+from efforts.context.planning import main_branch
+from efforts.context.plans import preview
 from efforts.models import Session, Turn
-from efforts.snapshots import main_branch, preview
+from efforts.turns.example import EXCHANGES, PROMPTS, open_example
 
 
 def test_opening_it_twice_opens_the_same_conversation(as_alice: Client) -> None:

@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from compaction import reviewing
-from compaction.accepting import accept_compaction
+from compaction import review
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.models import Artifact, SetAside
+from compaction.standing.accepting import accept_compaction
 from efforts import actions
 from efforts.models import EffortState
 from tests.compaction.review import SLUG, STATES, Room, judged, room_of, verdict_of
@@ -129,12 +129,12 @@ def test_or_its_verdicts_are_submitted_whether_they_make_a_version_or_not(
     three: list[Artifact], as_alice: Client, alice: User
 ) -> None:
     first, second, third = three
-    reviewing.decide(first, "move", Say.KEPT, reviewer=alice)
+    review.decide(first, "move", Say.KEPT, reviewer=alice)
     assert "Next:" not in desk(as_alice, first)
-    reviewing.submit(first, reviewer=alice)
+    review.submit(first, reviewer=alice)
     assert second.get_absolute_url() in desk(as_alice, first)
-    reviewing.decide(second, "move", Say.STRUCK, reviewer=alice)
-    made = reviewing.submit(second, reviewer=alice).made
+    review.decide(second, "move", Say.STRUCK, reviewer=alice)
+    made = review.submit(second, reviewer=alice).made
     assert made is not None
     assert third.get_absolute_url() in desk(as_alice, made)
 
@@ -143,5 +143,5 @@ def test_or_it_is_turned_down_but_not_where_a_gate_fails(
     three: list[Artifact], doubted: Doubted, as_alice: Client, alice: User
 ) -> None:
     assert "Next:" not in desk(as_alice, doubted("D"))
-    reviewing.reject(three[0], actor=alice, reason="Too vague.")
+    review.reject(three[0], actor=alice, reason="Too vague.")
     assert three[1].get_absolute_url() in desk(as_alice, three[0])

@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from efforts import actions
-from efforts.domain.lifecycle import RunState
+from efforts.context.health import ModelHealth, model_health
+from efforts.domain.effort.states import RunState
 from efforts.models import ContextPlan, Endpoint, Session
-from efforts.recording import COMPLETED, Ending
-from efforts.snapshots import ModelHealth, model_health
+from efforts.turns.recording import COMPLETED, Ending
 
 from .conftest import Scene
 

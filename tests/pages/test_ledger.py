@@ -13,11 +13,11 @@ from django.urls import reverse
 from compaction.models import GateRun
 from efforts import actions
 from efforts.actions import Place
-from efforts.domain.lifecycle import EntryBy, EntryKind, Via
-from efforts.entries import Origin, propose
-from efforts.ledger import Where
+from efforts.context.planning import main_branch
+from efforts.domain.effort.states import EntryBy, EntryKind, Via
+from efforts.memory.entries import Origin, propose
+from efforts.memory.ledger import Where
 from efforts.models import Constraint, LedgerEntry, Message, Session
-from efforts.snapshots import main_branch
 from tests.compaction.review import BACKUPS, POSTGRES, STATES, Room, judged
 
 from .conftest import HTMX, Scene

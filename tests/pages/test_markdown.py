@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.markdown import LARGEST, LARGEST_HIGHLIGHTED, TAGS, render
+from efforts.pages.markdown import LARGEST, LARGEST_HIGHLIGHTED, TAGS, render
 
 NASTY = [
     "<script>alert(1)</script>",

@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from efforts import actions
+from efforts.context.planning import main_branch
+from efforts.management.scenes import Exchange, concludes, opens, play
 from efforts.models import Session
-from efforts.scenes import Exchange, concludes, opens, play
-from efforts.snapshots import main_branch
 from tests.compaction.review import STATES, Room
 
 pytestmark = pytest.mark.django_db

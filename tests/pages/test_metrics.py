@@ -14,17 +14,19 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from efforts import actions, recording
-from efforts.domain.course import Happening
-from efforts.domain.lifecycle import RunState
-from efforts.domain.metrics import Sent, measure
-from efforts.domain.planner import plan
-from efforts.errors import Refused
+from efforts import actions
+from efforts.context.planning import main_branch, read_run
+from efforts.domain.effort.metrics import Sent, measure
+from efforts.domain.effort.reducer import Happening
+from efforts.domain.effort.states import RunState
+from efforts.domain.errors import Refused
+from efforts.domain.prompt.planner import plan
+from efforts.log.timelines import branch_events
 from efforts.models import Branch, ContextPlan, Run, Session
-from efforts.recording import COMPLETED, Ending
-from efforts.snapshots import all_metrics, branch_metrics, main_branch, metrics_view, read_run
-from efforts.snapshots.figures import HOW
-from efforts.timelines import branch_events
+from efforts.pages.presenters.figures import HOW, metrics_view
+from efforts.pages.presenters.metrics import all_metrics, branch_metrics
+from efforts.turns import recording
+from efforts.turns.recording import COMPLETED, Ending
 from tests.efforts.talk import Talk
 from tests.efforts.test_metrics import naively
 from tests.house.process import ROOT
@@ -338,8 +340,8 @@ def test_of_a_long_conversation_the_prompts_of_the_newest_turns_are_measured_and
     told(talk)
     address = talk.branch.address("metrics")
     whole = figures(as_alice, address)
-    monkeypatch.setattr("efforts.snapshots.metrics.NEWEST_TURNS", 3)
-    monkeypatch.setattr("efforts.views.metrics.NEWEST_TURNS", 3)
+    monkeypatch.setattr("efforts.pages.presenters.metrics.NEWEST_TURNS", 3)
+    monkeypatch.setattr("efforts.pages.views.metrics.NEWEST_TURNS", 3)
     found = as_alice.get(f"{address}?format=json").json()
     assert [turn["turn"] for turn in found["turns"]] == [5, 6, 7]
     of_decay = ("auto_collapses", "tokens_saved_by_decay", "avg_expansion_duration")

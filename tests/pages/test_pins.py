@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from efforts import actions
-from efforts.domain.lifecycle import HoldScope
+from efforts.domain.effort.states import HoldScope
 from efforts.models import ContextPlan, Hold, Session
 from tests.efforts.talk import Talk
 

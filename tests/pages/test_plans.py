@@ -10,9 +10,9 @@ import pytest
 from django.test import Client
 
 from efforts import actions
-from efforts.domain.canonical import request_sha256
+from efforts.context import inspection
+from efforts.domain.text.canonical import request_sha256
 from efforts.models import ContextPlan, Message, Session
-from efforts.snapshots import inspection
 
 from .conftest import HTMX, Scene
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from efforts import recording
-from efforts.domain.conversation import Recalled
-from efforts.domain.planner import plan
+from efforts.context.planning import read_run
+from efforts.domain.prompt.conversation import Recalled
+from efforts.domain.prompt.planner import plan
+from efforts.log.timelines import log_message
 from efforts.models import ContextPlan, Event, Message, Run, Session
-from efforts.recording import COMPLETED, Reply
 from efforts.retrieval.recall import Recollection
-from efforts.snapshots import read_run
-from efforts.timelines import log_message
+from efforts.turns import recording
+from efforts.turns.recording import COMPLETED, Reply
 
 from .conftest import HTMX, Scene
 from .test_sessions import SETTINGS

@@ -10,12 +10,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from compaction import reviewing
+from compaction import review
 from compaction.domain.artifact import Section
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.models import Artifact, Check, ClaimVerdict, GateRun, NotNeeded, Reviewer
 from efforts import actions
-from efforts.domain.lifecycle import EntryKind, ScopeState
+from efforts.domain.effort.states import EntryKind, ScopeState
 from efforts.models import ScopeDraft
 from tests.compaction.artifacts import LongTalk, claim, of_turns
 from tests.compaction.review import (
@@ -203,8 +203,8 @@ def test_a_check_that_proves_nothing_says_why(room: Room, as_alice: Client) -> N
 
 
 def test_a_claim_that_a_person_has_read_says_so(drafted: Artifact, as_alice: Client, alice: User) -> None:
-    reviewing.decide(drafted, "move", Say.KEPT, reviewer=alice)
-    reviewing.submit(drafted, reviewer=alice)
+    review.decide(drafted, "move", Say.KEPT, reviewer=alice)
+    review.submit(drafted, reviewer=alice)
     row = claim_in(page_of(as_alice, drafted), "move")
     assert "read by alice</span>" in row
 

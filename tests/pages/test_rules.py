@@ -11,9 +11,10 @@ from django.urls import reverse
 
 from efforts import actions
 from efforts.actions import Place
-from efforts.domain.lifecycle import Via
+from efforts.context.planning import main_branch
+from efforts.context.plans import preview
+from efforts.domain.effort.states import Via
 from efforts.models import Constraint, Session
-from efforts.snapshots import main_branch, preview
 
 from .conftest import HTMX, Scene
 

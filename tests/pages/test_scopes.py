@@ -10,16 +10,16 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from compaction import reviewing
-from compaction.accepting import accept_compaction
+from compaction import review
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.models import Artifact
+from compaction.standing.accepting import accept_compaction
 from efforts import actions
-from efforts.domain.lifecycle import PointerState, ReviewMode, RunState, ScopeKind, ScopeState, SummaryState, Via
-from efforts.errors import Refused
+from efforts.domain.effort.states import PointerState, ReviewMode, RunState, ScopeKind, ScopeState, SummaryState, Via
+from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, EffortState, Event, Run, ScopeDraft, Session
-from efforts.scopes import SCOPES
-from efforts.summaries import SUMMARIES, summarise_now
+from efforts.turns.scopes import SCOPES
+from efforts.turns.summaries import SUMMARIES, summarise_now
 from tests.compaction.review import MODEL, STATES, Room
 from tests.efforts.chosen import choose
 from tests.efforts.logs import WEBHOOK, concluded, say
@@ -236,7 +236,7 @@ def test_what_a_reviewer_rejected_waits_for_nobody_and_can_be_asked_for_again(
     as_alice: Client, session: Session, address: Address
 ) -> None:
     draft = drafted(session)
-    reviewing.reject(Artifact.objects.get(pk=draft.artifact), actor=session.owner, reason="It misses the point.")
+    review.reject(Artifact.objects.get(pk=draft.artifact), actor=session.owner, reason="It misses the point.")
     part = notices(as_alice, address)
     assert "waits for you" not in part
     assert "There is no summary of turns 1-3 that can be used." in part
@@ -267,9 +267,9 @@ def test_a_draft_that_an_edit_makes_whole_waits_for_the_person(as_alice: Client,
 
 def test_what_a_reviewer_makes_of_a_summary_that_stood_is_no_draft_that_failed(session: Session) -> None:
     row = Artifact.objects.get(pk=accepted(session))
-    reviewing.judge_again(row, actor=session.owner)
+    review.judge_again(row, actor=session.owner)
     actions.roll_back(actions.here(session, actor=session.owner), row.pk)
-    reviewing.reject(row, actor=session.owner, reason="It misses the point.")
+    review.reject(row, actor=session.owner, reason="It misses the point.")
     assert ScopeDraft.objects.get().state == ScopeState.READY
 
 
@@ -277,8 +277,8 @@ def edited(row: Artifact) -> Artifact:
     """The next version, with other words."""
     owner = row.session.owner
     words = "Move the old orders over before the launch of the shop."
-    reviewing.decide(row, "move", ClaimVerdictValue.EDITED, reviewer=owner, text=words)
-    made = reviewing.submit(row, reviewer=owner).made
+    review.decide(row, "move", ClaimVerdictValue.EDITED, reviewer=owner, text=words)
+    made = review.submit(row, reviewer=owner).made
     assert made is not None
     assert made.state == "replaceable"
     return made

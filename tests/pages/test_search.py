@@ -11,10 +11,10 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.accepting import accept_compaction
+from compaction.standing.accepting import accept_compaction
 from efforts import actions
-from efforts.domain.lifecycle import ReviewMode
-from efforts.domain.snippets import LEAD, snippet
+from efforts.domain.effort.states import ReviewMode
+from efforts.domain.text.snippets import LEAD, snippet
 from efforts.models import Session
 from tests.compaction.review import room_of
 from tests.efforts.talk import Talk

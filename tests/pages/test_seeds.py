@@ -9,14 +9,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from compaction import seeding
 from compaction.models import Artifact, Exam, SeedPackage
+from compaction.seeds import packages
 from efforts import actions
-from efforts.drafts import draft_and_settle
-from efforts.errors import Refused
+from efforts.context.planning import main_branch
+from efforts.context.plans import preview
+from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, Endpoint, ScopeDraft, Session
-from efforts.scopes import SCOPES
-from efforts.snapshots import main_branch, preview
+from efforts.turns.drafts import draft_and_settle
+from efforts.turns.scopes import SCOPES
 from tests.compaction.review import MODEL, aside, examined, run
 from tests.efforts.talk import Talk
 from tests.fakes.provider import FakeProvider
@@ -63,7 +64,7 @@ def drafted(package: SeedPackage) -> SeedPackage:
 
 @pytest.fixture
 def package(alice: User, talks: list[Session]) -> SeedPackage:
-    return drafted(seeding.create_package(alice, talks))
+    return drafted(packages.create_package(alice, talks))
 
 
 def address(package: SeedPackage, rest: str = "") -> str:
@@ -75,7 +76,7 @@ def test_what_it_takes_is_shown_before_anything_begins(as_alice: Client, alice: 
     ids = {"session": [str(session.pk) for session in sessions[:2]]}
     shown = as_alice.get(f"{PAGE}new/", ids, headers=HTMX).content.decode()
     assert "<html" not in shown
-    for window in seeding.offer(alice, sessions[:2]).windows:
+    for window in packages.offer(alice, sessions[:2]).windows:
         assert f"<td>{window.tokens:,}</td>" in shown
     assert "turns 1–3" in shown
     assert "Make the package" in shown
@@ -90,7 +91,7 @@ def test_what_is_refused_says_why_and_makes_nothing(as_alice: Client, alice: Use
     session.branches.create()
     refused = as_alice.post(f"{PAGE}new/", {"session": [str(session.pk)]})
     assert refused.status_code == 422
-    assert seeding.NOTHING_SAID in refused.content.decode()
+    assert packages.NOTHING_SAID in refused.content.decode()
     assert as_alice.post(f"{PAGE}new/", {}).status_code == 422
     assert not SeedPackage.objects.exists()
 
@@ -128,15 +129,15 @@ def test_from_choice_to_a_conversation_that_starts_from_it(as_alice: Client, ali
 
 
 def test_a_package_whose_stages_are_not_done_says_so(as_alice: Client, alice: User, talks: list[Session]) -> None:
-    package = seeding.create_package(alice, talks)
+    package = packages.create_package(alice, talks)
     refused = as_alice.post(address(package, "together/"), headers=HTMX)
     assert refused.status_code == 422
-    assert seeding.NOT_PASSED in refused.content.decode()
-    assert seeding.NOT_READY in as_alice.post(address(package, "start/")).content.decode()
+    assert packages.NOT_PASSED in refused.content.decode()
+    assert packages.NOT_READY in as_alice.post(address(package, "start/")).content.decode()
 
 
 def test_a_stopped_stage_can_be_drafted_again(as_alice: Client, alice: User, talks: list[Session]) -> None:
-    package = seeding.create_package(alice, talks)
+    package = packages.create_package(alice, talks)
     ScopeDraft.objects.filter(stage__place=2).update(state="failed", why="Gate C: a decision is missing.")
     page = as_alice.get(address(package)).content.decode()
     assert "Gate C: a decision is missing." in page
@@ -146,7 +147,7 @@ def test_a_stopped_stage_can_be_drafted_again(as_alice: Client, alice: User, tal
 
 
 def test_stopped_it_stays_as_it_is(as_alice: Client, alice: User, talks: list[Session]) -> None:
-    package = seeding.create_package(alice, talks)
+    package = packages.create_package(alice, talks)
     stopped = as_alice.post(address(package, "stop/"), headers=HTMX).content.decode()
     assert "Stopped" in stopped
     again = re.search(r'id="package-anew" href="([^"]+)"', stopped)
@@ -163,7 +164,7 @@ def test_packages_of_others_do_not_exist(as_bob: Client, package: SeedPackage) -
 
 
 def test_the_review_page_of_a_seed_opens(as_alice: Client, package: SeedPackage, alice: User) -> None:
-    artifact = seeding.put_together(package, alice)
+    artifact = packages.put_together(package, alice)
     page = as_alice.get(artifact.get_absolute_url()).content.decode()
     assert SAID[2][1] in page
 
@@ -171,8 +172,8 @@ def test_the_review_page_of_a_seed_opens(as_alice: Client, package: SeedPackage,
 def test_what_a_conversation_starts_from_is_called_so_wherever_it_is_named(
     as_alice: Client, package: SeedPackage, alice: User
 ) -> None:
-    seeding.put_together(package, alice)
-    session = seeding.start_conversation(package, alice)
+    packages.put_together(package, alice)
+    session = packages.start_conversation(package, alice)
     chat = f"/s/{session.pk}/"
     notice = as_alice.get(chat).content.decode()
     assert "The summary in the prompt is what this conversation starts from." in notice
@@ -194,7 +195,7 @@ def test_a_stage_that_nobody_has_checked_says_so_and_keeps_the_package_from_star
     as_alice: Client, alice: User, talks: list[Session]
 ) -> None:
     Exam.objects.update(passed=False)
-    package = drafted(seeding.create_package(alice, talks))
+    package = drafted(packages.create_package(alice, talks))
     page = as_alice.get(address(package)).content.decode()
     assert "0 of 3 stages ready" in page
     assert page.count("Not checked</span>") == 3
@@ -204,7 +205,7 @@ def test_a_stage_that_nobody_has_checked_says_so_and_keeps_the_package_from_star
 
 def test_a_stage_of_which_only_excerpts_were_made_says_so(as_alice: Client, alice: User, talks: list[Session]) -> None:
     Session.objects.update(endpoint=None)
-    package = drafted(seeding.create_package(alice, Session.objects.filter(owner=alice)[:1]))
+    package = drafted(packages.create_package(alice, Session.objects.filter(owner=alice)[:1]))
     page = as_alice.get(address(package)).content.decode()
     assert "0 of 1 stage ready" in page
     assert "Excerpts, no summary" in page

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from efforts.context.planning import main_branch
 from efforts.models import ContextPlan, PointerTurn, Session
-from efforts.snapshots import main_branch, sendings_of
-from efforts.snapshots import sendings as module
+from efforts.pages.presenters import sendings as module
+from efforts.pages.presenters.sendings import sendings_of
 
 from .conftest import HTMX, Scene
 from .test_efforts import Work

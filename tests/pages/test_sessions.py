@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from efforts import actions
+from efforts.context.planning import chosen_settings
 from efforts.models import Endpoint, Session
-from efforts.snapshots.planning import chosen_settings
 
 from .conftest import HTMX
 

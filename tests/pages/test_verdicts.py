@@ -11,12 +11,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 
-from efforts import actions, recording
-from efforts.domain.conversation import ToolCall
+from efforts import actions
+from efforts.domain.prompt.conversation import ToolCall
 from efforts.models import ContextPlan, Run, Session, Verdict
-from efforts.recording import COMPLETED, Reply
-from efforts.threads import write
+from efforts.models.threads import write
 from efforts.tools import ToolContext, run_tool
+from efforts.turns import recording
+from efforts.turns.recording import COMPLETED, Reply
 
 from .conftest import HTMX, Scene
 

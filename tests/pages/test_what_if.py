@@ -10,9 +10,11 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client
 
-from efforts import actions, snapshots
+from efforts import actions
+from efforts.context import plans
+from efforts.context.planning import main_branch
 from efforts.models import Session
-from efforts.snapshots import main_branch
+from efforts.pages.presenters import what_if
 from tests.efforts.talk import Talk
 
 from .conftest import HTMX, Scene
@@ -53,9 +55,9 @@ def test_it_gives_the_plan_that_the_change_then_gives(scene: Scene, session: Ses
     for text in ("One", "Two", "Three"):
         scene.ask(text, "Noted.")
     branch = main_branch(session)
-    found = snapshots.what_if(branch, budget=5_000, ambient_window=2, expanded=[], text="Four")
+    found = what_if.what_if(branch, budget=5_000, ambient_window=2, expanded=[], text="Four")
     actions.configure_session(session, actor=session.owner, endpoint=None, model="", budget=5_000, ambient_window=2)
-    after = snapshots.preview(main_branch(session), draft_text="Four")
+    after = plans.preview(main_branch(session), draft_text="Four")
     assert found.then.made == after.made
     assert found.then.tokens == after.tokens
 
@@ -64,7 +66,7 @@ def test_expanding_is_tried_with_its_price(as_alice: Client, alice: User) -> Non
     talk = Talk(actions.create_session(alice))
     slug = talk.concluded("Payment webhook", "The signature has expired.")
     branch = talk.branch
-    found = snapshots.what_if(branch, budget=16_000, ambient_window=10, expanded=[slug], text="")
+    found = what_if.what_if(branch, budget=16_000, ambient_window=10, expanded=[slug], text="")
     price = actions.expand_effort(talk.place, slug)
     assert found.difference is not None
     assert found.difference.more == price

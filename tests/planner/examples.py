@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from efforts.domain.budget import Budget
-from efforts.domain.conversation import CurrentTurn, PastTurn
-from efforts.domain.lifecycle import RunState
-from efforts.domain.plan import Layout, PlanInputs
-from efforts.domain.toolbox import TOOLS
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.budget import Budget
+from efforts.domain.prompt.conversation import CurrentTurn, PastTurn
+from efforts.domain.prompt.plan import Layout, PlanInputs
+from efforts.domain.prompt.toolbox import TOOLS
 from tests.planner.strategies import Log, four_letters, read_past
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from efforts.domain.canonical import canonical_json, request_sha256, sha256
-from efforts.domain.conversation import MESSAGE_OVERHEAD, LogMessage, PastTurn, Recalled
-from efforts.domain.layers import HEAD, TAIL, Layer, folds, layers_of
-from efforts.domain.plan import NOTES, Item, Plan, PlanInputs
-from efforts.domain.planner import plan
-from efforts.domain.rendering import Sources, render
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, LogMessage, PastTurn, Recalled
+from efforts.domain.prompt.layers import HEAD, TAIL, Layer, folds, layers_of
+from efforts.domain.prompt.plan import NOTES, Item, Plan, PlanInputs
+from efforts.domain.prompt.planner import plan
+from efforts.domain.prompt.rendering import Sources, render
+from efforts.domain.text.canonical import canonical_json, request_sha256, sha256
 from tests.fakes.provider import template_fault
 
 

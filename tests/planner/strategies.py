@@ -11,10 +11,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from efforts.domain import holds as lasting
-from efforts.domain.budget import SMALLEST_BUDGET, Budget
-from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import (
+from efforts.domain.effort import holds as lasting
+from efforts.domain.effort.states import HoldScope, RunState
+from efforts.domain.prompt.budget import SMALLEST_BUDGET, Budget
+from efforts.domain.prompt.conversation import (
     Constraint,
     CurrentTurn,
     EffortLog,
@@ -28,10 +28,10 @@ from efforts.domain.conversation import (
     Role,
     ToolCall,
 )
-from efforts.domain.lifecycle import HoldScope, RunState
-from efforts.domain.plan import Cut, Layout, PlanInputs, layout_base
-from efforts.domain.rendering import wire_calls
-from efforts.domain.toolbox import TOOLS
+from efforts.domain.prompt.plan import Cut, Layout, PlanInputs, layout_base
+from efforts.domain.prompt.rendering import wire_calls
+from efforts.domain.prompt.toolbox import TOOLS
+from efforts.domain.text.canonical import canonical_json
 
 Count = Callable[[str], int]
 

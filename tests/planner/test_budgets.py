@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from efforts.domain.budget import REPLY_RESERVE, SAFETY, Budget, BudgetTooSmall
-from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import Constraint, CurrentTurn
-from efforts.domain.items import RULES, SYSTEM_TITLE, TOOLS_USED, YOUR_MESSAGE
-from efforts.domain.plan import RequiredTooLarge
-from efforts.domain.planner import plan
-from efforts.domain.toolbox import TOOLS
+from efforts.context.prompts import system_text
+from efforts.domain.prompt.budget import REPLY_RESERVE, SAFETY, Budget, BudgetTooSmall
+from efforts.domain.prompt.conversation import Constraint, CurrentTurn
+from efforts.domain.prompt.items import RULES, SYSTEM_TITLE, TOOLS_USED, YOUR_MESSAGE
+from efforts.domain.prompt.plan import RequiredTooLarge
+from efforts.domain.prompt.planner import plan
+from efforts.domain.prompt.toolbox import TOOLS
+from efforts.domain.text.canonical import canonical_json
 from efforts.llm.tokens import get_counter
-from efforts.prompts import system_text
 from tests.planner.examples import about, turn
 from tests.planner.strategies import Log
 

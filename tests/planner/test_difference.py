@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from efforts.domain.conversation import CurrentTurn, EffortKind, EffortLog, Headline, PastTurn
-from efforts.domain.difference import (
+from efforts.domain.prompt.conversation import CurrentTurn, EffortKind, EffortLog, Headline, PastTurn
+from efforts.domain.prompt.difference import (
     GONE,
     GROWN,
     OTHER_TOOLS,
@@ -18,9 +18,9 @@ from efforts.domain.difference import (
     Made,
     difference,
 )
-from efforts.domain.plan import PlanInputs
-from efforts.domain.planner import plan
-from efforts.domain.reasons import REMEDIES, SENTENCES, Reason
+from efforts.domain.prompt.plan import PlanInputs
+from efforts.domain.prompt.planner import plan
+from efforts.domain.prompt.reasons import REMEDIES, SENTENCES, Reason
 from tests.planner.examples import about, turn
 from tests.planner.strategies import Log
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from efforts.domain.plan import Plan, PlanInputs, RequiredTooLarge
-from efforts.domain.planner import plan
+from efforts.domain.prompt.plan import Plan, PlanInputs, RequiredTooLarge
+from efforts.domain.prompt.planner import plan
 from efforts.llm.tokens import get_counter
 from tests.planner.invariants import INVARIANTS
 from tests.planner.strategies import histories

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from efforts.domain.budget import Budget
-from efforts.domain.conversation import CurrentTurn, Headline, OlderTurns, PastTurn
-from efforts.domain.layers import layers_of
-from efforts.domain.lifecycle import RunState
-from efforts.domain.plan import Layout, Plan, PlanInputs
-from efforts.domain.planner import plan
-from efforts.domain.reasons import Reason
-from efforts.domain.toolbox import TOOLS
-from efforts.prompts import system_text
+from efforts.context.prompts import system_text
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.budget import Budget
+from efforts.domain.prompt.conversation import CurrentTurn, Headline, OlderTurns, PastTurn
+from efforts.domain.prompt.layers import layers_of
+from efforts.domain.prompt.plan import Layout, Plan, PlanInputs
+from efforts.domain.prompt.planner import plan
+from efforts.domain.prompt.reasons import Reason
+from efforts.domain.prompt.toolbox import TOOLS
 from tests.planner.invariants import items_of, kept_of, kept_turns
 from tests.planner.strategies import Log, four_letters, histories, read_past
 from tests.planner.test_every_plan import RANDOM, plan_or_refusal

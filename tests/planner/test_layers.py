@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.domain.allotment import CAPS, FLOORS, ORDER, allot
-from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import EffortKind, EffortLog, Headline, OlderTurns, PastTurn
-from efforts.domain.plan import Plan, PlanInputs
-from efforts.domain.planner import expansion_price, expansion_room, plan
-from efforts.domain.reasons import Reason
+from efforts.domain.prompt.conversation import EffortKind, EffortLog, Headline, OlderTurns, PastTurn
+from efforts.domain.prompt.plan import Plan, PlanInputs
+from efforts.domain.prompt.planner import expansion_price, expansion_room, plan
+from efforts.domain.prompt.reasons import Reason
+from efforts.domain.prompt.shares import CAPS, FLOORS, ORDER, allot
+from efforts.domain.text.canonical import canonical_json
 from tests.planner.examples import about, turn
 from tests.planner.strategies import Log
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from efforts.domain.lifecycle import (
+from efforts.domain.effort.states import (
     CONSTRAINT_MOVES,
     ENTRY_MOVES,
     LIVE_ENTRIES,

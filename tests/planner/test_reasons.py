@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from efforts.domain.budget import Budget
-from efforts.domain.conversation import CurrentTurn, PastTurn
-from efforts.domain.lifecycle import RunState
-from efforts.domain.plan import Cut, Item, Plan
-from efforts.domain.planner import plan
-from efforts.domain.reasons import REMEDIES, SENTENCES, Reason
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.budget import Budget
+from efforts.domain.prompt.conversation import CurrentTurn, PastTurn
+from efforts.domain.prompt.plan import Cut, Item, Plan
+from efforts.domain.prompt.planner import plan
+from efforts.domain.prompt.reasons import REMEDIES, SENTENCES, Reason
 from tests.fakes.provider import template_fault
 from tests.planner.examples import about, turn
 from tests.planner.strategies import Log

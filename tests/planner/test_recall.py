@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from efforts.domain.conversation import CurrentTurn, EffortLog, Hold, LogMessage, PastTurn, Recalled
-from efforts.domain.plan import Cut, Item, Layout, Plan, PlanInputs
-from efforts.domain.planner import plan
-from efforts.domain.reasons import Reason
+from efforts.domain.prompt.conversation import CurrentTurn, EffortLog, Hold, LogMessage, PastTurn, Recalled
+from efforts.domain.prompt.plan import Cut, Item, Layout, Plan, PlanInputs
+from efforts.domain.prompt.planner import plan
+from efforts.domain.prompt.reasons import Reason
 from tests.planner.examples import about, turn
 from tests.planner.strategies import Log
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.domain.redaction import MASK, redact, redact_all
+from efforts.domain.text.redaction import MASK, redact, redact_all
 
 KEY = "abcdefghij0123456789ABCDEFGHIJ"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq1w2e3\n-----END RSA PRIVATE KEY-----"

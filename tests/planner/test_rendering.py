@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from efforts.domain.canonical import canonical_json, sha256
-from efforts.domain.layers import Fragments
-from efforts.domain.rendering import Sources, join_parts, render
-from efforts.domain.toolbox import TOOLS
+from efforts.domain.prompt.layers import Fragments
+from efforts.domain.prompt.rendering import Sources, join_parts, render
+from efforts.domain.prompt.toolbox import TOOLS
+from efforts.domain.text.canonical import canonical_json, sha256
 
 
 def test_schemas_stored_one_by_one_and_all_in_one_are_the_same_request() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from efforts.domain.rules import Span, find_words, one_line, said_as_a_rule
+from efforts.domain.text.locating import Span, find_words, one_line, said_as_a_rule
 
 
 def test_words_are_found_whatever_the_white_space_and_only_whole() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.domain.sentences import LONGEST_PASSAGE, sentence_places, sentences
+from efforts.domain.text.sentences import LONGEST_PASSAGE, sentence_places, sentences
 
 TEXTS = st.text(alphabet=st.sampled_from("abc ABC.!?\n\t,;:-*#`>“”1234日本。"), max_size=300)
 

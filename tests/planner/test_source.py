@@ -7,9 +7,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.domain.conversation import LogMessage, PastTurn, ToolCall
-from efforts.domain.lifecycle import RunState
-from efforts.domain.source_text import Source, source_of
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.conversation import LogMessage, PastTurn, ToolCall
+from efforts.domain.text.source_text import Source, source_of
 
 OURS = re.compile(r"^(?:\[\d+\] turn \d+ · \S.*|\d+\.\d+ .*|    .*|)$")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from efforts.domain.usage import Counted, cached_share, correction, off_share
+from efforts.domain.prompt.usage import Counted, cached_share, correction, off_share
 
 
 def calls(*pairs: tuple[int, int]) -> list[Counted]:

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from efforts import actions, recording
-from efforts.domain.policy import ContextMode
+from efforts import actions
+from efforts.domain.effort.policy import ContextMode
 from efforts.models import Message, Passage, RetrievalSet, Run
 from efforts.retrieval.recall import recall
 from efforts.tools.again import EFFORTS_CHANGED, OTHER_VERSION, TURNS_MOVED, Again, retrieve_again
+from efforts.turns import recording
 from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db

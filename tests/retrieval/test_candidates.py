@@ -11,7 +11,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from efforts.domain.terms import terms_of
+from efforts.domain.text.terms import terms_of
 from efforts.models import Branch, Message
 from efforts.retrieval import candidates
 from efforts.retrieval.candidates import Scope, find, near_words, of_branch, turns_rows

@@ -14,14 +14,15 @@ from django.core.management import call_command
 from django.db import transaction
 
 import efforts
-from efforts import actions, recording
-from efforts.domain.lifecycle import RunState
-from efforts.example import open_example
+from efforts import actions
+from efforts.context.planning import main_branch
+from efforts.domain.effort.states import RunState
 from efforts.models import Frequency, Message, Passage, Session
-from efforts.recording import Ending
+from efforts.models.threads import read, write
 from efforts.retrieval.index import ALL, PER_MESSAGE, index_messages
-from efforts.snapshots import main_branch
-from efforts.threads import read, write
+from efforts.turns import recording
+from efforts.turns.example import open_example
+from efforts.turns.recording import Ending
 from tests.efforts.talk import Talk
 from tests.retrieval.index import assert_index_is_whole
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.domain.dates import days_named
-from efforts.domain.ranking import Found, Statistics, by_effort, rank
-from efforts.domain.recalling import NOTHING_FOUND, SHOWN_BETTER, TOO_LITTLE, asks, why_not
-from efforts.domain.terms import marks, query_terms
+from efforts.domain.prompt.need import NOTHING_FOUND, SHOWN_BETTER, TOO_LITTLE, asks, why_not
+from efforts.domain.text.dates import days_named
+from efforts.domain.text.ranking import Found, Statistics, by_effort, rank
+from efforts.domain.text.terms import marks, query_terms
 
 TODAY = date(2026, 11, 20)
 

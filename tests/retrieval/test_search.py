@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from efforts import actions
-from efforts.domain.policy import ContextMode
+from efforts.domain.effort.policy import ContextMode
 from efforts.models import Branch, Turn
+from efforts.pages.presenters.owner_search import Filters, Kind, OwnerResults, search_owner
 from efforts.retrieval.efforts import search_efforts
-from efforts.retrieval.owner import Filters, Kind, OwnerResults, search_owner
 from efforts.retrieval.recall import recall
 from efforts.retrieval.search import search_branch
 from tests.efforts.talk import Talk

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.domain.passages import spans_of
-from efforts.domain.terms import LONGEST_TERM, MOST_QUERY_TERMS, query_terms, terms_of
+from efforts.domain.text.passages import spans_of
+from efforts.domain.text.terms import LONGEST_TERM, MOST_QUERY_TERMS, query_terms, terms_of
 
 ALLOWED = re.compile(r"[a-z0-9\u0080-\U0010ffff]+")
 

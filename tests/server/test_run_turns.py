@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 
-from efforts.consumers import LOOK
+from efforts.turns.consumers import LOOK
 from tests.fakes.provider import FakeProvider, Reply
 from tests.house.process import killed_after, manage, start
 from tests.server.conftest import PATIENCE, STARTED, Server

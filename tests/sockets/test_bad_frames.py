@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from efforts import actions
 from efforts.models import Message, Session
-from efforts.threads import read, write
+from efforts.models.threads import read, write
 from tests.sockets.conftest import Open
 
 

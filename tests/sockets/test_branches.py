@@ -8,9 +8,9 @@ import pytest
 import pytest_asyncio
 
 from efforts import actions
+from efforts.context.planning import main_branch
 from efforts.models import Branch, Session, Turn
-from efforts.snapshots import main_branch
-from efforts.threads import read
+from efforts.models.threads import read
 from tests.sockets.conftest import Open
 
 

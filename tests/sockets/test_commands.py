@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, transaction
 
 from efforts.models import Branch, Message, Session, Turn
-from efforts.threads import read
+from efforts.models.threads import read
 from tests.fakes.provider import FakeProvider, NoAnswer, Reply, Status
 from tests.sockets.conftest import Open, Stage
 

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from efforts import actions, consumers, events
+from efforts import actions
+from efforts.log import events
 from efforts.models import Event, Session
-from efforts.threads import read, write
+from efforts.models.threads import read, write
+from efforts.turns import consumers
 from tests.fakes.provider import FakeProvider, Reply
 from tests.sockets.conftest import Open, Stage
 

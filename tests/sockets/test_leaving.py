@@ -10,7 +10,7 @@ from django.test import Client
 
 from efforts import actions
 from efforts.models import Session
-from efforts.threads import read, write
+from efforts.models.threads import read, write
 from tests.sockets.conftest import Open, Tab
 
 

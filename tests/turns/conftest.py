@@ -12,11 +12,12 @@ import pytest_asyncio
 from channels.layers import channel_layers, get_channel_layer
 from django.contrib.auth.models import User
 
-from efforts import actions, events
-from efforts.domain.lifecycle import UNFINISHED
+from efforts import actions
+from efforts.domain.effort.states import UNFINISHED
+from efforts.log import events
 from efforts.models import Endpoint, Event, Message, Run, Session, Turn
-from efforts.runner import Runner
-from efforts.threads import read, write
+from efforts.models.threads import read, write
+from efforts.turns.runner import Runner
 from tests.fakes.provider import FakeProvider
 
 PATIENCE = 10.0

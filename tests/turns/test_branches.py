@@ -7,12 +7,13 @@ import threading
 import pytest
 
 from efforts import actions
-from efforts.domain.canonical import canonical_json, sha256
-from efforts.domain.lifecycle import RunState
+from efforts.context.planning import main_branch
+from efforts.context.plans import replay
+from efforts.context.replanning import plan_again
+from efforts.domain.effort.states import RunState
+from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.models import ContextPlan, Run
-from efforts.snapshots import main_branch, replay
-from efforts.snapshots.replanning import plan_again
-from efforts.threads import read, write
+from efforts.models.threads import read, write
 from tests.fakes.provider import FakeProvider, Reply
 from tests.turns.conftest import Stage
 

@@ -23,13 +23,16 @@ from hypothesis.stateful import (
     rule,
 )
 
-from efforts import actions, consumers, recording, snapshots
-from efforts.domain.conversation import MESSAGE_OVERHEAD, ToolCall
-from efforts.domain.lifecycle import RETRYABLE, UNFINISHED, RunState
-from efforts.errors import Refused
+from efforts import actions
+from efforts.context import planning
+from efforts.domain.effort.states import RETRYABLE, UNFINISHED, RunState
+from efforts.domain.errors import Refused
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, ToolCall
 from efforts.models import Branch, Event, Message, Run, Session, ToolTrace, Turn
-from efforts.orchestrator import read_and_plan
-from efforts.recording import COMPLETED, STOPPED, Delta, Ending, Lease, LeaseLost, Reply
+from efforts.pages.presenters import chat
+from efforts.turns import consumers, recording
+from efforts.turns.orchestrator import read_and_plan
+from efforts.turns.recording import COMPLETED, STOPPED, Delta, Ending, Lease, LeaseLost, Reply
 from tests.machines import Writes, assert_whole
 from tests.retrieval.index import assert_index_is_whole
 from tests.sockets.follower import Call, Follower, Page
@@ -441,7 +444,7 @@ class Conversation(RuleBasedStateMachine):
             self.relay(browser, 500)
         browser.catch_up()
         assert (browser.standing, browser.live) == (page.standing, page.live)
-        for turn in snapshots.chat_page(snapshots.main_branch(self.session), count=1_000).turns:
+        for turn in chat.chat_page(planning.main_branch(self.session), count=1_000).turns:
             assert turn.live_text == page.live.get((str(turn.run_id), turn.live_call), "")
 
 

@@ -23,10 +23,10 @@ from compaction.models import (
     SetAside,
 )
 from efforts import actions
-from efforts.errors import Refused
+from efforts.context.planning import main_branch
+from efforts.domain.errors import Refused
 from efforts.models import AccountEvent, Endpoint, ScopeDraft, Session
-from efforts.snapshots import main_branch
-from efforts.threads import read, write
+from efforts.models.threads import read, write
 from tests.compaction.artifacts import LongTalk, accept, concluded, of_turns, roll_back
 from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider, Reply

@@ -14,15 +14,17 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from compaction import reviewing
+from compaction import review
 from compaction.domain.artifact import parse_artifact
 from compaction.domain.lifecycle import ClaimVerdictValue
-from efforts import actions, recording
-from efforts.domain.canonical import canonical_json
-from efforts.domain.lifecycle import EntryKind
-from efforts.domain.planner import plan
+from efforts import actions
+from efforts.context.planning import read_run
+from efforts.domain.effort.states import EntryKind
+from efforts.domain.prompt.planner import plan
+from efforts.domain.text.canonical import canonical_json
 from efforts.models import Branch, ContextPlan, RetrievalSet, Run, ToolTrace
-from efforts.snapshots import export, read_run
+from efforts.pages.presenters import export
+from efforts.turns import recording
 from tests.compaction import artifacts
 from tests.compaction.review import reviewed, room_of
 from tests.efforts.talk import Talk
@@ -189,8 +191,8 @@ def test_summaries_are_exported_with_their_versions_verdicts_and_all_that_has_st
     room = room_of(alice, provider)
     first = reviewed(room)
     words = "Postgres is decided on for the storage of orders."
-    reviewing.decide(first, "postgres", ClaimVerdictValue.EDITED, reviewer=alice, text=words)
-    second = reviewing.submit(first, reviewer=alice).made
+    review.decide(first, "postgres", ClaimVerdictValue.EDITED, reviewer=alice, text=words)
+    second = review.submit(first, reviewer=alice).made
     assert second is not None
     pointer = artifacts.accept(second)
     artifacts.roll_back(second, reason="Too short.")

@@ -13,9 +13,9 @@ from django.contrib.auth.models import User
 from django.db import connection, connections
 
 from efforts import actions
+from efforts.context.plans import preview
 from efforts.models import Run
-from efforts.orchestrator import read_and_plan
-from efforts.snapshots import preview
+from efforts.turns.orchestrator import read_and_plan
 from tests.efforts.talk import Talk
 
 

@@ -7,13 +7,14 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from efforts import actions, recording
-from efforts.domain.lifecycle import SummaryState
+from efforts import actions
+from efforts.domain.effort.states import SummaryState
+from efforts.management.scenes import Exchange, play
 from efforts.models import EffortState, Session
-from efforts.orchestrator import read_and_plan, recall_for
-from efforts.recording import COMPLETED, Reply
-from efforts.scenes import Exchange, play
-from efforts.summaries import summarise_now
+from efforts.turns import recording
+from efforts.turns.orchestrator import read_and_plan, recall_for
+from efforts.turns.recording import COMPLETED, Reply
+from efforts.turns.summaries import summarise_now
 from tests.efforts.chosen import choose
 from tests.efforts.talk import Talk
 

@@ -12,15 +12,15 @@ import pytest
 from django.core.management import call_command
 
 from efforts import actions
-from efforts.domain.conversation import Recalled
-from efforts.domain.policy import ContextMode
+from efforts.context.planning import chosen_settings, main_branch
+from efforts.context.plans import preview, replay
+from efforts.domain.effort.policy import ContextMode
+from efforts.domain.prompt.conversation import Recalled
+from efforts.log.timelines import log_message
 from efforts.models import Branch, ContextPlan, Message, RetrievalItem, RetrievalSet, Session
+from efforts.models.threads import read, write
+from efforts.pages.presenters.chat import turn_view
 from efforts.retrieval.recall import Recollection
-from efforts.snapshots import main_branch, preview, turn_view
-from efforts.snapshots.planning import chosen_settings
-from efforts.snapshots.plans import replay
-from efforts.threads import read, write
-from efforts.timelines import log_message
 from tests.fakes.provider import Call, FakeProvider, Reply, Status
 from tests.turns.conftest import Stage
 
@@ -56,7 +56,7 @@ def all_that_names_a_harbour(
 
 @pytest.fixture
 def long_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("efforts.snapshots.recollections.recall", all_that_names_a_harbour)
+    monkeypatch.setattr("efforts.context.recollections.recall", all_that_names_a_harbour)
 
 
 async def sails(stage: Stage, provider: FakeProvider, mode: ContextMode = ContextMode.LIGHT) -> None:

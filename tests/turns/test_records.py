@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from efforts import actions, recording
-from efforts.domain.canonical import sha256
-from efforts.domain.conversation import ToolCall
-from efforts.domain.planner import plan
+from efforts import actions
+from efforts.context.planning import read_run
+from efforts.domain.prompt.conversation import ToolCall
+from efforts.domain.prompt.planner import plan
+from efforts.domain.text.canonical import sha256
 from efforts.models import ContextPlan, Message, RetrievalSet, Run, ToolTrace
-from efforts.recording import STOPPED, Lease, LeaseLost, Reply
-from efforts.runner import Runner
-from efforts.snapshots import read_run
-from efforts.threads import read
+from efforts.models.threads import read
 from efforts.tools import ToolContext, run_tool
+from efforts.turns import recording
+from efforts.turns.recording import STOPPED, Lease, LeaseLost, Reply
+from efforts.turns.runner import Runner
 from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider
 from tests.fakes.provider import Reply as Answer

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from efforts import actions, events, recording
+from efforts import actions
+from efforts.log import events
 from efforts.models import Branch, Event, Message, Run, Session
-from efforts.recording import COMPLETED, Delta, LeaseLost, Reply
-from efforts.runner import Runner
-from efforts.threads import read
+from efforts.models.threads import read
+from efforts.turns import recording
+from efforts.turns.recording import COMPLETED, Delta, LeaseLost, Reply
+from efforts.turns.runner import Runner
 from tests.fakes.provider import FakeProvider
 from tests.fakes.provider import Reply as Said
 from tests.turns.conftest import Stage

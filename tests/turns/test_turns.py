@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from efforts.domain.canonical import request_sha256
+from efforts.context.plans import replay
+from efforts.domain.text.canonical import request_sha256
 from efforts.models import ContextPlan, Endpoint, Event, Message, Run, Turn
-from efforts.orchestrator import MOST_CALLS
-from efforts.runner import Runner
-from efforts.snapshots import replay
-from efforts.threads import read
+from efforts.models.threads import read
+from efforts.turns.orchestrator import MOST_CALLS
+from efforts.turns.runner import Runner
 from tests.fakes.provider import CUT, INVALID_JSON, Call, FakeProvider, NoAnswer, Reply, Status
 from tests.turns.conftest import Stage
 

@@ -12,13 +12,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from efforts import actions
-from efforts.domain import layers
-from efforts.domain.canonical import request_sha256, sha256
+from efforts.context.plans import replay
+from efforts.context.prompts import system_text
+from efforts.domain.prompt import layers
+from efforts.domain.text.canonical import request_sha256, sha256
 from efforts.models import ContextPlan, Effort, EffortState, Fragment, Message, Run, Session, TurnLabel
-from efforts.prompts import system_text
-from efforts.runner import Runner
-from efforts.snapshots import replay
-from efforts.threads import read, write
+from efforts.models.threads import read, write
+from efforts.turns.runner import Runner
 from tests.fakes.provider import CUT, Call, FakeProvider, Reply
 from tests.turns.conftest import Stage
 

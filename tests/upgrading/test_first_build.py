@@ -10,7 +10,7 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from compaction.accepting import rollback_compaction
+from compaction.standing.accepting import rollback_compaction
 from efforts import actions
 from efforts.models import Branch, ContextPlan, ContextPointer
 

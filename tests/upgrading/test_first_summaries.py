@@ -9,12 +9,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from compaction import reviewing
-from compaction.accepting import accept_compaction, rollback_compaction
+from compaction import review
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.models import Acceptance, Artifact, ClaimVerdict, GateRun
+from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
-from efforts.errors import Refused
+from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer, EffortState, Event, PointerMove
 from tests.compaction.artifacts import LongTalk, accept, of_effort, of_turns, roll_back, standing
 
@@ -25,8 +25,8 @@ ACTS: dict[str, Act] = {
     "accepted": lambda row, user: accept_compaction(
         row.pk, row.session_id, row.source_start, row.source_end, actor=user, unchecked=True
     ),
-    "judged again": lambda row, user: reviewing.judge_again(row, actor=user),
-    "edited": lambda row, user: reviewing.decide(row, "1", Say.EDITED, reviewer=user, text="Other words."),
+    "judged again": lambda row, user: review.judge_again(row, actor=user),
+    "edited": lambda row, user: review.decide(row, "1", Say.EDITED, reviewer=user, text="Other words."),
 }
 
 
@@ -80,7 +80,7 @@ def test_verdicts_that_were_never_submitted_make_no_version() -> None:
     draft = ClaimVerdict.objects.filter(submitted_at=None).select_related("artifact", "reviewer").first()
     assert draft is not None
     with pytest.raises(Refused) as refused:
-        reviewing.submit(draft.artifact, reviewer=draft.reviewer)
+        review.submit(draft.artifact, reviewer=draft.reviewer)
     assert refused.value.code == "earlier"
     draft.refresh_from_db()
     assert draft.submitted_at is None
@@ -143,7 +143,7 @@ def test_summaries_of_chosen_turns_come_back_when_what_took_over_from_them_is_ro
 @pytest.mark.parametrize("title", ["Failed draft", "Rolled back to the log", "Waits for a yes"])
 def test_the_turns_of_an_effort_are_drafted_again(title: str) -> None:
     row = Artifact.objects.filter(session__title=title, kind="conclusion").select_related("session", "branch")[0]
-    reviewing.redraft(row, actor=row.session.owner)
+    review.redraft(row, actor=row.session.owner)
     assert row.effort is not None
     assert talk_of(title).state(row.effort.slug).summary == "due"
 
@@ -153,7 +153,7 @@ def test_chosen_turns_are_drafted_again() -> None:
         branch__session__title="Chosen turns", branch__name="main", state="rolled back"
     )
     row = Artifact.objects.select_related("session", "branch").get(pk=rolled_back.artifact)
-    reviewing.redraft(row, actor=row.session.owner)
+    review.redraft(row, actor=row.session.owner)
     draft = row.run.scope
     assert draft is not None
     assert (draft.state, draft.turns) == ("due", [10, 11, 12])

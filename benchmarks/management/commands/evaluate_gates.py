@@ -20,7 +20,7 @@ from benchmarks.gates.mutants import Mutants
 from benchmarks.gates.pending import answers_in, export
 from benchmarks.gates.record import MODEL, Record, read_record, record_server
 from benchmarks.gates.running import as_json, measured, once
-from efforts.connections import ModelChoice
+from efforts.context.connections import ModelChoice
 
 STALE = "{count} answers are not in the record: it is stale, or not whole. Export again: evaluate_gates --export DIR"
 SECONDS = 600.0

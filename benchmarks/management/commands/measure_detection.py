@@ -26,12 +26,13 @@ from benchmarks.detection.cases import (
     standing,
 )
 from benchmarks.scratch import scratch_database
-from efforts import actions, recording
-from efforts.domain.lifecycle import RunState
+from efforts import actions
+from efforts.domain.effort.states import RunState
 from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.models import Branch, Endpoint, Run, Turn
-from efforts.orchestrator import RunControl, Unwatched, run_turn
-from efforts.threads import read, write
+from efforts.models.threads import read, write
+from efforts.turns import recording
+from efforts.turns.orchestrator import RunControl, Unwatched, run_turn
 
 OWNER = "measure_detection"
 

@@ -14,8 +14,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from benchmarks.recall import ALL, Chosen, Report
 from benchmarks.replay import Question, read_talks
-from efforts.domain.budget import SMALLEST_BUDGET
-from efforts.domain.policy import ContextMode
+from efforts.domain.effort.policy import ContextMode
+from efforts.domain.prompt.budget import SMALLEST_BUDGET
 from efforts.management.base import DatabaseCommand
 
 FIGURES = ("recall@1", "recall@5", "recall@10", "recall@20", "hit@10", "mrr")

@@ -26,8 +26,8 @@ from benchmarks.replay import (
     shape_talk,
 )
 from benchmarks.scratch import scratch_database
-from efforts.domain.budget import DEFAULT_BUDGET, SMALLEST_BUDGET
-from efforts.domain.policy import ContextMode
+from efforts.domain.effort.policy import ContextMode
+from efforts.domain.prompt.budget import DEFAULT_BUDGET, SMALLEST_BUDGET
 
 EFFORTS = ("sessions", "cues", "none")
 

@@ -14,8 +14,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchmarks.recall import KeepingReport
 from benchmarks.replay import Settings, read_talks
 from benchmarks.scratch import scratch_database
-from efforts.domain.budget import DEFAULT_BUDGET
-from efforts.domain.policy import ContextMode
+from efforts.domain.effort.policy import ContextMode
+from efforts.domain.prompt.budget import DEFAULT_BUDGET
 
 COLUMNS = ("headlines", "standing", "seed", "evicted", "returned")
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import ConfigDict
 
-from efforts.domain.source_text import Source
+from efforts.domain.text.source_text import Source
 
 from ..artifact import Malformed, Section, Strict, Text, Words, parsed
 from ..ledger import RETAINED, Entry

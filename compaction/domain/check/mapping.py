@@ -6,8 +6,8 @@ import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from efforts.domain.source_text import Source
-from efforts.domain.terms import terms_of
+from efforts.domain.text.source_text import Source
+from efforts.domain.text.terms import terms_of
 
 from ..artifact import Claim, Section
 from ..ledger import RETAINED, Entry

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from efforts.domain.canonical import canonical_json, sha256
-from efforts.domain.source_text import Source
+from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.domain.text.source_text import Source
 
 from ..artifact import Claim
 from .planting import controls, misquoted, turned

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from efforts.domain.source_text import Part, Source, SourcePart
-from efforts.domain.source_text import Sentence as Numbered
+from efforts.domain.text.source_text import Part, Source, SourcePart
+from efforts.domain.text.source_text import Sentence as Numbered
 
 from ..artifact import Claim, Section, Status
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from efforts.domain.source_text import Source
+from efforts.domain.text.source_text import Source
 
 from ..artifact import Claim
 from ..ledger import Entry

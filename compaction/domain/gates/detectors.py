@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
-from efforts.domain.source_text import Part, Sentence, Source, SourcePart
-from efforts.domain.terms import STOPWORDS, folded, stem
+from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
+from efforts.domain.text.terms import STOPWORDS, folded, stem
 
 from ..artifact import Claim, Section, Status
 from ..evidence import exit_status_in, results_after

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from efforts.domain.canonical import canonical_json, sha256
+from efforts.domain.text.canonical import canonical_json, sha256
 
 from ..artifact import Claim, Kind
 from ..verdicts import Failure, Gate, Judged, Measure, Outcome, Verdict

@@ -10,9 +10,9 @@ from datetime import date as Day
 from datetime import timedelta
 from functools import lru_cache
 
-from efforts.domain.sentences import sentences
-from efforts.domain.source_text import Source
-from efforts.domain.terms import STOPWORDS, terms_of
+from efforts.domain.text.sentences import sentences
+from efforts.domain.text.source_text import Source
+from efforts.domain.text.terms import STOPWORDS, terms_of
 
 from ..artifact import Claim, Section
 from ..values import (

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from efforts.domain.resolution import CLAUSE, SENTENCE, plain_text, resolving_sentences
+from efforts.domain.effort.resolution import CLAUSE, SENTENCE, plain_text, resolving_sentences
 from efforts.llm.builtin.cues import efforts as cues
 from efforts.llm.builtin.cues import ledger
 from efforts.llm.builtin.cues.talk import ASKS, GREETING, HAS_READ, THANKS

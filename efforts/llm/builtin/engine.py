@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from efforts.domain.resolution import sounds_paused
-from efforts.domain.sentences import sentences
+from efforts.domain.effort.resolution import sounds_paused
+from efforts.domain.text.sentences import sentences
 from efforts.llm.builtin import follow_ups, replies
 from efforts.llm.builtin.acts import Act, acts_of
 from efforts.llm.builtin.cues.talk import ABOUT_ITSELF, ASKS, CUES, GREETING, OVERVIEW, SEARCH, THANKS

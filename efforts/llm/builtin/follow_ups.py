@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from efforts.domain.resolution import plain_text
+from efforts.domain.effort.resolution import plain_text
 from efforts.llm.builtin import acts, replies
 from efforts.llm.builtin.acts import ASKED_KINDS, EXPAND, SEARCH_EFFORTS, STATUS, Act
 from efforts.llm.builtin.cues.efforts import FIND_EFFORT

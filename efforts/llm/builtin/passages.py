@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from efforts.domain.sentences import FENCE, LIST_LINE, split
+from efforts.domain.text.sentences import FENCE, LIST_LINE, split
 from efforts.llm.builtin.terms import terms
 
 # A passage is good when it holds this share of what the question asks for, by weight.

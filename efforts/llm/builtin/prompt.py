@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from efforts.domain.citations import cited
-from efforts.domain.toolbox import CONTROLS
+from efforts.domain.prompt.toolbox import CONTROLS
+from efforts.domain.text.citations import cited
 from efforts.llm.builtin.passages import Text
 from efforts.llm.builtin.replies import is_built_in, is_own_line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from efforts.domain.resolution import plain_text
+from efforts.domain.effort.resolution import plain_text
 from efforts.llm.builtin.cues.efforts import PROJECT
 from efforts.llm.builtin.terms import STOPWORDS, terms
 

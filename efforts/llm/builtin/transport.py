@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 
-from efforts.domain.rendering import count_request
+from efforts.domain.prompt.rendering import count_request
 from efforts.llm.builtin.engine import Reply, answer, fingerprint
 from efforts.llm.tokens import TokenCounter
 

@@ -8,8 +8,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 
-from efforts.demo import open_demo
 from efforts.management.base import DatabaseCommand
+from efforts.management.demo import open_demo
 
 
 class Command(DatabaseCommand):

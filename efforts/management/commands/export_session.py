@@ -10,10 +10,10 @@ from uuid import UUID
 
 from django.core.management.base import CommandError, CommandParser
 
-from efforts.compacting import registered
 from efforts.management.base import DatabaseCommand
 from efforts.models import Session
-from efforts.snapshots.export import ledger_lines, plan_lines, summary_lines
+from efforts.pages.presenters.export import ledger_lines, plan_lines, summary_lines
+from efforts.standins.compacting import registered
 
 TELL_EVERY = 1_000
 

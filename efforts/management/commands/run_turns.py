@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from efforts.management.base import DatabaseCommand
-from efforts.runner import PROCESS, Runner, end
+from efforts.turns.runner import PROCESS, Runner, end
 
 
 class Command(DatabaseCommand):

@@ -13,14 +13,13 @@ from uuid import UUID
 from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
-from efforts.domain.canonical import request_sha256, sha256
-from efforts.domain.items import run_sha256
-from efforts.domain.plan import PLANNER_VERSION
+from efforts.context.plans import replay, sources_of
+from efforts.context.replanning import plan_again
+from efforts.domain.prompt.items import run_sha256
+from efforts.domain.prompt.plan import PLANNER_VERSION
+from efforts.domain.text.canonical import request_sha256, sha256
 from efforts.management.base import DatabaseCommand
 from efforts.models import ContextPlan, RetrievalSet, Session
-from efforts.snapshots import replay
-from efforts.snapshots.plans import sources_of
-from efforts.snapshots.replanning import plan_again
 from efforts.tools.again import retrieve_again
 
 SAME = "same"

@@ -22,10 +22,10 @@ from compaction.domain.check.result import Checked, Opinion
 from compaction.domain.ledger import Entry
 from compaction.domain.rendering import rendered
 from compaction.domain.verdicts import Judged, Offered, Spent
-from efforts.domain.canonical import canonical_json
-from efforts.domain.conversation import LogMessage, PastTurn
-from efforts.domain.lifecycle import RunState
-from efforts.domain.source_text import Source, source_of
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.conversation import LogMessage, PastTurn
+from efforts.domain.text.canonical import canonical_json
+from efforts.domain.text.source_text import Source, source_of
 
 MODEL = "reader-1"
 SAID = (

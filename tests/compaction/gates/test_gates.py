@@ -12,7 +12,7 @@ import pytest
 from compaction.domain.gates import evaluate
 from compaction.domain.lifecycle import ArtifactState, state_of
 from compaction.domain.verdicts import Gate, Offered, Outcome
-from efforts.domain.canonical import canonical_json
+from efforts.domain.text.canonical import canonical_json
 from tests.compaction.gates import cases
 from tests.house.process import ROOT
 

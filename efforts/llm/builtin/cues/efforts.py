@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from efforts.domain.resolution import phrases
+from efforts.domain.effort.resolution import phrases
 
 STATUS = phrases(
     r"(?:which|what) (?:\w+ )?efforts?",

@@ -1,0 +1,343 @@
+"""What is read to draft, to check and to judge: the ledger of a scope, stored checks, and how long drafting took."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from compaction.domain.artifact import Artifact as Document
+from compaction.domain.artifact import Claim, Kind, Section, Status, parse_artifact
+from compaction.domain.check.answers import Verdict, Void
+from compaction.domain.check.mapping import Question
+from compaction.domain.check.notes import Note, Role
+from compaction.domain.check.result import Checked, Opinion, Said, read, together
+from compaction.domain.editing import Decision
+from compaction.domain.gates.cost import LAST_RUNS
+from compaction.domain.ledger import Entry, renumbered
+from compaction.domain.lifecycle import ClaimVerdictValue
+from compaction.domain.merging import Joined, Stage, carried, joined, merged_checks
+from compaction.domain.rendering import rendered
+from compaction.domain.verdicts import Judged, Offered, Spent
+from compaction.models import Artifact, Check, ClaimVerdict, DraftRun, NotNeeded, SeedStage, SetAside
+from efforts.context.ledger import CONSTRAINT, LedgerView, entries_of
+from efforts.context.sources import read_scope_log, read_summary_log
+from efforts.domain.effort.states import ConstraintState, EntryKind, EntryState
+from efforts.domain.text.redaction import redact
+from efforts.domain.text.source_text import Part, Source
+from efforts.models import Branch, Constraint, Session
+from efforts.standins.logs import SourceLog
+from efforts.turns.recording import count
+
+# What a kind and a state of the ledger mean at the end of the scope; what is only proposed or was dismissed is none.
+MEANINGS: dict[tuple[str, str], tuple[Section, Status]] = {
+    (EntryKind.DECISION, EntryState.CONFIRMED): (Section.DECISION, Status.ACCEPTED),
+    (EntryKind.DECISION, EntryState.SUPERSEDED): (Section.DECISION, Status.SUPERSEDED),
+    (EntryKind.OPEN_WORK, EntryState.CONFIRMED): (Section.OPEN_WORK, Status.OPEN),
+    (EntryKind.OPEN_WORK, EntryState.DONE): (Section.OPEN_WORK, Status.DONE),
+    (CONSTRAINT, ConstraintState.IN_FORCE): (Section.RULE, Status.IN_FORCE),
+    (CONSTRAINT, ConstraintState.REVOKED): (Section.RULE, Status.REVOKED),
+}
+# Whoever says so of a claim has read it.
+READ = (ClaimVerdictValue.KEPT, ClaimVerdictValue.EDITED, ClaimVerdictValue.ADDED)
+
+
+# The ledger
+
+
+def read_ledger(session: Session, source: Source) -> tuple[Entry, ...]:
+    """What a person keeps of these messages, in every state that was confirmed once."""
+    if isinstance(source, Joined):
+        sessions = Session.objects.in_bulk([stage.session for stage in source.stages])
+        of_stages = ((stage.place, read_ledger(sessions[stage.session], stage.source)) for stage in source.stages)
+        return tuple(entry for place, entries in of_stages for entry in renumbered(entries, str(place)))
+    views = entries_of(session, {part.message for part in source.parts})
+    standing = set(rules_in_force(session).values_list("pk", flat=True))
+    return tuple(entry_of(view, source, standing) for view in views if (view.kind, view.state) in MEANINGS)
+
+
+def rules_in_force(session: Session) -> Any:
+    return Constraint.objects.filter(session=session, state=ConstraintState.IN_FORCE)
+
+
+def entry_of(view: LedgerView, source: Source, standing: Collection[int]) -> Entry:
+    section, status = MEANINGS[view.kind, view.state]
+    return Entry(
+        id=f"{view.kind}-{view.id}",
+        section=section,
+        status=status,
+        text=" ".join(redact(view.text).value.split()),
+        sentences=sentences_of(view, source),
+        in_system=view.kind == CONSTRAINT and view.id in standing,
+    )
+
+
+def sentences_of(view: LedgerView, source: Source) -> tuple[str, ...]:
+    """Those that have its words; where these stand nowhere, all that its message says."""
+    part = source.by_place.get((view.message, Part.TEXT))
+    if part is None:
+        return ()
+    words = " ".join(redact(view.text).value.split())
+    said = [(sentence.id, " ".join(sentence.text.split())) for sentence in part.sentences]
+    found = [id for id, text in said if words in text or (len(text) > len(words) / 4 and text in words)]
+    return tuple(found or (id for id, _ in said))
+
+
+# Sources
+
+
+def log_for(artifact: Artifact, document: Document, branch: Branch | None = None) -> SourceLog:
+    """What it would stand for now, in its own branch if no other is named; of a seed what it is made of, which are
+    turns of other conversations."""
+    branch = branch or artifact.branch
+    if artifact.kind == Kind.SEED:
+        return SourceLog(turns=(), turn_ids=(), source=joined(seed_stages(artifact.session)))
+    if artifact.effort:
+        return read_summary_log(branch, artifact.effort)
+    return read_scope_log(branch, document.source.turns)
+
+
+def seed_stages(session: Session) -> list[Stage]:
+    """The windows of the package that a conversation starts from, as their logs are now."""
+    return [stage_of(row) for row in stage_rows(session)]
+
+
+def stage_rows(session: Session) -> Iterable[SeedStage]:
+    rows = SeedStage.objects.filter(
+        package__session=session, package__owner=session.owner_id, draft__branch__session__owner=session.owner_id
+    )
+    return rows.select_related("draft__branch__session").order_by("place")
+
+
+def stage_of(row: SeedStage) -> Stage:
+    branch = row.draft.branch
+    return Stage(place=row.place, session=branch.session_id, source=read_scope_log(branch, row.draft.turns).source)
+
+
+# Checks
+
+
+def checked_of(artifact: Artifact, document: Document, source: Source) -> tuple[Checked | None, list[int]]:
+    """All valid checks of its versions over this source, read anew from their stored answers; and their ids."""
+    checks, ids = of_stages(artifact) if artifact.kind == Kind.SEED else checks_over(artifact, source)
+    person = person_read(artifact, document)
+    found_by = together([*checks, *([person] if person else [])])
+    if found_by and person:
+        found_by = replace(found_by, told=reworded(found_by.told, artifact, document, person))
+    return found_by, ids
+
+
+def checks_over(artifact: Artifact, source: Source) -> tuple[list[Checked], list[int]]:
+    """Those of its whole source; and those of its windows as one, where each has been checked."""
+    rows = Check.objects.filter(family=artifact.family, void="").prefetch_related("requests").order_by("pk")
+    by_turns: dict[tuple[int, ...], list[Checked]] = {}
+    ids = []
+    for row in rows:
+        if check := stored(row, row_source(row, source)):
+            by_turns.setdefault(tuple(row.turns), []).append(check)
+            ids.append(row.pk)
+    whole = by_turns.pop(source.turns, [])
+    windows = [together(by_turns[turns]) for turns in sorted(by_turns)]
+    if {turn for turns in by_turns for turn in turns} != set(source.turns):
+        return whole, ids
+    merged = merged_checks(windows, overtaken_in(artifact, windows))
+    return [*([merged] if merged else []), *whole], ids
+
+
+def of_stages(artifact: Artifact) -> tuple[list[Checked], list[int]]:
+    """Of what a conversation starts from: those of its stages, as these were when they were put together."""
+    first = first_version(artifact)
+    stages, checks, ids = [], [], []
+    for row in stage_rows(artifact.session):
+        drafted = Artifact.objects.get(pk=row.draft.artifact)
+        versions = Artifact.objects.filter(family=drafted.family, created_at__lte=first.created_at)
+        made = versions.select_related("session").order_by("-version")[0]
+        document = parse_artifact(made.document)
+        stages.append(replace(stage_of(row), artifact=document))
+        check, found = checked_of(made, document, stages[-1].source)
+        checks.append(check)
+        ids += found
+    told = carried(stages, checks)
+    merged = merged_checks(told, overtaken_in(artifact, told))
+    return [merged] if merged else [], ids
+
+
+def overtaken_in(artifact: Artifact, parts: Iterable[Checked | None]) -> set[str]:
+    """Contents of claims that were read as those of its parts and that its first version did not have any more. What
+    a person has struck since is missed."""
+    read_ever = {content for check in parts if check for content in check.opinions}
+    return read_ever - {claim.content for claim in parse_artifact(first_version(artifact).document).claims}
+
+
+def first_version(artifact: Artifact) -> Artifact:
+    return Artifact.objects.get(pk=artifact.family)
+
+
+def reworded(
+    told: Mapping[str, tuple[str, ...]], artifact: Artifact, document: Document, person: Checked
+) -> dict[str, tuple[str, ...]]:
+    """A claim that a person has worded anew tells what it told before."""
+    before: dict[str, set[str]] = {}
+    for row in Artifact.objects.filter(family=artifact.family, version__lt=artifact.version):
+        for claim in parse_artifact(row.document).claims:
+            before.setdefault(claim.id, set()).add(claim.content)
+    now = {
+        old: claim.content
+        for claim in document.claims
+        if claim.content in person.opinions
+        for old in before.get(claim.id, ())
+    }
+    return {
+        entry: tuple(dict.fromkeys([*ids, *(now[one] for one in ids if one in now)])) for entry, ids in told.items()
+    }
+
+
+def row_source(row: Check, source: Source) -> Source | None:
+    """What the check was made of: the whole source, or one window of it. None where the log is another now."""
+    if row.source_sha256 == source.sha256:
+        return source
+    window = source.between(set(row.turns))
+    return window if window.sha256 == row.source_sha256 else None
+
+
+def stored(row: Check, source: Source | None) -> Checked | None:
+    if source is None:
+        return None
+    said = [
+        Said(text=one.answer, notes=notes_of(one.notes), asked=question_of(one.notes)) for one in row.requests.all()
+    ]
+    listed = None if row.listed is None else tuple(entry_from(one) for one in row.listed)
+    try:
+        return read(said, source, by=row.model, examined=row.examined, listed=listed)
+    except Void:
+        return None
+
+
+def notes_of(kept: Any) -> tuple[Note, ...]:
+    if not isinstance(kept, list):
+        return ()
+    return tuple(
+        Note(
+            number=one["number"],
+            role=Role(one["role"]),
+            claim=claim_from(one["claim"]),
+            kind=one["kind"],
+            of=one["of"],
+        )
+        for one in kept
+    )
+
+
+def question_of(kept: Any) -> Question | None:
+    if not isinstance(kept, dict):
+        return None
+    return Question(
+        entries=tuple(entry_from(one) for one in kept["entries"]),
+        claims=tuple(claim_from(one) for one in kept["claims"]),
+        hidden=claim_from(kept["hidden"]) if kept["hidden"] else None,
+        lost=kept["lost"],
+    )
+
+
+def claim_from(kept: dict[str, Any]) -> Claim:
+    return Claim.model_validate({**kept, "cites": tuple(kept["cites"])}, strict=False)
+
+
+def decision_of(row: ClaimVerdict) -> Decision:
+    added = claim_from(row.added) if row.added else None
+    return Decision(claim=row.item, verdict=ClaimVerdictValue(row.verdict), text=row.text, added=added)
+
+
+def entry_from(kept: dict[str, Any]) -> Entry:
+    fixed = {"section": Section(kept["section"]), "status": Status(kept["status"])}
+    return Entry(**{**kept, **fixed, "sentences": tuple(kept["sentences"])})
+
+
+def person_read(artifact: Artifact, document: Document) -> Checked | None:
+    """What reviewers have handed in: whoever kept or worded a claim has read it beside its sentences."""
+    verdicts = ClaimVerdict.objects.filter(artifact__family=artifact.family, submitted_at__isnull=False)
+    opinions: dict[str, tuple[Opinion, ...]] = {}
+    readers = []
+    versions = {row.pk: row for row in Artifact.objects.filter(family=artifact.family)}
+    claims = document.by_id
+    for verdict in verdicts.select_related("reviewer").order_by("submitted_at", "pk"):
+        if verdict.verdict not in READ or verdict.item not in claims or verdict.artifact_id not in versions:
+            continue
+        claim = claims[verdict.item]
+        if verdict.verdict == ClaimVerdictValue.KEPT and not says_the_same(versions[verdict.artifact_id], claim):
+            continue
+        by = verdict.reviewer.get_username()
+        readers.append(by)
+        opinions[claim.content] = (Opinion(verdict=Verdict.ENTAILED, by=by, person=True),)
+    if not opinions:
+        return None
+    return Checked(by=", ".join(dict.fromkeys(readers)), opinions=opinions, told={}, examined=True, person=True)
+
+
+def says_the_same(version: Artifact, claim: Claim) -> bool:
+    before = parse_artifact(version.document).by_id.get(claim.id)
+    return before is not None and before.content == claim.content
+
+
+# Judged
+
+
+def judged_now(
+    artifact: Artifact,
+    document: Document,
+    source: Source,
+    entries: tuple[Entry, ...],
+    check: Checked | None,
+) -> Judged:
+    """All that the gates would judge it by."""
+    run = artifact.run
+    text = rendered(document, count=count)
+    return Judged(
+        offered=offered_of(artifact),
+        artifact=document,
+        source=source,
+        text=text,
+        tokens=count(text.standing),
+        body_tokens=count(text.body),
+        entries=entries,
+        check=check,
+        spent=spent_on(artifact),
+        latest=latest_runs(run.purpose, run.model, run.prompt_version, run) if run.model else (),
+        set_aside=frozenset(SetAside.objects.filter(artifact=artifact).values_list("finding", flat=True)),
+        not_needed=frozenset(NotNeeded.objects.filter(family=artifact.family).values_list("key", flat=True)),
+    )
+
+
+def offered_of(artifact: Artifact) -> Offered:
+    if artifact.offered_form == "draft":
+        return Offered(text=artifact.offered, form="draft", stop_reason=artifact.stop_reason)
+    return Offered(text=artifact.document, form="document", stop_reason=artifact.stop_reason)
+
+
+def spent_on(artifact: Artifact) -> tuple[Spent, ...]:
+    """What its own run and the checks of its run took, with the limits that held for them."""
+    run = artifact.run
+    return tuple(Spent(**one) for one in run.spent)
+
+
+def latest_runs(purpose: str, model: str, prompt_version: str, until: DraftRun | None = None) -> tuple[int | None, ...]:
+    """Milliseconds of the newest runs, oldest first; None for one that did not end by itself. `until`: the last."""
+    runs = DraftRun.objects.filter(purpose=purpose, model=model, prompt_version=prompt_version)
+    if until:
+        runs = runs.filter(pk__lte=until.pk)
+    newest = runs.order_by("-id").values_list("elapsed_ms", flat=True)[:LAST_RUNS]
+    return tuple(reversed(newest))
+
+
+def void_checks(owner: Any, model: str, since: Any, most: int) -> int:
+    """How many of the newest checks by this model for this person were void, one after the other."""
+    rows = Check.objects.filter(run__session__owner=owner, model=model)
+    if since:
+        rows = rows.filter(created_at__gte=since)
+    ended: Iterable[str] = rows.order_by("-pk").values_list("void", flat=True)[:most]
+    number = 0
+    for void in ended:
+        if not void:
+            return number
+        number += 1
+    return number

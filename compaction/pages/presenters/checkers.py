@@ -1,0 +1,167 @@
+"""The models that check one person's summaries: how they did in their exam and at their work, and what they read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from compaction.drafting import costs, examining
+from compaction.models import Check, Checker, CheckerRefused, Exam, Planted
+from efforts.models import Endpoint
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+Key = tuple[str, str]
+# Days, the last of them all.
+WINDOWS: tuple[int | None, ...] = (7, 30, None)
+# What was planted that is no changed sentence or claim.
+NAMES = {"control": "sentence as it stands (must not be doubted)", "hidden": "claim left out (must be missed)"}
+MOST_MISSES = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noticed:
+    caught: int
+    planted: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class KindView:
+    """Of one kind of planted error how many were noticed, in each of the windows."""
+
+    name: str
+    noticed: tuple[Noticed, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissView:
+    """A planted note that a check did not notice. Only the owner of the conversation sees its words."""
+
+    kind: str
+    words: str
+    check: Check
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckerView:
+    """One model at one address. `endpoint`: by which it can take its exam, None where it is no longer connected."""
+
+    model: str
+    provider: str
+    endpoint: Endpoint | None
+    exam: Exam | None
+    why: str
+    is_chosen: bool
+    checks: tuple[Check, ...]
+    kinds: tuple[KindView, ...]
+    misses: tuple[MissView, ...]
+
+    @property
+    def void(self) -> tuple[Check, ...]:
+        return tuple(one for one in self.checks if one.void)
+
+    @property
+    def last(self) -> Check | None:
+        return self.checks[-1] if self.checks else None
+
+    @property
+    def planted(self) -> Noticed:
+        """All kinds together, whenever it was."""
+        ever = [kind.noticed[-1] for kind in self.kinds]
+        return Noticed(caught=sum(one.caught for one in ever), planted=sum(one.planted for one in ever))
+
+    @property
+    def conversations(self) -> int:
+        return len({one.run.session_id for one in self.checks})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckersView:
+    """`price`: tokens of an exam at most; `refused`: conversations that let no other address read their log."""
+
+    rows: tuple[CheckerView, ...]
+    price: int
+    refused: int
+
+
+def checkers_of(user: User) -> CheckersView:
+    """Those that have read a summary or taken an exam, and those that are connected."""
+    exams: dict[Key, Exam] = {}
+    for exam in Exam.objects.filter(owner=user).order_by("pk"):
+        exams[exam.provider, exam.model] = exam
+    checks: dict[Key, list[Check]] = {}
+    for check in Check.objects.filter(run__session__owner=user).select_related("run").order_by("pk"):
+        checks.setdefault((check.provider, check.model), []).append(check)
+    planted: dict[Key, list[Planted]] = {}
+    counted = Planted.objects.filter(check_made__run__session__owner=user, held__isnull=False)
+    for one in counted.select_related("check_made").order_by("pk"):
+        planted.setdefault((one.check_made.provider, one.check_made.model), []).append(one)
+    endpoints = endpoints_by_key(user)
+    chosen = chosen_key(user)
+    return CheckersView(
+        rows=tuple(
+            CheckerView(
+                model=key[1],
+                provider=key[0],
+                endpoint=endpoints.get(key),
+                exam=exams.get(key),
+                why=costs.examined(exams[key]).why if key in exams else "",
+                is_chosen=key == chosen,
+                checks=tuple(checks.get(key, ())),
+                kinds=tuple(kinds_of(planted.get(key, ()))),
+                misses=tuple(misses_of(planted.get(key, ()))),
+            )
+            for key in dict.fromkeys([*checks, *exams, *endpoints])
+        ),
+        price=examining.price(),
+        refused=CheckerRefused.objects.filter(session__owner=user).count(),
+    )
+
+
+def endpoints_by_key(user: User) -> dict[Key, Endpoint]:
+    found: dict[Key, Endpoint] = {}
+    for endpoint in Endpoint.objects.filter(owner=user).order_by("pk"):
+        for model in (endpoint.model, endpoint.draft_model):
+            if model:
+                found.setdefault((endpoint.base_url, model), endpoint)
+    return found
+
+
+def chosen_key(user: User) -> Key | None:
+    """None where the conversation's own model checks."""
+    chosen = Checker.objects.filter(user=user).select_related("endpoint").first()
+    if chosen is None or chosen.endpoint is None:
+        return None
+    return chosen.endpoint.base_url, chosen.model or chosen.endpoint.model
+
+
+def kinds_of(planted: Sequence[Planted]) -> Iterator[KindView]:
+    now = timezone.now()
+    for name in dict.fromkeys(sorted(name_of(one) for one in planted)):
+        of_kind = [one for one in planted if name_of(one) == name]
+        recent = (
+            [one for one in of_kind if days is None or one.check_made.created_at >= now - timedelta(days=days)]
+            for days in WINDOWS
+        )
+        yield KindView(
+            name=name,
+            noticed=tuple(
+                Noticed(caught=sum(one.held is True for one in found), planted=len(found)) for found in recent
+            ),
+        )
+
+
+def misses_of(planted: Sequence[Planted]) -> Iterator[MissView]:
+    """The newest."""
+    missed = [one for one in planted if one.held is False]
+    for one in reversed(missed[-MOST_MISSES:]):
+        yield MissView(kind=name_of(one), words=one.claim["text"], check=one.check_made)
+
+
+def name_of(one: Planted) -> str:
+    return NAMES.get(one.role) or one.kind

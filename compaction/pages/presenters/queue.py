@@ -1,0 +1,281 @@
+"""What waits for a reviewer, what is being drafted, what is blocked, and what came of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+
+from compaction.domain.artifact import SCHEMA_VERSION, Kind, parse_artifact
+from compaction.domain.lifecycle import ArtifactState
+from compaction.domain.verdicts import Outcome
+from compaction.models import Artifact, ClaimVerdict, GateRun, Reviewer
+from compaction.pages.presenters.gates import GATES, GateView, gates_of
+from compaction.standing.blockers import OF_STATE
+from efforts.context.words import WordView
+from efforts.domain.effort.states import EffortStatus, PointerState, ScopeState, SummaryState
+from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
+from efforts.standins.seen import Word
+from efforts.turns.recording import count
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+    Person = User | AnonymousUser
+
+ON_A_PAGE = 25
+UNDER_WAY = (SummaryState.DUE, SummaryState.DRAFTING)
+
+
+class Tab(StrEnum):
+    NEEDS_ME = "needs-me"
+    RUNNING = "running"
+    NOT_CHECKED = "not-checked"
+    BLOCKED = "blocked"
+    ACCEPTED = "accepted"
+    ROLLED_BACK = "rolled-back"
+
+    @property
+    def label(self) -> str:
+        return LABELS[self]
+
+
+LABELS = {
+    Tab.NEEDS_ME: "Waits for you",
+    Tab.RUNNING: "Being written",
+    Tab.NOT_CHECKED: "Not checked",
+    Tab.BLOCKED: "Blocked",
+    Tab.ACCEPTED: "Stands",
+    Tab.ROLLED_BACK: "Rolled back",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A summary, or one that is being drafted: `artifact` is None then. `reviewers` have said something of it."""
+
+    title: str
+    session: Session
+    first: int | None
+    last: int | None
+    # Where it is not the trunk.
+    branch: str
+    at: datetime | None
+    artifact: Artifact | None = None
+    gates: tuple[GateView, ...] = ()
+    word: WordView | None = None
+    tokens_before: int | None = None
+    tokens_after: int = 0
+    reviewers: tuple[str, ...] = ()
+    doing: str = ""
+
+    @property
+    def says(self) -> str:
+        """What the gates say, the one that fails first."""
+        for wanted in (Outcome.FAIL, Outcome.NOT_JUDGED):
+            if found := next((gate for gate in self.gates if gate.outcome == wanted), None):
+                return f"{found.name}: {found.says}"
+        return "Every gate passes." if self.gates else ""
+
+    @property
+    def key(self) -> str:
+        return self.artifact.pk if self.artifact else f"{self.session.pk}-{self.title}-{self.first}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue:
+    tab: Tab
+    counts: tuple[tuple[Tab, int], ...]
+    page: Page[Any]
+    rows: tuple[Row, ...]
+
+    @property
+    def gates(self) -> str:
+        """Which letter is which."""
+        return ", ".join(f"{letter} {name.lower()}" for letter, (name, *_) in GATES.items())
+
+    @property
+    def is_running(self) -> bool:
+        return dict(self.counts)[Tab.RUNNING] > 0
+
+    @property
+    def stamp(self) -> str:
+        """The same as long as nothing has changed but the time that has passed."""
+        shown = [[row.key, row.doing, *row.reviewers, *(gate.outcome for gate in row.gates)] for row in self.rows]
+        return sha256(canonical_json([self.counts, self.page.number, shown]))[:16]
+
+
+def queue_of(user: Person, tab: Tab, number: int | str = 1) -> Queue:
+    """As many queries however many there are."""
+    lists: dict[Tab, Any] = {one: of_tab(user, one) for one in Tab if one != Tab.RUNNING}
+    lists[Tab.RUNNING] = running(user)
+    page = Paginator(lists[tab], ON_A_PAGE).get_page(number)
+    on_page = list(page.object_list)
+    counts = tuple((one, page.paginator.count if one == tab else size(lists[one])) for one in Tab)
+    return Queue(tab=tab, counts=counts, page=page, rows=tuple(on_page if tab == Tab.RUNNING else rows_of(on_page)))
+
+
+def size(found: QuerySet[Artifact] | list[Row]) -> int:
+    return len(found) if isinstance(found, list) else found.count()
+
+
+def needs_me(user: Person) -> int:
+    return of_tab(user, Tab.NEEDS_ME).count() if user.is_authenticated else 0
+
+
+def next_in_queue(user: User, after: Artifact | None = None) -> Artifact | None:
+    """What waits for the person next: what came after the first version of that one, else the first of all."""
+    waiting = of_tab(user, Tab.NEEDS_ME)
+    if after is None:
+        return waiting.first()
+    others = waiting.exclude(family=after.family)
+    begun = Artifact.objects.filter(pk=after.family).values("created_at")
+    return others.filter(created_at__gte=Subquery(begun)).first() or others.first()
+
+
+# Which summaries
+
+
+def of_tab(user: Person, tab: Tab) -> QuerySet[Artifact]:
+    mine = Artifact.objects.reviewable_by(user).select_related("session", "effort", "branch")
+    if tab == Tab.ACCEPTED:
+        return mine.filter(stood(PointerState.ACTIVE)).order_by("-created_at", "pk")
+    if tab == Tab.ROLLED_BACK:
+        return mine.filter(stood(PointerState.ROLLED_BACK), ~stood(PointerState.ACTIVE)).order_by("-created_at", "pk")
+    return current(mine).filter(UNDECIDED[tab]()).order_by("created_at", "pk")
+
+
+# A stage of a package never stands by itself.
+ALONE = ~Q(kind__in=(Kind.STAGE, Kind.SEED))
+
+
+def waiting() -> Q:
+    return ALONE & Q(state=ArtifactState.REPLACEABLE)
+
+
+def not_checked() -> Q:
+    return ALONE & Q(state=ArtifactState.UNCHECKED)
+
+
+def blocked() -> Q:
+    """By a gate: what a person rejected waits for nobody, and the gates have no tag for it."""
+    newer = GateRun.objects.filter(artifact=OuterRef("artifact"), pk__gt=OuterRef("pk"))
+    last = GateRun.objects.filter(~Exists(newer), artifact=OuterRef("pk"))
+    rejected = Q(state=ArtifactState.REJECTED) & Q(Exists(last.exclude(tags=[])))
+    return Q(state=ArtifactState.ADVISORY) | rejected
+
+
+UNDECIDED: dict[Tab, Callable[[], Q]] = {
+    Tab.NEEDS_ME: waiting,
+    Tab.NOT_CHECKED: not_checked,
+    Tab.BLOCKED: blocked,
+}
+
+
+def current(artifacts: QuerySet[Artifact]) -> QuerySet[Artifact]:
+    """The last word on its turns, as far as nothing has stood for them by it, and no other draft is on its way.
+
+    Excerpts are that only where somebody waits for them; what is of an earlier form can only be drafted again.
+    """
+    drafts = Artifact.objects.exclude(kind=Kind.DIGEST)
+    alike = drafts.filter(branch=OuterRef("branch"), created_at__gt=OuterRef("created_at"))
+    of_effort = alike.filter(effort=OuterRef("effort"))
+    of_scope = alike.filter(
+        effort=None, source_start=OuterRef("source_start"), source_end=OuterRef("source_end"), kind=OuterRef("kind")
+    )
+    open_again = EffortState.objects.filter(branch=OuterRef("branch"), effort=OuterRef("effort"))
+    open_again = open_again.filter(Q(status=EffortStatus.OPEN) | Q(summary__in=UNDER_WAY))
+    awaited = ScopeDraft.objects.filter(branch=OuterRef("branch"), state=ScopeState.READY, artifact=OuterRef("pk"))
+    found = artifacts.filter(~Exists(of_effort), ~Exists(open_again), ~stood(), schema_version=SCHEMA_VERSION)
+    found = found.filter(~Q(kind=Kind.DIGEST) | Exists(awaited))
+    return found.filter(Q(effort__isnull=False) | ~Exists(of_scope))
+
+
+def stood(*states: PointerState) -> Exists:
+    """Whether it stands, or has stood, in its own branch or in one that took it along."""
+    pointers = ContextPointer.objects.filter(branch__session=OuterRef("session"), artifact=OuterRef("pk"))
+    return Exists(pointers.filter(state__in=states) if states else pointers)
+
+
+# What of them is shown
+
+
+def rows_of(artifacts: Sequence[Artifact]) -> Iterator[Row]:
+    keys = [one.pk for one in artifacts]
+    runs = {run.artifact_id: run for run in GateRun.objects.filter(artifact__in=keys).order_by("pk")}
+    standing = set(Artifact.objects.filter(stood(PointerState.ACTIVE), pk__in=keys).values_list("pk", flat=True))
+    said: dict[str, dict[str, None]] = {}
+    verdicts = ClaimVerdict.objects.filter(artifact__in=keys).order_by("pk")
+    for key, name in verdicts.values_list("artifact", "reviewer__username"):
+        said.setdefault(key, {})[name] = None
+    for one in artifacts:
+        yield row_of(one, runs.get(one.pk), tuple(said.get(one.pk, ())), stands=one.pk in standing)
+
+
+def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...], *, stands: bool) -> Row:
+    """Of an earlier form only the texts are known."""
+    known = artifact.is_current
+    return Row(
+        title=artifact.name,
+        session=artifact.session,
+        first=artifact.source_start,
+        last=artifact.source_end,
+        branch=named(artifact.branch),
+        at=artifact.created_at,
+        artifact=artifact,
+        gates=gates_of(run, {}) if known else (),
+        word=WordView(word=Word.STANDS if stands else OF_STATE[ArtifactState(artifact.state)]),
+        tokens_before=parse_artifact(artifact.document).source.source_tokens if known else None,
+        tokens_after=count(artifact.standing),
+        reviewers=reviewers,
+    )
+
+
+def running(user: Person) -> list[Row]:
+    """What has begun longest ago comes first, efforts before chosen turns."""
+    named = Reviewer.objects.filter(user=int(user.pk or 0)).values("session")
+    mine = Q(branch__session__owner=user.pk) | Q(branch__session__in=named)
+    efforts = EffortState.objects.filter(mine, status=EffortStatus.CONCLUDED, summary__in=UNDER_WAY)
+    scopes = ScopeDraft.objects.filter(mine, state__in=(ScopeState.DUE, ScopeState.DRAFTING))
+    return [
+        *map(of_effort, efforts.select_related("effort", "branch__session").order_by("pk")),
+        *map(of_scope, scopes.select_related("branch__session").order_by("pk")),
+    ]
+
+
+def of_effort(state: EffortState) -> Row:
+    return Row(
+        title=state.effort.name,
+        session=state.branch.session,
+        first=state.opened_turn,
+        last=state.concluded_turn,
+        branch=named(state.branch),
+        at=None,
+        doing=doing(state.summary == SummaryState.DRAFTING),
+    )
+
+
+def of_scope(draft: ScopeDraft) -> Row:
+    return Row(
+        title="Chosen turns",
+        session=draft.branch.session,
+        first=draft.turns[0],
+        last=draft.turns[-1],
+        branch=named(draft.branch),
+        at=draft.created_at,
+        doing=doing(draft.state == ScopeState.DRAFTING),
+    )
+
+
+def named(branch: Branch) -> str:
+    return branch.name if branch.parent_id else ""
+
+
+def doing(begun: bool) -> str:
+    return "Being written" if begun else "Waiting to be written"

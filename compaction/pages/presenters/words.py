@@ -1,0 +1,106 @@
+"""How a summary stands, in one of four words, with one sentence of why and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from compaction.domain.gates.judging import counted
+from compaction.domain.lifecycle import ArtifactState
+from compaction.domain.verdicts import Gate
+from compaction.drafting import costs
+from compaction.review.desk import ACCEPTABLE
+from compaction.standing.blockers import OF_STATE
+from efforts.context.words import WordView
+from efforts.domain.effort.states import PointerState
+from efforts.standins.seen import Word
+
+if TYPE_CHECKING:
+    from compaction.pages.presenters.artifact import ArtifactView
+
+
+GONE = {
+    PointerState.ROLLED_BACK: (
+        Word.WAITS,
+        "You rolled it back, so the model sees the log again. Accept it to use it once more.",
+    ),
+    PointerState.SUPERSEDED: (Word.BLOCKED, "A later summary has replaced it. It is kept to read."),
+    PointerState.INVALIDATED: (
+        Word.BLOCKED,
+        "Its turns have changed since it was accepted, so the model sees the log. Ask for a new draft.",
+    ),
+}
+STANDS = "The model sees this instead of {turns}. The log is kept: “Roll back” brings it back at once."
+UNREAD = " Nobody has checked it."
+REJECTED = "It was rejected. “Judge again” takes it up once more."
+STALE = "The log, your list or the rules of the gates have changed since it was judged. Judge it again."
+PASSED = "Every gate passes. Accept it, and the model sees this instead of the log."
+NOT_JUDGED = "No gate has judged it yet."
+READ_IT = "{why} Read every claim yourself, choose another checker, or accept it unchecked."
+MISSING_ONE = "1 thing that must not be lost is missing: add it, or say why it is not needed."
+MISSING = "{count} things that must not be lost are missing: add each, or say why it is not needed."
+NO_CHECK = "No model has checked it."
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateView(WordView):
+    """`says` is why, and what to do next."""
+
+    says: str
+
+
+def state_of(view: ArtifactView) -> StateView:
+    state = ArtifactState(view.row.state)
+    if view.stands:
+        first, last = view.row.source_start, view.row.source_end
+        turns = f"turn {first}" if first == last else f"turns {first}–{last}"
+        unread = UNREAD if view.stands_unchecked else ""
+        return StateView(word=Word.STANDS, says=STANDS.format(turns=turns) + unread)
+    if view.pointer:
+        word, says = GONE[PointerState(view.pointer.state)]
+        return StateView(word=word, says=says)
+    if view.is_turned_down:
+        return StateView(word=Word.BLOCKED, says=REJECTED)
+    if view.stale and state in ACCEPTABLE:
+        return StateView(word=Word.NOT_CHECKED, says=STALE)
+    return StateView(word=OF_STATE[state], says=why_of(view, state))
+
+
+def why_of(view: ArtifactView, state: ArtifactState) -> str:
+    if state == ArtifactState.REPLACEABLE:
+        return PASSED
+    if state == ArtifactState.UNCHECKED:
+        return READ_IT.format(why=why_unchecked(view))
+    if state == ArtifactState.DRAFT:
+        return NOT_JUDGED
+    return " ".join(blocks(view)) or STALE
+
+
+def why_unchecked(view: ArtifactView) -> str:
+    last = view.checks[-1] if view.checks else None
+    if last is None:
+        return costs.why_not_asked(view.row.session) or NO_CHECK
+    if last.void:
+        return f"The check by {last.model} proves nothing. {last.void}"
+    if last.exam and not last.exam.passed:
+        score = f"{last.exam.score} of {last.exam.wrong + last.exam.true}"
+        return f"{last.model} has failed its exam ({score}), so its check does not count."
+    return f"The check by {last.model} is not enough by itself."
+
+
+def blocks(view: ArtifactView) -> Iterator[str]:
+    """What fails, and what mends it: doubts first, then what is missing, then whatever else a gate says."""
+    failing = {gate.letter for gate in view.gates if gate.failed}
+    doubted = [claim for claim in view.claims.all if any(one.doubts for one in claim.opinions)]
+    if doubted and failing & {Gate.TRACEABILITY, Gate.CONTRADICTION}:
+        by = ", ".join(dict.fromkeys(one.by for claim in doubted for one in claim.opinions if one.doubts))
+        them = "it" if len(doubted) == 1 else "them"
+        yield f"{by} doubts {counted(len(doubted), 'claim')}: edit {them}, strike {them}, or set the doubt aside."
+        failing -= {Gate.TRACEABILITY, Gate.CONTRADICTION}
+    if Gate.RETENTION in failing and view.missed:
+        yield MISSING_ONE if view.missed == 1 else MISSING.format(count=view.missed)
+        failing -= {Gate.RETENTION}
+    for gate in view.gates:
+        if gate.letter in failing:
+            yield f"Gate {gate.letter}: {gate.says}"

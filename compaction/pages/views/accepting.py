@@ -1,0 +1,184 @@
+"""Accepting and rolling back, with what each would change, and the history of both."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from compaction.models import Artifact
+from compaction.pages.presenters.artifact import title_of
+from compaction.pages.views.shared import reviewable
+from compaction.standing.accepting import LONGEST_REASON, accept_compaction, rollback_compaction
+from compaction.standing.blockers import standing_of
+from compaction.standing.history import history_in, history_of, standing_in
+from compaction.standing.previewing import effect_of_accepting, effect_of_rolling_back
+from efforts.domain.errors import Refused
+from efforts.models import Branch
+from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, page, part
+
+form_view = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@never_cache
+@form_view
+def accept(request: OwnRequest, artifact_id: str) -> HttpResponse:
+    """`branch` as for rolling back; `unchecked` says yes to what nobody has checked."""
+    row = reviewable(request, artifact_id)
+    branch = branch_of(row, request.POST.get("branch") or request.GET.get("branch", ""))
+    if request.method != "POST":
+        return accept_form(request, row, branch)
+    posted = request.POST
+    try:
+        accept_compaction(
+            row.pk,
+            posted.get("session", ""),
+            number(posted.get("first")),
+            number(posted.get("last")),
+            actor=request.user,
+            branch=branch,
+            unchecked="unchecked" in posted,
+            larger="larger" in posted,
+        )
+    except Refused as error:
+        return accept_form(request, row, branch, error.text)
+    return settled(request, row)
+
+
+def accept_form(request: OwnRequest, row: Artifact, branch: Branch, error: str = "") -> HttpResponse:
+    found = standing_of(row, request.user, branch)
+    context = {
+        **shown(request, row),
+        "title": "Accept",
+        "at": branch,
+        "standing": found,
+        "error": error,
+    }
+    if not found.blockers and not found.stands:
+        try:
+            context["effect"] = effect_of_accepting(row, request.user, branch)
+        except Refused as refused:
+            context["error"] = error or refused.text
+    return dialog(request, "review/accept.html", context, status=422 if error else 200)
+
+
+@never_cache
+@form_view
+def rollback(request: OwnRequest, artifact_id: str) -> HttpResponse:
+    """`branch` names another than the artifact's own, where a fork has taken it along."""
+    row = reviewable(request, artifact_id)
+    branch = branch_of(row, request.POST.get("branch") or request.GET.get("branch", ""))
+    if request.method != "POST":
+        return rollback_form(request, row, branch)
+    try:
+        rollback_compaction(row.pk, actor=request.user, reason=request.POST.get("reason", "").strip(), branch=branch)
+    except Refused as error:
+        return rollback_form(request, row, branch, error.text)
+    return settled(request, row)
+
+
+def rollback_form(request: OwnRequest, row: Artifact, branch: Branch, error: str = "") -> HttpResponse:
+    context = {
+        **shown(request, row),
+        "title": "Roll back",
+        "at": branch,
+        "longest": LONGEST_REASON,
+        "reason": request.POST.get("reason", ""),
+        "error": error,
+    }
+    try:
+        context["effect"] = effect_of_rolling_back(row, request.user, branch)
+    except Refused as refused:
+        context["error"] = error or refused.text
+    return dialog(request, "review/rollback.html", context, status=422 if error else 200)
+
+
+@never_cache
+@require_GET
+def saving(request: OwnRequest, artifact_id: str) -> HttpResponse:
+    """What accepting it would save, as the dialog says it; nothing where it can't be accepted."""
+    row = reviewable(request, artifact_id)
+    if not request.htmx:
+        return redirect(row)
+    try:
+        found = effect_of_accepting(row, request.user).saving
+    except Refused:
+        return HttpResponse(status=204)
+    return part(request, "efforts/saving.html", {"saving": found})
+
+
+def settled(request: OwnRequest, row: Artifact) -> HttpResponse:
+    """Where it stands now; where the page shows something else, that reads itself again."""
+    if not request.htmx:
+        return redirect(row)
+    if urlsplit(request.htmx.current_url or "").path != row.get_absolute_url():
+        return done("closeDialog", "standing", "context", "efforts")
+    answer = standing_part(request, row)
+    answer["HX-Retarget"], answer["HX-Reswap"], answer["HX-Trigger"] = "#standing", "outerHTML", "closeDialog"
+    answer["HX-Trigger-After-Swap"] = "settled"
+    return answer
+
+
+@never_cache
+@require_GET
+def standing(request: OwnRequest, artifact_id: str) -> HttpResponse:
+    row = reviewable(request, artifact_id)
+    return standing_part(request, row) if request.htmx else redirect(row)
+
+
+def standing_part(request: OwnRequest, row: Artifact) -> HttpResponse:
+    found = standing_of(Artifact.objects.select_related("session", "branch", "effort").get(pk=row.pk), request.user)
+    return part(request, "review/standing.html", {**shown(request, row), "standing": found, **history_on(row)})
+
+
+@never_cache
+@require_GET
+def history(request: OwnRequest, artifact_id: str) -> HttpResponse:
+    row = reviewable(request, artifact_id)
+    context = {**shown(request, row), **history_on(row, request.GET.get("page", 1))}
+    if request.htmx:
+        return part(request, "review/history.html", context)
+    return page(request, "review/history_page.html", context)
+
+
+@never_cache
+@require_GET
+def summaries(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    """What stands in the prompt of a branch instead of its log, and how that came about."""
+    branch = owned_branch(request, session_id, branch_id)
+    found = history_in(branch, request.GET.get("page", 1))
+    context = {**about(branch), "history": found, "address": branch.address("summaries")}
+    if request.htmx and "page" in request.GET:
+        return part(request, "review/history.html", context)
+    context["standing"] = standing_in(branch)
+    if request.htmx:
+        return part(request, "review/summaries_body.html", context)
+    return page(request, "review/summaries.html", context)
+
+
+def history_on(row: Artifact, number: int | str = 1) -> dict[str, Any]:
+    return {"history": history_of(row, number), "address": reverse("history", args=[row.pk])}
+
+
+def shown(request: OwnRequest, row: Artifact) -> dict[str, Any]:
+    return {**about(row.branch), "row": row, "name": title_of(row), "owns": row.session.owner_id == request.user.pk}
+
+
+def branch_of(row: Artifact, posted: str) -> Branch:
+    if not posted:
+        return row.branch
+    try:
+        return get_object_or_404(Branch.objects.select_related("session"), pk=UUID(posted), session=row.session)
+    except ValueError as error:
+        raise Http404 from error
+
+
+def number(posted: str | None) -> int:
+    """Of a turn; what is none is no turn of any scope."""
+    return int(posted) if posted and posted.isdecimal() and len(posted) < 10 else -1

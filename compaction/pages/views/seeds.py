@@ -1,0 +1,131 @@
+"""Packages that new conversations start from: what they would take, how they come along, and what comes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from compaction.domain.lifecycle import PackageState
+from compaction.models import SeedPackage
+from compaction.pages.views.packages import package_view, packages_view
+from compaction.seeds import packages as seeding
+from efforts.domain.errors import Refused
+from efforts.models import Session
+from efforts.pages.views.shared import LISTED, OwnRequest, listed_sessions, page, part, status_of
+
+
+def owned_packages(request: OwnRequest) -> QuerySet[SeedPackage]:
+    return SeedPackage.objects.filter(owner=request.user).select_related("session", "artifact", "owner")
+
+
+def owned_package(request: OwnRequest, pk: int) -> SeedPackage:
+    return get_object_or_404(owned_packages(request), pk=pk)
+
+
+@never_cache
+@require_GET
+def packages(request: OwnRequest) -> HttpResponse:
+    return page(request, "seeds/list.html", {"packages": packages_view(owned_packages(request))})
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: OwnRequest) -> HttpResponse:
+    """Looking at what it takes changes nothing: that is a GET with the chosen conversations."""
+    posted = request.method == "POST"
+    given = request.POST if posted else request.GET
+    chosen = chosen_sessions(request, given.getlist("session"))
+    title = given.get("title", "")
+    if not posted:
+        return new_page(request, chosen, title)
+    try:
+        package = seeding.create_package(request.user, chosen, title)
+    except Refused as error:
+        return new_page(request, chosen, title, error=error)
+    return redirect("seed_package", package.pk)
+
+
+def chosen_sessions(request: OwnRequest, ids: list[str]) -> list[Session]:
+    own = {str(session.pk): session for session in Session.objects.owned_by(request.user).select_related("endpoint")}
+    return [own[id] for id in dict.fromkeys(ids) if id in own]
+
+
+def new_page(request: OwnRequest, chosen: list[Session], title: str, *, error: Refused | None = None) -> HttpResponse:
+    context: dict[str, Any] = {
+        "chosen": chosen,
+        "offer": seeding.offer(request.user, chosen) if chosen else None,
+        "title": title,
+        "error": error.text if error else "",
+        "most_stages": seeding.MOST_STAGES,
+    }
+    status = status_of(error) if error else 200
+    if request.htmx:
+        return part(request, "seeds/offer.html", context, status=status)
+    picked = {session.pk for session in chosen}
+    listed = [(session, session.pk in picked) for session in listed_sessions(request.user)[:LISTED]]
+    return page(request, "seeds/new.html", {**context, "listed": listed}, status=status)
+
+
+@never_cache
+@require_GET
+def package(request: OwnRequest, pk: int) -> HttpResponse:
+    return package_page(request, owned_package(request, pk))
+
+
+def package_page(request: OwnRequest, package: SeedPackage, error: Refused | None = None) -> HttpResponse:
+    context = {"view": package_view(package), "error": error.text if error else ""}
+    status = status_of(error) if error else 200
+    if request.htmx:
+        return part(request, "seeds/package.html", context, status=status)
+    return page(request, "seeds/page.html", context, status=status)
+
+
+@require_POST
+def put_together(request: OwnRequest, pk: int) -> HttpResponse:
+    package = owned_package(request, pk)
+    try:
+        seeding.put_together(package, request.user)
+    except Refused as error:
+        return package_page(request, owned_package(request, pk), error)
+    return seen_again(request, pk)
+
+
+@require_POST
+def redraft(request: OwnRequest, pk: int, place: int) -> HttpResponse:
+    package = owned_package(request, pk)
+    get_object_or_404(package.stages, place=place)
+    try:
+        seeding.redraft_stage(package, place, request.user)
+    except Refused as error:
+        return package_page(request, owned_package(request, pk), error)
+    return seen_again(request, pk)
+
+
+@require_POST
+def stop(request: OwnRequest, pk: int) -> HttpResponse:
+    try:
+        seeding.stop_package(owned_package(request, pk), request.user)
+    except Refused as error:
+        return package_page(request, owned_package(request, pk), error)
+    return seen_again(request, pk)
+
+
+@require_POST
+def start(request: OwnRequest, pk: int) -> HttpResponse:
+    """Started twice, it leads to the same conversation."""
+    package = owned_package(request, pk)
+    if package.state == PackageState.STARTED and package.session:
+        return redirect(package.session)
+    try:
+        return redirect(seeding.start_conversation(package, request.user))
+    except Refused as error:
+        return package_page(request, package, error)
+
+
+def seen_again(request: OwnRequest, pk: int) -> HttpResponse:
+    return package_page(request, owned_package(request, pk)) if request.htmx else redirect("seed_package", pk)

@@ -1,0 +1,163 @@
+"""What models may draft for a person, and what that has cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from compaction.domain.limits import Purpose
+from compaction.drafting import costs, storing
+from compaction.models import Checker, CheckerRefused
+from compaction.pages.presenters.usage import asked_for
+from efforts.models import Endpoint, Session
+from efforts.pages.views.shared import OwnRequest, owned_session, page, part
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    EndpointField = forms.ModelChoiceField[Endpoint]
+else:
+    EndpointField = forms.ModelChoiceField
+
+LISTED = 200
+LEAST_CAP, LARGEST_CAP = 1_000, 1_000_000_000
+EVERY = "all"
+TOO_FEW = f"At least {LEAST_CAP:,}, as a whole number. To let no model draft, stop all models above."
+TOO_MANY = f"At most {LARGEST_CAP:,}."
+
+
+class DayForm(forms.Form):
+    tokens = forms.IntegerField(
+        label="Most tokens a day",
+        required=False,
+        min_value=LEAST_CAP,
+        max_value=LARGEST_CAP,
+        widget=forms.NumberInput(attrs={"autocomplete": "off"}),
+        error_messages={"min_value": TOO_FEW, "max_value": TOO_MANY, "invalid": TOO_FEW},
+    )
+
+
+class CheckerForm(forms.Form):
+    endpoint = EndpointField(
+        label="Where it answers", queryset=Endpoint.objects.none(), required=False, empty_label="The conversation's own"
+    )
+    model = forms.CharField(
+        label="Model",
+        required=False,
+        max_length=200,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text="As the provider calls it. Empty: the one that is set there.",
+    )
+
+    def __init__(self, user: User, data: Any = None) -> None:
+        chosen = Checker.objects.filter(user=user).first()
+        stands = {"endpoint": chosen.endpoint_id, "model": chosen.model} if chosen else {}
+        super().__init__(data, initial=stands, prefix="checker")
+        field = self.fields["endpoint"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = Endpoint.objects.filter(owner=user)
+
+
+@never_cache
+@require_GET
+def drafting(request: OwnRequest) -> HttpResponse:
+    return drafting_page(request)
+
+
+@require_POST
+def stop(request: OwnRequest) -> HttpResponse:
+    return changed(request, begun_again=storing.stop_models(request.user))
+
+
+@require_POST
+def allow(request: OwnRequest) -> HttpResponse:
+    storing.allow_models(request.user)
+    return changed(request)
+
+
+@require_POST
+def cap(request: OwnRequest) -> HttpResponse:
+    form = DayForm(request.POST)
+    if not form.is_valid():
+        return drafting_page(request, form=form, status=422)
+    storing.cap_day(request.user, form.cleaned_data["tokens"])
+    return changed(request, saved=True)
+
+
+@require_POST
+def checker(request: OwnRequest) -> HttpResponse:
+    """Who reads this person's summaries from now on."""
+    form = CheckerForm(request.user, request.POST)
+    if not form.is_valid():
+        return drafting_page(request, checker_form=form, status=422)
+    storing.choose_checker(request.user, form.cleaned_data["endpoint"], form.cleaned_data["model"].strip())
+    return changed(request, chosen=True)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def elsewhere(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    """Whether this conversation's log may be sent to a checker at another address."""
+    session = owned_session(request, session_id)
+    if request.method == "POST":
+        storing.refuse_checker(session, request.POST.get("refused") == "1", actor=request.user)
+        if not request.htmx:
+            return redirect("checker_elsewhere", session.pk)
+    context = {"session": session, "refused": is_refused(session)}
+    show = part if request.htmx else page
+    return show(request, "sessions/checker.html" if request.htmx else "sessions/checker_page.html", context)
+
+
+def is_refused(session: Session) -> bool:
+    return CheckerRefused.objects.filter(session=session).exists()
+
+
+def changed(request: OwnRequest, **more: Any) -> HttpResponse:
+    return drafting_page(request, **more) if request.htmx else redirect("drafting")
+
+
+def drafting_page(request: OwnRequest, *, status: int = 200, form: DayForm | None = None, **more: Any) -> HttpResponse:
+    policy = costs.policy_of(request.user)
+    uses = costs.usage_of(request.user)
+    used, most = costs.used_today(request.user), costs.daily_cap(policy)
+    context = {
+        "policy": policy,
+        "uses": uses,
+        "total": costs.total_of(uses),
+        "used": used,
+        "most": most,
+        "left": max(most - used, 0),
+        "standard": settings.CCM_DAILY_CAP,
+        "form": form or DayForm(initial={"tokens": policy.daily_cap}),
+        "drafting_now": costs.being_drafted(request.user),
+        "checker": Checker.objects.filter(user=request.user).select_related("endpoint").first(),
+        "checker_form": CheckerForm(request.user),
+        **more,
+    }
+    show = part if request.htmx else page
+    return show(request, "drafting/panel.html" if request.htmx else "drafting/page.html", context, status=status)
+
+
+@never_cache
+@require_GET
+def runs(request: OwnRequest, purpose: str, days: int) -> HttpResponse:
+    """What one number of the page is counted from."""
+    names = {str(known): name for known, (name, _) in costs.PURPOSES.items()} | {EVERY: "All drafting"}
+    if purpose not in names or days not in costs.WINDOWS:
+        raise Http404
+    used = costs.used_by_purpose(request.user, days)
+    context = {
+        "name": names[purpose],
+        "days": days,
+        "used": costs.summed(used.values()) if purpose == EVERY else used.get(Purpose(purpose), costs.Used()),
+        "asked": asked_for(request.user, "" if purpose == EVERY else purpose, days, LISTED),
+        "listed": LISTED,
+    }
+    return page(request, "drafting/runs.html", context)

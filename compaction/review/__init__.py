@@ -1,0 +1,32 @@
+"""What reviewers do to a summary: one verb, one function, one transaction, one event.
+
+Each asks whether the person may review the conversation. What may not be done raises `Refused`; then nothing has
+changed.
+"""
+
+from compaction.review.claims import add_dropped, decide, needed_again, not_needed, pin_raw, undecide, undo_last
+from compaction.review.conflicts import Conflict, Side, conflicts
+from compaction.review.judging import judge_again, put_back, redraft, reject, set_aside
+from compaction.review.people import name_reviewer, remove_reviewer
+from compaction.review.submitting import submit
+
+__all__ = [
+    "Conflict",
+    "Side",
+    "add_dropped",
+    "conflicts",
+    "decide",
+    "judge_again",
+    "name_reviewer",
+    "needed_again",
+    "not_needed",
+    "pin_raw",
+    "put_back",
+    "redraft",
+    "reject",
+    "remove_reviewer",
+    "set_aside",
+    "submit",
+    "undecide",
+    "undo_last",
+]

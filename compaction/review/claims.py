@@ -1,0 +1,140 @@
+"""Verdicts on single claims, as drafts of one reviewer; and what is done about what no claim cites."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from compaction.domain.artifact import Artifact as Document
+from compaction.domain.artifact import Kind, Section
+from compaction.domain.lifecycle import ClaimVerdictValue
+from compaction.models import Artifact, ClaimVerdict, NotNeeded
+from compaction.review.desk import at_desk, drafts_of, place_of, tell
+from compaction.review.judging import judge
+from compaction.review.omissions import Dropped, dropped
+from compaction.standing.accepting import LONGEST_REASON, checked, in_one_line
+from efforts import actions
+from efforts.domain.errors import Refused
+from efforts.models import Hold
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+LONGEST_CLAIM = 2_000
+UNKNOWN = "This version has no such claim. Load the page again."
+EXCERPTS = "These are excerpts of the log. There is nothing to edit in them."
+RULE = "A rule stands word for word as it was said. Strike it, or keep it."
+LAST_RESULT = "A summary needs its result. Edit it instead."
+SAME = "Nothing is changed yet. Write it in other words, or keep it."
+TOO_LONG = "This has {has:,} characters; {most:,} is the most. Shorten it."
+NOT_DROPPED = "This is in the summary by now. Load the page again."
+IS_KEPT = "This is in your list, so the summary needs it. Add it here, or dismiss it in the ledger."
+NO_REASON = "Say in a few words why it is not needed. It is kept with your name."
+OWNER_ONLY = "Only the owner of the conversation pins its turns."
+
+
+def decide(
+    artifact: Artifact, item: str, verdict: ClaimVerdictValue, *, reviewer: User, text: str = ""
+) -> ClaimVerdict:
+    """A draft until it is submitted; decided anew it is replaced. `item`: the id of a claim."""
+    with at_desk(artifact, reviewer) as row:
+        document = checked(row)
+        text = in_one_line(text) if verdict == ClaimVerdictValue.EDITED else ""
+        check(document, item, verdict, text)
+        return put_draft(row, reviewer, item, verdict=verdict, text=text, added=None)
+
+
+def check(document: Document, item: str, verdict: ClaimVerdictValue, text: str) -> None:
+    if document.kind == Kind.DIGEST:
+        raise Refused("excerpts", EXCERPTS)
+    claim = document.by_id.get(item)
+    if claim is None or verdict == ClaimVerdictValue.ADDED:
+        raise Refused("unknown_claim", UNKNOWN)
+    results = [one for one in document.claims if one.section == Section.RESULT]
+    if verdict == ClaimVerdictValue.STRUCK and results == [claim]:
+        raise Refused("result", LAST_RESULT)
+    if verdict == ClaimVerdictValue.EDITED:
+        if claim.section == Section.RULE:
+            raise Refused("rule", RULE)
+        check_words(text, claim.text)
+
+
+def check_words(text: str, before: str) -> None:
+    if not text or text == " ".join(before.split()):
+        raise Refused("same", SAME)
+    if len(text) > LONGEST_CLAIM:
+        raise Refused("too_long", TOO_LONG.format(has=len(text), most=LONGEST_CLAIM))
+
+
+def put_draft(row: Artifact, reviewer: User, item: str, **values: object) -> ClaimVerdict:
+    changed = {**values, "submitted_at": None}
+    made, _ = ClaimVerdict.objects.update_or_create(artifact=row, reviewer=reviewer, item=item, defaults=changed)
+    tell(row, "review.decided", reviewer, item=item, verdict=str(made.verdict))
+    return made
+
+
+def undecide(artifact: Artifact, item: str, *, reviewer: User) -> None:
+    """Take a draft back; where there is none, nothing happens."""
+    with at_desk(artifact, reviewer) as row:
+        if drafts_of(row, reviewer).filter(item=item).delete()[0]:
+            tell(row, "review.undecided", reviewer, item=item)
+
+
+def undo_last(artifact: Artifact, *, reviewer: User) -> str | None:
+    """Take the last draft back; of which claim it was."""
+    with at_desk(artifact, reviewer) as row:
+        last = drafts_of(row, reviewer).order_by("-updated_at", "-pk").first()
+        if last is None:
+            return None
+        last.delete()
+        tell(row, "review.undecided", reviewer, item=last.item)
+        return last.item
+
+
+# What no claim tells
+
+
+def add_dropped(artifact: Artifact, key: str, *, reviewer: User) -> ClaimVerdict:
+    """It becomes a claim of the next version, with its cites."""
+    with at_desk(artifact, reviewer) as row:
+        claim = dropped_of(row, key).claim
+        added = claim.model_dump(mode="json")
+        return put_draft(row, reviewer, claim.id, verdict=ClaimVerdictValue.ADDED, text="", added=added)
+
+
+def not_needed(artifact: Artifact, key: str, reason: str, *, actor: User) -> None:
+    """In no version of it. What the person keeps in the ledger is needed."""
+    reason = in_one_line(reason)[:LONGEST_REASON]
+    if not reason:
+        raise Refused("reason", NO_REASON)
+    with at_desk(artifact, actor) as row:
+        one = dropped_of(row, key)
+        if one.confirmed:
+            raise Refused("kept", IS_KEPT)
+        fields = {"session": row.session, "actor": actor, "reason": reason}
+        NotNeeded.objects.get_or_create(family=row.family, key=key, defaults=fields)
+        tell(row, "review.not_needed", actor, key=key, text=one.text, reason=reason)
+        judge(row, actor)
+
+
+def needed_again(artifact: Artifact, key: str, *, actor: User) -> None:
+    """What was said to be not needed is missed again."""
+    with at_desk(artifact, actor) as row:
+        one = dropped_of(row, key)
+        if NotNeeded.objects.filter(family=row.family, key=key).delete()[0]:
+            tell(row, "review.needed_again", actor, key=key, text=one.text)
+            judge(row, actor)
+
+
+def pin_raw(artifact: Artifact, key: str, *, actor: User) -> Hold:
+    """Its turn stays in the prompt word for word, until it is unpinned."""
+    with at_desk(artifact, actor) as row:
+        if row.session.owner_id != actor.pk:
+            raise Refused("owner_only", OWNER_ONLY)
+        return actions.pin_turn(place_of(row, actor), dropped_of(row, key).turn)
+
+
+def dropped_of(row: Artifact, key: str) -> Dropped:
+    one = next((one for one in dropped(row) if one.key == key), None)
+    if one is None:
+        raise Refused("not_dropped", NOT_DROPPED)
+    return one

@@ -1,0 +1,211 @@
+"""Where an artifact stands: in the prompt or not, what keeps it from standing, and where that is mended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from compaction.domain.lifecycle import ArtifactState
+from compaction.domain.verdicts import Gate
+from compaction.drafting.costs import spent_on_all
+from compaction.drafting.reading import READ, log_for
+from compaction.models import Acceptance, Artifact, Check, ClaimVerdict, GateRun
+from compaction.standing.accepting import check_concluded, check_judged, checked
+from efforts.actions.pointers import active_over, span_of, turns_of
+from efforts.domain.effort.states import PointerState
+from efforts.domain.errors import Refused
+from efforts.models import Branch, ContextPointer
+from efforts.standins.logs import SourceLog
+from efforts.standins.seen import Draft, Saving, Seen, Word
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+OF_STATE = {
+    ArtifactState.DRAFT: Word.NOT_CHECKED,
+    ArtifactState.REPLACEABLE: Word.WAITS,
+    ArtifactState.UNCHECKED: Word.NOT_CHECKED,
+    ArtifactState.ADVISORY: Word.BLOCKED,
+    ArtifactState.REJECTED: Word.BLOCKED,
+}
+SHARES = "It shares turns with what stands already: {span}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocker:
+    """Why it cannot be accepted, what to do about it, and where; without an address it is done on its own page."""
+
+    text: str
+    mend: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """`pointer` is its newest in the branch that is asked about; `elsewhere`: the other branches in which it stands,
+    and `gone`: those in which it was rolled back."""
+
+    row: Artifact
+    pointer: ContextPointer | None
+    blockers: tuple[Blocker, ...]
+    elsewhere: tuple[Branch, ...]
+    gone: tuple[Branch, ...]
+    newer: Artifact | None
+    unsubmitted: int
+    # It stands, or may, only because a person says so: not all gates could be judged.
+    unchecked: bool
+
+    @property
+    def stands(self) -> bool:
+        return self.was(PointerState.ACTIVE)
+
+    @property
+    def rolled_back(self) -> bool:
+        return self.was(PointerState.ROLLED_BACK)
+
+    @property
+    def gave_way(self) -> bool:
+        return self.was(PointerState.SUPERSEDED)
+
+    @property
+    def ended(self) -> bool:
+        return self.was(PointerState.INVALIDATED)
+
+    def was(self, state: PointerState) -> bool:
+        return self.pointer is not None and self.pointer.state == state
+
+
+def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Standing:
+    """In its own branch if no other is named."""
+    branch = branch or row.branch
+    newest = newest_by_branch(row)
+    here = newest.pop(branch, None)
+    stands = here is not None and here.state == PointerState.ACTIVE
+    return Standing(
+        row=row,
+        pointer=here,
+        blockers=() if stands else tuple(blockers(row, branch, owns=row.session.owner_id == user.pk)),
+        elsewhere=tuple(other for other, pointer in newest.items() if pointer.state == PointerState.ACTIVE),
+        gone=tuple(other for other, pointer in newest.items() if pointer.state == PointerState.ROLLED_BACK),
+        newer=Artifact.objects.filter(family=row.family, version__gt=row.version).order_by("-version").first(),
+        unsubmitted=ClaimVerdict.objects.filter(artifact=row, reviewer=user, submitted_at=None).count(),
+        unchecked=is_unchecked(row, here if stands else None),
+    )
+
+
+def is_unchecked(row: Artifact, pointer: ContextPointer | None) -> bool:
+    accepted = Acceptance.objects.filter(pointer=pointer).select_related("gate_run").first() if pointer else None
+    return not accepted.gate_run.passed if accepted else row.state == ArtifactState.UNCHECKED
+
+
+def seen(artifacts: Collection[str]) -> dict[str, Seen]:
+    """By their ids: the word that the gates' last verdict comes to, and whose reading counts."""
+    rows = list(Artifact.objects.filter(pk__in=artifacts).values_list("pk", "family", "state"))
+    families = {family for _, family, _ in rows}
+    checks = Check.objects.filter(family__in=families, void="").order_by("pk").values_list("family", "model")
+    people = ClaimVerdict.objects.filter(artifact__family__in=families, submitted_at__isnull=False, verdict__in=READ)
+    by: dict[str, dict[str, None]] = {}
+    for family, name in (*checks, *people.order_by("pk").values_list("artifact__family", "reviewer__username")):
+        by.setdefault(family, {})[name] = None
+    saved = dict(Acceptance.objects.filter(artifact__in=artifacts).order_by("pk").values_list("artifact", "saved"))
+    spent = spent_on_all(families)
+    judged = {run.artifact_id: run for run in GateRun.objects.filter(artifact__in=artifacts).order_by("pk")}
+    return {
+        pk: Seen(
+            word=OF_STATE[ArtifactState(state)],
+            read_by=tuple(by.get(family, ())),
+            saving=Saving(saved=saved[pk], spent=spent.get(family, 0)) if pk in saved else None,
+            lost=lost_in(judged[pk]) if pk in judged else frozenset(),
+            judged_at=judged[pk].created_at if pk in judged else None,
+        )
+        for pk, family, state in rows
+    }
+
+
+def drafts(owner: User, session: UUID | None = None) -> Iterable[Draft]:
+    """Those that wait, that nobody has checked, that are blocked, and that were rolled back."""
+    later = Artifact.objects.filter(family=OuterRef("family"), version__gt=OuterRef("version"))
+    active = ContextPointer.objects.filter(artifact=OuterRef("pk"), state=PointerState.ACTIVE)
+    rows = Artifact.objects.filter(~Exists(later), ~Exists(active), session__owner=owner)
+    if session:
+        rows = rows.filter(session=session)
+    for row in rows.defer("packed", "offered", "body").select_related("session", "branch", "effort").order_by("pk"):
+        yield Draft(
+            artifact=row.pk,
+            text=row.standing or row.headline,
+            word=OF_STATE[ArtifactState(row.state)],
+            at=row.created_at,
+            session=row.session,
+            branch=row.branch,
+            effort=row.effort.slug if row.effort else "",
+        )
+
+
+def lost_in(run: GateRun) -> frozenset[str]:
+    return frozenset(
+        one["about"] for verdict in run.verdicts if verdict["gate"] == Gate.RETENTION for one in verdict["failures"]
+    )
+
+
+def newest_by_branch(row: Artifact) -> dict[Branch, ContextPointer]:
+    pointers = ContextPointer.objects.filter(artifact=row.pk, branch__session=row.session)
+    return {pointer.branch: pointer for pointer in pointers.select_related("branch").order_by("pk")}
+
+
+def blockers(row: Artifact, branch: Branch, *, owns: bool) -> Iterable[Blocker]:
+    """All that keeps it from standing: what `accept_compaction` refuses, one by one. That nobody has checked it does
+    not: a person may accept it all the same."""
+    try:
+        document = checked(row)
+    except Refused as error:
+        yield Blocker(text=error.text)
+        return
+    log = log_for(row, document, branch)
+    yield from judged(row, log)
+    yield from concluded(row, branch, owns)
+    yield from clashing(branch, log)
+
+
+def judged(row: Artifact, log: SourceLog) -> Iterable[Blocker]:
+    error = refusal(lambda: check_judged(row, log, unchecked=True))
+    if error is None:
+        return
+    run = row.gate_runs.order_by("-pk").first()
+    failing = [verdict for verdict in run.verdicts if verdict["outcome"] == "fail"] if run else []
+    for verdict in failing:
+        name = verdict["gate"]
+        at = f"{row.get_absolute_url()}#gate-{name}"
+        yield Blocker(text=f"Gate {name}: {verdict['says']}", mend="See what fails", address=at)
+    if not failing:
+        yield Blocker(text=error.text)
+
+
+def concluded(row: Artifact, branch: Branch, owns: bool) -> Iterable[Blocker]:
+    if error := refusal(lambda: check_concluded(branch, row)):
+        mends = owns and error.code == "open"
+        address = branch.get_absolute_url() if mends else ""
+        yield Blocker(text=error.text, mend="Conclude it in the chat" if mends else "", address=address)
+
+
+def clashing(branch: Branch, log: SourceLog) -> Iterable[Blocker]:
+    inside = set(log.turn_ids)
+    for pointer in active_over(branch, inside):
+        if set(turns_of(pointer)) <= inside:
+            continue
+        other = Artifact.objects.filter(pk=pointer.artifact).first()
+        address = other.get_absolute_url() if other else ""
+        yield Blocker(
+            text=SHARES.format(span=span_of(pointer)), mend="Roll that back first" if other else "", address=address
+        )
+
+
+def refusal(check: Callable[[], object]) -> Refused | None:
+    try:
+        check()
+    except Refused as error:
+        return error
+    return None

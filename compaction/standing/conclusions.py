@@ -1,0 +1,81 @@
+"""How a concluded effort comes by what stands for it: drafted, checked, judged, and kept with all that was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from compaction.domain.artifact import Kind
+from compaction.drafting.scopes import ScopeWork, estimate, task_for, work_on_scope
+from compaction.drafting.storing import Home, keep
+from compaction.drafting.summaries import Drafted, digest_of
+from compaction.standing import accepting, export, rolling
+from efforts.domain.effort.brief import BRIEF, SHORT_EFFORT
+from efforts.standins.compacting import Estimate, Progress, Summary
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from efforts.domain.effort.states import ScopeKind
+    from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
+    from efforts.standins.logs import SourceLog
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConclusionWork(ScopeWork):
+    async def draft(self, progress: Progress) -> Summary:
+        return self.brief() or await super().draft(progress)
+
+    def draft_now(self) -> Summary:
+        return self.brief() or super().draft_now()
+
+    def brief(self) -> Summary | None:
+        """Of next to nothing the seed's words are all there is to say (000)."""
+        if self.task.source.characters >= SHORT_EFFORT:
+            return None
+        return Summary(brief=BRIEF.format(name=self.task.name))
+
+
+class Compaction:
+    """What efforts call without importing this."""
+
+    def work_on(self, state: EffortState, log: SourceLog) -> ConclusionWork:
+        branch, effort = state.branch, state.effort
+        task = task_for(branch, log, name=effort.name, kind=Kind.CONCLUSION, effort=effort)
+        home = Home(session_id=branch.session_id, branch_id=branch.pk, effort_id=effort.pk)
+        return ConclusionWork(session=branch.session, home=home, task=task)
+
+    def work_on_scope(self, draft: ScopeDraft, log: SourceLog) -> ScopeWork:
+        return work_on_scope(draft, log)
+
+    def estimate(self, branch: Branch, log: SourceLog, kind: ScopeKind) -> Estimate:
+        return estimate(branch, log, kind)
+
+    def digest_of(self, state: EffortState, log: SourceLog) -> str:
+        work = self.work_on(state, log)
+        made = digest_of(work.task)
+        if made is None or made.artifact is None:
+            return ""
+        keep(work.home, Drafted(digest=made))
+        return made.artifact.artifact_id
+
+    def accept(self, artifact: str, actor: User | None, via: str, note: str = "") -> ContextPointer:
+        row = accepting.found(artifact)
+        scope = (row.session_id, row.source_start, row.source_end)
+        return accepting.accept_compaction(artifact, *scope, actor=actor, via=via, note=note)
+
+    def roll_back(self, artifact: str, actor: User | None, branch: Branch) -> list[ContextPointer]:
+        return accepting.rollback_compaction(artifact, actor=actor, via="control", branch=branch)
+
+    def turn_completed(self, branch: Branch) -> None:
+        rolling.roll_on(branch)
+
+    def body_of(self, artifact: str) -> str:
+        return accepting.found(artifact).body
+
+    def copied(self, artifact: str, pointer: ContextPointer, log: SourceLog, actor: User | None) -> None:
+        accepting.record_copied(artifact, pointer, actor)
+
+    def exported(self, session: Session) -> Iterator[dict[str, Any]]:
+        return export.exported(session)

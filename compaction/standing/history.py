@@ -1,0 +1,205 @@
+"""What has stood in for what: every move of pointers, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from compaction.models import Artifact
+from efforts.domain.effort.states import PointerMoveKind, PointerState
+from efforts.domain.prompt.layers import runs_of, span_title
+from efforts.models import Branch, ContextPointer, PointerMove, PointerTurn
+
+PER_PAGE = 20
+
+# Of a kind of move: what happened, and the icon of it.
+KINDS = {
+    PointerMoveKind.ACCEPTED: ("Accepted", "check"),
+    PointerMoveKind.ROLLED_BACK: ("Rolled back", "undo"),
+    PointerMoveKind.INVALIDATED: ("Ended by itself", "alert"),
+    PointerMoveKind.RESTORED: ("Stands again", "check"),
+    PointerMoveKind.COPIED: ("Taken along by a new branch", "branch"),
+}
+HOW = {
+    "control": "by concluding the effort",
+    "offer": "by taking the offer in the chat",
+    "model": "by the model, as the message asked for",
+    "review": "on its review page",
+    "admin": "in the admin",
+    "fork": "as the branch was made",
+    "turn": "its turns are others now",
+    "changed": "its effort was opened again",
+    "undo": "the reopening was taken back",
+    "seed": "as the conversation was started",
+}
+IN_THE_CHAT = "in the chat"
+NOBODY = "CCM Web"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stood:
+    """One thing that can stand for turns: a summary, or their log. `artifact` is what it can be read on."""
+
+    turns: str
+    tokens: int
+    of: str = ""
+    artifact: str = ""
+    by: str = ""
+    since: datetime | None = None
+
+    @property
+    def words(self) -> str:
+        if self.since is None:
+            return f"the log of {self.turns}" if self.turns else "nothing"
+        span = f" ({self.turns})" if self.turns else ""
+        by = f" by {self.by}" if self.by else ""
+        return f"the summary of {self.of}{span}{by}, {date_format(timezone.localtime(self.since), 'j F Y')}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoveView:
+    kind: str
+    what: str
+    icon: str
+    at: datetime
+    who: str
+    how: str
+    reason: str
+    branch: Branch
+    before: tuple[Stood, ...]
+    after: tuple[Stood, ...]
+
+    @property
+    def tokens_before(self) -> int:
+        return sum(one.tokens for one in self.before)
+
+    @property
+    def tokens_after(self) -> int:
+        return sum(one.tokens for one in self.after)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandingView:
+    """What stands in a branch now."""
+
+    pointer: ContextPointer
+    stood: Stood
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    page: Page[Any]
+    moves: tuple[MoveView, ...]
+
+
+def history_of(artifact: Artifact, page: int | str = 1) -> History:
+    """Of all versions of an artifact, and of what has taken over from them."""
+    versions = Artifact.objects.filter(family=artifact.family).values("pk")
+    mine = ContextPointer.objects.filter(branch__session=artifact.session_id, artifact__in=versions)
+    about = Q(pointer__in=mine) | Q(pointer__in=ContextPointer.objects.filter(previous__in=mine))
+    return paged(PointerMove.objects.filter(about), page)
+
+
+def history_in(branch: Branch, page: int | str = 1) -> History:
+    return paged(PointerMove.objects.filter(branch=branch), page)
+
+
+def paged(moves: QuerySet[PointerMove], page: int | str) -> History:
+    newest = moves.select_related("actor", "branch", "pointer").order_by("-pk")
+    shown = Paginator(newest, PER_PAGE).get_page(page)
+    return History(page=shown, moves=tuple(views_of(list(shown))))
+
+
+def last_move(branch: Branch) -> MoveView | None:
+    newest = PointerMove.objects.filter(branch=branch).select_related("actor", "branch", "pointer").order_by("-pk")[:1]
+    return next(iter(views_of(list(newest))), None)
+
+
+def views_of(moves: Sequence[PointerMove]) -> Iterable[MoveView]:
+    named = {pk for move in moves for pk in (move.pointer_id, *move.before, *move.after)}
+    pointers = ContextPointer.objects.select_related("effort", "actor").in_bulk(named)
+    turns = turns_by_pointer(named)
+    for move in moves:
+        what, icon = KINDS[PointerMoveKind(move.kind)]
+        yield MoveView(
+            kind=move.kind,
+            what=what,
+            icon=icon,
+            at=move.created_at,
+            who=move.actor.get_username() if move.actor else NOBODY,
+            how=how(move),
+            reason=move.reason,
+            branch=move.branch,
+            before=side(move, move.before, pointers, turns),
+            after=side(move, move.after, pointers, turns),
+        )
+
+
+def how(move: PointerMove) -> str:
+    """What is rolled back with the control of the chat was not concluded by it."""
+    by_hand = move.kind == PointerMoveKind.ROLLED_BACK and move.via == "control"
+    return IN_THE_CHAT if by_hand else HOW.get(move.via, move.via)
+
+
+def side(
+    move: PointerMove,
+    stood: Sequence[int],
+    pointers: Mapping[int, ContextPointer],
+    turns: Mapping[int, Mapping[int, int]],
+) -> tuple[Stood, ...]:
+    """The pointers of one side of a move, and the log of those of its turns that none of them stands for."""
+    known = [pk for pk in stood if pk in pointers]
+    summaries = [stood_of(pointers[pk], turns.get(pk, {})) for pk in known]
+    covered = {number for pk in known for number in turns.get(pk, {})}
+    rest = {number: tokens for number, tokens in turns.get(move.pointer_id, {}).items() if number not in covered}
+    log = [Stood(turns=title_of(rest), tokens=sum(rest.values()))] if rest or not summaries else []
+    return (*summaries, *log)
+
+
+def stood_of(pointer: ContextPointer, numbers: Collection[int]) -> Stood:
+    return Stood(
+        turns=title_of(numbers),
+        tokens=pointer.body_tokens or pointer.tokens,
+        of=pointer.effort.name if pointer.effort else "chosen turns" if numbers else "other conversations",
+        artifact=pointer.artifact,
+        by=pointer.actor.get_username() if pointer.actor else "",
+        since=pointer.created_at,
+    )
+
+
+def title_of(numbers: Collection[int]) -> str:
+    title = span_title(runs_of(list(numbers))) if numbers else ""
+    return title[:1].lower() + title[1:]
+
+
+def turns_by_pointer(pointers: Collection[int]) -> dict[int, dict[int, int]]:
+    """Numbers of their turns, in order, with the tokens of each."""
+    found: dict[int, dict[int, int]] = {}
+    rows = PointerTurn.objects.filter(pointer__in=pointers).order_by("turn__number")
+    for pointer, number, tokens in rows.values_list("pointer", "turn__number", "turn__tokens"):
+        found.setdefault(pointer, {})[number] = tokens
+    return found
+
+
+def standing_in(branch: Branch) -> tuple[StandingView, ...]:
+    """What stands in for turns of the branch, newest first."""
+    return stands(ContextPointer.objects.filter(branch=branch))
+
+
+def standing_of_artifact(artifact_id: str) -> tuple[StandingView, ...]:
+    """In all branches where it stands."""
+    return stands(ContextPointer.objects.filter(artifact=artifact_id))
+
+
+def stands(pointers: QuerySet[ContextPointer]) -> tuple[StandingView, ...]:
+    active = pointers.filter(state=PointerState.ACTIVE)
+    rows = list(active.select_related("effort", "actor", "branch").order_by("-pk"))
+    turns = turns_by_pointer([row.pk for row in rows])
+    return tuple(StandingView(pointer=row, stood=stood_of(row, turns.get(row.pk, {}))) for row in rows)

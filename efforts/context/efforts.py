@@ -1,0 +1,313 @@
+"""Efforts as pages show them: where each stands, what it costs, where one left off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+
+from django.db.models import Q
+
+from efforts.context.holds import leaves_in, rows_of
+from efforts.context.plans import PlanView
+from efforts.context.scopes import ScopeRows, scope_rows
+from efforts.context.words import WordView, word_of_effort, word_view
+from efforts.domain.effort.chosen import RAW
+from efforts.domain.effort.holds import turns_said
+from efforts.domain.effort.policy import QUIET_TURNS
+from efforts.domain.effort.states import EffortStatus, HoldState, PointerState, SummaryState
+from efforts.log.timelines import branch_turns
+from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
+from efforts.standins.seen import Saving, Seen, seen
+
+# Of those concluded, the newest are listed at once and the others folded.
+LISTED_CONCLUDED = 8
+# Those concluded last, or found, that a page shows at most.
+MOST_ROWS = 40
+# Concluded, and no summary of its own stands or is to come by itself.
+WITHOUT_SUMMARY = {
+    SummaryState.NONE: "Not summarised",
+    SummaryState.ROLLED_BACK: "Rolled back",
+    SummaryState.COVERED: "Summarised with other turns",
+}
+EXCERPTS_STAND = "Concluded, as excerpts"
+FIRST_WORDS = 140
+LEFT_OFF = 6
+# Turns before it leaves, from which on the panel says so.
+SOON = 3
+
+
+class Standing(StrEnum):
+    """What an effort is to the next prompt, in the order of the panel."""
+
+    ACTIVE = "active"
+    OPEN = "open"
+    EXPANDED = "expanded"
+    AWAITING = "awaiting"
+    CONCLUDED = "concluded"
+
+    @property
+    def label(self) -> str:
+        return "Being summarised" if self is Standing.AWAITING else self.capitalize()
+
+    @property
+    def layer(self) -> str:
+        """The section of the plan that holds it."""
+        return "summary" if self is Standing.CONCLUDED else str(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortView:
+    """`tokens` is what its log adds to a prompt, `headline` one line of what can stand in for it, which is `digest`
+    where it is of excerpts; `stands_by` names the artifact of that, and `artifact` the draft that waits.
+
+    `quiet` is how many turns there have been since the last one in which it was active; `planned_tokens` what a plan
+    has of it, where there is one. It is `evicted` where its summary, or the log that awaits one, has left the prompt;
+    else `leaves_in` so many turns that do not refer to it, its expansion first.
+    """
+
+    slug: str
+    name: str
+    standing: Standing
+    turns: int
+    tokens: int
+    headline: str = ""
+    headline_tokens: int = 0
+    opened_turn: int = 0
+    active_turn: int = 0
+    concluded_turn: int | None = None
+    expanded_turn: int | None = None
+    summary: SummaryState = SummaryState.NONE
+    draft: str = ""
+    artifact: str = ""
+    digest: bool = False
+    stands_by: str = ""
+    word: WordView | None = None
+    saving: Saving | None = None
+    quiet: int = 0
+    planned_tokens: int | None = None
+    pinned: bool = False
+    evicted: bool = False
+    leaves_in: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.standing in (Standing.ACTIVE, Standing.OPEN)
+
+    @property
+    def label(self) -> str:
+        """How it stands, in words."""
+        if self.standing == Standing.AWAITING:
+            word = self.word.text if self.word else self.standing.label
+            return WITHOUT_SUMMARY.get(self.summary, word)
+        return EXCERPTS_STAND if self.standing == Standing.CONCLUDED and self.digest else self.standing.label
+
+    @property
+    def asks_conclusion(self) -> bool:
+        return self.is_open and self.quiet >= QUIET_TURNS
+
+    @property
+    def prompt_tokens(self) -> int:
+        if self.planned_tokens is not None:
+            return self.planned_tokens
+        if self.evicted:
+            return 0
+        return self.headline_tokens if self.standing == Standing.CONCLUDED else self.tokens
+
+    @property
+    def fades(self) -> str:
+        """When it leaves the prompt by itself; empty where it stays, or has left."""
+        if self.leaves_in is None or self.pinned or self.evicted:
+            return ""
+        verb = "fades" if self.standing == Standing.EXPANDED else "leaves"
+        if not self.leaves_in:
+            return f"{verb} at the next change of effort"
+        return f"{verb} in {turns_said(self.leaves_in)}"
+
+    @property
+    def leaves_soon(self) -> bool:
+        return self.leaves_in is not None and self.leaves_in <= SOON
+
+    def mentions(self, query: str) -> bool:
+        return all(word in f"{self.slug} {self.name} {self.headline}".casefold() for word in query.casefold().split())
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortsView:
+    """The efforts of a branch, or those of them that a search found."""
+
+    rows: tuple[EffortView, ...]
+    total: int
+    query: str = ""
+    scopes: ScopeRows = field(default_factory=ScopeRows)
+
+    @property
+    def active(self) -> EffortView | None:
+        return next((row for row in self.rows if row.standing == Standing.ACTIVE), None)
+
+    @property
+    def open(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.rows if row.is_open)
+
+    @property
+    def awaiting(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.rows if row.standing == Standing.AWAITING)
+
+    @property
+    def expanded(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.rows if row.standing == Standing.EXPANDED)
+
+    @property
+    def listed(self) -> tuple[EffortView, ...]:
+        if self.query:
+            return self.rows[:MOST_ROWS]
+        at_work = (row for row in self.rows if row.standing != Standing.CONCLUDED)
+        return (*at_work, *self.concluded[:LISTED_CONCLUDED])
+
+    @property
+    def folded(self) -> tuple[EffortView, ...]:
+        return () if self.query else self.concluded[LISTED_CONCLUDED:MOST_ROWS]
+
+    @property
+    def unlisted(self) -> int:
+        """How many more there are: found by their names, because a page of hundreds takes seconds to make."""
+        return max(len(self.rows if self.query else self.concluded) - MOST_ROWS, 0)
+
+    @property
+    def concluded(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.rows if row.standing == Standing.CONCLUDED)
+
+
+def efforts_view(branch: Branch, *, query: str = "", plan: PlanView | None = None) -> EffortsView:
+    """`plan`: of the next call, which may not have all of an effort."""
+    rows = effort_views(branch)
+    if plan and not plan.problem:
+        rows = tuple(replace(row, planned_tokens=plan.tokens_of(row.slug)) for row in rows)
+    found = tuple(row for row in rows if row.mentions(query))
+    return EffortsView(rows=found, total=len(rows), query=query.strip(), scopes=scope_rows(branch))
+
+
+def effort_views(branch: Branch) -> tuple[EffortView, ...]:
+    """All efforts of the branch, as the panel orders them."""
+    standing = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__isnull=False)
+    pointers = {pointer.effort_id: pointer for pointer in standing}
+    states = EffortState.objects.filter(branch=branch).select_related("effort")
+    pinned = set(rows_of(branch, HoldState.STANDING).values_list("effort", flat=True))
+    drafts = seen([pointer.artifact for pointer in standing] + [state.artifact for state in states if state.artifact])
+    views = (
+        replace(effort_view(branch, state, pointers.get(state.effort_id), drafts), pinned=state.effort_id in pinned)
+        for state in states
+    )
+    return in_panel_order(views)
+
+
+def effort_view(
+    branch: Branch, state: EffortState, pointer: ContextPointer | None, seen: Mapping[str, Seen]
+) -> EffortView:
+    return EffortView(
+        slug=state.effort.slug,
+        name=state.effort.name,
+        standing=standing_of(branch, state, pointer),
+        turns=state.turns,
+        tokens=state.tokens,
+        headline=pointer.headline if pointer else "",
+        headline_tokens=pointer.tokens if pointer else 0,
+        opened_turn=state.opened_turn,
+        active_turn=state.active_turn,
+        concluded_turn=state.concluded_turn,
+        expanded_turn=state.expanded_turn,
+        summary=SummaryState(state.summary),
+        draft=state.draft,
+        artifact=state.artifact,
+        digest=pointer.digest if pointer else False,
+        stands_by=pointer.artifact if pointer else "",
+        word=word_view(word_of_effort(state, seen)) if state.status == EffortStatus.CONCLUDED else None,
+        quiet=max(branch.head - max(state.active_turn, state.opened_turn), 0),
+        saving=seen[pointer.artifact].saving if pointer and pointer.artifact in seen else None,
+        evicted=state.evicted_clock is not None and state.status == EffortStatus.CONCLUDED,
+        leaves_in=leaves_in(branch, state),
+    )
+
+
+def standing_of(branch: Branch, state: EffortState, pointer: ContextPointer | None) -> Standing:
+    if state.status == EffortStatus.OPEN:
+        return Standing.ACTIVE if branch.active_effort_id == state.effort_id else Standing.OPEN
+    if state.expanded_turn is not None and (state.expanded_what == RAW or (pointer and pointer.body)):
+        return Standing.EXPANDED
+    return Standing.CONCLUDED if pointer else Standing.AWAITING
+
+
+def in_panel_order(rows: Iterable[EffortView]) -> tuple[EffortView, ...]:
+    ranks = {standing: rank for rank, standing in enumerate(Standing)}
+
+    def place(row: EffortView) -> tuple[int, int, str]:
+        latest = row.active_turn if row.is_open else row.expanded_turn or row.concluded_turn or 0
+        return ranks[row.standing], -latest, row.slug
+
+    return tuple(sorted(rows, key=place))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOff:
+    """The last exchange of an open effort, by its first words."""
+
+    effort: EffortView
+    turn: int
+    at: datetime
+    asked: str
+    answered: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhereView:
+    open: tuple[LeftOff, ...]
+    untouched: tuple[EffortView, ...]
+    awaiting: tuple[EffortView, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.open or self.untouched or self.awaiting)
+
+
+def where_view(branch: Branch) -> WhereView:
+    """What a person who comes back needs to go on; from rows alone."""
+    rows = EffortsView(rows=effort_views(branch), total=0)
+    left = [left_off(branch, row) for row in rows.open[:LEFT_OFF]]
+    found = tuple(one for one in left if one)
+    known = {one.effort.slug for one in found}
+    return WhereView(
+        open=found,
+        untouched=tuple(row for row in rows.open[:LEFT_OFF] if row.slug not in known),
+        awaiting=rows.awaiting,
+    )
+
+
+def left_off(branch: Branch, effort: EffortView) -> LeftOff | None:
+    labels = TurnLabel.objects.filter(branch=branch, effort__slug=effort.slug).exclude(turn__run=None)
+    label = labels.select_related("turn").order_by("-turn__number").first()
+    if label is None:
+        return None
+    turn = label.turn
+    said = Message.objects.filter(
+        Q(role=Message.Role.USER) | Q(run=turn.run_id, role=Message.Role.ASSISTANT), turn=turn
+    )
+    words = {row.role: row.text for row in said.exclude(text="").order_by("id")}
+    return LeftOff(
+        effort=effort,
+        turn=turn.number,
+        at=turn.created_at,
+        asked=first_words(words.get(Message.Role.USER, "")),
+        answered=first_words(words.get(Message.Role.ASSISTANT, "")),
+    )
+
+
+def words_of_turn(branch: Branch, number: int) -> str:
+    """The first words of what was asked in it; empty where there is no such turn."""
+    asked = Message.objects.filter(turn__in=branch_turns(branch).filter(number=number), role=Message.Role.USER)
+    return first_words(asked.values_list("text", flat=True).first() or "")
+
+
+def first_words(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= FIRST_WORDS else line[:FIRST_WORDS].rsplit(" ", 1)[0] + " …"

@@ -1,0 +1,97 @@
+"""How the models of one person do: what they report beside what is counted here, and how calls fail."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Prefetch
+
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.usage import NEWEST, Counted, cached_share, correction, off_share
+from efforts.models import ContextPlan, Run
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+# Attempts that are looked at, the newest: a page must not grow with the past.
+NEWEST_RUNS = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelHealth:
+    """One model at one endpoint. Shares are of 1; `correction` is what a count is multiplied by."""
+
+    label: str
+    model: str
+    calls: int
+    reported: int
+    corrected_by: int
+    correction: float | None
+    off_share: float | None
+    cached_share: float | None
+    runs: int
+    failures: tuple[tuple[str, int], ...]
+
+    @property
+    def failed(self) -> int:
+        return sum(count for _, count in self.failures)
+
+
+def model_health(owner: AbstractBaseUser | AnonymousUser) -> tuple[ModelHealth, ...]:
+    """Of every model that was asked lately, the one asked last first."""
+    groups: dict[tuple[Any, ...], list[Run]] = {}
+    for run in newest_runs(owner):
+        groups.setdefault(model_of(run), []).append(run)
+    return tuple(health_of(runs) for runs in groups.values())
+
+
+def newest_runs(owner: AbstractBaseUser | AnonymousUser) -> Iterable[Run]:
+    plans = Prefetch("plans", ContextPlan.objects.defer("body").order_by("-call"))
+    mine = Run.objects.filter(turn__session__owner_id=owner.pk, started_at__isnull=False)
+    # Where no settings could be taken, no model was chosen, and none was asked.
+    return mine.exclude(settings={}).prefetch_related(plans).order_by("-started_at")[:NEWEST_RUNS]
+
+
+def model_of(run: Run) -> tuple[Any, ...]:
+    return tuple(run.settings.get(key) for key in ("kind", "endpoint", "model"))
+
+
+def health_of(runs: Sequence[Run]) -> ModelHealth:
+    plans = [plan for run in runs for plan in run.plans.all()]
+    calls = [counted(plan) for plan in plans if plan.prompt_tokens and plan.tokens]
+    return ModelHealth(
+        label=runs[0].settings.get("label", ""),
+        model=runs[0].settings.get("model", ""),
+        calls=len(plans),
+        reported=len(calls),
+        corrected_by=min(len(calls), NEWEST),
+        correction=correction(calls),
+        off_share=off_share(calls),
+        cached_share=cached_share(calls),
+        runs=len(runs),
+        failures=failures(runs),
+    )
+
+
+def counted(plan: ContextPlan) -> Counted:
+    return Counted(counted=plan.tokens, reported=plan.prompt_tokens or 0, cached=plan.cached_tokens)
+
+
+def learned_correction(run: Run) -> float | None:
+    """By what the counts of a run are to be multiplied, from the newest calls of its branch with the same model."""
+    # Not those with a report alone: where a provider reports nothing, that would read the whole history.
+    newest = (
+        ContextPlan.objects.filter(branch=run.branch_id).select_related("run").defer("body").order_by("-created_at")
+    )
+    plans = [plan for plan in newest[:NEWEST] if model_of(plan.run) == model_of(run)]
+    factor = correction([counted(plan) for plan in plans if plan.prompt_tokens and plan.tokens])
+    return factor and round(factor, 4)
+
+
+def failures(runs: Iterable[Run]) -> tuple[tuple[str, int], ...]:
+    """By their code, the most frequent first."""
+    bad = (run.error_code or run.state for run in runs if run.state in (RunState.FAILED, RunState.INTERRUPTED))
+    return tuple(Counter(bad).most_common())

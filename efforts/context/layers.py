@@ -1,0 +1,321 @@
+"""The logs and headlines of a branch, read in O(what may be shown)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Window
+from django.db.models.functions import RowNumber
+
+from efforts.context.recollections import read_recalled
+from efforts.domain.effort.chosen import BODY, RAW
+from efforts.domain.effort.states import UNFINISHED, EffortStatus, HoldState, PointerState, RunState, SummaryState
+from efforts.domain.prompt.conversation import (
+    EffortKind,
+    EffortLog,
+    Evicted,
+    Headline,
+    LogMessage,
+    OlderTurns,
+    PastTurn,
+)
+from efforts.log.timelines import LOG_FIELDS, branch_turns, finished_turns, log_message_of
+from efforts.models import Branch, ContextPointer, EffortState, Hold, Message, PointerTurn, Turn, TurnLabel
+from efforts.standins.chosen import (
+    Chosen,
+    ambient_in_chosen,
+    chosen_turns,
+    headline_of,
+    is_chosen,
+    read_chosen,
+    read_gone,
+)
+
+# Turns read of one effort at most: a turn of fewer tokens than this part of a budget is hardly ever met.
+MOST_TURNS = 400
+# A headline has at least this many tokens, so that no more are read than could stand.
+LEAST_HEADLINE = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """Of a turn what its log is read by. Hundreds are read for one prompt, and rows of the ORM cost more."""
+
+    pk: int
+    number: int
+    tokens: int
+    run: UUID
+    state: str
+
+    @classmethod
+    def at(cls, turn: str = "") -> tuple[str, ...]:
+        """Where its fields are. `turn`: the way to the turn, as in "turn__"."""
+        return tuple(f"{turn}{name}" for name in ("pk", "number", "tokens", "run", "run__state"))
+
+    @classmethod
+    def read(cls, turns: QuerySet[Turn]) -> list[Finished]:
+        return [cls.of(values) for values in turns.exclude(run=None).values_list(*cls.at())]
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Finished:
+        return cls(**dict(zip(("pk", "number", "tokens", "run", "state"), values, strict=True)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortLayers:
+    efforts: tuple[EffortLog, ...]
+    headlines: tuple[Headline, ...]
+    unlisted: int
+    evicted: Evicted
+
+
+def read_ambient(branch: Branch, *, before: int, window: int) -> tuple[tuple[PastTurn, ...], OlderTurns]:
+    """The newest `window` finished turns of no effort, oldest first, and the sum of all such before them; but for those
+    that a summary stands for."""
+    ambient = finished_turns(branch, before=before).exclude(labels__branch=branch).exclude(is_chosen(branch))
+    # One more than the window: its running sum stands for all before it, so no plan reads the whole history.
+    rows = list(ambient.order_by("-number").values_list("tokens_before", *Finished.at())[: window + 1])
+    shown = [Finished.of(values) for _, *values in rows[:window]]
+    beyond = [(before, Finished.of(values)) for before, *values in rows[window:]]
+    return tuple(reversed(past_turns(shown))), older_ambient(branch, *beyond[0]) if beyond else OlderTurns()
+
+
+def older_ambient(branch: Branch, tokens_before: int, last: Finished) -> OlderTurns:
+    # All that efforts have but the newest, by their running sums: adding up the older ones would grow with the history.
+    of_efforts = EffortState.objects.filter(branch=branch).aggregate(sum=Sum("tokens", default=0))["sum"]
+    elsewhere = Exists(TurnLabel.objects.filter(branch=branch, turn=OuterRef("pk"))) | is_chosen(branch)
+    newer = branch_turns(branch).filter(elsewhere, number__gt=last.number)
+    apart = of_efforts + ambient_in_chosen(branch) - newer.aggregate(sum=Sum("tokens", default=0))["sum"]
+    return OlderTurns(last=last.number, tokens=tokens_before + last.tokens - apart)
+
+
+def read_efforts(
+    branch: Branch,
+    *,
+    before: int,
+    room: int,
+    expanded: Collection[str] | None = None,
+    referenced: Collection[str] = (),
+) -> EffortLayers:
+    """What the branch's efforts may have in a prompt of `room` tokens.
+
+    `expanded`: ids to take for expanded instead of those that are, as what, where that is given; `referenced`: ids to
+    take for referred to just now; for a plan of what would be.
+    """
+    held = set(held_efforts(branch))
+    shown = Q(evicted_clock=None) | Q(effort__slug__in={*(expanded or ()), *referenced}) | Q(effort__in=held)
+    # What has left the prompt is not read, however much that is; nor what the summary of chosen turns stands for.
+    rows = EffortState.objects.filter(shown, branch=branch).exclude(summary=SummaryState.COVERED)
+    states = list(rows.select_related("effort").order_by("pk"))
+    here = [state.effort_id for state in states]
+    summaries = set(active_summaries(branch).filter(effort__in=here).values_list("effort", flat=True))
+    stands = {state.effort.slug: state.expanded_what for state in states if state.expanded_turn is not None}
+    taken = stands if expanded is None else as_what(expanded, stands)
+    raw = {slug for slug, what in taken.items() if what == RAW}
+    concluded = {state.effort_id for state in states if state.status == EffortStatus.CONCLUDED}
+    in_full = {
+        state: kind_of(branch, state, raw)
+        for state in states
+        if state.effort_id not in concluded & summaries or state.effort.slug in raw
+    }
+    most = max(room // LEAST_HEADLINE, 1)
+    headlines = read_headlines(branch, concluded & summaries, held, taken, most=most)
+    back = {*(expanded or ()), *referenced}
+    chosen = read_chosen(branch, most=most, back=back)
+    opened = {one.id for one in chosen if one.is_expanded} if expanded is None else raw
+    in_short = tuple(headline_of(one, expanded=one.id in opened, back=one.id in back) for one in chosen)
+    logs = read_logs(branch, in_full, before=before, room=room)
+    return EffortLayers(
+        efforts=(*logs, *read_chosen_logs(branch, [one for one in chosen if one.id in opened], room=room)),
+        headlines=(*headlines, *in_short),
+        unlisted=len(concluded & summaries) - len(headlines),
+        evicted=read_evicted(branch, beside=here, chosen=[one.pointer.pk for one in chosen]),
+    )
+
+
+def as_what(expanded: Collection[str], stands: Mapping[str, str]) -> Mapping[str, str]:
+    return expanded if isinstance(expanded, Mapping) else {slug: stands.get(slug, RAW) for slug in expanded}
+
+
+def active_summaries(branch: Branch) -> QuerySet[ContextPointer]:
+    return ContextPointer.objects.filter(branch=branch, effort__isnull=False, state=PointerState.ACTIVE)
+
+
+def held_efforts(branch: Branch) -> Iterable[int]:
+    """What is pinned may stand however old it is."""
+    held = Hold.objects.filter(branch=branch, state=HoldState.STANDING, effort__isnull=False)
+    return (effort for effort in held.values_list("effort", flat=True) if effort)
+
+
+def read_evicted(branch: Branch, *, beside: Collection[int], chosen: Collection[int]) -> Evicted:
+    """Of those that await a summary the log counts. `beside`, `chosen`: keys of the efforts, and of the pointers over
+    chosen turns, that may stand all the same."""
+    gone = EffortState.objects.filter(branch=branch, evicted_clock__isnull=False, status=EffortStatus.CONCLUDED)
+    gone = gone.exclude(summary=SummaryState.COVERED)
+    awaits = ~Q(effort__in=active_summaries(branch).values("effort"))
+    sums = gone.exclude(effort__in=beside).aggregate(count=Count("id"), logs=Sum("tokens", filter=awaits, default=0))
+    summaries = active_summaries(branch).exclude(effort__in=beside).aggregate(tokens=Sum("tokens", default=0))
+    turns = read_gone(branch, beside=chosen)
+    return Evicted(
+        chosen=turns.count,
+        chosen_tokens=turns.tokens,
+        count=sums["count"],
+        tokens=summaries["tokens"] + sums["logs"],
+        after=branch.session.eviction_threshold,
+    )
+
+
+def kind_of(branch: Branch, state: EffortState, expanded: Collection[str]) -> EffortKind:
+    if state.effort_id == branch.active_effort_id:
+        return "active"
+    if state.status == EffortStatus.OPEN:
+        return "open"
+    return "expanded" if state.effort.slug in expanded else "awaiting"
+
+
+def read_logs(
+    branch: Branch, states: Mapping[EffortState, EffortKind], *, before: int, room: int
+) -> tuple[EffortLog, ...]:
+    """Of each effort the newest turns that `room` tokens can hold, and the sum of those before them.
+
+    As many queries for many efforts as for one.
+    """
+    labels = finished_labels(branch, before=before).filter(effort__in=[state.effort_id for state in states])
+    logs = newest_turns(labels, "effort", room)
+    return tuple(
+        EffortLog(
+            slug=state.effort.slug,
+            kind=kind,
+            turns=logs.turns.get(state.effort_id, ()),
+            older=logs.older.get(state.effort_id, OlderTurns()),
+            opened_turn=state.opened_turn,
+            active_turn=state.active_turn,
+        )
+        for state, kind in states.items()
+    )
+
+
+def read_chosen_logs(branch: Branch, expanded: Sequence[Chosen], *, room: int) -> Iterator[EffortLog]:
+    """Of chosen turns what was said, instead of what stands for them."""
+    if not expanded:
+        return
+    logs = newest_turns(chosen_turns(branch).filter(pointer__in=[one.pointer.pk for one in expanded]), "pointer", room)
+    for one in expanded:
+        yield EffortLog(
+            slug=one.id,
+            kind="expanded",
+            turns=logs.turns[one.pointer.pk],
+            older=logs.older[one.pointer.pk],
+            opened_turn=one.first,
+            active_turn=one.pointer.expanded_turn or branch.head + 1,
+            chosen=True,
+        )
+
+
+def finished_labels(branch: Branch, *, before: int) -> QuerySet[TurnLabel]:
+    """Of the turns of `finished_turns` that belong to efforts, but for those that a summary of chosen turns stands
+    for."""
+    labels = TurnLabel.objects.filter(branch=branch, turn__number__lt=before).exclude(is_chosen(branch, "turn"))
+    return labels.exclude(turn__run__state__in=[RunState.CANCELLED, *UNFINISHED])
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewestTurns:
+    """By the key of what they belong to: turns, oldest first, and the sum of those before them."""
+
+    turns: Mapping[int, tuple[PastTurn, ...]]
+    older: Mapping[int, OlderTurns]
+
+
+def newest_turns(rows: QuerySet[TurnLabel] | QuerySet[PointerTurn], by: str, room: int) -> NewestTurns:
+    """Of each `by` the newest turns that `room` tokens can hold."""
+    sums = dict(rows.values_list(by).annotate(sum=Sum("turn__tokens")).order_by())
+    newest: dict[int, list[Finished]] = {key: [] for key in sums}
+    for key, *values in newest_first(rows, by, room):
+        newest[key].append(Finished.of(values))
+    shown = {key: shown_of(turns, room) for key, turns in newest.items()}
+    said = {turn.number: turn for turn in past_turns(turn for turns in shown.values() for turn in turns)}
+    return NewestTurns(
+        turns={
+            key: tuple(said[turn.number] for turn in reversed(turns) if turn.number in said)
+            for key, turns in shown.items()
+        },
+        older={key: older_than(turns, newest[key], sums[key]) for key, turns in shown.items()},
+    )
+
+
+def newest_first(rows: QuerySet[TurnLabel] | QuerySet[PointerTurn], by: str, room: int) -> Iterable[Sequence[Any]]:
+    """Of each `by` the newest turns that `room` tokens can hold, and one more, which tells that there are others: its
+    key, and what `Finished` is made of."""
+    each: dict[str, Any] = {"partition_by": F(by), "order_by": F("turn__number").desc()}
+    ranked = rows.annotate(
+        place=Window(RowNumber(), **each), newer=Window(Sum("turn__tokens"), **each) - F("turn__tokens")
+    )
+    held = ranked.filter(newer__lte=room, place__lte=MOST_TURNS + 1)
+    return held.order_by("-turn__number").values_list(by, *Finished.at("turn__"))
+
+
+def shown_of(newest: Sequence[Finished], room: int) -> list[Finished]:
+    shown: list[Finished] = []
+    tokens = 0
+    for turn in newest[:MOST_TURNS]:
+        tokens += turn.tokens
+        # The newest in any case: cut to beginning and end it may fit.
+        if shown and tokens > room:
+            break
+        shown.append(turn)
+    return shown
+
+
+def older_than(shown: Sequence[Finished], newest: Sequence[Finished], tokens: int) -> OlderTurns:
+    """`tokens`: of all turns of the effort."""
+    if len(shown) == len(newest):
+        return OlderTurns()
+    return OlderTurns(last=newest[len(shown)].number, tokens=tokens - sum(turn.tokens for turn in shown))
+
+
+def read_headlines(
+    branch: Branch, kept: Collection[int], held: Collection[int], expanded: Mapping[str, str], *, most: int
+) -> tuple[Headline, ...]:
+    """Of the summaries of the efforts `kept`, the `most` that were made last, and those that are pinned."""
+    active = active_summaries(branch).filter(effort__in=kept)
+    spans = active.annotate(first=Min("scope__turn__number"), last=Max("scope__turn__number"))
+    newest = list(spans.select_related("effort").order_by("-pk")[:most])
+    if len(newest) == most:
+        older = spans.filter(pk__lt=newest[-1].pk, effort__in=held)
+        newest += older.select_related("effort").order_by("-pk")
+    return tuple(
+        Headline(
+            pointer=row.pk,
+            slug=row.effort.slug,
+            text=row.text,
+            turns=(row.first or 0, row.last or 0),
+            expanded=expanded.get(row.effort.slug) == RAW,
+            body=row.body if expanded.get(row.effort.slug) == BODY else "",
+            asked=bool(row.body) and expanded.get(row.effort.slug) == BODY,
+        )
+        for row in reversed(newest)
+        if row.effort is not None
+    )
+
+
+def past_turns(turns: Iterable[Finished]) -> list[PastTurn]:
+    turns = list(turns)
+    said: dict[int, list[LogMessage]] = {turn.pk: [] for turn in turns}
+    counts = Q(role="user") | Q(run__in=[turn.run for turn in turns])
+    rows = Message.objects.filter(counts, turn__in=said).order_by("id")
+    for turn, *values in rows.values_list("turn", *LOG_FIELDS):
+        said[turn].append(log_message_of(values))
+    recalled = read_recalled((turn.run for turn in turns), included=True)
+    return [
+        PastTurn(
+            number=turn.number,
+            state=RunState(turn.state),
+            messages=tuple(said[turn.pk]),
+            recalled=recalled.get(turn.run, ()),
+        )
+        for turn in turns
+    ]

@@ -1,0 +1,76 @@
+"""What is recalled for a message: looked for before its turn is planned, and read again as it was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from efforts.domain.effort.policy import ContextMode
+from efforts.domain.effort.states import Trigger
+from efforts.domain.prompt.conversation import Recalled
+from efforts.domain.prompt.plan import Plan
+from efforts.log.timelines import log_message
+from efforts.models import Branch, RetrievalItem
+from efforts.retrieval.recall import Recollection, recall
+
+# Of an item and of what it leads to: a prompt is read with hundreds of them.
+READ = (
+    *("start", "end", "score", "why", "retrieval__run", "turn__number", "effort__slug"),
+    *(f"message__{name}" for name in ("role", "text", "tokens", "tool_calls", "tool_call_id", "tool_name")),
+    "message__created_at",
+)
+
+
+def recollect(branch: Branch, drafted: Plan, mode: ContextMode, *, today: date) -> Recollection | None:
+    """What the message needs of what its prompt does not show, as `drafted` without it; None where nothing is to be
+    recalled, or the prompt shows everything."""
+    if mode == ContextMode.OFF:
+        return None
+    inputs = drafted.inputs
+    number, shown = inputs.current.number, shown_turns(drafted)
+    if shown.issuperset(range(1, number)):
+        return None
+    return recall(branch, inputs.current.user.text, before=number, mode=mode, today=today, shown=shown)
+
+
+def shown_turns(planned: Plan) -> set[int]:
+    """Numbers of the earlier turns of which all that anybody said is sent."""
+    logs = [entry for entry in planned.recipe if "turns" in entry]
+    cut = {id for entry in logs for id in entry["cuts"]}
+    past = (*planned.inputs.past, *(turn for effort in planned.inputs.efforts for turn in effort.turns))
+    # The results of tools are nobody's words.
+    parts = {turn.number for turn in past for said in turn.visible if said.role != "tool" and str(said.id) in cut}
+    spans = (entry["turns"] for entry in logs)
+    return {number for first, last in spans for number in range(first, last + 1)} - parts
+
+
+def recalled_for(run_id: UUID) -> tuple[Recalled, ...]:
+    """All that was found for the run, the best first; its calls choose of it what they quote."""
+    return read_recalled([run_id]).get(run_id, ())
+
+
+def read_recalled(runs: Iterable[UUID], **which: Any) -> dict[UUID, tuple[Recalled, ...]]:
+    items = RetrievalItem.objects.filter(retrieval__run__in=list(runs), retrieval__trigger=Trigger.AUTO, **which)
+    found: dict[UUID, tuple[Recalled, ...]] = {}
+    items = items.select_related("retrieval", "turn", "message", "effort").only(*READ)
+    for item in items.order_by("rank"):
+        found[item.retrieval.run_id] = (*found.get(item.retrieval.run_id, ()), recalled(item))
+    return found
+
+
+def recalled(item: RetrievalItem) -> Recalled:
+    # As records.record_recall wrote it.
+    assert item.turn is not None
+    assert item.message is not None
+    return Recalled(
+        turn=item.turn.number,
+        message=log_message(item.message),
+        start=item.start or 0,
+        end=item.end or 0,
+        said_on=item.message.created_at.date().isoformat(),
+        effort=item.effort.slug if item.effort else "",
+        score=item.score,
+        why=tuple(item.why),
+    )

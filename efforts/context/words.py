@@ -1,0 +1,64 @@
+"""How a summary stands, as every page says it: in one of four words, and who has read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from efforts.domain.effort.states import ScopeState, SummaryState
+from efforts.models import EffortState
+from efforts.standins.seen import Seen, Word
+
+LOOKS = {
+    Word.STANDS: ("ok", "concluded"),
+    Word.WAITS: ("warn", "wait"),
+    Word.NOT_CHECKED: ("warn", "alert"),
+    Word.BLOCKED: ("bad", "cross"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordView:
+    """`css` and `icon` only say the word again."""
+
+    word: Word
+
+    @property
+    def text(self) -> str:
+        return str(self.word)
+
+    @property
+    def css(self) -> str:
+        return LOOKS[self.word][0]
+
+    @property
+    def icon(self) -> str:
+        return LOOKS[self.word][1]
+
+
+def word_view(word: Word | None) -> WordView | None:
+    return WordView(word=word) if word else None
+
+
+def word_of_effort(state: EffortState, seen: Mapping[str, Seen]) -> Word | None:
+    """Of a concluded effort's summary; None where there is none to tell of. Beside excerpts it is the draft's word,
+    where one waits."""
+    draft = seen.get(state.artifact)
+    match SummaryState(state.summary):
+        case SummaryState.STANDS:
+            return Word.STANDS
+        case SummaryState.DIGEST:
+            return draft.word if draft else Word.STANDS
+        case SummaryState.WAITING | SummaryState.ROLLED_BACK:
+            return draft.word if draft else Word.WAITS
+        case SummaryState.FAILED:
+            return Word.BLOCKED
+    return None
+
+
+def word_of_scope(state: str, artifact: str, seen: Mapping[str, Seen]) -> Word | None:
+    """Of chosen turns that were drafted; None where they are on their way, or were stopped."""
+    draft = seen.get(artifact)
+    if state == ScopeState.READY:
+        return draft.word if draft else Word.WAITS
+    return Word.BLOCKED if state == ScopeState.FAILED else None

@@ -1,0 +1,191 @@
+"""The conversation as the planner sees it: frozen values, no rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from efforts.domain.effort.states import HoldKind, HoldScope, RunState
+
+Role = Literal["user", "assistant", "tool"]
+
+# What chat formats add around one message, in tokens.
+MESSAGE_OVERHEAD = 4
+# What they add once to a request.
+PRIMING = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogMessage:
+    """One entry of the raw log; `tokens` as stored, without overhead."""
+
+    id: int
+    role: Role
+    text: str
+    tokens: int
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    tool_name: str = ""
+
+    @property
+    def cost(self) -> int:
+        return self.tokens + MESSAGE_OVERHEAD
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalled:
+    """A passage of an earlier turn that was found for this one; of several the best stands first.
+
+    `start` and `end` are characters of the message's text, `said_on` an ISO date, `effort` the one its turn belongs to,
+    `why` sentences for people.
+    """
+
+    turn: int
+    message: LogMessage
+    start: int
+    end: int
+    said_on: str
+    effort: str = ""
+    score: float = 0.0
+    why: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return self.message.text[self.start : self.end]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastTurn:
+    """A finished turn with the messages of the attempt that counts, the user's first."""
+
+    number: int
+    state: RunState
+    messages: tuple[LogMessage, ...]
+    # What was recalled for it, and stood in its own prompt.
+    recalled: tuple[Recalled, ...] = ()
+
+    @property
+    def visible(self) -> tuple[LogMessage, ...]:
+        """What later prompts see: of a failed or interrupted turn the user's message only."""
+        if self.state in (RunState.COMPLETED, RunState.STOPPED):
+            return self.messages
+        # A person who stopped a reply has seen what stands. What a fault left behind was nobody's answer.
+        return self.messages[:1]
+
+    @property
+    def episodes(self) -> tuple[tuple[LogMessage, ...], ...]:
+        """Each call of tools with its results, oldest first."""
+        found: list[list[LogMessage]] = []
+        for message in self.visible:
+            if message.tool_calls:
+                found.append([message])
+            elif message.role == "tool":
+                found[-1].append(message)
+        return tuple(map(tuple, found))
+
+    @property
+    def cost(self) -> int:
+        return sum(message.cost for message in self.visible)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurrentTurn:
+    """The turn being answered: the user's message and this run's tool episodes so far."""
+
+    number: int
+    user: LogMessage
+    episodes: tuple[LogMessage, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constraint:
+    """A rule of the user's that is in force; its text is one line."""
+
+    id: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OlderTurns:
+    """Everything before what was read, as one running sum."""
+
+    last: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hold:
+    """A finished turn, or an effort in the form it has, that stands in the prompt whatever layer would show it.
+
+    `turns` is the n of its scope, `within` the effort with which it ends.
+    """
+
+    id: int
+    kind: HoldKind = HoldKind.STICKY
+    scope: HoldScope = HoldScope.ALWAYS
+    turns: int = 0
+    within: str = ""
+    turn: PastTurn | None = None
+    effort: str = ""
+
+    @property
+    def is_sticky(self) -> bool:
+        return self.kind == HoldKind.STICKY
+
+
+EffortKind = Literal["active", "open", "expanded", "awaiting"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortLog:
+    """An effort that is shown by its turns: the newest of them, oldest first, and the sum of all before. Or `chosen`
+    turns that are expanded.
+
+    `active_turn` is the last turn it was active in: of several, the later one is filled first.
+    """
+
+    slug: str
+    kind: EffortKind
+    turns: tuple[PastTurn, ...]
+    older: OlderTurns = OlderTurns()
+    opened_turn: int = 1
+    active_turn: int = 0
+    chosen: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """What stands in for a concluded effort, or for `chosen` turns; while their log is expanded it keeps its place and
+    is not shown.
+
+    Where there is room its `body` stands instead of its text, if it has one: that of chosen turns, and of an effort
+    while it is `asked` for.
+    """
+
+    pointer: int
+    slug: str
+    text: str
+    turns: tuple[int, int]
+    expanded: bool = False
+    body: str = ""
+    asked: bool = False
+    chosen: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evicted:
+    """What nothing has referred to for `after` turns: how many concluded efforts, and how many summaries of chosen
+    turns; and the tokens of what would stand for them."""
+
+    count: int = 0
+    tokens: int = 0
+    after: int = 0
+    chosen: int = 0
+    chosen_tokens: int = 0

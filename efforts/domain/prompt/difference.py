@@ -1,0 +1,236 @@
+"""Two plans of one branch side by side: what came in, what left and why, what stands otherwise than before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from efforts.domain.prompt.items import SYSTEM_TITLE, TOOLS_USED, title_of
+from efforts.domain.prompt.layers import runs_of
+from efforts.domain.prompt.pins import TURN
+from efforts.domain.prompt.plan import FINGERPRINT, NOTES, Item
+from efforts.domain.prompt.rendering import Recipe
+
+SUMMARISED = "Concluded: its summary replaces its log now."
+SHOWN_BY_TURNS = "Its turns are shown instead."
+WRITTEN_ANEW = "Its summary was written anew."
+GROWN = "More was asked and found."
+OTHER_TOOLS = "The system text or the tools on offer changed."
+SUMMARY_OF = "{}: summary"
+PIN_OF = "Pin: {}"
+SHOWN_IN_PLACE = "Its own layer shows it now."
+UNPINNED = "It is not pinned any more."
+GONE = "No longer among what could be sent."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """A plan as it is stored; `turn` is the number of the turn that it answers."""
+
+    turn: int
+    items: tuple[Item, ...]
+    recipe: Recipe
+    sections: Mapping[str, int]
+
+    @classmethod
+    def from_body(cls, turn: int, body: Mapping[str, Any]) -> Made:
+        items = tuple(Item.from_json(item) for item in body["items"])
+        return cls(turn=turn, items=items, recipe=body["recipe"], sections=body["sections"])
+
+    @property
+    def sent_turns(self) -> dict[int, Item]:
+        """Every earlier turn that is sent as a log, with the item that it is part of."""
+        runs = [(entry.get("effort", ""), *entry["turns"]) for entry in self.recipe if "turns" in entry]
+        found = {
+            number: self.turn_item(effort, number, included=True)
+            for effort, first, last in runs
+            for number in range(first, last + 1)
+        }
+        return {number: item for number, item in found.items() if item}
+
+    def turn_item(self, effort: str, number: int, *, included: bool) -> Item | None:
+        mine = (item for item in self.items if item.included == included and is_log(item) and effort_of(item) == effort)
+        return next((item for item in mine if item.turns and item.turns[0] <= number <= item.turns[1]), None)
+
+    @property
+    def headlines(self) -> dict[str, Item]:
+        """Of concluded efforts, by their ids; sent or not."""
+        return {effort_of(item): item for item in self.items if item.section == "summary"}
+
+    @property
+    def pins(self) -> dict[str, Item]:
+        """What is pinned and shown by no layer, by title; sent or not."""
+        return {item.title: item for item in self.items if item.section == "pin"}
+
+    def fixed(self, title: str) -> Item | None:
+        return next((item for item in self.items if item.title == title and not is_log(item)), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """`turns` are the numbers of the turns it is about; else `tokens` is what came, went, or was added."""
+
+    section: str
+    title: str
+    why: str
+    remedy: str = ""
+    turns: tuple[int, ...] = ()
+    tokens: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """`sections`: key, tokens before, tokens now; only those that differ."""
+
+    entered: tuple[Change, ...]
+    left: tuple[Change, ...]
+    changed: tuple[Change, ...]
+    sections: tuple[tuple[str, int, int], ...]
+
+
+def difference(before: Made, now: Made) -> Difference:
+    was, stands = before.sent_turns, now.sent_turns
+    came = {number: item for number, item in stands.items() if number not in was}
+    moved = {number: item for number, item in stands.items() if number in was and stands_otherwise(was[number], item)}
+    left = {number: item for number, item in was.items() if number not in stands}
+    return Difference(
+        entered=(*notes_in(before, now), *grouped(came, shown_as), *tools_in(before, now)),
+        left=(*notes_out(before, now), *grouped(left, lambda number, item: gone(number, item, now))),
+        changed=(*changed_items(before, now), *grouped(moved, shown_as)),
+        sections=tuple(changed_sections(before.sections, now.sections)),
+    )
+
+
+def is_log(item: Item) -> bool:
+    return item.turns is not None and item.section not in NOTES
+
+
+def effort_of(item: Item) -> str:
+    return item.whose
+
+
+def stands_otherwise(was: Item, item: Item) -> bool:
+    return (was.section, was.reason, effort_of(was)) != (item.section, item.reason, effort_of(item))
+
+
+def shown_as(number: int, item: Item) -> Change:
+    return Change(section=item.section, title=effort_of(item), why=item.sentence, turns=(number,))
+
+
+def gone(number: int, was: Item, now: Made) -> Change:
+    why, remedy = why_gone(number, effort_of(was), now)
+    return Change(section=was.section, title=effort_of(was), why=why, remedy=remedy, turns=(number,))
+
+
+def why_gone(number: int, effort: str, now: Made) -> tuple[str, str]:
+    """Why an earlier turn is not sent in its place, and what would bring it in."""
+    pin = now.pins.get(TURN.format(number))
+    if pin and pin.included:
+        return pin.sentence, ""
+    headline = now.headlines.get(effort)
+    if headline and headline.included:
+        return SUMMARISED, ""
+    out = now.turn_item(effort, number, included=False) or headline
+    return (out.sentence, out.remedy) if out else (GONE, "")
+
+
+def grouped(items: Mapping[int, Item], change_of: Any) -> Iterator[Change]:
+    """Turns to which the same happened are one change."""
+    groups: dict[Change, list[int]] = {}
+    for number in sorted(items):
+        change = change_of(number, items[number])
+        groups.setdefault(replace(change, turns=()), []).append(number)
+    for change, numbers in groups.items():
+        yield replace(change, title=title_of(runs_of(numbers), change.title), turns=tuple(numbers))
+
+
+def sent_headlines(made: Made) -> dict[str, Item]:
+    return {slug: item for slug, item in made.headlines.items() if item.included}
+
+
+def notes_in(before: Made, now: Made) -> Iterator[Change]:
+    yield from pins_in(before, now)
+    yield from headlines_in(before, now)
+
+
+def notes_out(before: Made, now: Made) -> Iterator[Change]:
+    yield from pins_out(before, now)
+    yield from headlines_out(before, now)
+
+
+def sent_pins(made: Made) -> dict[str, Item]:
+    return {title: item for title, item in made.pins.items() if item.included}
+
+
+def pins_in(before: Made, now: Made) -> Iterator[Change]:
+    was = sent_pins(before)
+    for title, item in sent_pins(now).items():
+        if title not in was:
+            yield Change(section="pin", title=PIN_OF.format(title), why=item.sentence, tokens=item.tokens)
+
+
+def pins_out(before: Made, now: Made) -> Iterator[Change]:
+    stands = sent_pins(now)
+    for title, item in sent_pins(before).items():
+        if title not in stands:
+            why, remedy = why_pin_gone(item, now)
+            yield Change(section="pin", title=PIN_OF.format(title), why=why, remedy=remedy, tokens=item.tokens)
+
+
+def why_pin_gone(was: Item, now: Made) -> tuple[str, str]:
+    if out := now.pins.get(was.title):
+        return out.sentence, out.remedy
+    shown = effort_of(was) in efforts_shown(now.items) if effort_of(was) else (was.turns or (0,))[0] in now.sent_turns
+    return (SHOWN_IN_PLACE if shown else UNPINNED), ""
+
+
+def headlines_in(before: Made, now: Made) -> Iterator[Change]:
+    was = sent_headlines(before)
+    for slug, item in sent_headlines(now).items():
+        if slug not in was:
+            yield Change(section="summary", title=SUMMARY_OF.format(item.title), why=item.sentence, tokens=item.tokens)
+
+
+def headlines_out(before: Made, now: Made) -> Iterator[Change]:
+    stands, shown = {**sent_headlines(now), **sent_pins(now)}, efforts_shown(now.items)
+    for slug, item in sent_headlines(before).items():
+        if slug not in stands:
+            out = now.headlines.get(slug)
+            other = SHOWN_BY_TURNS if slug in shown else GONE
+            why, remedy = (out.sentence, out.remedy) if out else (other, "")
+            yield Change(
+                section="summary", title=SUMMARY_OF.format(item.title), why=why, remedy=remedy, tokens=item.tokens
+            )
+
+
+def efforts_shown(items: Iterable[Item]) -> Collection[str]:
+    return {effort_of(item) for item in items if item.included and is_log(item)}
+
+
+def tools_in(before: Made, now: Made) -> Iterator[Change]:
+    # Of another turn they are other tools: that is no news of what was here before.
+    used = now.fixed(TOOLS_USED)
+    if used and before.turn == now.turn and not before.fixed(TOOLS_USED):
+        yield Change(section="turn", title=used.title, why=used.sentence, tokens=used.tokens)
+
+
+def changed_items(before: Made, now: Made) -> Iterator[Change]:
+    titles = {SYSTEM_TITLE: OTHER_TOOLS, **({TOOLS_USED: GROWN} if before.turn == now.turn else {})}
+    for title, why in titles.items():
+        was, item = before.fixed(title), now.fixed(title)
+        if was and item and was.tokens != item.tokens:
+            yield Change(section=item.section, title=title, why=why, tokens=item.tokens - was.tokens)
+    stood = sent_headlines(before)
+    for slug, item in sent_headlines(now).items():
+        # In plans stored before these were shortened the hashes are whole.
+        if slug in stood and stood[slug].sha256[:FINGERPRINT] != item.sha256[:FINGERPRINT]:
+            added = item.tokens - stood[slug].tokens
+            yield Change(section="summary", title=SUMMARY_OF.format(item.title), why=WRITTEN_ANEW, tokens=added)
+
+
+def changed_sections(before: Mapping[str, int], now: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:
+    for key in {**before, **now}:
+        was, stands = before.get(key, 0), now.get(key, 0)
+        if was != stands:
+            yield key, was, stands

@@ -1,0 +1,49 @@
+"""Whether a message needs what is not in the prompt: only then is anything recalled for it.
+
+It asks, or speaks of what was; and what is not shown answers it at least as well as what is. Figures: docs/recall.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from efforts.domain.text.ranking import Ranked
+
+# Of what all words of the message weigh: what must stand in one turn outside the prompt.
+LEAST_SHARE = 0.15
+QUESTION = re.compile(
+    r"[?？؟]|^\s*(?:what|when|where|who|whom|whose|which|why|how|did|do|does|was|were|is|are|can|could|"
+    r"have|has|tell|list|summari[sz]e|describe|explain|name|find|show|give|compare)\b",
+    re.IGNORECASE,
+)
+PAST = re.compile(
+    r"\b(?:remember|remind|recall|earlier|previous(?:ly)?|before|last (?:time|week|month|year)|yesterday|again|"
+    r"we (?:said|decided|agreed|discussed|talked|chose|had)|you (?:said|told|suggested|mentioned|recommended)|"
+    r"i (?:said|told|mentioned|asked)|back then|once more|as (?:we|you|i))\b",
+    re.IGNORECASE,
+)
+
+IS_OFF = "The context mode is Off."
+NOTHING_ASKED = "The message asks for nothing that was said before."
+NOTHING_TELLING = "The message has no telling words."
+NOTHING_FOUND = "Nothing outside the prompt has its words."
+TOO_LITTLE = "What is outside the prompt has too little of its words."
+SHOWN_BETTER = "What the prompt shows answers it better than anything outside."
+NEEDED = "It asks, and what is outside the prompt has its words."
+
+
+def asks(text: str) -> bool:
+    return bool(QUESTION.search(text) or PAST.search(text))
+
+
+def why_not(ranked: Sequence[Ranked], shown: Collection[int], weight: float) -> str:
+    """Why nothing is recalled; empty where something is. `shown`: numbers of the turns in the prompt; `weight`: of all
+    words of the message."""
+    outside = max((one.exchange for one in ranked if one.found.number not in shown), default=0.0)
+    inside = max((one.exchange for one in ranked if one.found.number in shown), default=0.0)
+    if not outside:
+        return NOTHING_FOUND
+    if outside < inside:
+        return SHOWN_BETTER
+    return TOO_LITTLE if outside < LEAST_SHARE * weight else ""

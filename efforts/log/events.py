@@ -1,0 +1,146 @@
+"""The numbered event log of a session, and the doorbell that says it has grown.
+
+The log is the truth. The doorbell (the channel layer) may lose a ring without harm: the numbers show the gap, and who
+listens also looks from time to time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.db import transaction
+
+from efforts.models import AccountEvent, Event, Session
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+log = logging.getLogger("ccm.events")
+
+RUNNERS = "runners"
+DELTA = "delta"
+
+# Nobody did it: nothing referred to the effort, or to the chosen turns, any more.
+AGED_EVENTS = ("effort.decayed", "compaction.decayed")
+
+
+def session_group(session_id: UUID) -> str:
+    return f"session.{session_id}"
+
+
+def append(session_id: UUID, kind: str, data: Mapping[str, Any] | None = None, *, actor: User | None = None) -> int:
+    """Write one event inside the caller's transaction; its number. Rings when the transaction is committed."""
+    event = Event(session_id=session_id, kind=kind, data=dict(data or {}), actor=actor)
+    append_all([event])
+    return event.seq
+
+
+@transaction.atomic(savepoint=False)
+def append_all(rows: Sequence[Event]) -> None:
+    """Number and write events of one or many sessions, in four statements however many there are."""
+    ids = {row.session_id for row in rows}
+    # Locked, so that numbers are committed in their order; in one order, or two processes would wait for each other.
+    sessions = {row.pk: row for row in Session.objects.select_for_update().filter(pk__in=ids).order_by("pk")}
+    if len(sessions) < len(ids):
+        raise Session.DoesNotExist(ids - sessions.keys())
+    rings: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        session = sessions[row.session_id]
+        session.event_seq += 1
+        row.seq = session.event_seq
+        rings[row.session_id].append(frame(row))
+    Session.objects.bulk_update(sessions.values(), ["event_seq"])
+    Event.objects.bulk_create(rows)
+    # A ring before the commit would show text that may never be stored.
+    transaction.on_commit(partial(ring, rings))
+
+
+def account(owner: User, kind: str, data: Mapping[str, Any] | None = None, *, actor: User | None = None) -> None:
+    AccountEvent.objects.create(owner=owner, kind=kind, data=dict(data or {}), actor=actor or owner)
+
+
+def after(session_id: UUID, seq: int, limit: int = 500) -> list[dict[str, Any]]:
+    """Events numbered above `seq`, oldest first, as browsers get them."""
+    rows = Event.objects.filter(session_id=session_id, seq__gt=seq).order_by("seq")[:limit]
+    return [frame(row) for row in rows]
+
+
+def frame(row: Event) -> dict[str, Any]:
+    return {"v": 1, "seq": row.seq, "kind": row.kind, **row.data}
+
+
+class Doorbell:
+    """Sends through the channel layer from any thread, on the loop that serves this process."""
+
+    loop: asyncio.AbstractEventLoop | None = None
+    order: asyncio.Lock
+    muted = False
+
+    def attend(self) -> None:
+        loop = asyncio.get_running_loop()
+        if loop is not self.loop:
+            self.loop, self.order = loop, asyncio.Lock()
+
+    def send(self, messages: Mapping[str, dict[str, Any]]) -> None:
+        """Send each group its message."""
+        layer = None if self.muted else get_channel_layer()
+        if layer is None:
+            return
+        if self.loop is not None and self.loop.is_running():
+            # The in-memory layer's queues belong to one loop. The thread does not wait for it: a lost ring only delays.
+            future = asyncio.run_coroutine_threadsafe(self._send_in_order(layer, messages), self.loop)
+            future.add_done_callback(_log_failure)
+        else:
+            # No loop serves here, as in a command: another process may still be listening.
+            async_to_sync(_send)(layer, messages)
+
+    async def _send_in_order(self, layer: Any, messages: Mapping[str, dict[str, Any]]) -> None:
+        # A ring that overtakes another is taken for a gap, and everybody reads the log.
+        async with self.order:
+            await _send(layer, messages)
+
+
+async def _send(layer: Any, messages: Mapping[str, dict[str, Any]]) -> None:
+    await asyncio.gather(*(layer.group_send(group, message) for group, message in messages.items()))
+
+
+def _log_failure(future: Future[None]) -> None:
+    if not future.cancelled() and (error := future.exception()):
+        log.warning("The doorbell did not ring: %s", error)
+
+
+doorbell = Doorbell()
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Where nobody follows what is written, nobody is told."""
+    doorbell.muted = True
+    try:
+        yield
+    finally:
+        doorbell.muted = False
+
+
+def ring(rings: Mapping[UUID, list[dict[str, Any]]]) -> None:
+    """Tell who follows a session what was committed; who misses a ring reads the log."""
+    doorbell.send({session_group(key): {"type": "doorbell", "frames": frames} for key, frames in rings.items()})
+
+
+def wake_runners() -> None:
+    doorbell.send({RUNNERS: {"type": "wake"}})
+
+
+def hang_up(session_id: UUID) -> None:
+    """Tell the sockets of a deleted session that it is gone."""
+    doorbell.send({session_group(session_id): {"type": "hang.up"}})

@@ -1,0 +1,86 @@
+"""Which effort a turn belongs to in a branch, and the sums that follow from it.
+
+Every function belongs inside the transaction of a caller that holds the lock of the branch.
+"""
+
+from __future__ import annotations
+
+from django.db.models import Count, Exists, OuterRef, Sum
+
+from efforts.domain.effort.ageing import mentioned
+from efforts.domain.effort.states import EffortStatus
+from efforts.models import Branch, ContextPointer, Effort, EffortState, PointerTurn, Turn, TurnLabel
+
+STRENGTH = [str(by) for by in TurnLabel.By]
+
+
+def label_of(branch: Branch, turn: Turn) -> TurnLabel | None:
+    return TurnLabel.objects.filter(branch=branch, turn=turn).select_related("effort").first()
+
+
+def begin(branch: Branch, turn: Turn, *, attempt: int) -> None:
+    """A turn starts: the first time in the effort that is active then."""
+    # Only then: tried again it stays where it is, whatever has become active since or where a person moved it.
+    if attempt == 1 and branch.active_effort_id and not label_of(branch, turn):
+        TurnLabel.objects.create(branch=branch, turn=turn, effort_id=branch.active_effort_id, by=TurnLabel.By.BEGAN)
+    settle(branch, turn)
+
+
+def fields(branch: Branch, turn: Turn) -> dict[str, str | None]:
+    """What the event of a turn's end says of it, so that the log alone tells where each turn belongs."""
+    label = label_of(branch, turn)
+    return {"effort": label.effort.slug, "by": label.by} if label else {"effort": None, "by": ""}
+
+
+def settle(branch: Branch, turn: Turn) -> None:
+    """What the turn adds may be another now: the sums of its effort follow."""
+    if label := label_of(branch, turn):
+        recount(branch, label.effort)
+        touch(branch, label.effort, turn.number)
+
+
+def touch(branch: Branch, effort: Effort, number: int) -> None:
+    """The effort is active, or has a turn, in turn `number`."""
+    EffortState.objects.filter(branch=branch, effort=effort, active_turn__lt=number).update(active_turn=number)
+
+
+def put(branch: Branch, turn: Turn, effort: Effort | None, by: str) -> None:
+    """Label the turn; None makes it ambient. The sums of both efforts follow."""
+    before = label_of(branch, turn)
+    if effort is None:
+        TurnLabel.objects.filter(branch=branch, turn=turn).delete()
+    else:
+        TurnLabel.objects.update_or_create(branch=branch, turn=turn, defaults={"effort": effort, "by": by})
+        recount(branch, effort)
+    if before and before.effort != effort:
+        recount(branch, before.effort)
+    chosen = ContextPointer.objects.filter(branch=branch, effort=None, scope__turn=turn, scope__active=True)
+    for pointer in chosen:
+        recount_chosen(pointer)
+
+
+def is_stronger(label: TurnLabel | None, by: str) -> bool:
+    return label is not None and STRENGTH.index(label.by) > STRENGTH.index(by)
+
+
+def recount(branch: Branch, effort: Effort) -> None:
+    labelled = TurnLabel.objects.filter(branch=branch, effort=effort)
+    sums = labelled.aggregate(turns=Count("id"), tokens=Sum("turn__tokens", default=0))
+    EffortState.objects.filter(branch=branch, effort=effort).update(**sums)
+
+
+def recount_chosen(pointer: ContextPointer) -> None:
+    """What those of its turns that belong to no effort add to a prompt."""
+    labelled = TurnLabel.objects.filter(branch=pointer.branch_id, turn=OuterRef("turn"))
+    ambient = PointerTurn.objects.filter(~Exists(labelled), pointer=pointer)
+    tokens = ambient.aggregate(tokens=Sum("turn__tokens", default=0))["tokens"]
+    ContextPointer.objects.filter(pk=pointer.pk).update(ambient_tokens=tokens)
+
+
+def meant(branch: Branch, text: str) -> str | None:
+    """Id of the open effort that `text` names, else of the active one."""
+    states = EffortState.objects.filter(branch=branch, status=EffortStatus.OPEN).select_related("effort")
+    active = next((state.effort.slug for state in states if state.effort_id == branch.active_effort_id), None)
+    efforts = [state.effort for state in states]
+    named = [effort.slug for effort in efforts if mentioned((effort.slug, effort.name), text)]
+    return active if active in named else next(iter(named), active)

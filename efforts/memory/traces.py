@@ -1,0 +1,162 @@
+"""What came of a model call, written beside it: tools that ran, and what searches found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Case, When
+
+from efforts.domain.effort.states import Trigger
+from efforts.domain.prompt.conversation import Recalled, ToolCall
+from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.log.timelines import last_said_before
+from efforts.models import ContextPlan, Effort, Message, RetrievalItem, RetrievalSet, Run, ToolTrace, Turn
+from efforts.retrieval.recall import Recollection
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """Something that was found: an effort, or a message in its turn; `why` are sentences for people.
+
+    `span`: first character and end of a passage.
+    """
+
+    score: float
+    why: tuple[str, ...]
+    turn: Turn | None = None
+    message: Message | None = None
+    effort: Effort | None = None
+    span: tuple[int, int] | None = None
+
+    @property
+    def target(self) -> list[Any]:
+        rows = [part.pk if part else None for part in (self.effort, self.turn, self.message)]
+        return [*rows, *(self.span or ())]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieval:
+    """`strategy` names what ranked, with its version; `params` all that the ranking depends on beside the log."""
+
+    query: str
+    strategy: str
+    hits: Sequence[Hit]
+    found: int
+    trigger: Trigger = Trigger.TOOL
+    params: Mapping[str, Any] = field(default_factory=dict)
+    why: str = ""
+
+    @property
+    def result_hash(self) -> str:
+        ranked = [[*hit.target, float(hit.score), list(hit.why)] for hit in self.hits]
+        return sha256(canonical_json([self.found, ranked]))
+
+
+def trace_tool(message: Message, call: ToolCall, elapsed_ms: int | None) -> None:
+    """`message` is the result; without `elapsed_ms` the tool was never run."""
+    assert message.run_id is not None
+    ToolTrace.objects.create(
+        session_id=message.session_id,
+        run_id=message.run_id,
+        plan_id=newest_plan(message.run_id),
+        message=message,
+        tool_call_id=call.id,
+        name=call.name,
+        arguments_sha256=sha256(call.arguments),
+        result_sha256=sha256(message.text),
+        elapsed_ms=elapsed_ms,
+        error=error_in(message.text),
+    )
+
+
+def newest_plan(run_id: UUID) -> UUID | None:
+    """Of the call that asked for the tools that are answered now: there is no later one before all are answered."""
+    return ContextPlan.objects.filter(run_id=run_id).order_by("-call").values_list("pk", flat=True).first()
+
+
+def error_in(result: str) -> str:
+    """How every tool says that it failed (efforts/tools)."""
+    # Canonical JSON: a result without an error, which may be long, is not parsed.
+    return str(json.loads(result)["error"]) if result.startswith('{"error"') else ""
+
+
+def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:
+    row = RetrievalSet.objects.create(
+        session_id=run.turn.session_id,
+        branch_id=run.branch_id,
+        run=run,
+        plan_id=newest_plan(run.pk),
+        trigger=retrieval.trigger,
+        query=retrieval.query,
+        query_hash=sha256(retrieval.query),
+        snapshot=last_said_before(run.branch, run.turn.number),
+        strategy=retrieval.strategy,
+        params=dict(retrieval.params),
+        found=retrieval.found,
+        why=retrieval.why,
+        result_hash=retrieval.result_hash,
+    )
+    RetrievalItem.objects.bulk_create(
+        RetrievalItem(
+            retrieval=row,
+            rank=rank,
+            turn=hit.turn,
+            message=hit.message,
+            effort=hit.effort,
+            start=hit.span[0] if hit.span else None,
+            end=hit.span[1] if hit.span else None,
+            score=hit.score,
+            why=list(hit.why),
+        )
+        for rank, hit in enumerate(retrieval.hits, 1)
+    )
+    return row
+
+
+def record_recall(run: Run, found: Recollection) -> None:
+    """What was found for the run; which of it is quoted, its plans will tell."""
+    record_retrieval(run, retrieval_of(run.turn.session_id, found))
+
+
+def retrieval_of(session_id: UUID, found: Recollection) -> Retrieval:
+    said = Message.objects.select_related("turn").in_bulk([one.message.id for one in found.passages])
+    slugs = {one.effort for one in found.passages}
+    efforts = {effort.slug: effort for effort in Effort.objects.filter(session=session_id, slug__in=slugs)}
+    hits = [
+        Hit(
+            turn=said[one.message.id].turn,
+            message=said[one.message.id],
+            effort=efforts.get(one.effort),
+            span=(one.start, one.end),
+            score=one.score,
+            why=one.why,
+        )
+        for one in found.passages
+    ]
+    return Retrieval(
+        query=found.query,
+        strategy=found.strategy,
+        params=found.params,
+        hits=hits,
+        found=found.found,
+        trigger=Trigger.AUTO,
+        why=found.why,
+    )
+
+
+def mark_quoted(plan: ContextPlan, quoted: Iterable[Recalled], tokens: int) -> None:
+    """What the prompt of a run's last call quotes is what later prompts keep with its turn."""
+    recall = RetrievalSet.objects.filter(run=plan.run_id, trigger=Trigger.AUTO).first()
+    if recall is None:
+        return
+    places = {(one.message.id, one.start, one.end) for one in quoted}
+    items = {row[1:]: row[0] for row in recall.items.values_list("pk", "message", "start", "end")}
+    stands = [items[place] for place in places]
+    recall.items.update(included=Case(When(pk__in=stands, then=True), default=False) if stands else False)
+    # Of the first call: it is the one that it was made for.
+    recall.plan_id, recall.tokens = recall.plan_id or plan.pk, tokens
+    recall.save(update_fields=["plan", "tokens"])

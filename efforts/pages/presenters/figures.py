@@ -1,0 +1,428 @@
+"""Metrics as people read them: each figure with its unit and its why, three pictures, and what they are drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from efforts.context.plans import SECTIONS
+from efforts.domain.effort.metrics import FALSE_DECAY_TURNS, Expansion, Metrics, Sent
+from efforts.pages.charts import Bar, BarRow, Chart, Series, bar_chart, line_chart, stacked_chart
+from efforts.pages.presenters.metrics import AllMetrics
+
+NOTHING = "–"
+# Turns that a why leads to, rows of a picture, and rows of a table: the newest.
+LINKED, DRAWN, LISTED = 12, 30, 100
+# Higher than this many times the largest prompt, lines are cut off: the layers shall stay legible.
+HEAD = 2.5
+# Decimal places of a share.
+PLACES = 4
+HOW = {
+    "": "still expanded",
+    "decayed": "auto-collapsed",
+    "asked": "collapsed",
+    "reopened": "reopened",
+    "rolled_back": "summary rolled back",
+    "covered": "covered by the summary of chosen turns",
+    "work_session": "work session ended",
+    "undone": "taken back",
+}
+# Of one call, which a sum of conversations does not have.
+LAST = (
+    "context_tokens",
+    "naive_tokens",
+    "expansion_tokens",
+    "expansion_overhead",
+    "savings_vs_naive",
+    "savings_vs_effort_logs",
+)
+Figures = Mapping[str, float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FigureView:
+    """`key` is its name in the JSON, `turns` those that it comes from, the newest first."""
+
+    key: str
+    label: str
+    value: str
+    unit: str = ""
+    more: tuple[str, ...] = ()
+    why: str
+    turns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupView:
+    title: str
+    figures: tuple[FigureView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpansionView:
+    effort: str
+    turn: int
+    ended_turn: int | None
+    duration: int | None
+    tokens: int
+    how: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnRow:
+    """`layers` in the order of the columns."""
+
+    sent: Sent
+    layers: tuple[int, ...]
+    saved: int
+    saved_so_far: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricsView:
+    """Of one timeline. The pictures are SVG; "" where there is nothing to draw."""
+
+    groups: tuple[GroupView, ...]
+    layers: tuple[str, ...]
+    turns: tuple[TurnRow, ...]
+    expansions: tuple[ExpansionView, ...]
+    tokens_picture: str
+    expansions_picture: str
+    saved_picture: str
+
+    @property
+    def newest_turns(self) -> tuple[TurnRow, ...]:
+        return self.turns[::-1][:LISTED]
+
+    @property
+    def saving_turns(self) -> tuple[TurnRow, ...]:
+        return tuple(row for row in self.newest_turns if row.saved)
+
+
+def metrics_view(metrics: Metrics) -> MetricsView:
+    layers = [layer for layer in SECTIONS if any(one.sections.get(layer) for one in metrics.sent)]
+    rows = tuple(turn_rows(metrics, layers))
+    span = turn_span(metrics)
+    return MetricsView(
+        groups=groups_of(metrics),
+        layers=tuple(SECTIONS[layer] for layer in layers),
+        turns=rows,
+        expansions=tuple(expansion_view(one) for one in metrics.expansions[::-1][:LISTED]),
+        tokens_picture=tokens_picture(metrics, layers, span) if metrics.sent else "",
+        expansions_picture=expansions_picture(metrics, span) if metrics.expansions else "",
+        saved_picture=saved_picture(metrics, span) if metrics.decays else "",
+    )
+
+
+def turn_rows(metrics: Metrics, layers: Sequence[str]) -> Iterator[TurnRow]:
+    saved = {one.turn: one.tokens for one in metrics.saved}
+    first = metrics.sent[0].turn if metrics.sent else 0
+    so_far = sum(one.tokens for one in metrics.saved if one.turn < first)
+    for one in metrics.sent:
+        so_far += saved.get(one.turn, 0)
+        yield TurnRow(
+            sent=one,
+            layers=tuple(one.sections.get(layer, 0) for layer in layers),
+            saved=saved.get(one.turn, 0),
+            saved_so_far=so_far,
+        )
+
+
+def expansion_view(one: Expansion) -> ExpansionView:
+    return ExpansionView(
+        effort=one.effort,
+        turn=one.turn,
+        ended_turn=one.ended_turn,
+        duration=one.duration,
+        tokens=one.tokens,
+        how=HOW.get(one.how, one.how),
+    )
+
+
+# The figures
+
+
+def groups_of(metrics: Metrics, *, overall: bool = False) -> tuple[GroupView, ...]:
+    prompts = prompts_overall(metrics) if overall else prompts_of_turns(metrics)
+    return (
+        GroupView(title="Prompts", figures=tuple(prompts)),
+        GroupView(title="Expansions and their fading", figures=tuple(of_decay(metrics))),
+        GroupView(title="Headlines that left the prompt", figures=tuple(of_eviction(metrics))),
+    )
+
+
+def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
+    figures, newest = metrics.figures, [one.turn for one in metrics.sent[-1:]]
+    for key, label in (
+        ("context_tokens", "Context tokens"),
+        ("naive_tokens", "Naive tokens"),
+        ("expansion_tokens", "Expansion tokens"),
+    ):
+        more = f"mean {number(figures[f'{key}_mean'])}", f"peak {number(figures[f'{key}_peak'])}"
+        turns = {*newest, *peaks(metrics, key)}
+        yield figure(key, label, number(figures[key]), "tokens, last call", more=more, turns=turns)
+    everything = f"{percent(figures['savings_vs_naive_all'])} over all turns"
+    raw, raw_all = percent(figures["savings_vs_effort_logs"]), percent(figures["savings_vs_effort_logs_all"])
+    logs = f"against all effort logs {raw}, over all turns {raw_all}"
+    savings = percent(figures["savings_vs_naive"])
+    yield figure("savings_vs_naive", "Savings", savings, "of naive, last call", more=(everything, logs), turns=newest)
+    overhead, over_all = percent(figures["expansion_overhead"]), percent(figures["expansion_overhead_all"])
+    more_overhead = (f"{over_all} over all turns",)
+    yield figure(
+        "expansion_overhead", "Expansion overhead", overhead, "of the last call", more=more_overhead, turns=newest
+    )
+
+
+def peaks(metrics: Metrics, key: str) -> Iterator[int]:
+    """The first turn with the most."""
+    sizes = {"context_tokens": "tokens", "naive_tokens": "naive", "expansion_tokens": "expanded"}
+    if metrics.sent:
+        most = max(metrics.sent, key=lambda one: getattr(one, sizes[key]))
+        yield most.turn
+
+
+def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
+    figures = metrics.figures
+    for key, label in (
+        ("context_tokens", "Context tokens"),
+        ("naive_tokens", "Naive tokens"),
+        ("expansion_tokens", "Expansion tokens"),
+    ):
+        more = (f"peak {number(figures[f'{key}_peak'])}",)
+        yield figure(f"{key}_mean", label, number(figures[f"{key}_mean"]), "tokens a turn, mean", more=more)
+    logs = (f"against all effort logs {percent(figures['savings_vs_effort_logs_all'])}",)
+    yield figure("savings_vs_naive_all", "Savings", percent(figures["savings_vs_naive_all"]), "of naive", more=logs)
+    overhead = percent(figures["expansion_overhead_all"])
+    yield figure("expansion_overhead_all", "Expansion overhead", overhead, "of all that was sent")
+
+
+def of_decay(metrics: Metrics) -> Iterator[FigureView]:
+    figures = metrics.figures
+    decayed = [one.turn for one in metrics.decays]
+    expansions = (f"of {counted(len(metrics.expansions), 'expansion')}",)
+    yield figure("auto_collapses", "Auto-collapses", number(figures["auto_collapses"]), more=expansions, turns=decayed)
+    ended = [one.ended_turn for one in metrics.ended if one.ended_turn is not None]
+    duration = decimal(figures["avg_expansion_duration"])
+    yield figure(
+        "avg_expansion_duration",
+        "Expansions last",
+        duration,
+        "turns, mean",
+        more=(f"of {len(ended):,} that ended",),
+        turns=ended,
+    )
+    ratio = f"{number(figures['manual_collapses'])} : {number(figures['auto_collapses'])}"
+    by_hand = [one.ended_turn for one in metrics.manual if one.ended_turn is not None]
+    yield figure("manual_vs_auto_collapse", "Collapsed by hand : by itself", ratio, turns=by_hand)
+    false = [one.again_turn for one in metrics.false_decays if one.again_turn is not None]
+    apart = (f"{len(false):,} of {len(decayed):,}", f"said to be too early: {number(figures['too_early'])}")
+    rate = percent(figures["false_decay_rate"])
+    yield figure("false_decay_rate", "False decay", rate, "of auto-collapses", more=apart, turns=false)
+    saved = number(figures["tokens_saved_by_decay"])
+    saving = (f"in {counted(len(metrics.saved), 'later turn')}",)
+    yield figure("tokens_saved_by_decay", "Saved by decay", saved, "tokens", more=saving, turns=decayed)
+
+
+def of_eviction(metrics: Metrics) -> Iterator[FigureView]:
+    figures = metrics.figures
+    left = [one.turn for one in metrics.evictions]
+    back = [one.back_turn for one in metrics.returns if one.back_turn is not None]
+    yield figure("evictions", "Evictions", number(figures["evictions"]), turns=left)
+    yield figure("returns", "Returns", number(figures["returns"]), turns=back)
+    age = decimal(figures["avg_eviction_age"])
+    yield figure("avg_eviction_age", "Age at eviction", age, "turns, mean", turns=left)
+
+
+def figure(
+    key: str, label: str, value: str, unit: str = "", *, more: Iterable[str] = (), turns: Iterable[int] = ()
+) -> FigureView:
+    newest = tuple(sorted(set(turns), reverse=True)[:LINKED])
+    base = key.removesuffix("_mean").removesuffix("_all")
+    unit = "" if value == NOTHING else unit
+    return FigureView(key=key, label=label, value=value, unit=unit, more=tuple(more), why=WHY[base], turns=newest)
+
+
+WHY = {
+    "context_tokens": "What the last call of a turn was sent, with system text and tools. Counted before it was sent, "
+    "and stored with its plan.",
+    "naive_tokens": "The same call with everything said so far: system text and tools, all turns before it in full, "
+    "and this turn. Counted by the same tokenizer.",
+    "expansion_tokens": "The part of the prompt in which expanded efforts stand word for word.",
+    "savings_vs_naive": "1 − context tokens / naive tokens. The other baseline has the full log of every effort, "
+    "and of the ambient turns those that were sent. Below 0 the prompt was the longer one: rules, headlines and "
+    "recalled passages cost tokens too.",
+    "expansion_overhead": "Expansion tokens / context tokens.",
+    "auto_collapses": "An expanded effort that no turn refers to any more fades: after 3 such turns it is collapsed by "
+    "itself, unless the conversation is set otherwise.",
+    "avg_expansion_duration": "Completed turns from expanding to collapsing, whoever ended it. An expansion that was "
+    "taken back is left out; a turn that failed or was stopped is not counted.",
+    "manual_vs_auto_collapse": "Collapses that you or the model asked for, against auto-collapses. Those at the end of "
+    "a work session or by reopening are neither.",
+    "false_decay_rate": f"Auto-collapses after which the effort was expanded again within {FALSE_DECAY_TURNS} turns: "
+    "it was still needed. What you called too early is also counted apart, however late you said so.",
+    "tokens_saved_by_decay": "What an auto-collapse took from the prompt, once for each later turn that completed, "
+    "until the effort is expanded again or reopened, or the work session ends.",
+    "evictions": "The headline of an effort that no turn refers to for 20 turns, unless set otherwise, leaves the "
+    "prompt. Search finds the effort as before.",
+    "returns": "Evicted efforts that a later turn referred to: the headline came back.",
+    "avg_eviction_age": "Completed turns from the conclusion of an effort until its headline left.",
+}
+
+
+def counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def number(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
+def decimal(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:,.1f}"
+
+
+def percent(value: float | None) -> str:
+    return NOTHING if value is None else f"{100 * value:.1f}\u00a0%".replace("-", "−")
+
+
+# The pictures
+
+
+def turn_span(metrics: Metrics) -> range:
+    """The turns of all pictures, so that what stands below each other happened at once."""
+    turns = [one.turn for one in metrics.sent] or [one.turn for one in metrics.expansions]
+    ends = [one.ended_turn or one.turn for one in metrics.expansions]
+    return range(max(min(turns, default=1), 1), max([1, *turns, *ends]) + 1)
+
+
+def tokens_picture(metrics: Metrics, layers: Sequence[str], span: range) -> str:
+    at = {one.turn: one for one in metrics.sent}
+    stack = [
+        Series(name=SECTIONS[layer], layer=layer, values=[layer_at(at.get(turn), layer) for turn in span])
+        for layer in layers
+    ]
+    figures = metrics.figures
+    peak, highest = figures["context_tokens_peak"] or 0, figures["naive_tokens_peak"] or 0
+    cut = HEAD * peak if highest > HEAD * peak else None
+    name = f"Naive (up to {highest:,.0f})" if cut else "Naive"
+    naive = Series(name=name, values=[at[turn].naive if turn in at else None for turn in span])
+    logs = Series(name="With all effort logs", values=[at[turn].effort_logs if turn in at else None for turn in span])
+    said = (
+        f"Turns {span[0]:,} to {span[-1]:,}. Sent: mean {number(figures['context_tokens_mean'])} tokens, peak "
+        f"{number(figures['context_tokens_peak'])}. Naive: mean {number(figures['naive_tokens_mean'])}, peak "
+        f"{number(figures['naive_tokens_peak'])}."
+    )
+    chart = Chart(title="Tokens of each turn, by layer, against naive", desc=said, first=span[0], most=cut, id="tokens")
+    return stacked_chart(stack, chart, beside=[naive, logs])
+
+
+def layer_at(sent: Sent | None, layer: str) -> int | None:
+    return sent.sections.get(layer, 0) if sent else None
+
+
+def expansions_picture(metrics: Metrics, span: range) -> str:
+    rows: dict[str, list[Bar]] = {}
+    for one in metrics.expansions:
+        if one.ended_turn is None or one.ended_turn >= span.start:
+            rows.setdefault(one.effort, []).append(bar_of(one, span))
+    newest = list(rows.items())[-DRAWN:]
+    said = f"{counted(len(metrics.expansions), 'expansion')}, {counted(len(metrics.decays), 'auto-collapse')}."
+    chart = Chart(title="Expansions over time", desc=said, first=span[0], id="expansions")
+    drawn = [BarRow(name=effort, layer="expanded", bars=bars) for effort, bars in newest]
+    return bar_chart(drawn, chart, places=len(span))
+
+
+def bar_of(one: Expansion, span: range) -> Bar:
+    until = "" if one.ended_turn is None else f" in turn {one.ended_turn:,}"
+    words = f"{one.effort}: {one.tokens:,} tokens, expanded in turn {one.turn:,}, {HOW.get(one.how, one.how)}{until}"
+    return Bar(begin=max(one.turn, span.start), end=one.ended_turn, words=words)
+
+
+def saved_picture(metrics: Metrics, span: range) -> str:
+    at = {one.turn: one.tokens for one in metrics.saved}
+    before = sum(tokens for turn, tokens in at.items() if turn < span.start)
+    sums = list(accumulate((at.get(turn, 0) for turn in span), initial=before))[1:]
+    said = f"{number(metrics.figures['tokens_saved_by_decay'])} tokens by turn {span[-1]:,}."
+    chart = Chart(title="What decay saved, all in all", desc=said, first=span[0], id="saved")
+    return line_chart([Series(name="Saved by decay", layer="expanded", values=sums)], chart)
+
+
+def all_tokens_picture(sent: Sequence[Sent]) -> str:
+    """Sums, because turns of several conversations have no course in common."""
+    if not sent:
+        return ""
+    context, naive = list(accumulate(one.tokens for one in sent)), list(accumulate(one.naive for one in sent))
+    said = f"{len(sent):,} turns. Sent: {context[-1]:,} tokens. Naive: {naive[-1]:,}."
+    chart = Chart(title="Tokens, all in all, against naive", desc=said, x="turn of any conversation", id="all")
+    return line_chart([Series(name="Naive", values=naive), Series(name="Sent", values=context)], chart)
+
+
+# As data
+
+
+def metrics_json(metrics: Metrics) -> dict[str, Any]:
+    saved = {one.turn: one.tokens for one in metrics.saved}
+    return {
+        "figures": rounded(metrics.figures),
+        "turns": [
+            {
+                "turn": one.turn,
+                "context_tokens": one.tokens,
+                "naive_tokens": one.naive,
+                "effort_logs_tokens": one.effort_logs,
+                "sections": dict(one.sections),
+                "saved_by_decay": saved.get(one.turn, 0),
+            }
+            for one in metrics.sent
+        ],
+        "expansions": [
+            {
+                "effort": one.effort,
+                "turn": one.turn,
+                "clock": one.clock,
+                "tokens": one.tokens,
+                "how": one.how,
+                "ended_turn": one.ended_turn,
+                "ended_clock": one.ended_clock,
+                "duration": one.duration,
+            }
+            for one in metrics.expansions
+        ],
+        "auto_collapses": [
+            {
+                "effort": one.effort,
+                "turn": one.turn,
+                "clock": one.clock,
+                "tokens": one.tokens,
+                "again_turn": one.again_turn,
+                "again_clock": one.again_clock,
+                "false": one.is_false,
+            }
+            for one in metrics.decays
+        ],
+        "evictions": [
+            {"effort": one.effort, "turn": one.turn, "age": one.age, "back_turn": one.back_turn}
+            for one in metrics.evictions
+        ],
+    }
+
+
+def all_metrics_json(found: AllMetrics) -> dict[str, Any]:
+    return {
+        "figures": overall(found.metrics),
+        "sessions": [
+            {"session": str(one.session.pk), "title": str(one.session), "figures": overall(one.metrics)}
+            for one in found.sessions
+        ],
+    }
+
+
+def overall(metrics: Metrics) -> dict[str, float | None]:
+    return {name: value for name, value in rounded(metrics.figures).items() if name not in LAST}
+
+
+def rounded(figures: Figures) -> dict[str, float | None]:
+    """As far as they are read."""
+    return {name: round(value, PLACES) if isinstance(value, float) else value for name, value in figures.items()}

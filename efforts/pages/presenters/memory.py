@@ -1,0 +1,229 @@
+"""The three tiers of memory, and what keeps one effort in the first of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+
+from efforts.context import mentions
+from efforts.context.efforts import EffortsView, EffortView, Standing, effort_views, efforts_view
+from efforts.context.keywords import Keyword
+from efforts.context.plans import PlanView
+from efforts.context.references import keywords_here
+from efforts.domain.effort.ageing import turns_left
+from efforts.domain.effort.chosen import BODY, span_of
+from efforts.domain.effort.holds import turns_said
+from efforts.domain.effort.notices import span_said
+from efforts.domain.effort.states import PointerState
+from efforts.log.timelines import branch_events, branch_turns
+from efforts.models import Branch, ContextPointer, Event, Message
+from efforts.standins.chosen import find_chosen
+
+# Of what referred to an effort, the latest are shown; of what left and came back, in all the conversation.
+MOST = 8
+LATEST = 12
+REFERENCED, REFERENCED_CHOSEN = "effort.referenced", "compaction.referenced"
+HOW = {
+    "name": "called it by its name",
+    "keywords": "has words of its summary",
+    "read": "read it",
+    "search": "found it by a search",
+}
+WHO = {"user": "Your message", "assistant": "The reply", "tool": "The model"}
+MOVES = {
+    "effort.concluded": "Concluded: its summary took the place of its log",
+    "effort.reopened": "Reopened: its log is in the prompt",
+    "effort.expanded": "Expanded: its log came back",
+    "effort.collapsed": "Collapsed: its summary stands again",
+    "effort.decayed": "Collapsed by itself: nothing referred to it",
+    "effort.aged": "Excerpts took the place of its log: nothing referred to it",
+    "effort.evicted": "Left the prompt: nothing referred to it",
+    "effort.undone": "Taken back",
+}
+MOVES_OF_CHOSEN = {
+    "compaction.expanded": "Expanded: their words came back",
+    "compaction.collapsed": "Collapsed: their summary stands again",
+    "compaction.decayed": "Collapsed by itself: nothing referred to them",
+    "compaction.shortened": "One line took the place of the summary: nothing referred to them",
+    "compaction.evicted": "The line left the prompt: nothing referred to them",
+    "compaction.undone": "Taken back",
+}
+WHOLE_AGAIN = "Expanded: the whole summary came back"
+RETURNED = "Came back: something referred to it"
+# Of references only those that brought something back.
+MOVED = Q(kind__in=MOVES) | Q(kind=REFERENCED, data__back=True)
+MOVED_CHOSEN = Q(kind__in=MOVES_OF_CHOSEN) | Q(kind=REFERENCED_CHOSEN, data__back=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceView:
+    turn: int
+    who: str
+    how: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoveView:
+    turn: int
+    text: str
+    effort: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """What keeps something in the prompt; the newest of both lists first."""
+
+    keywords: tuple[Keyword, ...]
+    references: tuple[ReferenceView, ...]
+    moves: tuple[MoveView, ...]
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        return tuple(one.word for one in self.keywords if not one.is_common)
+
+    @property
+    def common(self) -> tuple[str, ...]:
+        return tuple(one.word for one in self.keywords if one.is_common)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffortMemory(Kept):
+    """`unreferenced`: completed turns since the last reference."""
+
+    effort: EffortView
+    unreferenced: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenMemory(Kept):
+    """Of chosen turns. `tier`: how their summary stands in the prompt, empty where none stands for them any more; it
+    gives way in so many turns without a reference."""
+
+    id: str
+    span: str
+    tier: str = ""
+    gives_way_in: int = 0
+
+    @property
+    def gives_way(self) -> str:
+        return f"in {turns_said(self.gives_way_in)}" if self.gives_way_in else "at the next change of effort"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawLog:
+    turns: int
+    messages: int
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryView:
+    """`moved`: how often, by the kind of the event."""
+
+    plan: PlanView
+    efforts: EffortsView
+    raw: RawLog
+    moves: tuple[MoveView, ...]
+    moved: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.efforts.rows if not row.evicted and row.standing != Standing.CONCLUDED)
+
+    @property
+    def summaries(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.efforts.concluded if not row.evicted)
+
+    @property
+    def evicted(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.efforts.rows if row.evicted)
+
+    @property
+    def concluded(self) -> int:
+        return sum(not row.is_open for row in self.efforts.rows)
+
+    @property
+    def manifest_tokens(self) -> int:
+        return sum(row.headline_tokens for row in self.efforts.rows)
+
+
+def effort_memory(branch: Branch, slug: str) -> EffortMemory | None:
+    effort = next((row for row in effort_views(branch) if row.slug == slug), None)
+    if effort is None:
+        return None
+    events = branch_events(branch).filter(data__effort=slug)
+    state = branch.effort_states.get(effort__slug=slug)
+    standing = ContextPointer.objects.filter(branch=branch, effort=state.effort_id, state=PointerState.ACTIVE).first()
+    references = events.filter(kind=REFERENCED).order_by("-seq")[:MOST]
+    return EffortMemory(
+        effort=effort,
+        unreferenced=max(branch.clock - state.referenced_clock, 0),
+        keywords=tuple(keywords_here(branch, standing)) if standing else (),
+        references=tuple(reference_view(row.data) for row in references),
+        moves=moves_of(events.filter(MOVED).order_by("-seq")[:MOST]),
+    )
+
+
+def chosen_memory(branch: Branch, id: str) -> ChosenMemory | None:
+    """None where no summary of just these turns has ever stood here."""
+    one = find_chosen(branch, id)
+    events = branch_events(branch).filter(data__id=id)
+    moves = moves_of(events.filter(MOVED_CHOSEN).order_by("-seq")[:MOST])
+    if not (one or moves):
+        return None
+    session = branch.session
+    threshold = session.decay_threshold if one and one.is_expanded else session.eviction_threshold
+    references = events.filter(kind=REFERENCED_CHOSEN).order_by("-seq")[:MOST]
+    return ChosenMemory(
+        id=id,
+        span=span_said(*(span_of(id) or (0, 0))),
+        tier=one.tier if one else "",
+        gives_way_in=turns_left(branch.clock, one.since, threshold) if one else 0,
+        keywords=tuple(mentions.keywords_here(branch, one.pointer)) if one else (),
+        references=tuple(reference_view(row.data) for row in references),
+        moves=moves,
+    )
+
+
+def reference_view(data: dict[str, Any]) -> ReferenceView:
+    return ReferenceView(
+        turn=data["turn"], who=WHO[data["by"]], how=HOW[data["how"]], words=tuple(data.get("words", ()))
+    )
+
+
+def moves_of(rows: Iterable[Event]) -> tuple[MoveView, ...]:
+    """What left the prompt and what came back."""
+    return tuple(
+        MoveView(turn=row.data["turn"], text=moved(row), effort=row.data.get("effort") or row.data["id"])
+        for row in rows
+    )
+
+
+def moved(row: Event) -> str:
+    whole = row.kind == "compaction.expanded" and row.data["what"] == BODY
+    return WHOLE_AGAIN if whole else {**MOVES, **MOVES_OF_CHOSEN}.get(row.kind, RETURNED)
+
+
+def memory_view(branch: Branch, plan: PlanView) -> MemoryView:
+    """`plan`: of the next call."""
+    events = branch_events(branch).filter(MOVED).exclude(data__effort=None)
+    moved = Counter(kind.partition(".")[2] for kind in events.values_list("kind", flat=True))
+    return MemoryView(
+        plan=plan,
+        efforts=efforts_view(branch, plan=plan),
+        raw=raw_log(branch),
+        moves=moves_of(events.order_by("-seq")[:LATEST]),
+        moved=dict(moved),
+    )
+
+
+def raw_log(branch: Branch) -> RawLog:
+    turns = branch_turns(branch)
+    sums = turns.aggregate(turns=Count("id"), tokens=Sum("tokens", default=0))
+    messages = Message.objects.filter(session=branch.session_id, turn__in=turns.values("pk")).count()
+    return RawLog(turns=sums["turns"], messages=messages, tokens=sums["tokens"])

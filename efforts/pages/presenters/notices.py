@@ -1,0 +1,436 @@
+"""What the program notes between the turns: the events of efforts, rules, pins and entries, as lines of the log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from typing import Any, Literal
+
+from efforts.context.holds import rows_of
+from efforts.context.scopes import OF_SCOPES, ScopeStory, line_of, read_story
+from efforts.context.words import WordView, word_of_effort, word_view
+from efforts.domain.effort.states import (
+    ConstraintState,
+    EffortStatus,
+    EntryKind,
+    EntryState,
+    HoldState,
+    PointerState,
+    SummaryState,
+)
+from efforts.log.events import AGED_EVENTS
+from efforts.log.timelines import branch_events
+from efforts.models import Branch, Constraint, ContextPointer, EffortState, Event, LedgerEntry
+from efforts.standins.seen import Saving, Seen, seen
+
+Asks = Literal[
+    "",
+    "summary",
+    "retry",
+    "draft",
+    "excerpts",
+    "drafting",
+    "conclude",
+    "rule",
+    "entry",
+    "done",
+    "scope_drafting",
+    "scope_ready",
+    "scope_failed",
+]
+
+# Each changes where an effort stands, so that it is the last word about it until the next one.
+MOVES = {
+    "effort.opened": "open",
+    "effort.concluded": "summary",
+    "effort.reopened": "open",
+    "effort.switched": "active",
+    "effort.expanded": "expanded",
+    "effort.collapsed": "summary",
+    "effort.decayed": "summary",
+    "effort.aged": "summary",
+}
+REDIRECTS = ("effort.opened", "effort.concluded", "effort.reopened", "effort.switched")
+OFFERED = "effort.offered"
+WAITS = "effort.summary_waiting"
+SUGGESTED = "constraint.suggested"
+OF_RULES = (SUGGESTED, "constraint.set", "constraint.edited", "constraint.revoked")
+OF_HOLDS = ("hold.ended", "hold.granted")
+PROPOSED = "ledger.proposed"
+EFFORT_ROLLED_BACK = "effort.rolled_back"
+OF_ENTRIES = (PROPOSED, "ledger.done_suggested", "ledger.dismissed")
+READ = (
+    *MOVES,
+    OFFERED,
+    "effort.summarised",
+    WAITS,
+    "effort.undone",
+    *OF_RULES,
+    *OF_HOLDS,
+    *OF_ENTRIES,
+    *OF_SCOPES,
+    EFFORT_ROLLED_BACK,
+)
+# Their words name no others of their kind.
+TOLD_ALONE = ("effort.concluded", *OF_SCOPES)
+QUESTIONS = ("entry", "done")
+TITLES = {EntryKind.DECISION: "Decision", EntryKind.OPEN_WORK: "To-do"}
+# What is said of a conclusion by where its summary is, `draft` its line or why there is none, and what may be answered.
+WRITTEN_SOON: tuple[str, Asks] = ("Its summary is being written.", "drafting")
+SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
+    SummaryState.WAITING: ("{draft}", "summary"),
+    SummaryState.DIGEST: ("{draft} For now, excerpts replace the log.", "excerpts"),
+    SummaryState.FAILED: ("There is no summary, so the log is in the prompt. {draft}", "retry"),
+    SummaryState.DUE: WRITTEN_SOON,
+    SummaryState.DRAFTING: WRITTEN_SOON,
+    SummaryState.ROLLED_BACK: ("Its summary was rolled back: its log is in the prompt.", ""),
+    SummaryState.COVERED: ("A summary of chosen turns covers all of it.", ""),
+    SummaryState.NONE: ("No summary was drafted, so its log is in the prompt.", "draft"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoticeView:
+    """One line about an effort, a rule, a pin or an entry; `more` goes on below it, `asks` is what may be answered."""
+
+    seq: int
+    kind: str
+    effort: str
+    text: str
+    layer: str
+    more: str = ""
+    asks: Asks = ""
+    undoable: bool = False
+    taken_back: bool = False
+    artifact: str = ""
+    why: str = ""
+    rule: int = 0
+    hold: int = 0
+    entry: int = 0
+    scope: str = ""
+    span: str = ""
+    draft: int = 0
+    stands: bool = False
+    word: WordView | None = None
+    read_by: str = ""
+    saving: Saving | None = None
+
+    @property
+    def aged(self) -> bool:
+        """Nobody did it: it happened because nothing referred to the effort, or to the chosen turns, any more."""
+        return self.kind in AGED_EVENTS
+
+    @property
+    def name(self) -> str:
+        """As people call what it is about."""
+        return self.span or self.effort
+
+    @property
+    def about(self) -> str:
+        # No effort's id has a colon.
+        ids = {"rule": self.rule, "hold": self.hold, "entry": self.entry}
+        return next((f"{name}:{id}" for name, id in ids.items() if id), self.scope or self.effort)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoticeGroup:
+    """Notices shown as one line that opens where `text` names them together, else a single one."""
+
+    notices: tuple[NoticeView, ...]
+    text: str = ""
+
+    @property
+    def first(self) -> NoticeView:
+        return self.notices[0]
+
+
+Fold = Callable[[Iterable[NoticeView]], Iterable[NoticeGroup]]
+
+
+@dataclass(kw_only=True)
+class Story:
+    """What later events say about earlier ones."""
+
+    branch: str
+    undone: set[int]
+    redirected: int = 0
+    last: dict[str, int] = field(default_factory=dict)
+    concluded: dict[str, int] = field(default_factory=dict)
+    offered: dict[str, int] = field(default_factory=dict)
+    summaries: dict[int, str] = field(default_factory=dict)
+    # By effort, why its summary waits.
+    waits: dict[str, str] = field(default_factory=dict)
+    states: Mapping[str, EffortState] = field(default_factory=dict)
+    rules: Mapping[int, str] = field(default_factory=dict)
+    pinned: Collection[tuple[int | None, str | None]] = ()
+    entries: Mapping[int, LedgerEntry] = field(default_factory=dict)
+    scopes: ScopeStory | None = None
+    seen: Mapping[str, Seen] = field(default_factory=dict)
+
+    def can_be_undone(self, row: Event) -> bool:
+        # What a parent did is not this branch's to take back.
+        if row.data["branch"] != self.branch:
+            return False
+        # What a switch left is active again only where nothing else has become so.
+        overtaken = row.kind == "effort.switched" and self.redirected != row.seq
+        return self.last.get(row.data["effort"]) == row.seq and not overtaken
+
+    def fill(self, texts: Mapping[str, str]) -> None:
+        for slug, text in texts.items():
+            self.summaries.setdefault(self.concluded.get(slug, 0), text)
+
+    def read(self, row: Event) -> None:
+        slug = row.data.get("effort", "")
+        if row.seq in self.undone:
+            return
+        if row.kind in MOVES:
+            self.last[slug] = row.seq
+        if row.kind in REDIRECTS:
+            self.redirected = row.seq
+        if row.kind == "effort.concluded":
+            self.concluded[slug] = row.seq
+        elif row.kind == "effort.summarised" and slug in self.concluded:
+            self.summaries[self.concluded[slug]] = row.data["text"]
+        elif row.kind == WAITS:
+            # Events from before there was a reason in them.
+            self.waits[slug] = row.data.get("why", "")
+        elif row.kind == OFFERED:
+            self.offered[slug] = row.seq
+
+
+def notice_groups(branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
+    """By the number of the turn they stand after; 0 is before the first."""
+    rows = list(branch_events(branch).filter(kind__in=READ))
+    if not rows:
+        return {}
+    story = Story(branch=str(branch.pk), undone={row.data["of"] for row in rows if "of" in row.data})
+    story.rules = dict(Constraint.objects.filter(session=branch.session_id).values_list("pk", "state"))
+    story.states = {
+        state.effort.slug: state for state in EffortState.objects.filter(branch=branch).select_related("effort")
+    }
+    story.seen = seen([state.artifact for state in story.states.values() if state.artifact])
+    story.pinned = set(rows_of(branch, HoldState.STANDING).values_list("turn__number", "effort__slug"))
+    if about := {row.data["entry"] for row in rows if row.kind in OF_ENTRIES}:
+        story.entries = LedgerEntry.objects.filter(session=branch.session_id).in_bulk(about)
+    if of_scopes := [row for row in rows if row.kind in OF_SCOPES]:
+        story.scopes = read_story(branch, of_scopes)
+    for row in rows:
+        story.read(row)
+    if branch.parent_id:
+        story.fill(summaries_here(branch))
+    by_turn: dict[int, list[NoticeView]] = {}
+    for row in rows:
+        if notice := notice_view(row, story):
+            by_turn.setdefault(row.data["turn"], []).append(notice)
+    fold = folded if branch.session.quiet_notices else grouped_alike
+    return {turn: tuple(with_questions(notices, fold)) for turn, notices in by_turn.items()}
+
+
+def summaries_here(branch: Branch) -> dict[str, str]:
+    """Those that stand: of one that came with the fork there is no event."""
+    standing = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__isnull=False)
+    return dict(standing.values_list("effort__slug", "headline"))
+
+
+def notice_view(row: Event, story: Story) -> NoticeView | None:
+    if row.kind == OFFERED:
+        return offer(row, story)
+    if row.kind in OF_RULES:
+        return about_rule(row, story)
+    if row.kind in OF_HOLDS:
+        return about_hold(row, story)
+    if row.kind in OF_ENTRIES:
+        return about_entry(row, story)
+    if row.kind in OF_SCOPES:
+        return about_scope(row, story)
+    if row.kind == EFFORT_ROLLED_BACK:
+        return about_rollback(row)
+    if row.kind not in MOVES:
+        return None
+    slug = row.data["effort"]
+    taken_back = row.seq in story.undone
+    more, asks = about_summary(row, story)
+    return NoticeView(
+        seq=row.seq,
+        kind=row.kind,
+        effort=slug,
+        text=without_dashes(row.data["notice"]),
+        layer=MOVES[row.kind],
+        more="" if taken_back else more,
+        asks="" if taken_back else asks,
+        undoable=is_automatic(row.data) and story.can_be_undone(row),
+        taken_back=taken_back,
+        artifact="" if taken_back else artifact_of(row, story),
+        why=story.waits.get(slug, "") if asks == "summary" else "",
+        stands=not taken_back and stands(row, story),
+        **({} if taken_back else words_on(row, story)),
+    )
+
+
+def offer(row: Event, story: Story) -> NoticeView | None:
+    """Open still, and nothing has happened to it since."""
+    slug = row.data["effort"]
+    state = story.states.get(slug)
+    stands = state is not None and state.status == EffortStatus.OPEN and story.offered.get(slug) == row.seq
+    if not stands or story.last.get(slug, 0) > row.seq:
+        return None
+    text = f"Conclude {slug}?"
+    return NoticeView(seq=row.seq, kind=row.kind, effort=slug, text=text, layer="active", asks="conclude")
+
+
+def about_rule(row: Event, story: Story) -> NoticeView | None:
+    """Nothing of a suggestion that has been answered: what came of it is noted where it did."""
+    rule, taken_back = row.data["constraint"], row.seq in story.undone
+    state, text = story.rules.get(rule), without_dashes(row.data.get("notice", ""))
+    view = partial(NoticeView, seq=row.seq, kind=row.kind, effort="", rule=rule, layer="constraint")
+    if row.kind == SUGGESTED:
+        waits = state == ConstraintState.SUGGESTED
+        return view(text=f"Make this a rule? {row.data['text']}", asks="rule") if waits else None
+    if not text or "of" in row.data:
+        return None
+    mine = row.data["branch"] == story.branch and row.kind == "constraint.set"
+    undoable = mine and is_automatic(row.data) and state == ConstraintState.IN_FORCE
+    return view(text=text, undoable=undoable, taken_back=taken_back)
+
+
+def about_hold(row: Event, story: Story) -> NoticeView | None:
+    """What is not pinned any more, though nobody took it back."""
+    if "notice" not in row.data:
+        return None
+    taken_back = row.seq in story.undone
+    pinned_again = (row.data["pinned_turn"], row.data["pinned_effort"]) in story.pinned
+    return NoticeView(
+        seq=row.seq,
+        kind=row.kind,
+        effort="",
+        hold=row.data["hold"],
+        text=without_dashes(row.data["notice"]),
+        layer="pin",
+        undoable=not taken_back and not pinned_again and row.data["branch"] == story.branch,
+        taken_back=taken_back,
+    )
+
+
+def about_entry(row: Event, story: Story) -> NoticeView | None:
+    """A question as long as it is not answered; else only what nobody was asked about."""
+    entry = story.entries.get(row.data["entry"])
+    if entry is None:
+        return None
+    view = partial(NoticeView, seq=row.seq, kind=row.kind, effort="", entry=entry.pk, layer="ledger")
+    if row.kind == "ledger.dismissed":
+        text, taken_back = without_dashes(row.data.get("notice", "")), row.seq in story.undone
+        undoable = not taken_back and row.data["branch"] == story.branch
+        return view(text=text, undoable=undoable, taken_back=taken_back) if text else None
+    asks: Asks = "entry" if row.kind == PROPOSED else "done"
+    waits = entry.state == EntryState.PROPOSED if asks == "entry" else entry.seems_done_turn == row.data["turn"]
+    title = TITLES[EntryKind(entry.kind)] if asks == "entry" else "Done"
+    return view(text=f"{title}? “{entry.text}”", asks=asks) if waits else None
+
+
+def about_scope(row: Event, story: Story) -> NoticeView | None:
+    line = line_of(row, story.scopes) if story.scopes else None
+    if line is None:
+        return None
+    told = {**vars(line), "scope": line.about}
+    del told["about"]
+    layer = "expanded" if row.kind == "compaction.expanded" else "summary"
+    return NoticeView(seq=row.seq, kind=row.kind, effort="", layer=layer, **told)
+
+
+def about_rollback(row: Event) -> NoticeView:
+    slug = row.data["effort"]
+    stands = "the earlier summary of" if row.data["own"] else "the log of"
+    text = f"Rolled back: {stands} {slug} stands again."
+    artifact = row.data["artifact"]
+    return NoticeView(
+        seq=row.seq, kind=row.kind, effort=slug, text=text, layer="awaiting", artifact=artifact, span=slug
+    )
+
+
+def artifact_of(row: Event, story: Story) -> str:
+    """What the summary of just this conclusion is of."""
+    slug = row.data["effort"]
+    state = story.states.get(slug)
+    here = row.kind == "effort.concluded" and story.concluded.get(slug) == row.seq
+    return state.artifact if here and state and state.status == EffortStatus.CONCLUDED else ""
+
+
+def stands(row: Event, story: Story) -> bool:
+    """Whether the summary of just this conclusion can be rolled back."""
+    state = story.states.get(row.data["effort"])
+    return bool(artifact_of(row, story)) and state is not None and state.summary == SummaryState.STANDS
+
+
+def words_on(row: Event, story: Story) -> dict[str, Any]:
+    """How the summary of just this conclusion stands, and who has read it."""
+    state = story.states.get(row.data["effort"])
+    here = row.kind == "effort.concluded" and story.concluded.get(row.data["effort"]) == row.seq
+    if state is None or not here or state.status != EffortStatus.CONCLUDED:
+        return {}
+    told: dict[str, Any] = {"word": word_view(word_of_effort(state, story.seen))}
+    if draft := story.seen.get(state.artifact):
+        told |= {"read_by": ", ".join(draft.read_by), "saving": draft.saving}
+    return told
+
+
+def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
+    if row.kind != "effort.concluded":
+        return "", ""
+    slug, text = row.data["effort"], story.summaries.get(row.seq)
+    state = story.states.get(slug)
+    stands_here = state is not None and state.status == EffortStatus.CONCLUDED and story.concluded.get(slug) == row.seq
+    # In a branch the summary may have come with the fork, and no draft with it.
+    told = SAID_OF.get(SummaryState(state.summary)) if state and stands_here else None
+    if told and state and not (text and state.summary == SummaryState.NONE):
+        if state.summary == SummaryState.NONE and state.draft:
+            return state.draft, ""
+        return told[0].format(draft=state.draft).rstrip(), told[1]
+    return (f"Summary: {text}", "") if text else ("", "")
+
+
+def is_automatic(data: Mapping[str, Any]) -> bool:
+    return data.get("via") in ("model", "age") or data.get("why") == "work_session"
+
+
+def without_dashes(notice: str) -> str:
+    return notice.partition("\n")[0].removeprefix("--- ").removesuffix(" ---")
+
+
+def with_questions(notices: Iterable[NoticeView], fold: Fold) -> Iterable[NoticeGroup]:
+    """Those about the ledger come last, as one line, so that they never become noise."""
+    notices = list(notices)
+    questions = tuple(one for one in notices if one.asks in QUESTIONS)
+    yield from fold(one for one in notices if one.asks not in QUESTIONS)
+    if questions:
+        yield NoticeGroup(notices=questions, text=together(questions) if len(questions) > 1 else "")
+
+
+def together(questions: tuple[NoticeView, ...]) -> str:
+    names = Counter(one.text.partition("?")[0] for one in questions)
+    decisions, work, done = names["Decision"], names["To-do"], names["Done"]
+    told = [f"{decisions} decision{'' if decisions == 1 else 's'}"] if decisions else []
+    told += [f"{work} to-do{'' if work == 1 else 's'}"] if work else []
+    kept = [f"Keep {' and '.join(told)}?"] if told else []
+    return " ".join([*kept, *([f"Done: {done} to-do{'' if done == 1 else 's'}?"] if done else [])])
+
+
+def grouped_alike(notices: Iterable[NoticeView]) -> Iterable[NoticeGroup]:
+    for (_, asks, taken_back), group in groupby(notices, key=lambda one: (one.kind, one.asks, one.taken_back)):
+        alike = tuple(group)
+        if len(alike) == 1 or asks or taken_back or alike[0].kind in TOLD_ALONE:
+            yield from (NoticeGroup(notices=(one,)) for one in alike)
+        else:
+            verb = alike[0].text.partition(":")[0]
+            yield NoticeGroup(notices=alike, text=f"{verb} ×{len(alike)}")
+
+
+def folded(notices: Iterable[NoticeView]) -> Iterable[NoticeGroup]:
+    """All into one small line, but for those that wait for an answer."""
+    notices = list(notices)
+    quiet = tuple(one for one in notices if not one.asks)
+    if quiet:
+        yield NoticeGroup(notices=quiet, text=f"{len(quiet)} note{'' if len(quiet) == 1 else 's'}")
+    yield from (NoticeGroup(notices=(one,)) for one in notices if one.asks)

@@ -1,0 +1,263 @@
+"""One conversation: its page, the parts it is read again by, and the commands of a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import wraps
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from efforts import actions
+from efforts.context import constraints, efforts, ledger, plans
+from efforts.context.holds import holds_view, with_pins
+from efforts.domain.effort.policy import ContextMode
+from efforts.domain.errors import Refused
+from efforts.llm.tokens import get_counter
+from efforts.models import Branch, Message, Run, Turn
+from efforts.pages.presenters import chat as chat_shown
+from efforts.pages.presenters.branches import branches_view
+from efforts.pages.views.shared import (
+    OwnRequest,
+    about,
+    back_to,
+    fields,
+    model_label,
+    owned_branch,
+    page,
+    part,
+    refused_json,
+    status_of,
+    text_field,
+    turn_here,
+    wants_json,
+)
+from efforts.turns.example import EXCHANGES, PROMPTS
+
+Command = Callable[..., Mapping[str, Any]]
+# Who comes back after so long is told where things were left.
+AWAY = timedelta(hours=1)
+
+
+# Back must read the log anew, and not show a browser's old copy with an old event number.
+@never_cache
+@require_GET
+def chat(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    return chat_page(request, branch, text=words_to_begin_with(branch, turn_number(request.GET.get("words"))))
+
+
+def words_to_begin_with(branch: Branch, message_id: int | None) -> str:
+    """Those of the message that the branch was forked before."""
+    said = Message.objects.filter(session=branch.session_id, role=Message.Role.USER, pk=message_id or 0)
+    return said.values_list("text", flat=True).first() or ""
+
+
+def chat_page(
+    request: OwnRequest,
+    branch: Branch,
+    *,
+    before: int | None = None,
+    text: str = "",
+    error: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    context = {**log_context(branch, before), "text": text, "error": error}
+    # Made with the page, so that a form sent twice is one turn without any script too.
+    more = {
+        "client_id": uuid4().hex,
+        "branches": branches_view(branch),
+        "suggestions": suggestions(branch),
+        **efforts_context(branch, context["plan"]),
+    }
+    return page(request, "chat/page.html", {**context, **more}, status=status)
+
+
+def efforts_context(branch: Branch, plan: plans.PlanView) -> dict[str, Any]:
+    shown = efforts.efforts_view(branch, plan=plan)
+    away = timezone.now() - branch.session.last_activity_at > AWAY
+    where = efforts.where_view(branch) if away and shown.total else None
+    return {"efforts": shown, "destinations": shown, "where": where}
+
+
+def suggestions(branch: Branch) -> list[dict[str, str]]:
+    """Questions to try, while the example is as it was opened."""
+    if not branch.session.is_example or branch.head != len(EXCHANGES):
+        return []
+    return [{"text": text, "client_id": uuid4().hex} for text in PROMPTS]
+
+
+def log_context(branch: Branch, before: int | None = None) -> dict[str, Any]:
+    shown = chat_shown.chat_page(branch, before=before)
+    numbers = [turn.number for turn in shown.turns]
+    following = next_call(branch)
+    first = following["plan"].first_turn
+    return {
+        **following,
+        "page": shown,
+        "first_number": min(numbers, default=0),
+        "has_later": before is not None and max(numbers, default=0) < branch.head,
+        # No line above the first turn shown: there is nothing on the page that it would part off.
+        "window_from": first if first in numbers[1:] else None,
+    }
+
+
+def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
+    """`text`: what is being written."""
+    plan = plans.preview(branch, draft_text=text)
+    holds = holds_view(branch, plan)
+    return {
+        **about(branch),
+        "plan": with_pins(plan, holds),
+        "holds": holds,
+        "draft_tokens": get_counter(settings.CCM_ENCODING).count(text),
+        "rules": constraints.constraints_view(branch),
+        "ledger": ledger.ledger_counts(branch),
+        "model_label": model_label(branch.session),
+        "mode": ContextMode(branch.session.context_mode),
+    }
+
+
+@never_cache
+@require_GET
+def log(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    before = turn_number(request.GET.get("before"))
+    if not request.htmx:
+        return chat_page(request, branch, before=before)
+    return part(request, "chat/turns.html" if before else "chat/log.html", log_context(branch, before))
+
+
+def turn_number(value: str | None) -> int | None:
+    if value is None:
+        return None
+    # No column holds more: a page that is not there, and no fault of a database.
+    if not value.isdecimal() or not 0 < int(value) < 2**31:
+        raise Http404
+    return int(value)
+
+
+@never_cache
+@require_GET
+def turn(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    if not request.htmx:
+        return redirect(f"{branch.get_absolute_url()}#turn-{number}")
+    view = chat_shown.turn_view(branch, number)
+    if view is None:
+        raise Http404
+    return part(request, "chat/turn.html", {**about(branch), "turn": view})
+
+
+@never_cache
+@require_GET
+def context(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    if request.htmx:
+        return context_answer(request, branch)
+    return page(request, "chat/context_page.html", next_call(branch))
+
+
+@require_POST
+def price(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    """The next call as it would be with what is being written; nothing is stored."""
+    return context_answer(request, owned_branch(request, session_id, branch_id), request.POST.get("text", ""))
+
+
+def context_answer(request: OwnRequest, branch: Branch, text: str = "") -> HttpResponse:
+    # White space is not sent.
+    following = next_call(branch, text if text.strip() else "")
+    return part(request, "chat/context_answer.html", {"window_from": following["plan"].first_turn, **following})
+
+
+def command(act: Command) -> Callable[..., HttpResponse]:
+    """A change by POST: JSON for scripts, the page again for plain forms."""
+
+    @require_POST
+    @wraps(act)
+    def answered(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None, **which: Any) -> HttpResponse:
+        branch = owned_branch(request, session_id, branch_id)
+        try:
+            result = act(request, branch, **which)
+        except Refused as error:
+            return refused(request, branch, error)
+        return JsonResponse(result) if wants_json(request) else redirect(back_to(request, branch))
+
+    return answered
+
+
+def refused(request: OwnRequest, branch: Branch, error: Refused) -> HttpResponse:
+    if wants_json(request):
+        return refused_json(error)
+    return chat_page(request, branch, text=request.POST.get("text", ""), error=error.text, status=status_of(error))
+
+
+@command
+def send(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
+    posted = fields(request)
+    sent = actions.send_message(
+        branch.session,
+        text=text_field(posted, "text"),
+        client_id=text_field(posted, "client_id"),
+        actor=request.user,
+        branch=branch,
+        cut=bool(posted.get("cut")),
+    )
+    return {"turn": sent.number, "run": str(sent.run_id)}
+
+
+@command
+def budget(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
+    chosen = str(fields(request).get("budget", ""))
+    actions.set_budget(branch.session, int(chosen) if chosen.isdecimal() else chosen, actor=request.user)
+    return {"budget": branch.session.budget}
+
+
+@command
+def context_mode(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
+    actions.set_context_mode(branch.session, text_field(fields(request), "mode"), actor=request.user)
+    mode = ContextMode(branch.session.context_mode)
+    return {"mode": str(mode), "says": f"Context mode {mode.label}: {mode.meaning}."}
+
+
+@command
+def stop(request: OwnRequest, branch: Branch, run_id: UUID) -> Mapping[str, Any]:
+    run = get_object_or_404(Run.objects.select_related("turn"), pk=run_id, turn__session=branch.session)
+    return described(run.turn, actions.stop_run(run, actor=request.user))
+
+
+@command
+def cancel(request: OwnRequest, branch: Branch, number: int) -> Mapping[str, Any]:
+    turn = actions.cancel_turn(turn_here(branch, number), actor=request.user)
+    return {"turn": turn.number}
+
+
+@command
+def retry(request: OwnRequest, branch: Branch, number: int) -> Mapping[str, Any]:
+    changes = chosen_changes(branch, number, fields(request))
+    turn = turn_here(branch, number)
+    return described(turn, actions.retry_turn(turn, actor=request.user, changes=changes))
+
+
+def chosen_changes(branch: Branch, number: int, posted: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fix whose button was pressed, by its place among those the turn offers."""
+    if "fix" not in posted:
+        return {}
+    view = chat_shown.turn_view(branch, number)
+    offered = {str(place): fix for place, fix in enumerate(view.fixes)} if view else {}
+    chosen = offered.get(str(posted["fix"]))
+    if chosen is None:
+        raise Refused("no_such_fix", "This is no longer offered. Reload the page.")
+    changes: Mapping[str, Any] = chosen["changes"]
+    return changes
+
+
+def described(turn: Turn, run: Run) -> Mapping[str, Any]:
+    return {"turn": turn.number, "run": str(run.pk), "state": str(run.state)}

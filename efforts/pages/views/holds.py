@@ -1,0 +1,115 @@
+"""Pins: set on a turn or an effort, for good or for a while, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_http_methods
+
+from efforts import actions
+from efforts.actions import Place
+from efforts.context import holds
+from efforts.domain.effort.policy import PIN_TURNS, PIN_UNREFERENCED
+from efforts.domain.effort.states import HoldScope, Via
+from efforts.domain.errors import Refused
+from efforts.models import Branch, Hold
+from efforts.pages.views.chat import command
+from efforts.pages.views.shared import OwnRequest, about, back_to, dialog, done, fields, owned_branch, place, text_field
+
+form_view = require_http_methods(["GET", "HEAD", "POST"])
+
+VERBS: Mapping[str, tuple[Callable[[Place, int], object], Via]] = {
+    "unpin": (actions.unpin, Via.CONTROL),
+    "accept": (actions.accept_pin, Via.OFFER),
+    "dismiss": (actions.dismiss_pin, Via.OFFER),
+}
+TURNS = {HoldScope.TURNS: PIN_TURNS, HoldScope.UNREFERENCED: PIN_UNREFERENCED}
+WHICH_TURN = "Which turn? Give its number."
+
+
+@command
+def pin(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
+    """With one click: for good."""
+    return {"pin": pin_posted(request, branch).pk}
+
+
+@command
+def change(request: OwnRequest, branch: Branch, pk: int, verb: str) -> Mapping[str, Any]:
+    if verb not in VERBS:
+        raise Http404
+    get_object_or_404(Hold, branch=branch, pk=pk)
+    act, via = VERBS[verb]
+    act(place(request, branch, via), pk)
+    return {"pin": pk}
+
+
+@form_view
+def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    """`turn` or `effort` is what shall be pinned; `first` and `last`: one of these turns, which the person names."""
+    branch = owned_branch(request, session_id, branch_id)
+    if request.method != "POST":
+        return pin_form(request, branch)
+    try:
+        pin_or_unpin(request, branch)
+    except Refused as error:
+        return pin_form(request, branch, error=error.text)
+    return done("closeDialog", "context") if request.htmx else redirect(back_to(request, branch))
+
+
+def pin_or_unpin(request: OwnRequest, branch: Branch) -> None:
+    if standing := text_field(fields(request), "unpin"):
+        actions.unpin(place(request, branch), number_of(standing))
+    else:
+        pin_posted(request, branch)
+
+
+def pin_posted(request: OwnRequest, branch: Branch) -> Hold:
+    posted = fields(request)
+    scope = scope_of(text_field(posted, "scope"))
+    if effort := text_field(posted, "effort"):
+        return actions.pin_effort(place(request, branch), effort, scope, TURNS.get(scope, 0))
+    return actions.pin_turn(place(request, branch), number_of(text_field(posted, "turn")), scope, TURNS.get(scope, 0))
+
+
+def scope_of(value: str) -> HoldScope:
+    try:
+        return HoldScope(value or HoldScope.ALWAYS)
+    except ValueError as error:
+        raise Refused("bad_scope", "A pin cannot last so long. Choose one of those offered.") from error
+
+
+def number_of(value: str) -> int:
+    # No column holds more.
+    if not value.isdecimal() or len(value) > 9:
+        raise Refused("which_turn", WHICH_TURN)
+    return int(value)
+
+
+def pin_form(request: OwnRequest, branch: Branch, *, error: str = "") -> HttpResponse:
+    sent = request.POST if request.method == "POST" else request.GET
+    turn, effort, first, last = (sent.get(name, "") for name in ("turn", "effort", "first", "last"))
+    named = effort or (f"turn {turn}" if turn.isdecimal() and not first else "")
+    context = {
+        **about(branch),
+        "turn": turn,
+        "effort": effort,
+        "first": first,
+        "last": last,
+        "next": sent.get("next", ""),
+        "asks_turn": not named,
+        "title": f"Pin {named or 'a turn'}",
+        "turns": PIN_TURNS,
+        "unreferenced": PIN_UNREFERENCED,
+        "held": held(branch, turn, effort),
+        "error": error,
+    }
+    return dialog(request, "pins/form.html", context, status=422 if error else 200)
+
+
+def held(branch: Branch, turn: str, effort: str) -> holds.HoldView | None:
+    standing = holds.standing_holds(branch)
+    return next((one for one in standing if (str(one.turn or ""), one.effort) == (turn, effort)), None)

@@ -1,0 +1,177 @@
+"""The ledger: its page, and what a person does with decisions and open work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from efforts import actions
+from efforts.actions import Place
+from efforts.actions.ledger import LONGEST_ENTRY
+from efforts.context.ledger import LedgerView, entries_view, ledger_page
+from efforts.domain.effort.states import EntryKind, Via
+from efforts.domain.errors import Refused
+from efforts.domain.text.locating import find_shown, one_line
+from efforts.domain.text.sentences import split
+from efforts.log.timelines import branch_turns
+from efforts.models import Branch, LedgerEntry, Message
+from efforts.pages.forms import EntryForm
+from efforts.pages.views.chat import command, turn_number
+from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, page, part, place, turn_here
+
+form_view = require_http_methods(["GET", "HEAD", "POST"])
+
+RULE = "rule"
+# Of a longer message the rest is written by hand.
+MOST_SENTENCES = 60
+VERBS: Mapping[str, tuple[Callable[[Place, int], object], Via]] = {
+    "keep": (actions.confirm_entry, Via.OFFER),
+    "dismiss": (actions.dismiss_entry, Via.CONTROL),
+    "done": (actions.finish_entry, Via.CONTROL),
+    "open": (actions.leave_open, Via.OFFER),
+    "reopen": (actions.reopen_entry, Via.CONTROL),
+}
+
+
+@never_cache
+@require_GET
+def ledger(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    found = ledger_page(branch)
+    context = {**about(branch), "ledger": found, "rules": found.rules}
+    return part(request, "ledger/panel.html", context) if request.htmx else page(request, "ledger/page.html", context)
+
+
+@command
+def change(request: OwnRequest, branch: Branch, pk: int, verb: str) -> Mapping[str, Any]:
+    if verb not in VERBS:
+        raise Http404
+    get_object_or_404(LedgerEntry, session=branch.session, pk=pk)
+    act, via = VERBS[verb]
+    act(place(request, branch, via), pk)
+    return {"entry": pk}
+
+
+@form_view
+def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    """`turn` and `of` name a message, or in a reply all of it; `text` is what of it is selected."""
+    branch = owned_branch(request, session_id, branch_id)
+    if request.method == "POST":
+        return noted(request, branch)
+    number = turn_number(request.GET.get("turn")) or 0
+    message, text, words = meant(branch, number, request.GET.get("of", ""), request.GET.get("text", ""))
+    form = EntryForm(kept_decisions(branch), initial={"text": text})
+    return note_form(
+        request, branch, form, {"message": message.pk, "words": words, "sentences": listed(message, words)}
+    )
+
+
+def listed(message: Message | None, words: str) -> list[str]:
+    """What may be chosen of a message: its sentences, and what was selected in it."""
+    found = [one_line(text)[:LONGEST_ENTRY] for text in split(message.text)][:MOST_SENTENCES] if message else []
+    return list(dict.fromkeys([*([words] if words else []), *(text for text in found if text)]))
+
+
+def noted(request: OwnRequest, branch: Branch) -> HttpResponse:
+    posted = request.POST
+    message, words = turn_number(posted.get("message")) or 0, posted.get("words", "")
+    form = EntryForm(kept_decisions(branch), posted)
+    if form.is_valid():
+        try:
+            note(place(request, branch), message, words, posted.get("kind", ""), form.cleaned_data)
+        except Refused as error:
+            form.add_error("text", error.text)
+        else:
+            return saved(request, branch)
+    row = Message.objects.filter(session=branch.session, pk=message).first()
+    return note_form(request, branch, form, {"message": message, "words": words, "sentences": listed(row, words)})
+
+
+def note(here: Place, message: int, words: str, kind: str, given: Mapping[str, Any]) -> None:
+    if kind == RULE:
+        said = Message.objects.filter(session=here.branch.session, pk=message, role=Message.Role.USER).first()
+        actions.set_constraint(here, given["text"], turn=said.turn.number if said else None)
+        return
+    if kind not in set(EntryKind):
+        raise Refused("bad_kind", "Choose whether it is a decision, a to-do or a rule.")
+    replaces = int(given["replaces"]) if given.get("replaces") and kind == EntryKind.DECISION else None
+    actions.note_entry(here, message, EntryKind(kind), given["text"], words=words, replaces=replaces)
+
+
+def note_form(request: OwnRequest, branch: Branch, form: EntryForm, more: Mapping[str, Any]) -> HttpResponse:
+    context = {**about(branch), "form": form, "title": "Write it down", **more}
+    return dialog(request, "ledger/form.html", context, status=422 if form.errors else 200)
+
+
+def kept_decisions(branch: Branch) -> tuple[LedgerView, ...]:
+    return entries_view(branch, EntryKind.DECISION).kept
+
+
+def meant(branch: Branch, number: int, of: str, selected: str) -> tuple[Message, str, str]:
+    """The message, the text to begin with, and which words of the message it stands for; none where it is all of it."""
+    if not number:
+        raise Http404
+    messages = messages_of(branch, number, of)
+    for message in messages:
+        if selected and find_shown(selected, message.text):
+            text = one_line(selected)[:LONGEST_ENTRY]
+            return message, text, text
+    return messages[-1], one_line(messages[-1].text)[:LONGEST_ENTRY], ""
+
+
+def messages_of(branch: Branch, number: int, of: str) -> list[Message]:
+    turn = turn_here(branch, number)
+    said = turn.messages.order_by("pk")
+    mine = said.filter(run=turn.run, role=Message.Role.ASSISTANT) if of == "reply" else said.filter(role="user")
+    messages = list(mine.exclude(text=""))
+    if not messages:
+        raise Http404
+    return messages
+
+
+@form_view
+def edit(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None = None) -> HttpResponse:
+    branch, entry = owned_entry(request, session_id, pk, branch_id)
+    form = EntryForm((), request.POST if request.method == "POST" else None, initial={"text": entry.text})
+    if request.method == "POST" and form.is_valid():
+        try:
+            actions.edit_entry(place(request, branch), pk, form.cleaned_data["text"])
+        except Refused as error:
+            form.add_error("text", error.text)
+        else:
+            return saved(request, branch)
+    context = {**about(branch), "form": form, "entry": entry, "title": "Edit"}
+    return dialog(request, "ledger/form.html", context, status=422 if form.errors else 200)
+
+
+@form_view
+def replace(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None = None) -> HttpResponse:
+    """Which decision takes the place of this one."""
+    branch, entry = owned_entry(request, session_id, pk, branch_id)
+    error = ""
+    if request.method == "POST":
+        try:
+            actions.supersede_entry(place(request, branch), pk, turn_number(request.POST.get("by")) or 0)
+        except Refused as refused:
+            error = refused.text
+        else:
+            return saved(request, branch)
+    found = entries_view(branch, EntryKind.DECISION)
+    others = [one for one in (*found.kept, *found.waiting) if one.id != pk]
+    context = {**about(branch), "entry": entry, "others": others, "error": error, "title": "What replaces it?"}
+    return dialog(request, "ledger/replace.html", context, status=422 if error else 200)
+
+
+def owned_entry(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None) -> tuple[Branch, LedgerEntry]:
+    branch = owned_branch(request, session_id, branch_id)
+    return branch, get_object_or_404(LedgerEntry, session=branch.session, source__turn__in=branch_turns(branch), pk=pk)
+
+
+def saved(request: OwnRequest, branch: Branch) -> HttpResponse:
+    return done("closeDialog", "context", "ledger") if request.htmx else redirect(branch.address("ledger"))

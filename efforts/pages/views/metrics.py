@@ -1,0 +1,57 @@
+"""What managing the context did: of one conversation and of all, to read and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse, JsonResponse
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from efforts.pages.presenters import figures
+from efforts.pages.presenters import metrics as metrics_shown
+from efforts.pages.presenters.metrics import NEWEST_TURNS
+from efforts.pages.views.shared import OwnRequest, about, owned_branch, page
+
+
+@never_cache
+@require_GET
+def metrics(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    found = metrics_shown.branch_metrics(branch)
+    if asked_for_json(request):
+        return data({"session": str(session_id), "branch": str(branch.pk), **figures.metrics_json(found)})
+    context = {**about(branch), "metrics": found, "view": figures.metrics_view(found), "newest": NEWEST_TURNS}
+    return varied(page(request, "metrics/page.html", context))
+
+
+@never_cache
+@require_GET
+def all_metrics(request: OwnRequest) -> HttpResponse:
+    found = metrics_shown.all_metrics(request.user)
+    if asked_for_json(request):
+        return data(figures.all_metrics_json(found))
+    context = {
+        "all": found,
+        "groups": figures.groups_of(found.metrics, overall=True),
+        "picture": figures.all_tokens_picture(found.sent),
+        "newest": NEWEST_TURNS,
+    }
+    return varied(page(request, "metrics/all.html", context))
+
+
+def asked_for_json(request: OwnRequest) -> bool:
+    # First what a client gets that accepts anything: this is a page.
+    preferred = request.get_preferred_type(["text/html", "application/json"])
+    return request.GET.get("format") == "json" or preferred == "application/json"
+
+
+def data(found: dict[str, Any]) -> HttpResponse:
+    return varied(JsonResponse(found, json_dumps_params={"indent": 1}))
+
+
+def varied(response: HttpResponse) -> HttpResponse:
+    patch_vary_headers(response, ["Accept"])
+    return response

@@ -1,0 +1,101 @@
+"""The page of one context plan: what a call was sent, what was left out, and why."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from efforts.context import inspection
+from efforts.context.holds import holds_view, with_pins
+from efforts.context.inspection import pretty
+from efforts.context.plans import replay, stored_plan
+from efforts.log.timelines import branch_plans
+from efforts.models import ContextPlan, Message, Session
+from efforts.models.threads import read
+from efforts.pages.presenters import outcomes, sendings
+from efforts.pages.presenters.export import plan_lines
+from efforts.pages.presenters.sendings import NEWEST_PLANS
+from efforts.pages.views.shared import OwnRequest, about, dialog, owned_branch, owned_session, page, part, turn_here
+
+
+@never_cache
+@require_GET
+def plan(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
+    session = owned_session(request, session_id)
+    stored = owned_plan(session, plan_id)
+    beside = neighbours(stored)
+    before = beside["previous"]
+    holds = holds_view(stored.branch)
+    context = {
+        **about(stored.branch),
+        "stored": stored,
+        "plan": with_pins(stored_plan(stored), holds, turn=stored.run.turn.number),
+        "holds": holds,
+        "difference": inspection.compared(before, stored) if before else None,
+        "outcome": outcomes.outcome_of(stored),
+        "raw": inspection.raw_request(stored),
+        **beside,
+    }
+    return part(request, "plans/drawer.html", context) if request.htmx else page(request, "plans/page.html", context)
+
+
+def owned_plan(session: Session, plan_id: UUID) -> ContextPlan:
+    plans = ContextPlan.objects.filter(session=session).select_related("run__turn", "session", "branch__session")
+    return get_object_or_404(plans, pk=plan_id)
+
+
+def neighbours(stored: ContextPlan) -> dict[str, ContextPlan | None]:
+    plans = ContextPlan.objects.filter(branch=stored.branch_id).select_related("run__turn")
+    timeline = branch_plans(stored.branch).select_related("run__turn")
+    return {
+        "previous": timeline.filter(created_at__lt=stored.created_at).order_by("-created_at").first(),
+        "next": plans.filter(created_at__gt=stored.created_at).defer("body").order_by("created_at").first(),
+    }
+
+
+@require_GET
+def sent(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
+    """The request to the letter, as a file: nothing in it is cut or masked."""
+    stored = owned_plan(owned_session(request, session_id), plan_id)
+    try:
+        text = pretty(replay(stored))
+    except KeyError as missing:
+        raise Http404 from missing
+    response = HttpResponse(text, content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="request-{str(stored.pk)[:8]}.json"'
+    return response
+
+
+@require_GET
+def export(request: OwnRequest, session_id: UUID) -> StreamingHttpResponse:
+    """All plans of the conversation, secrets masked, written while they are read (docs/export.md)."""
+    session = owned_session(request, session_id)
+    response = StreamingHttpResponse(lines_of(session), content_type="application/jsonl")
+    response["Content-Disposition"] = f'attachment; filename="plans-{str(session.pk)[:8]}.jsonl"'
+    return response
+
+
+async def lines_of(session: Session) -> AsyncIterator[str]:
+    chunks = plan_lines(session)
+    while (lines := await read(next, chunks, None)) is not None:
+        yield "".join(f"{line}\n" for line in lines)
+
+
+@never_cache
+@require_GET
+def of_turn(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    turn = turn_here(branch, number)
+    context = {
+        **about(branch),
+        "text": turn.messages.get(role=Message.Role.USER).text,
+        "sendings": sendings.sendings_of(branch, turn),
+        "newest": NEWEST_PLANS,
+        "title": f"Where turn {turn.number} was sent",
+    }
+    return dialog(request, "plans/of_turn.html", context)

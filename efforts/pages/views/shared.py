@@ -1,0 +1,155 @@
+"""What all views stand on: who asks, whose conversation it is, whole page or part, refusals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.core.exceptions import RequestDataTooBig
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.cache import patch_vary_headers
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from efforts import actions
+from efforts.actions import Place
+from efforts.context import connections
+from efforts.domain.effort.states import Via
+from efforts.domain.errors import Refused
+from efforts.log.timelines import branch_turns
+from efforts.models import Branch, Session, Turn
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+    from django_htmx.middleware import HtmxDetails
+
+LISTED = 200
+# Refusals of something that is over already, as against something that was wrong from the start.
+TOO_LATE = {"not_waiting", "not_last", "not_retryable", "undone", "overtaken", "changed"}
+
+
+class OwnRequest(HttpRequest):
+    """A request as it comes out of the middleware: of a signed-in person."""
+
+    user: User
+    htmx: HtmxDetails
+
+
+def owned_session(request: OwnRequest, session_id: UUID) -> Session:
+    # 404 and not 403: whether somebody else's conversation exists is nobody's business.
+    return get_object_or_404(Session.objects.owned_by(request.user).select_related("endpoint"), pk=session_id)
+
+
+def owned_branch(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> Branch:
+    """The main branch where none is named."""
+    which = Q(pk=branch_id) if branch_id else Q(parent=None)
+    branches = Branch.objects.filter(which, session=session_id, session__in=Session.objects.owned_by(request.user))
+    return get_object_or_404(branches.select_related("session__endpoint", "active_effort"))
+
+
+def place(request: OwnRequest, branch: Branch, via: Via = Via.CONTROL) -> Place:
+    """Where the person who asks changes something."""
+    return actions.here(branch.session, actor=request.user, via=via, branch=branch)
+
+
+def about(branch: Branch) -> dict[str, Any]:
+    """What templates need to make addresses."""
+    return {"session": branch.session, "branch": branch}
+
+
+def back_to(request: HttpRequest, branch: Branch) -> str:
+    """Where a plain form goes on: the page it was on, where it says so, else the conversation."""
+    page = request.POST.get("next", "")
+    own = page.startswith(branch.session.get_absolute_url())
+    # The path is checked for what browsers read as another host.
+    return page if own and url_has_allowed_host_and_scheme(page, allowed_hosts=None) else branch.get_absolute_url()
+
+
+def turn_here(branch: Branch, number: int) -> Turn:
+    return get_object_or_404(branch_turns(branch).select_related("run", "session__endpoint"), number=number)
+
+
+def listed_sessions(user: User, *, query: str = "", archived: bool = False) -> QuerySet[Session]:
+    sessions = Session.objects.owned_by(user).filter(archived_at__isnull=not archived)
+    return (sessions.filter(title__icontains=query) if query else sessions)[:LISTED]
+
+
+def page(request: OwnRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
+    """A whole page, with the list of conversations beside it."""
+    session = context.get("session")
+    nav = {"conversations": listed_sessions(request.user), "current": session.pk if session else None}
+    return varied(render(request, template, {**nav, **context}, status=status))
+
+
+def part(request: OwnRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
+    return varied(render(request, template, dict(context), status=status))
+
+
+def dialog(request: OwnRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
+    """A form for the page's dialog; at its own address a page that holds the same form."""
+    if request.htmx:
+        return part(request, template, context, status=status)
+    return page(request, "parts/form_page.html", {"partial": template, **context}, status=status)
+
+
+def varied(response: HttpResponse) -> HttpResponse:
+    # The page and its part have one address: a cache that does not know would show the bare part on Back.
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def done(*events: str, go_to: str = "") -> HttpResponse:
+    """The answer to a form of htmx that has nothing to show: what the page should know, or where to go."""
+    response = HttpResponse(status=204)
+    if events:
+        response["HX-Trigger"] = json.dumps(dict.fromkeys(events))
+    if go_to:
+        response["HX-Redirect"] = go_to
+    return response
+
+
+def wants_json(request: HttpRequest) -> bool:
+    # First what a client gets that accepts anything: scripts do, browsers name HTML.
+    return request.get_preferred_type(["application/json", "text/html"]) == "application/json"
+
+
+def fields(request: HttpRequest) -> Mapping[str, Any]:
+    """What was posted, as a form or as a JSON object."""
+    try:
+        if request.content_type != "application/json":
+            return request.POST.dict()
+        posted = json.loads(request.body)
+    except RequestDataTooBig as error:
+        raise Refused("too_large", "This is too large to send. Send it in parts.") from error
+    except (ValueError, RecursionError) as error:
+        raise Refused("bad_request", "The request is not JSON.") from error
+    if not isinstance(posted, dict):
+        raise Refused("bad_request", "The request is not a JSON object.")
+    return posted
+
+
+def text_field(posted: Mapping[str, Any], name: str) -> str:
+    value = posted.get(name, "")
+    if not isinstance(value, str):
+        raise Refused("bad_request", f"{name} must be text.")
+    return value
+
+
+def refused_json(error: Refused) -> JsonResponse:
+    return JsonResponse({"code": error.code, "text": error.text}, status=status_of(error))
+
+
+def status_of(error: Refused) -> int:
+    return 409 if error.code in TOO_LATE else 422
+
+
+def model_label(session: Session) -> str:
+    try:
+        return connections.choose(session).label
+    # The page must open all the same: the settings that mend it are reached from there.
+    except connections.KeyUnreadable:
+        return str(session.endpoint)

@@ -1,0 +1,76 @@
+"""The start page: the first message, the example project, three prompts to try, the theme."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from django.contrib.auth.decorators import login_not_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_POST
+
+from efforts import actions
+from efforts.context import connections
+from efforts.domain.errors import Refused
+from efforts.models import Session
+from efforts.pages.themes import THEME_COOKIE, THEMES
+from efforts.pages.views.shared import OwnRequest, model_label, page
+from efforts.turns.example import open_example
+
+YEAR = 31_536_000
+PROMPTS = (
+    "What can you do here?",
+    "The spring release goes out on 14 May and Dana signs it off. When is the release?",
+    "The webhook times out because the handler waits for the ledger. Why does the webhook time out?",
+)
+
+
+@require_GET
+def start(request: OwnRequest) -> HttpResponse:
+    return start_page(request)
+
+
+def start_page(request: OwnRequest, *, text: str = "", error: str = "", status: int = 200) -> HttpResponse:
+    endpoint, model = connections.defaults_for(request.user)
+    label = model_label(Session(endpoint=endpoint, model=model))
+    context = {"text": text, "error": error, "prompts": PROMPTS, "builtin": label == connections.BUILTIN_LABEL}
+    return page(request, "start/page.html", {**context, "model_label": label}, status=status)
+
+
+@require_POST
+def new_session(request: OwnRequest) -> HttpResponse:
+    text = request.POST.get("text", "")
+    try:
+        return redirect(begun(request, text))
+    except Refused as error:
+        return start_page(request, text=text, error=error.text, status=422)
+
+
+def begun(request: OwnRequest, text: str) -> Session:
+    # A message that is refused must not leave an empty conversation behind.
+    with transaction.atomic():
+        session = actions.create_session(request.user)
+        if text:
+            actions.send_message(session, text=text, client_id=uuid4().hex, actor=request.user)
+    return session
+
+
+@require_POST
+def example(request: OwnRequest) -> HttpResponse:
+    return redirect(open_example(request.user))
+
+
+# The sign-in page has the switch too.
+@login_not_required
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    # `next` comes with the form: only addresses of our own, or another site could send people on from here.
+    after = request.POST.get("next", "/")
+    response = redirect(after if url_has_allowed_host_and_scheme(after, allowed_hosts=None) else "/")
+    if request.POST.get("theme") in THEMES:
+        response.set_cookie(
+            THEME_COOKIE, request.POST["theme"], max_age=YEAR, samesite="Lax", secure=request.is_secure()
+        )
+    return response

@@ -1,0 +1,41 @@
+"""What the next call would be with other settings: tried here, stored nowhere."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from efforts.context import plans
+from efforts.models import Branch
+from efforts.pages.forms import WhatIfForm
+from efforts.pages.presenters import what_if as what_if_shown
+from efforts.pages.views.shared import OwnRequest, about, owned_branch, page, part
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def what_if(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    form = form_of(branch, request)
+    asked = form.is_valid()
+    context: dict[str, Any] = {**about(branch), "form": form, "found": found(branch, form) if asked else None}
+    if not asked:
+        context["now"] = plans.preview(branch)
+    status = 422 if form.errors else 200
+    if request.htmx:
+        return part(request, "what_if/result.html", context, status=status)
+    return page(request, "what_if/page.html", context, status=status)
+
+
+def form_of(branch: Branch, request: OwnRequest) -> WhatIfForm:
+    return WhatIfForm(
+        branch.session, what_if_shown.expandable(branch), request.POST if request.method == "POST" else None
+    )
+
+
+def found(branch: Branch, form: WhatIfForm) -> what_if_shown.WhatIf:
+    return what_if_shown.what_if(branch, **form.cleaned_data)

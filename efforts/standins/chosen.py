@@ -1,0 +1,132 @@
+"""Chosen turns for which a summary stands, read in O(what may be shown)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
+
+from efforts.domain.effort.chosen import SEED, id_of, span_of
+from efforts.domain.effort.states import PointerState
+from efforts.domain.prompt.conversation import Headline
+from efforts.log.timelines import branch_turns
+from efforts.models import Branch, ContextPointer, PointerTurn
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """One summary that stands, with the numbers of the first and last of its turns; 0 where these are of other
+    conversations."""
+
+    pointer: ContextPointer
+    first: int
+    last: int
+
+    @property
+    def id(self) -> str:
+        return id_of(self.first, self.last)
+
+    @property
+    def is_expanded(self) -> bool:
+        return self.pointer.expanded_turn is not None
+
+    @property
+    def is_whole(self) -> bool:
+        """Not in one line, nor out of the prompt."""
+        return self.pointer.shortened_clock is None and self.pointer.evicted_clock is None
+
+    @property
+    def since(self) -> int:
+        """The clock from which it ages: its one line has as many turns as the whole had before it."""
+        return max(self.pointer.referenced_clock, self.pointer.shortened_clock or 0)
+
+    @property
+    def tier(self) -> str:
+        """How it stands in the prompt, in a word."""
+        if self.is_expanded:
+            return "log"
+        if self.pointer.evicted_clock is not None:
+            return "nothing"
+        return "summary" if self.is_whole else "line"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gone:
+    """Of those that have left the prompt."""
+
+    count: int
+    tokens: int
+
+
+def chosen_turns(branch: Branch) -> QuerySet[PointerTurn]:
+    """For which a summary of chosen turns stands."""
+    return PointerTurn.objects.filter(branch=branch, active=True, pointer__effort=None)
+
+
+def is_chosen(branch: Branch, turn: str = "pk") -> Exists:
+    """Whether such a summary stands for a turn. `turn`: the way to its key, as in "turn"."""
+    return Exists(chosen_turns(branch).filter(turn=OuterRef(turn)))
+
+
+def chosen_pointers(branch: Branch) -> QuerySet[ContextPointer]:
+    return ContextPointer.objects.filter(branch=branch, effort=None, state=PointerState.ACTIVE)
+
+
+def tokens_of_expanded(branch: Branch) -> int:
+    """What was said in those that are expanded, in tokens."""
+    expanded = chosen_turns(branch).filter(pointer__expanded_turn__isnull=False)
+    return int(expanded.aggregate(sum=Sum("turn__tokens", default=0))["sum"])
+
+
+def with_spans(pointers: QuerySet[ContextPointer]) -> list[Chosen]:
+    """Oldest first."""
+    spans = pointers.annotate(first=Min("scope__turn__number"), last=Max("scope__turn__number"))
+    return [Chosen(pointer=row, first=row.first or 0, last=row.last or 0) for row in spans.order_by("pk")]
+
+
+def ambient_in_chosen(branch: Branch) -> int:
+    """Tokens of the chosen turns that are of no effort, by their sums."""
+    return int(chosen_pointers(branch).aggregate(sum=Sum("ambient_tokens", default=0))["sum"])
+
+
+def read_chosen(branch: Branch, *, most: int, back: Collection[str] = ()) -> list[Chosen]:
+    """Those that may stand in a prompt: the `most` that were accepted last. `back`: ids to take for referred to."""
+    found = (find_chosen(branch, id) for id in back)
+    again = Q(pk__in=[one.pointer.pk for one in found if one])
+    shown = chosen_pointers(branch).filter(Q(evicted_clock=None) | Q(expanded_turn__isnull=False) | again)
+    newest = list(shown.order_by("-pk").values_list("pk", flat=True)[:most])
+    return with_spans(chosen_pointers(branch).filter(pk__in=newest)) if newest else []
+
+
+def find_chosen(branch: Branch, id: str) -> Chosen | None:
+    """That which people and models call so."""
+    if id == SEED:
+        return next(iter(with_spans(chosen_pointers(branch).filter(scope=None))), None)
+    span = span_of(id)
+    if span is None:
+        return None
+    first = branch_turns(branch).filter(number=span[0]).values("pk")
+    pointers = chosen_turns(branch).filter(turn__in=first).values("pointer")
+    found = with_spans(ContextPointer.objects.filter(pk__in=pointers))
+    return next((one for one in found if (one.first, one.last) == span), None)
+
+
+def read_gone(branch: Branch, *, beside: Collection[int]) -> Gone:
+    """`beside`: keys of those that may stand all the same."""
+    gone = chosen_pointers(branch).filter(evicted_clock__isnull=False).exclude(pk__in=beside)
+    return Gone(**gone.aggregate(count=Count("id"), tokens=Sum("tokens", default=0)))
+
+
+def headline_of(one: Chosen, *, expanded: bool, back: bool) -> Headline:
+    """`back`: it is referred to just now."""
+    whole = back or one.pointer.shortened_clock is None
+    return Headline(
+        pointer=one.pointer.pk,
+        slug=one.id,
+        text=one.pointer.text,
+        turns=(one.first, one.last),
+        expanded=expanded,
+        body=one.pointer.body if whole else "",
+        chosen=True,
+    )

@@ -1,0 +1,305 @@
+"""One run of a turn: read, plan, stream, record; tools, and plan again; until the model gives control back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
+
+from efforts.context.connections import KeyUnreadable, ModelChoice, choose, connect
+from efforts.context.moments import one_moment
+from efforts.context.planning import RunSnapshot, mode_of, read_run, run_inputs
+from efforts.context.recollections import recollect
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.budget import BudgetTooSmall, rounded_up
+from efforts.domain.prompt.conversation import ToolCall
+from efforts.domain.prompt.plan import Plan, RequiredTooLarge
+from efforts.domain.prompt.planner import plan
+from efforts.llm.protocol import ChatModel, Finished, ModelError, TextDelta, Usage
+from efforts.models import Run
+from efforts.models.threads import read, write
+from efforts.retrieval.recall import Recollection
+from efforts.tools import ToolContext, run_tool
+from efforts.turns import recording
+from efforts.turns.recording import COMPLETED, INTERRUPTED, STOPPED, Delta, Ending, Lease, LeaseLost, Reply
+
+log = logging.getLogger("ccm.turns")
+T = TypeVar("T")
+
+# Model calls in one run; the last is made without tools, so that it must answer.
+MOST_CALLS = 8
+# Tool calls taken from one reply.
+MOST_TOOL_CALLS = 16
+
+
+class Stopped(Exception):
+    """The person asked for it, or the process is going down."""
+
+
+class DeltaSink(Protocol):
+    def put(self, delta: Delta) -> None: ...
+
+    async def settle(self, run_id: UUID) -> None:
+        """Return when no text of this run is on its way any more."""
+
+
+class Unwatched:
+    """Text that nobody watches coming."""
+
+    def put(self, delta: Delta) -> None:
+        pass
+
+    async def settle(self, run_id: UUID) -> None:
+        pass
+
+
+@dataclass(kw_only=True, eq=False)
+class RunControl:
+    """How the runner reaches into a run."""
+
+    lease: Lease
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    going_down: bool = False
+
+    @property
+    def ending(self) -> Ending:
+        return INTERRUPTED if self.going_down else STOPPED
+
+    async def until_stopped(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`, or `Stopped` as soon as a stop is asked for, however silent the work is."""
+        task = asyncio.ensure_future(work)
+        stopped = asyncio.ensure_future(self.stop.wait())
+        try:
+            # A look between two pieces of text would not do: a silent provider sends none for minutes.
+            await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            # Both may have happened at once; what has come is not thrown away.
+            if task.done():
+                return task.result()
+            raise Stopped
+        finally:
+            stopped.cancel()
+            task.cancel()
+            # Wait until the connection is closed: nothing may stream into a run that has ended.
+            await asyncio.gather(task, return_exceptions=True)
+
+
+@dataclass(kw_only=True)
+class Streamed:
+    """What has come of one model call so far; what is here when it breaks off is kept."""
+
+    call: int
+    pieces: list[str] = field(default_factory=list)
+    # Not summed from the pieces: that would make a long reply quadratic.
+    length: int = 0
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    began: float = field(default_factory=time.monotonic)
+    first_token_ms: int | None = None
+
+    def add(self, text: str) -> int:
+        """Append; the offset at which `text` begins."""
+        offset = self.length
+        self.pieces.append(text)
+        self.length += len(text)
+        if self.first_token_ms is None:
+            self.first_token_ms = self.elapsed_ms
+        return offset
+
+    @property
+    def elapsed_ms(self) -> int:
+        return int((time.monotonic() - self.began) * 1000)
+
+    def reply(self) -> Reply:
+        return Reply(
+            call=self.call,
+            text="".join(self.pieces),
+            tool_calls=self.tool_calls,
+            usage=self.usage,
+            first_token_ms=self.first_token_ms,
+            elapsed_ms=self.elapsed_ms,
+        )
+
+
+EMPTY = Ending(state=RunState.FAILED, code="empty_reply", text="The model answered with nothing. Retry asks again.")
+ENDLESS = Ending(
+    state=RunState.FAILED,
+    code="endless_tools",
+    text=f"The model kept calling tools and gave no answer in {MOST_CALLS} calls. What the tools did stays done. "
+    "Retry asks again.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Means:
+    """What a run is made with. A replay brings recorded replies and results. `planned` is told of every plan that is
+    sent; `silence` is how a reply of nothing ends the run."""
+
+    connect: Callable[[ModelChoice], ChatModel] = connect
+    planned: Callable[[Plan], None] = lambda planned: None
+    run_tool: Callable[[ToolCall, ToolContext], str] = run_tool
+    most_calls: int = MOST_CALLS
+    silence: Ending = EMPTY
+
+
+async def run_turn(control: RunControl, deltas: DeltaSink, means: Means | None = None) -> None:
+    """Answer the turn; every way it can end is a stored state. A lost lease ends it without a word."""
+    lease, means = control.lease, means or Means()
+    try:
+        run = await write(recording.take_settings, lease)
+        model = means.connect(await read(choose, run.turn.session))
+        await call_until_answered(control, run, model, deltas, means)
+    except LeaseLost:
+        log.info("Run %s is no longer ours.", lease.run_id)
+    except Stopped:
+        await finish(lease, control.ending)
+    except (ModelError, KeyUnreadable, BudgetTooSmall, RequiredTooLarge) as error:
+        await finish(lease, failure(error))
+    # The only broad except: whatever a library raises, the person finds an ended turn with a Retry, and not one that
+    # runs for ever.
+    except Exception:
+        log.exception("Run %s failed.", lease.run_id)
+        await finish(lease, Ending(state=RunState.FAILED, code="internal", text=INTERNAL))
+
+
+INTERNAL = "Something went wrong in the program itself; the log says what. Your message is kept. Retry asks again."
+
+
+async def finish(lease: Lease, ending: Ending) -> None:
+    try:
+        await write(recording.end_run, lease, ending)
+    except LeaseLost:
+        log.info("Run %s is no longer ours.", lease.run_id)
+
+
+async def call_until_answered(control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink, means: Means) -> None:
+    # Once for all calls of the run, and before the first: each plans with the same.
+    found, drafted = await read(recall_for, run)
+    if found:
+        await write(recording.record_recall, control.lease, found)
+    for call in range(1, means.most_calls + 1):
+        last = call == means.most_calls
+        # Anew for every call, so that a tool's result is in the next prompt; on a thread, because counting tokens would
+        # hold up every socket of the process.
+        known = drafted if call == 1 else None
+        snapshot, planned = await read(read_and_plan, run, offer_tools=not last, drafted=known)
+        # The row is asked too: a ring may be lost, and nobody should pay for a call that is unwanted.
+        if control.stop.is_set() or snapshot.stop_requested:
+            raise Stopped
+        # Before the request: whatever happens from here on, it is known what was sent.
+        await write(recording.record_plan, control.lease, call, planned)
+        means.planned(planned)
+        reply, broken = await stream(control, model, planned, call, deltas)
+        if broken or last or not reply.tool_calls:
+            await conclude(control.lease, reply, broken, means.silence)
+            return
+        await write(recording.record_reply, control.lease, reply)
+        for tool_call in reply.tool_calls:
+            tool = partial(means.run_tool, tool_call, ToolContext(run=run))
+            # One by one, so that a stop in between keeps what was done.
+            await write(recording.run_and_record, control.lease, call, tool_call, tool)
+
+
+def recall_for(run: Run) -> tuple[Recollection | None, Plan]:
+    """What of the conversation the message needs beside what its prompt shows anyway, and the plan that tells this."""
+    with one_moment():
+        fresh = fresh_run(run)
+        inputs = run_inputs(fresh)
+    drafted = plan(inputs)
+    found = recollect(fresh.branch, drafted, mode_of(fresh.settings), today=fresh.turn.created_at.date())
+    return found, drafted
+
+
+def read_and_plan(run: Run, *, offer_tools: bool, drafted: Plan | None = None) -> tuple[RunSnapshot, Plan]:
+    """`drafted`: what has been planned of it, but for what was recalled since."""
+    with one_moment():
+        snapshot = read_run(fresh_run(run), offer_tools=offer_tools, known=drafted.inputs if drafted else None)
+    if drafted and not snapshot.inputs.recalled:
+        return snapshot, drafted
+    return snapshot, plan(snapshot.inputs)
+
+
+def fresh_run(run: Run) -> Run:
+    fresh = Run.objects.select_related("turn__session", "branch").filter(pk=run.pk).first()
+    # The conversation was deleted while its turn went on.
+    if fresh is None:
+        raise LeaseLost(run.pk)
+    return fresh
+
+
+async def conclude(lease: Lease, reply: Reply, broken: Ending | None, silence: Ending) -> None:
+    """Save the reply that ends the run. Calls that come although no tools were offered are dropped."""
+    answer = replace(reply, tool_calls=())
+    # White space is no answer, although it arrives like one.
+    ending = broken or (COMPLETED if reply.text.strip() else ENDLESS if reply.tool_calls else silence)
+    await write(recording.record_reply, lease, answer, ending)
+
+
+async def stream(
+    control: RunControl, model: ChatModel, planned: Plan, call: int, deltas: DeltaSink
+) -> tuple[Reply, Ending | None]:
+    """What came of the call, and how the run ends where it broke off."""
+    streamed = Streamed(call=call)
+    broken = None
+    try:
+        await control.until_stopped(receive(control.lease, model, planned, streamed, deltas))
+    except Stopped:
+        broken = control.ending
+    except ModelError as error:
+        broken = failure(error)
+    # Text that is still on its way would be committed after its message, and be read twice.
+    await deltas.settle(control.lease.run_id)
+    return streamed.reply(), broken
+
+
+async def receive(lease: Lease, model: ChatModel, planned: Plan, streamed: Streamed, deltas: DeltaSink) -> None:
+    # Closed here and now: left to the garbage collector, a stopped model would go on writing.
+    async with aclosing(model.stream(planned.request)) as parts:  # type: ignore[type-var]
+        async for part in parts:
+            if isinstance(part, TextDelta):
+                text = storable(part.text)
+                deltas.put(Delta(lease=lease, call=streamed.call, offset=streamed.add(text), text=text))
+            else:
+                take_end(lease, part, streamed)
+
+
+def storable(text: str) -> str:
+    """What no database takes becomes the replacement character."""
+    # PostgreSQL takes no NUL and UTF-8 no half of a surrogate pair; a provider may send both.
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def take_end(lease: Lease, end: Finished, streamed: Streamed) -> None:
+    streamed.usage = end.usage
+    streamed.tool_calls = tuple(
+        # Providers repeat ids between calls; ours are unique in the session.
+        ToolCall(
+            id=f"c{lease.run_id.hex[:16]}-{streamed.call}-{index}",
+            name=storable(call.name),
+            arguments=storable(call.arguments),
+        )
+        for index, call in enumerate(end.tool_calls[:MOST_TOOL_CALLS], 1)
+    )
+
+
+def failure(error: Exception) -> Ending:
+    if isinstance(error, ModelError):
+        return Ending(state=RunState.FAILED, code=error.code, text=error.text)
+    if isinstance(error, RequiredTooLarge):
+        return Ending(
+            state=RunState.FAILED, code="over_budget", text=over_budget(error), needed=rounded_up(error.needed)
+        )
+    code = "budget_too_small" if isinstance(error, BudgetTooSmall) else "key_unreadable"
+    return Ending(state=RunState.FAILED, code=code, text=str(error))
+
+
+def over_budget(error: RequiredTooLarge) -> str:
+    parts = ", ".join(f"{label.lower()} {tokens:,}" for label, tokens in error.parts)
+    return (
+        f"Nothing was sent. What must be sent needs {error.needed:,} tokens ({parts}); the budget is {error.budget:,}."
+    )

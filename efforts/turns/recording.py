@@ -1,0 +1,418 @@
+"""What a runner writes while a run is its own: every function is one short transaction behind the run's lease.
+
+Nobody else may write for a run: each function first renews the lease where it still stands in the runner's name, and
+raises `LeaseLost` where it does not (another process took the run for dead, or the session was deleted).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from efforts.context.health import learned_correction
+from efforts.context.planning import chosen_settings, counted_tokens
+from efforts.domain.effort.resolution import resolving_sentences
+from efforts.domain.effort.states import RUN_MOVES, RunState, Via
+from efforts.domain.prompt.conversation import ToolCall
+from efforts.domain.prompt.plan import PLANNER_VERSION, Plan
+from efforts.domain.prompt.rendering import wire_calls
+from efforts.domain.text.canonical import canonical_json
+from efforts.llm.protocol import Usage
+from efforts.llm.tokens import get_counter
+from efforts.log import events, labels
+from efforts.log.timelines import branch_turns
+from efforts.memory import ageing, holds, references, traces
+from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Turn
+from efforts.retrieval.index import add_message
+from efforts.retrieval.recall import Recollection
+from efforts.standins import compacting
+
+NOT_RUN = canonical_json({"error": "Not run: the turn ended before."})
+
+
+class LeaseLost(Exception):
+    """The run is no longer this runner's to write."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lease:
+    """A claimed run, with what its events carry."""
+
+    run_id: UUID
+    session_id: UUID
+    branch_id: UUID
+    turn_number: int
+    owner: str
+
+    @classmethod
+    def of(cls, run: Run, owner: str) -> Lease:
+        """`run` comes with its turn."""
+        return cls(
+            run_id=run.pk,
+            session_id=run.turn.session_id,
+            branch_id=run.branch_id,
+            turn_number=run.turn.number,
+            owner=owner,
+        )
+
+    def data(self, **more: Any) -> dict[str, Any]:
+        return {"run": str(self.run_id), "turn": self.turn_number, "branch": str(self.branch_id), **more}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delta:
+    """Text of one model call from `offset` (code points) on, not yet committed."""
+
+    lease: Lease
+    call: int
+    offset: int
+    text: str
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return self.lease.data(call=self.call, offset=self.offset, text=self.text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What one model call gave, whole or up to where it broke off."""
+
+    call: int
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    first_token_ms: int | None = None
+    elapsed_ms: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    state: RunState
+    code: str = ""
+    text: str = ""
+    needed: int = 0  # budget with which it would have gone
+
+
+COMPLETED = Ending(state=RunState.COMPLETED)
+INTERRUPTED = Ending(
+    state=RunState.INTERRUPTED,
+    code="interrupted",
+    text="The program ended while it was answering. Your message and all text received are kept. Retry asks again.",
+)
+STOPPED = Ending(state=RunState.STOPPED)
+
+
+def claim_runs(owner: str, limit: int) -> list[Lease]:
+    """Take waiting runs, the first of each branch that has none running."""
+    # More than wanted, because several may be waiting in one branch.
+    waiting = (
+        Run.objects.filter(state=RunState.QUEUED)
+        .exclude(branch__runs__state=RunState.RUNNING)
+        .order_by("turn__number", "created_at")
+        .select_related("turn__session__endpoint", "branch")[: limit * 2]
+    )
+    # Reversed, so that of each branch the first one is written last and stays.
+    first_of_branch = {run.branch_id: run for run in reversed(waiting)}
+    leases = [claim(run, owner) for run in sorted(first_of_branch.values(), key=lambda run: run.created_at)[:limit]]
+    return [lease for lease in leases if lease]
+
+
+def claim(run: Run, owner: str) -> Lease | None:
+    lease = Lease.of(run, owner)
+    try:
+        with transaction.atomic():
+            # One update that must change a row: a cancelled run is not claimed, and a claimed one not cancelled.
+            moved = Run.objects.filter(pk=run.pk, state=RunState.QUEUED).update(
+                state=RunState.RUNNING, lease_owner=owner, lease_expires_at=lease_end(), started_at=timezone.now()
+            )
+            if not moved:
+                return None
+            # The run, the branch, the session: in one order everywhere, or two would wait for each other.
+            branch = lock_branch(run.pk)
+            earlier = branch_turns(run.branch).filter(number__lt=run.turn.number)
+            # A cancelled turn may never have started, and then has no sum.
+            before = earlier.exclude(run__state=RunState.CANCELLED).order_by("-number").first()
+            Turn.objects.filter(pk=run.turn_id).update(
+                tokens_before=before.tokens_before + before.tokens if before else 0
+            )
+            labels.begin(branch, run.turn, attempt=run.attempt)
+            events.append(lease.session_id, "run.started", lease.data())
+            references.of_message(run)
+    except IntegrityError:  # another runner has just started a run of this branch
+        return None
+    return lease
+
+
+def take_settings(lease: Lease) -> Run:
+    """Settle what the run is made with, as the session is set now. Raises `KeyUnreadable`."""
+    with transaction.atomic():
+        hold(lease)
+        run = Run.objects.select_related("turn__session__endpoint", "branch").get(pk=lease.run_id)
+        # What a retry asked for this run alone goes before what the session says.
+        run.settings = {**chosen_settings(run.turn.session), **run.settings}
+        if factor := learned_correction(run):
+            run.settings["correction"] = factor
+        run.save(update_fields=["settings"])
+    return run
+
+
+def lease_end() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.CCM_LEASE_SECONDS)
+
+
+def hold(lease: Lease, *, ending: bool = False) -> None:
+    """Renew the lease and lock the run's row until the transaction ends; with its branch where the run ends."""
+    mine = Run.objects.filter(pk=lease.run_id, state=RunState.RUNNING, lease_owner=lease.owner)
+    if not mine.update(lease_expires_at=lease_end()):
+        raise LeaseLost(lease.run_id)
+    if ending:
+        lock_branch(lease.run_id)
+
+
+def lock_branch(run_id: UUID) -> Branch:
+    return Branch.objects.select_for_update(of=("self",)).get(runs=run_id)
+
+
+def heartbeat(owner: str, run_ids: Iterable[UUID]) -> set[UUID]:
+    """Renew the leases; the runs that are still this runner's."""
+    mine = Run.objects.filter(pk__in=list(run_ids), state=RunState.RUNNING, lease_owner=owner)
+    mine.update(lease_expires_at=lease_end())
+    return set(mine.values_list("pk", flat=True))
+
+
+def stop_requests(run_ids: Collection[UUID]) -> set[UUID]:
+    """The runs that shall stop: because somebody asked, or because they are gone with their session."""
+    go_on = Run.objects.filter(pk__in=run_ids, stop_requested_at=None)
+    return set(run_ids) - set(go_on.values_list("pk", flat=True))
+
+
+def record_recall(lease: Lease, found: Recollection) -> None:
+    with transaction.atomic():
+        hold(lease)
+        run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
+        traces.record_recall(run, found)
+
+
+def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
+    with transaction.atomic():
+        hold(lease)
+        row = ContextPlan.objects.create(
+            session_id=lease.session_id,
+            branch_id=lease.branch_id,
+            run_id=lease.run_id,
+            call=call,
+            planner_version=PLANNER_VERSION,
+            encoding=settings.CCM_ENCODING,
+            budget=plan.budget.effective,
+            tokens=plan.tokens,
+            layout_key=plan.layout_key,
+            request_sha256=plan.request_sha256,
+            body=plan.body(),
+        )
+        # ignore_conflicts: most are there from earlier calls.
+        Fragment.objects.bulk_create(
+            [Fragment(session_id=lease.session_id, sha256=sha, text=text) for sha, text in plan.fragments.items()],
+            ignore_conflicts=True,
+        )
+        traces.mark_quoted(row, plan.recalled, plan.sections.get("recall", 0))
+        data = lease.data(plan=str(row.pk), call=call, tokens=plan.tokens, budget=row.budget)
+        events.append(lease.session_id, "plan.made", data)
+    return row.pk
+
+
+def write_deltas(deltas: list[Delta]) -> None:
+    """Commit the text of many runs at once; the text of a run that was lost is dropped."""
+    with transaction.atomic():
+        owners = {delta.lease.run_id: delta.lease.owner for delta in deltas}
+        # Locked, so that nobody ends a run between the look at its owner and the text.
+        running = Run.objects.filter(pk__in=owners, state=RunState.RUNNING).order_by("pk").select_for_update()
+        mine = {pk for pk, owner in running.values_list("pk", "lease_owner") if owners[pk] == owner}
+        events.append_all(
+            [
+                Event(session_id=delta.lease.session_id, kind=events.DELTA, data=delta.data)
+                for delta in deltas
+                if delta.lease.run_id in mine
+            ]
+        )
+
+
+def record_reply(lease: Lease, reply: Reply, ending: Ending | None = None) -> None:
+    """Save what a call gave as a message; its delta rows go. With an ending, the run ends in the same transaction."""
+    with transaction.atomic():
+        hold(lease, ending=ending is not None)
+        if reply.text or reply.tool_calls:
+            save_message(
+                lease,
+                reply.call,
+                role=Message.Role.ASSISTANT,
+                text=reply.text,
+                tool_calls=[{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls],
+                tokens=count(reply.text)
+                + (count(canonical_json(wire_calls(reply.tool_calls))) if reply.tool_calls else 0),
+            )
+        # In the same transaction: at no moment does the database hold the text twice, or not at all.
+        drop_deltas(lease.session_id, lease.run_id)
+        record_usage(lease, reply)
+        if ending:
+            end(lease, ending)
+
+
+def run_and_record(lease: Lease, call: int, tool_call: ToolCall, tool: Callable[[], str]) -> str:
+    """Run a tool and save its result as one: a lost lease changes nothing, and what was done is on record."""
+    with transaction.atomic():
+        hold(lease)
+        began = time.monotonic()
+        result = tool()
+        save_tool_result(lease, call, tool_call, result, elapsed_ms=int((time.monotonic() - began) * 1000))
+        references.of_tool(Run.objects.select_related("turn", "branch").get(pk=lease.run_id), tool_call.name, result)
+    return result
+
+
+def end_run(lease: Lease, ending: Ending) -> None:
+    with transaction.atomic():
+        hold(lease, ending=True)
+        drop_deltas(lease.session_id, lease.run_id)
+        end(lease, ending)
+
+
+def end(lease: Lease, ending: Ending) -> None:
+    """Move the run to its last state and settle the turn: no call without a result, tokens, clock, event."""
+    # Providers refuse a prompt in which a call has no result.
+    for call in unanswered_calls(lease.run_id):
+        save_tool_result(lease, 0, call, NOT_RUN)
+    move(lease, ending)
+    run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
+    if ending.needed:
+        Run.objects.filter(pk=run.pk).update(settings={**run.settings, "needed": ending.needed})
+    Turn.objects.filter(pk=run.turn_id).update(tokens=counted_tokens(run.turn, run))
+    if ending.state == RunState.COMPLETED:
+        Branch.objects.filter(pk=run.branch_id).update(clock=F("clock") + 1)
+        offer_conclusion(lease, run)
+    ageing.settle(run, completed=ending.state == RunState.COMPLETED)
+    holds.settle(run, completed=ending.state == RunState.COMPLETED)
+    labels.settle(run.branch, run.turn)
+    if ending.state == RunState.COMPLETED:
+        compacting.registered().turn_completed(run.branch)
+    Session.objects.filter(pk=lease.session_id).update(last_activity_at=timezone.now())
+    label = labels.fields(run.branch, run.turn)
+    events.append(lease.session_id, "run.ended", lease.data(state=str(ending.state), code=ending.code, **label))
+    transaction.on_commit(events.wake_runners)  # a message may be waiting in this branch
+
+
+def offer_conclusion(lease: Lease, run: Run) -> None:
+    """Where the person's words end an effort and the model did nothing about it, the page asks."""
+    text = run.turn.messages.get(role=Message.Role.USER).text
+    sentences = resolving_sentences(text)
+    if not sentences or acted(lease, run):
+        return
+    if slug := labels.meant(run.branch, " ".join(sentences)):
+        data = {"turn": lease.turn_number, "branch": str(run.branch_id), "effort": slug, "via": str(Via.OFFER)}
+        events.append(lease.session_id, "effort.offered", {**data, "why": "resolved"})
+
+
+def acted(lease: Lease, run: Run) -> bool:
+    """The model changed something about an effort in this turn."""
+    mine = {"data__turn": lease.turn_number, "data__branch": str(run.branch_id), "data__via": str(Via.MODEL)}
+    return Event.objects.filter(session_id=lease.session_id, kind__startswith="effort.", **mine).exists()
+
+
+def move(lease: Lease, ending: Ending) -> None:
+    if ending.state not in RUN_MOVES[RunState.RUNNING]:
+        raise ValueError(f"A run cannot end as {ending.state}.")
+    Run.objects.filter(pk=lease.run_id).update(
+        state=ending.state,
+        error_code=ending.code,
+        error_text=ending.text,
+        ended_at=timezone.now(),
+        lease_owner="",
+        lease_expires_at=None,
+    )
+
+
+def recover(is_dead: Callable[[str], bool]) -> int:
+    """End the runs whose runner is gone, with the text that was committed kept; how many there were."""
+    running = Run.objects.filter(state=RunState.RUNNING).select_related("turn")
+    now = timezone.now()
+    # On this machine a dead process is known at once; of others only the lease tells.
+    dead = [run for run in running if is_dead(run.lease_owner) or (run.lease_expires_at and run.lease_expires_at < now)]
+    return sum(interrupt(run) for run in dead)
+
+
+def interrupt(run: Run) -> bool:
+    lease = Lease.of(run, run.lease_owner)
+    with transaction.atomic():
+        unchanged = Run.objects.filter(
+            pk=run.pk, state=RunState.RUNNING, lease_owner=run.lease_owner, lease_expires_at=run.lease_expires_at
+        )
+        # Changed since it was read: its runner renewed it and lives, or somebody else has ended the run.
+        if not unchanged.update(lease_expires_at=lease_end()):
+            return False
+        call, text = live_text(run)
+        # The person had asked it to end; that it ended otherwise is no news to them.
+        record_reply(lease, Reply(call=call, text=text), STOPPED if run.stop_requested_at else INTERRUPTED)
+    return True
+
+
+def live_text(run: Run) -> tuple[int, str]:
+    """The call that was being streamed and its committed text; (0, "") where none was."""
+    rows = Event.objects.filter(session_id=run.turn.session_id, kind=events.DELTA, data__run=str(run.pk))
+    deltas = [row.data for row in rows.order_by("seq")]
+    if not deltas:
+        return 0, ""
+    call = deltas[-1]["call"]
+    return call, "".join(delta["text"] for delta in deltas if delta["call"] == call)
+
+
+def save_tool_result(lease: Lease, call: int, tool_call: ToolCall, text: str, *, elapsed_ms: int | None = None) -> None:
+    """The message and its trace; without `elapsed_ms` the tool was never run."""
+    message = save_message(
+        lease,
+        call,
+        role=Message.Role.TOOL,
+        text=text,
+        tokens=count(text),
+        tool_call_id=tool_call.id,
+        tool_name=tool_call.name,
+    )
+    traces.trace_tool(message, tool_call, elapsed_ms)
+
+
+def save_message(lease: Lease, call: int, **fields: Any) -> Message:
+    turn_id = Run.objects.values_list("turn_id", flat=True).get(pk=lease.run_id)
+    row = add_message(session_id=lease.session_id, turn_id=turn_id, run_id=lease.run_id, **fields)
+    events.append(lease.session_id, "message.stands", lease.data(call=call, message=row.pk, role=str(row.role)))
+    return row
+
+
+def unanswered_calls(run_id: UUID) -> list[ToolCall]:
+    rows = list(Message.objects.filter(run_id=run_id))
+    answered = {row.tool_call_id for row in rows if row.tool_call_id}
+    return [ToolCall(**call) for row in rows for call in row.tool_calls if call["id"] not in answered]
+
+
+def drop_deltas(session_id: UUID, run_id: UUID) -> None:
+    Event.objects.filter(session_id=session_id, kind=events.DELTA, data__run=str(run_id)).delete()
+
+
+def record_usage(lease: Lease, reply: Reply) -> None:
+    usage = reply.usage
+    ContextPlan.objects.filter(run_id=lease.run_id, call=reply.call).update(
+        prompt_tokens=usage.prompt_tokens if usage else None,
+        completion_tokens=usage.completion_tokens if usage else None,
+        cached_tokens=usage.cached_tokens if usage else None,
+        first_token_ms=reply.first_token_ms,
+        elapsed_ms=reply.elapsed_ms,
+    )
+
+
+def count(text: str) -> int:
+    return get_counter(settings.CCM_ENCODING).count(text)

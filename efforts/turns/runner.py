@@ -1,0 +1,247 @@
+"""Claims waiting runs and due drafts, in the web process (embedded) or in `manage.py run_turns` (grown).
+
+A run belongs to the runner that holds its lease, never to a socket: it outlives tab, page and connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+from collections.abc import Callable, Collection, Coroutine
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from channels.layers import get_channel_layer
+from django.conf import settings
+from django.db import DatabaseError
+
+from efforts.llm.tokens import get_counter
+from efforts.log import events
+from efforts.models.threads import read, write
+from efforts.turns import recording
+from efforts.turns.drafts import Drafts
+from efforts.turns.orchestrator import RunControl, run_turn
+from efforts.turns.recording import Delta, Lease
+from efforts.turns.scopes import SCOPES
+from efforts.turns.summaries import SUMMARIES
+
+log = logging.getLogger("ccm.runner")
+
+# How often to look for work and stop requests that no doorbell announced, in seconds.
+SWEEP = 2.0
+FLUSH_AT = 1024
+
+# The last part tells this process from a dead one with its number, as in a container that was started again.
+PROCESS = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def is_dead(owner: str) -> bool:
+    """Whether a runner on this machine is surely gone; of others only the lease tells."""
+    host, pid, token = owner.rsplit(":", 2)
+    mine = PROCESS.rsplit(":", 2)
+    if host != mine[0]:
+        return False
+    if pid == mine[1]:
+        return token != mine[2]
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+class DeltaWriter:
+    """Commits the text of all runs of this process together, every `CCM_DELTA_MS` or when one has 1 KiB."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[UUID, list[Delta]] = {}
+        self.some = asyncio.Event()
+        self.full = asyncio.Event()
+        self.committing = asyncio.Lock()
+
+    # Not awaited by anybody: a model's stream does not wait for the disk.
+    def put(self, delta: Delta) -> None:
+        waiting = self.waiting.setdefault(delta.lease.run_id, [])
+        waiting.append(delta)
+        self.some.set()
+        if delta.offset + len(delta.text) - waiting[0].offset >= FLUSH_AT:
+            self.full.set()
+
+    async def settle(self, run_id: UUID) -> None:
+        """Wait for what is being committed and drop the rest: the message itself is saved next."""
+        self.waiting.pop(run_id, None)
+        async with self.committing:
+            # Once more, because a commit that failed has put its text back.
+            self.waiting.pop(run_id, None)
+
+    async def run(self) -> None:
+        while True:
+            await self.some.wait()
+            await self.flush()
+            # The first text goes at once; what follows gathers.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(settings.CCM_DELTA_MS / 1000):
+                    await self.full.wait()
+
+    async def flush(self) -> None:
+        async with self.committing:
+            batch = [joined(deltas) for deltas in self.waiting.values()]
+            self.waiting = {}
+            self.some.clear()
+            self.full.clear()
+            try:
+                await write(recording.write_deltas, batch)
+            except DatabaseError:
+                log.warning("The text of %d runs is not committed yet.", len(batch), exc_info=True)
+                for delta in batch:
+                    # Before what has come meanwhile, so that the offsets stay in order.
+                    self.waiting.setdefault(delta.lease.run_id, []).insert(0, delta)
+                self.some.set()
+
+
+def joined(deltas: list[Delta]) -> Delta:
+    first = deltas[0]
+    text = "".join(delta.text for delta in deltas)
+    return Delta(lease=first.lease, call=first.call, offset=first.offset, text=text)
+
+
+class Runner:
+    def __init__(self, owner: str = PROCESS) -> None:
+        self.owner = owner
+        self.controls: dict[UUID, RunControl] = {}
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.deltas = DeltaWriter()
+        self.wake = asyncio.Event()
+        self.drafts = Drafts((SUMMARIES, SCOPES), owner, self.wake)
+
+    async def run(self) -> None:
+        """Work until cancelled; then what is running is marked interrupted with its text kept."""
+        events.doorbell.attend()
+        # First: what a dead process left running keeps its branch from going on.
+        await write(recording.recover, is_dead)
+        await self.drafts.recover(is_dead)
+        # Reading the tokenizer's table takes a quarter of a second; nobody's first message shall wait for it.
+        await read(get_counter, settings.CCM_ENCODING)
+        helpers = [asyncio.create_task(keep_up(work)) for work in (self.deltas.run, self.listen, self.keep_leases)]
+        try:
+            await keep_up(self.take_runs)
+        finally:
+            # Waited for although we are cancelled: each turn has its end stored before the process is gone.
+            await self.go_down()
+            await end(helpers)
+
+    async def take_runs(self) -> None:
+        while True:
+            await self.sweep()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SWEEP):
+                    await self.wake.wait()
+            # Before the next sweep: a ring that comes during it then leads to another.
+            self.wake.clear()
+
+    async def sweep(self) -> None:
+        for run_id in await read(recording.stop_requests, list(self.controls)):
+            if control := self.controls.get(run_id):
+                control.stop.set()
+        room = settings.CCM_MAX_RUNS - len(self.controls)
+        for lease in await write(recording.claim_runs, self.owner, room) if room > 0 else []:
+            self.start(lease)
+        # After the runs: a summary can wait, a person does not.
+        await self.drafts.sweep()
+
+    def start(self, lease: Lease) -> None:
+        control = self.controls[lease.run_id] = RunControl(lease=lease)
+        task = asyncio.create_task(self.answer(control))
+        # The loop itself holds tasks weakly: one could be collected in the middle of its turn.
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def answer(self, control: RunControl) -> None:
+        try:
+            await run_turn(control, self.deltas)
+        finally:
+            self.controls.pop(control.lease.run_id, None)
+            self.wake.set()
+
+    async def listen(self) -> None:
+        layer = get_channel_layer()
+        if layer is None:
+            return
+        channel = await layer.new_channel()
+        await layer.group_add(events.RUNNERS, channel)
+        try:
+            while True:
+                await layer.receive(channel)
+                self.wake.set()
+        finally:
+            await layer.group_discard(events.RUNNERS, channel)
+
+    async def keep_leases(self) -> None:
+        """A third of the lease apart: renew ours, and end what others left behind."""
+        while True:
+            await asyncio.sleep(settings.CCM_LEASE_SECONDS / 3)
+            held = list(self.controls)
+            ours = await write(recording.heartbeat, self.owner, held)
+            # Taken by another process: nothing it says is recorded any more, so it should not go on costing.
+            for run_id in set(held) - ours:
+                if control := self.controls.get(run_id):
+                    control.stop.set()
+            await write(recording.recover, is_dead)
+            await self.drafts.keep(is_dead)
+
+    async def go_down(self) -> None:
+        for control in self.controls.values():
+            control.going_down = True
+            control.stop.set()
+        if self.tasks:
+            # Not without end: who stops a process kills it in the end, and the next start recovers the rest.
+            await asyncio.wait(self.tasks, timeout=5)
+        await self.drafts.go_down()
+
+
+async def keep_up(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Do what should never end; where a fault ends it (a database or a channel layer that is away), begin again."""
+    while True:
+        # Gathered to have any fault as a value, without a broad except; a cancellation still goes through.
+        faults = await asyncio.gather(work(), return_exceptions=True)
+        log.error("The runner's %s ended; it begins again.", work.__name__, exc_info=faults[0])
+        await asyncio.sleep(SWEEP)
+
+
+async def end(tasks: Collection[asyncio.Task[None]]) -> None:
+    """Cancel until it takes: the Redis layer may swallow a cancellation that meets a message."""
+    pending = set(tasks)
+    while pending:
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=0.5)
+
+
+_embedded: asyncio.Task[None] | None = None
+
+
+def ensure_started() -> None:
+    """Start this process's runner on the running loop, once."""
+    global _embedded
+    # A task of another loop, as one test leaves for the next, never runs again.
+    if _embedded is None or _embedded.done() or _embedded.get_loop() is not asyncio.get_running_loop():
+        _embedded = asyncio.create_task(Runner().run())
+        _embedded.add_done_callback(_log_end)
+
+
+async def shut_down() -> None:
+    """End this process's runner; what it was answering is marked interrupted."""
+    if _embedded is not None:
+        _embedded.cancel()
+        await asyncio.wait([_embedded])
+
+
+def _log_end(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()):
+        log.error("The runner ended; the next request starts it again.", exc_info=error)
