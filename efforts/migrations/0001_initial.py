@@ -63,7 +63,7 @@ class Migration(migrations.Migration):
             name='ContextPointer',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('active', 'active'), ('superseded', 'superseded'), ('rolled back', 'rolled back'), ('invalidated', 'invalidated')], default=efforts.domain.lifecycle.PointerState['ACTIVE'], max_length=11)),
+                ('state', models.CharField(choices=[('active', 'active'), ('superseded', 'superseded'), ('rolled back', 'rolled back'), ('invalidated', 'invalidated')], default=efforts.domain.effort.states.PointerState['ACTIVE'], max_length=11)),
                 ('text', models.TextField()),
                 ('tokens', models.PositiveIntegerField()),
                 ('source_sha256', models.CharField(max_length=64)),
@@ -99,7 +99,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('attempt', models.PositiveIntegerField(default=1)),
-                ('state', models.CharField(choices=[('queued', 'Waiting'), ('running', 'Running'), ('completed', 'Done'), ('stopped', 'Stopped'), ('failed', 'Failed'), ('interrupted', 'Interrupted'), ('cancelled', 'Cancelled')], default=efforts.domain.lifecycle.RunState['QUEUED'], max_length=12)),
+                ('state', models.CharField(choices=[('queued', 'Waiting'), ('running', 'Running'), ('completed', 'Done'), ('stopped', 'Stopped'), ('failed', 'Failed'), ('interrupted', 'Interrupted'), ('cancelled', 'Cancelled')], default=efforts.domain.effort.states.RunState['QUEUED'], max_length=12)),
                 ('settings', models.JSONField(default=dict, help_text='Model, endpoint and budgets as they were when the run was made.')),
                 ('lease_owner', models.CharField(blank=True, max_length=100)),
                 ('lease_expires_at', models.DateTimeField(blank=True, null=True)),
@@ -260,7 +260,7 @@ class Migration(migrations.Migration):
             name='EffortState',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('status', models.CharField(choices=[('open', 'open'), ('concluded', 'concluded')], default=efforts.domain.lifecycle.EffortStatus['OPEN'], max_length=9)),
+                ('status', models.CharField(choices=[('open', 'open'), ('concluded', 'concluded')], default=efforts.domain.effort.states.EffortStatus['OPEN'], max_length=9)),
                 ('branch', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='effort_states', to='efforts.branch')),
                 ('effort', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='states', to='efforts.effort')),
             ],

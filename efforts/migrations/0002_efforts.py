@@ -57,7 +57,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='effortstate',
             name='summary',
-            field=models.CharField(choices=[('none', 'none'), ('due', 'due'), ('drafting', 'drafting'), ('waiting', 'waiting'), ('stands', 'stands'), ('failed', 'failed')], default=efforts.domain.lifecycle.SummaryState['NONE'], max_length=8),
+            field=models.CharField(choices=[('none', 'none'), ('due', 'due'), ('drafting', 'drafting'), ('waiting', 'waiting'), ('stands', 'stands'), ('failed', 'failed')], default=efforts.domain.effort.states.SummaryState['NONE'], max_length=8),
         ),
         migrations.AddField(
             model_name='effortstate',

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('start', models.PositiveIntegerField(blank=True, null=True)),
                 ('end', models.PositiveIntegerField(blank=True, null=True)),
                 ('state', models.CharField(choices=[('suggested', 'suggested'), ('in force', 'in force'), ('revoked', 'revoked')], max_length=9)),
-                ('by', models.CharField(choices=[('person', 'person'), ('model', 'model'), ('cue', 'cue')], default=efforts.domain.lifecycle.ConstraintBy['PERSON'], max_length=6)),
+                ('by', models.CharField(choices=[('person', 'person'), ('model', 'model'), ('cue', 'cue')], default=efforts.domain.effort.states.ConstraintBy['PERSON'], max_length=6)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('changed_at', models.DateTimeField(auto_now=True)),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='constraints', to=settings.AUTH_USER_MODEL)),
@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['id'],
                 'indexes': [models.Index(fields=['session', 'state'], name='constraint_by_session'), models.Index(fields=['owner', 'state'], name='constraint_by_owner')],
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('end__isnull', True), ('source__isnull', True), ('start__isnull', True)), models.Q(('end__isnull', False), ('session__isnull', False), ('source__isnull', False), ('start__isnull', False)), _connector='OR'), name='constraint_source_is_of_a_session'), models.CheckConstraint(condition=models.Q(('session__isnull', False), models.Q(('state', efforts.domain.lifecycle.ConstraintState['SUGGESTED']), _negated=True), _connector='OR'), name='standing_constraint_is_no_suggestion')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('end__isnull', True), ('source__isnull', True), ('start__isnull', True)), models.Q(('end__isnull', False), ('session__isnull', False), ('source__isnull', False), ('start__isnull', False)), _connector='OR'), name='constraint_source_is_of_a_session'), models.CheckConstraint(condition=models.Q(('session__isnull', False), models.Q(('state', efforts.domain.effort.states.ConstraintState['SUGGESTED']), _negated=True), _connector='OR'), name='standing_constraint_is_no_suggestion')],
             },
         ),
     ]

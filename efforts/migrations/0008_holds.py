@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('scope', models.CharField(choices=[('always', 'always'), ('turn', 'turn'), ('effort', 'effort'), ('turns', 'turns'), ('unreferenced', 'unreferenced')], max_length=12)),
                 ('turns', models.PositiveSmallIntegerField(default=0, help_text='The n of its scope.')),
                 ('state', models.CharField(choices=[('suggested', 'suggested'), ('standing', 'standing'), ('ended', 'ended'), ('dismissed', 'dismissed')], max_length=9)),
-                ('by', models.CharField(choices=[('person', 'person'), ('model', 'model')], default=efforts.domain.lifecycle.HoldBy['PERSON'], max_length=6)),
+                ('by', models.CharField(choices=[('person', 'person'), ('model', 'model')], default=efforts.domain.effort.states.HoldBy['PERSON'], max_length=6)),
                 ('why', models.TextField(blank=True)),
                 ('granted_clock', models.PositiveIntegerField(default=0)),
                 ('refreshed_clock', models.PositiveIntegerField(default=0, help_text='Of the grant, or of the last reference.')),
@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['id'],
                 'indexes': [models.Index(fields=['branch', 'state'], name='hold_by_branch')],
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('effort__isnull', True), ('turn__isnull', False)), models.Q(('effort__isnull', False), ('turn__isnull', True)), _connector='OR'), name='hold_of_one_thing'), models.UniqueConstraint(condition=models.Q(('state__in', (efforts.domain.lifecycle.HoldState['SUGGESTED'], efforts.domain.lifecycle.HoldState['STANDING']))), fields=('branch', 'turn'), name='one_live_hold_of_a_turn'), models.UniqueConstraint(condition=models.Q(('state__in', (efforts.domain.lifecycle.HoldState['SUGGESTED'], efforts.domain.lifecycle.HoldState['STANDING']))), fields=('branch', 'effort'), name='one_live_hold_of_an_effort')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('effort__isnull', True), ('turn__isnull', False)), models.Q(('effort__isnull', False), ('turn__isnull', True)), _connector='OR'), name='hold_of_one_thing'), models.UniqueConstraint(condition=models.Q(('state__in', (efforts.domain.effort.states.HoldState['SUGGESTED'], efforts.domain.effort.states.HoldState['STANDING']))), fields=('branch', 'turn'), name='one_live_hold_of_a_turn'), models.UniqueConstraint(condition=models.Q(('state__in', (efforts.domain.effort.states.HoldState['SUGGESTED'], efforts.domain.effort.states.HoldState['STANDING']))), fields=('branch', 'effort'), name='one_live_hold_of_an_effort')],
             },
         ),
     ]

@@ -39,6 +39,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='session',
             name='context_mode',
-            field=models.CharField(choices=[('off', 'Off'), ('light', 'Light'), ('heavy', 'Heavy')], default=efforts.domain.policy.ContextMode['LIGHT'], help_text='How much of what was said earlier a message brings back by itself.', max_length=5),
+            field=models.CharField(choices=[('off', 'Off'), ('light', 'Light'), ('heavy', 'Heavy')], default=efforts.domain.effort.policy.ContextMode['LIGHT'], help_text='How much of what was said earlier a message brings back by itself.', max_length=5),
         ),
     ]

@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 ('kind', models.CharField(choices=[('decision', 'decision'), ('open_work', 'open work')], max_length=9)),
                 ('text', models.TextField(help_text='One line.')),
                 ('state', models.CharField(choices=[('proposed', 'proposed'), ('confirmed', 'confirmed'), ('superseded', 'superseded'), ('done', 'done'), ('dismissed', 'dismissed')], max_length=10)),
-                ('by', models.CharField(choices=[('person', 'person'), ('model', 'model'), ('cue', 'cue')], default=efforts.domain.lifecycle.EntryBy['PERSON'], max_length=6)),
+                ('by', models.CharField(choices=[('person', 'person'), ('model', 'model'), ('cue', 'cue')], default=efforts.domain.effort.states.EntryBy['PERSON'], max_length=6)),
                 ('start', models.PositiveIntegerField(blank=True, null=True)),
                 ('end', models.PositiveIntegerField(blank=True, null=True)),
                 ('seems_done_turn', models.PositiveIntegerField(blank=True, help_text='In which the model said that it is done, until the person answers.', null=True)),
@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'ledger entries',
                 'ordering': ['id'],
                 'indexes': [models.Index(fields=['session', 'kind', 'state'], name='entry_by_session')],
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('end__isnull', True), ('start__isnull', True)), models.Q(('end__isnull', False), ('start__isnull', False)), _connector='OR'), name='entry_has_both_ends_or_none'), models.CheckConstraint(condition=models.Q(models.Q(('kind', efforts.domain.lifecycle.EntryKind['DECISION']), ('seems_done_turn__isnull', True), models.Q(('state', efforts.domain.lifecycle.EntryState['DONE']), _negated=True)), models.Q(('kind', efforts.domain.lifecycle.EntryKind['OPEN_WORK']), ('superseded_by__isnull', True), models.Q(('state', efforts.domain.lifecycle.EntryState['SUPERSEDED']), _negated=True)), _connector='OR'), name='entry_ends_as_its_kind_does')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('end__isnull', True), ('start__isnull', True)), models.Q(('end__isnull', False), ('start__isnull', False)), _connector='OR'), name='entry_has_both_ends_or_none'), models.CheckConstraint(condition=models.Q(models.Q(('kind', efforts.domain.effort.states.EntryKind['DECISION']), ('seems_done_turn__isnull', True), models.Q(('state', efforts.domain.effort.states.EntryState['DONE']), _negated=True)), models.Q(('kind', efforts.domain.effort.states.EntryKind['OPEN_WORK']), ('superseded_by__isnull', True), models.Q(('state', efforts.domain.effort.states.EntryState['SUPERSEDED']), _negated=True)), _connector='OR'), name='entry_ends_as_its_kind_does')],
             },
         ),
     ]

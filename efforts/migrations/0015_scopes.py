@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='session',
             name='review_mode',
-            field=models.CharField(choices=[('automatic', 'automatic'), ('always', 'always'), ('never', 'never')], default=efforts.domain.lifecycle.ReviewMode['AUTOMATIC'], help_text='Whether a summary that passes every gate stands by itself.', max_length=9),
+            field=models.CharField(choices=[('automatic', 'automatic'), ('always', 'always'), ('never', 'never')], default=efforts.domain.effort.states.ReviewMode['AUTOMATIC'], help_text='Whether a summary that passes every gate stands by itself.', max_length=9),
         ),
         migrations.AddField(
             model_name='session',
@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='effortstate',
             name='summary',
-            field=models.CharField(choices=[('none', 'none'), ('due', 'due'), ('drafting', 'drafting'), ('waiting', 'waiting'), ('stands', 'stands'), ('failed', 'failed'), ('rolled back', 'rolled back'), ('covered', 'covered')], default=efforts.domain.lifecycle.SummaryState['NONE'], max_length=11),
+            field=models.CharField(choices=[('none', 'none'), ('due', 'due'), ('drafting', 'drafting'), ('waiting', 'waiting'), ('stands', 'stands'), ('failed', 'failed'), ('rolled back', 'rolled back'), ('covered', 'covered')], default=efforts.domain.effort.states.SummaryState['NONE'], max_length=11),
         ),
         migrations.CreateModel(
             name='PointerMove',
@@ -89,7 +89,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('kind', models.CharField(choices=[('intentional', 'intentional'), ('rolling', 'rolling'), ('stage', 'stage')], max_length=11)),
                 ('turns', models.JSONField(help_text='Numbers of the chosen turns, in order.')),
-                ('state', models.CharField(choices=[('due', 'due'), ('drafting', 'drafting'), ('ready', 'ready'), ('failed', 'failed'), ('stopped', 'stopped')], default=efforts.domain.lifecycle.ScopeState['DUE'], max_length=8)),
+                ('state', models.CharField(choices=[('due', 'due'), ('drafting', 'drafting'), ('ready', 'ready'), ('failed', 'failed'), ('stopped', 'stopped')], default=efforts.domain.effort.states.ScopeState['DUE'], max_length=8)),
                 ('owner_key', models.CharField(blank=True, help_text='Who drafts it.', max_length=100)),
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
                 ('artifact', models.CharField(blank=True, help_text='What was made; not always what may stand.', max_length=68)),

@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
             name="by",
             field=models.CharField(
                 choices=[("person", "person"), ("model", "model")],
-                default=efforts.domain.lifecycle.ConstraintBy["PERSON"],
+                default=efforts.domain.effort.states.ConstraintBy["PERSON"],
                 max_length=6,
             ),
         ),
@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
             name="by",
             field=models.CharField(
                 choices=[("person", "person"), ("model", "model")],
-                default=efforts.domain.lifecycle.EntryBy["PERSON"],
+                default=efforts.domain.effort.states.EntryBy["PERSON"],
                 max_length=6,
             ),
         ),

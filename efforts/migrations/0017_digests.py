@@ -53,12 +53,12 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='effortstate',
             name='summary',
-            field=models.CharField(choices=[('none', 'none'), ('due', 'due'), ('drafting', 'drafting'), ('waiting', 'waiting'), ('stands', 'stands'), ('digest', 'digest'), ('failed', 'failed'), ('rolled back', 'rolled back'), ('covered', 'covered')], default=efforts.domain.lifecycle.SummaryState['NONE'], max_length=11),
+            field=models.CharField(choices=[('none', 'none'), ('due', 'due'), ('drafting', 'drafting'), ('waiting', 'waiting'), ('stands', 'stands'), ('digest', 'digest'), ('failed', 'failed'), ('rolled back', 'rolled back'), ('covered', 'covered')], default=efforts.domain.effort.states.SummaryState['NONE'], max_length=11),
         ),
         migrations.AlterField(
             model_name='session',
             name='review_mode',
-            field=models.CharField(choices=[('automatic', 'automatic'), ('take', 'take'), ('always', 'always'), ('never', 'never')], default=efforts.domain.lifecycle.ReviewMode['AUTOMATIC'], help_text='Which summaries stand by themselves.', max_length=9),
+            field=models.CharField(choices=[('automatic', 'automatic'), ('take', 'take'), ('always', 'always'), ('never', 'never')], default=efforts.domain.effort.states.ReviewMode['AUTOMATIC'], help_text='Which summaries stand by themselves.', max_length=9),
         ),
         migrations.RunPython(text_is_headline, migrations.RunPython.noop),
     ]

@@ -58,7 +58,7 @@ class Scopes(Line[ScopeDraft]):
         ScopeDraft.objects.filter(pk=row.pk).update(state=to, artifact=artifact, why=why, **self.unheld)
 
     def tell_step(self, row: ScopeDraft, step: str) -> None:
-        record(row, "compaction.drafting.summaries", step=step)
+        record(row, "compaction.drafting", step=step)
 
 
 SCOPES = Scopes()

@@ -16,7 +16,7 @@ DOCUMENTS = ["README.md", *(page for page in PAGES if page != SPECIFICATION)]
 # What events are of.
 TOPICS = "session|branch|turn|run|plan|message|effort|constraint|ledger|hold|checker|compaction|review|seed"
 # Where a name without a folder may stand.
-FOLDERS = ("", "efforts", "efforts/domain", "compaction", "compaction/domain", "static/js")
+FOLDERS = ("", "efforts", "efforts/domain/prompt", "compaction", "compaction/domain", "static/js")
 
 
 def read(document: str) -> str:
