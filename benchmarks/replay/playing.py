@@ -17,6 +17,7 @@ from uuid import NAMESPACE_OID, uuid5
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from benchmarks.quiet import in_place, unheard
 from efforts import actions
 from efforts.actions.names import LONGEST_NAME
 from efforts.context.planning import main_branch
@@ -25,8 +26,8 @@ from efforts.domain.effort.states import RunState, SummaryState, Via
 from efforts.domain.prompt.assembly import system_tokens
 from efforts.domain.prompt.plan import Plan
 from efforts.llm.builtin.transport import BUILTIN_MODEL
-from efforts.log import events, labels
-from efforts.models import Branch, EffortState, Event, Message, Run, Session, Turn, threads
+from efforts.log import labels
+from efforts.models import Branch, EffortState, Event, Message, Run, Session, Turn
 from efforts.standins.compacting import Summary
 from efforts.turns import recording
 from efforts.turns.orchestrator import RunControl, Unwatched, run_turn
@@ -193,6 +194,6 @@ def on_stage(talk: Talk, settings: Settings) -> Iterator[Player]:
     session.model, session.budget = BUILTIN_MODEL, settings.budget
     session.prefer_cache, session.context_mode = settings.prefer_cache, settings.mode
     session.save(update_fields=["model", "budget", "prefer_cache", "context_mode"])
-    with events.unheard(), threads.in_place(), asyncio.Runner() as loop:
+    with unheard(), in_place(), asyncio.Runner() as loop:
         key = f"{talk.id}/{Session.objects.filter(owner=owner).count()}"
         yield Player(talk=talk, settings=settings, key=key, session=session, branch=main_branch(session), loop=loop)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -84,7 +83,6 @@ class Doorbell:
 
     loop: asyncio.AbstractEventLoop | None = None
     order: asyncio.Lock
-    muted = False
 
     def attend(self) -> None:
         loop = asyncio.get_running_loop()
@@ -93,7 +91,7 @@ class Doorbell:
 
     def send(self, messages: Mapping[str, dict[str, Any]]) -> None:
         """Send each group its message."""
-        layer = None if self.muted else get_channel_layer()
+        layer = get_channel_layer()
         if layer is None:
             return
         if self.loop is not None and self.loop.is_running():
@@ -120,16 +118,6 @@ def _log_failure(future: Future[None]) -> None:
 
 
 doorbell = Doorbell()
-
-
-@contextmanager
-def unheard() -> Iterator[None]:
-    """Where nobody follows what is written, nobody is told."""
-    doorbell.muted = True
-    try:
-        yield
-    finally:
-        doorbell.muted = False
 
 
 def ring(rings: Mapping[UUID, list[dict[str, Any]]]) -> None:

@@ -7,9 +7,8 @@ thread, because writers that wait in its busy handler starve each other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache, partial
 from typing import ParamSpec, TypeVar
 
@@ -31,30 +30,6 @@ def writers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="orm-write") if on_sqlite else readers()
 
 
-@contextmanager
-def in_place() -> Iterator[None]:
-    """All work on the thread of the loop, for a command that does one thing at a time: it can be inside a transaction,
-    and no time goes by between the threads."""
-    global _in_place
-    _in_place = True
-    try:
-        yield
-    finally:
-        _in_place = False
-
-
-_in_place = False
-
-
-def _outside(loop: asyncio.AbstractEventLoop, function: Callable[[], R]) -> R:
-    # Inside of a loop the connection would be another than outside, and Django would refuse to use it.
-    asyncio._set_running_loop(None)
-    try:
-        return function()
-    finally:
-        asyncio._set_running_loop(loop)
-
-
 async def read(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     return await _run(readers(), partial(function, *args, **kwargs))
 
@@ -64,10 +39,7 @@ async def write(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) 
 
 
 async def _run(pool: ThreadPoolExecutor, function: Callable[[], R]) -> R:
-    loop = asyncio.get_running_loop()
-    if _in_place:
-        return _outside(loop, function)
-    return await loop.run_in_executor(pool, _with_connection, function)
+    return await asyncio.get_running_loop().run_in_executor(pool, _with_connection, function)
 
 
 def _with_connection(function: Callable[[], R]) -> R:

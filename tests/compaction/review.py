@@ -18,6 +18,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import connection
 
+from benchmarks.quiet import in_place
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Claim, parse_artifact
 from compaction.drafting.examining import papers
@@ -26,7 +27,6 @@ from compaction.models import Artifact, Exam, GateRun
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, ReviewMode
 from efforts.models import ContextPointer, EffortState, Endpoint, Message, ScopeDraft
-from efforts.models.threads import in_place
 from efforts.turns.drafts import Line, draft_and_settle
 from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES

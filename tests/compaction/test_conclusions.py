@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from benchmarks.quiet import in_place
 from compaction.drafting import storing as settings_of
 from compaction.drafting.prompts import check_version
 from compaction.drafting.summaries import NOT_EARNED, TOO_SHORT
@@ -23,7 +24,7 @@ from efforts.context.planning import main_branch
 from efforts.domain.effort.states import EntryKind, ReviewMode, SummaryState, Via
 from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, EffortState, Event, LedgerEntry, Session
-from efforts.models.threads import in_place, read, write
+from efforts.models.threads import read, write
 from efforts.pages.presenters.notices import NoticeView, notice_groups
 from efforts.standins.seen import Word
 from efforts.turns.runner import Runner
