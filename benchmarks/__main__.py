@@ -11,7 +11,7 @@ from typing import Any
 
 import django
 
-PARTS = ("sockets", "growth", "search", "ageing", "accepting", "reviewing", "concluding")
+PARTS = ("sockets", "growth", "search", "ageing", "accepting", "reviewing", "rereading", "concluding")
 
 
 def main() -> None:
@@ -37,6 +37,8 @@ def main() -> None:
             found["accepting"] = accepted()
         if arguments.only in (None, "reviewing"):
             found["reviewing"] = reviewed()
+        if arguments.only in (None, "rereading"):
+            found["rereading"] = reread()
         if arguments.only in (None, "search"):
             found["search"] = searched(arguments.messages, arguments.kept)
         if arguments.only in (None, "sockets"):
@@ -77,6 +79,16 @@ def reviewed() -> dict[str, Any]:
     from benchmarks.reviewing import reviewing
 
     return reviewing()
+
+
+def reread() -> dict[str, Any]:
+    from django.contrib.auth.models import User
+
+    from benchmarks.rereading import rereading
+    from benchmarks.scratch import scratch_database
+
+    with scratch_database():
+        return rereading(User.objects.create_user("bench"))
 
 
 def concluded() -> dict[str, Any]:

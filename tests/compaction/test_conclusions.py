@@ -140,7 +140,7 @@ def log_stands(bench: Bench) -> bool:
 
 
 def noticed(bench: Bench) -> NoticeView:
-    groups = notice_groups(main_branch(bench.session))
+    groups = notice_groups(main_branch(bench.session), range(20))
     told = [one for each in groups.values() for group in each for one in group.notices]
     (found,) = [one for one in told if one.kind == "effort.concluded"]
     return found
@@ -406,7 +406,7 @@ def test_another_model_and_other_prompts_take_exams_of_their_own(bench: Bench, m
     settings_of.choose_checker(bench.session.owner, None, "fake-2")
     bench.conclude(name="second")
     for module in ("checking", "examining"):
-        monkeypatch.setattr(f"compaction.{module}.check_version", lambda: "later")
+        monkeypatch.setattr(f"compaction.drafting.{module}.check_version", lambda: "later")
     bench.conclude(name="third")
     taken = Exam.objects.order_by("pk").values_list("model", "version")
     assert list(taken) == [("fake-1", check_version()), ("fake-2", check_version()), ("fake-2", "later")]

@@ -108,7 +108,7 @@ def chat_page(branch: Branch, *, before: int | None = None, count: int = PAGE) -
     turns = turn_views(branch, list(reversed(newest[:count])))
     running = next((turn for turn in turns if turn.state == RunState.RUNNING), None)
     has_earlier = len(newest) > count
-    opening = () if has_earlier else notice_groups(branch).get(0, ())
+    opening = () if has_earlier else notice_groups(branch, [0]).get(0, ())
     return ChatPage(seq=seq, turns=turns, has_earlier=has_earlier, running=running, notices=opening)
 
 
@@ -125,7 +125,7 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     # A plan's body is its large part, and is shown on the plan's own page.
     plans = grouped(ContextPlan.objects.filter(run__in=runs).defer("body").order_by("call"), "run_id")
     live = live_texts(branch.session_id, runs)
-    notices = notice_groups(branch)
+    notices = notice_groups(branch, [turn.number for turn in turns])
     family = family_of(branch)
     cited = cited_in(branch, {turn.number: messages[turn.pk][1:] for turn in turns})
     verdicts = {verdict.run_id: verdict for verdict in Verdict.objects.filter(run__in=runs)}

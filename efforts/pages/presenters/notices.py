@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from efforts.context.holds import rows_of
 from efforts.context.scopes import OF_SCOPES, ScopeStory, line_of, read_story
@@ -25,6 +25,9 @@ from efforts.log.events import AGED_EVENTS
 from efforts.log.timelines import branch_events
 from efforts.models import Branch, Constraint, ContextPointer, EffortState, Event, LedgerEntry
 from efforts.standins.seen import Saving, Seen, seen
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 Asks = Literal[
     "",
@@ -188,8 +191,6 @@ class Story:
             return
         if row.kind in MOVES:
             self.last[slug] = row.seq
-        if row.kind in REDIRECTS:
-            self.redirected = row.seq
         if row.kind == "effort.concluded":
             self.concluded[slug] = row.seq
         elif row.kind == "effort.summarised" and slug in self.concluded:
@@ -201,32 +202,45 @@ class Story:
             self.offered[slug] = row.seq
 
 
-def notice_groups(branch: Branch) -> dict[int, tuple[NoticeGroup, ...]]:
-    """By the number of the turn they stand after; 0 is before the first."""
-    rows = list(branch_events(branch).filter(kind__in=READ))
+def notice_groups(branch: Branch, turns: Collection[int]) -> dict[int, tuple[NoticeGroup, ...]]:
+    """Of these turns alone, by the number of the turn they stand after; 0 is before the first."""
+    everything = branch_events(branch).filter(kind__in=READ)
+    rows = list(everything.filter(data__turn__in=list(turns)))
     if not rows:
         return {}
-    story = Story(branch=str(branch.pk), undone={row.data["of"] for row in rows if "of" in row.data})
-    story.rules = dict(Constraint.objects.filter(session=branch.session_id).values_list("pk", "state"))
-    story.states = {
-        state.effort.slug: state for state in EffortState.objects.filter(branch=branch).select_related("effort")
-    }
-    story.seen = seen([state.artifact for state in story.states.values() if state.artifact])
-    story.pinned = set(rows_of(branch, HoldState.STANDING).values_list("turn__number", "effort__slug"))
-    if about := {row.data["entry"] for row in rows if row.kind in OF_ENTRIES}:
-        story.entries = LedgerEntry.objects.filter(session=branch.session_id).in_bulk(about)
-    if of_scopes := [row for row in rows if row.kind in OF_SCOPES]:
-        story.scopes = read_story(branch, of_scopes)
-    for row in rows:
-        story.read(row)
-    if branch.parent_id:
-        story.fill(summaries_here(branch))
+    story = read_about(branch, everything, rows)
     by_turn: dict[int, list[NoticeView]] = {}
     for row in rows:
         if notice := notice_view(row, story):
             by_turn.setdefault(row.data["turn"], []).append(notice)
     fold = folded if branch.session.quiet_notices else grouped_alike
     return {turn: tuple(with_questions(notices, fold)) for turn, notices in by_turn.items()}
+
+
+def read_about(branch: Branch, everything: QuerySet[Event], rows: Collection[Event]) -> Story:
+    """What came of what `rows` are about: of no other effort, rule or entry, however many there are."""
+    undone = set(everything.filter(data__has_key="of").values_list("data__of", flat=True))
+    story = Story(branch=str(branch.pk), undone=undone)
+    rules = {row.data["constraint"] for row in rows if "constraint" in row.data}
+    story.rules = dict(Constraint.objects.filter(pk__in=rules).values_list("pk", "state"))
+    efforts = {row.data["effort"] for row in rows if row.data.get("effort")}
+    states = EffortState.objects.filter(branch=branch, effort__slug__in=efforts).select_related("effort")
+    story.states = {state.effort.slug: state for state in states}
+    story.seen = seen([state.artifact for state in story.states.values() if state.artifact])
+    if any(row.kind in OF_HOLDS for row in rows):
+        story.pinned = set(rows_of(branch, HoldState.STANDING).values_list("turn__number", "effort__slug"))
+    if about := {row.data["entry"] for row in rows if row.kind in OF_ENTRIES}:
+        story.entries = LedgerEntry.objects.filter(session=branch.session_id).in_bulk(about)
+    if any(row.kind in OF_SCOPES for row in rows):
+        story.scopes = read_story(branch)
+    if any(row.kind == "effort.switched" for row in rows):
+        redirects = everything.filter(kind__in=REDIRECTS).exclude(seq__in=undone)
+        story.redirected = redirects.order_by("-seq").values_list("seq", flat=True).first() or 0
+    for row in everything.filter(data__effort__in=list(efforts)):
+        story.read(row)
+    if branch.parent_id:
+        story.fill(summaries_here(branch))
+    return story
 
 
 def summaries_here(branch: Branch) -> dict[str, str]:
