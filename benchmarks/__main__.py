@@ -7,11 +7,12 @@ import asyncio
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 import django
 
-PARTS = ("sockets", "growth", "search", "ageing", "accepting", "reviewing", "rereading", "concluding")
+PARTS = ("growth", "ageing", "accepting", "reviewing", "rereading", "search", "sockets", "concluding")
 
 
 def main() -> None:
@@ -28,23 +29,20 @@ def main() -> None:
         # Before Django reads its settings: a measurement must not touch the installation's own database.
         os.environ.update(CCM_HOME=home, DJANGO_SETTINGS_MODULE="ccmweb.settings", CCM_BUILTIN_PACE="0")
         django.setup()
+        parts: dict[str, Callable[[], dict[str, Any]]] = {
+            "growth": lambda: grown(arguments.messages),
+            "ageing": lambda: aged(arguments.aged),
+            "accepting": accepted,
+            "reviewing": reviewed,
+            "rereading": reread,
+            "search": lambda: searched(arguments.messages, arguments.kept),
+            "sockets": lambda: measured(arguments.streams),
+            "concluding": concluded,
+        }
         found: dict[str, Any] = {}
-        if arguments.only in (None, "growth"):
-            found["growth"] = grown(arguments.messages)
-        if arguments.only in (None, "ageing"):
-            found["ageing"] = aged(arguments.aged)
-        if arguments.only in (None, "accepting"):
-            found["accepting"] = accepted()
-        if arguments.only in (None, "reviewing"):
-            found["reviewing"] = reviewed()
-        if arguments.only in (None, "rereading"):
-            found["rereading"] = reread()
-        if arguments.only in (None, "search"):
-            found["search"] = searched(arguments.messages, arguments.kept)
-        if arguments.only in (None, "sockets"):
-            found |= measured(arguments.streams)
-        if arguments.only in (None, "concluding"):
-            found["concluding"] = concluded()
+        for name in PARTS if arguments.only is None else [arguments.only]:
+            # What sockets come to is told under its own names.
+            found |= parts[name]() if name == "sockets" else {name: parts[name]()}
         print(json.dumps(found, indent=2))
 
 
