@@ -1,4 +1,4 @@
-# make setup, run, test, check, gates, format, bench, talk, lock, servers
+# make setup, run, test, test-all, check, gates, format, bench, talk, lock, servers
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,\
 	$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 HOST ?= 127.0.0.1
@@ -24,7 +24,7 @@ SERVERLESS := $(addprefix --ignore=tests/,planner llm browser fakes house/test_c
 COMPILED := env -u PYTHONDONTWRITEBYTECODE
 NO_SERVERS := $(COMPILED) -u DATABASE_URL -u REDIS_URL
 
-.PHONY: setup run test test-servers check gates format bench talk lock servers
+.PHONY: setup run test test-all test-servers check gates format bench talk lock servers
 
 setup: $(DEV)
 
@@ -45,12 +45,12 @@ run: $(APP)
 	@if [ -f .env ]; then set -a; . ./.env; set +a; fi; exec $(BIN)/python manage.py serve --host $(HOST) --port $(PORT)
 
 test: setup
+	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "not slow and not grown" $(ARGS)
+	@echo "With the slow ones, on PostgreSQL and Redis too: make test-all (make servers says how to get them)."
+
+test-all: setup
 	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "not grown" $(ARGS)
-ifeq ($(CI),true)
 	@$(MAKE) --no-print-directory test-servers
-else
-	@echo "On PostgreSQL and Redis: make test-servers (make servers says how to get them)."
-endif
 
 test-servers: setup
 	@$(SERVERS) sh -c '$(BIN)/python -c "import os, psycopg, redis; \
@@ -86,7 +86,7 @@ lock:
 	$(COMPILE) --all-extras -c requirements.lock -o requirements-dev.lock
 
 servers:
-	@echo "The suite runs on SQLite alone; CI=true runs it on PostgreSQL and Redis as well. To get both:"
+	@echo "make test runs on SQLite alone, make test-all on PostgreSQL and Redis as well. To get both:"
 	@echo "  Debian, Ubuntu:  sudo apt-get install postgresql redis-server"
 	@echo "  macOS:           brew install postgresql@17 redis && brew services start postgresql@17 && brew services start redis"
 	@echo "  Docker:          docker run -d -p 127.0.0.1:5432:5432 -e POSTGRES_HOST_AUTH_METHOD=trust postgres:17"

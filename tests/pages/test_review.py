@@ -170,7 +170,7 @@ def test_beside_each_claim_stands_what_the_checker_says_and_how_it_proved_itself
     assert page.count('data-suggested="kept"') == 4
     check = Check.objects.get()
     assert check.planted > 0
-    assert f"Awake {check.caught} of {check.planted}" in page
+    assert f"Caught {check.caught} of {check.planted} planted errors" in page
     assert "exam 40 of 40" in page
     assert "drafter-1" in claim_in(page, "move")
 
