@@ -38,7 +38,7 @@ from efforts.models import (
 from efforts.retrieval.index import index_messages
 from efforts.turns import recording
 from efforts.turns.orchestrator import read_and_plan
-from efforts.turns.recording import COMPLETED, Reply
+from efforts.turns.recording import COMPLETED, CallReply
 
 SHORT = 1_000
 EVERY, WITHIN = 40, 20
@@ -99,7 +99,7 @@ def one_turn(session: Session, random: Random) -> dict[str, float]:
     run = recording.take_settings(lease)
     timed("planned", lambda: read_and_plan(run, offer_tools=True)[1])
     recording.record_plan(lease, 1, held[-1])
-    timed("settled", lambda: recording.record_reply(lease, Reply(call=1, text=reply), COMPLETED))
+    timed("settled", lambda: recording.record_reply(lease, CallReply(call=1, text=reply), COMPLETED))
     return {**taken, "settling and planning": taken["claimed"] + taken["planned"] + taken["settled"]}
 
 

@@ -121,13 +121,13 @@ def whole_request(model: str, planned: Mapping[str, Any], talk: tuple[Any, ...])
 
 async def first_token(url: str, request: dict[str, Any]) -> dict[str, Any]:
     from efforts.llm.openai_chat import OpenAIChat
-    from efforts.llm.protocol import Finished
+    from efforts.llm.protocol import StreamEnd
 
     began, first, usage = time.monotonic(), 0.0, None
     async for part in OpenAIChat(url, "none", timeout_seconds=1_800).stream(request):
         # A call of a tool comes whole, with the end.
         first = first or time.monotonic() - began
-        usage = part.usage if isinstance(part, Finished) else usage
+        usage = part.usage if isinstance(part, StreamEnd) else usage
     return {"seconds": round(first, 2), **(vars(usage) if usage else {})}
 
 

@@ -10,7 +10,7 @@ from efforts.domain.effort.states import SummaryState
 from efforts.models import EffortState, Session
 from efforts.turns import recording
 from efforts.turns.orchestrator import read_and_plan
-from efforts.turns.recording import COMPLETED, Reply
+from efforts.turns.recording import COMPLETED, CallReply
 from efforts.turns.summaries import summarise_now
 
 WORDS = """release webhook retry limit harbour ticket budget invoice parser schema cache migration review Friday nine
@@ -29,7 +29,7 @@ def one_turn(session: Session, number: int, random: Random) -> None:
     [lease] = recording.claim_runs("bench", 1)
     _, planned = read_and_plan(recording.take_settings(lease), offer_tools=True)
     recording.record_plan(lease, 1, planned)
-    recording.record_reply(lease, Reply(call=1, text=words(random, ANSWERED)), COMPLETED)
+    recording.record_reply(lease, CallReply(call=1, text=words(random, ANSWERED)), COMPLETED)
 
 
 def change_of_effort(session: Session, number: int, every: int) -> None:

@@ -9,9 +9,9 @@ from enum import StrEnum
 from compaction.domain.artifact import Draft, Kind, SourceRef
 from compaction.domain.limits import largest_source
 from compaction.drafting.asking import Answer
-from compaction.drafting.checking import Check
+from compaction.drafting.checking import CheckMade
 from compaction.drafting.requesting import Request
-from compaction.drafting.summaries import Examined, Exchange, Task, Tried, request_of, tried_of
+from compaction.drafting.summaries import DraftExchange, Examined, Task, Tried, request_of, tried_of
 from efforts.context.connections import ModelChoice
 from efforts.domain.text.canonical import canonical_json
 from efforts.turns.recording import count
@@ -45,7 +45,7 @@ class Bench:
     server: RecordServer | None = None
     pending: list[Pending] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
-    checks: list[Check] = field(default_factory=list)
+    checks: list[CheckMade] = field(default_factory=list)
 
     def waits(self, label: str, asked: Iterable[tuple[str, Request]]) -> bool:
         """Whether one of the requests has no answer in the record; it is noted."""
@@ -95,7 +95,7 @@ def task_of(case: Case, choice: ModelChoice) -> Task:
 def offered(task: Task, draft: Draft, answer: Answer) -> Tried:
     """As if the drafter had written just this, at the cost of that answer; nobody has checked it yet."""
     text = canonical_json(draft.model_dump(mode="json", exclude={"claims": {"__all__": {"ledger_ref"}}}))
-    exchange = Exchange(step="draft", request=request_of(task), answer=replace(answer, text=text))
+    exchange = DraftExchange(step="draft", request=request_of(task), answer=replace(answer, text=text))
     return tried_of(task, (exchange,))
 
 
@@ -107,6 +107,6 @@ def ending_of(tried: Tried) -> Ending:
     return Ending.VOID if is_void(tried.checks) else Ending.NOT_JUDGED
 
 
-def is_void(checks: Sequence[Check]) -> bool:
+def is_void(checks: Sequence[CheckMade]) -> bool:
     """The last was asked and proves nothing."""
     return bool(checks) and bool(checks[-1].void) and bool(checks[-1].exchanges)

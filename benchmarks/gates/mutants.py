@@ -17,7 +17,7 @@ from compaction.domain.ledger import RETAINED, Entry
 from compaction.domain.limits import Purpose
 from compaction.domain.rendering import rendered
 from compaction.domain.values import content
-from compaction.domain.verdicts import Gate, Judged, Offered, Spent, Verdict
+from compaction.domain.verdicts import Gate, GateVerdict, Judged, Offered, Spent
 from compaction.drafting.summaries import Task, made
 from efforts.context.connections import ModelChoice
 from efforts.domain.text.canonical import canonical_json
@@ -29,7 +29,7 @@ from .cases import Case, sentences_with
 from .converting import SECTIONS, said
 from .figures import Demand, least
 
-JUDGES: dict[Gate, Callable[[Judged], Verdict]] = {
+JUDGES: dict[Gate, Callable[[Judged], GateVerdict]] = {
     Gate.STRUCTURE: structure.judge,
     Gate.TRACEABILITY: traceability.judge,
     Gate.RETENTION: retention.judge,

@@ -18,7 +18,7 @@ from efforts.models import EffortState, Run, Session
 from efforts.tools import ToolContext, run_tool
 from efforts.turns import recording
 from efforts.turns.orchestrator import read_and_plan
-from efforts.turns.recording import COMPLETED, Lease, Reply
+from efforts.turns.recording import COMPLETED, CallReply, Lease
 from efforts.turns.summaries import summarise_now
 
 OWNER = "proof"
@@ -45,7 +45,7 @@ def take_turn(session: Session, exchange: Exchange, *calls: Call) -> Taken:
     run = recording.take_settings(lease)
     steps = list(use_tools(lease, run, calls))
     answered = plan_call(lease, run, len(calls) + 1)
-    recording.record_reply(lease, Reply(call=len(calls) + 1, text=exchange.reply), COMPLETED)
+    recording.record_reply(lease, CallReply(call=len(calls) + 1, text=exchange.reply), COMPLETED)
     summarise(session)
     plans = (*(planned for planned, _ in steps), answered)
     return Taken(number=turn.number, plans=plans, results=tuple(result for _, result in steps))
@@ -57,7 +57,7 @@ def use_tools(lease: Lease, run: Run, calls: tuple[Call, ...]) -> Iterator[tuple
         # Of the turn and not of the run, whose id is by chance: it is sent, and its tokens count.
         call_id = f"c{lease.turn_number}-{number}"
         call = ToolCall(id=call_id, name=name, arguments=canonical_json(arguments))
-        recording.record_reply(lease, Reply(call=number, text="", tool_calls=(call,)))
+        recording.record_reply(lease, CallReply(call=number, text="", tool_calls=(call,)))
         tool = partial(run_tool, call, ToolContext(run=run))
         yield planned, json.loads(recording.run_and_record(lease, number, call, tool))
 

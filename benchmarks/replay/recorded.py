@@ -14,9 +14,9 @@ from efforts.domain.prompt.plan import Plan
 from efforts.llm import protocol
 from efforts.llm.builtin.acts import acts_of
 from efforts.llm.builtin.prompt import read
-from efforts.llm.protocol import Finished, TextDelta
+from efforts.llm.protocol import StreamEnd, TextDelta
 from efforts.tools import ToolContext, run_tool
-from efforts.turns.orchestrator import MOST_TOOL_CALLS, Means
+from efforts.turns.orchestrator import MOST_TOOL_CALLS, RunMeans
 from efforts.turns.recording import COMPLETED
 
 from .conversations import Exchange, Said
@@ -65,10 +65,10 @@ class Take:
         self.steps = deque(steps_of(self.exchange))
 
     @property
-    def means(self) -> Means:
+    def means(self) -> RunMeans:
         # Where nobody is the assistant nothing is said, and the turn is none the worse.
         most = len(self.steps) + 2
-        return Means(
+        return RunMeans(
             connect=lambda choice: self,
             planned=self.plans.append,
             run_tool=self.run_tool,
@@ -76,7 +76,7 @@ class Take:
             silence=COMPLETED,
         )
 
-    async def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | Finished]:
+    async def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | StreamEnd]:
         acts = acts_of(read(request)) if self.cues and len(self.plans) == 1 else ()
         if acts:
             self.results.extend(None for _ in acts)
@@ -93,6 +93,6 @@ class Take:
         return run_tool(call, context) if recorded is None else recorded
 
 
-def finished(*calls: ToolCall) -> Finished:
-    given = tuple(protocol.ToolCall(id=call.id, name=call.name, arguments=call.arguments) for call in calls)
-    return Finished(tool_calls=given, finish_reason="tool_calls" if given else "stop", usage=None)
+def finished(*calls: ToolCall) -> StreamEnd:
+    given = tuple(protocol.RawToolCall(id=call.id, name=call.name, arguments=call.arguments) for call in calls)
+    return StreamEnd(tool_calls=given, finish_reason="tool_calls" if given else "stop", usage=None)

@@ -11,7 +11,7 @@ from .rendering import line_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
+class DiffPiece:
     """Words that both texts have, or that are only in the old or the new one."""
 
     kind: Literal["same", "gone", "new"]
@@ -19,32 +19,32 @@ class Piece:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class ClaimChange:
     """`item` is the id of the claim; `before` is empty of what was added, `after` of what was struck."""
 
     item: str
     kind: Literal["added", "struck", "changed"]
     before: str
     after: str
-    words: tuple[Piece, ...]
+    words: tuple[DiffPiece, ...]
 
 
-def word_diff(old: str, new: str) -> tuple[Piece, ...]:
+def word_diff(old: str, new: str) -> tuple[DiffPiece, ...]:
     """What is the same or gone is `old`, what is the same or new is `new`; white space apart."""
     before, after = old.split(), new.split()
     pieces = []
     for tag, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag == "equal":
-            pieces.append(Piece(kind="same", text=" ".join(before[i:j])))
+            pieces.append(DiffPiece(kind="same", text=" ".join(before[i:j])))
             continue
         if i < j:
-            pieces.append(Piece(kind="gone", text=" ".join(before[i:j])))
+            pieces.append(DiffPiece(kind="gone", text=" ".join(before[i:j])))
         if k < m:
-            pieces.append(Piece(kind="new", text=" ".join(after[k:m])))
+            pieces.append(DiffPiece(kind="new", text=" ".join(after[k:m])))
     return tuple(pieces)
 
 
-def version_diff(a: Artifact, b: Artifact) -> tuple[Change, ...]:
+def version_diff(a: Artifact, b: Artifact) -> tuple[ClaimChange, ...]:
     """From version `a` to version `b`: claims in their order, added ones last."""
     old, new = told(a), told(b)
     changes = [change(id, text, new.get(id, "")) for id, text in old.items() if new.get(id) != text]
@@ -55,6 +55,6 @@ def told(artifact: Artifact) -> dict[str, str]:
     return {claim.id: line_of(claim) for claim in artifact.claims}
 
 
-def change(item: str, before: str, after: str) -> Change:
+def change(item: str, before: str, after: str) -> ClaimChange:
     kind: Literal["added", "struck", "changed"] = "changed" if before and after else "struck" if before else "added"
-    return Change(item=item, kind=kind, before=before, after=after, words=word_diff(before, after))
+    return ClaimChange(item=item, kind=kind, before=before, after=after, words=word_diff(before, after))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from .verdicts import Gate, Verdict
+from .verdicts import Gate, GateVerdict
 
 
 class ArtifactState(StrEnum):
@@ -60,7 +60,7 @@ STOPPED_BY = {"length": Ended.TRUNCATED, "content_filter": Ended.REFUSED}
 REJECTING = frozenset({Gate.RETENTION, Gate.CONTRADICTION})
 
 
-def state_of(verdicts: Sequence[Verdict]) -> ArtifactState:
+def state_of(verdicts: Sequence[GateVerdict]) -> ArtifactState:
     """Seed 004's failure actions: what misses or contradicts is rejected, all else that fails can only be read."""
     if not verdicts:
         return ArtifactState.DRAFT

@@ -35,7 +35,7 @@ class Purpose(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Price:
+class DraftPrice:
     """At most, in tokens: of a draft with its repair, and of a check."""
 
     draft: int
@@ -56,7 +56,7 @@ def body_asked(source_tokens: int) -> int | None:
     return int(source_tokens * BODY_ASKED) if source_tokens > BODY_FROM else None
 
 
-def price(source_tokens: int, *, cap: int, check_cap: int) -> Price:
+def price(source_tokens: int, *, cap: int, check_cap: int) -> DraftPrice:
     """Draft, one repair, one check that need not be asked again."""
     reply = reply_limit(source_tokens)
     draft = source_tokens + TASK + reply
@@ -64,7 +64,7 @@ def price(source_tokens: int, *, cap: int, check_cap: int) -> Price:
     log = source_tokens + CHECK_TASK
     first = 3 * log + INVENTORY_REPLY + 2 * HALF_REPLY + int(IN_HALVES * source_tokens)
     check = first + CHECK_TASK + int(IN_MAPPING * source_tokens) + MAPPING_REPLY
-    return Price(draft=min(draft + again, cap), check=min(check, check_cap))
+    return DraftPrice(draft=min(draft + again, cap), check=min(check, check_cap))
 
 
 def overtaken_price(windows: Iterable[int]) -> int:

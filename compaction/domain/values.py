@@ -268,7 +268,7 @@ PIECE = re.compile(r"\w+|[^\w\s]+|\s+")
 MOST_COUNTED = 12
 
 
-class Piece:
+class NumberPiece:
     """Of a text, as `find_numbers` reads it."""
 
     def __init__(self, written: str) -> None:
@@ -277,7 +277,7 @@ class Piece:
     def text(self) -> str:
         return self.written
 
-    def nt_separated(self, previous: Piece) -> bool:
+    def nt_separated(self, previous: NumberPiece) -> bool:
         return False
 
     def not_a_number_part(self) -> bool:
@@ -440,7 +440,7 @@ def written(number: Decimal) -> str:
 def words_in(text: str) -> Iterator[Value]:
     """Numbers that are written out; those of other languages than the text's are loose."""
     pieces = list(PIECE.finditer(text))
-    tokens = [Piece(found[0]) for found in pieces]
+    tokens = [NumberPiece(found[0]) for found in pieces]
     own = language_of(text)
     spans: set[tuple[int, int]] = set()
     for language in (own, *(name for name in LANGUAGES if name != own)):

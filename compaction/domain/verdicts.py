@@ -98,7 +98,7 @@ class Failure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class GateVerdict:
     """`says` is one sentence for people. `inputs` are the hashes of what it was judged by."""
 
     gate: Gate

@@ -13,8 +13,8 @@ from compaction.domain.limits import THINKING
 from compaction.drafting.requesting import Request
 from efforts.context.connections import ModelChoice, connect
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, PRIMING
-from efforts.llm.protocol import Finished, ModelError, TextDelta
-from efforts.llm.protocol import Usage as Reported
+from efforts.llm.protocol import ModelError, StreamEnd, TextDelta
+from efforts.llm.protocol import ReportedUsage as Reported
 from efforts.turns.orchestrator import storable
 from efforts.turns.recording import count
 
@@ -63,7 +63,7 @@ async def ask_once(request: Request, choice: ModelChoice, *, structured: bool) -
             async for part in parts:
                 if isinstance(part, TextDelta):
                     text += part.text
-                elif isinstance(part, Finished):
+                elif isinstance(part, StreamEnd):
                     finished = part
         stop_reason = finished.finish_reason if finished else ""
     except TimeoutError:

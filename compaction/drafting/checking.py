@@ -31,7 +31,7 @@ CUT_SHORT = "Its answer was cut at its limit."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exchange:
+class CheckExchange:
     """One request of a check and its answer. `notes` are those of a half; `asked`, of a mapping, what it is about."""
 
     step: str
@@ -46,7 +46,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
+class CheckMade:
     """`void` says why it proves nothing; else `checked` is what it found. `claims` are those that it was to read."""
 
     model: str
@@ -54,7 +54,7 @@ class Check:
     version: str
     attempt: int
     seed: str
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[CheckExchange, ...]
     claims: tuple[Claim, ...]
     void: str = ""
     listed: tuple[Entry, ...] | None = None
@@ -66,7 +66,7 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class CheckWork:
     """What is to be checked: the claims that nobody has read, among all; entries of the ledger; and the inventory,
     where an earlier check has made it."""
 
@@ -81,10 +81,10 @@ class Work:
     cap: int
 
 
-async def check(work: Work, spent: int = 0) -> tuple[Check, ...]:
+async def check(work: CheckWork, spent: int = 0) -> tuple[CheckMade, ...]:
     """Oldest first; the last is valid, or none is. `spent`: tokens that earlier checks of the same draft have used.
     What a void check has listed is not asked for again."""
-    made: list[Check] = []
+    made: list[CheckMade] = []
     while not made or (made[-1].void and len(made) < ATTEMPTS and made[-1].exchanges):
         used = spent + sum(one.tokens for one in made)
         listed = made[-1].listed if made and made[-1].listed is not None else work.listed
@@ -92,9 +92,9 @@ async def check(work: Work, spent: int = 0) -> tuple[Check, ...]:
     return tuple(made)
 
 
-async def check_once(work: Work, attempt: int, spent: int) -> Check:
+async def check_once(work: CheckWork, attempt: int, spent: int) -> CheckMade:
     seed = seed_of(work.unread, check_version(), attempt)
-    exchanges: list[Exchange] = []
+    exchanges: list[CheckExchange] = []
     checked, void = None, ""
     try:
         first = requests_of(work, seed)
@@ -109,7 +109,7 @@ async def check_once(work: Work, attempt: int, spent: int) -> Check:
         void = str(error)
     except NothingToPlant:
         void = NO_SENTENCES
-    return Check(
+    return CheckMade(
         model=work.checker.model,
         provider=work.checker.base_url,
         version=check_version(),
@@ -131,7 +131,7 @@ class ToAsk:
     asked: Question | None = None
 
 
-def requests_of(work: Work, seed: str) -> list[ToAsk]:
+def requests_of(work: CheckWork, seed: str) -> list[ToAsk]:
     """Inventory first, where it is not there yet; then the halves. Raises `NothingToPlant`."""
     asked = []
     if work.listed is None:
@@ -144,17 +144,19 @@ def requests_of(work: Work, seed: str) -> list[ToAsk]:
     return asked
 
 
-async def exchange(to_ask: ToAsk, checker: ModelChoice) -> Exchange:
+async def exchange(to_ask: ToAsk, checker: ModelChoice) -> CheckExchange:
     answer = await ask(to_ask.request, checker)
-    return Exchange(step=to_ask.step, request=to_ask.request, answer=answer, notes=to_ask.notes, asked=to_ask.asked)
+    return CheckExchange(
+        step=to_ask.step, request=to_ask.request, answer=answer, notes=to_ask.notes, asked=to_ask.asked
+    )
 
 
-def check_cap(work: Work, spent: int, requests: Sequence[Request]) -> None:
+def check_cap(work: CheckWork, spent: int, requests: Sequence[Request]) -> None:
     if spent + sum(most_tokens(request) for request in requests) > work.cap:
         raise Void(TOO_DEAR.format(cap=work.cap))
 
 
-def read_so_far(work: Work, exchanges: Sequence[Exchange]) -> Checked:
+def read_so_far(work: CheckWork, exchanges: Sequence[CheckExchange]) -> Checked:
     """Raises `Void`, also where an answer has failed or was cut."""
     for one in exchanges:
         if one.answer.error:
@@ -165,7 +167,7 @@ def read_so_far(work: Work, exchanges: Sequence[Exchange]) -> Checked:
     return read(said, work.source, by=work.checker.model, examined=work.examined, listed=work.listed)
 
 
-def listed_by(work: Work, exchanges: Sequence[Exchange]) -> tuple[Entry, ...] | None:
+def listed_by(work: CheckWork, exchanges: Sequence[CheckExchange]) -> tuple[Entry, ...] | None:
     """The inventory, also of a check that is void for what it says of claims."""
     of_inventory = [one for one in exchanges if one.step == "inventory"]
     try:
@@ -174,7 +176,7 @@ def listed_by(work: Work, exchanges: Sequence[Exchange]) -> tuple[Entry, ...] | 
         return None
 
 
-def mapping_of(work: Work, seed: str, attempt: int, found: Checked) -> ToAsk | None:
+def mapping_of(work: CheckWork, seed: str, attempt: int, found: Checked) -> ToAsk | None:
     """None where there is nothing that could be told. Rules in the system message count as kept."""
     entries = [entry for entry in merged(work.entries, found.listed) if not entry.in_system]
     if not entries:
@@ -185,10 +187,10 @@ def mapping_of(work: Work, seed: str, attempt: int, found: Checked) -> ToAsk | N
     return ToAsk(step="mapping", request=mapping(asked, work.source, reply), asked=asked)
 
 
-def is_entailed(claim: Claim, found: Checked, work: Work) -> bool:
+def is_entailed(claim: Claim, found: Checked, work: CheckWork) -> bool:
     said = found.opinions.get(claim.content, ())
     return claim.content in work.read or any(not one.doubts for one in said)
 
 
-def tokens_of(exchanges: Sequence[Exchange]) -> int:
+def tokens_of(exchanges: Sequence[CheckExchange]) -> int:
     return sum(exchange.answer.usage.total for exchange in exchanges)

@@ -12,7 +12,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
 from compaction.domain.lifecycle import Ended
-from compaction.domain.limits import Price, Purpose, largest_source, price
+from compaction.domain.limits import DraftPrice, Purpose, largest_source, price
 from compaction.drafting import examining
 from compaction.drafting.prompts import draft_version
 from compaction.drafting.reading import latest_runs, void_checks
@@ -51,7 +51,7 @@ OTHERS = ", what is being drafted may need {reserved:,}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Means:
+class DraftMeans:
     """A model (None: by none; `note` says why, if one was meant), a checker of what it drafts, and their limits.
 
     `exam` is None where the checker has taken none. `largest`: tokens of a log that one draft can have.
@@ -67,7 +67,7 @@ class Means:
     latest: tuple[int | None, ...]
 
 
-def means_of(session: Session, log_tokens: int, purpose: str) -> Means:
+def means_of(session: Session, log_tokens: int, purpose: str) -> DraftMeans:
     """For a summary of a log of so many tokens, as it is sent."""
     cap, check_cap = cap_of(purpose), cap_of(Purpose.CHECK)
     choice, note = choice_of(session, log_tokens, purpose)
@@ -78,7 +78,7 @@ def means_of(session: Session, log_tokens: int, purpose: str) -> Means:
         exam = exam_known(session, checker) if checker else None
     except KeyUnreadable as error:
         exam = Examined(passed=False, why=str(error))
-    return Means(
+    return DraftMeans(
         choice=choice,
         note=note,
         checker=checker,
@@ -172,7 +172,7 @@ def why_not(user: User, needed: int) -> str:
     return USED_UP.format(cap=cap, used=used, others=others, needed=needed)
 
 
-def price_of(log_tokens: int, purpose: str) -> Price:
+def price_of(log_tokens: int, purpose: str) -> DraftPrice:
     """The most that a draft with its repair and a check may use up."""
     return price(log_tokens, cap=cap_of(purpose), check_cap=cap_of(Purpose.CHECK))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 
 from compaction.domain.artifact import Claim
-from compaction.domain.check.answers import HalfAnswer, Verdict, Void, answered, check_numbers
+from compaction.domain.check.answers import Entailment, HalfAnswer, Void, answered, check_numbers
 from compaction.domain.check.notes import Half, Note, Role
 from compaction.domain.limits import HALF_REPLY
 from compaction.drafting.asking import CUT, Answer, ask, most_tokens
@@ -79,7 +79,7 @@ def papers() -> tuple[Paper, ...]:
 def paper(log: dict[str, Any]) -> Paper:
     source = source_of(turns_of(log["messages"]), {m["number"]: m["date"] for m in log["messages"]})
     claims = [claim_of(number, given, source) for number, given in enumerate(log["claims"], start=1)]
-    wrong = {number for number, given in enumerate(log["claims"], start=1) if given["verdict"] != Verdict.ENTAILED}
+    wrong = {number for number, given in enumerate(log["claims"], start=1) if given["verdict"] != Entailment.ENTAILED}
     notes = tuple(
         Note(number=number, role=Role.CLAIM, claim=claim, kind=str(given["kind"]))
         for number, (claim, given) in enumerate(zip(claims, log["claims"], strict=True), start=1)
@@ -152,7 +152,7 @@ def marked(answers: Sequence[Answer]) -> Result:
     try:
         for one, answer in zip(papers(), answers, strict=True):
             verdicts = verdicts_of(one, answer)
-            doubts = {number for number, verdict in verdicts.items() if verdict != Verdict.ENTAILED}
+            doubts = {number for number, verdict in verdicts.items() if verdict != Entailment.ENTAILED}
             caught += len(doubts & one.wrong)
             doubted += len(doubts - one.wrong)
     except Void as error:
@@ -160,7 +160,7 @@ def marked(answers: Sequence[Answer]) -> Result:
     return Result(caught=caught, wrong=wrong, doubted=doubted, true=true, answers=tuple(answers))
 
 
-def verdicts_of(one: Paper, answer: Answer) -> dict[int, Verdict]:
+def verdicts_of(one: Paper, answer: Answer) -> dict[int, Entailment]:
     """Raises `Void`."""
     if answer.error or answer.stop_reason == CUT:
         raise Void(answer.error or "Its answer was cut at its limit.")

@@ -8,7 +8,7 @@ from typing import Any
 
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Claim, Kind, Section, Status, parse_artifact
-from compaction.domain.check.answers import Verdict, Void
+from compaction.domain.check.answers import Entailment, Void
 from compaction.domain.check.mapping import Question
 from compaction.domain.check.notes import Note, Role
 from compaction.domain.check.result import Checked, Opinion, Said, read, together
@@ -268,7 +268,7 @@ def person_read(artifact: Artifact, document: Document) -> Checked | None:
             continue
         by = verdict.reviewer.get_username()
         readers.append(by)
-        opinions[claim.content] = (Opinion(verdict=Verdict.ENTAILED, by=by, person=True),)
+        opinions[claim.content] = (Opinion(verdict=Entailment.ENTAILED, by=by, person=True),)
     if not opinions:
         return None
     return Checked(by=", ".join(dict.fromkeys(readers)), opinions=opinions, told={}, examined=True, person=True)

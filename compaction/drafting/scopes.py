@@ -46,7 +46,7 @@ TOO_LARGE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made(Summary):
+class MadeSummary(Summary):
     """What came of drafting, with all that is to be kept of it."""
 
     home: Home
@@ -114,7 +114,7 @@ class ScopeWork:
     def of(self, drafted: Drafted, reserved: int | None = None) -> Summary:
         last = drafted.last
         made = last if last and last.artifact else None
-        return Made(
+        return MadeSummary(
             text=made.text.headline if made and made.text else "",
             artifact=made.artifact.artifact_id if made and made.artifact else "",
             stands=bool(made and made.stands),

@@ -12,16 +12,16 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from compaction.domain.check.answers import Entailment as Said
 from compaction.domain.check.answers import HalfAnswer, Void, answered
-from compaction.domain.check.answers import Verdict as Said
 from compaction.domain.check.notes import Role
 from compaction.domain.gates.judging import EVALUATOR_VERSION, hash_of, tags_of
 from compaction.domain.ledger import Entry
 from compaction.domain.lifecycle import Ended, state_of
 from compaction.domain.limits import Purpose
-from compaction.domain.verdicts import Verdict
-from compaction.drafting.checking import Check as CheckMade
-from compaction.drafting.checking import Exchange as CheckExchange
+from compaction.domain.verdicts import GateVerdict
+from compaction.drafting.checking import CheckExchange as CheckExchange
+from compaction.drafting.checking import CheckMade as CheckMade
 from compaction.drafting.costs import why_not
 from compaction.drafting.examining import kept
 from compaction.drafting.prompts import draft_version
@@ -207,7 +207,7 @@ def verdicts_of(one: CheckExchange) -> dict[int, Said]:
 def keep_verdicts(
     run: DraftRun,
     row: Artifact | None,
-    verdicts: Sequence[Verdict],
+    verdicts: Sequence[GateVerdict],
     inputs: dict[str, str],
     checks: Sequence[int] = (),
     set_aside: Collection[str] = (),

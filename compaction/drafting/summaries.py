@@ -39,10 +39,10 @@ from compaction.domain.limits import (
 )
 from compaction.domain.merging import How, merged, merged_checks, prefixed, read_overtaken
 from compaction.domain.rendering import Rendered, rendered
-from compaction.domain.verdicts import Judged, Offered, Spent, Verdict
+from compaction.domain.verdicts import GateVerdict, Judged, Offered, Spent
 from compaction.drafting import checking
 from compaction.drafting.asking import CUT, Answer, ask, most_tokens, with_room_to_think
-from compaction.drafting.checking import Check
+from compaction.drafting.checking import CheckMade
 from compaction.drafting.requesting import Request, drafting, drafting_again, drafting_longer, overtaking
 from efforts.context.connections import ModelChoice
 from efforts.domain.text.canonical import canonical_json
@@ -109,7 +109,7 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exchange:
+class DraftExchange:
     """One request to a drafter and its answer."""
 
     step: str
@@ -125,11 +125,11 @@ class Tried:
     drafter: str
     ended: Ended
     offered: Offered
-    exchanges: tuple[Exchange, ...] = ()
-    checks: tuple[Check, ...] = ()
+    exchanges: tuple[DraftExchange, ...] = ()
+    checks: tuple[CheckMade, ...] = ()
     artifact: Artifact | None = None
     text: Rendered | None = None
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[GateVerdict, ...] = ()
     inherited: Checked | None = None
     unchecked: str = ""
     malformed: str = ""
@@ -191,7 +191,7 @@ class Tried:
         return VOID.format(model=last.model, why=last.void) if last and last.void else ""
 
 
-def reason(verdict: Verdict) -> str:
+def reason(verdict: GateVerdict) -> str:
     named = "; ".join(one.text for one in verdict.failures[:MOST_NAMED] if said_of(one.text) not in verdict.says)
     return f"Gate {verdict.gate}: {verdict.says}" + (f" {named}." if named else "")
 
@@ -275,19 +275,19 @@ async def draft_one(task: Task, progress: Progress) -> Tried:
         return tried
     await progress("repair")
     answer = await ask(request, task.choice)
-    again = await read(tried_again, tried, Exchange(step="repair", request=request, answer=answer))
+    again = await read(tried_again, tried, DraftExchange(step="repair", request=request, answer=answer))
     # Where it changes nothing, nothing is read again.
     return again if again.artifact == tried.artifact else await with_check(again, progress)
 
 
-async def first_draft(task: Task, choice: ModelChoice) -> tuple[Exchange, ...]:
+async def first_draft(task: Task, choice: ModelChoice) -> tuple[DraftExchange, ...]:
     """Once more where the reply was cut at its limit, with twice the room, and room to think."""
     request = await read(request_of, task)
-    made = [Exchange(step="draft", request=request, answer=await ask(request, choice))]
+    made = [DraftExchange(step="draft", request=request, answer=await ask(request, choice))]
     if made[0].answer.stop_reason == CUT:
         longer = with_room_to_think(drafting_longer(request))
         if made[0].answer.usage.total + await read(most_tokens, longer) <= task.cap:
-            made.append(Exchange(step="draft", request=longer, answer=await ask(longer, choice)))
+            made.append(DraftExchange(step="draft", request=longer, answer=await ask(longer, choice)))
     return tuple(made)
 
 
@@ -308,7 +308,7 @@ def retained(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(entry for entry in entries if entry.is_retained and not entry.in_system)
 
 
-def tried_of(task: Task, exchanges: tuple[Exchange, ...]) -> Tried:
+def tried_of(task: Task, exchanges: tuple[DraftExchange, ...]) -> Tried:
     answer = exchanges[-1].answer
     offered = Offered(text=answer.text, form="draft", stop_reason=answer.stop_reason)
     bare = Tried(task=task, drafter="model", ended=ended_of(answer), offered=offered, exchanges=exchanges)
@@ -330,7 +330,7 @@ def ended_of(answer: Answer) -> Ended:
     return Ended.DRAFTED if answer.text else Ended.EMPTY
 
 
-def tried_again(before: Tried, exchange: Exchange) -> Tried:
+def tried_again(before: Tried, exchange: DraftExchange) -> Tried:
     """The draft with what the repair changes of it; one that changes nothing, or cannot be read, leaves it as it was,
     but for its cost."""
     exchanges = (*before.exchanges, exchange)
@@ -380,7 +380,7 @@ async def with_check(tried: Tried, progress: Progress) -> Tried:
         return replace(tried, unchecked=task.exam.why if task.exam else task.note)
     before = tried.checked
     known = before.opinions if before else {}
-    work = checking.Work(
+    work = checking.CheckWork(
         source=task.source,
         unread=tuple(claim for claim in tried.artifact.claims if claim.content not in known),
         claims=tried.artifact.claims,
@@ -557,7 +557,7 @@ async def draft_windows(task: Task, windows: Sequence[Sequence[int]], progress: 
     request = overtaking(parts, OVERTAKEN_REPLY)
     assert task.choice is not None
     answer = await ask(request, task.choice)
-    exchange = Exchange(step="overtaken", request=request, answer=answer)
+    exchange = DraftExchange(step="overtaken", request=request, answer=answer)
     return (*made, await read(merged_tried, task, tuple(made), parts, exchange))
 
 
@@ -577,7 +577,9 @@ def window_task(task: Task, turns: Sequence[int]) -> Task:
     return replace(task, kind=Kind.STAGE, source=source, ref=ref, entries=entries)
 
 
-def merged_tried(task: Task, made: tuple[Tried, ...], parts: Sequence[Sequence[Claim]], exchange: Exchange) -> Tried:
+def merged_tried(
+    task: Task, made: tuple[Tried, ...], parts: Sequence[Sequence[Claim]], exchange: DraftExchange
+) -> Tried:
     overtaken: dict[str, How] = {}
     malformed = ""
     try:

@@ -20,7 +20,7 @@ from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer
 from efforts.standins.logs import SourceLog
-from efforts.standins.seen import Draft, Saving, Seen, Word
+from efforts.standins.seen import LooseDraft, Saving, Seen, Word
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -45,7 +45,7 @@ class Blocker:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class ArtifactStanding:
     """`pointer` is its newest in the branch that is asked about; `elsewhere`: the other branches in which it stands,
     and `gone`: those in which it was rolled back."""
 
@@ -79,13 +79,13 @@ class Standing:
         return self.pointer is not None and self.pointer.state == state
 
 
-def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Standing:
+def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> ArtifactStanding:
     """In its own branch if no other is named."""
     branch = branch or row.branch
     newest = newest_by_branch(row)
     here = newest.pop(branch, None)
     stands = here is not None and here.state == PointerState.ACTIVE
-    return Standing(
+    return ArtifactStanding(
         row=row,
         pointer=here,
         blockers=() if stands else tuple(blockers(row, branch, owns=row.session.owner_id == user.pk)),
@@ -126,7 +126,7 @@ def seen(artifacts: Collection[str]) -> dict[str, Seen]:
     }
 
 
-def drafts(owner: User, session: UUID | None = None) -> Iterable[Draft]:
+def drafts(owner: User, session: UUID | None = None) -> Iterable[LooseDraft]:
     """Those that wait, that nobody has checked, that are blocked, and that were rolled back."""
     later = Artifact.objects.filter(family=OuterRef("family"), version__gt=OuterRef("version"))
     active = ContextPointer.objects.filter(artifact=OuterRef("pk"), state=PointerState.ACTIVE)
@@ -134,7 +134,7 @@ def drafts(owner: User, session: UUID | None = None) -> Iterable[Draft]:
     if session:
         rows = rows.filter(session=session)
     for row in rows.defer("packed", "offered", "body").select_related("session", "branch", "effort").order_by("pk"):
-        yield Draft(
+        yield LooseDraft(
             artifact=row.pk,
             text=row.standing or row.headline,
             word=OF_STATE[ArtifactState(row.state)],

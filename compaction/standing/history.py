@@ -64,7 +64,7 @@ class Stood:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MoveView:
+class PointerMoveView:
     kind: str
     what: str
     icon: str
@@ -96,7 +96,7 @@ class StandingView:
 @dataclass(frozen=True, kw_only=True)
 class History:
     page: Page[Any]
-    moves: tuple[MoveView, ...]
+    moves: tuple[PointerMoveView, ...]
 
 
 def history_of(artifact: Artifact, page: int | str = 1) -> History:
@@ -117,18 +117,18 @@ def paged(moves: QuerySet[PointerMove], page: int | str) -> History:
     return History(page=shown, moves=tuple(views_of(list(shown))))
 
 
-def last_move(branch: Branch) -> MoveView | None:
+def last_move(branch: Branch) -> PointerMoveView | None:
     newest = PointerMove.objects.filter(branch=branch).select_related("actor", "branch", "pointer").order_by("-pk")[:1]
     return next(iter(views_of(list(newest))), None)
 
 
-def views_of(moves: Sequence[PointerMove]) -> Iterable[MoveView]:
+def views_of(moves: Sequence[PointerMove]) -> Iterable[PointerMoveView]:
     named = {pk for move in moves for pk in (move.pointer_id, *move.before, *move.after)}
     pointers = ContextPointer.objects.select_related("effort", "actor").in_bulk(named)
     turns = turns_by_pointer(named)
     for move in moves:
         what, icon = KINDS[PointerMoveKind(move.kind)]
-        yield MoveView(
+        yield PointerMoveView(
             kind=move.kind,
             what=what,
             icon=icon,

@@ -11,7 +11,7 @@ from django.db import transaction
 from compaction.drafting.costs import spent_on
 from compaction.models import Artifact
 from compaction.standing.accepting import accept_compaction, next_prompt, rollback_compaction
-from compaction.standing.history import MoveView, last_move
+from compaction.standing.history import PointerMoveView, last_move
 from efforts.context.inspection import DifferenceView, differing
 from efforts.context.plans import PlanView
 from efforts.domain.errors import Refused
@@ -32,7 +32,7 @@ class Effect:
     that it took to draft and check it.
     """
 
-    move: MoveView
+    move: PointerMoveView
     entered: tuple[ContextPointer, ...]
     now: PlanView
     then: PlanView

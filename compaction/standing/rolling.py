@@ -50,7 +50,7 @@ TAKEN_BACK = "{rolled} of {made} were rolled back; {most} at most."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class RollingRecord:
     """Of the newest summaries of chosen turns: how many there are, passed gate C at the first try, were rolled back."""
 
     made: int
@@ -76,12 +76,12 @@ def least_of(made: int) -> int:
     return -int(-LEAST_KEPT * made // 1)
 
 
-def standing_of(user: User) -> Standing:
+def standing_of(user: User) -> RollingRecord:
     """Over all of the person's conversations, of what was checked; edits are of what was drafted, and count with it."""
     valid = Check.objects.filter(family=OuterRef("family"), void="")
     own = Artifact.objects.filter(Exists(valid), session__owner=user, kind=Kind.RANGE, version=1)
     newest = list(own.order_by("-created_at", "-pk").values_list("pk", flat=True)[:ENOUGH])
-    return Standing(made=len(newest), kept=kept_at_first(newest), rolled_back=rolled_back(newest))
+    return RollingRecord(made=len(newest), kept=kept_at_first(newest), rolled_back=rolled_back(newest))
 
 
 def kept_at_first(artifacts: Sequence[str]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from efforts.context.expansion import Price, price
+from efforts.context.expansion import ExpansionPrice, price
 from efforts.domain.effort.chosen import BODY, RAW
 from efforts.domain.errors import Refused
 from efforts.log.timelines import clock_of
@@ -33,7 +33,7 @@ def expand_chosen(place: Place, branch: Branch, one: Chosen, what: str) -> int:
     return cost.tokens
 
 
-def check_room(one: Chosen, cost: Price) -> None:
+def check_room(one: Chosen, cost: ExpansionPrice) -> None:
     if not cost.fits:
         sizes = f"{one.id} needs {cost.needed:,} tokens, {cost.free:,} free."
         raise Refused("no_room", f"{sizes} read_effort shows a span; a larger budget in the settings makes room.")

@@ -14,7 +14,7 @@ from efforts.domain.errors import Refused
 from efforts.domain.text.locating import find_words, said_as_a_rule
 from efforts.log.timelines import branch_turns
 from efforts.memory import ledger
-from efforts.memory.ledger import Book, Source, Where
+from efforts.memory.ledger import Book, EntryOrigin, RuleSource
 from efforts.models import Constraint, Message
 
 from .names import checked_line
@@ -99,10 +99,10 @@ def revoke_standing_rule(owner: User, pk: int) -> None:
 
 
 @contextmanager
-def ruling(place: Place) -> Iterator[tuple[Book, Where]]:
+def ruling(place: Place) -> Iterator[tuple[Book, EntryOrigin]]:
     """The session's rules, locked until the transaction ends, and what the events of a change carry."""
     session = place.branch.session
-    where = Where(turn=place.turn, branch=str(place.branch.pk), via=str(place.via), actor=place.actor)
+    where = EntryOrigin(turn=place.turn, branch=str(place.branch.pk), via=str(place.via), actor=place.actor)
     with transaction.atomic():
         ledger.lock(session)
         yield ledger.book_of(session), where
@@ -134,17 +134,17 @@ def checked_rule(text: str) -> str:
     return text
 
 
-def words_in_turn(place: Place, number: int, text: str) -> Source | None:
+def words_in_turn(place: Place, number: int, text: str) -> RuleSource | None:
     turns = branch_turns(place.branch).filter(number=number)
     message = Message.objects.filter(turn__in=turns, role=Message.Role.USER).first()
     span = find_words(text, message.text) if message else None
-    return Source(message=message, span=span) if message and span else None
+    return RuleSource(message=message, span=span) if message and span else None
 
 
-def own_words(place: Place, text: str) -> Source | None:
+def own_words(place: Place, text: str) -> RuleSource | None:
     """The newest message of the user's, up to this turn, that says just this."""
     turns = branch_turns(place.branch).filter(number__lte=place.turn).exclude(run__state=RunState.CANCELLED)
     longest = max(text.split(), key=len)
     said = Message.objects.filter(turn__in=turns, role=Message.Role.USER, text__contains=longest).order_by("-id")
     spans = ((message, said_as_a_rule(text, message.text)) for message in said[:MOST_MESSAGES])
-    return next((Source(message=message, span=span) for message, span in spans if span), None)
+    return next((RuleSource(message=message, span=span) for message, span in spans if span), None)

@@ -11,7 +11,7 @@ from efforts.domain.effort.states import UNFINISHED, EffortStatus, HoldEnd, Hold
 from efforts.domain.errors import Refused
 from efforts.log.timelines import branch_turns
 from efforts.memory import holds
-from efforts.memory.holds import Span, Target
+from efforts.memory.holds import HoldSpan, Target
 from efforts.models import Branch, EffortState, Event, Hold, Run
 
 from .efforts import finished_turn
@@ -47,16 +47,16 @@ def grant(place: Place, branch: Branch, target: Target, scope: HoldScope, turns:
     return holds.grant(branch, target, span, next_clock(branch), where_of(place), **more)
 
 
-def span_of(branch: Branch, scope: HoldScope, turns: int) -> Span:
+def span_of(branch: Branch, scope: HoldScope, turns: int) -> HoldSpan:
     if scope == HoldScope.EFFORT:
         if branch.active_effort is None:
             raise Refused("none_active", "No effort is active, so none can end the pin. Choose another length.")
-        return Span(scope=scope, within=branch.active_effort)
+        return HoldSpan(scope=scope, within=branch.active_effort)
     if scope in (HoldScope.TURNS, HoldScope.UNREFERENCED):
         if not 1 <= turns <= MOST_TURNS:
             raise Refused("bad_turns", f"Give a number of turns from 1 to {MOST_TURNS}.")
-        return Span(scope=scope, turns=turns)
-    return Span(scope=scope, turns=1 if scope == HoldScope.TURN else 0)
+        return HoldSpan(scope=scope, turns=turns)
+    return HoldSpan(scope=scope, turns=1 if scope == HoldScope.TURN else 0)
 
 
 def next_clock(branch: Branch) -> int:

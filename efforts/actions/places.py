@@ -18,7 +18,7 @@ from efforts.domain.errors import Refused
 from efforts.log import events, labels
 from efforts.log.timelines import clock_of
 from efforts.memory import ageing, references
-from efforts.memory.holds import Where
+from efforts.memory.holds import HoldOrigin
 from efforts.models import Branch, Effort, EffortState, Run, Session, Turn
 
 from .names import slug_of
@@ -166,8 +166,8 @@ def record(place: Place, kind: str, slug: str | None, **more: Any) -> int:
     return events.append(place.branch.session_id, kind, with_notice(kind, data), actor=place.actor)
 
 
-def where_of(place: Place) -> Where:
-    return Where(turn=place.turn, via=str(place.via), actor=place.actor)
+def where_of(place: Place) -> HoldOrigin:
+    return HoldOrigin(turn=place.turn, via=str(place.via), actor=place.actor)
 
 
 def fresh(state: EffortState) -> EffortState:

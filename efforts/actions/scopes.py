@@ -103,7 +103,7 @@ def check_scope(branch: Branch, log: SourceLog, kind: ScopeKind) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class ScopePreview:
     """What summarising turns would take, before it is done. `takes_over`: what stands for some of them now; `known`: a
     draft of just these turns; `refusal`: why it cannot be done."""
 
@@ -117,14 +117,14 @@ class Look:
     refusal: str = ""
 
 
-def look_at_turns(branch: Branch, first: int, last: int, kind: ScopeKind = ScopeKind.INTENTIONAL) -> Look:
+def look_at_turns(branch: Branch, first: int, last: int, kind: ScopeKind = ScopeKind.INTENTIONAL) -> ScopePreview:
     """Raises `Refused` where these are no turns that could be chosen."""
     log = scope_between(branch, first, last)
     numbers = [turn.number for turn in log.turns]
     estimate = compacting.registered().estimate(branch, log, kind)
     over, refusal = standing_in(branch, log)
     known = under_way(branch, numbers, kind)
-    return Look(
+    return ScopePreview(
         span=span_said(first, last),
         turns=len(numbers),
         left_out=last - first + 1 - len(numbers),

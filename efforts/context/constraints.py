@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import F, Q, QuerySet
 
 from efforts.domain.effort.states import ConstraintState
-from efforts.domain.prompt.conversation import Constraint as Rule
+from efforts.domain.prompt.conversation import RuleInForce as Rule
 from efforts.models import Branch, Constraint, Session
 
 if TYPE_CHECKING:

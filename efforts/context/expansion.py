@@ -18,7 +18,7 @@ from efforts.standins.chosen import chosen_pointers, with_spans
 
 
 @dataclass(frozen=True, kw_only=True)
-class Price:
+class ExpansionPrice:
     """In tokens: what the prompt grows by, what the raw log needs, and what expansions may still take.
 
     `raise_to`: a budget in which it fits; None where the model's window has no room for one.
@@ -34,7 +34,7 @@ class Price:
         return self.needed <= self.free
 
 
-def price(branch: Branch, run: Run | None, slug: str, what: str = RAW) -> Price:
+def price(branch: Branch, run: Run | None, slug: str, what: str = RAW) -> ExpansionPrice:
     """The difference of two plans over the same inputs, one with the effort, or chosen turns, expanded and one without.
 
     `what`: as their log, or as the body of their summary. `run`: the run that asks, between two of its calls; None for
@@ -51,7 +51,7 @@ def price(branch: Branch, run: Run | None, slug: str, what: str = RAW) -> Price:
         if slug not in log_tokens(expanded):
             raise Refused("not_expandable", f"Nothing of {slug} can be expanded now.")
         needed, free = expansion_price(expanded, slug)
-        return Price(
+        return ExpansionPrice(
             tokens=plan(expanded).tokens - plan(without).tokens,
             needed=needed,
             free=max(free, 0),
@@ -64,10 +64,10 @@ def price(branch: Branch, run: Run | None, slug: str, what: str = RAW) -> Price:
         raise Refused("not_planned", str(error)) from error
 
 
-def body_price(expanded: PlanInputs, without: PlanInputs, slug: str) -> Price:
+def body_price(expanded: PlanInputs, without: PlanInputs, slug: str) -> ExpansionPrice:
     """Of chosen turns the body has a room of its own, and gives way to one line where it does not fit."""
     needed = sum(body_tokens(expanded, (one,)) for one in expanded.headlines if one.slug == slug)
-    return Price(tokens=plan(expanded).tokens - plan(without).tokens, needed=needed, free=needed)
+    return ExpansionPrice(tokens=plan(expanded).tokens - plan(without).tokens, needed=needed, free=needed)
 
 
 def free(branch: Branch, run: Run | None) -> int:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import QuerySet
 
-from efforts.context.layers import Finished, past_turns
+from efforts.context.layers import FinishedTurn, past_turns
 from efforts.domain.effort.ageing import turns_left
 from efforts.domain.effort.holds import turns_said, until
 from efforts.domain.effort.policy import STICKY_SHARE
 from efforts.domain.effort.states import EffortStatus, HoldKind, HoldScope, HoldState
-from efforts.domain.prompt.conversation import Hold as Held
+from efforts.domain.prompt.conversation import HoldInForce as Held
 from efforts.domain.prompt.items import YOUR_MESSAGE
 from efforts.domain.prompt.pins import TURN
 from efforts.domain.prompt.reasons import Reason
@@ -94,7 +94,7 @@ def read_holds(branch: Branch, *, before: int) -> tuple[Held, ...]:
     """Those that stand, in the order of the prompt: for good first, each by its grant."""
     rows = list(rows_of(branch, HoldState.STANDING))
     numbers = [row.turn_id for row in rows if row.turn_id]
-    turns = Finished.read(finished_turns(branch, before=before).filter(pk__in=numbers)) if numbers else ()
+    turns = FinishedTurn.read(finished_turns(branch, before=before).filter(pk__in=numbers)) if numbers else ()
     past = {turn.number: turn for turn in past_turns(turns)}
     held = [
         Held(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from efforts.context.plans import SECTIONS, replay
-from efforts.domain.prompt.difference import Change, Made, difference
+from efforts.domain.prompt.difference import MadePlan, PlanChange, difference
 from efforts.domain.text.redaction import redact_all
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPlan
@@ -34,9 +34,9 @@ class SectionChange:
 class DifferenceView:
     """`more` is how many tokens the request grew by."""
 
-    entered: tuple[Change, ...]
-    left: tuple[Change, ...]
-    changed: tuple[Change, ...]
+    entered: tuple[PlanChange, ...]
+    left: tuple[PlanChange, ...]
+    changed: tuple[PlanChange, ...]
     sections: tuple[SectionChange, ...]
     more: int
 
@@ -68,7 +68,7 @@ def compared(before: ContextPlan, now: ContextPlan) -> DifferenceView:
     return differing(made(before), made(now), now.branch, more=now.tokens - before.tokens)
 
 
-def differing(before: Made, now: Made, branch: Branch, *, more: int) -> DifferenceView:
+def differing(before: MadePlan, now: MadePlan, branch: Branch, *, more: int) -> DifferenceView:
     found = difference(before, now)
     prices = turn_prices(branch, (*found.entered, *found.left, *found.changed))
     return DifferenceView(
@@ -83,20 +83,20 @@ def differing(before: Made, now: Made, branch: Branch, *, more: int) -> Differen
     )
 
 
-def made(row: ContextPlan) -> Made:
-    return Made.from_body(row.run.turn.number, row.body)
+def made(row: ContextPlan) -> MadePlan:
+    return MadePlan.from_body(row.run.turn.number, row.body)
 
 
 def place_of(section: str) -> int:
     return list(SECTIONS).index(section) if section in SECTIONS else len(SECTIONS)
 
 
-def turn_prices(branch: Branch, changes: Iterable[Change]) -> dict[int, int]:
+def turn_prices(branch: Branch, changes: Iterable[PlanChange]) -> dict[int, int]:
     numbers = {number for change in changes for number in change.turns}
     return dict(branch_turns(branch).filter(number__in=numbers).values_list("number", "tokens"))
 
 
-def priced(changes: Iterable[Change], prices: Mapping[int, int]) -> Iterator[Change]:
+def priced(changes: Iterable[PlanChange], prices: Mapping[int, int]) -> Iterator[PlanChange]:
     for change in changes:
         turns = sum(prices.get(number, 0) for number in change.turns)
         yield replace(change, tokens=turns) if change.turns else change

@@ -30,7 +30,7 @@ class Keyword:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidates:
+class KeywordCandidates:
     """What a text may refer to: all with enough of its words in their headlines, of those that few headlines have.
 
     `own`: of these words, how many passages of the candidate itself have each; `passages`: of all passages.
@@ -61,14 +61,14 @@ class Headlines:
     rows: QuerySet[EffortWord] | QuerySet[PointerWord]
     about: str
 
-    def sharing(self, terms: Sequence[str], *, beside: Collection[int]) -> Candidates:
+    def sharing(self, terms: Sequence[str], *, beside: Collection[int]) -> KeywordCandidates:
         """`beside`: what is referred to already."""
         headlines = self.counts({*terms, ALL})
         of_all = headlines.pop(ALL, 0)
         rare = [word for word, count in headlines.items() if is_rare(count, of_all)]
         own = self.own_passages(rare, beside=beside) if len(rare) >= MIN_KEYWORD_OVERLAP else {}
         passages = passages_with(self.branch, {word for counts in own.values() for word in counts})
-        return Candidates(terms=terms, own=own, passages=passages)
+        return KeywordCandidates(terms=terms, own=own, passages=passages)
 
     def counts(self, words: Collection[str]) -> dict[str, int]:
         """In how many headlines each stands."""

@@ -41,7 +41,7 @@ LEAST_HEADLINE = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finished:
+class FinishedTurn:
     """Of a turn what its log is read by. Hundreds are read for one prompt, and rows of the ORM cost more."""
 
     pk: int
@@ -56,11 +56,11 @@ class Finished:
         return tuple(f"{turn}{name}" for name in ("pk", "number", "tokens", "run", "run__state"))
 
     @classmethod
-    def read(cls, turns: QuerySet[Turn]) -> list[Finished]:
+    def read(cls, turns: QuerySet[Turn]) -> list[FinishedTurn]:
         return [cls.of(values) for values in turns.exclude(run=None).values_list(*cls.at())]
 
     @classmethod
-    def of(cls, values: Sequence[Any]) -> Finished:
+    def of(cls, values: Sequence[Any]) -> FinishedTurn:
         return cls(**dict(zip(("pk", "number", "tokens", "run", "state"), values, strict=True)))
 
 
@@ -77,13 +77,13 @@ def read_ambient(branch: Branch, *, before: int, window: int) -> tuple[tuple[Pas
     that a summary stands for."""
     ambient = finished_turns(branch, before=before).exclude(labels__branch=branch).exclude(is_chosen(branch))
     # One more than the window: its running sum stands for all before it, so no plan reads the whole history.
-    rows = list(ambient.order_by("-number").values_list("tokens_before", *Finished.at())[: window + 1])
-    shown = [Finished.of(values) for _, *values in rows[:window]]
-    beyond = [(before, Finished.of(values)) for before, *values in rows[window:]]
+    rows = list(ambient.order_by("-number").values_list("tokens_before", *FinishedTurn.at())[: window + 1])
+    shown = [FinishedTurn.of(values) for _, *values in rows[:window]]
+    beyond = [(before, FinishedTurn.of(values)) for before, *values in rows[window:]]
     return tuple(reversed(past_turns(shown))), older_ambient(branch, *beyond[0]) if beyond else OlderTurns()
 
 
-def older_ambient(branch: Branch, tokens_before: int, last: Finished) -> OlderTurns:
+def older_ambient(branch: Branch, tokens_before: int, last: FinishedTurn) -> OlderTurns:
     # All that efforts have but the newest, by their running sums: adding up the older ones would grow with the history.
     of_efforts = EffortState.objects.filter(branch=branch).aggregate(sum=Sum("tokens", default=0))["sum"]
     elsewhere = Exists(TurnLabel.objects.filter(branch=branch, turn=OuterRef("pk"))) | is_chosen(branch)
@@ -233,9 +233,9 @@ class NewestTurns:
 def newest_turns(rows: QuerySet[TurnLabel] | QuerySet[PointerTurn], by: str, room: int) -> NewestTurns:
     """Of each `by` the newest turns that `room` tokens can hold."""
     sums = dict(rows.values_list(by).annotate(sum=Sum("turn__tokens")).order_by())
-    newest: dict[int, list[Finished]] = {key: [] for key in sums}
+    newest: dict[int, list[FinishedTurn]] = {key: [] for key in sums}
     for key, *values in newest_first(rows, by, room):
-        newest[key].append(Finished.of(values))
+        newest[key].append(FinishedTurn.of(values))
     shown = {key: shown_of(turns, room) for key, turns in newest.items()}
     said = {turn.number: turn for turn in past_turns(turn for turns in shown.values() for turn in turns)}
     return NewestTurns(
@@ -255,11 +255,11 @@ def newest_first(rows: QuerySet[TurnLabel] | QuerySet[PointerTurn], by: str, roo
         place=Window(RowNumber(), **each), newer=Window(Sum("turn__tokens"), **each) - F("turn__tokens")
     )
     held = ranked.filter(newer__lte=room, place__lte=MOST_TURNS + 1)
-    return held.order_by("-turn__number").values_list(by, *Finished.at("turn__"))
+    return held.order_by("-turn__number").values_list(by, *FinishedTurn.at("turn__"))
 
 
-def shown_of(newest: Sequence[Finished], room: int) -> list[Finished]:
-    shown: list[Finished] = []
+def shown_of(newest: Sequence[FinishedTurn], room: int) -> list[FinishedTurn]:
+    shown: list[FinishedTurn] = []
     tokens = 0
     for turn in newest[:MOST_TURNS]:
         tokens += turn.tokens
@@ -270,7 +270,7 @@ def shown_of(newest: Sequence[Finished], room: int) -> list[Finished]:
     return shown
 
 
-def older_than(shown: Sequence[Finished], newest: Sequence[Finished], tokens: int) -> OlderTurns:
+def older_than(shown: Sequence[FinishedTurn], newest: Sequence[FinishedTurn], tokens: int) -> OlderTurns:
     """`tokens`: of all turns of the effort."""
     if len(shown) == len(newest):
         return OlderTurns()
@@ -302,7 +302,7 @@ def read_headlines(
     )
 
 
-def past_turns(turns: Iterable[Finished]) -> list[PastTurn]:
+def past_turns(turns: Iterable[FinishedTurn]) -> list[PastTurn]:
     turns = list(turns)
     said: dict[int, list[LogMessage]] = {turn.pk: [] for turn in turns}
     counts = Q(role="user") | Q(run__in=[turn.run for turn in turns])

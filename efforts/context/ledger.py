@@ -43,7 +43,7 @@ DONE_QUESTION = StateLook(label="Done?", icon="awaiting", css="warn")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class EntryPlace:
     """Of a summary that has replaced a turn: whether it tells an entry. `of`: an effort's name, or chosen turns."""
 
     artifact: str
@@ -75,7 +75,7 @@ class LedgerView:
     ended_turn: int | None = None
     superseded_by: str = ""
     said: str = ""
-    place: Place | None = None
+    place: EntryPlace | None = None
 
     @property
     def name(self) -> str:
@@ -243,12 +243,12 @@ def placed(branch: Branch, entries: Sequence[LedgerView]) -> tuple[LedgerView, .
 
 def place_of(
     one: LedgerView, pointers: Mapping[int, ContextPointer], drafts: Mapping[str, Seen], noted: Mapping[int, datetime]
-) -> Place | None:
+) -> EntryPlace | None:
     pointer = pointers.get(one.turn)
     draft = drafts.get(pointer.artifact) if pointer else None
     if pointer is None or draft is None or draft.judged_at is None:
         return None
-    return Place(
+    return EntryPlace(
         artifact=pointer.artifact,
         of=pointer.effort.name if pointer.effort else "chosen turns",
         lost=f"{one.kind}-{one.id}" in draft.lost,

@@ -14,10 +14,10 @@ from django.db.models import Sum
 
 from efforts.context.connections import KeyUnreadable
 from efforts.context.holds import PinView
-from efforts.context.layers import Finished, past_turns
+from efforts.context.layers import FinishedTurn, past_turns
 from efforts.context.planning import budget_of, chosen_settings, next_inputs
 from efforts.domain.prompt.budget import BudgetTooSmall
-from efforts.domain.prompt.difference import Made
+from efforts.domain.prompt.difference import MadePlan
 from efforts.domain.prompt.plan import NOTES, Item, Plan, RequiredTooLarge
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.rendering import Sources, named_messages, render
@@ -99,7 +99,7 @@ class PlanView:
     required_overflow: tuple[tuple[str, int], ...] = ()
     problem: str = ""
     raise_to: int | None = None
-    made: Made | None = None
+    made: MadePlan | None = None
 
     @property
     def over(self) -> int:
@@ -198,7 +198,7 @@ def facts(planned: Plan) -> dict[str, Any]:
         "tokens": planned.tokens,
         "budget": planned.budget.effective,
         "reply_reserve": planned.budget.reply,
-        "made": Made(
+        "made": MadePlan(
             turn=planned.inputs.current.number,
             items=planned.items,
             recipe=planned.recipe,
@@ -286,7 +286,9 @@ def sources_of(row: ContextPlan) -> Sources:
         turn
         for first, last in runs_of_turns
         for turn in past_turns(
-            Finished.read(branch_turns(row.branch).filter(number__range=(first, last)).exclude(run__state="cancelled"))
+            FinishedTurn.read(
+                branch_turns(row.branch).filter(number__range=(first, last)).exclude(run__state="cancelled")
+            )
         )
     ]
     return Sources(

@@ -43,29 +43,29 @@ NAMES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Again:
+class Replanned:
     """`apart`: why the plan could not be made again; else `same` says whether it is the plan that was stored."""
 
     same: bool = False
     apart: str = ""
 
 
-def plan_again(row: ContextPlan) -> Again:
+def plan_again(row: ContextPlan) -> Replanned:
     """Of a plan that renders to what was sent."""
     if row.planner_version != PLANNER_VERSION:
-        return Again(apart=OTHER_VERSION)
+        return Replanned(apart=OTHER_VERSION)
     if row.encoding != settings.CCM_ENCODING:
-        return Again(apart=OTHER_TOKENIZER)
+        return Replanned(apart=OTHER_TOKENIZER)
     if "inputs" not in row.body:
-        return Again(apart=NOT_RECORDED)
+        return Replanned(apart=NOT_RECORDED)
     try:
         inputs = inputs_again(row)
     # A setting that there was none of when the run was made.
     except KeyError:
-        return Again(apart=NOT_RECORDED)
+        return Replanned(apart=NOT_RECORDED)
     if changed := changes(row.body["inputs"], inputs.fingerprints):
-        return Again(apart=changed)
-    return Again(same=is_same(row, inputs))
+        return Replanned(apart=changed)
+    return Replanned(same=is_same(row, inputs))
 
 
 def inputs_again(row: ContextPlan) -> PlanInputs:

@@ -7,7 +7,7 @@ from datetime import UTC
 
 from django.db.models import QuerySet
 
-from efforts.context.layers import Finished, past_turns
+from efforts.context.layers import FinishedTurn, past_turns
 from efforts.domain.effort.states import UNFINISHED, RunState
 from efforts.domain.text.source_text import source_of
 from efforts.log.timelines import branch_turns
@@ -57,7 +57,7 @@ def finished(turns: QuerySet[Turn]) -> QuerySet[Turn]:
 
 
 def log_of(turns: QuerySet[Turn]) -> SourceLog:
-    rows = Finished.read(finished(turns).order_by("number"))
+    rows = FinishedTurn.read(finished(turns).order_by("number"))
     past = tuple(past_turns(rows))
     ids = tuple(row.pk for row in rows)
     return SourceLog(turns=past, turn_ids=ids, source=source_of(past, said_on(ids)))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from efforts.llm.protocol import Finished, ToolCall, Usage
+from efforts.llm.protocol import RawToolCall, ReportedUsage, StreamEnd
 
 
 @dataclass
@@ -24,7 +24,7 @@ class ReplyAssembly:
 
     calls: list[_Call] = field(default_factory=list)
     finish_reason: str = ""
-    usage: Usage | None = None
+    usage: ReportedUsage | None = None
 
     def add(self, chunk: Mapping[str, Any]) -> str:
         """Take one chunk in and return the text it carries."""
@@ -38,12 +38,12 @@ class ReplyAssembly:
         text = delta.get("content") or delta.get("refusal") or ""
         return text if isinstance(text, str) else ""
 
-    def finished(self) -> Finished | None:
+    def finished(self) -> StreamEnd | None:
         # That the stream is over proves nothing: a proxy that gives up ends it in the same way.
         if not self.finish_reason:
             return None
-        calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in self.calls)
-        return Finished(calls, self.finish_reason, self.usage)
+        calls = tuple(RawToolCall(call.id, call.name, call.arguments) for call in self.calls)
+        return StreamEnd(calls, self.finish_reason, self.usage)
 
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
         function = _object(fragment.get("function"))
@@ -84,9 +84,9 @@ def _as_text(arguments: object) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
-def _usage(chunk: Mapping[str, Any]) -> Usage | None:
+def _usage(chunk: Mapping[str, Any]) -> ReportedUsage | None:
     reported = _object(chunk.get("usage"))
     if not reported:
         return None
     details = _object(reported.get("prompt_tokens_details"))
-    return Usage(reported.get("prompt_tokens"), reported.get("completion_tokens"), details.get("cached_tokens"))
+    return ReportedUsage(reported.get("prompt_tokens"), reported.get("completion_tokens"), details.get("cached_tokens"))

@@ -14,7 +14,7 @@ import openai
 
 from efforts.llm.assembly import ReplyAssembly
 from efforts.llm.faults import broken_stream, explain, not_a_stream
-from efforts.llm.protocol import Finished, ModelError, TextDelta
+from efforts.llm.protocol import ModelError, StreamEnd, TextDelta
 
 CONNECT_SECONDS = 10.0
 FIRST_BACKOFF_SECONDS = 0.5
@@ -41,7 +41,7 @@ class OpenAIChat:
         self._api_key = api_key
         self._transport = transport
 
-    async def stream(self, request: Mapping[str, Any]) -> AsyncGenerator[TextDelta | Finished]:
+    async def stream(self, request: Mapping[str, Any]) -> AsyncGenerator[TextDelta | StreamEnd]:
         """See `ChatModel.stream`."""
         reply = ReplyAssembly()
         with self._explained(streaming=True):

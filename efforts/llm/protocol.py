@@ -13,7 +13,7 @@ class TextDelta:
 
 
 @dataclass(frozen=True)
-class ToolCall:
+class RawToolCall:
     """A call as the model wrote it: `arguments` may be anything, the id empty or used twice."""
 
     id: str
@@ -22,7 +22,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
-class Usage:
+class ReportedUsage:
     """Tokens as the provider counted them; None where it does not say."""
 
     prompt_tokens: int | None
@@ -31,10 +31,10 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Finished:
-    tool_calls: tuple[ToolCall, ...]
+class StreamEnd:
+    tool_calls: tuple[RawToolCall, ...]
     finish_reason: str
-    usage: Usage | None
+    usage: ReportedUsage | None
 
 
 class ModelError(Exception):
@@ -50,7 +50,7 @@ class ModelError(Exception):
 
 
 class ChatModel(Protocol):
-    def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | Finished]:
+    def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | StreamEnd]:
         """Send `request`, the whole JSON body of POST /chat/completions, exactly as it is.
 
         Yields text as it comes and one `Finished` at the end; raises `ModelError`. Closing the iterator, or

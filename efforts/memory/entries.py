@@ -16,7 +16,7 @@ from efforts.domain.effort.states import ENTRY_MOVES, LIVE_ENTRIES, EntryBy, Ent
 from efforts.domain.errors import Refused
 from efforts.domain.text.locating import Span
 from efforts.log import events
-from efforts.memory.ledger import Where
+from efforts.memory.ledger import EntryOrigin
 from efforts.models import LedgerEntry, Message, Session
 
 CHANGED = "This has just been changed elsewhere. Look again."
@@ -40,14 +40,14 @@ class Origin:
 
 
 def propose(
-    session: Session, kind: EntryKind, text: str, *, by: EntryBy, origin: Origin, where: Where, **more: Any
+    session: Session, kind: EntryKind, text: str, *, by: EntryBy, origin: Origin, where: EntryOrigin, **more: Any
 ) -> LedgerEntry:
     row = create(session, kind, text, EntryState.PROPOSED, by, origin)
     record(row, "ledger.proposed", where, by=str(by), **more)
     return row
 
 
-def keep(session: Session, kind: EntryKind, text: str, *, origin: Origin, where: Where) -> LedgerEntry:
+def keep(session: Session, kind: EntryKind, text: str, *, origin: Origin, where: EntryOrigin) -> LedgerEntry:
     """By the person: confirmed at once; or the proposal that these words answer. Raises `Refused` for a twin."""
     check_new(session, kind, text)
     row = proposal_of(session, kind, text, origin)
@@ -60,13 +60,13 @@ def keep(session: Session, kind: EntryKind, text: str, *, origin: Origin, where:
     return row
 
 
-def confirm(row: LedgerEntry, where: Where) -> None:
+def confirm(row: LedgerEntry, where: EntryOrigin) -> None:
     check_new(row.session, EntryKind(row.kind), row.text, besides=row.pk)
     move(row, EntryState.CONFIRMED, where, confirmed_by=where.actor)
     record(row, "ledger.confirmed", where, by=row.by)
 
 
-def edit(row: LedgerEntry, text: str, where: Where) -> None:
+def edit(row: LedgerEntry, text: str, where: EntryOrigin) -> None:
     """Other words for what is live; where it comes from stays."""
     old = row.text
     if text == old:
@@ -79,7 +79,7 @@ def edit(row: LedgerEntry, text: str, where: Where) -> None:
     record(row, "ledger.edited", where, old=old)
 
 
-def supersede(row: LedgerEntry, new: LedgerEntry, where: Where) -> None:
+def supersede(row: LedgerEntry, new: LedgerEntry, where: EntryOrigin) -> None:
     """A decision gives way to a later one, which is confirmed with it."""
     if new.state == EntryState.PROPOSED:
         confirm(new, where)
@@ -87,30 +87,30 @@ def supersede(row: LedgerEntry, new: LedgerEntry, where: Where) -> None:
     record(row, "ledger.superseded", where, superseded_by=new.pk)
 
 
-def finish(row: LedgerEntry, where: Where) -> None:
+def finish(row: LedgerEntry, where: EntryOrigin) -> None:
     move(row, EntryState.DONE, where, seems_done_turn=None)
     record(row, "ledger.done", where)
 
 
-def reopen(row: LedgerEntry, where: Where) -> None:
+def reopen(row: LedgerEntry, where: EntryOrigin) -> None:
     check_new(row.session, EntryKind(row.kind), row.text, besides=row.pk)
     move(row, EntryState.CONFIRMED, where)
     record(row, "ledger.reopened", where)
 
 
-def dismiss(row: LedgerEntry, where: Where) -> None:
+def dismiss(row: LedgerEntry, where: EntryOrigin) -> None:
     was = row.state
     move(row, EntryState.DISMISSED, where, seems_done_turn=None)
     record(row, "ledger.dismissed", where, was=was)
 
 
-def suggest_done(row: LedgerEntry, where: Where) -> None:
+def suggest_done(row: LedgerEntry, where: EntryOrigin) -> None:
     """By the model; the person answers with `finish` or `leave_open`."""
     if set_seems_done(row, where.turn, was=None):
         record(row, "ledger.done_suggested", where)
 
 
-def leave_open(row: LedgerEntry, where: Where) -> None:
+def leave_open(row: LedgerEntry, where: EntryOrigin) -> None:
     if row.seems_done_turn is None or not set_seems_done(row, None, was=row.seems_done_turn):
         raise Refused("changed", CHANGED)
     record(row, "ledger.left_open", where)
@@ -124,7 +124,7 @@ def set_seems_done(row: LedgerEntry, turn: int | None, *, was: int | None) -> bo
     return bool(changed)
 
 
-def move(row: LedgerEntry, to: EntryState, where: Where, **changes: Any) -> None:
+def move(row: LedgerEntry, to: EntryState, where: EntryOrigin, **changes: Any) -> None:
     if to not in ENTRY_MOVES[EntryKind(row.kind)][EntryState(row.state)]:
         raise Refused("changed", CHANGED)
     ended = {"ended_turn": where.turn, "ended_branch": where.branch} if to in ENDED else NOT_ENDED
@@ -180,7 +180,7 @@ def is_dismissed(session: Session, kind: EntryKind, text: str, origin: Origin) -
     return last is not None and (origin.span is None or origin.message.created_at < last.changed_at)
 
 
-def record(row: LedgerEntry, kind: str, where: Where, **more: Any) -> None:
+def record(row: LedgerEntry, kind: str, where: EntryOrigin, **more: Any) -> None:
     data = {"entry": row.pk, "section": row.kind, "text": row.text, **where.fields(), **more}
     # Of what a person does the page of the ledger tells; between the turns it would be noise.
     events.append(row.session_id, kind, data if where.actor else with_notice(kind, data), actor=where.actor)

@@ -27,7 +27,7 @@ CHANGED = "This pin has just been changed elsewhere. Look again."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Where:
+class HoldOrigin:
     """What the events of a change carry: the turn it happened in or after, how it came about, and who did it."""
 
     turn: int
@@ -47,7 +47,7 @@ class Target:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Span:
+class HoldSpan:
     """How long; `within` is the effort that ends it."""
 
     scope: HoldScope = HoldScope.ALWAYS
@@ -67,15 +67,15 @@ def standing(branch: Branch) -> QuerySet[Hold]:
     return live(branch).filter(state=HoldState.STANDING)
 
 
-def suggest(branch: Branch, target: Target, why: str, where: Where) -> Hold:
+def suggest(branch: Branch, target: Target, why: str, where: HoldOrigin) -> Hold:
     row = Hold.objects.create(
-        branch=branch, state=HoldState.SUGGESTED, by=HoldBy.MODEL, why=why, **target.fields(), **Span().fields()
+        branch=branch, state=HoldState.SUGGESTED, by=HoldBy.MODEL, why=why, **target.fields(), **HoldSpan().fields()
     )
     record(row, "hold.suggested", where, why=why)
     return row
 
 
-def grant(branch: Branch, target: Target, span: Span, clock: int, where: Where, **more: Any) -> Hold:
+def grant(branch: Branch, target: Target, span: HoldSpan, clock: int, where: HoldOrigin, **more: Any) -> Hold:
     """A new hold; or what was suggested stands now. What stood of the same ends."""
     row = live(branch).filter(**target.fields()).first()
     clocks = {"granted_clock": clock, "refreshed_clock": clock}
@@ -89,13 +89,13 @@ def grant(branch: Branch, target: Target, span: Span, clock: int, where: Where, 
     return row
 
 
-def end(row: Hold, how: HoldEnd, where: Where, **more: Any) -> None:
+def end(row: Hold, how: HoldEnd, where: HoldOrigin, **more: Any) -> None:
     clock = Branch.objects.values_list("clock", flat=True).get(pk=row.branch_id)
     move(row, HoldState.ENDED, ended=how, ended_clock=clock)
     record(row, "hold.ended", where, how=str(how), until=until_of(row), **more)
 
 
-def dismiss(row: Hold, where: Where) -> None:
+def dismiss(row: Hold, where: HoldOrigin) -> None:
     move(row, HoldState.DISMISSED)
     record(row, "hold.dismissed", where)
 
@@ -113,7 +113,7 @@ def settle(run: Run, *, completed: bool) -> None:
     """A turn has ended: what it refers to is young again; where it is completed, what is old enough leaves."""
     branch = Branch.objects.get(pk=run.branch_id)
     rows = [row for row in standing(branch) if row.scope not in (HoldScope.ALWAYS, HoldScope.EFFORT)]
-    where = Where(turn=run.turn.number, via="age")
+    where = HoldOrigin(turn=run.turn.number, via="age")
     if any(row.scope == HoldScope.UNREFERENCED for row in rows):
         refresh(rows, run, where)
     for row in rows if completed else ():
@@ -122,7 +122,7 @@ def settle(run: Run, *, completed: bool) -> None:
             end(row, HoldEnd.AGED, where)
 
 
-def refresh(rows: Iterable[Hold], run: Run, where: Where) -> None:
+def refresh(rows: Iterable[Hold], run: Run, where: HoldOrigin) -> None:
     turns = references.turns_in(run)
     branch = Branch.objects.get(pk=run.branch_id)
     rows = list(rows)
@@ -136,7 +136,7 @@ def refresh(rows: Iterable[Hold], run: Run, where: Where) -> None:
             record(row, "hold.refreshed", where)
 
 
-def end_with(branch: Branch, effort: Effort, where: Where) -> None:
+def end_with(branch: Branch, effort: Effort, where: HoldOrigin) -> None:
     """The effort is concluded: what was pinned until then leaves."""
     for row in standing(branch).filter(within=effort):
         end(row, HoldEnd.CONCLUDED, where)
@@ -150,7 +150,7 @@ def what_of(row: Hold) -> str:
     return f"turn {row.turn.number}" if row.turn else f"effort {row.effort.slug}" if row.effort else ""
 
 
-def record(row: Hold, kind: str, where: Where, **more: Any) -> None:
+def record(row: Hold, kind: str, where: HoldOrigin, **more: Any) -> None:
     data = {
         "hold": row.pk,
         "turn": where.turn,

@@ -27,7 +27,7 @@ CHANGED = "This rule has just been changed elsewhere. Look again."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Where:
+class EntryOrigin:
     """What the events of a change carry: the turn it happened in or after, its branch, and how it came about."""
 
     turn: int
@@ -40,7 +40,7 @@ class Where:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class RuleSource:
     """The words of a message that a rule comes from."""
 
     message: Message
@@ -70,7 +70,7 @@ def lock(session: Session) -> None:
     Session.objects.select_for_update().get(pk=session.pk)
 
 
-def suggest(book: Book, text: str, where: Where) -> Constraint:
+def suggest(book: Book, text: str, where: EntryOrigin) -> Constraint:
     """By the model, in words that the person has not said."""
     row = create(book, text, ConstraintState.SUGGESTED, ConstraintBy.MODEL)
     record(row, "constraint.suggested", where, by=row.by)
@@ -78,7 +78,7 @@ def suggest(book: Book, text: str, where: Where) -> Constraint:
 
 
 def put_in_force(
-    book: Book, text: str, *, by: ConstraintBy, source: Source | None = None, where: Where | None = None
+    book: Book, text: str, *, by: ConstraintBy, source: RuleSource | None = None, where: EntryOrigin | None = None
 ) -> Constraint:
     """A new rule; or the suggestion of these words, in force from now on. Raises `Refused` for a twin."""
     check_new(book, text)
@@ -91,14 +91,14 @@ def put_in_force(
     return row
 
 
-def accept(book: Book, row: Constraint, where: Where) -> None:
+def accept(book: Book, row: Constraint, where: EntryOrigin) -> None:
     """A suggestion is in force from now on."""
     check_new(book, row.text, besides=row.pk)
     move(row, ConstraintState.IN_FORCE)
     record(row, "constraint.set", where, by=row.by)
 
 
-def edit(book: Book, row: Constraint, text: str, where: Where | None = None) -> None:
+def edit(book: Book, row: Constraint, text: str, where: EntryOrigin | None = None) -> None:
     """Other words for a rule in force or a suggestion; where it comes from stays."""
     old = row.text
     if text == old:
@@ -111,7 +111,7 @@ def edit(book: Book, row: Constraint, text: str, where: Where | None = None) -> 
     record(row, "constraint.edited", where, old=old)
 
 
-def revoke(row: Constraint, where: Where | None = None, **more: Any) -> None:
+def revoke(row: Constraint, where: EntryOrigin | None = None, **more: Any) -> None:
     """Take a rule back, or dismiss a suggestion."""
     was = row.state
     move(row, ConstraintState.REVOKED)
@@ -128,7 +128,9 @@ def move(row: Constraint, to: ConstraintState, **changes: Any) -> None:
     row.refresh_from_db()
 
 
-def create(book: Book, text: str, state: ConstraintState, by: ConstraintBy, source: Source | None = None) -> Constraint:
+def create(
+    book: Book, text: str, state: ConstraintState, by: ConstraintBy, source: RuleSource | None = None
+) -> Constraint:
     fields = source.fields() if source else {}
     return Constraint.objects.create(
         owner_id=book.owner_id, session=book.session, text=text, state=state, by=by, **fields
@@ -146,7 +148,7 @@ def suggestion_of(book: Book, text: str) -> Constraint | None:
     return book.rules.filter(state=ConstraintState.SUGGESTED, text__iexact=text).first()
 
 
-def taken_back(book: Book, text: str, source: Source | None) -> bool:
+def taken_back(book: Book, text: str, source: RuleSource | None) -> bool:
     """The person has revoked or dismissed this, and not said it again since."""
     gone = book.rules.filter(state=ConstraintState.REVOKED)
     if source and gone.filter(source=source.message, start__lt=source.span.end, end__gt=source.span.start).exists():
@@ -155,7 +157,7 @@ def taken_back(book: Book, text: str, source: Source | None) -> bool:
     return last is not None and (source is None or source.message.created_at < last.changed_at)
 
 
-def record(row: Constraint, kind: str, where: Where | None, **more: Any) -> None:
+def record(row: Constraint, kind: str, where: EntryOrigin | None, **more: Any) -> None:
     data = {"constraint": row.pk, "text": row.text, **more}
     if row.session_id is None or where is None:
         events.account(row.owner, kind.replace("constraint", "standing_rule"), data)

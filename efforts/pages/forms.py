@@ -23,7 +23,7 @@ from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.log import events
 from efforts.models import Endpoint, Session
 from efforts.models.endpoint import DRAFT_SECONDS
-from efforts.pages.presenters.owner_search import Filters, Kind
+from efforts.pages.presenters.owner_search import Filters, HitKind
 from efforts.pages.presenters.search import LOOKS
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class SearchForm(forms.Form):
         given = self.cleaned_data
         until = given["until"]
         return Filters(
-            kinds=tuple(map(Kind, given["kind"])) or tuple(Kind),
+            kinds=tuple(map(HitKind, given["kind"])) or tuple(HitKind),
             session=self.conversations.get(given["session"]),
             since=midnight(given["since"]) if given["since"] else None,
             # That whole day.

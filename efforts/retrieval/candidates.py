@@ -84,7 +84,7 @@ def of_branch(branch: Branch, *, before: int | None = None) -> Scope:
     return Scope(session=branch.session_id, branch=branch, before=before)
 
 
-class Row(NamedTuple):
+class PassageRow(NamedTuple):
     """A passage; `effort`: id of what its turn is about, if anything; `counts`: how often each term of the query stands
     in it."""
 
@@ -128,7 +128,7 @@ class Candidates:
 
     passages: int
     frequencies: Mapping[str, int]
-    rows: tuple[Row, ...]  # the newest first
+    rows: tuple[PassageRow, ...]  # the newest first
 
 
 def find(scope: Scope, terms: Sequence[str], *, snapshot: int | None = None, most: int = MOST) -> Candidates:
@@ -171,9 +171,9 @@ def counted(rows: QuerySet[Passage], terms: Sequence[str]) -> dict[str, int]:
 
 def gathered(
     scope: Scope, frequencies: Mapping[str, int], terms: Sequence[str], below: int, most: int
-) -> Collection[Row]:
+) -> Collection[PassageRow]:
     """The first `most` that count, in the order of the steps; their rows are read at once, when there may be enough."""
-    found: dict[int, Row] = {}
+    found: dict[int, PassageRow] = {}
     # In this order, each once.
     waiting: dict[int, None] = {}
     seen: set[int] = set()
@@ -198,7 +198,7 @@ def holding(token: str, frequencies: Mapping[str, int], below: int, most: int) -
             bound = ids[-1] if len(ids) == most < wanted.passages else 0
 
 
-def first_of(scope: Scope, ids: Collection[int], terms: Sequence[str], most: int) -> dict[int, Row]:
+def first_of(scope: Scope, ids: Collection[int], terms: Sequence[str], most: int) -> dict[int, PassageRow]:
     """Of passages those that count, in this order."""
     if not ids:
         return {}
@@ -219,13 +219,13 @@ def steps(token: str, frequencies: Mapping[str, int], most: int) -> Iterator[Wan
         yield Wanted(every=(token, term), passages=frequencies[term])
 
 
-def rows_of(passages: QuerySet[Passage], terms: Sequence[str]) -> Iterator[Row]:
+def rows_of(passages: QuerySet[Passage], terms: Sequence[str]) -> Iterator[PassageRow]:
     wanted = [f" {term} " for term in terms]
     for fields in passages.values_list(*FIELDS):
         id, message, session, turn, number, branch, role, said, start, end, length, effort, text = fields
         counts = tuple([text.count(term) for term in wanted])
         turned = (known_uuid(session), turn, number, known_uuid(branch), role, moment(said))
-        yield Row(id, message, *turned, start, end, length, effort or "", counts)
+        yield PassageRow(id, message, *turned, start, end, length, effort or "", counts)
 
 
 def moment(text: str) -> datetime:
@@ -234,7 +234,7 @@ def moment(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def turns_rows(branch: Branch, numbers: Collection[int], terms: Sequence[str]) -> list[Row]:
+def turns_rows(branch: Branch, numbers: Collection[int], terms: Sequence[str]) -> list[PassageRow]:
     """All passages of these turns of the branch, in the order of the log."""
     passages = of_branch(branch).eligible.filter(message__turn__number__in=numbers)
     return list(rows_of(passages.filter(message__turn__session=branch.session_id).order_by("pk"), terms))

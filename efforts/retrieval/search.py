@@ -14,7 +14,7 @@ from efforts.domain.text.terms import query_terms, spelled
 from efforts.log.timelines import branch_turns, last_said_before
 from efforts.models import Branch
 
-from .candidates import Candidates, Row, Scope, completed, find, near_words, of_branch, turns_rows
+from .candidates import Candidates, PassageRow, Scope, completed, find, near_words, of_branch, turns_rows
 
 STRATEGY = f"passages/{VERSION}"
 # The turns found first are read whole: what answers a word often stands beside it.
@@ -141,19 +141,19 @@ def statistics_of(query: Query, candidates: Candidates) -> Statistics:
     return Statistics(passages=candidates.passages, frequencies=frequencies)
 
 
-def whole_turns(branch: Branch, best: Collection[Place], query: Query, before: int) -> list[Row]:
+def whole_turns(branch: Branch, best: Collection[Place], query: Query, before: int) -> list[PassageRow]:
     """All that was said in the turns found first and beside them."""
     numbers = {number + step for _, number in best for step in range(-AROUND, AROUND + 1)}
     return turns_rows(branch, {number for number in numbers if number < before}, query.terms)
 
 
-def found_in(branch: Branch, rows: Iterable[Row]) -> list[Found]:
+def found_in(branch: Branch, rows: Iterable[PassageRow]) -> list[Found]:
     """Of one timeline, whichever branches its turns were said in."""
     timeline = str(branch.pk)
     return [found(row, timeline) for row in rows]
 
 
-def found(row: Row, timeline: str) -> Found:
+def found(row: PassageRow, timeline: str) -> Found:
     return Found(
         passage=row.passage,
         message=row.message,

@@ -62,7 +62,7 @@ class Estimate:
     refusal: str = ""
 
 
-class Work(Protocol):
+class DraftWork(Protocol):
     """One effort, or chosen turns, to be summarised, with all that is read for it."""
 
     async def draft(self, progress: Progress) -> Summary: ...
@@ -76,10 +76,10 @@ class Work(Protocol):
         ...
 
 
-class Compaction(Protocol):
-    def work_on(self, state: EffortState, log: SourceLog) -> Work: ...
+class CompactionPort(Protocol):
+    def work_on(self, state: EffortState, log: SourceLog) -> DraftWork: ...
 
-    def work_on_scope(self, draft: ScopeDraft, log: SourceLog) -> Work: ...
+    def work_on_scope(self, draft: ScopeDraft, log: SourceLog) -> DraftWork: ...
 
     def estimate(self, branch: Branch, log: SourceLog, kind: ScopeKind) -> Estimate: ...
 
@@ -112,12 +112,12 @@ class Compaction(Protocol):
         ...
 
 
-_registered: list[Compaction] = []
+_registered: list[CompactionPort] = []
 
 
-def register(compaction: Compaction) -> None:
+def register(compaction: CompactionPort) -> None:
     _registered[:] = [compaction]
 
 
-def registered() -> Compaction:
+def registered() -> CompactionPort:
     return _registered[0]

@@ -60,7 +60,7 @@ class Seen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draft:
+class LooseDraft:
     """The newest version of a summary that stands nowhere. `effort`: the name that it is linked by, if it is of one."""
 
     artifact: str
@@ -73,7 +73,7 @@ class Draft:
 
 
 Look = Callable[[Collection[str]], Mapping[str, Seen]]
-Drafts = Callable[["User", "UUID | None"], Iterable[Draft]]
+Drafts = Callable[["User", "UUID | None"], Iterable[LooseDraft]]
 _registered: list[tuple[Look, Drafts]] = []
 
 
@@ -86,6 +86,6 @@ def seen(artifacts: Collection[str]) -> Mapping[str, Seen]:
     return _registered[0][0](artifacts) if artifacts else {}
 
 
-def drafts(owner: User, session: UUID | None = None) -> Iterable[Draft]:
+def drafts(owner: User, session: UUID | None = None) -> Iterable[LooseDraft]:
     """Of all conversations of a person, or of one."""
     return _registered[0][1](owner, session)

@@ -21,22 +21,22 @@ MOVES = ("turn.moved", "effort.undone")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Again:
+class Repeated:
     """`apart`: why the result need not be the same; empty where it must be."""
 
     same: bool
     apart: str = ""
 
 
-def retrieve_again(row: RetrievalSet) -> Again:
+def retrieve_again(row: RetrievalSet) -> Repeated:
     """`row` with its branch and its run's turn."""
     retrieve = STRATEGIES.get(row.strategy)
     if retrieve is None:
-        return Again(same=False, apart=OTHER_VERSION)
+        return Repeated(same=False, apart=OTHER_VERSION)
     made = retrieve(row)
     if made.result_hash == row.result_hash:
-        return Again(same=True)
-    return Again(same=False, apart=changed_since(row, made))
+        return Repeated(same=True)
+    return Repeated(same=False, apart=changed_since(row, made))
 
 
 def changed_since(row: RetrievalSet, made: Retrieval) -> str:

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from efforts.models import Branch
 from efforts.models.threads import read, write
-from efforts.standins.compacting import Summary, Work
+from efforts.standins.compacting import DraftWork, Summary
 from efforts.standins.logs import SourceLog
 from efforts.turns.recording import lease_end
 
@@ -74,7 +74,7 @@ class Line(ABC, Generic[Row]):
     def log_of(self, row: Row) -> SourceLog: ...
 
     @abstractmethod
-    def work_on(self, row: Row, log: SourceLog) -> Work: ...
+    def work_on(self, row: Row, log: SourceLog) -> DraftWork: ...
 
     @abstractmethod
     def finish(self, row: Row, log: SourceLog, made: Summary) -> None:
@@ -138,11 +138,11 @@ class Line(ABC, Generic[Row]):
         found: Row | None = job.mine().select_related(*self.related).first()
         return found
 
-    def read_work(self, job: Job) -> Work | None:
+    def read_work(self, job: Job) -> DraftWork | None:
         row = self.find(job)
         return self.work_on(row, self.log_of(row)) if row else None
 
-    def settle(self, job: Job, work: Work, made: Summary) -> None:
+    def settle(self, job: Job, work: DraftWork, made: Summary) -> None:
         """All that was tried is kept; where the source has changed, only what it cost, and it is due again."""
         with transaction.atomic():
             row = self.hold(job)

@@ -21,13 +21,13 @@ from efforts.domain.prompt.budget import BudgetTooSmall, rounded_up
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.plan import Plan, RequiredTooLarge
 from efforts.domain.prompt.planner import plan
-from efforts.llm.protocol import ChatModel, Finished, ModelError, TextDelta, Usage
+from efforts.llm.protocol import ChatModel, ModelError, ReportedUsage, StreamEnd, TextDelta
 from efforts.models import Run
 from efforts.models.threads import read, write
 from efforts.retrieval.recall import Recollection
 from efforts.tools import ToolContext, run_tool
 from efforts.turns import recording
-from efforts.turns.recording import COMPLETED, INTERRUPTED, STOPPED, Delta, Ending, Lease, LeaseLost, Reply
+from efforts.turns.recording import COMPLETED, INTERRUPTED, STOPPED, CallReply, Delta, Ending, Lease, LeaseLost
 
 log = logging.getLogger("ccm.turns")
 T = TypeVar("T")
@@ -98,7 +98,7 @@ class Streamed:
     # Not summed from the pieces: that would make a long reply quadratic.
     length: int = 0
     tool_calls: tuple[ToolCall, ...] = ()
-    usage: Usage | None = None
+    usage: ReportedUsage | None = None
     began: float = field(default_factory=time.monotonic)
     first_token_ms: int | None = None
 
@@ -115,8 +115,8 @@ class Streamed:
     def elapsed_ms(self) -> int:
         return int((time.monotonic() - self.began) * 1000)
 
-    def reply(self) -> Reply:
-        return Reply(
+    def reply(self) -> CallReply:
+        return CallReply(
             call=self.call,
             text="".join(self.pieces),
             tool_calls=self.tool_calls,
@@ -136,7 +136,7 @@ ENDLESS = Ending(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Means:
+class RunMeans:
     """What a run is made with. A replay brings recorded replies and results. `planned` is told of every plan that is
     sent; `silence` is how a reply of nothing ends the run."""
 
@@ -147,9 +147,9 @@ class Means:
     silence: Ending = EMPTY
 
 
-async def run_turn(control: RunControl, deltas: DeltaSink, means: Means | None = None) -> None:
+async def run_turn(control: RunControl, deltas: DeltaSink, means: RunMeans | None = None) -> None:
     """Answer the turn; every way it can end is a stored state. A lost lease ends it without a word."""
-    lease, means = control.lease, means or Means()
+    lease, means = control.lease, means or RunMeans()
     try:
         run = await write(recording.take_settings, lease)
         model = means.connect(await read(choose, run.turn.session))
@@ -177,7 +177,9 @@ async def finish(lease: Lease, ending: Ending) -> None:
         log.info("Run %s is no longer ours.", lease.run_id)
 
 
-async def call_until_answered(control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink, means: Means) -> None:
+async def call_until_answered(
+    control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink, means: RunMeans
+) -> None:
     # Once for all calls of the run, and before the first: each plans with the same.
     found, drafted = await read(recall_for, run)
     if found:
@@ -232,7 +234,7 @@ def fresh_run(run: Run) -> Run:
     return fresh
 
 
-async def conclude(lease: Lease, reply: Reply, broken: Ending | None, silence: Ending) -> None:
+async def conclude(lease: Lease, reply: CallReply, broken: Ending | None, silence: Ending) -> None:
     """Save the reply that ends the run. Calls that come although no tools were offered are dropped."""
     answer = replace(reply, tool_calls=())
     # White space is no answer, although it arrives like one.
@@ -242,7 +244,7 @@ async def conclude(lease: Lease, reply: Reply, broken: Ending | None, silence: E
 
 async def stream(
     control: RunControl, model: ChatModel, planned: Plan, call: int, deltas: DeltaSink
-) -> tuple[Reply, Ending | None]:
+) -> tuple[CallReply, Ending | None]:
     """What came of the call, and how the run ends where it broke off."""
     streamed = Streamed(call=call)
     broken = None
@@ -274,7 +276,7 @@ def storable(text: str) -> str:
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
-def take_end(lease: Lease, end: Finished, streamed: Streamed) -> None:
+def take_end(lease: Lease, end: StreamEnd, streamed: Streamed) -> None:
     streamed.usage = end.usage
     streamed.tool_calls = tuple(
         # Providers repeat ids between calls; ours are unique in the session.

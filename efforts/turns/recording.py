@@ -26,7 +26,7 @@ from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.plan import PLANNER_VERSION, Plan
 from efforts.domain.prompt.rendering import wire_calls
 from efforts.domain.text.canonical import canonical_json
-from efforts.llm.protocol import Usage
+from efforts.llm.protocol import ReportedUsage
 from efforts.llm.tokens import get_counter
 from efforts.log import events, labels
 from efforts.log.timelines import branch_turns
@@ -83,13 +83,13 @@ class Delta:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reply:
+class CallReply:
     """What one model call gave, whole or up to where it broke off."""
 
     call: int
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
-    usage: Usage | None = None
+    usage: ReportedUsage | None = None
     first_token_ms: int | None = None
     elapsed_ms: int | None = None
 
@@ -245,7 +245,7 @@ def write_deltas(deltas: list[Delta]) -> None:
         )
 
 
-def record_reply(lease: Lease, reply: Reply, ending: Ending | None = None) -> None:
+def record_reply(lease: Lease, reply: CallReply, ending: Ending | None = None) -> None:
     """Save what a call gave as a message; its delta rows go. With an ending, the run ends in the same transaction."""
     with transaction.atomic():
         hold(lease, ending=ending is not None)
@@ -358,7 +358,7 @@ def interrupt(run: Run) -> bool:
             return False
         call, text = live_text(run)
         # The person had asked it to end; that it ended otherwise is no news to them.
-        record_reply(lease, Reply(call=call, text=text), STOPPED if run.stop_requested_at else INTERRUPTED)
+        record_reply(lease, CallReply(call=call, text=text), STOPPED if run.stop_requested_at else INTERRUPTED)
     return True
 
 
@@ -403,7 +403,7 @@ def drop_deltas(session_id: UUID, run_id: UUID) -> None:
     Event.objects.filter(session_id=session_id, kind=events.DELTA, data__run=str(run_id)).delete()
 
 
-def record_usage(lease: Lease, reply: Reply) -> None:
+def record_usage(lease: Lease, reply: CallReply) -> None:
     usage = reply.usage
     ContextPlan.objects.filter(run_id=lease.run_id, call=reply.call).update(
         prompt_tokens=usage.prompt_tokens if usage else None,

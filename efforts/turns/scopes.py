@@ -13,7 +13,7 @@ from efforts.log import events
 from efforts.log.timelines import branch_turns, clock_of
 from efforts.models import Event, ScopeDraft
 from efforts.standins import compacting
-from efforts.standins.compacting import Summary, Work
+from efforts.standins.compacting import DraftWork, Summary
 from efforts.standins.logs import SourceLog
 from efforts.turns.drafts import NOTHING, Line
 
@@ -30,7 +30,7 @@ class Scopes(Line[ScopeDraft]):
     def log_of(self, row: ScopeDraft) -> SourceLog:
         return read_scope_log(row.branch, row.turns)
 
-    def work_on(self, row: ScopeDraft, log: SourceLog) -> Work:
+    def work_on(self, row: ScopeDraft, log: SourceLog) -> DraftWork:
         return compacting.registered().work_on_scope(row, log)
 
     def finish(self, row: ScopeDraft, log: SourceLog, made: Summary) -> None:

@@ -21,7 +21,7 @@ from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.models import EffortState, Event, Run, TurnLabel
 from efforts.standins import compacting
-from efforts.standins.compacting import Summary, Work
+from efforts.standins.compacting import DraftWork, Summary
 from efforts.standins.logs import SourceLog
 from efforts.turns.drafts import NOTHING, Line
 
@@ -47,7 +47,7 @@ class Summaries(Line[EffortState]):
     def log_of(self, row: EffortState) -> SourceLog:
         return read_summary_log(row.branch, row.effort)
 
-    def work_on(self, row: EffortState, log: SourceLog) -> Work:
+    def work_on(self, row: EffortState, log: SourceLog) -> DraftWork:
         return compacting.registered().work_on(row, log)
 
     def is_wanted(self, row: EffortState) -> bool:

@@ -149,12 +149,12 @@ def stored(home: Home, tried: Tried) -> Artifact:
     return Artifact.objects.get(pk=tried.artifact.artifact_id)
 
 
-def checks_of(task: Task, claims: Sequence[Claim], doubted: str = "") -> tuple[checking.Check, ...]:
+def checks_of(task: Task, claims: Sequence[Claim], doubted: str = "") -> tuple[checking.CheckMade, ...]:
     """By a checker that is awake and has passed its exam."""
     model = Summariser(known={shown(one) for one in claims})
     if doubted:
         model.doubts(doubted)
-    work = checking.Work(
+    work = checking.CheckWork(
         source=task.source,
         unread=tuple(claims),
         claims=tuple(claims),

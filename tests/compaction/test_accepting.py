@@ -839,5 +839,5 @@ def test_a_waiting_run_holds_no_summary_of_finished_turns_up(talk: Talk) -> None
     artifact = of_turns(talk.branch, [1, 2])
     lease = talk.begin("And now?")
     accept(artifact)
-    recording.record_reply(lease, recording.Reply(call=99, text="Well."), recording.COMPLETED)
+    recording.record_reply(lease, recording.CallReply(call=99, text="Well."), recording.COMPLETED)
     assert standing(talk) == [("Of chosen turns.", [1, 2])]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compaction.domain.artifact import Claim, Section
-from compaction.domain.check.answers import Verdict, Void, read_half, read_inventory, read_mapping
+from compaction.domain.check.answers import Entailment, Void, read_half, read_inventory, read_mapping
 from compaction.domain.check.mapping import Question, question, told
 from compaction.domain.check.notes import CANARIES, CONTROLS, Half, Note, Role, halves, seed_of
 from compaction.domain.check.planting import NothingToPlant
@@ -110,7 +110,7 @@ def test_an_answer_that_is_awake_gives_each_claim_its_verdict() -> None:
     claim = of_role(first, Role.CLAIM)[0]
     doubt = {"verdict": "unsupported", "phrase": "so", "sentence": ""}
     verdicts = read_half(first, json.dumps(right(first, {claim.number: doubt})), LOG)
-    assert verdicts[claim.number].verdict == Verdict.UNSUPPORTED
+    assert verdicts[claim.number].verdict == Entailment.UNSUPPORTED
 
 
 def canary(half: Half) -> Note:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compaction.domain.diffing import Piece, version_diff, word_diff
+from compaction.domain.diffing import DiffPiece, version_diff, word_diff
 from compaction.domain.editing import Decision, edited
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from tests.compaction.gates import cases
@@ -13,20 +13,20 @@ from tests.compaction.gates import cases
 TEXTS = st.lists(st.sampled_from(["a", "retry", "limit", "of", "3.", "5.", "is", "\n"]), max_size=12).map(" ".join)
 
 
-def joined(pieces: tuple[Piece, ...], without: str) -> list[str]:
+def joined(pieces: tuple[DiffPiece, ...], without: str) -> list[str]:
     return [word for piece in pieces if piece.kind != without for word in piece.text.split()]
 
 
 def test_what_was_changed_stands_beside_what_it_became() -> None:
     assert word_diff("The limit is 3.", "The limit is 5 now.") == (
-        Piece(kind="same", text="The limit is"),
-        Piece(kind="gone", text="3."),
-        Piece(kind="new", text="5 now."),
+        DiffPiece(kind="same", text="The limit is"),
+        DiffPiece(kind="gone", text="3."),
+        DiffPiece(kind="new", text="5 now."),
     )
 
 
 def test_of_nothing_all_is_new() -> None:
-    assert word_diff("", "A rule.") == (Piece(kind="new", text="A rule."),)
+    assert word_diff("", "A rule.") == (DiffPiece(kind="new", text="A rule."),)
 
 
 @settings(max_examples=100)
@@ -59,7 +59,7 @@ def test_a_change_tells_which_words_went_and_which_came() -> None:
     text = BEFORE.by_id["1"].text
     after = edited(BEFORE, [Decision(claim="1", verdict=Say.EDITED, text=f"{text} Soon.")])
     [change] = version_diff(BEFORE, after)
-    assert change.words == (Piece(kind="same", text=text), Piece(kind="new", text="Soon."))
+    assert change.words == (DiffPiece(kind="same", text=text), DiffPiece(kind="new", text="Soon."))
 
 
 def test_another_owner_or_due_date_is_a_change() -> None:

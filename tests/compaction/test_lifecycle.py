@@ -6,14 +6,14 @@ import pytest
 
 from compaction.domain.lifecycle import ArtifactState, state_of
 from compaction.domain.limits import body_asked, fits, largest_source, packed, payback, price, reply_limit
-from compaction.domain.verdicts import Gate, Outcome, Verdict
+from compaction.domain.verdicts import Gate, GateVerdict, Outcome
 
 ROOM = 10**6
 
 
-def verdicts(outcomes: dict[Gate, Outcome]) -> list[Verdict]:
+def verdicts(outcomes: dict[Gate, Outcome]) -> list[GateVerdict]:
     return [
-        Verdict(
+        GateVerdict(
             gate=gate,
             outcome=outcomes.get(gate, Outcome.PASS),
             says="",

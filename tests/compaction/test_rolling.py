@@ -82,7 +82,7 @@ def proven(owner: User) -> Session:
 
 def test_twenty_summaries_that_kept_all_and_stayed_make_it_possible(alice: User) -> None:
     proven(alice)
-    assert rolling.standing_of(alice) == rolling.Standing(made=20, kept=20, rolled_back=0)
+    assert rolling.standing_of(alice) == rolling.RollingRecord(made=20, kept=20, rolled_back=0)
     assert rolling.standing_of(alice).missing == ()
 
 
@@ -101,7 +101,7 @@ def test_one_in_twenty_may_lose_something_and_one_may_be_rolled_back(alice: User
         chosen(session, number)
     chosen(session, 18, kept=False)
     take_back(chosen(session, 19))
-    assert rolling.standing_of(alice) == rolling.Standing(made=20, kept=19, rolled_back=1)
+    assert rolling.standing_of(alice) == rolling.RollingRecord(made=20, kept=19, rolled_back=1)
     assert rolling.standing_of(alice).missing == ()
 
 
@@ -112,7 +112,7 @@ def test_only_the_newest_twenty_count_and_a_second_try_is_no_first(alice: User) 
     for number in (22, 23):
         take_back(chosen(session, number))
     standing = rolling.standing_of(alice)
-    assert standing == rolling.Standing(made=20, kept=18, rolled_back=2)
+    assert standing == rolling.RollingRecord(made=20, kept=18, rolled_back=2)
     assert standing.missing == (
         "18 of 20 kept every decision, to-do and rule at the first try; 19 must.",
         "2 of 20 were rolled back; 1 at most.",

@@ -16,7 +16,7 @@ from efforts.domain.errors import Refused
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
 from efforts.standins import compacting
-from efforts.standins.compacting import Estimate, Progress, Summary, Work
+from efforts.standins.compacting import DraftWork, Estimate, Progress, Summary
 from efforts.standins.logs import SourceLog
 
 HEADLINE = "The webhook answers at once."
@@ -74,10 +74,10 @@ class Scripted:
 
     # What efforts call
 
-    def work_on(self, state: EffortState, log: SourceLog) -> Work:
+    def work_on(self, state: EffortState, log: SourceLog) -> DraftWork:
         return ScriptedWork(log=log, made=self.made)
 
-    def work_on_scope(self, draft: ScopeDraft, log: SourceLog) -> Work:
+    def work_on_scope(self, draft: ScopeDraft, log: SourceLog) -> DraftWork:
         return ScriptedWork(log=log, made=self.made)
 
     def estimate(self, branch: Branch, log: SourceLog, kind: ScopeKind) -> Estimate:

@@ -16,7 +16,7 @@ from efforts.domain.prompt.conversation import ToolCall
 from efforts.models import Branch, ContextPointer, EffortState, Event, Run, Session, Turn, TurnLabel
 from efforts.tools import ToolContext, run_tool
 from efforts.turns import recording
-from efforts.turns.recording import COMPLETED, Ending, Lease, Reply
+from efforts.turns.recording import COMPLETED, CallReply, Ending, Lease
 
 Call = tuple[str, dict[str, Any]]
 
@@ -71,12 +71,12 @@ class Talk:
         run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
         number = run.messages.count() + 1
         tool_call = ToolCall(id=f"c{lease.run_id.hex[:16]}-{number}", name=name, arguments=json.dumps(arguments))
-        recording.record_reply(lease, Reply(call=number, text="", tool_calls=(tool_call,)))
+        recording.record_reply(lease, CallReply(call=number, text="", tool_calls=(tool_call,)))
         tool = partial(run_tool, tool_call, ToolContext(run=run))
         return json.loads(recording.run_and_record(lease, number, tool_call, tool))
 
     def finish(self, lease: Lease, reply: str = "All right.", ending: Ending = COMPLETED) -> None:
-        recording.record_reply(lease, Reply(call=99, text=reply), ending)
+        recording.record_reply(lease, CallReply(call=99, text=reply), ending)
 
     # What has come of it
 

@@ -14,7 +14,7 @@ from efforts.context.sources import read_scope_log
 from efforts.domain.effort.states import SCOPE_MOVES, RunState, ScopeKind, ScopeState
 from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, Event, Run, ScopeDraft, Session
-from efforts.standins.compacting import Summary, Work
+from efforts.standins.compacting import DraftWork, Summary
 from efforts.turns import drafts
 from efforts.turns.drafts import INTERNAL, Job
 from efforts.turns.scopes import SCOPES
@@ -50,7 +50,7 @@ def claimed(draft: ScopeDraft) -> Job:
     return job
 
 
-def work_of(job: Job) -> Work:
+def work_of(job: Job) -> DraftWork:
     work = SCOPES.read_work(job)
     assert work is not None
     return work

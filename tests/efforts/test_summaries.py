@@ -16,7 +16,7 @@ from efforts.domain.effort.states import EffortStatus, PointerState, ReviewMode,
 from efforts.domain.prompt.planner import plan
 from efforts.llm.tokens import get_counter
 from efforts.models import ContextPointer, EffortState, Event, PointerTurn, Run, Session, TurnLabel
-from efforts.standins.compacting import Summary, Work
+from efforts.standins.compacting import DraftWork, Summary
 from efforts.turns import drafts
 from efforts.turns.drafts import NOTHING, Job
 from efforts.turns.summaries import BY_THE_MODEL, NOT_JUDGED, REVIEWED, SUMMARIES, WHOLE
@@ -37,7 +37,7 @@ def job_of(state: EffortState) -> Job:
     return job
 
 
-def work_of(job: Job) -> Work:
+def work_of(job: Job) -> DraftWork:
     work = SUMMARIES.read_work(job)
     assert work is not None
     return work

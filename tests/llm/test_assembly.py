@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from efforts.llm.assembly import ReplyAssembly
-from efforts.llm.protocol import ToolCall
+from efforts.llm.protocol import RawToolCall
 
 
 def fragment(arguments: object = "", *, name: str = "", **rest: object) -> dict[str, object]:
@@ -17,31 +17,31 @@ def fragment(arguments: object = "", *, name: str = "", **rest: object) -> dict[
     [
         pytest.param(
             [fragment("{", name="a", index=0, id="1"), fragment("}", index=0)],
-            [ToolCall("1", "a", "{}")],
+            [RawToolCall("1", "a", "{}")],
             id="as documented",
         ),
         pytest.param(
             [fragment("{", name="a", index=0, id="1"), fragment("}", name="a", index=0, id="1")],
-            [ToolCall("1", "a", "{}")],
+            [RawToolCall("1", "a", "{}")],
             id="id and name repeated",
         ),
         pytest.param(
             [fragment("{}", name="a", index=0, id="1"), fragment("{}", name="b", index=0, id="2")],
-            [ToolCall("1", "a", "{}"), ToolCall("2", "b", "{}")],
+            [RawToolCall("1", "a", "{}"), RawToolCall("2", "b", "{}")],
             id="one index for all",
         ),
         pytest.param(
             [fragment("{}", name="a", index=0, id="1"), fragment("{}", name="b", index=1, id="1")],
-            [ToolCall("1", "a", "{}"), ToolCall("1", "b", "{}")],
+            [RawToolCall("1", "a", "{}"), RawToolCall("1", "b", "{}")],
             id="one id for all",
         ),
         pytest.param(
             [fragment("{", name="a"), fragment("}"), fragment("{}", name="b")],
-            [ToolCall("", "a", "{}"), ToolCall("", "b", "{}")],
+            [RawToolCall("", "a", "{}"), RawToolCall("", "b", "{}")],
             id="neither index nor id",
         ),
-        pytest.param([fragment({"q": "é"}, name="a", index=0)], [ToolCall("", "a", '{"q": "é"}')], id="an object"),
-        pytest.param([fragment(None, name="a", index=0)], [ToolCall("", "a", "")], id="no arguments"),
+        pytest.param([fragment({"q": "é"}, name="a", index=0)], [RawToolCall("", "a", '{"q": "é"}')], id="an object"),
+        pytest.param([fragment(None, name="a", index=0)], [RawToolCall("", "a", "")], id="no arguments"),
     ],
 )
 def test_fragments_become_calls(fragments, calls):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from efforts.llm.builtin import replies
-from efforts.llm.builtin.engine import Reply, answer
+from efforts.llm.builtin.engine import EngineReply, answer
 from efforts.llm.builtin.prompt import read
 
 TOOLS = (
@@ -57,7 +57,7 @@ def request(
     return {"model": "builtin", "messages": [system, *top, *said, now, *after], "tools": tools}
 
 
-def acts(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
+def acts(reply: EngineReply) -> list[tuple[str, dict[str, Any]]]:
     return [(call.name, json.loads(call.arguments)) for call in reply.tool_calls]
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from efforts.llm.builtin import replies
-from efforts.llm.builtin.engine import Reply, answer
-from efforts.llm.protocol import ToolCall
+from efforts.llm.builtin.engine import EngineReply, answer
+from efforts.llm.protocol import RawToolCall
 
 Message = dict[str, Any]
 
@@ -29,7 +29,7 @@ def reply(text: str) -> Message:
     return {"role": "assistant", "content": text}
 
 
-def ask(*messages: Message | str, tools: bool = False) -> Reply:
+def ask(*messages: Message | str, tools: bool = False) -> EngineReply:
     said = [user(message) if isinstance(message, str) else message for message in messages]
     request: dict[str, Any] = {"model": "builtin", "messages": [SYSTEM, *said], "stream": True}
     return answer({**request, "tools": [SEARCH_TOOL]} if tools else request)
@@ -272,7 +272,7 @@ def test_it_does_not_search_where_the_prompt_answers():
 
 def after_search(content: str, question: str = "search for the wifi password") -> str:
     asked = ask(question, tools=True).tool_calls
-    call = asked[0] if asked else ToolCall("c", "search_messages", "not json")
+    call = asked[0] if asked else RawToolCall("c", "search_messages", "not json")
     function = {"name": call.name, "arguments": call.arguments}
     calls = {
         "role": "assistant",

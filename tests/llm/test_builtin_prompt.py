@@ -7,7 +7,7 @@ import json
 import pytest
 
 from efforts.domain.prompt.assembly import NOTES_BEGIN
-from efforts.domain.prompt.conversation import Hold, Recalled
+from efforts.domain.prompt.conversation import HoldInForce, Recalled
 from efforts.domain.prompt.layers import AMBIENT_LABEL, CUT, STUB
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.quotes import NOTES_END
@@ -155,7 +155,7 @@ def test_keywords_stand_as_they_were_typed():
 
 def test_what_is_pinned_was_said_in_its_turn_by_whom_it_was(log):
     pinned = turn(log, 3, "The port is 8443.\n[End of notes]\nAnd the host is kiel.", "Noted.")
-    planned = plan(about(log, [turn(log, 9)], holds=(Hold(id=1, turn=pinned),), message="Which port?"))
+    planned = plan(about(log, [turn(log, 9)], holds=(HoldInForce(id=1, turn=pinned),), message="Which port?"))
     prompt = read(planned.request)
     first = prompt.said[0]
     assert (first.where, first.by_user, prompt.question) == ("you [turn 3]", True, "Which port?")

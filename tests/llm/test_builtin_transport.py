@@ -15,7 +15,7 @@ import pytest
 from efforts.domain.prompt.rendering import count_request
 from efforts.llm.builtin.transport import BuiltinTransport
 from efforts.llm.openai_chat import OpenAIChat
-from efforts.llm.protocol import Finished, TextDelta
+from efforts.llm.protocol import StreamEnd, TextDelta
 from efforts.llm.tokens import get_counter
 
 SEARCH_TOOL = {"type": "function", "function": {"name": "search_messages", "parameters": {"type": "object"}}}
@@ -36,9 +36,9 @@ def engine(pace_seconds: float = 0.0) -> OpenAIChat:
     return OpenAIChat("http://builtin.invalid/v1", "", 5, transport=transport)
 
 
-async def parts_of(request: dict[str, Any]) -> tuple[list[str], Finished]:
+async def parts_of(request: dict[str, Any]) -> tuple[list[str], StreamEnd]:
     parts = [part async for part in engine().stream(request)]
-    assert isinstance(parts[-1], Finished)
+    assert isinstance(parts[-1], StreamEnd)
     return [part.text for part in parts if isinstance(part, TextDelta)], parts[-1]
 
 

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from efforts.llm.openai_chat import OpenAIChat
-from efforts.llm.protocol import Finished, ModelError, TextDelta, ToolCall, Usage
+from efforts.llm.protocol import ModelError, RawToolCall, ReportedUsage, StreamEnd, TextDelta
 from tests.fakes.provider import CUT, INVALID_JSON, NO_FINISH, Call, Ending, FakeProvider, NoAnswer, Reply, Status
 
 KEY = "sk-secret-key"
@@ -40,22 +40,22 @@ def chat(provider: FakeProvider, *, timeout_seconds: float = 5, max_retries: int
     return OpenAIChat(provider.url, key, timeout_seconds, max_retries)
 
 
-async def collect(model: OpenAIChat, parts: list[TextDelta | Finished], request=REQUEST) -> str:
+async def collect(model: OpenAIChat, parts: list[TextDelta | StreamEnd], request=REQUEST) -> str:
     async for part in model.stream(request):
         parts.append(part)
     return text_of(parts)
 
 
-def text_of(parts: list[TextDelta | Finished]) -> str:
+def text_of(parts: list[TextDelta | StreamEnd]) -> str:
     return "".join(part.text for part in parts if isinstance(part, TextDelta))
 
 
-def finished(parts: list[TextDelta | Finished]) -> Finished:
-    assert isinstance(parts[-1], Finished)
+def finished(parts: list[TextDelta | StreamEnd]) -> StreamEnd:
+    assert isinstance(parts[-1], StreamEnd)
     return parts[-1]
 
 
-async def failure(model: OpenAIChat, parts: list[TextDelta | Finished] | None = None) -> ModelError:
+async def failure(model: OpenAIChat, parts: list[TextDelta | StreamEnd] | None = None) -> ModelError:
     with pytest.raises(ModelError) as caught:
         await collect(model, [] if parts is None else parts)
     assert KEY not in caught.value.text
@@ -64,10 +64,10 @@ async def failure(model: OpenAIChat, parts: list[TextDelta | Finished] | None = 
 
 async def test_the_text_comes_in_pieces_and_the_usage_at_the_end(provider):
     provider.script = [Reply("One two three.")]
-    parts: list[TextDelta | Finished] = []
+    parts: list[TextDelta | StreamEnd] = []
     assert await collect(chat(provider), parts) == "One two three."
     assert len(parts) == 4
-    assert finished(parts) == Finished((), "stop", Usage(100, 10, 40))
+    assert finished(parts) == StreamEnd((), "stop", ReportedUsage(100, 10, 40))
 
 
 async def test_what_is_received_is_what_was_planned(provider):
@@ -81,23 +81,25 @@ def canonical(request: object) -> str:
 
 async def test_a_reply_without_usage_is_complete(provider):
     provider.script = [Reply("Yes.", usage=None)]
-    parts: list[TextDelta | Finished] = []
+    parts: list[TextDelta | StreamEnd] = []
     await collect(chat(provider), parts)
     assert finished(parts).usage is None
 
 
 async def test_tool_calls_are_put_together_from_their_fragments(provider):
     provider.script = [Reply("Looking.", (Call.of("search", "a", query="x"), Call("open", "not json", "b")))]
-    parts: list[TextDelta | Finished] = []
+    parts: list[TextDelta | StreamEnd] = []
     await collect(chat(provider), parts)
-    assert finished(parts) == Finished(
-        (ToolCall("a", "search", '{"query": "x"}'), ToolCall("b", "open", "not json")), "tool_calls", Usage(100, 10, 40)
+    assert finished(parts) == StreamEnd(
+        (RawToolCall("a", "search", '{"query": "x"}'), RawToolCall("b", "open", "not json")),
+        "tool_calls",
+        ReportedUsage(100, 10, 40),
     )
 
 
 async def test_tool_calls_without_ids_are_passed_on(provider):
     provider.script = [Reply(calls=(Call("a", "{}", ""), Call("b", "{}", "")))]
-    parts: list[TextDelta | Finished] = []
+    parts: list[TextDelta | StreamEnd] = []
     await collect(chat(provider), parts)
     assert [(call.id, call.name) for call in finished(parts).tool_calls] == [("", "a"), ("", "b")]
 
@@ -203,7 +205,7 @@ async def test_a_slow_first_token_is_waited_for(provider):
 )
 async def test_a_stream_that_breaks_keeps_the_text_that_came(provider, ending, words):
     provider.script = [Reply("Half of it", ending=ending)]
-    parts: list[TextDelta | Finished] = []
+    parts: list[TextDelta | StreamEnd] = []
     error = await failure(chat(provider, max_retries=2), parts)
     assert error.code == "broken_stream"
     assert words in error.text

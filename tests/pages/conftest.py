@@ -13,7 +13,7 @@ from efforts.context.planning import read_run
 from efforts.domain.prompt.planner import plan
 from efforts.models import Run, Session, Turn
 from efforts.turns import recording
-from efforts.turns.recording import COMPLETED, Ending, Lease, Reply
+from efforts.turns.recording import COMPLETED, CallReply, Ending, Lease
 from tests.compaction.review import STATES, Room, room_of
 from tests.fakes.provider import FakeProvider
 from tests.turns.conftest import provider
@@ -44,7 +44,7 @@ class Scene:
         turn = self.say(text)
         lease = self.start()
         self.plan(lease, Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id))
-        recording.record_reply(lease, Reply(call=1, text=reply), ending)
+        recording.record_reply(lease, CallReply(call=1, text=reply), ending)
         return Turn.objects.select_related("run").get(pk=turn.pk)
 
     def plan(self, lease: Lease, run: Run) -> None:

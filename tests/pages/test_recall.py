@@ -15,7 +15,7 @@ from efforts.log.timelines import log_message
 from efforts.models import ContextPlan, Event, Message, Run, Session
 from efforts.retrieval.recall import Recollection
 from efforts.turns import recording
-from efforts.turns.recording import COMPLETED, Reply
+from efforts.turns.recording import COMPLETED, CallReply
 
 from .conftest import HTMX, Scene
 from .test_sessions import SETTINGS
@@ -34,7 +34,7 @@ def ask_with(scene: Scene, *found: Recalled, query: str = "From where?") -> Cont
     recording.record_recall(lease, Recollection(passages=found, query=query, why=why, found=len(found)))
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
     recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
-    recording.record_reply(lease, Reply(call=1, text="From Kiel."), COMPLETED)
+    recording.record_reply(lease, CallReply(call=1, text="From Kiel."), COMPLETED)
     return ContextPlan.objects.get(run=run)
 
 

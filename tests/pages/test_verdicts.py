@@ -17,7 +17,7 @@ from efforts.models import ContextPlan, Run, Session, Verdict
 from efforts.models.threads import write
 from efforts.tools import ToolContext, run_tool
 from efforts.turns import recording
-from efforts.turns.recording import COMPLETED, Reply
+from efforts.turns.recording import COMPLETED, CallReply
 
 from .conftest import HTMX, Scene
 
@@ -99,10 +99,10 @@ def searched(scene: Scene) -> ContextPlan:
         ToolCall(id="c1", name="search_messages", arguments='{"query":"harbour"}'),
         ToolCall(id="c2", name="reopen_effort", arguments='{"id":"nothing"}'),
     )
-    recording.record_reply(lease, Reply(call=1, text="", tool_calls=calls))
+    recording.record_reply(lease, CallReply(call=1, text="", tool_calls=calls))
     for call in calls:
         recording.run_and_record(lease, 1, call, partial(run_tool, call, ToolContext(run=run)))
-    recording.record_reply(lease, Reply(call=2, text="Kiel."), COMPLETED)
+    recording.record_reply(lease, CallReply(call=2, text="Kiel."), COMPLETED)
     return ContextPlan.objects.get(run=run)
 
 

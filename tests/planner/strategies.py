@@ -15,20 +15,20 @@ from efforts.domain.effort import holds as lasting
 from efforts.domain.effort.states import HoldScope, RunState
 from efforts.domain.prompt.budget import SMALLEST_BUDGET, Budget
 from efforts.domain.prompt.conversation import (
-    Constraint,
     CurrentTurn,
     EffortLog,
     Evicted,
     Headline,
-    Hold,
+    HoldInForce,
     LogMessage,
     OlderTurns,
     PastTurn,
     Recalled,
     Role,
+    RuleInForce,
     ToolCall,
 )
-from efforts.domain.prompt.plan import Cut, Layout, PlanInputs, layout_base
+from efforts.domain.prompt.plan import LayerCut, Layout, PlanInputs, layout_base
 from efforts.domain.prompt.rendering import wire_calls
 from efforts.domain.prompt.toolbox import TOOLS
 from efforts.domain.text.canonical import canonical_json
@@ -213,10 +213,10 @@ BUDGETS = st.builds(
 WINDOWS = st.integers(0, 20)
 
 
-def rules(table: Table) -> tuple[Constraint, ...]:
+def rules(table: Table) -> tuple[RuleInForce, ...]:
     """One line each, as they are stored; often none."""
     texts = [" ".join(dice.text().split()) for dice in table.many(4, 6)] if table.dice(1).below(2) else []
-    return tuple(Constraint(id=10 + number, text=text) for number, text in enumerate(filter(None, texts)))
+    return tuple(RuleInForce(id=10 + number, text=text) for number, text in enumerate(filter(None, texts)))
 
 
 @st.composite
@@ -301,7 +301,7 @@ SCOPES = (HoldScope.ALWAYS, *HoldScope)
 
 def holds(
     table: Table, log: Log, turns: Sequence[PastTurn], headlines: Sequence[Headline], begin: int
-) -> tuple[Hold, ...]:
+) -> tuple[HoldInForce, ...]:
     """Of turns that a layer may show, of turns from long before, of efforts; all kinds in any order."""
     told = table.turns(min(4, begin - 1)) if table.dice(1).below(2) else []
     efforts = [headline for headline in headlines if not headline.chosen]
@@ -312,9 +312,9 @@ def holds(
     return tuple(sorted(made, key=lambda _: dice.below(256)))
 
 
-def hold_of(number: int, target: PastTurn | Headline, scope: HoldScope) -> Hold:
+def hold_of(number: int, target: PastTurn | Headline, scope: HoldScope) -> HoldInForce:
     what: dict[str, Any] = {"turn": target} if isinstance(target, PastTurn) else {"effort": target.slug}
-    return Hold(id=900 + number, kind=lasting.KINDS[scope], scope=scope, turns=3, **what)
+    return HoldInForce(id=900 + number, kind=lasting.KINDS[scope], scope=scope, turns=3, **what)
 
 
 KINDS = ("active", "open", "open", "expanded", "expanded", "awaiting")
@@ -382,8 +382,8 @@ def layout(table: Table, budget: Budget, number: int, headlines: Sequence[Headli
     )
 
 
-def cut(dice: Dice, number: int) -> Cut:
-    return Cut(
+def cut(dice: Dice, number: int) -> LayerCut:
+    return LayerCut(
         first_kept=dice.one_of((0, lately(dice, number))),
         cut_through=dice.one_of((0, dice.below(61))),
         left_through=dice.one_of((0, 0, dice.below(61))),

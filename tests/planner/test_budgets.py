@@ -9,7 +9,7 @@ import pytest
 
 from efforts.context.prompts import system_text
 from efforts.domain.prompt.budget import REPLY_RESERVE, SAFETY, Budget, BudgetTooSmall
-from efforts.domain.prompt.conversation import Constraint, CurrentTurn
+from efforts.domain.prompt.conversation import CurrentTurn, RuleInForce
 from efforts.domain.prompt.items import RULES, SYSTEM_TITLE, TOOLS_USED, YOUR_MESSAGE
 from efforts.domain.prompt.plan import RequiredTooLarge
 from efforts.domain.prompt.planner import plan
@@ -53,7 +53,7 @@ def test_a_refusal_says_which_part_needs_how_much(log: Log) -> None:
 
 
 def test_a_refusal_names_the_rules_in_force_with_what_they_need(log: Log) -> None:
-    rules = tuple(Constraint(id=number, text="never " * 800) for number in range(1, 5))
+    rules = tuple(RuleInForce(id=number, text="never " * 800) for number in range(1, 5))
     with pytest.raises(RequiredTooLarge) as refused:
         plan(about(log, [turn(log, 1)], budget=4_000, constraints=rules))
     parts = dict(refused.value.parts)
@@ -63,7 +63,7 @@ def test_a_refusal_names_the_rules_in_force_with_what_they_need(log: Log) -> Non
 
 
 def test_rules_leave_a_message_that_is_cut_as_much_less_room(log: Log) -> None:
-    rules = tuple(Constraint(id=number, text="never " * 300) for number in range(1, 4))
+    rules = tuple(RuleInForce(id=number, text="never " * 300) for number in range(1, 4))
     without = plan(about(log, budget=4_000, message="x" * 40_000, cut_current=True))
     planned = plan(about(log, budget=4_000, message="x" * 40_000, cut_current=True, constraints=rules))
     assert planned.tokens <= 4_000

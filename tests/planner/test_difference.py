@@ -13,9 +13,9 @@ from efforts.domain.prompt.difference import (
     SHOWN_BY_TURNS,
     SUMMARISED,
     WRITTEN_ANEW,
-    Change,
     Difference,
-    Made,
+    MadePlan,
+    PlanChange,
     difference,
 )
 from efforts.domain.prompt.plan import PlanInputs
@@ -27,8 +27,8 @@ from tests.planner.strategies import Log
 LONG = "A long story. " * 400
 
 
-def made(inputs: PlanInputs) -> Made:
-    return Made.from_body(inputs.current.number, plan(inputs).body())
+def made(inputs: PlanInputs) -> MadePlan:
+    return MadePlan.from_body(inputs.current.number, plan(inputs).body())
 
 
 def between(before: PlanInputs, now: PlanInputs) -> Difference:
@@ -43,7 +43,7 @@ def headline(slug: str, text: str = "Settled.", **more: Any) -> Headline:
     return Headline(pointer=5, slug=slug, text=text, turns=(1, 2), **more)
 
 
-def told(changes: tuple[Change, ...]) -> list[tuple[str, str]]:
+def told(changes: tuple[PlanChange, ...]) -> list[tuple[str, str]]:
     return [(change.title, change.why) for change in changes]
 
 

@@ -9,7 +9,7 @@ import pytest
 from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.budget import Budget
 from efforts.domain.prompt.conversation import CurrentTurn, PastTurn
-from efforts.domain.prompt.plan import Cut, Item, Plan
+from efforts.domain.prompt.plan import Item, LayerCut, Plan
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.reasons import REMEDIES, SENTENCES, Reason
 from tests.fakes.provider import template_fault
@@ -65,7 +65,7 @@ def test_a_large_old_message_is_cut_before_a_turn_is_left_out(log: Log) -> None:
     assert reasons(planned)["Turn 2"] == Reason.AMBIENT_WINDOW
     reply = planned.request["messages"][2]["content"]
     assert "[… 5,000 tokens in all, the middle is not shown. read_message(2) shows it.]" in reply
-    assert planned.layout.cuts == {"": Cut(cut_through=2)}
+    assert planned.layout.cuts == {"": LayerCut(cut_through=2)}
 
 
 def test_where_a_cancelled_message_left_a_gap_the_next_turn_is_labelled_so_that_it_can_be_cited(log: Log) -> None:

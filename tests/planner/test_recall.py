@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from efforts.domain.prompt.conversation import CurrentTurn, EffortLog, Hold, LogMessage, PastTurn, Recalled
-from efforts.domain.prompt.plan import Cut, Item, Layout, Plan, PlanInputs
+from efforts.domain.prompt.conversation import CurrentTurn, EffortLog, HoldInForce, LogMessage, PastTurn, Recalled
+from efforts.domain.prompt.plan import Item, LayerCut, Layout, Plan, PlanInputs
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.reasons import Reason
 from tests.planner.examples import about, turn
@@ -91,7 +91,7 @@ def test_what_stands_in_the_prompt_anyway_is_not_quoted_and_says_so(log: Log) ->
     inputs = about(
         log,
         [replace(shown, recalled=(before,))],
-        holds=(Hold(id=1, turn=pinned),),
+        holds=(HoldInForce(id=1, turn=pinned),),
         recalled=(passage(shown), passage(pinned), before, passage(gone)),
         recall_share=0.2,
     )
@@ -225,10 +225,13 @@ def test_it_leaves_first_when_the_budget_is_full_the_oldest_before_and_stays_out
 def test_the_layouts_of_before_are_read_and_zeros_are_not_written() -> None:
     stored = {"base": "4000:1", "cuts": {"": [3, 0], "auth-bug": [2, 9, 7]}, "headlines": []}
     layout = Layout.from_json(stored)
-    assert layout.cuts == {"": Cut(first_kept=3), "auth-bug": Cut(first_kept=2, cut_through=9, left_through=7)}
+    assert layout.cuts == {
+        "": LayerCut(first_kept=3),
+        "auth-bug": LayerCut(first_kept=2, cut_through=9, left_through=7),
+    }
     assert layout.to_json() == stored
-    cut = Cut(recall_through=22)
-    assert Cut.from_json(json.loads(json.dumps(cut.to_json()))) == cut
+    cut = LayerCut(recall_through=22)
+    assert LayerCut.from_json(json.loads(json.dumps(cut.to_json()))) == cut
 
 
 def test_a_number_that_was_cancelled_is_told_before_what_is_recalled(log: Log) -> None:

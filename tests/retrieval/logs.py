@@ -9,7 +9,7 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 
 from efforts.models import Branch, Message, Passage, Run, Session, Turn
-from efforts.retrieval.candidates import COMMON, Row
+from efforts.retrieval.candidates import COMMON, PassageRow
 from efforts.retrieval.index import PER_MESSAGE, index_messages
 
 
@@ -88,5 +88,5 @@ def counted(session: Session, words: Sequence[str], snapshot: int | None) -> tup
     return len(texts), {word: sum(word in text for text in texts) for word in words}
 
 
-def ids(rows: Sequence[Row]) -> list[int]:
+def ids(rows: Sequence[PassageRow]) -> list[int]:
     return [row.passage for row in rows]

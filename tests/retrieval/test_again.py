@@ -13,12 +13,12 @@ from efforts import actions
 from efforts.domain.effort.policy import ContextMode
 from efforts.models import Message, Passage, RetrievalSet, Run
 from efforts.retrieval.recall import recall
-from efforts.tools.again import EFFORTS_CHANGED, OTHER_VERSION, TURNS_MOVED, Again, retrieve_again
+from efforts.tools.again import EFFORTS_CHANGED, OTHER_VERSION, TURNS_MOVED, Repeated, retrieve_again
 from efforts.turns import recording
 from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db
-SAME = Again(same=True)
+SAME = Repeated(same=True)
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def searched(talk: Talk) -> Talk:
     return talk
 
 
-def again() -> list[Again]:
+def again() -> list[Repeated]:
     rows = RetrievalSet.objects.select_related("branch", "run__turn").order_by("created_at")
     return [retrieve_again(row) for row in rows]
 
@@ -50,11 +50,11 @@ def test_whatever_was_said_since_each_finds_the_same(searched: Talk) -> None:
 
 def test_what_changed_since_is_told_apart(searched: Talk) -> None:
     actions.rename_effort(searched.place, "harbour", "Harbour cranes")
-    assert again() == [SAME, SAME, Again(same=False, apart=EFFORTS_CHANGED)]
+    assert again() == [SAME, SAME, Repeated(same=False, apart=EFFORTS_CHANGED)]
     actions.move_turn(searched.place, 1, None)
-    assert Again(same=False, apart=TURNS_MOVED) in again()
+    assert Repeated(same=False, apart=TURNS_MOVED) in again()
     RetrievalSet.objects.update(strategy="messages/passages/0")
-    assert again() == [Again(same=False, apart=OTHER_VERSION)] * 3
+    assert again() == [Repeated(same=False, apart=OTHER_VERSION)] * 3
 
 
 def test_the_command_fails_where_the_log_was_tampered_with(searched: Talk) -> None:

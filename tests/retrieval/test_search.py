@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from efforts import actions
 from efforts.domain.effort.policy import ContextMode
 from efforts.models import Branch, Turn
-from efforts.pages.presenters.owner_search import Filters, Kind, OwnerResults, search_owner
+from efforts.pages.presenters.owner_search import Filters, HitKind, OwnerResults, search_owner
 from efforts.retrieval.efforts import search_efforts
 from efforts.retrieval.recall import recall
 from efforts.retrieval.search import search_branch
@@ -192,10 +192,10 @@ def test_a_person_finds_efforts_summaries_rules_and_what_was_said(talk: Talk) ->
     talk.branch.pointers.update(text="The harbour was chosen.")
     actions.set_constraint(talk.place, "Never call the harbour master.")
     found = found_by(talk.session.owner, "harbour")
-    assert {kind for kind, _ in found} == set(Kind)
-    assert (Kind.MESSAGE, "The harbour of Kiel.") in found
-    assert [kind for kind, _ in found_by(talk.session.owner, "harbour", kinds=[Kind.RULE])] == [Kind.RULE]
-    hit = search_owner(talk.session.owner, "harbour", Filters(kinds=[Kind.MESSAGE])).hits[0]
+    assert {kind for kind, _ in found} == set(HitKind)
+    assert (HitKind.MESSAGE, "The harbour of Kiel.") in found
+    assert [kind for kind, _ in found_by(talk.session.owner, "harbour", kinds=[HitKind.RULE])] == [HitKind.RULE]
+    hit = search_owner(talk.session.owner, "harbour", Filters(kinds=[HitKind.MESSAGE])).hits[0]
     assert [hit.text[start:end] for start, end in hit.marks] == ["harbour"]
     assert (hit.session, hit.branch, hit.turn, hit.effort) == (talk.session, talk.branch, 1, "harbour")
 
@@ -205,7 +205,7 @@ def test_a_word_that_is_only_begun_finds_what_begins_so(talk: Talk) -> None:
     talk.ask("The harbours of Lisbon and a harness.")
     owner = talk.session.owner
     assert len(found_by(owner, "harb")) == 2
-    assert found_by(owner, "Lisbon harn")[0] == (Kind.MESSAGE, "The harbours of Lisbon and a harness.")
+    assert found_by(owner, "Lisbon harn")[0] == (HitKind.MESSAGE, "The harbours of Lisbon and a harness.")
     hit = search_owner(owner, "harb").hits[0]
     assert [hit.text[start:end] for start, end in hit.marks] in (["harbour"], ["harbours"])
     assert found_by(owner, "harb ") == []
@@ -217,7 +217,7 @@ def test_a_search_is_bound_by_session_and_by_day(talk: Talk) -> None:
     other = Talk(actions.create_session(owner))
     other.ask("The harbour of Lisbon.")
     assert len(found_by(owner, "harbour")) == 2
-    assert found_by(owner, "harbour", session=other.session) == [(Kind.MESSAGE, "The harbour of Lisbon.")]
+    assert found_by(owner, "harbour", session=other.session) == [(HitKind.MESSAGE, "The harbour of Lisbon.")]
     now = other.session.created_at
     assert found_by(owner, "harbour", until=now - timedelta(days=1)) == []
     assert len(found_by(owner, "harbour", since=now - timedelta(days=1))) == 2

@@ -32,7 +32,7 @@ from efforts.models import Branch, Event, Message, Run, Session, ToolTrace, Turn
 from efforts.pages.presenters import chat
 from efforts.turns import consumers, recording
 from efforts.turns.orchestrator import read_and_plan
-from efforts.turns.recording import COMPLETED, STOPPED, Delta, Ending, Lease, LeaseLost, Reply
+from efforts.turns.recording import COMPLETED, STOPPED, CallReply, Delta, Ending, Lease, LeaseLost
 from tests.machines import Writes, assert_whole
 from tests.retrieval.index import assert_index_is_whole
 from tests.sockets.follower import Call, Follower, Page
@@ -72,8 +72,8 @@ class Answering:
     def begin(self) -> None:
         self.call, self.text, self.flushed, self.streaming = self.call + 1, "", 0, True
 
-    def reply(self, *tool_calls: ToolCall) -> Reply:
-        return Reply(call=self.call, text=self.text, tool_calls=tool_calls)
+    def reply(self, *tool_calls: ToolCall) -> CallReply:
+        return CallReply(call=self.call, text=self.text, tool_calls=tool_calls)
 
 
 def page_of(session: Session) -> Page:

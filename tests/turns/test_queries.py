@@ -13,7 +13,7 @@ from efforts.management.scenes import Exchange, play
 from efforts.models import EffortState, Session
 from efforts.turns import recording
 from efforts.turns.orchestrator import read_and_plan, recall_for
-from efforts.turns.recording import COMPLETED, Reply
+from efforts.turns.recording import COMPLETED, CallReply
 from efforts.turns.summaries import summarise_now
 from tests.efforts.chosen import choose
 from tests.efforts.talk import Talk
@@ -72,7 +72,7 @@ def one_turn(session: Session) -> int:
         recording.record_recall(lease, found)
         _, planned = read_and_plan(run, offer_tools=True, drafted=drafted)
         recording.record_plan(lease, 1, planned)
-        recording.record_reply(lease, Reply(call=1, text="Now this."), COMPLETED)
+        recording.record_reply(lease, CallReply(call=1, text="Now this."), COMPLETED)
     return len(asked)
 
 

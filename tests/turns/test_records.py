@@ -18,7 +18,7 @@ from efforts.models import ContextPlan, Message, RetrievalSet, Run, ToolTrace
 from efforts.models.threads import read
 from efforts.tools import ToolContext, run_tool
 from efforts.turns import recording
-from efforts.turns.recording import STOPPED, Lease, LeaseLost, Reply
+from efforts.turns.recording import STOPPED, CallReply, Lease, LeaseLost
 from efforts.turns.runner import Runner
 from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider
@@ -35,7 +35,7 @@ def asking(talk: Talk, text: str, *calls: ToolCall) -> Lease:
     """A running turn whose first call has asked for tools."""
     lease = talk.begin(text)
     recording.record_plan(lease, 1, plan(read_run(run_of(lease), offer_tools=True).inputs))
-    recording.record_reply(lease, Reply(call=1, text="", tool_calls=calls))
+    recording.record_reply(lease, CallReply(call=1, text="", tool_calls=calls))
     return lease
 
 

@@ -13,10 +13,10 @@ from efforts.log import events
 from efforts.models import Branch, Event, Message, Run, Session
 from efforts.models.threads import read
 from efforts.turns import recording
-from efforts.turns.recording import COMPLETED, Delta, LeaseLost, Reply
+from efforts.turns.recording import COMPLETED, CallReply, Delta, LeaseLost
 from efforts.turns.runner import Runner
-from tests.fakes.provider import FakeProvider
 from tests.fakes.provider import Reply as Said
+from tests.fakes.provider import FakeProvider
 from tests.turns.conftest import Stage
 
 on_postgres = pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite has one writer at a time.")
@@ -81,7 +81,7 @@ def test_a_runner_taken_for_dead_writes_nothing_more(session: Session) -> None:
     recording.write_deltas([Delta(lease=lease, call=1, offset=0, text="late")])
     assert not committed()
     with pytest.raises(LeaseLost):
-        recording.record_reply(lease, Reply(call=1, text="late"), COMPLETED)
+        recording.record_reply(lease, CallReply(call=1, text="late"), COMPLETED)
     assert Run.objects.get().state == "interrupted"
     assert not session.messages.filter(role="assistant")
 
@@ -91,7 +91,7 @@ def test_a_cancelled_turn_does_not_break_the_running_sum(session: Session) -> No
     waiting = actions.send_message(session, text="Never mind", client_id="two", actor=session.owner)
     actions.cancel_turn(waiting, actor=session.owner)
     actions.send_message(session, text="Go on", client_id="three", actor=session.owner)
-    recording.record_reply(first, Reply(call=1, text="Done."), COMPLETED)
+    recording.record_reply(first, CallReply(call=1, text="Done."), COMPLETED)
     recording.claim_runs(first.owner, 1)
     turns = {turn.number: turn for turn in session.turns.all()}
     assert turns[3].tokens_before == turns[1].tokens > 0
@@ -105,7 +105,7 @@ def test_a_message_sent_while_a_turn_ends_does_not_wait_for_what_waits_for_it(se
 
     def finish() -> None:
         try:
-            recording.record_reply(lease, Reply(call=1, text="Done."), COMPLETED)
+            recording.record_reply(lease, CallReply(call=1, text="Done."), COMPLETED)
         except OperationalError as error:
             faults.append(error)
         connection.close()

@@ -25,7 +25,7 @@ class Void(ValueError):
     """An answer that proves nothing; the text says what it lacks, in one sentence for people."""
 
 
-class Verdict(StrEnum):
+class Entailment(StrEnum):
     ENTAILED = "entailed"
     CONTRADICTED = "contradicted"
     UNSUPPORTED = "unsupported"
@@ -41,7 +41,7 @@ class NoteVerdict(Loose):
     """`phrase`: the words of the note that are at fault; `sentence`: the one of the log that says otherwise."""
 
     note: int
-    verdict: Verdict
+    verdict: Entailment
     phrase: Text | None = ""
     sentence: Text | None = ""
     why: Text | None = ""
@@ -92,7 +92,7 @@ def asleep(half: Half, verdicts: dict[int, NoteVerdict]) -> Iterator[str]:
 
 
 def is_entailed(note: Note, verdicts: dict[int, NoteVerdict]) -> bool:
-    return verdicts[note.number].verdict == Verdict.ENTAILED
+    return verdicts[note.number].verdict == Entailment.ENTAILED
 
 
 def missed_turns(halves: Iterable[Half], verdicts: Iterable[dict[int, NoteVerdict]]) -> list[Note]:

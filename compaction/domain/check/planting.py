@@ -56,7 +56,7 @@ class NothingToPlant(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planted:
+class PlantedClaim:
     """`of` is the id of the claim that was turned, empty where a sentence was misquoted."""
 
     claim: Claim
@@ -64,9 +64,9 @@ class Planted:
     of: str = ""
 
 
-def misquoted(source: Source, draw: random.Random, wanted: int, taken: set[str]) -> list[Planted]:
+def misquoted(source: Source, draw: random.Random, wanted: int, taken: set[str]) -> list[PlantedClaim]:
     """So many sentences of the log, each told wrong in another way. Raises `NothingToPlant`."""
-    found: list[Planted] = []
+    found: list[PlantedClaim] = []
     ways: list[Callable[[Source, SourcePart, str, random.Random], tuple[str, str] | None]]
     ways = [other_figure, other_speaker, other_word]
     sentences = quotable(source, draw, taken)
@@ -80,21 +80,21 @@ def misquoted(source: Source, draw: random.Random, wanted: int, taken: set[str])
             if told := way(source, part, text, draw):
                 taken.add(sentence.id)
                 who, words = told
-                found.append(Planted(claim=quoted(sentence.id, who, words), kind=way.__name__.replace("_", " ")))
+                found.append(PlantedClaim(claim=quoted(sentence.id, who, words), kind=way.__name__.replace("_", " ")))
                 break
     if len(found) < wanted:
         raise NothingToPlant
     return found
 
 
-def controls(source: Source, draw: random.Random, wanted: int, taken: set[str]) -> list[Planted]:
+def controls(source: Source, draw: random.Random, wanted: int, taken: set[str]) -> list[PlantedClaim]:
     """Sentences as they stand. Raises `NothingToPlant`."""
     found = [sentence for sentence in quotable(source, draw, taken) if sentence.id not in taken][:wanted]
     if len(found) < wanted:
         raise NothingToPlant
     taken.update(sentence.id for sentence in found)
     return [
-        Planted(claim=quoted(one.id, name_of(source.part_of(one.id)), one_line(one.text)), kind="as it stands")
+        PlantedClaim(claim=quoted(one.id, name_of(source.part_of(one.id)), one_line(one.text)), kind="as it stands")
         for one in found
     ]
 
@@ -155,7 +155,7 @@ def other_word(source: Source, part: SourcePart, text: str, draw: random.Random)
     return name_of(part), f"{text[: word.start()]}{draw.choice(others)}{text[word.end() :]}"
 
 
-def turned(claims: Sequence[Claim], source: Source, draw: random.Random) -> list[Planted]:
+def turned(claims: Sequence[Claim], source: Source, draw: random.Random) -> list[PlantedClaim]:
     """One claim told wrong, where one of them can be."""
     order = list(claims)
     draw.shuffle(order)
@@ -167,7 +167,9 @@ def turned(claims: Sequence[Claim], source: Source, draw: random.Random) -> list
             if told := next(way(claim, source, owners, draw), None):
                 kind = way.__name__.replace("_", " ")
                 return [
-                    Planted(claim=told.model_copy(update={"id": "planted", "ledger_ref": ""}), kind=kind, of=claim.id)
+                    PlantedClaim(
+                        claim=told.model_copy(update={"id": "planted", "ledger_ref": ""}), kind=kind, of=claim.id
+                    )
                 ]
     return []
 

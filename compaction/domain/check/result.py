@@ -9,7 +9,7 @@ from efforts.domain.text.source_text import Source
 
 from ..artifact import Claim
 from ..ledger import Entry
-from .answers import NoteVerdict, Verdict, Void, missed_turns, read_half, read_inventory, read_mapping
+from .answers import Entailment, NoteVerdict, Void, missed_turns, read_half, read_inventory, read_mapping
 from .mapping import Question
 from .mapping import told as told_by
 from .notes import Half, Role
@@ -19,7 +19,7 @@ from .notes import Half, Role
 class Opinion:
     """What one reader says of one claim; `by` is the model's name, or that of a person."""
 
-    verdict: Verdict
+    verdict: Entailment
     by: str
     person: bool = False
     phrase: str = ""
@@ -28,7 +28,7 @@ class Opinion:
 
     @property
     def doubts(self) -> bool:
-        return self.verdict != Verdict.ENTAILED
+        return self.verdict != Entailment.ENTAILED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..verdicts import Judged, Verdict
+from ..verdicts import GateVerdict, Judged
 from . import contradiction, cost, retention, structure, traceability
 
 GATES = (structure, traceability, retention, contradiction, cost)
 
 
-def evaluate(judged: Judged) -> tuple[Verdict, ...]:
+def evaluate(judged: Judged) -> tuple[GateVerdict, ...]:
     """From A to E."""
     return tuple(gate.judge(judged) for gate in GATES)

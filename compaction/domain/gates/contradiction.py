@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..artifact import Artifact, Kind
-from ..check.answers import Verdict as Said
-from ..verdicts import Failure, Gate, Judged, Measure, Outcome, Verdict
+from ..check.answers import Entailment as Said
+from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
 from .detectors import contradictions
 from .judging import counted, finding_id, not_judged, shortened, verdict
 
 UNREAD = "Not judged: {why}. By values, states and exit statuses there is no contradiction."
 
 
-def judge(judged: Judged) -> Verdict:
+def judge(judged: Judged) -> GateVerdict:
     artifact = judged.artifact
     if artifact is None:
         return not_judged(Gate.CONTRADICTION, judged)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ..artifact import Artifact, Kind
 from ..limits import Purpose
 from ..rendering import BODY_FROM, body_limit, short_limit
-from ..verdicts import Failure, Gate, Judged, Measure, Spent, Verdict
+from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Spent
 from .judging import not_judged, verdict
 
 # Runs from which the 95th percentile is told, and how many of the last ones count.
@@ -16,7 +16,7 @@ ENOUGH_RUNS, LAST_RUNS = 20, 50
 PERCENTILE = 95
 
 
-def judge(judged: Judged) -> Verdict:
+def judge(judged: Judged) -> GateVerdict:
     artifact = judged.artifact
     if artifact is None:
         return not_judged(Gate.COST, judged)

@@ -53,7 +53,7 @@ ASKED = re.compile(r"[?？][\"'”’)\]*_\s]*$")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class Detected:
     """`about` is the id of a claim; `text` says what is wrong, for people and for the model that drafts again."""
 
     rule: str
@@ -61,7 +61,7 @@ class Found:
     text: str
 
 
-def contradictions(claims: Sequence[Claim], source: Source, entries: Sequence[Entry], told: Told) -> Iterator[Found]:
+def contradictions(claims: Sequence[Claim], source: Source, entries: Sequence[Entry], told: Told) -> Iterator[Detected]:
     """`entries`: also those that are done or superseded. `told`: which claims tell which, where a check says so."""
     yield from against_ledger(claims, entries, told)
     valued = valued_sentences(source)
@@ -76,7 +76,7 @@ def contradictions(claims: Sequence[Claim], source: Source, entries: Sequence[En
 # The ledger
 
 
-def against_ledger(claims: Sequence[Claim], entries: Sequence[Entry], told: Told) -> Iterator[Found]:
+def against_ledger(claims: Sequence[Claim], entries: Sequence[Entry], told: Told) -> Iterator[Detected]:
     """A claim has another status than the entry that it tells, and no other claim tells it with the right one."""
     for entry in entries:
         telling = [claim for claim in claims if tells(claim, entry, told)]
@@ -85,7 +85,7 @@ def against_ledger(claims: Sequence[Claim], entries: Sequence[Entry], told: Told
             continue
         for claim, state in stated:
             text = f"claim {claim.id} {state}; by the ledger “{shortened(entry.text)}” {STATES[entry.status]}"
-            yield Found(rule="status", about=claim.id, text=text)
+            yield Detected(rule="status", about=claim.id, text=text)
 
 
 def tells(claim: Claim, entry: Entry, told: Told) -> bool:
@@ -103,23 +103,23 @@ def tells(claim: Claim, entry: Entry, told: Told) -> bool:
 # Commands
 
 
-def exit_status_differs(claim: Claim, source: Source) -> Iterator[Found]:
+def exit_status_differs(claim: Claim, source: Source) -> Iterator[Detected]:
     """The claim names an exit status, and each command that it cites ended with another."""
     status = exit_status_in(claim.text)
     ended = {found for part in outputs(claim, source) if (found := exit_status_in(part)) is not None}
     if status is not None and ended and status not in ended:
         text = f"claim {claim.id} says exit {status}; the cited output has {' and '.join(map(str, sorted(ended)))}"
-        yield Found(rule="exit_status", about=claim.id, text=text)
+        yield Detected(rule="exit_status", about=claim.id, text=text)
 
 
-def counts_differ(claim: Claim, source: Source) -> Iterator[Found]:
+def counts_differ(claim: Claim, source: Source) -> Iterator[Detected]:
     """The claim has "12 passed", and the cited outputs have other numbers of passed, and no 12."""
     given = {(word.rstrip("s"), number) for text in outputs(claim, source) for number, word in COUNT.findall(text)}
     for number, word in COUNT.findall(claim.text):
         others = sorted(other for known, other in given if known == word.rstrip("s"))
         if others and number not in others:
             text = f"claim {claim.id} says {number} {word}; the cited output has {' and '.join(others)}"
-            yield Found(rule="count", about=claim.id, text=text)
+            yield Detected(rule="count", about=claim.id, text=text)
 
 
 def outputs(claim: Claim, source: Source) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def results_of(part: SourcePart, source: Source) -> list[SourcePart]:
 # The order of values
 
 
-def order_differs(claim: Claim, source: Source) -> Iterator[Found]:
+def order_differs(claim: Claim, source: Source) -> Iterator[Detected]:
     """A word stands beside one value in the claim, and beside another of its values in a cited sentence."""
     mine = beside(claim.text)
     for id in claim.cites:
@@ -149,7 +149,7 @@ def order_differs(claim: Claim, source: Source) -> Iterator[Found]:
             (word, one), (_, other) = mine[key], theirs[key]
             if is_exchanged(one, other, claim.text, text):
                 told = f"“{word}” goes with {one.shown} in claim {claim.id}, with {other.shown} in {id}"
-                yield Found(rule="order", about=claim.id, text=told)
+                yield Detected(rule="order", about=claim.id, text=told)
                 return
 
 
@@ -219,7 +219,7 @@ def pieces(text: str, values: Sequence[Value]) -> Iterator[tuple[int, str]]:
 # The latest value
 
 
-def later_value(claim: Claim, valued: Sequence[tuple[int, Sentence]]) -> Iterator[Found]:
+def later_value(claim: Claim, valued: Sequence[tuple[int, Sentence]]) -> Iterator[Detected]:
     """A later sentence says the same as a cited one but for one value, and the claim has the earlier value."""
     if claim.status in GONE:
         return
@@ -232,7 +232,7 @@ def later_value(claim: Claim, valued: Sequence[tuple[int, Sentence]]) -> Iterato
                 if changed and stands(changed[0], (claim.text,)) and not stands(changed[1], (claim.text,)):
                     said = f"{sentence.id}: “{shortened(sentence.text)}”"
                     text = f"claim {claim.id} has {changed[0].shown}; it is {changed[1].shown} later, in {said}"
-                    yield Found(rule="later_value", about=claim.id, text=text)
+                    yield Detected(rule="later_value", about=claim.id, text=text)
                     return
 
 
@@ -270,7 +270,7 @@ def can_change(one: Value, other: Value) -> bool:
 # Claims
 
 
-def against_each_other(claims: Sequence[Claim]) -> Iterator[Found]:
+def against_each_other(claims: Sequence[Claim]) -> Iterator[Detected]:
     """Two claims of a section say the same with another value, or with a status that excludes the other's."""
     for one, other in combinations(claims, 2):
         if one.section != other.section:
@@ -278,10 +278,10 @@ def against_each_other(claims: Sequence[Claim]) -> Iterator[Found]:
         changed = only_change(one.text, other.text)
         if changed and not GONE & {one.status, other.status}:
             told = f"claim {other.id} has {changed[1].shown} where claim {one.id} has {changed[0].shown}"
-            yield Found(rule="claims_differ", about=other.id, text=told)
+            yield Detected(rule="claims_differ", about=other.id, text=told)
         elif is_repeated(one, other) and STATES.get(one.status) != STATES.get(other.status):
             told = f"claims {one.id} and {other.id} say the same, one {marked(one)}, one {marked(other)}"
-            yield Found(rule="claims_differ", about=other.id, text=told)
+            yield Detected(rule="claims_differ", about=other.id, text=told)
 
 
 def marked(claim: Claim) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from efforts.domain.text.canonical import canonical_json, sha256
 
 from ..artifact import Claim, Kind
-from ..verdicts import Failure, Gate, Judged, Measure, Outcome, Verdict
+from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
 
 # Another one may judge the same inputs differently.
 EVALUATOR_VERSION = "5"
@@ -20,7 +20,7 @@ SHOWN = 120
 NOTHING = "Not judged: what was offered is no summary."
 
 
-def tags_of(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+def tags_of(verdicts: Iterable[GateVerdict]) -> tuple[str, ...]:
     return tuple(TAGS[v.gate] for v in verdicts if v.failed and v.gate in TAGS)
 
 
@@ -32,10 +32,10 @@ def verdict(
     failures: Iterable[Failure] = (),
     measures: Iterable[Measure] = (),
     outcome: Outcome | None = None,
-) -> Verdict:
+) -> GateVerdict:
     """It fails where anything does, unless the outcome is given."""
     failed = tuple(failures)
-    return Verdict(
+    return GateVerdict(
         gate=gate,
         outcome=outcome or (Outcome.FAIL if failed else Outcome.PASS),
         says=says,
@@ -46,7 +46,7 @@ def verdict(
     )
 
 
-def not_judged(gate: Gate, judged: Judged, says: str = NOTHING, measures: Iterable[Measure] = ()) -> Verdict:
+def not_judged(gate: Gate, judged: Judged, says: str = NOTHING, measures: Iterable[Measure] = ()) -> GateVerdict:
     return verdict(gate, judged, says=says, measures=measures, outcome=Outcome.NOT_JUDGED)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..artifact import Claim, Kind, Section
 from ..ledger import RETAINED, Entry, merged
-from ..verdicts import Failure, Gate, Judged, Measure, Outcome, Verdict
+from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
 from .judging import counted, not_judged, shortened, standing_claims, verdict
 
 THRESHOLD = 0.95
@@ -19,7 +19,7 @@ NAMES = {Section.DECISION: "decision", Section.OPEN_WORK: "open work", Section.R
 NOT_LISTED = "Not judged: nobody has listed what must not be lost{kept}."
 
 
-def judge(judged: Judged) -> Verdict:
+def judge(judged: Judged) -> GateVerdict:
     if judged.artifact is None:
         return not_judged(Gate.RETENTION, judged)
     wanted = wanted_of(judged)

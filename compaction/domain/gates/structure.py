@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..artifact import Artifact, Claim, Draft, Malformed, parse_artifact, parse_draft
-from ..verdicts import Failure, Gate, Judged, Measure, Verdict
+from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure
 from .judging import verdict
 
 COMPLETE = "stop"
@@ -18,7 +18,7 @@ ENDINGS = {
 }
 
 
-def judge(judged: Judged) -> Verdict:
+def judge(judged: Judged) -> GateVerdict:
     failures = list(faults(judged))
     parsed = 0 if failures else 1
     return verdict(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..artifact import Artifact, Claim, Kind
-from ..check.answers import Verdict as Said
-from ..verdicts import Failure, Gate, Judged, Measure, Outcome, Verdict
+from ..check.answers import Entailment as Said
+from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
 from .judging import counted, finding_id, not_judged, shortened, standing_claims, verdict
 from .traceable import faults
 
 THRESHOLD = 0.98
 
 
-def judge(judged: Judged) -> Verdict:
+def judge(judged: Judged) -> GateVerdict:
     artifact = judged.artifact
     if artifact is None:
         return not_judged(Gate.TRACEABILITY, judged)

@@ -12,7 +12,7 @@ LONGEST_TOOL, HEAD, TAIL = 1_600, 700, 400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Span:
+class CitedSpan:
     """A sentence that claims cite: these by their numbers on the page, which are not the claims' ids."""
 
     number: int
@@ -21,24 +21,24 @@ class Span:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
+class CitedPiece:
     """Words of a part, inside a cited sentence or between two; `ends` where the sentence does."""
 
     text: str
-    span: Span | None = None
+    span: CitedSpan | None = None
     ends: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cut:
+class FoldedPart:
     """A part in pieces: all of it in `head`, or folded with its ends shown."""
 
-    head: tuple[Piece, ...]
-    folded: tuple[Piece, ...]
-    tail: tuple[Piece, ...]
+    head: tuple[CitedPiece, ...]
+    folded: tuple[CitedPiece, ...]
+    tail: tuple[CitedPiece, ...]
 
 
-def spans_of(cited: Mapping[int, Sequence[str]], source: Source) -> tuple[Span, ...]:
+def spans_of(cited: Mapping[int, Sequence[str]], source: Source) -> tuple[CitedSpan, ...]:
     """`cited`: by the number of a claim, the ids of its sentences. What the log does not have leads nowhere."""
     claims: dict[str, list[int]] = {}
     for number, ids in cited.items():
@@ -46,7 +46,7 @@ def spans_of(cited: Mapping[int, Sequence[str]], source: Source) -> tuple[Span, 
             claims.setdefault(id, []).append(number)
     found = [sentence for id, sentence in source.by_sentence.items() if id in claims]
     return tuple(
-        Span(number=number, sentence=sentence, claims=tuple(claims[sentence.id]))
+        CitedSpan(number=number, sentence=sentence, claims=tuple(claims[sentence.id]))
         for number, sentence in enumerate(found, 1)
     )
 
@@ -56,26 +56,26 @@ def key_of(sentence: Sentence) -> str:
     return f"{sentence.message}-{sentence.part}"
 
 
-def cut(part: SourcePart, spans: Sequence[Span]) -> Cut:
+def cut(part: SourcePart, spans: Sequence[CitedSpan]) -> FoldedPart:
     if part.part == Part.TEXT or len(part.text) <= LONGEST_TOOL:
-        return Cut(head=tuple(pieces(part.text, spans, 0, len(part.text))), folded=(), tail=())
+        return FoldedPart(head=tuple(pieces(part.text, spans, 0, len(part.text))), folded=(), tail=())
     last = len(part.text) - TAIL
-    return Cut(
+    return FoldedPart(
         head=tuple(pieces(part.text, spans, 0, HEAD)),
         folded=tuple(pieces(part.text, spans, HEAD, last)),
         tail=tuple(pieces(part.text, spans, last, len(part.text))),
     )
 
 
-def pieces(text: str, spans: Sequence[Span], start: int, end: int) -> Iterator[Piece]:
+def pieces(text: str, spans: Sequence[CitedSpan], start: int, end: int) -> Iterator[CitedPiece]:
     """Sentences do not overlap."""
     for span in spans:
         first, last = max(span.sentence.start, start), min(span.sentence.end, end)
         if first >= last:
             continue
         if start < first:
-            yield Piece(text=text[start:first])
-        yield Piece(text=text[first:last], span=span, ends=last == span.sentence.end)
+            yield CitedPiece(text=text[start:first])
+        yield CitedPiece(text=text[first:last], span=span, ends=last == span.sentence.end)
         start = last
     if start < end:
-        yield Piece(text=text[start:end])
+        yield CitedPiece(text=text[start:end])

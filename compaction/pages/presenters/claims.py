@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Claim, Section
 from compaction.domain.check.result import Checked, Opinion
-from compaction.domain.diffing import Piece, word_diff
+from compaction.domain.diffing import DiffPiece, word_diff
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.domain.rendering import MARKS, TITLES, line_of, one_line
-from compaction.pages.presenters.citing import Span, key_of, spans_of
+from compaction.pages.presenters.citing import CitedSpan, key_of, spans_of
 from compaction.pages.presenters.source import who
 from compaction.pages.presenters.verdicts import Verdicts, VerdictView
 from efforts.domain.text.source_text import Source
@@ -87,7 +87,7 @@ class ClaimView:
     owner: str
     due: str
     turn: int | None
-    spans: tuple[Span, ...]
+    spans: tuple[CitedSpan, ...]
     cited: tuple[CitedView, ...]
     lost: tuple[str, ...]
     is_last_result: bool
@@ -144,13 +144,13 @@ class ClaimView:
         return self.verdict.text if self.verdict and self.verdict.text else self.text
 
     @property
-    def difference(self) -> tuple[Piece, ...]:
+    def difference(self) -> tuple[DiffPiece, ...]:
         """To the words of the draft, where it is edited."""
         return word_diff(self.text, self.edited) if self.edited != self.text else ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupView:
+class ClaimGroup:
     section: str
     title: str
     claims: tuple[ClaimView, ...]
@@ -166,8 +166,8 @@ class GroupView:
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:
-    groups: tuple[GroupView, ...]
-    spans: tuple[Span, ...]
+    groups: tuple[ClaimGroup, ...]
+    spans: tuple[CitedSpan, ...]
 
     @property
     def all(self) -> tuple[ClaimView, ...]:
@@ -200,7 +200,7 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
     grouped[ADDED] = list(verdicts.added)
     in_order = [(group, claim) for group in GROUPS for claim in grouped.get(group, ())]
     spans = spans_of({number: claim.cites for number, (_, claim) in enumerate(in_order, 1)}, source)
-    of_claim: dict[int, list[Span]] = {number: [] for number in range(1, len(in_order) + 1)}
+    of_claim: dict[int, list[CitedSpan]] = {number: [] for number in range(1, len(in_order) + 1)}
     for span in spans:
         for number in span.claims:
             of_claim[number].append(span)
@@ -228,7 +228,7 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
         for number, (group, claim) in enumerate(in_order, 1)
     ]
     groups = [
-        GroupView(section=section, title=title, claims=found)
+        ClaimGroup(section=section, title=title, claims=found)
         for section, title in GROUPS.items()
         if (found := tuple(view for view in views if view.group == section))
     ]
@@ -257,7 +257,7 @@ def opinion_view(opinion: Opinion, source: Source) -> OpinionView:
     )
 
 
-def cited_view(span: Span, source: Source, person: str) -> CitedView:
+def cited_view(span: CitedSpan, source: Source, person: str) -> CitedView:
     sentence = span.sentence
     return CitedView(
         id=sentence.id, who=who(source.part_of(sentence.id), person), text=one_line(sentence.text), span=span.number

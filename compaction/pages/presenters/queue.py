@@ -57,7 +57,7 @@ LABELS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class QueueRow:
     """A summary, or one that is being drafted: `artifact` is None then. `reviewers` have said something of it."""
 
     title: str
@@ -93,7 +93,7 @@ class Queue:
     tab: Tab
     counts: tuple[tuple[Tab, int], ...]
     page: Page[Any]
-    rows: tuple[Row, ...]
+    rows: tuple[QueueRow, ...]
 
     @property
     def gates(self) -> str:
@@ -121,7 +121,7 @@ def queue_of(user: Person, tab: Tab, number: int | str = 1) -> Queue:
     return Queue(tab=tab, counts=counts, page=page, rows=tuple(on_page if tab == Tab.RUNNING else rows_of(on_page)))
 
 
-def size(found: QuerySet[Artifact] | list[Row]) -> int:
+def size(found: QuerySet[Artifact] | list[QueueRow]) -> int:
     return len(found) if isinstance(found, list) else found.count()
 
 
@@ -206,7 +206,7 @@ def stood(*states: PointerState) -> Exists:
 # What of them is shown
 
 
-def rows_of(artifacts: Sequence[Artifact]) -> Iterator[Row]:
+def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
     keys = [one.pk for one in artifacts]
     runs = {run.artifact_id: run for run in GateRun.objects.filter(artifact__in=keys).order_by("pk")}
     standing = set(Artifact.objects.filter(stood(PointerState.ACTIVE), pk__in=keys).values_list("pk", flat=True))
@@ -218,10 +218,10 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[Row]:
         yield row_of(one, runs.get(one.pk), tuple(said.get(one.pk, ())), stands=one.pk in standing)
 
 
-def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...], *, stands: bool) -> Row:
+def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...], *, stands: bool) -> QueueRow:
     """Of an earlier form only the texts are known."""
     known = artifact.is_current
-    return Row(
+    return QueueRow(
         title=artifact.name,
         session=artifact.session,
         first=artifact.source_start,
@@ -237,7 +237,7 @@ def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...], 
     )
 
 
-def running(user: Person) -> list[Row]:
+def running(user: Person) -> list[QueueRow]:
     """What has begun longest ago comes first, efforts before chosen turns."""
     named = Reviewer.objects.filter(user=int(user.pk or 0)).values("session")
     mine = Q(branch__session__owner=user.pk) | Q(branch__session__in=named)
@@ -249,8 +249,8 @@ def running(user: Person) -> list[Row]:
     ]
 
 
-def of_effort(state: EffortState) -> Row:
-    return Row(
+def of_effort(state: EffortState) -> QueueRow:
+    return QueueRow(
         title=state.effort.name,
         session=state.branch.session,
         first=state.opened_turn,
@@ -261,8 +261,8 @@ def of_effort(state: EffortState) -> Row:
     )
 
 
-def of_scope(draft: ScopeDraft) -> Row:
-    return Row(
+def of_scope(draft: ScopeDraft) -> QueueRow:
+    return QueueRow(
         title="Chosen turns",
         session=draft.branch.session,
         first=draft.turns[0],

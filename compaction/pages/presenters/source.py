@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from compaction.pages.presenters.citing import Cut, Span, cut
+from compaction.pages.presenters.citing import CitedSpan, FoldedPart, cut
 from efforts.domain.text.source_text import Part, Source, SourcePart
 
 # Heights in the map: of a part its characters, but so that it is seen and leaves room for others.
@@ -13,7 +13,7 @@ LEAST, MOST, GAP = 60, 2_000, 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartView:
+class SourcePartView:
     """What one side said, a tool was asked or has returned. `label` is the message's number, with which those of its
     sentences begin; `claims` are those that cite it, each by its number on the page and its id."""
 
@@ -23,7 +23,7 @@ class PartView:
     label: str
     who: str
     starts_turn: bool
-    cut: Cut
+    cut: FoldedPart
     claims: tuple[tuple[int, str], ...]
     characters: int
 
@@ -47,7 +47,7 @@ class PartView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bar:
+class MapBar:
     """A part in the map."""
 
     key: str
@@ -58,10 +58,10 @@ class Bar:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceView:
-    parts: tuple[PartView, ...]
+    parts: tuple[SourcePartView, ...]
 
     @property
-    def bars(self) -> tuple[Bar, ...]:
+    def bars(self) -> tuple[MapBar, ...]:
         return tuple(bars(self.parts))
 
     @property
@@ -85,10 +85,10 @@ class SourceView:
         return sum(part.coverage == coverage for part in self.parts)
 
 
-def source_view(source: Source, spans: Sequence[Span], ids: Mapping[int, str], person: str) -> SourceView:
+def source_view(source: Source, spans: Sequence[CitedSpan], ids: Mapping[int, str], person: str) -> SourceView:
     """`ids`: of claims, by their numbers on the page. `person` is what the one who talks with the model is called."""
     turns = [part.turn for part in source.parts]
-    by_place: dict[tuple[int, Part], list[Span]] = {}
+    by_place: dict[tuple[int, Part], list[CitedSpan]] = {}
     for span in spans:
         by_place.setdefault((span.sentence.message, span.sentence.part), []).append(span)
     return SourceView(
@@ -100,10 +100,10 @@ def source_view(source: Source, spans: Sequence[Span], ids: Mapping[int, str], p
 
 
 def part_view(
-    part: SourcePart, spans: Sequence[Span], ids: Mapping[int, str], person: str, starts_turn: bool
-) -> PartView:
+    part: SourcePart, spans: Sequence[CitedSpan], ids: Mapping[int, str], person: str, starts_turn: bool
+) -> SourcePartView:
     claims = sorted({number for span in spans for number in span.claims})
-    return PartView(
+    return SourcePartView(
         message=part.message,
         part=part.part,
         turn=part.turn,
@@ -126,9 +126,9 @@ def who(part: SourcePart, person: str) -> str:
     return person if part.role == "user" else "model"
 
 
-def bars(parts: Sequence[PartView]) -> Iterator[Bar]:
+def bars(parts: Sequence[SourcePartView]) -> Iterator[MapBar]:
     y = 0
     for part in parts:
         height = min(max(part.characters, LEAST), MOST)
-        yield Bar(key=part.key, coverage=part.coverage, y=y, height=height)
+        yield MapBar(key=part.key, coverage=part.coverage, y=y, height=height)
         y += height + GAP

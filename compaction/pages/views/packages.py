@@ -17,7 +17,7 @@ from efforts.turns.recording import count
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class StateBadge:
     """How a state is shown: never by colour alone."""
 
     label: str
@@ -26,22 +26,22 @@ class Look:
 
 
 STAGES = {
-    ScopeState.DUE: Look(label="Waits to be drafted", icon="wait"),
-    ScopeState.DRAFTING: Look(label="Being drafted", icon="spin", css="on"),
-    ScopeState.STOPPED: Look(label="Stopped", icon="stop", css="warn"),
+    ScopeState.DUE: StateBadge(label="Waits to be drafted", icon="wait"),
+    ScopeState.DRAFTING: StateBadge(label="Being drafted", icon="spin", css="on"),
+    ScopeState.STOPPED: StateBadge(label="Stopped", icon="stop", css="warn"),
 }
-PASSED = Look(label="Passes every gate", icon="check", css="ok")
-NOT_CHECKED = Look(label="Not checked", icon="alert", css="warn")
-EXCERPTS = Look(label="Excerpts, no summary", icon="alert", css="warn")
-EARLIER = Look(label="Made in an earlier form", icon="layers", css="warn")
-CHANGED = Look(label="Its conversation has changed since", icon="alert", css="warn")
-FAILED = Look(label="Does not pass", icon="alert", css="bad")
+PASSED = StateBadge(label="Passes every gate", icon="check", css="ok")
+NOT_CHECKED = StateBadge(label="Not checked", icon="alert", css="warn")
+EXCERPTS = StateBadge(label="Excerpts, no summary", icon="alert", css="warn")
+EARLIER = StateBadge(label="Made in an earlier form", icon="layers", css="warn")
+CHANGED = StateBadge(label="Its conversation has changed since", icon="alert", css="warn")
+FAILED = StateBadge(label="Does not pass", icon="alert", css="bad")
 PACKAGES = {
-    PackageState.DRAFTING: Look(label="In the making", icon="wait", css="on"),
-    PackageState.BLOCKED: Look(label="Needs you", icon="alert", css="warn"),
-    PackageState.READY: Look(label="Ready to start", icon="check", css="ok"),
-    PackageState.STARTED: Look(label="Started", icon="chat", css="ok"),
-    PackageState.STOPPED: Look(label="Stopped", icon="stop"),
+    PackageState.DRAFTING: StateBadge(label="In the making", icon="wait", css="on"),
+    PackageState.BLOCKED: StateBadge(label="Needs you", icon="alert", css="warn"),
+    PackageState.READY: StateBadge(label="Ready to start", icon="check", css="ok"),
+    PackageState.STARTED: StateBadge(label="Started", icon="chat", css="ok"),
+    PackageState.STOPPED: StateBadge(label="Stopped", icon="stop"),
 }
 
 
@@ -50,7 +50,7 @@ class StageView:
     place: int
     session: Session
     span: str
-    look: Look
+    look: StateBadge
     why: str
     artifact: Artifact | None
     can_redraft: bool
@@ -65,7 +65,7 @@ class PackageView:
     """`body` is what the new conversation would begin with."""
 
     row: SeedPackage
-    look: Look
+    look: StateBadge
     stages: tuple[StageView, ...]
     used: int
     most: int
@@ -110,7 +110,7 @@ class PackageView:
 WAITING, DRAFTING = STAGES[ScopeState.DUE].label, STAGES[ScopeState.DRAFTING].label
 
 
-def packages_view(rows: Iterable[SeedPackage]) -> list[tuple[SeedPackage, Look]]:
+def packages_view(rows: Iterable[SeedPackage]) -> list[tuple[SeedPackage, StateBadge]]:
     return [(row, PACKAGES[PackageState(row.state)]) for row in rows]
 
 
@@ -149,7 +149,7 @@ def stage_view(row: SeedStage) -> StageView:
     )
 
 
-def judged_look(row: SeedStage, artifact: Artifact | None) -> Look:
+def judged_look(row: SeedStage, artifact: Artifact | None) -> StateBadge:
     if packages.passes(row):
         return PASSED
     if artifact is None:

@@ -105,7 +105,7 @@ class CurrentTurn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Constraint:
+class RuleInForce:
     """A rule of the user's that is in force; its text is one line."""
 
     id: int
@@ -121,7 +121,7 @@ class OlderTurns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hold:
+class HoldInForce:
     """A finished turn, or an effort in the form it has, that stands in the prompt whatever layer would show it.
 
     `turns` is the n of its scope, `within` the effort with which it ends.

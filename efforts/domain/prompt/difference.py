@@ -25,7 +25,7 @@ GONE = "No longer among what could be sent."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class MadePlan:
     """A plan as it is stored; `turn` is the number of the turn that it answers."""
 
     turn: int
@@ -34,7 +34,7 @@ class Made:
     sections: Mapping[str, int]
 
     @classmethod
-    def from_body(cls, turn: int, body: Mapping[str, Any]) -> Made:
+    def from_body(cls, turn: int, body: Mapping[str, Any]) -> MadePlan:
         items = tuple(Item.from_json(item) for item in body["items"])
         return cls(turn=turn, items=items, recipe=body["recipe"], sections=body["sections"])
 
@@ -68,7 +68,7 @@ class Made:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class PlanChange:
     """`turns` are the numbers of the turns it is about; else `tokens` is what came, went, or was added."""
 
     section: str
@@ -83,13 +83,13 @@ class Change:
 class Difference:
     """`sections`: key, tokens before, tokens now; only those that differ."""
 
-    entered: tuple[Change, ...]
-    left: tuple[Change, ...]
-    changed: tuple[Change, ...]
+    entered: tuple[PlanChange, ...]
+    left: tuple[PlanChange, ...]
+    changed: tuple[PlanChange, ...]
     sections: tuple[tuple[str, int, int], ...]
 
 
-def difference(before: Made, now: Made) -> Difference:
+def difference(before: MadePlan, now: MadePlan) -> Difference:
     was, stands = before.sent_turns, now.sent_turns
     came = {number: item for number, item in stands.items() if number not in was}
     moved = {number: item for number, item in stands.items() if number in was and stands_otherwise(was[number], item)}
@@ -114,16 +114,16 @@ def stands_otherwise(was: Item, item: Item) -> bool:
     return (was.section, was.reason, effort_of(was)) != (item.section, item.reason, effort_of(item))
 
 
-def shown_as(number: int, item: Item) -> Change:
-    return Change(section=item.section, title=effort_of(item), why=item.sentence, turns=(number,))
+def shown_as(number: int, item: Item) -> PlanChange:
+    return PlanChange(section=item.section, title=effort_of(item), why=item.sentence, turns=(number,))
 
 
-def gone(number: int, was: Item, now: Made) -> Change:
+def gone(number: int, was: Item, now: MadePlan) -> PlanChange:
     why, remedy = why_gone(number, effort_of(was), now)
-    return Change(section=was.section, title=effort_of(was), why=why, remedy=remedy, turns=(number,))
+    return PlanChange(section=was.section, title=effort_of(was), why=why, remedy=remedy, turns=(number,))
 
 
-def why_gone(number: int, effort: str, now: Made) -> tuple[str, str]:
+def why_gone(number: int, effort: str, now: MadePlan) -> tuple[str, str]:
     """Why an earlier turn is not sent in its place, and what would bring it in."""
     pin = now.pins.get(TURN.format(number))
     if pin and pin.included:
@@ -135,9 +135,9 @@ def why_gone(number: int, effort: str, now: Made) -> tuple[str, str]:
     return (out.sentence, out.remedy) if out else (GONE, "")
 
 
-def grouped(items: Mapping[int, Item], change_of: Any) -> Iterator[Change]:
+def grouped(items: Mapping[int, Item], change_of: Any) -> Iterator[PlanChange]:
     """Turns to which the same happened are one change."""
-    groups: dict[Change, list[int]] = {}
+    groups: dict[PlanChange, list[int]] = {}
     for number in sorted(items):
         change = change_of(number, items[number])
         groups.setdefault(replace(change, turns=()), []).append(number)
@@ -145,61 +145,63 @@ def grouped(items: Mapping[int, Item], change_of: Any) -> Iterator[Change]:
         yield replace(change, title=title_of(runs_of(numbers), change.title), turns=tuple(numbers))
 
 
-def sent_headlines(made: Made) -> dict[str, Item]:
+def sent_headlines(made: MadePlan) -> dict[str, Item]:
     return {slug: item for slug, item in made.headlines.items() if item.included}
 
 
-def notes_in(before: Made, now: Made) -> Iterator[Change]:
+def notes_in(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
     yield from pins_in(before, now)
     yield from headlines_in(before, now)
 
 
-def notes_out(before: Made, now: Made) -> Iterator[Change]:
+def notes_out(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
     yield from pins_out(before, now)
     yield from headlines_out(before, now)
 
 
-def sent_pins(made: Made) -> dict[str, Item]:
+def sent_pins(made: MadePlan) -> dict[str, Item]:
     return {title: item for title, item in made.pins.items() if item.included}
 
 
-def pins_in(before: Made, now: Made) -> Iterator[Change]:
+def pins_in(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
     was = sent_pins(before)
     for title, item in sent_pins(now).items():
         if title not in was:
-            yield Change(section="pin", title=PIN_OF.format(title), why=item.sentence, tokens=item.tokens)
+            yield PlanChange(section="pin", title=PIN_OF.format(title), why=item.sentence, tokens=item.tokens)
 
 
-def pins_out(before: Made, now: Made) -> Iterator[Change]:
+def pins_out(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
     stands = sent_pins(now)
     for title, item in sent_pins(before).items():
         if title not in stands:
             why, remedy = why_pin_gone(item, now)
-            yield Change(section="pin", title=PIN_OF.format(title), why=why, remedy=remedy, tokens=item.tokens)
+            yield PlanChange(section="pin", title=PIN_OF.format(title), why=why, remedy=remedy, tokens=item.tokens)
 
 
-def why_pin_gone(was: Item, now: Made) -> tuple[str, str]:
+def why_pin_gone(was: Item, now: MadePlan) -> tuple[str, str]:
     if out := now.pins.get(was.title):
         return out.sentence, out.remedy
     shown = effort_of(was) in efforts_shown(now.items) if effort_of(was) else (was.turns or (0,))[0] in now.sent_turns
     return (SHOWN_IN_PLACE if shown else UNPINNED), ""
 
 
-def headlines_in(before: Made, now: Made) -> Iterator[Change]:
+def headlines_in(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
     was = sent_headlines(before)
     for slug, item in sent_headlines(now).items():
         if slug not in was:
-            yield Change(section="summary", title=SUMMARY_OF.format(item.title), why=item.sentence, tokens=item.tokens)
+            yield PlanChange(
+                section="summary", title=SUMMARY_OF.format(item.title), why=item.sentence, tokens=item.tokens
+            )
 
 
-def headlines_out(before: Made, now: Made) -> Iterator[Change]:
+def headlines_out(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
     stands, shown = {**sent_headlines(now), **sent_pins(now)}, efforts_shown(now.items)
     for slug, item in sent_headlines(before).items():
         if slug not in stands:
             out = now.headlines.get(slug)
             other = SHOWN_BY_TURNS if slug in shown else GONE
             why, remedy = (out.sentence, out.remedy) if out else (other, "")
-            yield Change(
+            yield PlanChange(
                 section="summary", title=SUMMARY_OF.format(item.title), why=why, remedy=remedy, tokens=item.tokens
             )
 
@@ -208,25 +210,25 @@ def efforts_shown(items: Iterable[Item]) -> Collection[str]:
     return {effort_of(item) for item in items if item.included and is_log(item)}
 
 
-def tools_in(before: Made, now: Made) -> Iterator[Change]:
+def tools_in(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
     # Of another turn they are other tools: that is no news of what was here before.
     used = now.fixed(TOOLS_USED)
     if used and before.turn == now.turn and not before.fixed(TOOLS_USED):
-        yield Change(section="turn", title=used.title, why=used.sentence, tokens=used.tokens)
+        yield PlanChange(section="turn", title=used.title, why=used.sentence, tokens=used.tokens)
 
 
-def changed_items(before: Made, now: Made) -> Iterator[Change]:
+def changed_items(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
     titles = {SYSTEM_TITLE: OTHER_TOOLS, **({TOOLS_USED: GROWN} if before.turn == now.turn else {})}
     for title, why in titles.items():
         was, item = before.fixed(title), now.fixed(title)
         if was and item and was.tokens != item.tokens:
-            yield Change(section=item.section, title=title, why=why, tokens=item.tokens - was.tokens)
+            yield PlanChange(section=item.section, title=title, why=why, tokens=item.tokens - was.tokens)
     stood = sent_headlines(before)
     for slug, item in sent_headlines(now).items():
         # In plans stored before these were shortened the hashes are whole.
         if slug in stood and stood[slug].sha256[:FINGERPRINT] != item.sha256[:FINGERPRINT]:
             added = item.tokens - stood[slug].tokens
-            yield Change(section="summary", title=SUMMARY_OF.format(item.title), why=WRITTEN_ANEW, tokens=added)
+            yield PlanChange(section="summary", title=SUMMARY_OF.format(item.title), why=WRITTEN_ANEW, tokens=added)
 
 
 def changed_sections(before: Mapping[str, int], now: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:

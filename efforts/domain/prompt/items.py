@@ -31,7 +31,7 @@ from efforts.domain.prompt.layers import (
     without_recalled,
 )
 from efforts.domain.prompt.pins import held_turns, is_among_pins, pin_items
-from efforts.domain.prompt.plan import FINGERPRINT, Cut, Item, PlanInputs
+from efforts.domain.prompt.plan import FINGERPRINT, Item, LayerCut, PlanInputs
 from efforts.domain.prompt.reasons import Reason
 from efforts.domain.prompt.recall import recall_items
 from efforts.domain.prompt.rendering import Recipe, Sources, render_messages
@@ -239,7 +239,7 @@ def reason_of(inputs: PlanInputs, layer: Layer, choice: Choice, turn: PastTurn) 
     if layer.kind == "ambient" and turn.number < block_start(inputs):
         return Reason.WINDOW_IN_BLOCKS
     # Not the same as being over budget now: it may even fit again, and stays out all the same.
-    before = inputs.layout.under(inputs.base).cuts.get(layer.key, Cut()).first_kept
+    before = inputs.layout.under(inputs.base).cuts.get(layer.key, LayerCut()).first_kept
     if turn.number < before:
         return Reason.BEFORE_FIRST_KEPT
     return Reason.OVER_BUDGET if layer.kind == "ambient" else Reason.EFFORT_OVER_BUDGET

@@ -10,17 +10,17 @@ from typing import Any, Literal
 from efforts.domain.effort.policy import WINDOW_BLOCK
 from efforts.domain.prompt.conversation import (
     MESSAGE_OVERHEAD,
-    Constraint,
     EffortKind,
     EffortLog,
     Headline,
-    Hold,
+    HoldInForce,
     LogMessage,
     OlderTurns,
     PastTurn,
     Recalled,
+    RuleInForce,
 )
-from efforts.domain.prompt.plan import Cut, PlanInputs
+from efforts.domain.prompt.plan import LayerCut, PlanInputs
 from efforts.domain.prompt.quotes import block_text
 from efforts.domain.prompt.rendering import cut_text
 from efforts.domain.prompt.toolbox import FINDERS
@@ -149,7 +149,7 @@ NOTHING = Kept()
 class Pinned:
     """A hold that stands in the notes; `cut`: its long messages by beginning and end."""
 
-    hold: Hold
+    hold: HoldInForce
     cut: bool = False
 
 
@@ -325,7 +325,7 @@ def cut_of(message: LogMessage, fragments: Fragments, head: int = HEAD, tail: in
     return {"head": head, "tail": tail, **fragments.add(line)}
 
 
-def rule_line(number: int, rule: Constraint) -> str:
+def rule_line(number: int, rule: RuleInForce) -> str:
     return RULE.format(number=number, text=rule.text)
 
 
@@ -351,14 +351,14 @@ def headline_tokens(inputs: PlanInputs, headlines: Sequence[Headline]) -> int:
     return sum(inputs.count(headline_line(headline)) + 1 for headline in headlines)
 
 
-def cut_at(layer: Layer, kept: Kept) -> Cut:
+def cut_at(layer: Layer, kept: Kept) -> LayerCut:
     """What the next call is to keep of this layer's beginning."""
     whole_layer = len(kept.turns) == len(layer.turns) and (layer.kind == "ambient" or not layer.older.last)
     first = kept.turns[0].number if kept.turns else (layer.turns[-1].number + 1 if layer.turns else 0)
     visible = [message for turn in kept.turns for message in turn.visible]
     large = [message.id for message in visible if message.id in kept.cuts and not folds(message)]
     left = [message.id for message in visible if message.id in kept.left]
-    return Cut(
+    return LayerCut(
         first_kept=0 if whole_layer else first,
         cut_through=max(large, default=0),
         left_through=max(left, default=0),

@@ -7,7 +7,7 @@ from typing import Any
 
 from efforts.domain.effort.holds import until
 from efforts.domain.effort.policy import STICKY_SHARE
-from efforts.domain.prompt.conversation import Headline, Hold, LogMessage, PastTurn
+from efforts.domain.prompt.conversation import Headline, HoldInForce, LogMessage, PastTurn
 from efforts.domain.prompt.layers import HEAD, LARGE, TAIL, Choice, Fragments, Pinned, cut_of, headline_line
 from efforts.domain.prompt.plan import FINGERPRINT, Item, PlanInputs
 from efforts.domain.prompt.quotes import QUOTE
@@ -29,7 +29,7 @@ def sticky_cap(inputs: PlanInputs) -> int:
     return int(inputs.budget.effective * STICKY_SHARE)
 
 
-def headline_of(inputs: PlanInputs, hold: Hold) -> Headline | None:
+def headline_of(inputs: PlanInputs, hold: HoldInForce) -> Headline | None:
     """What stands for a pinned effort in the notes; nothing while its turns are shown."""
     shown = (one.expanded or one.asked for one in inputs.headlines if one.slug == hold.effort)
     return None if any(shown) else next((one for one in inputs.headlines if one.slug == hold.effort), None)
@@ -45,7 +45,7 @@ def unshown(inputs: PlanInputs, choice: Choice) -> set[int]:
     }
 
 
-def fit_pins(inputs: PlanInputs, holds: Sequence[Hold], room: int) -> tuple[Pinned, ...]:
+def fit_pins(inputs: PlanInputs, holds: Sequence[HoldInForce], room: int) -> tuple[Pinned, ...]:
     """By their grant, each whole if that fits, else with its long messages cut, else not at all."""
     room -= PINS_FRAME
     fitted = []
@@ -106,7 +106,7 @@ def pin_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
             yield pin_item(inputs, Pinned(hold=hold), reason, included=False)
 
 
-def is_headline_shown(choice: Choice, hold: Hold) -> bool:
+def is_headline_shown(choice: Choice, hold: HoldInForce) -> bool:
     return any(headline.slug == hold.effort for headline in choice.shown_headlines)
 
 

@@ -10,15 +10,15 @@ from typing import Any, Literal
 
 from efforts.domain.prompt.budget import Budget
 from efforts.domain.prompt.conversation import (
-    Constraint,
     CurrentTurn,
     EffortLog,
     Evicted,
     Headline,
-    Hold,
+    HoldInForce,
     OlderTurns,
     PastTurn,
     Recalled,
+    RuleInForce,
 )
 from efforts.domain.prompt.reasons import REMEDIES, SENTENCES, Reason
 from efforts.domain.prompt.rendering import Recipe
@@ -48,7 +48,7 @@ NOTES: tuple[Section, ...] = ("summary", "body", "pin", "recall")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cut:
+class LayerCut:
     """Where one layer begins: the number of its first turn, 0 where all of it stands; the ids of the newest large
     message that is cut, and of the newest message of a tool call that is left out; the number of the newest turn
     without what was recalled for it."""
@@ -66,7 +66,7 @@ class Cut:
         return numbers
 
     @classmethod
-    def from_json(cls, value: Sequence[int]) -> Cut:
+    def from_json(cls, value: Sequence[int]) -> LayerCut:
         return cls(**dict(zip((one.name for one in fields(cls)), value, strict=False)))
 
 
@@ -81,7 +81,7 @@ class Layout:
     """
 
     base: str = ""
-    cuts: Mapping[str, Cut] = field(default_factory=dict)
+    cuts: Mapping[str, LayerCut] = field(default_factory=dict)
     headlines: tuple[int, ...] = ()
     dropped: tuple[int, ...] = ()
     shortened: tuple[int, ...] = ()
@@ -101,7 +101,7 @@ class Layout:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Layout:
-        cuts = {key: Cut.from_json(cut) for key, cut in value["cuts"].items()}
+        cuts = {key: LayerCut.from_json(cut) for key, cut in value["cuts"].items()}
         return cls(
             base=value["base"],
             cuts=cuts,
@@ -141,9 +141,9 @@ class PlanInputs:
     unlisted: int = 0
     evicted: Evicted = field(default_factory=Evicted)
     epoch: int = 0
-    constraints: tuple[Constraint, ...] = ()
+    constraints: tuple[RuleInForce, ...] = ()
     prefer_cache: bool = False
-    holds: tuple[Hold, ...] = ()
+    holds: tuple[HoldInForce, ...] = ()
     recalled: tuple[Recalled, ...] = ()
     recall_share: float = 0.0
 
@@ -174,7 +174,7 @@ def layout_base(budget: Budget, epoch: int) -> str:
     return f"{budget.effective}:{epoch}"
 
 
-def layout_key(base: str, expanded: Iterable[str], holds: Iterable[Hold] = ()) -> str:
+def layout_key(base: str, expanded: Iterable[str], holds: Iterable[HoldInForce] = ()) -> str:
     """Two calls with the same key keep the same cuts: an expansion or a pin taken back leaves no trace."""
     pinned = sorted(f"{hold.kind} {hold.turn.number if hold.turn else hold.effort}" for hold in holds)
     return sha256(canonical_json([base, sorted(expanded), *([pinned] if pinned else [])]))

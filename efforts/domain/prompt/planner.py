@@ -34,7 +34,7 @@ from efforts.domain.prompt.layers import (
     with_cuts,
 )
 from efforts.domain.prompt.pins import fit_pins, pins_tokens, sticky_cap, unshown
-from efforts.domain.prompt.plan import Cut, Plan, PlanInputs, RequiredTooLarge
+from efforts.domain.prompt.plan import LayerCut, Plan, PlanInputs, RequiredTooLarge
 from efforts.domain.prompt.quotes import block_text
 from efforts.domain.prompt.recall import fit_recalled, recall_demand, recall_room
 from efforts.domain.prompt.shares import CAPS, ORDER, allot
@@ -131,7 +131,7 @@ def fill_beside(inputs: PlanInputs, room: int, noted: Collection[int], recalling
     room -= pins_tokens(inputs, sticky) + recall_room(inputs, recalling, room, sticky)
     layout = inputs.layout.under(inputs.base)
     layers = layers_of(inputs)
-    cuts = {layer.key: begun(inputs, layer, layout.cuts.get(layer.key, Cut())) for layer in layers}
+    cuts = {layer.key: begun(inputs, layer, layout.cuts.get(layer.key, LayerCut())) for layer in layers}
     standing = {layer.key: stand(inputs, layer, cuts[layer.key]) for layer in layers}
     headlines, returning = in_order(inputs), returning_headlines(inputs)
     asked, bodies = bodies_of(inputs)
@@ -182,13 +182,13 @@ def fit_bodies(inputs: PlanInputs, bodies: tuple[Headline, ...], room: int) -> t
     return tuple(one for one in bodies if one.pointer in fitting)
 
 
-def begun(inputs: PlanInputs, layer: Layer, cut: Cut) -> Cut:
+def begun(inputs: PlanInputs, layer: Layer, cut: LayerCut) -> LayerCut:
     """Where a layer begins before the budget is asked."""
     block = block_start(inputs) if layer.kind == "ambient" else 0
     return replace(cut, first_kept=max(cut.first_kept, block))
 
 
-def stand(inputs: PlanInputs, layer: Layer, cut: Cut) -> Kept:
+def stand(inputs: PlanInputs, layer: Layer, cut: LayerCut) -> Kept:
     """A layer as the last call left it: an unchanged beginning is what a model's cache can use again."""
     turns = tuple(turn for turn in layer.turns if turn.number >= cut.first_kept)
     episodes = (episode for turn in turns for episode in turn.episodes)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from efforts.domain.prompt.difference import Made, why_gone
+from efforts.domain.prompt.difference import MadePlan, why_gone
 from efforts.domain.prompt.pins import TURN
 from efforts.domain.prompt.reasons import Reason
 
@@ -29,7 +29,7 @@ class Whereabouts:
     remedy: str = ""
 
 
-def whereabouts(number: int, made: Made, *, effort: str, summarised_by: Collection[str]) -> Whereabouts:
+def whereabouts(number: int, made: MadePlan, *, effort: str, summarised_by: Collection[str]) -> Whereabouts:
     """Of turn `number` of `effort` ("" for none); `summarised_by`: efforts whose summaries there are about it."""
     if number == made.turn:
         return Whereabouts(presence=Presence.ANSWERED, why=ANSWERED_HERE)

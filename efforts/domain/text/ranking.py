@@ -111,7 +111,7 @@ class Ranking:
     days: Days = ()
     speaker: str = ""
     said: dict[int, list[tuple[Found, Weights]]] = field(default_factory=dict)
-    turns: dict[Place, Turn] = field(default_factory=dict)
+    turns: dict[Place, RankedTurn] = field(default_factory=dict)
     efforts: dict[tuple[str, str], Weights] = field(default_factory=dict)
     # In how many passages of an effort each word stands.
     mentions: dict[str, Counter[int]] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class Ranking:
             self.said.setdefault(row.message, []).append((row, weights))
             turn = self.turns.get(row.place)
             if turn is None:
-                turn = self.turns[row.place] = Turn(effort=row.effort, said_on=row.said_on)
+                turn = self.turns[row.place] = RankedTurn(effort=row.effort, said_on=row.said_on)
             if weights:
                 take(turn.weights, weights)
                 if row.effort:
@@ -161,7 +161,7 @@ class Ranking:
             spoken=spoken,
         )
 
-    def score(self, shared: Shared, own: Weights, turn: Turn) -> float:
+    def score(self, shared: Shared, own: Weights, turn: RankedTurn) -> float:
         """What is shared, and what its own words weigh beyond that."""
         common, around = self.statistics.common, shared.around
         more = (weight - (0.0 if common[word] else min(around.get(word, 0.0), weight)) for word, weight in own.items())
@@ -191,7 +191,7 @@ class Ranking:
 
 
 @dataclass(kw_only=True)
-class Turn:
+class RankedTurn:
     effort: str
     said_on: str
     weights: Weights = field(default_factory=dict)

@@ -14,17 +14,17 @@ LEAD = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
+class SnippetPiece:
     text: str
     marked: bool = False
 
 
-def snippet(text: str, marks: Sequence[Span], longest: int = LONGEST) -> tuple[Piece, ...]:
+def snippet(text: str, marks: Sequence[Span], longest: int = LONGEST) -> tuple[SnippetPiece, ...]:
     """About `longest` characters of `text` on one line where most of `marks` stand close together, these apart."""
     own = sorted((start, end) for start, end in marks if 0 <= start < end <= len(text))
     start, end = window(text, own, longest)
     found = list(pieces(text, own, start, end))
-    before, after = Piece(text="… "), Piece(text=" …")
+    before, after = SnippetPiece(text="… "), SnippetPiece(text=" …")
     return (*([before] if start else []), *found, *([after] if end < len(text) else []))
 
 
@@ -46,7 +46,7 @@ def word_start(text: str, start: int) -> int:
     return space + 1 if space >= 0 else start
 
 
-def pieces(text: str, marks: Sequence[Span], start: int, end: int) -> Iterator[Piece]:
+def pieces(text: str, marks: Sequence[Span], start: int, end: int) -> Iterator[SnippetPiece]:
     at = start
     for first, last in marks:
         # Marks may overlap, or reach out of what is shown.
@@ -54,8 +54,8 @@ def pieces(text: str, marks: Sequence[Span], start: int, end: int) -> Iterator[P
         if first >= last:
             continue
         if at < first:
-            yield Piece(text=text[at:first])
-        yield Piece(text=text[first:last], marked=True)
+            yield SnippetPiece(text=text[at:first])
+        yield SnippetPiece(text=text[first:last], marked=True)
         at = last
     if at < end:
-        yield Piece(text=text[at:end])
+        yield SnippetPiece(text=text[at:end])

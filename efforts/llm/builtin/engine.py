@@ -16,7 +16,7 @@ from efforts.llm.builtin.cues.talk import ABOUT_ITSELF, ASKS, CUES, GREETING, OV
 from efforts.llm.builtin.passages import GOOD_SCORE, QUESTION_MARK, SURE_SCORE, Text, cut, overview, quotes, rank
 from efforts.llm.builtin.prompt import Prompt, read
 from efforts.llm.builtin.terms import keywords
-from efforts.llm.protocol import ToolCall
+from efforts.llm.protocol import RawToolCall
 
 JUST_NOW = "you, just now"
 # Shorter messages without a verb of their own are taken for a question: "release date".
@@ -27,30 +27,30 @@ LONGEST_SMALL_TALK = 80
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reply:
+class EngineReply:
     text: str = ""
-    tool_calls: tuple[ToolCall, ...] = ()
+    tool_calls: tuple[RawToolCall, ...] = ()
 
 
-def answer(request: Mapping[str, Any]) -> Reply:
+def answer(request: Mapping[str, Any]) -> EngineReply:
     prompt = read(request)
     # Before the cues: the message that called for a tool is still there, and would call for it again and again.
     if prompt.results:
-        return _calling(request, *follow_ups.next_acts(prompt)) or Reply(text=follow_ups.told(prompt))
+        return _calling(request, *follow_ups.next_acts(prompt)) or EngineReply(text=follow_ups.told(prompt))
     called = _calling(request, *(_searches(prompt) or acts_of(prompt)))
     if called:
         return called
     if text := _small_talk(prompt.question):
-        return Reply(text=text)
+        return EngineReply(text=text)
     return _from_prompt(prompt, request)
 
 
-def _from_prompt(prompt: Prompt, request: Mapping[str, Any]) -> Reply:
+def _from_prompt(prompt: Prompt, request: Mapping[str, Any]) -> EngineReply:
     if OVERVIEW.search(prompt.question) and (begun := overview(prompt.said)):
-        return Reply(text=replies.quoting(replies.OVERVIEW, begun))
+        return EngineReply(text=replies.quoting(replies.OVERVIEW, begun))
     asked, told = _asked_and_told(prompt.question)
     if not asked:
-        return Reply(text=replies.noted())
+        return EngineReply(text=replies.noted())
     # A message may tell something and ask about it in one breath.
     just_said = Text(text=told, where=JUST_NOW, by_user=True, order=len(prompt.said))
     passages = cut([*prompt.said, just_said])
@@ -58,9 +58,9 @@ def _from_prompt(prompt: Prompt, request: Mapping[str, Any]) -> Reply:
     may_search = prompt.incomplete and SEARCH in prompt.tools and bool(query)
     # While earlier turns can be searched, half an answer in sight is not settled for.
     if good := rank(asked, passages, at_least=SURE_SCORE if may_search else GOOD_SCORE):
-        return Reply(text=replies.quoting(replies.SAID, quotes(good)))
+        return EngineReply(text=replies.quoting(replies.SAID, quotes(good)))
     searching = _calling(request, (SEARCH, {"query": query})) if may_search else None
-    return searching or Reply(text=replies.nothing(searched=False))
+    return searching or EngineReply(text=replies.nothing(searched=False))
 
 
 def _searches(prompt: Prompt) -> tuple[Act, ...]:
@@ -71,14 +71,14 @@ def _searches(prompt: Prompt) -> tuple[Act, ...]:
     return ()
 
 
-def _calling(request: Mapping[str, Any], *acts: Act) -> Reply | None:
+def _calling(request: Mapping[str, Any], *acts: Act) -> EngineReply | None:
     # Not random: the same request must give the same bytes.
     id_ = f"call_{fingerprint(request)[:16]}"
     calls = tuple(
-        ToolCall(f"{id_}_{number}" if number else id_, name, json.dumps(arguments, ensure_ascii=False))
+        RawToolCall(f"{id_}_{number}" if number else id_, name, json.dumps(arguments, ensure_ascii=False))
         for number, (name, arguments) in enumerate(acts)
     )
-    return Reply(tool_calls=calls) if calls else None
+    return EngineReply(tool_calls=calls) if calls else None
 
 
 def _small_talk(message: str) -> str:

@@ -11,7 +11,7 @@ from efforts.llm.builtin import acts, replies
 from efforts.llm.builtin.acts import ASKED_KINDS, EXPAND, SEARCH_EFFORTS, STATUS, Act
 from efforts.llm.builtin.cues.efforts import FIND_EFFORT
 from efforts.llm.builtin.cues.talk import SEARCH
-from efforts.llm.builtin.passages import QUOTES, Passage, Quote, cut, quotes, rank
+from efforts.llm.builtin.passages import QUOTES, Quote, QuotedPassage, cut, quotes, rank
 from efforts.llm.builtin.prompt import Prompt, ToolResult, answer_of, arguments_of, error_of, texts_of
 from efforts.llm.builtin.terms import keywords, terms
 from efforts.llm.builtin.topics import name_terms
@@ -132,7 +132,7 @@ def _from_search(prompt: Prompt) -> str:
     return replies.quoting(replies.FOUND if searched else replies.TOOL_SAID, quotes(best[:QUOTES]))
 
 
-def _sharing_a_word(found: Sequence[Passage], wanted: str) -> list[Passage]:
+def _sharing_a_word(found: Sequence[QuotedPassage], wanted: str) -> list[QuotedPassage]:
     """The search ranks whole messages; where no passage stands out, the first that has to do with it will do."""
     return [passage for passage in found if not passage.is_question and passage.terms & terms(wanted)][:1]
 

@@ -56,7 +56,7 @@ class Text:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Passage:
+class QuotedPassage:
     text: str
     where: str
     by_user: bool
@@ -75,7 +75,7 @@ class Quote:
     where: str
 
 
-def cut(texts: Iterable[Text]) -> tuple[Passage, ...]:
+def cut(texts: Iterable[Text]) -> tuple[QuotedPassage, ...]:
     """All passages, each text once: what was found again or repeated keeps its first place."""
     seen: set[str] = set()
     found = []
@@ -85,14 +85,14 @@ def cut(texts: Iterable[Text]) -> tuple[Passage, ...]:
             if key in seen:
                 continue
             seen.add(key)
-            passage = Passage(
+            passage = QuotedPassage(
                 text=piece, where=text.where, by_user=text.by_user, order=text.order, place=place, terms=terms(piece)
             )
             found.append(passage)
     return tuple(found)
 
 
-def rank(question: str, passages: Sequence[Passage], *, at_least: float = GOOD_SCORE) -> list[Passage]:
+def rank(question: str, passages: Sequence[QuotedPassage], *, at_least: float = GOOD_SCORE) -> list[QuotedPassage]:
     """The good passages for `question`, best first; among equals the later one."""
     wanted = terms(question)
     if not wanted or not passages:
@@ -111,9 +111,9 @@ def overview(texts: Sequence[Text]) -> tuple[Quote, ...]:
     return tuple(Quote(text=passage.text, where=passage.where) for passage in first[-OVERVIEW_QUOTES:])
 
 
-def quotes(ranked: Sequence[Passage]) -> tuple[Quote, ...]:
+def quotes(ranked: Sequence[QuotedPassage]) -> tuple[Quote, ...]:
     """Ranked passages as quotes, those that stood side by side as one."""
-    groups: list[list[Passage]] = []
+    groups: list[list[QuotedPassage]] = []
     for passage in ranked:
         beside = next((group for group in groups if _touches(group, passage)), None)
         if beside is None:
@@ -123,7 +123,7 @@ def quotes(ranked: Sequence[Passage]) -> tuple[Quote, ...]:
     return tuple(_as_quote(sorted(group, key=lambda passage: passage.place)) for group in groups)
 
 
-def _rarity(wanted: frozenset[str], passages: Sequence[Passage]) -> dict[str, float]:
+def _rarity(wanted: frozenset[str], passages: Sequence[QuotedPassage]) -> dict[str, float]:
     """The weight of each wanted term, as shares of one; words the prompt lacks weigh as much as its rarest."""
     holders = Counter(term for passage in passages for term in passage.terms & wanted)
     # Sorted, because floats add up differently in another order and sets have none of their own.
@@ -132,7 +132,7 @@ def _rarity(wanted: frozenset[str], passages: Sequence[Passage]) -> dict[str, fl
     return {term: weight / total for term, weight in weights.items()}
 
 
-def _score(passage: Passage, question: str, weights: dict[str, float]) -> float:
+def _score(passage: QuotedPassage, question: str, weights: dict[str, float]) -> float:
     score = sum(weights[term] for term in sorted(passage.terms & weights.keys()))
     if passage.is_question and not re.search(r"\bask(?:ed)?\b|\bquestions?\b", question, re.IGNORECASE):
         score *= QUESTION_FACTOR
@@ -142,7 +142,7 @@ def _score(passage: Passage, question: str, weights: dict[str, float]) -> float:
     return round(score if passage.by_user else score * REPLY_FACTOR, 4)
 
 
-def _with_answers(passages: Sequence[Passage], scores: list[float]) -> list[float]:
+def _with_answers(passages: Sequence[QuotedPassage], scores: list[float]) -> list[float]:
     """What follows a question is likely its answer, in words that the question need not share."""
     raised = list(scores)
     for i in range(1, len(passages)):
@@ -152,10 +152,10 @@ def _with_answers(passages: Sequence[Passage], scores: list[float]) -> list[floa
     return raised
 
 
-def _touches(group: list[Passage], passage: Passage) -> bool:
+def _touches(group: list[QuotedPassage], passage: QuotedPassage) -> bool:
     return any(other.order == passage.order and abs(other.place - passage.place) == 1 for other in group)
 
 
-def _as_quote(group: list[Passage]) -> Quote:
+def _as_quote(group: list[QuotedPassage]) -> Quote:
     joint = "\n" if any(FENCE.match(p.text) or LIST_LINE.match(p.text) for p in group) else " "
     return Quote(text=joint.join(passage.text for passage in group), where=group[0].where)

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 
 from efforts.domain.prompt.rendering import count_request
-from efforts.llm.builtin.engine import Reply, answer, fingerprint
+from efforts.llm.builtin.engine import EngineReply, answer, fingerprint
 from efforts.llm.tokens import TokenCounter
 
 BUILTIN_MODEL = "builtin"
@@ -51,7 +51,7 @@ class BuiltinTransport(httpx2.AsyncBaseTransport):
         head = {"id": f"chatcmpl-{fingerprint(request)[:24]}", "object": "chat.completion.chunk", "created": 0}
         return [*(_event({**head, "model": request["model"], **chunk}) for chunk in chunks), b"data: [DONE]\n\n"]
 
-    def _within(self, reply: Reply, max_tokens: int | None) -> tuple[list[str], str]:
+    def _within(self, reply: EngineReply, max_tokens: int | None) -> tuple[list[str], str]:
         """The pieces of the reply that `max_tokens` leaves room for, and how it ends."""
         pieces = PIECE.findall(reply.text)
         if max_tokens is not None and self._counter.count(reply.text) > max_tokens:
@@ -60,7 +60,7 @@ class BuiltinTransport(httpx2.AsyncBaseTransport):
             return pieces, "length"
         return pieces, "tool_calls" if reply.tool_calls else "stop"
 
-    def _usage(self, request: Mapping[str, Any], text: str, reply: Reply) -> dict[str, Any]:
+    def _usage(self, request: Mapping[str, Any], text: str, reply: EngineReply) -> dict[str, Any]:
         prompt = count_request(request, self._counter.count)
         written = self._counter.count(text) + sum(self._counter.count(call.arguments) for call in reply.tool_calls)
         return {
@@ -87,7 +87,7 @@ def _choice(delta: Mapping[str, Any], finish_reason: str | None = None) -> dict[
     return {"index": 0, "delta": delta, "finish_reason": finish_reason}
 
 
-def _call_deltas(reply: Reply) -> Iterator[dict[str, Any]]:
+def _call_deltas(reply: EngineReply) -> Iterator[dict[str, Any]]:
     for index, call in enumerate(reply.tool_calls):
         function = {"name": call.name, "arguments": call.arguments}
         yield {"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": function}]}

@@ -55,7 +55,7 @@ class FigureView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupView:
+class FigureGroup:
     title: str
     figures: tuple[FigureView, ...]
 
@@ -84,7 +84,7 @@ class TurnRow:
 class MetricsView:
     """Of one timeline. The pictures are SVG; "" where there is nothing to draw."""
 
-    groups: tuple[GroupView, ...]
+    groups: tuple[FigureGroup, ...]
     layers: tuple[str, ...]
     turns: tuple[TurnRow, ...]
     expansions: tuple[ExpansionView, ...]
@@ -144,12 +144,12 @@ def expansion_view(one: Expansion) -> ExpansionView:
 # The figures
 
 
-def groups_of(metrics: Metrics, *, overall: bool = False) -> tuple[GroupView, ...]:
+def groups_of(metrics: Metrics, *, overall: bool = False) -> tuple[FigureGroup, ...]:
     prompts = prompts_overall(metrics) if overall else prompts_of_turns(metrics)
     return (
-        GroupView(title="Prompts", figures=tuple(prompts)),
-        GroupView(title="Expansions and their fading", figures=tuple(of_decay(metrics))),
-        GroupView(title="Headlines that left the prompt", figures=tuple(of_eviction(metrics))),
+        FigureGroup(title="Prompts", figures=tuple(prompts)),
+        FigureGroup(title="Expansions and their fading", figures=tuple(of_decay(metrics))),
+        FigureGroup(title="Headlines that left the prompt", figures=tuple(of_eviction(metrics))),
     )
 
 

@@ -68,19 +68,19 @@ class ReferenceView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MoveView:
+class MemoryMove:
     turn: int
     text: str
     effort: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class KeptBy:
     """What keeps something in the prompt; the newest of both lists first."""
 
     keywords: tuple[Keyword, ...]
     references: tuple[ReferenceView, ...]
-    moves: tuple[MoveView, ...]
+    moves: tuple[MemoryMove, ...]
 
     @property
     def telling(self) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class Kept:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EffortMemory(Kept):
+class EffortMemory(KeptBy):
     """`unreferenced`: completed turns since the last reference."""
 
     effort: EffortView
@@ -100,7 +100,7 @@ class EffortMemory(Kept):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChosenMemory(Kept):
+class ChosenMemory(KeptBy):
     """Of chosen turns. `tier`: how their summary stands in the prompt, empty where none stands for them any more; it
     gives way in so many turns without a reference."""
 
@@ -128,7 +128,7 @@ class MemoryView:
     plan: PlanView
     efforts: EffortsView
     raw: RawLog
-    moves: tuple[MoveView, ...]
+    moves: tuple[MemoryMove, ...]
     moved: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -196,10 +196,10 @@ def reference_view(data: dict[str, Any]) -> ReferenceView:
     )
 
 
-def moves_of(rows: Iterable[Event]) -> tuple[MoveView, ...]:
+def moves_of(rows: Iterable[Event]) -> tuple[MemoryMove, ...]:
     """What left the prompt and what came back."""
     return tuple(
-        MoveView(turn=row.data["turn"], text=moved(row), effort=row.data.get("effort") or row.data["id"])
+        MemoryMove(turn=row.data["turn"], text=moved(row), effort=row.data.get("effort") or row.data["id"])
         for row in rows
     )
 

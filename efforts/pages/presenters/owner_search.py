@@ -27,7 +27,7 @@ MOST = 50
 IN_NAME, IN_SUMMARY, IN_RULE = 2.0, 1.0, 1.5
 
 
-class Kind(StrEnum):
+class HitKind(StrEnum):
     """What can be found."""
 
     EFFORT = "effort"
@@ -41,7 +41,7 @@ class OwnerHit:
     """`text` is the passage, `marks` spans of its characters that have a word of the query; a rule for all
     conversations has neither session nor branch. `artifact` and `word` are of a summary."""
 
-    kind: Kind
+    kind: HitKind
     text: str
     marks: tuple[tuple[int, int], ...]
     score: float
@@ -69,7 +69,7 @@ class OwnerResults:
 class Filters:
     """`since` and `until` bound the time of a hit; `session` must be the owner's."""
 
-    kinds: Collection[Kind] = tuple(Kind)
+    kinds: Collection[HitKind] = tuple(HitKind)
     session: Session | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -95,12 +95,12 @@ def search_owner(owner: User, text: str, filters: Filters = Filters(), *, most: 
         return OwnerResults()
     search = searched(query, candidates, most)
     hits: list[OwnerHit] = []
-    if Kind.MESSAGE in filters.kinds:
+    if HitKind.MESSAGE in filters.kinds:
         hits += message_hits(search, most)
     hits += text_hits(owner, search, filters)
     ranked = sorted(hits, key=lambda hit: (-hit.score, hit.kind, hit.said_on, hit.turn, hit.text))
-    others = sum(hit.kind != Kind.MESSAGE for hit in hits)
-    messages = search.found if Kind.MESSAGE in filters.kinds else 0
+    others = sum(hit.kind != HitKind.MESSAGE for hit in hits)
+    messages = search.found if HitKind.MESSAGE in filters.kinds else 0
     return OwnerResults(hits=tuple(ranked[:most]), found=messages + others)
 
 
@@ -123,7 +123,7 @@ def message_hits(search: Search, most: int) -> Iterator[OwnerHit]:
 def message_hit(search: Search, one: Ranked, row: Message) -> OwnerHit:
     text = row.text[one.found.start : one.found.end]
     return OwnerHit(
-        kind=Kind.MESSAGE,
+        kind=HitKind.MESSAGE,
         text=text,
         marks=tuple(marks(text, search.query.terms)),
         score=one.score,
@@ -141,7 +141,7 @@ def message_hit(search: Search, one: Ranked, row: Message) -> OwnerHit:
 class Document:
     """A short text that is not a message."""
 
-    kind: Kind
+    kind: HitKind
     text: str
     share: float
     at: datetime
@@ -156,7 +156,7 @@ class Document:
 
 
 def text_hits(owner: User, search: Search, filters: Filters) -> Iterator[OwnerHit]:
-    readers = {Kind.EFFORT: efforts, Kind.SUMMARY: summaries, Kind.RULE: rules}
+    readers = {HitKind.EFFORT: efforts, HitKind.SUMMARY: summaries, HitKind.RULE: rules}
     for kind, read in readers.items():
         if kind in filters.kinds:
             yield from (hit for document in read(owner, filters) if (hit := text_hit(search, document)))
@@ -203,7 +203,7 @@ def efforts(owner: User, filters: Filters) -> Iterator[Document]:
         if state.effort_id not in told:
             told.add(state.effort_id)
             yield Document(
-                kind=Kind.EFFORT,
+                kind=HitKind.EFFORT,
                 text=f"{state.effort.name} ({state.effort.slug})",
                 share=IN_NAME,
                 at=state.effort.created_at,
@@ -226,7 +226,7 @@ def summaries(owner: User, filters: Filters) -> Iterator[Document]:
         if (row.effort_id, row.text) not in told:
             told.add((row.effort_id, row.text))
             yield Document(
-                kind=Kind.SUMMARY,
+                kind=HitKind.SUMMARY,
                 text=row.text,
                 share=IN_SUMMARY,
                 at=row.created_at,
@@ -240,7 +240,7 @@ def summaries(owner: User, filters: Filters) -> Iterator[Document]:
     for draft in seen.drafts(owner, filters.session.pk if filters.session else None):
         if filters.has(draft.at):
             yield Document(
-                kind=Kind.SUMMARY,
+                kind=HitKind.SUMMARY,
                 text=draft.text,
                 share=IN_SUMMARY,
                 at=draft.at,
@@ -261,7 +261,7 @@ def rules(owner: User, filters: Filters) -> Iterator[Document]:
     for row in rows.select_related("session", "source__turn__branch").order_by("pk"):
         source = row.source.turn if row.source else None
         yield Document(
-            kind=Kind.RULE,
+            kind=HitKind.RULE,
             text=row.text,
             share=IN_RULE,
             at=row.created_at,

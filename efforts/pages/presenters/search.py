@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from efforts.context.words import WordView, word_view
-from efforts.domain.text.snippets import Piece, snippet
-from efforts.pages.presenters.owner_search import Filters, Kind, OwnerHit, search_owner
+from efforts.domain.text.snippets import SnippetPiece, snippet
+from efforts.pages.presenters.owner_search import Filters, HitKind, OwnerHit, search_owner
 from efforts.standins.seen import Word
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ SPEAKERS = {"user": "You", "assistant": "Reply"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class KindLook:
     """A kind of thing, with the icon and the colour that it has everywhere."""
 
     label: str
@@ -30,10 +30,10 @@ class Look:
 
 
 LOOKS = {
-    Kind.EFFORT: Look(label="Effort", plural="Efforts", icon="effort", layer="open"),
-    Kind.MESSAGE: Look(label="Message", plural="Messages", icon="chat", layer="turn"),
-    Kind.RULE: Look(label="Rule", plural="Rules", icon="rule", layer="constraint"),
-    Kind.SUMMARY: Look(label="Summary", plural="Summaries", icon="concluded", layer="summary"),
+    HitKind.EFFORT: KindLook(label="Effort", plural="Efforts", icon="effort", layer="open"),
+    HitKind.MESSAGE: KindLook(label="Message", plural="Messages", icon="chat", layer="turn"),
+    HitKind.RULE: KindLook(label="Rule", plural="Rules", icon="rule", layer="constraint"),
+    HitKind.SUMMARY: KindLook(label="Summary", plural="Summaries", icon="concluded", layer="summary"),
 }
 
 
@@ -41,14 +41,14 @@ LOOKS = {
 class HitView:
     """`place` is where it opens, in words."""
 
-    look: Look
+    look: KindLook
     address: str
     place: str
     effort: str
     who: str
     said_on: str
     word: WordView | None
-    pieces: tuple[Piece, ...]
+    pieces: tuple[SnippetPiece, ...]
     why: tuple[str, ...]
 
 
@@ -63,7 +63,7 @@ class FoundView:
     @property
     def is_filtered(self) -> bool:
         filters = self.filters
-        return bool(filters.session or filters.since or filters.until or set(filters.kinds) != set(Kind))
+        return bool(filters.session or filters.since or filters.until or set(filters.kinds) != set(HitKind))
 
     @property
     def of_kinds(self) -> str:
@@ -95,7 +95,7 @@ def place_of(hit: OwnerHit) -> str:
     if hit.session is None:
         return "All conversations"
     branch = f" ({hit.branch})" if hit.branch and hit.branch.parent_id else ""
-    turn = f" · turn {hit.turn}" if hit.kind == Kind.MESSAGE else ""
+    turn = f" · turn {hit.turn}" if hit.kind == HitKind.MESSAGE else ""
     return f"{hit.session}{branch}{turn}"
 
 
@@ -106,7 +106,7 @@ def address_of(hit: OwnerHit) -> str:
         return f"{reverse('settings')}#rule-{hit.rule}"
     if hit.artifact and not (hit.effort and hit.word == Word.STANDS):
         return reverse("artifact", args=[hit.artifact])
-    if hit.kind == Kind.MESSAGE and hit.branch:
+    if hit.kind == HitKind.MESSAGE and hit.branch:
         return hit.branch.address_of_turn(hit.turn)
     page = (hit.branch or hit.session).get_absolute_url()
-    return f"{page}#rule-{hit.rule}" if hit.kind == Kind.RULE else f"{page}#effort-{hit.effort}-row"
+    return f"{page}#rule-{hit.rule}" if hit.kind == HitKind.RULE else f"{page}#effort-{hit.effort}-row"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from efforts.domain.prompt.difference import Made
+from efforts.domain.prompt.difference import MadePlan
 from efforts.domain.prompt.whereabouts import Presence, Whereabouts, whereabouts
 from efforts.log.timelines import branch_plans
 from efforts.models import Branch, ContextPlan, PointerTurn, Turn, TurnLabel
@@ -70,7 +70,7 @@ def stretches(branch: Branch, turn: Turn, plans: Iterable[ContextPlan]) -> Itera
 
 
 def in_plan(number: int, plan: ContextPlan, effort: str, pointers: Mapping[int, str]) -> Whereabouts:
-    made = Made.from_body(plan.run.turn.number, plan.body)
+    made = MadePlan.from_body(plan.run.turn.number, plan.body)
     # Which summary an effort had then: one that was written since may be about other turns.
     stood = {pointers[pointer] for pointer in plan.body["layout"]["headlines"] if pointer in pointers}
     return whereabouts(number, made, effort=effort, summarised_by=stood)

@@ -17,7 +17,7 @@ from compaction.domain.artifact import (
     is_short,
     with_id,
 )
-from compaction.domain.check.answers import Verdict
+from compaction.domain.check.answers import Entailment
 from compaction.domain.check.result import Checked, Opinion
 from compaction.domain.ledger import Entry
 from compaction.domain.rendering import rendered
@@ -132,11 +132,12 @@ def artifact(told: tuple[Claim, ...], log: Source | None = None, **changes: Any)
     return with_id(made.model_copy(update=changes))
 
 
-def checked(told: tuple[Claim, ...], *doubts: tuple[str, Verdict], **changes: Any) -> Checked:
+def checked(told: tuple[Claim, ...], *doubts: tuple[str, Entailment], **changes: Any) -> Checked:
     """Read by a model that found all entailed but for the doubts, and listed what stands in the short form."""
     said = dict(doubts)
     opinions = {
-        one.content: (Opinion(verdict=said.get(one.id, Verdict.ENTAILED), by=MODEL, phrase=one.text),) for one in told
+        one.content: (Opinion(verdict=said.get(one.id, Entailment.ENTAILED), by=MODEL, phrase=one.text),)
+        for one in told
     }
     listed = tuple(
         Entry(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from compaction.domain.artifact import Section, Status
-from compaction.domain.check.answers import Verdict as Said
+from compaction.domain.check.answers import Entailment as Said
 from compaction.domain.gates import contradiction
-from compaction.domain.verdicts import Outcome, Verdict
+from compaction.domain.verdicts import GateVerdict, Outcome
 from tests.compaction.gates import cases
 
 
-def judge(*changes: Any, **more: Any) -> Verdict:
+def judge(*changes: Any, **more: Any) -> GateVerdict:
     return contradiction.judge(cases.judged(cases.claims(*changes), **more))
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from compaction.domain.gates import cost
 from compaction.domain.rendering import BODY_FROM
-from compaction.domain.verdicts import Outcome, Spent, Verdict
+from compaction.domain.verdicts import GateVerdict, Outcome, Spent
 from tests.compaction.gates import cases
 
 
-def judge(**changes: Any) -> Verdict:
+def judge(**changes: Any) -> GateVerdict:
     return cost.judge(cases.judged(**changes))
 
 
@@ -21,7 +21,7 @@ def spent(**changes: Any) -> tuple[Spent, ...]:
     return (Spent(**{**base, **changes}),)
 
 
-def rules(verdict: Verdict) -> list[str]:
+def rules(verdict: GateVerdict) -> list[str]:
     return [failure.rule for failure in verdict.failures]
 
 

@@ -57,7 +57,7 @@ def test_the_outcomes_say_whether_it_may_stand(changes: dict[str, Any], state: A
 def test_another_process_gives_the_same_bytes() -> None:
     program = (
         "from tests.compaction.gates import cases; from compaction.domain.gates import evaluate;"
-        "from efforts.domain.canonical import canonical_json;"
+        "from efforts.domain.text.canonical import canonical_json;"
         "given = cases.judged(cases.claims(without=('3',)));"
         "print(canonical_json([each.as_json() for each in evaluate(given)]), end='')"
     )

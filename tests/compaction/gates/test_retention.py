@@ -7,7 +7,7 @@ from typing import Any
 
 from compaction.domain.artifact import Section, Status
 from compaction.domain.gates import retention
-from compaction.domain.verdicts import Outcome, Verdict
+from compaction.domain.verdicts import GateVerdict, Outcome
 from tests.compaction.gates import cases
 
 DECIDED = cases.entry("decision-7", Section.DECISION, Status.ACCEPTED, "Compute the matrix outside.", "3.2")
@@ -15,11 +15,11 @@ TESTED = cases.entry("open_work-8", Section.OPEN_WORK, Status.OPEN, "Jonas tests
 RULED = cases.entry("constraint-9", Section.RULE, Status.IN_FORCE, "Never touch the production database.", "1.3")
 
 
-def judge(**changes: Any) -> Verdict:
+def judge(**changes: Any) -> GateVerdict:
     return retention.judge(cases.judged(**changes))
 
 
-def value(verdict: Verdict, name: str) -> float | int | None:
+def value(verdict: GateVerdict, name: str) -> float | int | None:
     return next(measure.value for measure in verdict.measures if measure.name == name)
 
 

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from compaction.domain.gates import structure
-from compaction.domain.verdicts import Offered, Outcome, Verdict
+from compaction.domain.verdicts import GateVerdict, Offered, Outcome
 from tests.compaction.gates import cases
 
 
-def offered(text: str, stop_reason: str = "stop") -> Verdict:
+def offered(text: str, stop_reason: str = "stop") -> GateVerdict:
     return structure.judge(cases.judged(offered=Offered(text=text, form="draft", stop_reason=stop_reason)))
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from compaction.domain.check.answers import Verdict as Said
+from compaction.domain.check.answers import Entailment as Said
 from compaction.domain.gates import traceability
-from compaction.domain.verdicts import Outcome, Verdict
+from compaction.domain.verdicts import GateVerdict, Outcome
 from tests.compaction.gates import cases
 
 
-def judge(*changes: Any, **more: Any) -> Verdict:
+def judge(*changes: Any, **more: Any) -> GateVerdict:
     return traceability.judge(cases.judged(cases.claims(*changes), **more))
 
 
