@@ -15,8 +15,8 @@ from efforts.models.threads import read
 from efforts.turns import recording
 from efforts.turns.recording import COMPLETED, CallReply, Delta, LeaseLost
 from efforts.turns.runner import Runner
-from tests.fakes.provider import Reply as Said
 from tests.fakes.provider import FakeProvider
+from tests.fakes.provider import Reply as Said
 from tests.turns.conftest import Stage
 
 on_postgres = pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite has one writer at a time.")
