@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.apps import apps
 from django.core.management import get_commands
 
 from tests.house.process import ROOT
@@ -61,3 +62,10 @@ def described(table: str) -> set[str]:
 
 def first_cell(line: str) -> list[str]:
     return re.findall(r"`([a-z]+\.[a-z_]+)`", line.split("|")[1])
+
+
+def test_the_glossary_is_short_and_each_row_it_names_is_in_the_database() -> None:
+    rows = re.findall(r"^\| ([^|]+) \| (?:`(\w+)`)? ?\| ", read("docs/glossary.md"), re.MULTILINE)[1:]
+    assert 20 <= len(rows) <= 30
+    models = {model.__name__ for name in ("efforts", "compaction") for model in apps.get_app_config(name).get_models()}
+    assert {name for _, name in rows if name} - models == set()
