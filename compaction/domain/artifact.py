@@ -243,10 +243,12 @@ def check_ids(ids: list[str]) -> None:
 
 
 def is_short(claim: Claim) -> bool:
+    """Whether the claim stands in the short form, which is in the prompt of every call."""
     return claim.section == Section.RESULT or claim.status in SHORT.get(claim.section, ())
 
 
 def with_id(artifact: Artifact) -> Artifact:
+    """The same with its id: "cmp_" and the SHA-256 of its canonical JSON without the id."""
     return artifact.model_copy(update={"artifact_id": f"cmp_{sha256(canonical_json(artifact.body))}"})
 
 

@@ -53,6 +53,7 @@ def reply_limit(source_tokens: int, window: int | None = None) -> int:
 
 
 def body_asked(source_tokens: int) -> int | None:
+    """Tokens that a drafter is asked to stay within; None for a log so short that no limit is named."""
     return int(source_tokens * BODY_ASKED) if source_tokens > BODY_FROM else None
 
 

@@ -54,6 +54,7 @@ class Joined(Source):
 
 
 def joined(stages: Iterable[Stage]) -> Joined:
+    """The stages in their order as one source; the numbers of messages begin anew in each."""
     in_order = tuple(sorted(stages, key=lambda stage: stage.place))
     return Joined(
         parts=tuple(placed(part, stage.place) for stage in in_order for part in stage.source.parts),

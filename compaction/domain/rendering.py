@@ -51,6 +51,8 @@ class Rendered:
 
 
 def rendered(artifact: Artifact, *, count: Count) -> Rendered:
+    """The texts of an artifact. What stands in the prompt is the short form of a conclusion where that is within
+    its limit, else the body. `count`: tokens of a text."""
     headline = headline_of(artifact)
     if artifact.kind == Kind.DIGEST:
         text = digest_text(artifact)
@@ -65,6 +67,7 @@ def fits(artifact: Artifact, short: str, count: Count) -> bool:
 
 
 def short_limit(source_tokens: int) -> int:
+    """Tokens that the short form may have, by those of its source (design.md section 8)."""
     return min(max(SHORT_TOKENS, int(source_tokens * SHORT_SHARE)), SHORT_MOST)
 
 
@@ -104,6 +107,7 @@ def sections(claims: Iterable[Claim], order: Collection[Section]) -> Iterator[st
 
 
 def line_of(claim: Claim) -> str:
+    """A claim as one line, with its state, owner and date behind it."""
     mark = "" if claim.section in (Section.CHANGED, Section.REJECTED) else MARKS.get(claim.status, "")
     owner = one_line(claim.owner)
     notes = [mark, owner, f"due {one_line(claim.due)}" if claim.due else ""]
@@ -112,9 +116,11 @@ def line_of(claim: Claim) -> str:
 
 
 def digest_text(artifact: Artifact) -> str:
+    """Excerpts as they stand in the prompt: the title, then each with its speaker and turn."""
     lines = [f"{excerpt.label}: “{one_line(excerpt.text)}”" for excerpt in artifact.excerpts]
     return "\n".join([f"{EXCERPTS}. {artifact.title}", *lines])
 
 
 def one_line(text: str) -> str:
+    """The text without line breaks and repeated spaces."""
     return " ".join(text.split())

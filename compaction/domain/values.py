@@ -620,6 +620,7 @@ def names_of(text: str) -> tuple[Value, ...]:
 
 
 def bare(word: str) -> str:
+    """The word without a genitive and without case."""
     return re.sub(r"['’]s?$", "", word).casefold()
 
 

@@ -171,6 +171,7 @@ def check_answered(branch: Branch, number: int) -> None:
 
 
 def rename_branch(branch: Branch, *, name: str, actor: User) -> Branch:
+    """Raises `Refused` where the name is empty or another branch has it."""
     name = checked_name(name)
     with transaction.atomic():
         Branch.objects.select_for_update().get(pk=branch.pk)
@@ -214,5 +215,6 @@ def archive_branch(branch: Branch, *, actor: User) -> Branch:
 
 
 def unarchive_branch(branch: Branch, *, actor: User) -> Branch:
+    """The branch as it is then; nothing happens to one that is not archived."""
     with transaction.atomic():
         return bring_back(branch, actor)

@@ -34,12 +34,14 @@ def expand_chosen(place: Place, branch: Branch, one: Chosen, what: str) -> int:
 
 
 def check_room(one: Chosen, cost: ExpansionPrice) -> None:
+    """Raises `Refused` with what it needs and what is free, in tokens, where it does not fit."""
     if not cost.fits:
         sizes = f"{one.id} needs {cost.needed:,} tokens, {cost.free:,} free."
         raise Refused("no_room", f"{sizes} read_effort shows a span; a larger budget in the settings makes room.")
 
 
 def collapse_chosen(place: Place, one: Chosen, why: str = "asked") -> None:
+    """The summary stands again. Raises `Refused` where the turns are not expanded."""
     if not one.is_expanded:
         raise Refused("not_expanded", f"{one.id} is not expanded, so there is nothing to collapse.")
     ContextPointer.objects.filter(pk=one.pointer.pk).update(expanded_turn=None)
@@ -47,6 +49,7 @@ def collapse_chosen(place: Place, one: Chosen, why: str = "asked") -> None:
 
 
 def collapse_all_chosen(place: Place, branch: Branch, why: str) -> int:
+    """How many were expanded."""
     expanded = with_spans(chosen_pointers(branch).filter(expanded_turn__isnull=False))
     for one in expanded:
         collapse_chosen(place, one, why)

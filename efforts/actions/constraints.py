@@ -57,6 +57,7 @@ def accept_constraint(place: Place, pk: int) -> None:
 
 
 def edit_constraint(place: Place, pk: int, text: str) -> None:
+    """Raises `Refused` where the rule is empty, too long, a second of its kind, or not known here."""
     text = checked_rule(text)
     with ruling(place) as (book, where):
         ledger.edit(book, known(book, pk), text, where)
@@ -88,12 +89,15 @@ def set_standing_rule(owner: User, text: str) -> Constraint:
 
 
 def edit_standing_rule(owner: User, pk: int, text: str) -> None:
+    """The same of a rule for all conversations."""
     text = checked_rule(text)
     with ruling_all(owner) as book:
         ledger.edit(book, known(book, pk), text)
 
 
 def revoke_standing_rule(owner: User, pk: int) -> None:
+    """A rule for all conversations is in force no longer. Raises `Refused` where it is not known, or is not in
+    force."""
     with ruling_all(owner) as book:
         ledger.revoke(known(book, pk, ConstraintState.IN_FORCE))
 

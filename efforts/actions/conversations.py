@@ -40,6 +40,7 @@ CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def create_session(owner: User, *, title: str = "") -> Session:
+    """A conversation with its main branch, on the model that the owner used last."""
     endpoint, model = defaults_for(owner)
     with transaction.atomic():
         session = Session.objects.create(
@@ -65,18 +66,21 @@ def send_message(
 
 
 def check_message(text: str, client_id: str) -> None:
+    """Raises `Refused` where the text is empty or too long, or the id of the browser is none."""
     check_text(text)
     if not CLIENT_ID.fullmatch(client_id):
         raise Refused("bad_client_id", "The message came without a usable id. Reload the page and send it again.")
 
 
 def sent_before(session: Session, client_id: str) -> Turn | None:
+    """The turn of the same message, where the browser has sent it already."""
     return Turn.objects.filter(session=session, client_id=client_id).first()
 
 
 def put_message(
     session: Session, branch_id: UUID, *, text: str, client_id: str, actor: User, cut: bool = False
 ) -> Turn:
+    """The turn of the message, waiting for a run; the same turn where it was sent before."""
     with transaction.atomic():
         # Always the branch before the session, as when a run ends, or two would wait for each other for ever.
         branch = Branch.objects.select_for_update().get(pk=branch_id)
@@ -99,6 +103,7 @@ def put_message(
 
 
 def bring_back(branch: Branch, actor: User) -> Branch:
+    """The branch, archived no longer. To be called in a transaction."""
     Branch.objects.filter(pk=branch.pk).update(archived_at=None)
     events.append(branch.session_id, "branch.unarchived", {"branch": str(branch.pk)}, actor=actor)
     return branch
@@ -110,6 +115,7 @@ def about(turn: Turn) -> dict[str, Any]:
 
 
 def collapse_when_idle(session: Session, actor: User) -> None:
+    """Expansions end in every branch where nobody has written for `WORK_SESSION_HOURS`."""
     last = Session.objects.values_list("last_activity_at", flat=True).get(pk=session.pk)
     if timezone.now() - last < timedelta(hours=WORK_SESSION_HOURS):
         return
@@ -180,6 +186,7 @@ def stop_run(run: Run, *, actor: User) -> Run:
 
 
 def cancel_turn(turn: Turn, *, actor: User) -> Turn:
+    """The turn, which is never answered. Raises `Refused` where it is not waiting any more."""
     if turn.run is None or not cancel_queued(turn.run, actor):
         raise Refused("not_waiting", "This message is no longer waiting. Stop the turn instead.")
     turn.refresh_from_db()
@@ -247,10 +254,12 @@ def check_unshared(branch: Branch, turn: Turn) -> None:
 
 
 def set_budget(session: Session, budget: Any, *, actor: User) -> None:
+    """In tokens. Raises `Refused` as `configure_session` does."""
     configure_session(session, actor=actor, **{**settings_of(session), "budget": budget})
 
 
 def set_context_mode(session: Session, mode: str, *, actor: User) -> None:
+    """Raises `Refused` as `configure_session` does."""
     configure_session(session, actor=actor, **{**settings_of(session), "context_mode": mode})
 
 
@@ -285,6 +294,7 @@ def configure_session(
     context_mode: str = ContextMode.LIGHT,
     review_mode: str = ReviewMode.AUTOMATIC,
 ) -> Session:
+    """All settings at once: what differs is written, with one event. Raises `Refused` where one is out of its range."""
     check_range("budget", "The budget", budget, SMALLEST_BUDGET, LARGEST_BUDGET)
     check_range("ambient_window", "The window", ambient_window, 0, LARGEST_WINDOW)
     check_range("decay_threshold", "The turns until an expansion fades", decay_threshold, 1, LARGEST_WINDOW)
@@ -323,6 +333,7 @@ def check_range(code: str, name: str, value: Any, least: int, most: int) -> None
 
 
 def rename_session(session: Session, *, title: str, actor: User) -> Session:
+    """Raises `Refused` where the title is empty or too long."""
     title = checked_title(title)
     if not title:
         raise Refused("empty", "The title is empty.")
@@ -338,10 +349,12 @@ def checked_title(title: str) -> str:
 
 
 def archive_session(session: Session, *, actor: User) -> Session:
+    """The conversation, out of the list; nothing of it is deleted."""
     return _set_archived(session, actor, archived=True)
 
 
 def unarchive_session(session: Session, *, actor: User) -> Session:
+    """The conversation, back in the list."""
     return _set_archived(session, actor, archived=False)
 
 

@@ -161,6 +161,7 @@ def check_not_paused(place: Place) -> None:
 
 
 def message_of(run: Run) -> str:
+    """The person's words that the run answers."""
     return run.turn.messages.get(role="user").text
 
 
@@ -193,6 +194,7 @@ def reopen_effort(place: Place, slug: str) -> EffortState:
 
 
 def switch_effort(place: Place, slug: str) -> EffortState:
+    """The effort that is active now. Raises `Refused` where it is concluded, or is active already."""
     with changing(place) as branch:
         state = known(branch, slug)
         if state.status == EffortStatus.CONCLUDED:
@@ -241,6 +243,7 @@ def summary_tokens(branch: Branch, slug: str) -> int:
 
 
 def check_expandable(branch: Branch, state: EffortState) -> None:
+    """Raises `Refused` where the effort is in the prompt already, or no summary stands for it."""
     slug = slug_in(state)
     if state.status == EffortStatus.OPEN:
         raise Refused("open", f"{slug} is open. {IN_THE_PROMPT}")
@@ -328,6 +331,7 @@ def move_turn(place: Place, number: int, slug: str | None) -> None:
 
 
 def finished_turn(branch: Branch, number: int) -> Turn:
+    """Raises `Refused` where the branch has no such turn, or it has not ended."""
     turn = branch_turns(branch).filter(number=number).select_related("run").first()
     if turn is None:
         raise Refused("unknown_turn", f"There is no turn {number} here.")
@@ -405,6 +409,7 @@ def stop_summary(place: Place, slug: str) -> None:
 
 
 def retry_summary(place: Place, slug: str) -> None:
+    """The summary is drafted anew. Raises `Refused` where other turns cover the effort, or nothing is to be drafted."""
     with changing(place) as branch:
         state = known(branch, slug)
         if is_covered(branch, state.effort):

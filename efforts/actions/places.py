@@ -114,11 +114,13 @@ def open_ids(branch: Branch) -> list[str]:
 
 
 def latest_open(branch: Branch) -> Effort | None:
+    """The open effort that was active last, if any is open."""
     state = states_of(branch).filter(status=EffortStatus.OPEN).order_by("-active_turn", "-pk").first()
     return state.effort if state else None
 
 
 def move(state: EffortState, to: EffortStatus, refusal: str, **changes: Any) -> None:
+    """Raises `Refused` with `refusal` where the state machine has no such move, or somebody else moved it first."""
     if to not in EFFORT_MOVES[EffortStatus(state.status)]:
         raise Refused(state.status, refusal)
     if not EffortState.objects.filter(pk=state.pk, status=state.status).update(status=to, **changes):
@@ -143,6 +145,7 @@ def route(branch: Branch, place: Place, effort: Effort, by: str) -> None:
 
 
 def put_label(branch: Branch, turn: Turn, effort: Effort | None, by: str) -> None:
+    """The turn belongs to `effort` from now on, or to none; summaries of both are stale then."""
     label = labels.label_of(branch, turn)
     source = label.effort if label else None
     if effort == source:
@@ -161,26 +164,32 @@ def refer(branch: Branch, slug: str) -> None:
 
 
 def record(place: Place, kind: str, slug: str | None, **more: Any) -> int:
+    """The number of the event."""
     where = {"turn": place.turn, "branch": str(place.branch.pk), "clock": clock_of(place.branch)}
     data = {**where, "effort": slug, "via": str(place.via), **more}
     return events.append(place.branch.session_id, kind, with_notice(kind, data), actor=place.actor)
 
 
 def where_of(place: Place) -> HoldOrigin:
+    """What the events of a pin carry."""
     return HoldOrigin(turn=place.turn, via=str(place.via), actor=place.actor)
 
 
 def fresh(state: EffortState) -> EffortState:
+    """The row as it is in the database now."""
     return EffortState.objects.select_related("effort", "branch").get(pk=state.pk)
 
 
 def active_slug(branch: Branch) -> str | None:
+    """The id of the active effort, if one is active."""
     return slug_or_none(branch.active_effort)
 
 
 def slug_or_none(effort: Effort | None) -> str | None:
+    """The id that people and models use."""
     return effort.slug if effort else None
 
 
 def slug_in(state: EffortState) -> str:
+    """The id that people and models use."""
     return state.effort.slug

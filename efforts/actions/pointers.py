@@ -84,6 +84,7 @@ def stands_by(pointer: ContextPointer) -> dict[str, Any]:
 
 
 def summary_rolled_back(artifact: str) -> dict[str, Any]:
+    """The columns of an effort whose summary was rolled back."""
     return {**NO_SUMMARY, "summary": SummaryState.ROLLED_BACK, "artifact": artifact}
 
 
@@ -162,11 +163,13 @@ def without_turns(branch: Branch, effort: Effort | None) -> list[ContextPointer]
 
 
 def active_over(branch: Branch, turn_ids: Collection[int]) -> list[ContextPointer]:
+    """What stands for any of these turns, the oldest first."""
     covered = PointerTurn.objects.filter(branch=branch, active=True, turn__in=turn_ids).values("pointer")
     return list(ContextPointer.objects.filter(pk__in=covered).select_related("effort").order_by("pk"))
 
 
 def span_of(pointer: ContextPointer) -> str:
+    """What it stands for, in words."""
     bounds = bounds_of(pointer)
     if not bounds["first"]:
         return STARTED_FROM
@@ -181,6 +184,7 @@ def bounds_of(pointer: ContextPointer) -> dict[str, int]:
 
 
 def turns_of(pointer: ContextPointer) -> list[int]:
+    """The rows of the turns that it stands for."""
     return list(PointerTurn.objects.filter(pointer=pointer).values_list("turn", flat=True))
 
 
@@ -291,6 +295,7 @@ def log_of(branch: Branch, pointer: ContextPointer) -> SourceLog | None:
 
 
 def all_ended(branch: Branch, effort: Effort) -> bool:
+    """Whether no turn of the effort is waiting or running."""
     return not labelled(branch, effort).filter(run__state__in=UNFINISHED).exists()
 
 
@@ -353,12 +358,15 @@ def settle_efforts(branch: Branch, turn_ids: Collection[int]) -> None:
 
 
 def settle_concluded(branch: Branch, efforts: Collection[int]) -> None:
+    """Each of these efforts that is concluded gets a summary of what is left of it, or none."""
     states = EffortState.objects.filter(branch=branch, effort__in=efforts, status=EffortStatus.CONCLUDED)
     for state in states.select_related("effort").order_by("pk"):
         settle_effort(branch, state)
 
 
 def settle_effort(branch: Branch, state: EffortState) -> None:
+    """What stands for turns that the effort does not have any more ends; what is left of it is drafted again,
+    unless a person has decided."""
     left = summary_turn_ids(branch, state.effort)
     if pointer := active_pointers(branch, state.effort).first():
         if set(turns_of(pointer)) == left:
@@ -391,10 +399,12 @@ def state_of(branch: Branch, effort: Effort) -> models.QuerySet[EffortState]:
 
 
 def digest_stands(branch: Branch, effort: Effort) -> bool:
+    """Whether excerpts stand for it, and no summary."""
     return active_pointers(branch, effort).filter(digest=True).exists()
 
 
 def active_pointers(branch: Branch, effort: Effort) -> models.QuerySet[ContextPointer]:
+    """At most one: what stands for the effort in this branch."""
     return ContextPointer.objects.filter(branch=branch, effort=effort, state=PointerState.ACTIVE)
 
 

@@ -37,6 +37,7 @@ def judge_run(run: Run, value: str, *, actor: User, why: str = "") -> Verdict:
 
 
 def take_back_verdict(run: Run, *, actor: User) -> None:
+    """Nothing happens where there is none. Raises `Refused` where the run has not ended."""
     with transaction.atomic():
         check_ended(run)
         removed, _ = Verdict.objects.filter(run=run).delete()

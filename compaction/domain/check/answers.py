@@ -143,6 +143,7 @@ def read_mapping(answer: str, *, entries: int, notes: int, hidden: int | None) -
 
 
 def answered(form: type[T], answer: str) -> T:
+    """The answer of a model in its form. Raises `Void` with one sentence why it cannot be read."""
     try:
         return parsed(form, answer)
     except Malformed as error:
@@ -150,6 +151,7 @@ def answered(form: type[T], answer: str) -> T:
 
 
 def check_numbers(given: list[int], wanted: Collection[int]) -> None:
+    """Raises `Void` where a number was answered twice, was not asked, or is left out."""
     twice = [number for number, count in Counter(given).items() if count > 1]
     if twice:
         raise Void(f"It answers number {twice[0]} twice.")

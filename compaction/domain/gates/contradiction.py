@@ -14,6 +14,8 @@ UNREAD = "Not judged: {why}. By values, states and exit statuses there is no con
 
 
 def judge(judged: Judged) -> GateVerdict:
+    """Gate D: fails where a reader or code found a claim wrong and nobody set that aside; not judged while claims
+    are unread."""
     artifact = judged.artifact
     if artifact is None:
         return not_judged(Gate.CONTRADICTION, judged)

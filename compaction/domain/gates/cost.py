@@ -17,6 +17,7 @@ PERCENTILE = 95
 
 
 def judge(judged: Judged) -> GateVerdict:
+    """Gate E: whether all requests stayed within their caps and timeouts, and the text within its limits, in tokens."""
     artifact = judged.artifact
     if artifact is None:
         return not_judged(Gate.COST, judged)

@@ -21,6 +21,7 @@ NOTHING = "Not judged: what was offered is no summary."
 
 
 def tags_of(verdicts: Iterable[GateVerdict]) -> tuple[str, ...]:
+    """What a draft that failed is asked to mend, one tag for each gate that failed and has one."""
     return tuple(TAGS[v.gate] for v in verdicts if v.failed and v.gate in TAGS)
 
 
@@ -47,6 +48,7 @@ def verdict(
 
 
 def not_judged(gate: Gate, judged: Judged, says: str = NOTHING, measures: Iterable[Measure] = ()) -> GateVerdict:
+    """The verdict of a gate that had nothing to judge by: neither pass nor fail."""
     return verdict(gate, judged, says=says, measures=measures, outcome=Outcome.NOT_JUDGED)
 
 
@@ -73,15 +75,18 @@ def standing_claims(judged: Judged) -> Mapping[str, Claim]:
 
 
 def hash_of(value: Any) -> str:
+    """SHA-256 of the canonical JSON of any value that JSON has."""
     return sha256(canonical_json(value))
 
 
 def shortened(text: str) -> str:
+    """The text as one line of at most `SHOWN` characters."""
     line = " ".join(text.split())
     return line if len(line) <= SHOWN else line[: SHOWN - 1].rstrip() + "…"
 
 
 def counted(number: int, one: str, several: str = "") -> str:
+    """The number with its noun, as people read it."""
     return f"{number} {one if number == 1 else several or one + 's'}"
 
 

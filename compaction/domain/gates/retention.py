@@ -20,6 +20,8 @@ NOT_LISTED = "Not judged: nobody has listed what must not be lost{kept}."
 
 
 def judge(judged: Judged) -> GateVerdict:
+    """Gate C: fails where a decision, rule or to-do that was listed is told by no claim that stands; not judged
+    where nothing was listed."""
     if judged.artifact is None:
         return not_judged(Gate.RETENTION, judged)
     wanted = wanted_of(judged)
@@ -54,6 +56,7 @@ def has_been_listed(judged: Judged) -> bool:
 
 
 def is_kept(entry: Entry, judged: Judged) -> bool:
+    """Whether the entry stands in the system text, or is told by a claim, or by excerpts, that stand."""
     if entry.in_system:
         return True
     assert judged.artifact is not None
@@ -77,6 +80,7 @@ def tells(claim: Claim, entry: Entry, judged: Judged) -> bool:
 
 
 def folded(text: str) -> str:
+    """The text as it is compared: one line, without case, quotation marks and final stop."""
     return " ".join(text.casefold().split()).strip(" .!\"'“”")
 
 

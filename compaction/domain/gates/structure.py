@@ -19,6 +19,7 @@ ENDINGS = {
 
 
 def judge(judged: Judged) -> GateVerdict:
+    """Gate A: whether the bytes are a whole artifact of the form that was asked for."""
     failures = list(faults(judged))
     parsed = 0 if failures else 1
     return verdict(

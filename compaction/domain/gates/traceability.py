@@ -14,6 +14,8 @@ THRESHOLD = 0.98
 
 
 def judge(judged: Judged) -> GateVerdict:
+    """Gate B: fails where a claim cites no sentence, or one that does not have what it names, or was found
+    unsupported."""
     artifact = judged.artifact
     if artifact is None:
         return not_judged(Gate.TRACEABILITY, judged)

@@ -24,6 +24,7 @@ ONE = {HoldScope.TURNS: "for 1 turn", HoldScope.UNREFERENCED: "until 1 turn does
 
 
 def turns_said(turns: int) -> str:
+    """The number of turns, as people read it."""
     return f"{turns} turn{'' if turns == 1 else 's'}"
 
 

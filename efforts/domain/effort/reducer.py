@@ -108,6 +108,7 @@ class Course:
 
 
 def course_of(events: Iterable[Happening]) -> Course:
+    """Where efforts stand after these events, in the order of the log; the rows say the same."""
     course = Course()
     for event in events:
         course.take(event)

@@ -257,6 +257,7 @@ def resolving_sentences(text: str) -> tuple[str, ...]:
 
 
 def plain_text(text: str) -> str:
+    """The text as phrases are looked for in it: composed, without case, with straight apostrophes."""
     return unicodedata.normalize("NFC", text).casefold().replace("’", "'")
 
 

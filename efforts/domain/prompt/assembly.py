@@ -234,6 +234,7 @@ def cut_current(inputs: PlanInputs, fragments: Fragments) -> dict[str, Any]:
 
 
 def system_tokens(inputs: PlanInputs) -> int:
+    """Of the system text and the schemas of tools, with what every request adds."""
     tools = canonical_json(list(inputs.tools)) if inputs.tools else ""
     return inputs.count(inputs.system_text) + inputs.count(tools) + MESSAGE_OVERHEAD + PRIMING
 

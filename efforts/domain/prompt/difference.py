@@ -90,6 +90,7 @@ class Difference:
 
 
 def difference(before: MadePlan, now: MadePlan) -> Difference:
+    """What came in, what left and why, and what stands otherwise than in the plan before."""
     was, stands = before.sent_turns, now.sent_turns
     came = {number: item for number, item in stands.items() if number not in was}
     moved = {number: item for number, item in stands.items() if number in was and stands_otherwise(was[number], item)}

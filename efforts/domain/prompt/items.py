@@ -56,6 +56,7 @@ SHOWN: Mapping[str, Reason] = {
 def items_of(
     inputs: PlanInputs, choice: Choice, sections: Mapping[str, int], recipe: Recipe, sources: Sources
 ) -> Iterator[Item]:
+    """Every candidate of the plan with its tokens and its reason, in the order of the prompt."""
     yield Item(section="system", title=SYSTEM_TITLE, tokens=sections["system"], reason=Reason.REQUIRED, included=True)
     yield from rule_items(inputs)
     yield from pin_items(inputs, choice)
@@ -275,6 +276,7 @@ def turn_item(
 
 
 def title_of(runs: Sequence[tuple[int, int]], effort: str = "") -> str:
+    """The turns by their numbers, behind the id of their effort."""
     title = span_title(runs)
     return f"{effort}: {title.lower()}" if effort else title
 

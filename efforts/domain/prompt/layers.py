@@ -183,10 +183,12 @@ class Choice:
 
 
 def pinned_efforts(pins: Sequence[Pinned]) -> frozenset[str]:
+    """The ids of efforts that are pinned themselves, not by their turns."""
     return frozenset(pin.hold.effort for pin in pins if pin.hold.effort)
 
 
 def slugs_of(headlines: Iterable[Headline]) -> frozenset[str]:
+    """The ids that people and models use."""
     return frozenset(headline.slug for headline in headlines)
 
 
@@ -196,6 +198,7 @@ def beside(headlines: Sequence[Headline], elsewhere: Collection[str]) -> tuple[H
 
 
 def eligible_turns(inputs: PlanInputs) -> tuple[PastTurn, ...]:
+    """The ambient turns that the window has room for, oldest first."""
     # Without the condition a window of 0 would be past[-0:], which is everything.
     return inputs.past[-inputs.ambient_window :] if inputs.ambient_window else ()
 
@@ -238,6 +241,7 @@ def effort_layer(effort: EffortLog) -> Layer:
 
 
 def whole(inputs: PlanInputs, layer: Layer) -> Kept:
+    """All turns of the layer, none of them cut."""
     return with_cuts(inputs, Kept(turns=layer.turns), 0, None)
 
 
@@ -272,12 +276,14 @@ def turn_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], kept: Kept) -> in
 
 
 def said_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], kept: Kept) -> int:
+    """Of the messages as they are shown, cut or whole, with the lines that stand for tool calls left out."""
     shown = (message for turn in turns for message in turn.visible if message.id not in kept.left)
     said = sum((cut_tokens(inputs, m) if m.id in kept.cuts else m.tokens) + MESSAGE_OVERHEAD for m in shown)
     return said + sum(inputs.count(line) + 1 for turn in turns if kept.left and (line := left_line(turn, kept.left)))
 
 
 def recalled_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], kept: Kept) -> int:
+    """Of the passages quoted for these turns."""
     return sum(inputs.count(block_text(recalled)) for turn in turns if (recalled := kept.recalled_for(turn)))
 
 
@@ -298,6 +304,7 @@ def left_line(turn: PastTurn, left: frozenset[int]) -> str:
 
 
 def calls_said(episodes: Sequence[Sequence[LogMessage]]) -> str:
+    """How many tools were called, as people read it."""
     calls = sum(len(episode[0].tool_calls) for episode in episodes)
     return f"{calls} tool call{'s' if calls > 1 else ''}"
 
@@ -318,6 +325,7 @@ def cut_tokens(inputs: PlanInputs, message: LogMessage) -> int:
 
 
 def cut_of(message: LogMessage, fragments: Fragments, head: int = HEAD, tail: int = TAIL) -> dict[str, Any]:
+    """The part of a recipe for a message too large: `head` and `tail` are characters."""
     if folds(message):
         line = FOLDED.format(tool=message.tool_name, tokens=f"{message.tokens:,}")
         return {"head": 0, "tail": 0, **fragments.add(line)}
@@ -326,6 +334,7 @@ def cut_of(message: LogMessage, fragments: Fragments, head: int = HEAD, tail: in
 
 
 def rule_line(number: int, rule: RuleInForce) -> str:
+    """A rule as the system message has it."""
     return RULE.format(number=number, text=rule.text)
 
 
@@ -344,10 +353,12 @@ def body_text(headline: Headline) -> str:
 
 
 def body_tokens(inputs: PlanInputs, headlines: Sequence[Headline]) -> int:
+    """Of the bodies of these summaries."""
     return sum(inputs.count(body_text(headline)) + 1 for headline in headlines)
 
 
 def headline_tokens(inputs: PlanInputs, headlines: Sequence[Headline]) -> int:
+    """Of the summaries as the prompt lists them."""
     return sum(inputs.count(headline_line(headline)) + 1 for headline in headlines)
 
 

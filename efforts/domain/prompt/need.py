@@ -34,6 +34,7 @@ NEEDED = "It asks, and what is outside the prompt has its words."
 
 
 def asks(text: str) -> bool:
+    """Whether the text asks something, or speaks of what was."""
     return bool(QUESTION.search(text) or PAST.search(text))
 
 

@@ -58,6 +58,7 @@ def fit_pins(inputs: PlanInputs, holds: Sequence[HoldInForce], room: int) -> tup
 
 
 def pins_tokens(inputs: PlanInputs, pins: Sequence[Pinned]) -> int:
+    """Of all pins with their frame; 0 where there are none."""
     return PINS_FRAME + sum(pin_tokens(inputs, pin) for pin in pins) if pins else 0
 
 
@@ -74,6 +75,7 @@ def pin_text(inputs: PlanInputs, pin: Pinned) -> str:
 
 
 def pin_parts(inputs: PlanInputs, pin: Pinned, fragments: Fragments) -> Iterator[dict[str, Any]]:
+    """The parts of a recipe that show what is pinned."""
     if turn := pin.hold.turn:
         for message in turn.visible:
             yield from message_parts(turn, message, pin.cut, fragments)
@@ -130,8 +132,10 @@ def pin_item(inputs: PlanInputs, pin: Pinned, reason: Reason, *, included: bool)
 
 
 def held_turns(inputs: PlanInputs) -> Collection[int]:
+    """The numbers of pinned turns."""
     return {hold.turn.number for hold in inputs.holds if hold.turn}
 
 
 def is_among_pins(choice: Choice, turn: PastTurn) -> bool:
+    """Whether the turn stands among the notes at the head of the prompt."""
     return any(pin.hold.turn and pin.hold.turn.number == turn.number for pin in choice.pins)

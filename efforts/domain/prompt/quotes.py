@@ -42,6 +42,7 @@ def turn_lines(said: Sequence[Recalled]) -> Iterator[Line]:
 
 
 def header(passage: Recalled, form: str) -> str:
+    """The line above a passage: its turn, effort, day and speaker."""
     effort = f" of {passage.effort}" if passage.effort else ""
     who = SPEAKERS[passage.message.role]
     return form.format(turn=passage.turn, effort=effort, said_on=passage.said_on, who=who)

@@ -73,6 +73,7 @@ def named_messages(recipe: Recipe, fragments: Mapping[str, str]) -> set[int]:
 
 
 def render_messages(recipe: Recipe, sources: Sources) -> Iterator[dict[str, Any]]:
+    """The messages of a request, as the API takes them."""
     for entry in recipe:
         if "parts" in entry:
             yield {"role": entry["role"], "content": join_parts(entry["parts"], sources)}
@@ -130,6 +131,7 @@ def mark_of(turn: PastTurn) -> str | None:
 
 
 def chat_message(message: LogMessage, text: str | None = None) -> dict[str, Any]:
+    """A message as the API takes it; `text` replaces its own."""
     content = message.text if text is None else text
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
@@ -139,6 +141,7 @@ def chat_message(message: LogMessage, text: str | None = None) -> dict[str, Any]
 
 
 def wire_calls(calls: Iterable[ToolCall]) -> list[dict[str, Any]]:
+    """Calls of tools as the API takes them."""
     return [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
         for call in calls
@@ -159,6 +162,7 @@ def count_chat_message(message: Mapping[str, Any], count: Callable[[str], int]) 
 
 
 def join_parts(parts: Iterable[dict[str, Any]], sources: Sources) -> str:
+    """The text of one message of the request."""
     return join_texts((part_text(part, sources) for part in parts), "\n")
 
 
@@ -179,15 +183,18 @@ def part_text(part: dict[str, Any], sources: Sources) -> str:
 
 
 def listed_text(lines: Iterable[str | dict[str, Any]], sources: Sources) -> str:
+    """Lines and parts as one text."""
     return join_texts((line if isinstance(line, str) else part_text(line, sources) for line in lines), "\n")
 
 
 def quoted(text: str, mark: str) -> str:
+    """Each line behind `mark`."""
     # Not splitlines(), which takes form feeds and other rare characters out of the text.
     return "\n".join(mark + line for line in text.split("\n"))
 
 
 def cut_text(text: str, cut: Mapping[str, Any], fragments: Mapping[str, str]) -> str:
+    """Head and tail of a text, with the line between them that says what is left out."""
     # Not text[-tail:], which is the whole text where the tail is 0.
     head, tail = text[: cut["head"]], text[len(text) - cut["tail"] :]
     return join_texts([head, fragments[cut["f"]], tail], "\n")

@@ -35,6 +35,7 @@ def correction(calls: Sequence[Counted]) -> float | None:
 
 
 def off_share(calls: Sequence[Counted]) -> float | None:
+    """Share of the calls that were counted wrong by more than is allowed; None where there are none."""
     return sum(call.is_off for call in calls) / len(calls) if calls else None
 
 

@@ -14,8 +14,10 @@ def canonical_json(value: Any) -> str:
 
 
 def sha256(text: str) -> str:
+    """In hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def request_sha256(request: dict[str, Any]) -> str:
+    """Of the canonical JSON of a request: the hash that plans are verified by."""
     return sha256(canonical_json(request))

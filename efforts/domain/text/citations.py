@@ -22,9 +22,11 @@ class Citation:
 
 
 def citations_in(text: str) -> Iterator[Citation]:
+    """In the order of the text; the effort in lower case, "" of turns that belong to none."""
     for found in CITATION.finditer(text):
         yield Citation(text=found[0], effort=(found["effort"] or "").lower(), turn=int(found["turn"]))
 
 
 def cited(turn: int | str, effort: str = "") -> str:
+    """The citation as models are asked to write it."""
     return f"[{effort}, turn {turn}]" if effort else f"[turn {turn}]"

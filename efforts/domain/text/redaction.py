@@ -35,6 +35,7 @@ class Redacted:
 
 
 def redact(text: str) -> Redacted:
+    """The text with every known secret masked, and how many were."""
     masked = 0
     for pattern in PATTERNS:
         text, found = pattern.subn(rf"\g<1>{MASK}", text)

@@ -79,6 +79,7 @@ def query_terms(text: str) -> tuple[str, ...]:
 # Words come back: the same few thousand make up most of what is said.
 @lru_cache(maxsize=1 << 15)
 def token_terms(token: str) -> tuple[str, ...]:
+    """The terms of one token: its parts and its whole, or pairs of letters in scripts without spaces."""
     if re.match(f"[{UNSPACED}]", token):
         return tuple(pairs(token))
     key = folded(token)
@@ -110,6 +111,7 @@ def is_accent(character: str) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def stem(word: str) -> str:
+    """The stem of a word by the stemmer of its script; ordinals become numbers."""
     word = UNWANTED.sub("", word.removesuffix("'s"))
     if NUMBERS.fullmatch(word):
         return word.rstrip("stndrh")
