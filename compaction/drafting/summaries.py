@@ -59,7 +59,7 @@ END_CHARACTERS = 1.5
 # Told to people, and to a model that drafts again.
 MOST_NAMED, MOST_FINDINGS = 2, 24
 
-NO_MODEL = "No model drafts here."
+NO_MODEL = "No model is set up to write summaries."
 TOO_SHORT = "These turns are too short for a summary to pay."
 NOT_EARNED = "A summary would not earn back its cost within {calls} calls."
 TURN_TOO_LARGE = "One turn has more than the {most:,} tokens that a draft and its check can hold."

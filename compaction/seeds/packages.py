@@ -53,7 +53,7 @@ BEYOND = (
     "All stages together may need {most:,} tokens, and {left:,} are left of your day: those beyond it are made without "
     "a model."
 )
-NO_MODEL = "No model drafts here, and a package is made of summaries. Connect a model in Settings first."
+NO_MODEL = "No model is set up to write summaries, and a package is made of them. Connect a model in Settings first."
 OVER = "This package has started a conversation, or was stopped. Make a new one."
 
 

@@ -64,7 +64,7 @@ SAYS = {
     "accepted": ("#next-up", "Next: "),
     "rolled_back": ("#standing", "Rolled back. You can accept it again."),
     "turned_down": ("#review-top", "Rejected by"),
-    "excerpts": ("#claims", "They claim nothing, so there is nothing to decide."),
+    "excerpts": ("#claims", "They claim nothing, so there is nothing to check claim by claim."),
     "earlier": ("#earlier-note", "Made in an earlier form."),
     "old_version": ("#review-top", "v2 is newer"),
     "conflict": (".conflicts", "Nothing was lost: both sides are kept."),
@@ -97,7 +97,7 @@ def test_on_a_phone_claims_come_first(visitor: Visitor, places: Places) -> None:
     assert page.locator("#claims .claim").evaluate_all(WHOLLY_SEEN) >= 1
     expect(page.locator("#source-pane")).to_be_hidden()
     expect(page.locator("#text-pane")).to_be_hidden()
-    page.get_by_role("button", name="In the prompt").click()
+    page.get_by_role("button", name="Prompt text").click()
     expect(page.locator("#standing-text")).to_be_in_viewport()
     expect(page.locator("#claims-pane")).to_be_hidden()
 
@@ -152,7 +152,11 @@ NOTICES = {
     ),
     "unchecked": ("Not checked", "in its exam it found 0 of 20", UNCHECKED),
     "no_draft": ("Stands", "The draft failed. The reply is not in the form", ["Draft again"]),
-    "no_model": ("Stands", "No model drafts here. For now, excerpts replace the log.", ["Draft again"]),
+    "no_model": (
+        "Stands",
+        "No model is set up to write summaries. Excerpts replace the log in the prompt",
+        ["Draft again", "Read or roll back"],
+    ),
 }
 
 
@@ -169,6 +173,18 @@ def test_in_the_chat_the_notice_says_what_happened_and_what_can_be_done(
     for offer in offers:
         expect(note.get_by_text(offer).first).to_be_visible()
     clean_in_every_look(page, album, state)
+
+
+def test_from_the_notice_of_excerpts_one_gets_to_their_words_and_to_what_takes_them_back(
+    visitor: Visitor, places: Places
+) -> None:
+    page = visitor.page()
+    page.goto(places["talk of no_model"])
+    page.get_by_role("link", name="Excerpts of storage: read them, or roll back").click()
+    page.wait_for_url("**/review/**")
+    expect(page.locator("#text-pane")).to_contain_text("Excerpts, not a summary.")
+    expect(page.locator("#standing")).to_contain_text("In the prompt instead of turns 1–3.")
+    expect(page.locator("#rollback-more")).to_be_visible()
 
 
 def test_the_page_of_a_doubted_claim_opens_on_it_and_a_few_keys_mend_accept_and_roll_back(

@@ -55,7 +55,7 @@ from .worth import (
 
 CONCLUDED = f"--- Concluded effort: {SLUG} ---"
 EXCERPTS = "Excerpts, not a summary. "
-REPLACED = "For now, excerpts replace the log."
+REPLACED = "Excerpts replace the log in the prompt; the log is kept."
 NO_SUMMARY = "There is no summary, so the log is in the prompt."
 
 
@@ -124,7 +124,7 @@ CASES = {
         answers("draft", *[Status(404, "no such model")] * 2), "The draft failed. ", draft=False
     ),
     "the draft is late": Case(is_late, "The draft failed. It did not answer within 0 seconds.", draft=False),
-    "no model drafts": Case(is_not_connected, "No model drafts here.", draft=False),
+    "no model drafts": Case(is_not_connected, "No model is set up to write summaries.", draft=False),
 }
 PERSONS: dict[str, dict[str, Any]] = {"by control": {"via": Via.CONTROL}, "by an offer": {"via": Via.OFFER}}
 PERSONS["by the model in the person's words"] = {"via": Via.MODEL, "said": "nobody in the warehouse has asked"}
@@ -306,14 +306,14 @@ def test_where_nothing_is_drafted_no_model_is_asked_and_the_log_stays(bench: Ben
         (
             CASES["no model drafts"],
             Via.CONTROL,
-            "No model drafts here. For now, excerpts replace the log.",
+            "No model is set up to write summaries. Excerpts replace the log in the prompt; the log is kept.",
             "excerpts",
         ),
         (PASSES, Via.MODEL, TEXTS["result"], "summary"),
         (
             CASES["no model drafts"],
             Via.MODEL,
-            f"There is no summary, so the log is in the prompt. {BY_THE_MODEL} No model drafts here.",
+            f"There is no summary, so the log is in the prompt. {BY_THE_MODEL} No model is set up to write summaries.",
             "retry",
         ),
     ],

@@ -192,7 +192,7 @@ def test_what_only_lacks_a_check_waits_for_a_review(talk: Session) -> None:
 
 
 def test_where_nothing_was_drafted_the_digest_waits_for_a_review(talk: Session) -> None:
-    draft = settled(ask(talk), stands=False, artifact="", digest="cv2_d", why="No model drafts here.")
+    draft = settled(ask(talk), stands=False, artifact="", digest="cv2_d", why="No model is set up to write summaries.")
     assert (draft.state, draft.artifact) == (ScopeState.READY, "cv2_d")
 
 

@@ -470,7 +470,7 @@ def test_where_excerpts_stand_notice_and_panel_say_why_and_what_can_be_done(
     state = EffortState.objects.filter(pk=work.state(slug).pk)
     state.update(summary=SummaryState.DIGEST, draft="The model did not answer.")
     for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
-        assert "For now, excerpts replace the log." in part
+        assert "Excerpts replace the log in the prompt; the log is kept." in part
         assert "The model did not answer." in part
         assert "Draft again" in part
         assert "Read the draft" not in part

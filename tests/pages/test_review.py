@@ -271,7 +271,7 @@ def test_excerpts_are_shown_as_they_stand_with_nothing_to_decide(room: Room, as_
     page = page_of(as_alice, STATES["no model"](room))
     assert "Excerpts of storage" in page
     assert "Excerpts, not a summary" in page
-    assert "They claim nothing, so there is nothing to decide." in page
+    assert "They claim nothing, so there is nothing to check claim by claim." in page
     assert "Made without a model" in page
     assert '<article class="claim' not in page
     assert "Undecided" not in page

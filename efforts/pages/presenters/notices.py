@@ -85,7 +85,7 @@ TITLES = {EntryKind.DECISION: "Decision", EntryKind.OPEN_WORK: "To-do"}
 WRITTEN_SOON: tuple[str, Asks] = ("Its summary is being written.", "drafting")
 SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.WAITING: ("{draft}", "summary"),
-    SummaryState.DIGEST: ("{draft} For now, excerpts replace the log.", "excerpts"),
+    SummaryState.DIGEST: ("{draft} Excerpts replace the log in the prompt; the log is kept.", "excerpts"),
     SummaryState.FAILED: ("There is no summary, so the log is in the prompt. {draft}", "retry"),
     SummaryState.DUE: WRITTEN_SOON,
     SummaryState.DRAFTING: WRITTEN_SOON,
@@ -119,6 +119,8 @@ class NoticeView:
     stands: bool = False
     word: WordView | None = None
     read_by: str = ""
+    # The id of the excerpts that stand for just this conclusion.
+    excerpts: str = ""
     saving: Saving | None = None
 
     @property
@@ -171,6 +173,8 @@ class Story:
     pinned: Collection[tuple[int | None, str | None]] = ()
     entries: Mapping[int, LedgerEntry] = field(default_factory=dict)
     scopes: ScopeStory | None = None
+    # By effort, the excerpts that stand.
+    excerpts: Mapping[str, str] = field(default_factory=dict)
     seen: Mapping[str, Seen] = field(default_factory=dict)
 
     def can_be_undone(self, row: Event) -> bool:
@@ -226,6 +230,8 @@ def read_about(branch: Branch, everything: QuerySet[Event], rows: Collection[Eve
     efforts = {row.data["effort"] for row in rows if row.data.get("effort")}
     states = EffortState.objects.filter(branch=branch, effort__slug__in=efforts).select_related("effort")
     story.states = {state.effort.slug: state for state in states}
+    standing = summaries_in(branch).filter(effort__slug__in=efforts, digest=True)
+    story.excerpts = dict(standing.values_list("effort__slug", "artifact"))
     story.seen = seen([state.artifact for state in story.states.values() if state.artifact])
     if any(row.kind in OF_HOLDS for row in rows):
         story.pinned = set(rows_of(branch, HoldState.STANDING).values_list("turn__number", "effort__slug"))
@@ -245,8 +251,11 @@ def read_about(branch: Branch, everything: QuerySet[Event], rows: Collection[Eve
 
 def summaries_here(branch: Branch) -> dict[str, str]:
     """Those that stand: of one that came with the fork there is no event."""
-    standing = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__isnull=False)
-    return dict(standing.values_list("effort__slug", "headline"))
+    return dict(summaries_in(branch).values_list("effort__slug", "headline"))
+
+
+def summaries_in(branch: Branch) -> QuerySet[ContextPointer]:
+    return ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__isnull=False)
 
 
 def notice_view(row: Event, story: Story) -> NoticeView | None:
@@ -385,6 +394,7 @@ def words_on(row: Event, story: Story) -> dict[str, Any]:
     if state is None or not here or state.status != EffortStatus.CONCLUDED:
         return {}
     told: dict[str, Any] = {"word": word_view(word_of_effort(state, story.seen))}
+    told["excerpts"] = story.excerpts.get(state.effort.slug, "")
     if draft := story.seen.get(state.artifact):
         told |= {"read_by": ", ".join(draft.read_by), "saving": draft.saving}
     return told
