@@ -16,7 +16,7 @@ from efforts.llm.builtin.acts import acts_of
 from efforts.llm.builtin.prompt import read
 from efforts.llm.protocol import StreamEnd, TextDelta
 from efforts.tools import ToolContext, run_tool
-from efforts.turns.orchestrator import MOST_TOOL_CALLS, RunMeans
+from efforts.turns.orchestrator import RunMeans
 from efforts.turns.recording import COMPLETED
 
 from .conversations import Exchange, Said
@@ -59,7 +59,8 @@ class Take:
     cues: bool = False
     plans: list[Plan] = field(default_factory=list)
     steps: deque[Step] = field(init=False)
-    results: deque[str | None] = field(default_factory=deque)
+    # Of the calls of the last reply, in their order; None: the tool is run.
+    results: tuple[str | None, ...] = ()
 
     def __post_init__(self) -> None:
         self.steps = deque(steps_of(self.exchange))
@@ -79,17 +80,18 @@ class Take:
     async def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | StreamEnd]:
         acts = acts_of(read(request)) if self.cues and len(self.plans) == 1 else ()
         if acts:
-            self.results.extend(None for _ in acts)
+            self.results = (None,) * len(acts)
             yield finished(*(ToolCall(id="", name=name, arguments=json.dumps(given)) for name, given in acts))
             return
         step = self.steps.popleft() if self.steps else Step()
-        self.results.extend(step.results[:MOST_TOOL_CALLS])
+        self.results = step.results
         if step.text:
             yield TextDelta(step.text)
         yield finished(*step.calls)
 
     def run_tool(self, call: ToolCall, context: ToolContext) -> str:
-        recorded = self.results.popleft()
+        # The id ends in the number of the call: not every one is run.
+        recorded = self.results[int(call.id.rpartition("-")[2]) - 1]
         return run_tool(call, context) if recorded is None else recorded
 
 

@@ -15,7 +15,7 @@ from efforts.context.connections import ModelChoice, connect
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, PRIMING
 from efforts.llm.protocol import ModelError, StreamEnd, TextDelta
 from efforts.llm.protocol import ReportedUsage as Reported
-from efforts.turns.orchestrator import storable
+from efforts.turns.calls import storable
 from efforts.turns.recording import count
 
 THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)

@@ -9,13 +9,27 @@ from typing import Any
 
 from efforts.llm.protocol import RawToolCall, ReportedUsage, StreamEnd
 
+# What the database takes; no prompt has as many tokens.
+MOST_TOKENS = 2**31 - 1
+# A server that gives all calls one id sends each in few pieces; reading many again and again would be quadratic.
+FEW_PIECES = 8
+
 
 @dataclass
 class _Call:
-    index: object
     id: str = ""
     name: str = ""
-    arguments: str = ""
+    # Not one text that grows: that would make long arguments quadratic.
+    arguments: list[str] = field(default_factory=list)
+
+    def is_whole(self) -> bool:
+        if len(self.arguments) > FEW_PIECES:
+            return False
+        try:
+            json.loads("".join(self.arguments))
+        except (ValueError, RecursionError):
+            return False
+        return True
 
 
 @dataclass
@@ -25,52 +39,59 @@ class ReplyAssembly:
     calls: list[_Call] = field(default_factory=list)
     finish_reason: str = ""
     usage: ReportedUsage | None = None
+    # The last call of each index: a server that gives every call the same one begins a new call by a new id or name.
+    _open: dict[int | None, _Call] = field(default_factory=dict)
 
     def add(self, chunk: Mapping[str, Any]) -> str:
         """Take one chunk in and return the text it carries."""
         # Some report it once at the end, some in every chunk so far: the last one is the whole.
         self.usage = _usage(chunk) or self.usage
         choice = _first(chunk.get("choices"))
-        self.finish_reason = choice.get("finish_reason") or self.finish_reason
+        self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
         delta = _object(choice.get("delta"))
-        for fragment in delta.get("tool_calls") or ():
+        fragments = delta.get("tool_calls")
+        for fragment in fragments if isinstance(fragments, list) else ():
             self._add_fragment(_object(fragment))
-        text = delta.get("content") or delta.get("refusal") or ""
-        return text if isinstance(text, str) else ""
+        return _text(delta.get("content")) or _text(delta.get("refusal"))
 
     def finished(self) -> StreamEnd | None:
         # That the stream is over proves nothing: a proxy that gives up ends it in the same way.
         if not self.finish_reason:
             return None
-        calls = tuple(RawToolCall(call.id, call.name, call.arguments) for call in self.calls)
+        calls = tuple(RawToolCall(call.id, call.name, "".join(call.arguments)) for call in self.calls)
         return StreamEnd(calls, self.finish_reason, self.usage)
 
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
         function = _object(fragment.get("function"))
-        call = self._call_of(fragment.get("index"), fragment.get("id") or "", function.get("name") or "")
-        call.arguments += _as_text(function.get("arguments"))
-
-    def _call_of(self, index: object, id_: str, name: str) -> _Call:
-        call = self._open_call(index, id_, name)
-        if call is None:
-            call = _Call(index)
+        id_, name = _text(fragment.get("id")), _text(function.get("name"))
+        arguments = _as_text(function.get("arguments"))
+        index = fragment.get("index")
+        index = index if isinstance(index, int) else None
+        call = self._open.get(index)
+        if call is None or _begins_anew(call, index, id_, name, arguments):
+            call = self._open[index] = _Call()
             self.calls.append(call)
         call.id = call.id or id_
         call.name = call.name or name
-        return call
+        call.arguments.append(arguments)
 
-    def _open_call(self, index: object, id_: str, name: str) -> _Call | None:
-        """The call that a fragment continues. Some servers leave the index out, some give every call the same one."""
-        # The last of its index: a server that gives every call the same one begins a new call by a new id.
-        same = [call for call in self.calls if call.index == index]
-        if not same or (id_ and same[-1].id and id_ != same[-1].id):
-            return None
-        starts_anew = index is None and name and not id_
-        return None if starts_anew else same[-1]
+
+def _begins_anew(call: _Call, index: int | None, id_: str, name: str, arguments: str) -> bool:
+    """Whether a fragment is of another call than the last of its index. Some servers leave the index out, some give
+    every call the same one, and some the same id as well."""
+    if id_ and call.id and id_ != call.id:
+        return True
+    if not name or not call.name:
+        return False
+    return name != call.name or (index is None and not id_) or (arguments.startswith("{") and call.is_whole())
 
 
 def _object(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _first(choices: object) -> Mapping[str, Any]:
@@ -88,5 +109,12 @@ def _usage(chunk: Mapping[str, Any]) -> ReportedUsage | None:
     reported = _object(chunk.get("usage"))
     if not reported:
         return None
-    details = _object(reported.get("prompt_tokens_details"))
-    return ReportedUsage(reported.get("prompt_tokens"), reported.get("completion_tokens"), details.get("cached_tokens"))
+    cached = _object(reported.get("prompt_tokens_details")).get("cached_tokens")
+    return ReportedUsage(
+        _tokens(reported.get("prompt_tokens")), _tokens(reported.get("completion_tokens")), _tokens(cached)
+    )
+
+
+def _tokens(value: object) -> int | None:
+    """What is no count of tokens was not reported."""
+    return value if isinstance(value, int) and 0 <= value <= MOST_TOKENS else None

@@ -17,7 +17,10 @@ from . import efforts, ledger, messages
 from .base import Function, ToolContext, ToolError
 from .repeats import with_hint
 
-__all__ = ["ToolContext", "dispatch", "run_tool"]
+__all__ = ["ToolContext", "ToolError", "error_result", "parse_arguments", "run_tool"]
+
+# Characters.
+LONGEST_ERROR = 600
 
 FUNCTIONS: dict[str, Function] = {
     "open_effort": efforts.open_effort,
@@ -43,7 +46,15 @@ def run_tool(call: ToolCall, context: ToolContext) -> str:
     try:
         return canonical_json(dispatch(call, context))
     except (ToolError, Refused) as error:
-        return canonical_json({"error": str(error)})
+        return error_result(str(error))
+
+
+def error_result(text: str) -> str:
+    """How every call is answered that came to nothing, JSON; of a very long text beginning and end."""
+    # It may quote what the model wrote.
+    if len(text) > LONGEST_ERROR:
+        text = f"{text[: LONGEST_ERROR // 2]} … {text[-LONGEST_ERROR // 2 :]}"
+    return canonical_json({"error": text})
 
 
 def dispatch(call: ToolCall, context: ToolContext) -> dict[str, Any]:
@@ -54,20 +65,45 @@ def dispatch(call: ToolCall, context: ToolContext) -> dict[str, Any]:
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:
-    try:
-        arguments = json.loads(call.arguments or "{}")
-    except ValueError as error:
-        raise ToolError(f"The arguments are not JSON ({error}). Send one JSON object.") from error
-    if not isinstance(arguments, dict):
-        raise ToolError("The arguments must be one JSON object.")
+    arguments = parse_arguments(call.arguments)
     properties = SCHEMAS[call.name]["properties"]
     if unknown := sorted(set(arguments) - set(properties)):
         raise ToolError(f"{call.name} has no argument {unknown[0]!r}. It takes: {', '.join(properties)}.")
     return {key: checked(key, arguments.get(key, schema.get("default")), schema) for key, schema in properties.items()}
 
 
+def parse_arguments(text: str) -> dict[str, Any]:
+    """Raises `ToolError` where they are not one JSON object; nothing at all is an empty one."""
+    try:
+        arguments = json.loads(text.strip() or "{}", object_pairs_hook=each_once, parse_constant=no_number)
+        # Half a character is an escape that JSON allows; no database takes it.
+        canonical_json(arguments).encode()
+    except UnicodeEncodeError as error:
+        raise ToolError("The arguments hold half a character, which no database takes. Send them without.") from error
+    except (ValueError, RecursionError) as error:
+        why = "they are nested too deeply" if isinstance(error, RecursionError) else error
+        begin = f"they begin {text[:60]!r}"
+        raise ToolError(f"The arguments are not JSON ({why}); {begin}. Send one JSON object.") from error
+    if not isinstance(arguments, dict):
+        raise ToolError(f"The arguments must be one JSON object; they begin {text[:60]!r}.")
+    return arguments
+
+
+def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
 def checked(key: str, value: Any, schema: dict[str, Any]) -> Any:
     kind = {"string": str, "integer": int}[schema["type"]]
+    if kind is int:
+        value = whole_number(value)
     if not isinstance(value, kind) or isinstance(value, bool):
         raise ToolError(f"{key} must be of type {schema['type']}.")
     if value not in schema.get("enum", [value]):
@@ -77,8 +113,14 @@ def checked(key: str, value: Any, schema: dict[str, Any]) -> Any:
     return value
 
 
+def whole_number(value: Any) -> Any:
+    """Models send numbers as text, and whole ones with a decimal point; what is neither stays as it is."""
+    try:
+        return int(value) if isinstance(value, str) or (isinstance(value, float) and value.is_integer()) else value
+    except ValueError:
+        return value
+
+
 def storable(value: Any) -> bool:
-    """JSON can name numbers, NULs and half characters that the database refuses with an exception."""
-    if isinstance(value, int):
-        return -(2**63) <= value < 2**63
-    return "\x00" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+    """JSON can name numbers and NULs that the database refuses with an exception."""
+    return -(2**63) <= value < 2**63 if isinstance(value, int) else "\x00" not in value

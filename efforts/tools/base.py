@@ -10,6 +10,9 @@ from efforts.actions import Place
 from efforts.domain.effort.states import Via
 from efforts.models import Run
 
+# Tokens that one result may quote: a quarter of the smallest budget.
+READ_TOKENS = 1_000
+
 
 class ToolError(Exception):
     """What the model did wrong, and what it should do."""
@@ -17,13 +20,22 @@ class ToolError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class ToolContext:
-    """Where a call happens: a tool sees this branch up to this turn, and nothing else."""
+    """Where a call happens: a tool sees this branch up to this turn, and nothing else.
+
+    `room`: tokens that its result may have in the prompt.
+    """
 
     run: Run
+    room: int = 2 * READ_TOKENS
 
     @property
     def place(self) -> Place:
         return Place(branch=self.run.branch, turn=self.run.turn.number, via=Via.MODEL, run=self.run)
+
+    @property
+    def reading(self) -> int:
+        """Tokens of text that a result may quote; as JSON it is longer."""
+        return min(READ_TOKENS, self.room // 2)
 
 
 Function = Callable[..., dict[str, Any]]

@@ -26,8 +26,6 @@ from efforts.standins.chosen import chosen_pointers, chosen_turns, find_chosen, 
 from .base import ToolContext, ToolError
 from .messages import EMPTY, piece_of
 
-# A quarter of the smallest budget, in tokens.
-READ_TOKENS = 1_000
 MATCHES = 5
 STRATEGY = f"efforts/{PASSAGES}"
 # So many efforts are about a thousand tokens.
@@ -167,10 +165,10 @@ def read_effort(context: ToolContext, *, id: str, from_turn: int, to_turn: int) 
     asked = [turn for turn in turns if from_turn <= turn.number and (turn.number <= to_turn or not to_turn)]
     if not asked:
         raise ToolError(no_such_turns(slug, turns))
-    read, following = fitting(asked)
+    read, following = fitting(asked, context.reading)
     return {
         "effort": slug,
-        "turns": [{"turn": turn.number, "messages": list(messages_of(turn))} for turn in read],
+        "turns": [{"turn": turn.number, "messages": list(messages_of(turn, context.reading))} for turn in read],
         "next": {"turn": following.number} if following else None,
     }
 
@@ -190,23 +188,23 @@ def no_such_turns(slug: str, turns: tuple[PastTurn, ...]) -> str:
     return f"{slug} has no turn there. Its turns lie between {turns[0].number} and {turns[-1].number}."
 
 
-def fitting(turns: list[PastTurn]) -> tuple[list[PastTurn], PastTurn | None]:
+def fitting(turns: list[PastTurn], room: int) -> tuple[list[PastTurn], PastTurn | None]:
     """The first turns, one at least, and the one after them."""
     tokens = 0
     for index, turn in enumerate(turns):
         tokens += turn.cost
-        if index and tokens > READ_TOKENS:
+        if index and tokens > room:
             return turns[:index], turn
     return turns, None
 
 
-def messages_of(turn: PastTurn) -> Iterator[dict[str, Any]]:
+def messages_of(turn: PastTurn, room: int) -> Iterator[dict[str, Any]]:
     """What was said; `cut` is the id of a message of which only the beginning is here."""
     said = [message for message in turn.visible if message.role != "tool" and message.text]
-    room = READ_TOKENS
+    left = room
     for message in said:
-        yield whole_or_begun(message, max(room, READ_TOKENS // len(said)))
-        room -= message.tokens
+        yield whole_or_begun(message, max(left, room // len(said)))
+        left -= message.tokens
 
 
 def whole_or_begun(message: LogMessage, room: int) -> dict[str, Any]:

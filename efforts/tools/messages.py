@@ -19,7 +19,7 @@ MATCHES = 8
 PASSAGE = 400
 STRATEGY = f"messages/{PASSAGES}"
 EMPTY = "The query is empty. Give the most telling words."
-# About a thousand tokens: a quarter of the smallest budget.
+# About a thousand tokens.
 PIECE = 4_000
 
 
@@ -79,7 +79,9 @@ def read_message(context: ToolContext, *, id: int, offset: int) -> dict[str, Any
         raise ToolError(f"There is no message {id} here. search_messages gives the ids.")
     if not 0 <= offset <= len(row.text):
         raise ToolError(f"Message {id} has {len(row.text)} characters; offset must lie within.")
-    piece = row.text[offset : offset + PIECE]
+    # Of other scripts so many characters are more tokens than there is room for.
+    size = min(PIECE, max(len(row.text) * context.reading // max(row.tokens, 1), 1))
+    piece = row.text[offset : offset + size]
     after = offset + len(piece)
     return {
         "turn": row.turn.number,

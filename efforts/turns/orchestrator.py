@@ -18,15 +18,17 @@ from efforts.context.planning import RunSnapshot, mode_of, read_run, run_inputs
 from efforts.context.recollections import recollect
 from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.budget import BudgetTooSmall, rounded_up
-from efforts.domain.prompt.conversation import ToolCall
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, ToolCall
 from efforts.domain.prompt.plan import Plan, RequiredTooLarge
-from efforts.domain.prompt.planner import plan
-from efforts.llm.protocol import ChatModel, ModelError, ReportedUsage, StreamEnd, TextDelta
+from efforts.domain.prompt.planner import plan, room_of
+from efforts.domain.text.canonical import canonical_json
+from efforts.llm.protocol import ChatModel, ModelError, RawToolCall, ReportedUsage, TextDelta
 from efforts.models import Run
 from efforts.models.threads import read, write
 from efforts.retrieval.recall import Recollection
 from efforts.tools import ToolContext, run_tool
 from efforts.turns import recording
+from efforts.turns.calls import LEAST_RESULT, TakenCalls, storable, take_calls
 from efforts.turns.recording import COMPLETED, INTERRUPTED, STOPPED, CallReply, Delta, Ending, Lease, LeaseLost
 
 log = logging.getLogger("ccm.turns")
@@ -34,8 +36,6 @@ T = TypeVar("T")
 
 # Model calls in one run; the last is made without tools, so that it must answer.
 MOST_CALLS = 8
-# Tool calls taken from one reply.
-MOST_TOOL_CALLS = 16
 
 
 class Stopped(Exception):
@@ -97,7 +97,7 @@ class Streamed:
     pieces: list[str] = field(default_factory=list)
     # Not summed from the pieces: that would make a long reply quadratic.
     length: int = 0
-    tool_calls: tuple[ToolCall, ...] = ()
+    tool_calls: tuple[RawToolCall, ...] = ()
     usage: ReportedUsage | None = None
     began: float = field(default_factory=time.monotonic)
     first_token_ms: int | None = None
@@ -115,11 +115,15 @@ class Streamed:
     def elapsed_ms(self) -> int:
         return int((time.monotonic() - self.began) * 1000)
 
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
     def reply(self) -> CallReply:
+        """Without its calls of tools."""
         return CallReply(
             call=self.call,
-            text="".join(self.pieces),
-            tool_calls=self.tool_calls,
+            text=self.text,
             usage=self.usage,
             first_token_ms=self.first_token_ms,
             elapsed_ms=self.elapsed_ms,
@@ -130,8 +134,7 @@ EMPTY = Ending(state=RunState.FAILED, code="empty_reply", text="The model answer
 ENDLESS = Ending(
     state=RunState.FAILED,
     code="endless_tools",
-    text=f"The model kept calling tools and gave no answer in {MOST_CALLS} calls. What the tools did stays done. "
-    "Retry asks again.",
+    text="The model kept calling tools and gave no answer. What the tools did stays done. Retry asks again.",
 )
 
 
@@ -189,22 +192,58 @@ async def call_until_answered(
         # Anew for every call, so that a tool's result is in the next prompt; on a thread, because counting tokens would
         # hold up every socket of the process.
         known = drafted if call == 1 else None
-        snapshot, planned = await read(read_and_plan, run, offer_tools=not last, drafted=known)
+        snapshot, planned = await read(read_and_plan_on, run, call, offer_tools=not last, drafted=known)
         # The row is asked too: a ring may be lost, and nobody should pay for a call that is unwanted.
         if control.stop.is_set() or snapshot.stop_requested:
             raise Stopped
         # Before the request: whatever happens from here on, it is known what was sent.
         await write(recording.record_plan, control.lease, call, planned)
         means.planned(planned)
-        reply, broken = await stream(control, model, planned, call, deltas)
-        if broken or last or not reply.tool_calls:
-            await conclude(control.lease, reply, broken, means.silence)
+        streamed, broken = await stream(control, model, planned, call, deltas)
+        if broken or not planned.inputs.tools or not streamed.tool_calls:
+            await conclude(control.lease, streamed, broken, means.silence)
+            return
+        taken = await read(take_all, control.lease, planned, streamed)
+        reply = replace(streamed.reply(), tool_calls=tuple(one.call for one in taken.calls))
+        # What was said leaves no room for another call: it is the answer.
+        if taken.room < 0 and reply.text.strip():
+            await write(recording.record_reply, control.lease, reply, COMPLETED)
             return
         await write(recording.record_reply, control.lease, reply)
-        for tool_call in reply.tool_calls:
-            tool = partial(means.run_tool, tool_call, ToolContext(run=run))
-            # One by one, so that a stop in between keeps what was done.
-            await write(recording.run_and_record, control.lease, call, tool_call, tool)
+        await answer_calls(control.lease, run, call, taken, means)
+
+
+def read_and_plan_on(run: Run, call: int, *, offer_tools: bool, drafted: Plan | None) -> tuple[RunSnapshot, Plan]:
+    """Where tools have filled the prompt their schemas make room for the answer."""
+    try:
+        return read_and_plan(run, offer_tools=offer_tools, drafted=drafted)
+    except RequiredTooLarge:
+        if call == 1 or not offer_tools:
+            raise
+        return read_and_plan(run, offer_tools=False)
+
+
+def take_all(lease: Lease, planned: Plan, streamed: Streamed) -> TakenCalls:
+    """The calls of a reply. Where there is no room for them beside the schemas of tools, the next call has none."""
+    inputs = planned.inputs
+    prefix = f"c{lease.run_id.hex[:16]}-{streamed.call}"
+    room = room_of(inputs) - inputs.count(streamed.text) - MESSAGE_OVERHEAD
+    taken = take_calls(streamed.tool_calls, prefix, room, inputs.count)
+    schemas = inputs.count(canonical_json(list(inputs.tools)))
+    return taken if taken.room >= 0 else replace(taken, room=taken.room + schemas)
+
+
+async def answer_calls(lease: Lease, run: Run, call: int, taken: TakenCalls, means: RunMeans) -> None:
+    """One by one, so that a stop in between keeps what was done."""
+    room = taken.room
+    for one in taken.calls:
+        if one.error:
+            await write(recording.record_refused, lease, call, one.call, one.result)
+            continue
+        room += LEAST_RESULT
+        tool = partial(means.run_tool, one.call, ToolContext(run=run, room=room))
+        result = await write(recording.run_and_record, lease, call, one.call, tool, room)
+        room -= recording.count(result)
 
 
 def recall_for(run: Run) -> tuple[Recollection | None, Plan]:
@@ -234,17 +273,16 @@ def fresh_run(run: Run) -> Run:
     return fresh
 
 
-async def conclude(lease: Lease, reply: CallReply, broken: Ending | None, silence: Ending) -> None:
+async def conclude(lease: Lease, streamed: Streamed, broken: Ending | None, silence: Ending) -> None:
     """Save the reply that ends the run. Calls that come although no tools were offered are dropped."""
-    answer = replace(reply, tool_calls=())
     # White space is no answer, although it arrives like one.
-    ending = broken or (COMPLETED if reply.text.strip() else ENDLESS if reply.tool_calls else silence)
-    await write(recording.record_reply, lease, answer, ending)
+    ending = broken or (COMPLETED if streamed.text.strip() else ENDLESS if streamed.tool_calls else silence)
+    await write(recording.record_reply, lease, streamed.reply(), ending)
 
 
 async def stream(
     control: RunControl, model: ChatModel, planned: Plan, call: int, deltas: DeltaSink
-) -> tuple[CallReply, Ending | None]:
+) -> tuple[Streamed, Ending | None]:
     """What came of the call, and how the run ends where it broke off."""
     streamed = Streamed(call=call)
     broken = None
@@ -256,7 +294,7 @@ async def stream(
         broken = failure(error)
     # Text that is still on its way would be committed after its message, and be read twice.
     await deltas.settle(control.lease.run_id)
-    return streamed.reply(), broken
+    return streamed, broken
 
 
 async def receive(lease: Lease, model: ChatModel, planned: Plan, streamed: Streamed, deltas: DeltaSink) -> None:
@@ -267,26 +305,7 @@ async def receive(lease: Lease, model: ChatModel, planned: Plan, streamed: Strea
                 text = storable(part.text)
                 deltas.put(Delta(lease=lease, call=streamed.call, offset=streamed.add(text), text=text))
             else:
-                take_end(lease, part, streamed)
-
-
-def storable(text: str) -> str:
-    """What no database takes becomes the replacement character."""
-    # PostgreSQL takes no NUL and UTF-8 no half of a surrogate pair; a provider may send both.
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-
-
-def take_end(lease: Lease, end: StreamEnd, streamed: Streamed) -> None:
-    streamed.usage = end.usage
-    streamed.tool_calls = tuple(
-        # Providers repeat ids between calls; ours are unique in the session.
-        ToolCall(
-            id=f"c{lease.run_id.hex[:16]}-{streamed.call}-{index}",
-            name=storable(call.name),
-            arguments=storable(call.arguments),
-        )
-        for index, call in enumerate(end.tool_calls[:MOST_TOOL_CALLS], 1)
-    )
+                streamed.usage, streamed.tool_calls = part.usage, part.tool_calls
 
 
 def failure(error: Exception) -> Ending:

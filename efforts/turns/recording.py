@@ -35,8 +35,17 @@ from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, S
 from efforts.retrieval.index import add_message
 from efforts.retrieval.recall import Recollection
 from efforts.standins import compacting
+from efforts.tools import error_result
 
-NOT_RUN = canonical_json({"error": "Not run: the turn ended before."})
+NOT_RUN = error_result("Not run: the turn ended before.")
+TOO_LARGE = (
+    "Not done: its result has {tokens:,} tokens, and this turn's prompt has room for {room:,} more. "
+    "Read less of it, by from_turn and to_turn or by offset, or answer with what you have."
+)
+
+
+class ResultTooLarge(Exception):
+    """How many tokens it has."""
 
 
 class LeaseLost(Exception):
@@ -266,15 +275,38 @@ def record_reply(lease: Lease, reply: CallReply, ending: Ending | None = None) -
             end(lease, ending)
 
 
-def run_and_record(lease: Lease, call: int, tool_call: ToolCall, tool: Callable[[], str]) -> str:
-    """Run a tool and save its result as one: a lost lease changes nothing, and what was done is on record."""
+def run_and_record(
+    lease: Lease, call: int, tool_call: ToolCall, tool: Callable[[], str], room: int | None = None
+) -> str:
+    """Run a tool and save its result as one: a lost lease changes nothing, and what was done is on record.
+
+    A result of more than `room` tokens becomes an error, and what the tool did is undone.
+    """
     with transaction.atomic():
         hold(lease)
         began = time.monotonic()
-        result = tool()
+        result = tool() if room is None else fitting_result(tool, room)
         save_tool_result(lease, call, tool_call, result, elapsed_ms=int((time.monotonic() - began) * 1000))
         references.of_tool(Run.objects.select_related("turn", "branch").get(pk=lease.run_id), tool_call.name, result)
     return result
+
+
+def fitting_result(tool: Callable[[], str], room: int) -> str:
+    try:
+        with transaction.atomic():
+            result = tool()
+            if (tokens := count(result)) > room:
+                raise ResultTooLarge(tokens)
+    except ResultTooLarge as error:
+        return error_result(TOO_LARGE.format(tokens=error.args[0], room=max(room, 0)))
+    return result
+
+
+def record_refused(lease: Lease, call: int, tool_call: ToolCall, result: str) -> None:
+    """Save what a call is answered that is not run."""
+    with transaction.atomic():
+        hold(lease)
+        save_tool_result(lease, call, tool_call, result)
 
 
 def end_run(lease: Lease, ending: Ending) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from efforts.llm.assembly import ReplyAssembly
-from efforts.llm.protocol import RawToolCall
+from efforts.llm.protocol import RawToolCall, ReportedUsage
 
 
 def fragment(arguments: object = "", *, name: str = "", **rest: object) -> dict[str, object]:
@@ -40,6 +40,26 @@ def fragment(arguments: object = "", *, name: str = "", **rest: object) -> dict[
             [RawToolCall("", "a", "{}"), RawToolCall("", "b", "{}")],
             id="neither index nor id",
         ),
+        pytest.param(
+            [fragment("{}", name="a", index=0, id="1"), fragment("{}", name="b", index=0, id="1")],
+            [RawToolCall("1", "a", "{}"), RawToolCall("1", "b", "{}")],
+            id="one index and id for all",
+        ),
+        pytest.param(
+            [fragment('{"q": 1}', name="a", index=0, id="1"), fragment('{"q": 2}', name="a", index=0, id="1")],
+            [RawToolCall("1", "a", '{"q": 1}'), RawToolCall("1", "a", '{"q": 2}')],
+            id="one index, id and name for all",
+        ),
+        pytest.param(
+            [fragment("{}", name="a", id="1"), fragment("{}", name="b", id="2")],
+            [RawToolCall("1", "a", "{}"), RawToolCall("2", "b", "{}")],
+            id="no index",
+        ),
+        pytest.param(
+            [fragment("{}", name="a", index=[0], id=7), {"function": 3}, {"function": {"name": ["b"], "arguments": 1}}],
+            [RawToolCall("", "a", "{}1")],
+            id="odd types",
+        ),
         pytest.param([fragment({"q": "é"}, name="a", index=0)], [RawToolCall("", "a", '{"q": "é"}')], id="an object"),
         pytest.param([fragment(None, name="a", index=0)], [RawToolCall("", "a", "")], id="no arguments"),
     ],
@@ -52,3 +72,21 @@ def test_fragments_become_calls(fragments, calls):
     finished = reply.finished()
     assert finished is not None
     assert list(finished.tool_calls) == calls
+
+
+@pytest.mark.parametrize("calls", [3, "abc", {"a": 1}, [3, "abc", None]])
+def test_tool_calls_of_an_odd_shape_do_no_harm(calls):
+    reply = ReplyAssembly()
+    assert (
+        reply.add({"choices": [{"delta": {"content": "Hi", "tool_calls": calls}, "finish_reason": ["stop"]}]}) == "Hi"
+    )
+    assert reply.finished() is None
+
+
+@pytest.mark.parametrize("count", [-1, "many", 2**40, 1.5, [1]])
+def test_what_is_no_count_of_tokens_was_not_reported(count):
+    reply = ReplyAssembly()
+    reply.add({"usage": {"prompt_tokens": count, "completion_tokens": 2}, "choices": [{"finish_reason": "stop"}]})
+    finished = reply.finished()
+    assert finished is not None
+    assert finished.usage == ReportedUsage(None, 2, None)
