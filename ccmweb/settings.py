@@ -22,6 +22,10 @@ CCM_MODEL_KEY = env.text("CCM_MODEL_KEY")
 CCM_MODEL_NAME = env.text("CCM_MODEL_NAME")
 CCM_MODEL_WINDOW = env.whole("CCM_MODEL_WINDOW", 0, least=0) or None
 CCM_MODEL_TIMEOUT = env.whole("CCM_MODEL_TIMEOUT", 300)
+# What one answer of a provider may have, in bytes: a reply as it streams, one line of it, and what comes whole.
+CCM_MODEL_STREAM_BYTES = env.whole("CCM_MODEL_STREAM_BYTES", 32 * 1024 * 1024)
+CCM_MODEL_LINE_BYTES = env.whole("CCM_MODEL_LINE_BYTES", 4 * 1024 * 1024)
+CCM_MODEL_ANSWER_BYTES = env.whole("CCM_MODEL_ANSWER_BYTES", 4 * 1024 * 1024)
 CCM_DRAFT_MODEL = env.text("CCM_DRAFT_MODEL")
 CCM_CHECK_MODEL = env.text("CCM_CHECK_MODEL")
 CCM_DRAFT_TIMEOUT = env.whole("CCM_DRAFT_TIMEOUT", 90)

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 
 from efforts.llm.builtin.transport import BUILTIN_MODEL, BuiltinTransport
+from efforts.llm.limits import Limits
 from efforts.llm.openai_chat import OpenAIChat
 from efforts.llm.tokens import get_counter
 from efforts.models import Endpoint
@@ -118,7 +119,12 @@ def of_endpoint(endpoint: Endpoint, model: str = "") -> ModelChoice:
 
 def connect(choice: ModelChoice) -> OpenAIChat:
     if choice.kind != "builtin":
-        return OpenAIChat(choice.base_url, choice.api_key, choice.timeout_seconds)
+        limits = Limits(
+            answer=settings.CCM_MODEL_ANSWER_BYTES,
+            stream=settings.CCM_MODEL_STREAM_BYTES,
+            line=settings.CCM_MODEL_LINE_BYTES,
+        )
+        return OpenAIChat(choice.base_url, choice.api_key, choice.timeout_seconds, limits=limits)
     transport = BuiltinTransport(get_counter(settings.CCM_ENCODING), pace_seconds=settings.CCM_BUILTIN_PACE)
     # A name that never resolves: were the transport lost, nothing would leave the machine.
     return OpenAIChat("http://builtin.invalid/v1", "", choice.timeout_seconds, transport=transport)

@@ -1,14 +1,22 @@
-"""Says in words for a person what went wrong between us and a model, the provider's own words included."""
+"""Says in words for a person what went wrong between us and a model, with what a provider's error says.
+
+Of anything else that answers not a word is shown: the address may be that of another service, which only this machine
+can reach.
+"""
 
 from __future__ import annotations
+
+import json
+import re
+from http import HTTPStatus
 
 import httpx2
 import openai
 
 from efforts.llm.protocol import ModelError
 
-# Providers answer with anything up to a whole web page.
-LONGEST_QUOTE = 400
+LONGEST_QUOTE = 300
+CONTENT_TYPE = re.compile(r"[\w.+-]{1,40}/[\w.+-]{1,40}")
 
 
 def broken_stream(detail: str = "") -> ModelError:
@@ -17,7 +25,8 @@ def broken_stream(detail: str = "") -> ModelError:
 
 
 def not_a_stream(content_type: str) -> ModelError:
-    kind = content_type.partition(";")[0] or "nothing readable"
+    named = CONTENT_TYPE.match(content_type)
+    kind = named[0] if named else "nothing readable"
     return ModelError(
         "refused",
         f"The address answered with {kind}, not with a model's reply. Check it in Settings; it often ends in /v1.",
@@ -35,7 +44,8 @@ def explain(error: openai.APIError, *, base_url: str, timeout_seconds: float, st
             f"The model sent nothing for {timeout_seconds:g} seconds. Retry, or let it take longer in Settings.",
         )
     if streaming:
-        return broken_stream(_words(error))
+        # Of a connection that was closed the library would say how many bytes it missed.
+        return broken_stream("" if isinstance(error.__cause__, httpx2.ProtocolError) else _words(error))
     where = f"No model answers at {base_url} ({_words(error)})."
     return ModelError("unreachable", f"{where} Check that it runs and that the address is right, then retry.")
 
@@ -61,16 +71,32 @@ def _when(error: openai.APIStatusError) -> str:
 
 def _words(error: openai.APIError) -> str:
     """What the provider said, or failing that what the network said, on one line."""
-    said = _said(error.body)
-    if not said and isinstance(error, openai.APIStatusError):
-        said = error.response.reason_phrase or "no reason given"
-    words = " ".join((said or str(error.__cause__ or "") or error.message).split()).rstrip(".")
+    words = " ".join((_said(error) or _plain(error)).split()).rstrip(".")
     return words if len(words) <= LONGEST_QUOTE else words[:LONGEST_QUOTE] + "…"
 
 
-def _said(body: object) -> str:
-    if isinstance(body, dict):
-        said = body.get("message") or body.get("detail") or body
-        return said if isinstance(said, str) else str(said)
-    # A proxy's error page is no use in one line of text.
-    return body if isinstance(body, str) and not body.lstrip().startswith("<") else ""
+def _said(error: openai.APIError) -> str:
+    """The message of an error in the form that providers have agreed on; empty where it is none."""
+    told = error.body
+    if isinstance(error, openai.APIStatusError):
+        told = _object(error.response.text).get("error")
+    message = told.get("message") if isinstance(told, dict) else None
+    return message if isinstance(message, str) else ""
+
+
+def _object(text: str) -> dict[str, object]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _plain(error: openai.APIError) -> str:
+    if isinstance(error, openai.APIStatusError):
+        # Not the words that came with the number: these are the server's own.
+        return HTTPStatus(error.status_code).phrase if error.status_code in set(HTTPStatus) else "no reason given"
+    # The library would quote what came.
+    if isinstance(error.__cause__, httpx2.ProtocolError):
+        return "what answers there does not speak HTTP, or hung up"
+    return str(error.__cause__ or "") or error.message

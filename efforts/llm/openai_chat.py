@@ -12,8 +12,10 @@ from typing import Any
 import httpx2
 import openai
 
+from efforts.domain.text.redaction import mask_key
 from efforts.llm.assembly import ReplyAssembly
 from efforts.llm.faults import broken_stream, explain, not_a_stream
+from efforts.llm.limits import Limits
 from efforts.llm.protocol import ModelError, StreamEnd, TextDelta
 
 CONNECT_SECONDS = 10.0
@@ -34,12 +36,14 @@ class OpenAIChat:
         timeout_seconds: float,
         max_retries: int = 2,
         transport: httpx2.AsyncBaseTransport | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.base_url = base_url
         self.timeout_seconds = timeout_seconds
         self.max_retries = max_retries
         self._api_key = api_key
         self._transport = transport
+        self._limits = limits or Limits()
 
     async def stream(self, request: Mapping[str, Any]) -> AsyncGenerator[TextDelta | StreamEnd]:
         """See `ChatModel.stream`."""
@@ -85,7 +89,8 @@ class OpenAIChat:
             verify=_tls(),
             # A proxy or a .netrc in the environment is not what the person entered, and may see the key.
             trust_env=False,
-            event_hooks={"request": [self._send_only_our_headers]},
+            headers={"accept-encoding": "identity"},
+            event_hooks={"request": [self._send_only_our_headers], "response": [self._limits.bound]},
         )
         return openai.AsyncOpenAI(
             base_url=self.base_url,
@@ -128,14 +133,14 @@ class OpenAIChat:
             raise self._explain(error, streaming=streaming) from error
         except httpx2.InvalidURL as error:
             raise ModelError("unreachable", f"{self.base_url} is not an address. Correct it in Settings.") from error
-        # The package lets the JSON decoder's own error through.
-        except ValueError as error:
+        # The package lets the JSON decoder's own errors through.
+        except (ValueError, RecursionError) as error:
             raise broken_stream("a piece of it is not JSON") from error
 
     def _explain(self, error: openai.APIError, *, streaming: bool) -> ModelError:
         told = explain(error, base_url=self.base_url, timeout_seconds=self.timeout_seconds, streaming=streaming)
         # Some providers repeat the key that they refuse.
-        return ModelError(told.code, told.text.replace(self._api_key, "[key]")) if self._api_key else told
+        return ModelError(told.code, mask_key(told.text, self._api_key))
 
 
 async def _post(client: openai.AsyncOpenAI, request: Mapping[str, Any]) -> _Chunks:

@@ -40,7 +40,7 @@ class StreamEnd:
 class ModelError(Exception):
     """A model call that ended badly. `text` tells the person what happened and what to do.
 
-    Codes: unreachable, timeout, unauthorised, rate_limited, server_error, refused, broken_stream.
+    Codes: unreachable, timeout, unauthorised, rate_limited, server_error, refused, broken_stream, too_large.
     """
 
     def __init__(self, code: str, text: str) -> None:

@@ -6,9 +6,12 @@ import asyncio
 import json
 import socket
 import threading
+from http import HTTPStatus
 
 import pytest
 
+from efforts.llm.faults import LONGEST_QUOTE
+from efforts.llm.limits import ERROR_BYTES, Limits
 from efforts.llm.openai_chat import OpenAIChat
 from efforts.llm.protocol import ModelError, RawToolCall, ReportedUsage, StreamEnd, TextDelta
 from tests.fakes.provider import CUT, INVALID_JSON, NO_FINISH, Call, Ending, FakeProvider, NoAnswer, Reply, Status
@@ -118,8 +121,7 @@ async def test_the_account_of_the_environment_stays_at_home(provider, monkeypatc
         (Status(401, f"Incorrect API key provided: {KEY}"), "unauthorised", "Incorrect API key provided: [key]"),
         (Status(403, "Your country is not served"), "unauthorised", "Your country is not served"),
         (Status(400, "System message must be at the beginning."), "refused", "System message must be at the beginning"),
-        (Status(404, body='{"error": "model \'small\' not found"}'), "refused", "model 'small' not found"),
-        (Status(422, body='{"detail": "max_tokens: too large"}'), "refused", "max_tokens: too large"),
+        (Status(400, "x" * 5_000), "refused", f"(400: {'x' * LONGEST_QUOTE}…)"),
         (Status(429, "Slow down", {"retry-after": "120"}), "rate_limited", "Retry in 120 seconds"),
         (Status(500, "On fire"), "server_error", "500: On fire"),
         (Status(502, body="<html>nginx</html>", content_type="text/html"), "server_error", "502: Bad Gateway"),
@@ -130,6 +132,112 @@ async def test_a_refusal_is_told_in_the_providers_words(provider, status, code, 
     error = await failure(chat(provider))
     assert error.code == code
     assert words in error.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"error": "internal-host:9200"}',
+        '{"detail": "internal-host:9200"}',
+        '{"message": "internal-host:9200"}',
+        '{"error": {"reason": "internal-host:9200", "root_cause": [{"message": "internal-host:9200"}]}}',
+        '{"error": {"message": {"at": "internal-host:9200"}}}',
+        '["internal-host:9200"]',
+        '"internal-host:9200"',
+        "internal-host:9200",
+        "<html>internal-host:9200</html>",
+        "[" * 10_000,
+        "",
+    ],
+)
+@pytest.mark.parametrize("status", [400, 404, 500])
+async def test_of_what_is_no_providers_error_only_the_status_is_told(provider, body, status):
+    provider.script = [Status(status, body=body or " ")]
+    error = await failure(chat(provider))
+    assert f"({status}: {HTTPStatus(status).phrase})" in error.text
+    assert "internal" not in error.text.replace("Internal Server Error", "")
+
+
+async def test_what_does_not_speak_http_is_not_quoted():
+    def greet(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        with connection:
+            connection.sendall(b"220 mail.internal-host ESMTP\r\n\r\n")
+            while connection.recv(65_536):
+                pass
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        greeting = asyncio.create_task(asyncio.to_thread(greet, server))
+        error = await failure(OpenAIChat(f"http://127.0.0.1:{server.getsockname()[1]}/v1", KEY, 5, max_retries=0))
+        await greeting
+    assert error.code == "unreachable"
+    assert "does not speak HTTP" in error.text
+    assert "internal" not in error.text
+
+
+async def test_a_short_key_garbles_no_error(provider):
+    provider.script = [Status(400, "A model has a name.")]
+    assert "A model has a name" in (await failure(chat(provider, key="a"))).text
+
+
+# How much a provider may answer
+
+LIMITS = Limits(answer=20_000, stream=50_000, line=10_000)
+
+
+def limited(provider: FakeProvider) -> OpenAIChat:
+    return OpenAIChat(provider.url, KEY, 5, 0, limits=LIMITS)
+
+
+async def test_a_reply_that_grows_beyond_its_limit_is_stopped_and_what_came_is_kept(provider):
+    provider.script = [Reply("word " * 100_000)]
+    parts: list[TextDelta | StreamEnd] = []
+    error = await failure(limited(provider), parts)
+    assert error.code == "too_large"
+    assert "What came is kept" in error.text
+    assert 0 < len(text_of(parts)) < LIMITS.stream
+    assert await asyncio.to_thread(provider.gone.wait, 5)
+
+
+async def test_a_line_that_does_not_end_is_stopped(provider):
+    provider.script = [Reply("Half", ending=Ending(junk=b"data: " + b"x" * 40_000))]
+    parts: list[TextDelta | StreamEnd] = []
+    error = await failure(limited(provider), parts)
+    assert error.code == "too_large"
+    assert "in one piece" in error.text
+    assert text_of(parts) == "Half"
+
+
+async def test_a_reply_within_its_limits_is_whole(provider):
+    provider.script = [Reply("word " * 100)]
+    assert await collect(limited(provider), []) == "word " * 100
+
+
+async def test_a_long_list_of_models_is_not_read(provider):
+    provider.models = ["model" * 100] * 100
+    with pytest.raises(ModelError, match="too_large") as caught:
+        await limited(provider).list_models()
+    assert "0.0191 MB" in caught.value.text
+
+
+async def test_a_long_answer_that_is_no_stream_is_not_read(provider):
+    provider.script = [Status(200, body=json.dumps({"text": "x" * 50_000}))]
+    assert (await failure(limited(provider))).code == "too_large"
+
+
+async def test_of_a_long_error_the_beginning_is_read(provider):
+    provider.script = [Status(500, body=json.dumps({"error": {"message": "x" * 10 * ERROR_BYTES}}))]
+    error = await failure(chat(provider))
+    assert (error.code, "500: Internal Server Error" in error.text) == ("server_error", True)
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "text/event-stream"])
+async def test_what_was_asked_for_as_it_is_and_comes_compressed_is_not_unpacked(provider, content_type):
+    provider.script = [Status(200, body="packed", headers={"content-encoding": "gzip"}, content_type=content_type)]
+    error = await failure(chat(provider))
+    assert error.code == "refused"
+    assert "compressed" in error.text
+    assert provider.headers[0]["accept-encoding"] == "identity"
 
 
 async def test_a_rate_limit_is_waited_for_and_then_forgotten(provider):
@@ -200,6 +308,8 @@ async def test_a_slow_first_token_is_waited_for(provider):
         (NO_FINISH, "broke off"),
         (INVALID_JSON, "not JSON"),
         (Ending(junk=b"data: [1, 2]\n\n"), "not JSON"),
+        (Ending(junk=b"data: " + b"[" * 100_000 + b"\n\n"), "not JSON"),
+        (Ending(junk=b'data: {"error": "internal-host"}\n\n'), "An error occurred during streaming"),
         (Ending(junk=b'data: {"error": {"message": "Out of memory"}}\n\n'), "Out of memory"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.domain.text.redaction import MASK, redact, redact_all
+from efforts.domain.text.redaction import MASK, SHAPES, Shape, mask_key, redact, redact_all
 
 KEY = "abcdefghij0123456789ABCDEFGHIJ"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq1w2e3\n-----END RSA PRIVATE KEY-----"
@@ -37,9 +37,37 @@ def test_a_secret_is_masked_and_what_stands_around_it_stays(text: str, shown: st
     assert (found.value, found.masked) == (shown, 1)
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.example.split("|")[0])
+@pytest.mark.parametrize("around", ["{}", "before {} after", "before\n{}\nafter"])
+def test_each_shape_masks_its_example(shape: Shape, around: str) -> None:
+    kept, secret = shape.example.split("|")
+    after = "@db/main" if kept.startswith("postgres") else ""
+    found = redact(around.format(f"{kept}{secret}{after}"))
+    assert (found.value, found.masked) == (around.format(f"{kept}{MASK}{after}"), 1)
+
+
+def test_a_key_is_masked_where_a_provider_repeats_it() -> None:
+    assert mask_key("Incorrect API key: my-own-key.", "my-own-key") == "Incorrect API key: [key]."
+    assert mask_key(f"Incorrect API key: sk-{KEY}", "another-key") == f"Incorrect API key: sk-{MASK}"
+
+
+@pytest.mark.parametrize("key", ["", "a", "none", "testing"])
+def test_a_short_key_garbles_no_words(key: str) -> None:
+    text = "None of these models are available for testing a key."
+    assert mask_key(text, key) == text
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "The password is wrong.",
+        "The password is expired!",
+        "The password is case-sensitive, and so is the name.",
+        "Basic understanding of HTTP",
+        "Use Basic authentication here",
+        "hf_transfer and npm_config_registry",
+        "eyJust.a.word",
+        "See https://api.slack.com/messaging/webhooks",
         "The password is asked for twice.",
         "sk-learn and task-runner",
         "password=$DB_PASSWORD",
@@ -80,5 +108,13 @@ def test_what_is_masked_once_has_nothing_left_to_mask(text: str) -> None:
 
 def test_a_long_text_is_read_once() -> None:
     # Where a pattern looked at everything again from each place, this would not end.
-    text = "password " * 40_000 + "a-" * 100_000 + "://a" * 40_000 + "-----BEGIN CERTIFICATE-----" * 10_000
+    text = (
+        "eyJ-" * 50_000
+        + "password is " * 20_000
+        + "hooks.slack.com/" * 10_000
+        + "password " * 40_000
+        + "a-" * 100_000
+        + "://a" * 40_000
+        + "-----BEGIN CERTIFICATE-----" * 10_000
+    )
     assert redact(text).masked == 0

@@ -291,3 +291,17 @@ async def test_each_run_keeps_the_correction_that_earlier_calls_of_its_model_tau
     assert kept == [None, one, pytest.approx((one + two) / 2, abs=1e-4)]
     # What is counted and what is reported stay apart: a correction changes no plan.
     assert all(plan.prompt_tokens == 100 < plan.tokens for plan in plans)
+
+
+async def test_a_reply_that_grows_beyond_its_limit_is_stopped_kept_and_told(
+    stage: Stage, provider: FakeProvider, settings: Any
+) -> None:
+    settings.CCM_MODEL_STREAM_BYTES = 50_000
+    provider.script = [Reply("word " * 10_000)]
+    turn = await stage.ask("Hi")
+    assert turn.run is not None
+    assert (turn.run.state, turn.run.error_code) == ("failed", "too_large")
+    assert "more than 0.0477 MB and was stopped. What came is kept" in turn.run.error_text
+    [_, (role, text)] = await stage.texts(turn)
+    assert role == "assistant"
+    assert set(text.split()) == {"word"}

@@ -10,20 +10,67 @@ MASK = "[masked]"
 NAMES = (
     r"pass(?:word|wd|phrase)|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|api[_-]?key|(?:access|auth|api|refresh)[_-]?token"
 )
-# Each has what stays in front of the mask as its first group. None can take longer than the text is long.
-PATTERNS = tuple(
-    re.compile(pattern)
-    for pattern in (
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A kind of secret: what stays in front of the mask is the first group. `example` is masked from there on.
+
+    No pattern can take longer than the text is long.
+    """
+
+    pattern: str
+    example: str
+
+
+SHAPES = (
+    Shape(
         r"(?s)(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----).+?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)",
-        r"\b(sk-)[\w-]{16,}",
-        r"\b(AKIA|ASIA)[A-Z0-9]{16}\b",
-        r"\b(gh[oprsu]_|github_pat_)\w{20,}",
-        r"\b(xox[abeprs]-|glpat-)[\w-]{10,}",
-        r"(?i)\b(bearer )[\w.~+/=-]{16,}",
-        r"(://[^\s/:@]{1,100}:)[^\s/:@\[]{3,200}(?=@)",
+        "-----BEGIN PRIVATE KEY-----|\nMIIEpAIBAAKCAQEA\n-----END PRIVATE KEY-----",
+    ),
+    Shape(r"\b(sk-)[\w-]{16,}", "sk-|proj-abcdefghij0123456789"),
+    Shape(r"\b((?:sk|rk)_(?:live|test)_)\w{10,}", "sk_live_|51Habcdefghij0123"),
+    Shape(r"\b(AKIA|ASIA)[A-Z0-9]{16}\b", "AKIA|IOSFODNN7EXAMPLE"),
+    Shape(r"\b(AIza)[\w-]{30,}", "AIza|SyA-abcdefghij0123456789abcdefghij"),
+    Shape(r"\b(gh[oprsu]_|github_pat_)\w{20,}", "ghp_|abcdefghij0123456789"),
+    Shape(r"\b(hf_)[A-Za-z0-9]{20,}", "hf_|abcdefghijABCDEFGHIJabcd"),
+    Shape(r"\b(npm_)[A-Za-z0-9]{30,}", "npm_|abcdefghij0123456789abcdefghij012345"),
+    Shape(r"\b(xox[abeprs]-|glpat-)[\w-]{10,}", "xoxb-|1234567890-abc"),
+    # A header and claims in Base64; longer ones occur, but a pattern must not look far from each place.
+    Shape(
+        r"\b(eyJ)[\w-]{8,600}\.[\w-]{8,2000}(?:\.[\w-]{0,2000})?",
+        "eyJ|hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
+    ),
+    Shape(r"(?i)\b(bearer )[\w.~+/=-]{16,}", "Authorization: Bearer |abcdefghij0123456789"),
+    Shape(
+        r"""(?i)\b(authorization\\?["']?[ ]{0,3}[:=][ ]{0,3}\\?["']?basic )[a-z0-9+/=]{6,}""",
+        "Authorization: Basic |dXNlcjpwYXNz",
+    ),
+    Shape(r"\b([Bb]asic )[A-Za-z0-9+/]{8,}={1,2}", "curl -H 'Basic |YWxpY2U6aHVudGVyMg=="),
+    Shape(r"(?i)\b((?:Account|SharedAccess)Key=)[a-z0-9+/]{20,}={0,2}", "AccountKey=|abcdefghij0123456789abcdefghij=="),
+    Shape(
+        r"\b(hooks\.slack\.com/(?:services|workflows|triggers)/)[\w/-]{10,}",
+        "hooks.slack.com/services/|T0/B0/a1b2c3d4e5",
+    ),
+    Shape(
+        r"\b(discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/)[\w/-]{10,}",
+        "https://discord.com/api/webhooks/|1234567890/abc-DEF_ghi",
+    ),
+    Shape(r"(://[^\s/:@]{1,100}:)[^\s/:@\[]{3,200}(?=@)", "postgres://app:|t0psecret"),
+    Shape(
         rf"""(?i)((?:{NAMES})\\?["']?[ ]{{0,3}}[=:][ ]{{0,3}}\\?["']?)[^\s"'\\,;&<$\[{{(]{{6,}}""",
-    )
+        "The password: |swordfish",
+    ),
+    # In a sentence only what no word looks like: "the password is wrong" says something else.
+    Shape(
+        r"""(?i:\b(pass(?:word|wd|phrase) is:? ["'`]?))"""
+        r"""(?=[^\s"'`]{0,60}(?:\d|[a-z][A-Z]|[!@#$%^&*+=~_]\w))[^\s"'`,;\[]{5,}""",
+        "My password is |hunter2!",
+    ),
 )
+PATTERNS = tuple(re.compile(shape.pattern) for shape in SHAPES)
+# A shorter key is part of ordinary words, and to mask it would garble them.
+SHORTEST_KEY = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +88,11 @@ def redact(text: str) -> Redacted:
         text, found = pattern.subn(rf"\g<1>{MASK}", text)
         masked += found
     return Redacted(value=text, masked=masked)
+
+
+def mask_key(text: str, key: str) -> str:
+    """The text without this key, where it is long enough to be told from words, and without what looks like one."""
+    return str(redact(text.replace(key, "[key]") if len(key) >= SHORTEST_KEY else text).value)
 
 
 def redact_all(value: Any) -> Redacted:
