@@ -5,6 +5,7 @@ the person or the model; then nothing has changed.
 """
 
 from .branches import archive_branch, edit_turn, fork, regenerate, rename_branch, unarchive_branch
+from .commands import Typed, take_typed
 from .constraints import (
     accept_constraint,
     dismiss_constraint,
@@ -68,6 +69,7 @@ from .verdicts import judge_run, take_back_verdict
 
 __all__ = [
     "Place",
+    "Typed",
     "accept_constraint",
     "accept_pin",
     "archive_branch",
@@ -132,6 +134,7 @@ __all__ = [
     "supersede_entry",
     "switch_effort",
     "take_back_verdict",
+    "take_typed",
     "too_early",
     "unarchive_branch",
     "unarchive_session",

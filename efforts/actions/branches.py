@@ -148,7 +148,7 @@ def regenerate(branch: Branch, number: int, *, actor: User) -> Turn:
 
 
 def say_instead(branch: Branch, number: int, text: str, client_id: str, actor: User, name: str) -> Turn:
-    check_answered(branch, number)
+    turn = answered_turn(branch, number)
     check_message(text, client_id)
     collapse_when_idle(branch.session, actor)
     with transaction.atomic():
@@ -157,10 +157,12 @@ def say_instead(branch: Branch, number: int, text: str, client_id: str, actor: U
         if sent := sent_before(branch.session, client_id):
             return sent
         sibling = fork(branch, after=number - 1, actor=actor, name=name)
-        return put_message(branch.session, sibling.pk, text=text, client_id=client_id, actor=actor)
+        aside = {"aside": turn.run is not None and turn.run.is_aside}
+        return put_message(branch.session, sibling.pk, text=text, client_id=client_id, actor=actor, chosen=aside)
 
 
-def check_answered(branch: Branch, number: int) -> None:
+def answered_turn(branch: Branch, number: int) -> Turn:
+    """Raises `Refused` where the branch has no such turn, or a model was never asked for its answer."""
     turn = branch_turns(branch).filter(number=number).select_related("run").first()
     if turn is None:
         raise Refused("unknown_turn", f"There is no turn {number} here.")
@@ -168,6 +170,9 @@ def check_answered(branch: Branch, number: int) -> None:
         raise Refused("unfinished", f"Turn {number} has not ended. Stop it, or wait until it has.")
     if turn.run.state == RunState.CANCELLED:
         raise Refused("not_sent", f"Turn {number} was not sent. Put it back in the composer.")
+    if turn.run.state == RunState.NOTED:
+        raise Refused("noted", f"Turn {number} is a note, which nobody answers. Its notice takes it back.")
+    return turn
 
 
 def rename_branch(branch: Branch, *, name: str, actor: User) -> Branch:

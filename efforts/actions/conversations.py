@@ -52,17 +52,27 @@ def create_session(owner: User, *, title: str = "") -> Session:
 
 
 def send_message(
-    session: Session, *, text: str, client_id: str, actor: User, branch: Branch | None = None, cut: bool = False
+    session: Session,
+    *,
+    text: str,
+    client_id: str,
+    actor: User,
+    branch: Branch | None = None,
+    cut: bool = False,
+    aside: bool = False,
+    note: bool = False,
 ) -> Turn:
     """Save the message and let a run wait for it. Sent twice with one `client_id`, it is one turn.
 
     `branch`: the main one where none is given. `cut`: its beginning and end are sent, where the whole does not fit; it
-    is stored whole. After hours of silence a new work session begins.
+    is stored whole. `aside`: it belongs to no effort, whichever is active. `note`: it is written down, and no model is
+    asked. After hours of silence a new work session begins.
     """
     check_message(text, client_id)
     branch_id = (branch or main_branch(session)).pk
     collapse_when_idle(session, actor)
-    return put_message(session, branch_id, text=text, client_id=client_id, actor=actor, cut=cut)
+    chosen = {"cut_current": cut, "aside": aside, "note": note}
+    return put_message(session, branch_id, text=text, client_id=client_id, actor=actor, chosen=chosen)
 
 
 def check_message(text: str, client_id: str) -> None:
@@ -78,7 +88,7 @@ def sent_before(session: Session, client_id: str) -> Turn | None:
 
 
 def put_message(
-    session: Session, branch_id: UUID, *, text: str, client_id: str, actor: User, cut: bool = False
+    session: Session, branch_id: UUID, *, text: str, client_id: str, actor: User, chosen: Mapping[str, bool]
 ) -> Turn:
     """The turn of the message, waiting for a run; the same turn where it was sent before."""
     with transaction.atomic():
@@ -95,7 +105,7 @@ def put_message(
         tokens = get_counter(settings.CCM_ENCODING).count(text)
         add_message(session_id=session.pk, turn=turn, role=Message.Role.USER, text=text, tokens=tokens)
         turn.tokens = tokens + MESSAGE_OVERHEAD
-        run = queue_run(turn, attempt=1, chosen={"cut_current": True} if cut else {})
+        run = queue_run(turn, attempt=1, chosen=chosen)
         touch(session, text)
         data = {**about(turn), "client_id": client_id, "run": str(run.pk), "state": str(run.state)}
         events.append(session.pk, "turn.sent", data, actor=actor)
@@ -144,8 +154,9 @@ def check_text(text: str) -> None:
         )
 
 
-def queue_run(turn: Turn, *, attempt: int, chosen: Mapping[str, Any] | None = None) -> Run:
-    run = Run.objects.create(turn=turn, branch_id=turn.branch_id, attempt=attempt, settings=dict(chosen or {}))
+def queue_run(turn: Turn, *, attempt: int, chosen: Mapping[str, bool]) -> Run:
+    asked = {name: True for name, on in chosen.items() if on}
+    run = Run.objects.create(turn=turn, branch_id=turn.branch_id, attempt=attempt, settings=asked)
     turn.run = run
     turn.save(update_fields=["run", "tokens"])
     transaction.on_commit(events.wake_runners)
@@ -234,7 +245,7 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
             set_budget(turn.session, changes["budget"], actor=actor)
         # The old attempt no longer counts, and the new one has said nothing yet.
         turn.tokens = turn.messages.get(role=Message.Role.USER).tokens + MESSAGE_OVERHEAD
-        chosen = {"cut_current": True} if changes.get("cut_current") else {}
+        chosen = {"cut_current": bool(changes.get("cut_current")), "aside": turn.run.is_aside}
         run = queue_run(turn, attempt=turn.runs.count() + 1, chosen=chosen)
         source_changes(branch, turn)
         words_change(branch, turn, actor)

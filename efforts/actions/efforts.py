@@ -35,6 +35,7 @@ from .places import (
     active_slug,
     changing,
     fresh,
+    in_the_prompt,
     known,
     latest_open,
     move,
@@ -78,7 +79,6 @@ CHOSEN = "You chose the excerpts."
 # Its log is in the prompt, and a draft or a person is waited for.
 WITHOUT_EXCERPTS = (SummaryState.WAITING, SummaryState.FAILED, SummaryState.ROLLED_BACK)
 COVERED = "The summary of chosen turns covers all of {slug}. Roll that back first."
-IN_THE_PROMPT = "Its log is in the prompt already: answer from it."
 
 
 def open_effort(place: Place, name: str) -> EffortState:
@@ -89,7 +89,7 @@ def open_effort(place: Place, name: str) -> EffortState:
         if state is None:
             return start(branch, place, name)
         if state.status == EffortStatus.CONCLUDED:
-            raise Refused("concluded", concluded_already(state))
+            raise Refused("concluded", concluded_already(place, state))
         if branch.active_effort_id != state.effort_id:
             go_to(branch, place, state)
         else:
@@ -184,7 +184,7 @@ def reopen_effort(place: Place, slug: str) -> EffortState:
         # And this, where it still holds then.
         was["stood"] = active_pointers(branch, state.effort).values_list("pk", flat=True).first()
         changes = {"concluded_turn": None, "via": "", "said": "", **NO_SUMMARY}
-        move(state, EffortStatus.OPEN, f"{slug_in(state)} is open already. {IN_THE_PROMPT}", **changes)
+        move(state, EffortStatus.OPEN, f"{slug_in(state)} is open already. {in_the_prompt(place)}", **changes)
         end_pointers(branch, state.effort, PointerState.INVALIDATED)
         activate(branch, state.effort, place.turn)
         route(branch, place, state.effort, TurnLabel.By.OPENED)
@@ -198,7 +198,7 @@ def switch_effort(place: Place, slug: str) -> EffortState:
     with changing(place) as branch:
         state = known(branch, slug)
         if state.status == EffortStatus.CONCLUDED:
-            raise Refused("concluded", concluded_already(state))
+            raise Refused("concluded", concluded_already(place, state))
         if branch.active_effort_id == state.effort_id:
             raise Refused("active", f"{slug_in(state)} is already active.")
         go_to(branch, place, state)
@@ -219,7 +219,7 @@ def expand_effort(place: Place, slug: str, what: str = RAW) -> int:
         if chosen := find_chosen(branch, slug):
             return expand_chosen(place, branch, chosen, what)
         state = known(branch, slug)
-        check_expandable(branch, state)
+        check_expandable(place, branch, state)
         if what == BODY:
             read_body(branch, state)
         tokens = check_affordable(branch, place, state, what)
@@ -242,17 +242,17 @@ def summary_tokens(branch: Branch, slug: str) -> int:
     return max(get_counter(settings.CCM_ENCODING).count(body) - pointer.tokens, 1) if pointer and body else 0
 
 
-def check_expandable(branch: Branch, state: EffortState) -> None:
+def check_expandable(place: Place, branch: Branch, state: EffortState) -> None:
     """Raises `Refused` where the effort is in the prompt already, or no summary stands for it."""
     slug = slug_in(state)
     if state.status == EffortStatus.OPEN:
-        raise Refused("open", f"{slug} is open. {IN_THE_PROMPT}")
+        raise Refused("open", f"{slug} is open. {in_the_prompt(place)}")
     if state.expanded_turn is not None:
-        raise Refused("expanded", f"{slug} is expanded already. {IN_THE_PROMPT}")
+        raise Refused("expanded", f"{slug} is expanded already. {in_the_prompt(place)}")
     if state.summary == SummaryState.COVERED:
         raise Refused("covered", f"The summary of chosen turns covers {slug}. Expand that, or roll it back.")
     if not active_pointers(branch, state.effort).exists():
-        raise Refused("awaiting", f"{slug} has no summary yet. {IN_THE_PROMPT}")
+        raise Refused("awaiting", f"{slug} has no summary yet. {in_the_prompt(place)}")
     if not state.turns:
         raise Refused("no_turns", f"{slug} has no turns, so there is nothing to expand.")
 
@@ -421,6 +421,8 @@ def retry_summary(place: Place, slug: str) -> None:
         transaction.on_commit(events.wake_runners)
 
 
-def concluded_already(state: EffortState) -> str:
+def concluded_already(place: Place, state: EffortState) -> str:
     slug = slug_in(state)
+    if place.via != Via.MODEL:
+        return f"{slug} is concluded. Reopen it in the list of efforts, or type /expand {slug} to show its log."
     return f'{slug} is concluded. reopen_effort("{slug}") opens it again, expand_effort("{slug}") shows it.'

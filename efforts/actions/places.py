@@ -96,8 +96,8 @@ def nearly_named(branch: Branch, name: str) -> EffortState | None:
 def unknown(branch: Branch, slug: str) -> str:
     ids = list(states_of(branch).values_list("effort__slug", flat=True))
     close = get_close_matches(slug_of(slug), ids, n=NAMED)
-    hint = f"Close to it: {', '.join(close)}. " if close else ""
-    return f"There is no effort {slug[:80]!r} here. {hint}search_efforts finds efforts."
+    hint = f" Close to it: {', '.join(close)}." if close else ""
+    return f"There is no effort {slug[:80]!r} here.{hint}"
 
 
 def the_active(branch: Branch) -> EffortState:
@@ -139,8 +139,9 @@ def activate(branch: Branch, effort: Effort | None, turn: int) -> None:
 
 
 def route(branch: Branch, place: Place, effort: Effort, by: str) -> None:
-    """The running turn follows what is done in it; what is done between turns moves none."""
-    if place.run and not labels.is_stronger(labels.label_of(branch, place.run.turn), by):
+    """The running turn follows what is done in it, unless the person set it aside; what is done between turns moves
+    none."""
+    if place.run and not place.run.is_aside and not labels.is_stronger(labels.label_of(branch, place.run.turn), by):
         put_label(branch, place.run.turn, effort, by)
 
 
@@ -168,6 +169,11 @@ def record(place: Place, kind: str, slug: str | None, **more: Any) -> int:
     where = {"turn": place.turn, "branch": str(place.branch.pk), "clock": clock_of(place.branch)}
     data = {**where, "effort": slug, "via": str(place.via), **more}
     return events.append(place.branch.session_id, kind, with_notice(kind, data), actor=place.actor)
+
+
+def in_the_prompt(place: Place) -> str:
+    """Why what is shown is not shown once more."""
+    return f"Its log is in the prompt already{': answer from it' if place.via == Via.MODEL else ''}."
 
 
 def where_of(place: Place) -> HoldOrigin:

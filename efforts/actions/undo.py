@@ -184,7 +184,7 @@ def unexpand(place: Place, branch: Branch, data: dict[str, Any]) -> None:
 
 def expand_again(place: Place, branch: Branch, data: dict[str, Any]) -> None:
     state = known(branch, data["effort"])
-    check_expandable(branch, state)
+    check_expandable(place, branch, state)
     check_affordable(branch, place, state, state.expanded_what)
     EffortState.objects.filter(pk=state.pk).update(expanded_turn=place.turn)
 

@@ -18,10 +18,10 @@ def label_of(branch: Branch, turn: Turn) -> TurnLabel | None:
     return TurnLabel.objects.filter(branch=branch, turn=turn).select_related("effort").first()
 
 
-def begin(branch: Branch, turn: Turn, *, attempt: int) -> None:
-    """A turn starts: the first time in the effort that is active then."""
+def begin(branch: Branch, turn: Turn, *, attempt: int, aside: bool = False) -> None:
+    """A turn starts: the first time in the effort that is active then, or `aside` of it."""
     # Only then: tried again it stays where it is, whatever has become active since or where a person moved it.
-    if attempt == 1 and branch.active_effort_id and not label_of(branch, turn):
+    if attempt == 1 and not aside and branch.active_effort_id and not label_of(branch, turn):
         TurnLabel.objects.create(branch=branch, turn=turn, effort_id=branch.active_effort_id, by=TurnLabel.By.BEGAN)
     settle(branch, turn)
 

@@ -103,6 +103,16 @@ class Run(models.Model):
     def __str__(self) -> str:
         return f"{self.turn}, attempt {self.attempt}: {self.state}"
 
+    @property
+    def is_aside(self) -> bool:
+        """The person sent it outside all efforts, whichever is active."""
+        return bool(self.settings.get("aside"))
+
+    @property
+    def is_note(self) -> bool:
+        """The person wrote something down; no model is asked."""
+        return bool(self.settings.get("note"))
+
 
 class Message(models.Model):
     """An immutable entry of the raw log. The user's message belongs to the turn, all others to a run."""

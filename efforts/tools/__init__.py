@@ -46,7 +46,8 @@ def run_tool(call: ToolCall, context: ToolContext) -> str:
     try:
         return canonical_json(dispatch(call, context))
     except (ToolError, Refused) as error:
-        return error_result(str(error))
+        hint = " search_efforts finds efforts." if isinstance(error, Refused) and error.code == "unknown" else ""
+        return error_result(f"{error}{hint}")
 
 
 def error_result(text: str) -> str:

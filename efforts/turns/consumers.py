@@ -126,8 +126,8 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
 
     async def on_send(self, frame: dict[str, Any]) -> None:
         text, client_id = need(frame, "text", str), need(frame, "client_id", str)
-        cut = frame.get("cut") is True
-        await self.command(frame, send, branch_id=branch_in(frame), text=text, client_id=client_id, cut=cut)
+        how = {name: frame.get(name) is True for name in ("cut", "aside", "plain")}
+        await self.command(frame, send, branch_id=branch_in(frame), text=text, client_id=client_id, **how)
 
     async def on_stop(self, frame: dict[str, Any]) -> None:
         await self.command(frame, stop, run_id=need_id(frame, "run"))
@@ -324,12 +324,12 @@ def described(turn: Turn, run: Run) -> dict[str, Any]:
 
 
 def send(
-    session_id: UUID, user: User, *, branch_id: UUID | None, text: str, client_id: str, cut: bool
+    session_id: UUID, user: User, *, branch_id: UUID | None, text: str, client_id: str, **how: bool
 ) -> dict[str, Any]:
     session = owned(session_id, user)
     branch = branch_of(session, branch_id)
-    turn = actions.send_message(session, text=text, client_id=client_id, actor=user, branch=branch, cut=cut)
-    return {"client_id": client_id, "turn": turn.number, "run": str(turn.run_id)}
+    typed = actions.take_typed(session, text=text, client_id=client_id, actor=user, branch=branch, **how)
+    return {"client_id": client_id, **typed.made}
 
 
 def stop(session_id: UUID, user: User, *, run_id: UUID) -> dict[str, Any]:

@@ -118,6 +118,7 @@ INTERRUPTED = Ending(
     text="The program ended while it was answering. Your message and all text received are kept. Retry asks again.",
 )
 STOPPED = Ending(state=RunState.STOPPED)
+NOTED = Ending(state=RunState.NOTED)
 
 
 def claim_runs(owner: str, limit: int) -> list[Lease]:
@@ -136,6 +137,7 @@ def claim_runs(owner: str, limit: int) -> list[Lease]:
 
 
 def claim(run: Run, owner: str) -> Lease | None:
+    """None where there is nothing to answer: somebody else has it, or the turn was only written down."""
     lease = Lease.of(run, owner)
     try:
         with transaction.atomic():
@@ -153,9 +155,12 @@ def claim(run: Run, owner: str) -> Lease | None:
             Turn.objects.filter(pk=run.turn_id).update(
                 tokens_before=before.tokens_before + before.tokens if before else 0
             )
-            labels.begin(branch, run.turn, attempt=run.attempt)
-            events.append(lease.session_id, "run.started", lease.data())
+            labels.begin(branch, run.turn, attempt=run.attempt, aside=run.is_aside)
+            events.append(lease.session_id, "run.started", lease.data(**({"aside": True} if run.is_aside else {})))
             references.of_message(run)
+            if run.is_note:
+                end(lease, NOTED)
+                return None
     except IntegrityError:  # another runner has just started a run of this branch
         return None
     return lease

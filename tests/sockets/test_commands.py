@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from django.db import connection, transaction
 
-from efforts.models import Branch, Message, Session, Turn
+from efforts.models import Branch, Effort, Message, Session, Turn
 from efforts.models.threads import read
 from tests.fakes.provider import FakeProvider, NoAnswer, Reply, Status
 from tests.sockets.conftest import Open, Stage
@@ -163,3 +163,52 @@ async def test_the_tab_may_go_and_the_turn_goes_on(
     await stage.settled()
     turn = await stage.turn(1)
     assert await stage.texts(turn) == [("user", "Count"), ("assistant", "One two three")]
+
+
+async def test_a_command_is_done_and_acknowledged_without_a_turn(open_tab: Open) -> None:
+    tab = await open_tab()
+    for _ in range(2):
+        await tab.say(kind="send", text="/effort Bug", client_id="one")
+        assert await tab.frame() == {"v": 1, "kind": "ack", "of": "send", "client_id": "one"}
+    assert await read(lambda: list(Effort.objects.values_list("slug", flat=True))) == ["bug"]
+    assert await read(Turn.objects.count) == 0
+
+
+async def test_search_is_acknowledged_with_its_address(open_tab: Open) -> None:
+    tab = await open_tab()
+    await tab.say(kind="send", text="/search signing key", client_id="one")
+    ack = await tab.frame()
+    assert (ack["kind"], ack["go"]) == ("ack", "/search/?q=signing+key")
+
+
+async def test_a_near_miss_is_asked_about_and_sent_when_it_is_meant(open_tab: Open) -> None:
+    tab = await open_tab()
+    await tab.say(kind="send", text="/efort x", client_id="one")
+    error = await tab.frame()
+    assert (error["kind"], error["code"], error["client_id"]) == ("error", "doubtful", "one")
+    assert await read(Turn.objects.count) == 0
+    await tab.say(kind="send", text="/efort x", client_id="two", plain=True)
+    assert (await tab.frame())["turn"] == 1
+    assert (await read(Message.objects.get)).text == "/efort x"
+
+
+@runs
+async def test_a_note_ends_without_a_call(open_tab: Open, provider: FakeProvider) -> None:
+    tab = await open_tab()
+    await tab.hello(2)
+    await tab.say(kind="send", text="/rule Never on Fridays.", client_id="one")
+    frames = await tab.until("run.ended")
+    kinds = [frame["kind"] for frame in frames if frame["kind"] not in ("ack", "session.renamed")]
+    assert kinds == ["turn.sent", "constraint.set", "run.started", "run.ended"]
+    assert frames[-1]["state"] == "noted"
+    assert provider.bodies == []
+
+
+@runs
+async def test_an_aside_is_answered_outside_the_active_effort(open_tab: Open) -> None:
+    tab = await open_tab()
+    await tab.hello(2)
+    await tab.say(kind="send", text="/effort Bug", client_id="one")
+    await tab.say(kind="send", text="What time is it?", client_id="two", aside=True)
+    ended = await tab.last("run.ended")
+    assert (ended["state"], ended["effort"]) == ("completed", None)

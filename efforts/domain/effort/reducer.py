@@ -119,7 +119,8 @@ def course_of(events: Iterable[Happening]) -> Course:
 
 
 def started(course: Course, event: Happening) -> None:
-    if event.turn not in course.begun and event.turn not in course.labels:
+    first = event.turn not in course.begun and event.turn not in course.labels
+    if first and not event.data.get("aside"):
         course.put(event.turn, course.active, BEGAN)
     course.begun.add(event.turn)
     settled(course, event)

@@ -11,6 +11,7 @@ class RunState(StrEnum):
     FAILED = "failed"
     INTERRUPTED = "interrupted"
     CANCELLED = "cancelled"
+    NOTED = "noted"  # the person wrote something down: no model was asked
 
     @property
     def label(self) -> str:
@@ -25,17 +26,21 @@ RUN_LABELS = {
     RunState.FAILED: "Failed",
     RunState.INTERRUPTED: "Interrupted",
     RunState.CANCELLED: "Cancelled",
+    RunState.NOTED: "Noted",
 }
 
 # Nothing leads out of an end: Retry is a new run of the same turn, so that no attempt is overwritten.
 RUN_MOVES: dict[RunState, frozenset[RunState]] = {
     RunState.QUEUED: frozenset({RunState.RUNNING, RunState.CANCELLED}),
-    RunState.RUNNING: frozenset({RunState.COMPLETED, RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED}),
+    RunState.RUNNING: frozenset(
+        {RunState.COMPLETED, RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED, RunState.NOTED}
+    ),
     RunState.COMPLETED: frozenset(),
     RunState.STOPPED: frozenset(),
     RunState.FAILED: frozenset(),
     RunState.INTERRUPTED: frozenset(),
     RunState.CANCELLED: frozenset(),
+    RunState.NOTED: frozenset(),
 }
 
 # A finished turn can be tried again where it did not end as the person wanted.

@@ -31,6 +31,7 @@ MARKS = {
     "unanswered": "[no reply: this turn was stopped]",
     "failed": "[no reply: this turn failed]",
     "interrupted": "[no reply: this turn was interrupted]",
+    "noted": "[noted: no reply was asked for]",
 }
 
 Recipe = list[dict[str, Any]]

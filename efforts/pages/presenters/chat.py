@@ -208,7 +208,7 @@ def one_view(
         error_text=run.error_text,
         retryable=retryable,
         shared=shared and state in RETRYABLE,
-        cancellable=state == RunState.QUEUED,
+        cancellable=state == RunState.QUEUED and not run.is_note,
         fixes=fixes_of(run) if retryable else (),
         parts=tuple(parts_of(messages[1:], cited)),
         live_text=live_text,

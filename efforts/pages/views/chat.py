@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from efforts import actions
 from efforts.context import constraints, efforts, ledger, plans
 from efforts.context.holds import holds_view, with_pins
+from efforts.domain.commands import COMMANDS, to_be_sent
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.errors import Refused
 from efforts.llm.tokens import get_counter
@@ -73,6 +74,7 @@ def chat_page(
     # Made with the page, so that a form sent twice is one turn without any script too.
     more = {
         "client_id": uuid4().hex,
+        "commands": COMMANDS,
         "branches": branches_view(branch),
         "suggestions": suggestions(branch),
         **efforts_context(branch, context["plan"]),
@@ -168,7 +170,8 @@ def context(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
 @require_POST
 def price(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     """The next call as it would be with what is being written; nothing is stored."""
-    return context_answer(request, owned_branch(request, session_id, branch_id), request.POST.get("text", ""))
+    branch = owned_branch(request, session_id, branch_id)
+    return context_answer(request, branch, to_be_sent(request.POST.get("text", "")))
 
 
 def context_answer(request: OwnRequest, branch: Branch, text: str = "") -> HttpResponse:
@@ -188,7 +191,9 @@ def command(act: Command) -> Callable[..., HttpResponse]:
             result = act(request, branch, **which)
         except Refused as error:
             return refused(request, branch, error)
-        return JsonResponse(result) if wants_json(request) else redirect(back_to(request, branch))
+        if wants_json(request):
+            return JsonResponse(result)
+        return redirect(result.get("go") or back_to(request, branch))
 
     return answered
 
@@ -202,15 +207,15 @@ def refused(request: OwnRequest, branch: Branch, error: Refused) -> HttpResponse
 @command
 def send(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
     posted = fields(request)
-    sent = actions.send_message(
+    typed = actions.take_typed(
         branch.session,
         text=text_field(posted, "text"),
         client_id=text_field(posted, "client_id"),
         actor=request.user,
         branch=branch,
-        cut=bool(posted.get("cut")),
+        **{name: bool(posted.get(name)) for name in ("cut", "aside", "plain")},
     )
-    return {"turn": sent.number, "run": str(sent.run_id)}
+    return typed.made
 
 
 @command

@@ -48,13 +48,18 @@ def new_session(request: OwnRequest) -> HttpResponse:
         return start_page(request, text=text, error=error.text, status=422)
 
 
-def begun(request: OwnRequest, text: str) -> Session:
-    # A message that is refused must not leave an empty conversation behind.
+def begun(request: OwnRequest, text: str) -> str:
+    """Where the person goes on."""
+    # What is refused, or only leads elsewhere, must not leave an empty conversation behind.
     with transaction.atomic():
         session = actions.create_session(request.user)
         if text:
-            actions.send_message(session, text=text, client_id=uuid4().hex, actor=request.user)
-    return session
+            plain = bool(request.POST.get("plain"))
+            typed = actions.take_typed(session, text=text, client_id=uuid4().hex, actor=request.user, plain=plain)
+            if typed.go:
+                transaction.set_rollback(True)
+                return typed.go
+    return session.get_absolute_url()
 
 
 @require_POST
