@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import StrEnum
 
 # So much of a word must be that of a command for it to be a slip of the finger.
 ALIKE = 0.75
@@ -15,24 +14,16 @@ WORD = re.compile(r"/([^\W\d_]+)(?:\s+(.*))?", re.DOTALL)
 TURNS = re.compile(r"(?:turns?\s+)?(\d{1,9})(?:\s*(?:-|–|to)\s*(\d{1,9}))?", re.IGNORECASE)
 
 
-class Completes(StrEnum):
-    """The ids that are offered after a command's name."""
-
-    OPEN = "open"
-    OTHER = "other"
-    CONCLUDED = "concluded"
-    EXPANDED = "expanded"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """`argument` is what follows the name, in brackets where it may be left out; `help` one sentence."""
+    """`argument` is what follows the name, in brackets where it may be left out; `help` one sentence. `completes`: the
+    ids of efforts that stand so are offered after the name."""
 
     name: str
     argument: str
     help: str
     example: str
-    completes: Completes | None = None
+    completes: tuple[str, ...] = ()
     also: str = ""
 
     @property
@@ -52,28 +43,28 @@ COMMANDS = (
         argument="[ID]",
         help="Concludes an effort: the active one, or the one you name.",
         example="/done payment-webhook",
-        completes=Completes.OPEN,
+        completes=("active", "open"),
     ),
     Command(
         name="switch",
         argument="ID",
         help="Sends the next messages to another open effort.",
         example="/switch payment-webhook",
-        completes=Completes.OTHER,
+        completes=("open",),
     ),
     Command(
         name="expand",
         argument="ID",
         help="Shows the model the log of a concluded effort instead of its summary.",
         example="/expand payment-webhook",
-        completes=Completes.CONCLUDED,
+        completes=("concluded",),
     ),
     Command(
         name="collapse",
         argument="ID",
         help="Goes back from an expanded log to its summary.",
         example="/collapse payment-webhook",
-        completes=Completes.EXPANDED,
+        completes=("expanded",),
     ),
     Command(
         name="aside",

@@ -36,6 +36,7 @@ ICON_OF_STATE = {
     "failed": "alert",
     "interrupted": "bolt",
     "cancelled": "cross",
+    "noted": "keep",
 }
 
 

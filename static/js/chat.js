@@ -84,6 +84,7 @@ const ENDINGS = {
   stopped: "Stopped",
   failed: "The turn failed. Retry is below it.",
   interrupted: "The turn was interrupted. Retry is below it.",
+  noted: "Noted",
 };
 const CONTROLS = {
   welcome: () => {},
@@ -179,19 +180,23 @@ function show(next) {
 
 // -- from the person
 
-function send(text, { cut = false } = {}) {
+function send(text, how = {}) {
   for (const id of ["suggestions", "where"]) document.getElementById(id)?.remove();
-  outbox.add(text, { cut });
+  outbox.add(text, how);
   follower.pin();
 }
 
 async function sendByPost(message) {
   const answer = await post(`${chat}send/`, message);
-  if (answer.ok) acknowledged({ ...message, turn: answer.data.turn });
+  if (answer.ok) acknowledged({ ...message, ...answer.data });
   else if (answer.status !== 0) refused({ client_id: message.client_id, text: whyNot(answer) });
 }
 
-function acknowledged({ client_id: clientId, turn }) {
+// What was a command has no turn; it may lead to another page.
+function acknowledged({ client_id: clientId, turn, go }) {
+  if (!turn) outbox.settle(clientId);
+  if (go) location.assign(go);
+  if (!turn) return;
   settle(clientId, turn);
   if (!log.turn(turn)) log.refresh(turn);
 }
@@ -206,7 +211,8 @@ function refused({ client_id: clientId, text, of }) {
   const item = clientId && outbox.settle(clientId);
   if (item) composer.putBack(item.text);
   if (of === "stop") refreshRunning();
-  alert(text);
+  if (item?.text.startsWith("/")) composer.ask(text, item);
+  else alert(text);
 }
 
 function takeBack(clientId) {

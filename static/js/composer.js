@@ -1,7 +1,9 @@
 // Where messages are written: drafts, keys, the price while typing, Send and Stop.
 
+import { Commands } from "./commands.js";
 import { fit } from "./field.js";
 import { bind } from "./keys.js";
+import { icon } from "./status.js";
 import * as store from "./store.js";
 
 const DRAFT_AFTER = 250;
@@ -15,6 +17,9 @@ export class Composer {
   #price = document.getElementById("price");
   #fit = document.getElementById("fit");
   #hint = document.getElementById("hint");
+  #asked = document.getElementById("asked");
+  #aside = document.querySelector("#alone input");
+  #commands = new Commands(this.#field);
   #plainHint = this.#hint.innerHTML;
   #draftKey;
   #on;
@@ -22,7 +27,7 @@ export class Composer {
   #running = false;
   #closed = false;
 
-  // on: {send(text, {cut}), stop(), typed()}
+  // on: {send(text, {cut, aside, plain}), stop(), typed()}
   constructor(place, on) {
     this.#draftKey = `ccm.draft.${place}`;
     this.#on = on;
@@ -50,6 +55,27 @@ export class Composer {
     this.focus();
   }
 
+  // Why what looks like a command was not done; the person can have it sent all the same.
+  ask(text, { aside = false } = {}) {
+    this.#aside.checked ||= aside;
+    const box = document.createElement("div");
+    box.className = "notice warn";
+    const words = document.createElement("div");
+    words.className = "stack";
+    const question = document.createElement("p");
+    question.textContent = text;
+    const plain = document.createElement("button");
+    plain.type = "button";
+    plain.className = "button small";
+    plain.append(icon("send"), "Send as a message");
+    plain.addEventListener("click", () => this.#submit({ plain: true }));
+    const answer = document.createElement("p");
+    answer.append(plain);
+    words.append(question, answer);
+    box.append(icon("alert"), words);
+    this.#asked.replaceChildren(box);
+  }
+
   // Nothing can be sent from here any more; of a deleted conversation nothing is kept either.
   close({ keep }) {
     if (keep) this.keepDraft();
@@ -74,7 +100,7 @@ export class Composer {
   #listen() {
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#submit({ cut: event.submitter?.name === "cut" });
+      this.#submit({ cut: event.submitter?.name === "cut", plain: event.submitter?.name === "plain" });
     });
     this.#field.addEventListener("input", () => this.#typed());
     this.#stop.addEventListener("click", () => this.#on.stop());
@@ -96,10 +122,11 @@ export class Composer {
     else document.getElementById("scroller").focus();
   }
 
-  #submit({ cut = false } = {}) {
+  #submit({ cut = false, plain = false } = {}) {
     const text = this.#field.value;
     if (this.#closed || !text.trim()) return;
-    this.#on.send(text, { cut });
+    this.#on.send(text, { cut, plain, aside: this.#aside.checked });
+    this.#aside.checked = false;
     this.clear();
     this.keepDraft();
   }
@@ -108,6 +135,8 @@ export class Composer {
     clearTimeout(this.#draftTimer);
     this.#draftTimer = setTimeout(() => this.keepDraft(), DRAFT_AFTER);
     fit(this.#field);
+    this.#asked.replaceChildren();
+    this.#commands.show();
     this.#show();
     // What was written is gone at once; what is being written is priced when the person pauses.
     if (!this.#field.value.trim()) for (const node of [this.#price, this.#fit]) node.replaceChildren();

@@ -7,12 +7,18 @@ const CHORD_WITHIN = 1_000;
 const TYPING = "input, textarea, select, [contenteditable]";
 
 const table = [];
+const described = [];
 let prefix = "";
 let prefixAt = 0;
 
 // where: a selector of the field it belongs to, or "" for the whole page. run: returns false to let the key through.
 export function bind(group, combo, text, run = null, where = "") {
   table.push({ group, combo, text, run, where });
+}
+
+// What is typed and not pressed. rows: [[what, words], ...]
+export function describe(title, rows) {
+  described.push([title, rows]);
 }
 
 function comboOf(event) {
@@ -51,6 +57,7 @@ export function showSheet(dialog) {
   const body = element("div");
   body.className = "body";
   for (const group of new Set(table.map((entry) => entry.group))) body.append(element("h3", group), listOf(group));
+  for (const [title, rows] of described) body.append(element("h3", title), typedOf(rows));
   body.append(letterSwitch());
   dialog.replaceChildren(head(), body);
   dialog.showModal();
@@ -60,6 +67,17 @@ function listOf(group) {
   const list = element("dl");
   list.className = "keys";
   for (const entry of table.filter((one) => one.group === group)) list.append(keysOf(entry), element("dd", entry.text));
+  return list;
+}
+
+function typedOf(rows) {
+  const list = element("dl");
+  list.className = "keys";
+  for (const [what, words] of rows) {
+    const term = element("dt");
+    term.append(element("code", what));
+    list.append(term, element("dd", words));
+  }
   return list;
 }
 

@@ -14,7 +14,7 @@ export class Outbox {
   #timer = null;
   #last = 0;
 
-  // carry: {ready() -> bool, frame({kind, branch, client_id, text, cut}) -> bool, post({client_id, text, cut})}
+  // carry: {ready() -> bool, frame({kind, branch, client_id, text, cut, aside, plain}) -> bool, post(the same)}
   constructor(place, branch, carry, changed) {
     this.#prefix = `ccm.outbox.${place}.`;
     this.#branch = branch;
@@ -26,10 +26,10 @@ export class Outbox {
     return store.keys(this.#prefix).map((key) => JSON.parse(store.read(key)));
   }
 
-  add(text, { cut = false } = {}) {
+  add(text, how = {}) {
     // The time comes first in the key, so that the keys sort in the order of sending.
     this.#last = Math.max(Date.now(), this.#last + 1);
-    const item = { at: this.#last, client_id: newId(), text, cut };
+    const item = { at: this.#last, client_id: newId(), text, ...how };
     store.write(this.#key(item), JSON.stringify(item));
     this.#changed();
     this.pump();
@@ -68,7 +68,8 @@ export class Outbox {
       this.ground();
       this.pump();
     }, RESEND_AFTER);
-    this.#send({ client_id: item.client_id, text: item.text, cut: item.cut });
+    const { at, ...message } = item;
+    this.#send(message);
     this.#changed();
   }
 

@@ -15,7 +15,7 @@ SPECIFICATION = "docs/specification.md"  # has a test of its own
 PAGES = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))]
 DOCUMENTS = ["README.md", *(page for page in PAGES if page != SPECIFICATION)]
 # What events are of.
-TOPICS = "session|branch|turn|run|plan|message|effort|constraint|ledger|hold|checker|compaction|review|seed"
+TOPICS = "session|branch|turn|run|plan|message|effort|constraint|ledger|hold|checker|compaction|review|seed|command"
 # Where a name without a folder may stand.
 FOLDERS = ("", "efforts", "efforts/domain/prompt", "compaction", "compaction/domain", "static/js")
 

@@ -44,7 +44,7 @@ def test_what_was_cancelled_never_ran() -> None:
 
 
 def test_only_what_ended_otherwise_than_wanted_can_be_tried_again() -> None:
-    assert FINAL - {RunState.COMPLETED, RunState.CANCELLED} == RETRYABLE
+    assert FINAL - {RunState.COMPLETED, RunState.CANCELLED, RunState.NOTED} == RETRYABLE
 
 
 def test_a_rule_that_was_taken_back_stays_so_and_what_is_in_force_is_no_suggestion_again() -> None:
