@@ -171,7 +171,7 @@ def answered_turn(branch: Branch, number: int) -> Turn:
     if turn.run.state == RunState.CANCELLED:
         raise Refused("not_sent", f"Turn {number} was not sent. Put it back in the composer.")
     if turn.run.state == RunState.NOTED:
-        raise Refused("noted", f"Turn {number} is a note, which nobody answers. Its notice takes it back.")
+        raise Refused("noted", f"Turn {number} is a note: no model was asked. Type it again instead.")
     return turn
 
 

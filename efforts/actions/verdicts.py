@@ -48,7 +48,7 @@ def take_back_verdict(run: Run, *, actor: User) -> None:
 def check_ended(run: Run) -> None:
     """With the run's row locked, so that of two tabs one comes after the other."""
     state = Run.objects.select_for_update().values_list("state", flat=True).get(pk=run.pk)
-    if state in {*UNFINISHED, RunState.CANCELLED}:
+    if state in {*UNFINISHED, RunState.CANCELLED, RunState.NOTED}:
         raise Refused("not_ended", "There is no answer yet. Judge it when it has ended.")
 
 

@@ -264,3 +264,21 @@ async def test_a_window_cut_in_blocks_is_planned_again_the_same(stage: Stage, ru
     assert blocks == [0, 0, 0, 3, 3, 5]
     found = await read(verify, "--plan-again")
     assert (found["status"], found["planned_again"], found["apart"]) == (0, 6, {})
+
+
+async def test_plans_with_notes_and_asides_in_them_are_rendered_again(
+    stage: Stage, runner: Runner, provider: FakeProvider
+) -> None:
+    await type_in(stage, "/effort Bug")
+    for text in ("/todo Ask Dana for the key.", "/rule Never on Fridays.", "/aside What time is it?", "And the bug?"):
+        await type_in(stage, text)
+        await stage.settled()
+    found = await read(verify)
+    assert (found["status"], found["ok"], found["failed"]) == (0, 2, 0)
+    said = "\n".join(message["content"] for message in json.loads(provider.bodies[-1])["messages"])
+    assert "/todo Ask Dana for the key.\n[noted: no reply was asked for]" in said
+
+
+async def type_in(stage: Stage, text: str) -> None:
+    session = stage.session
+    await write(actions.take_typed, session, text=text, client_id=uuid4().hex, actor=session.owner)
