@@ -95,7 +95,7 @@ def test_a_command_has_no_price(as_alice: Client, session: Session, address: Add
 def test_a_conversation_can_begin_with_a_command(as_alice: Client, alice: User) -> None:
     answer = as_alice.post("/s/new/", {"text": "/effort Bug"})
     session = Session.objects.get()
-    assert (answer.url, Effort.objects.get().session) == (session.get_absolute_url(), session)
+    assert (answer["Location"], Effort.objects.get().session) == (session.get_absolute_url(), session)
 
 
 @pytest.mark.parametrize(
