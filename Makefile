@@ -1,4 +1,4 @@
-# make setup, run, test, test-all, check, gates, format, bench, talk, lock, servers
+# make setup, run, test, test-all, soak, check, gates, pictures, format, bench, talk, lock, servers
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,\
 	$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 HOST ?= 127.0.0.1
@@ -19,12 +19,13 @@ COMPILE := uv pip compile -q pyproject.toml --universal --python-version 3.11 --
 # Pure rules, and processes that bring a database of their own: the same with servers as without, so run once.
 SERVERLESS := $(addprefix --ignore=tests/,planner llm browser fakes house/test_commands.py \
 	house/test_serve.py house/test_settings.py server/test_killing.py server/test_reconnecting.py server/test_stopping.py \
+	server/test_nginx.py fuzz/test_answers.py fuzz/test_imports.py fuzz/test_streams.py house/test_migrations.py \
 	compaction/gates $(filter-out %/test_proof_run.py %/test_importing.py,$(patsubst tests/%,%,$(wildcard tests/benchmarks/test_*.py))))
 # Tests start dozens of processes: where they may not keep what they compiled, each compiles all of it.
 COMPILED := env -u PYTHONDONTWRITEBYTECODE
 NO_SERVERS := $(COMPILED) -u DATABASE_URL -u REDIS_URL
 
-.PHONY: setup run test test-all test-servers check gates format bench talk lock servers
+.PHONY: setup run test test-all test-servers soak check gates pictures format bench talk lock servers
 
 setup: $(DEV)
 
@@ -59,6 +60,10 @@ test-servers: setup
 		|| { echo "PostgreSQL or Redis cannot be reached: make servers" >&2; exit 1; }
 	$(SERVERS) $(COMPILED) $(BIN)/pytest -n 2 -m "not slow" $(SERVERLESS) $(ARGS)
 
+# An hour of what nobody would send on purpose.
+soak: setup
+	$(NO_SERVERS) $(BIN)/pytest -n 2 --dist load --hypothesis-profile=soak tests/fuzz $(ARGS)
+
 check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -70,6 +75,9 @@ check: setup
 
 gates: setup
 	$(NO_SERVERS) $(BIN)/python manage.py evaluate_gates benchmarks/evaluation $(ARGS)
+
+pictures: setup
+	$(NO_SERVERS) $(BIN)/python manage.py take_pictures
 
 format: setup
 	$(BIN)/ruff format .

@@ -12,7 +12,7 @@ from typing import Any
 
 import django
 
-PARTS = ("growth", "ageing", "accepting", "reviewing", "rereading", "search", "sockets", "concluding")
+PARTS = ("growth", "ageing", "accepting", "reviewing", "rereading", "search", "sockets", "crowding", "concluding")
 
 
 def main() -> None:
@@ -37,6 +37,7 @@ def main() -> None:
             "rereading": reread,
             "search": lambda: searched(arguments.messages, arguments.kept),
             "sockets": lambda: measured(arguments.streams),
+            "crowding": crowded,
             "concluding": concluded,
         }
         found: dict[str, Any] = {}
@@ -101,6 +102,20 @@ def searched(messages: int, kept: str) -> dict[str, Any]:
     return search(messages, kept)
 
 
+def crowded() -> dict[str, Any]:
+    """With the limits that are set where nobody sets any."""
+    from django.core.management import call_command
+
+    from benchmarks import servers
+    from benchmarks.crowding import CONVERSATIONS, crowding
+    from benchmarks.stage import Stage
+
+    call_command("migrate", verbosity=0)
+    busy, other = Stage.set(CONVERSATIONS, "busy"), Stage.set(1, "other")
+    with servers.paced_provider() as provider, servers.product(provider) as (port, _):
+        return asyncio.run(crowding(port, busy, other))
+
+
 def measured(streams: list[int]) -> dict[str, Any]:
     from django.core.management import call_command
 
@@ -114,7 +129,7 @@ def measured(streams: list[int]) -> dict[str, Any]:
     stage = Stage.set(max([*streams, REPEATS]))
     with servers.bare() as (port, pid):
         floor = asyncio.run(stage.of_bare(port, pid, streams))
-    with servers.paced_provider() as provider, servers.product(provider) as (port, pid):
+    with servers.paced_provider() as provider, servers.product(provider, **servers.UNBOUNDED) as (port, pid):
         product = asyncio.run(stage.of_product(port, pid, streams))
     return {
         "frame_latency_ms": {

@@ -18,6 +18,7 @@ from compaction.domain.ledger import Entry
 from compaction.domain.limits import payback
 from compaction.domain.rendering import BODY_FROM, BODY_SHARE, short_limit
 from compaction.drafting.reading import read_ledger
+from compaction.drafting.summaries import expected_cost
 from compaction.models import Artifact, Check, DraftRun, Exam, GateRun
 from efforts.context.planning import main_branch
 from efforts.domain.effort.states import PointerState
@@ -161,6 +162,7 @@ class Outcome:
             "list": [len(self.entries) - len(self.lost), len(self.entries)],
             "draft_tokens": self.draft_tokens,
             "check_tokens": self.check_tokens,
+            "expected_tokens": expected_cost(count(self.of.log.source.text)),
             "next_prompt": [self.of.before, self.of.after],
             "saved_each_call": self.saved,
             "earned_back_after": self.earned_back,

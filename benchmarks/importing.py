@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,11 +17,13 @@ from efforts import actions
 from efforts.actions.names import LONGEST_NAME
 from efforts.context.planning import main_branch
 from efforts.domain.effort.states import RunState
-from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, ToolCall
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, LogMessage, ToolCall
 from efforts.domain.prompt.rendering import wire_calls
+from efforts.domain.seals import said_sha256
 from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.llm.tokens import get_counter
 from efforts.log import events, labels
+from efforts.log.timelines import log_message
 from efforts.models import Branch, Effort, Event, Message, Run, Session, ToolTrace, Turn, TurnLabel
 from efforts.retrieval.index import index_messages
 from efforts.turns.recording import Lease
@@ -98,7 +101,11 @@ def add_turns(made: Imported, exchanges: Sequence[Exchange], when: datetime, eff
     made.pieces |= {row.pk: pieces for row, pieces in zip(rows.messages, rows.pieces, strict=True)}
     if effort:
         TurnLabel.objects.bulk_create(TurnLabel(branch=made.branch, turn=turn, effort=effort) for turn in rows.turns)
-    events.append_all([event for turn in rows.turns for event in told(turn, effort)])
+    of_turn: dict[int, list[LogMessage]] = defaultdict(list)
+    for row in rows.messages:
+        of_turn[row.turn_id].append(log_message(row))
+    said = {turn: said_sha256(messages) for turn, messages in of_turn.items()}
+    events.append_all([event for turn in rows.turns for event in told(turn, effort, said[turn.pk])])
     Branch.objects.filter(pk=made.branch.pk).update(head=made.turns, clock=made.turns)
 
 
@@ -196,11 +203,11 @@ def trace(result: Message, call: ToolCall) -> ToolTrace:
     )
 
 
-def told(turn: Turn, effort: Effort | None) -> Iterator[Event]:
+def told(turn: Turn, effort: Effort | None, said: str) -> Iterator[Event]:
     """The events of a turn, by which the log alone tells where it belongs."""
     assert turn.run
     lease = Lease.of(turn.run, "")
     yield Event(session_id=turn.session_id, kind="run.started", data=lease.data())
     label = {"effort": effort.slug, "by": TurnLabel.By.BEGAN} if effort else {"effort": None, "by": ""}
-    ended = lease.data(state=str(RunState.COMPLETED), code="", **label)
+    ended = lease.data(state=str(RunState.COMPLETED), code="", **label, said=said)
     yield Event(session_id=turn.session_id, kind="run.ended", data=ended)

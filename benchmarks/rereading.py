@@ -8,9 +8,9 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from efforts.context.planning import main_branch
-from efforts.management.demo import open_demo
 from efforts.models import Branch, Event
 from efforts.pages.presenters.chat import turn_view
+from efforts.turns.demo import open_demo
 
 NOTICES = (80, 8_000)
 AGAIN = 15

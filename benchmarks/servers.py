@@ -40,12 +40,21 @@ def port_in(running: subprocess.Popen[str], pattern: str) -> int:
     raise RuntimeError(f"The process ended before it listened:\n{said}")
 
 
+# One person plays hundreds: what is their share of the runs would else be measured waiting, and the rest refused.
+UNBOUNDED = {
+    "CCM_MAX_RUNS": "512",
+    "CCM_PERSON_RUNS": "512",
+    "CCM_PERSON_WAITING": "10000",
+    "CCM_PERSON_SENDS": "100000",
+    "CCM_PERSON_SOCKETS": "10000",
+}
+
+
 @contextmanager
-def product(provider_port: int) -> Iterator[tuple[int, int]]:
+def product(provider_port: int, **settings: str) -> Iterator[tuple[int, int]]:
     """Port and process id of the product, on the database of CCM_HOME."""
-    # More runs than streams, or the last ones would be measured waiting for their turn.
-    model = {"CCM_MODEL_URL": f"http://127.0.0.1:{provider_port}/v1", "CCM_MODEL_NAME": "paced", "CCM_MAX_RUNS": "128"}
-    with process("manage.py", "serve", "--port", "0", **model) as running:
+    model = {"CCM_MODEL_URL": f"http://127.0.0.1:{provider_port}/v1", "CCM_MODEL_NAME": "paced"}
+    with process("manage.py", "serve", "--port", "0", **model, **settings) as running:
         yield port_in(running, r"http://127\.0\.0\.1:(\d+)/sign-in/"), running.pid
 
 

@@ -23,14 +23,14 @@ class Stage:
     sessions: tuple[str, ...]
 
     @classmethod
-    def set(cls, sessions: int) -> Self:
-        owner = User.objects.create_user("bench")
+    def set(cls, sessions: int, name: str = "bench") -> Self:
+        owner = User.objects.create_user(name)
         client = Client()
         client.force_login(owner)
-        name = settings.SESSION_COOKIE_NAME
+        cookie = settings.SESSION_COOKIE_NAME
         return cls(
             owner=owner,
-            cookie=f"{name}={client.cookies[name].value}",
+            cookie=f"{cookie}={client.cookies[cookie].value}",
             sessions=tuple(str(actions.create_session(owner).pk) for _ in range(sessions)),
         )
 

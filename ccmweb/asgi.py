@@ -13,16 +13,21 @@ http = get_asgi_application()
 # These need the apps that the line above has loaded.
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.security.websocket import WebsocketDenier  # noqa: E402
 from django.conf import settings  # noqa: E402
+from django.urls import re_path  # noqa: E402
 
+from ccmweb.bodies import BoundedBodies  # noqa: E402
 from ccmweb.origin import SameOrigin  # noqa: E402
 from ccmweb.static import with_static  # noqa: E402
 from efforts.routing import websocket_urlpatterns  # noqa: E402
 from efforts.turns.runner import ensure_started  # noqa: E402
 
 # Outermost: a page of another site must not get as far as having its visitor's cookie looked up.
-websocket = SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
-routed = with_static(ProtocolTypeRouter({"http": http, "websocket": websocket}))
+# Last: for an address that no socket has the router would raise.
+NO_SOCKET = re_path("", WebsocketDenier.as_asgi())
+websocket = SameOrigin(AuthMiddlewareStack(URLRouter([*websocket_urlpatterns, NO_SOCKET])))
+routed = with_static(ProtocolTypeRouter({"http": BoundedBodies(http), "websocket": websocket}))
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:

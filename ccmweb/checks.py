@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
+from efforts.domain.hosts import AllowedHosts
 from efforts.llm.tokens import UnknownEncoding, get_counter
 
+SHORTEST_TOKEN = 16
 CAPS = ("CCM_DRAFT_CAP", "CCM_ROLLING_CAP", "CCM_STAGE_CAP", "CCM_CHECK_CAP")
 
 
@@ -33,11 +35,23 @@ def _problems() -> Iterator[tuple[str, str]]:
     for name in CAPS:
         if (cap := getattr(settings, name)) > settings.CCM_DAILY_CAP:
             yield "E006", f"{name}={cap} is more than CCM_DAILY_CAP={settings.CCM_DAILY_CAP}, the cap of a whole day."
+    try:
+        AllowedHosts.of(settings.CCM_MODEL_HOSTS)
+    except ValueError as error:
+        yield "E007", f"CCM_MODEL_HOSTS: {error}."
+    yield from _metrics_problems()
     yield from _model_problems()
 
 
 def _layer_is_redis() -> bool:
     return str(settings.CHANNEL_LAYERS["default"]["BACKEND"]).startswith("channels_redis.")
+
+
+def _metrics_problems() -> Iterator[tuple[str, str]]:
+    if settings.CCM_METRICS != "off" and not find_spec("prometheus_client"):
+        yield "E008", "CCM_METRICS is set, but prometheus-client is not installed: pip install 'ccm-web[metrics]'."
+    if settings.CCM_METRICS == "token" and len(settings.CCM_METRICS_TOKEN) < SHORTEST_TOKEN:
+        yield "E009", f"CCM_METRICS=token needs a CCM_METRICS_TOKEN of at least {SHORTEST_TOKEN} characters."
 
 
 def _model_problems() -> Iterator[tuple[str, str]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import secrets
 import tempfile
 from pathlib import Path
@@ -14,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
 SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+COMMAND = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
 
 # No mmap_size: with several writers it can corrupt a database of SQLite before 3.51.3.
@@ -56,6 +59,31 @@ class Environment:
 
     def listed(self, name: str, default: str = "") -> list[str]:
         return [item.strip() for item in self.text(name, default).split(",") if item.strip()]
+
+    def folders(self, name: str) -> list[Path]:
+        """Absolute paths with the system's separator between them."""
+        found = [Path(item.strip()).expanduser() for item in self.text(name).split(os.pathsep) if item.strip()]
+        if wrong := [path for path in found if not path.is_absolute()]:
+            raise ImproperlyConfigured(f"{name} names {wrong[0]}: each must be an absolute path.")
+        return found
+
+    def commands(self, name: str) -> dict[str, list[str]]:
+        """A JSON object: of each command its words."""
+        wrong = f'{name} must be JSON such as {{"test": ["pytest", "-q", "..."]}}'
+        try:
+            found = json.loads(self.text(name, "{}"))
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{wrong}: {error}.") from None
+        if not isinstance(found, dict):
+            raise ImproperlyConfigured(f"{wrong}.")
+        for command, words in found.items():
+            if not COMMAND.fullmatch(command):
+                raise ImproperlyConfigured(f"{name} names {command!r}: take small letters, digits and hyphens.")
+            if not isinstance(words, list) or not words or not all(isinstance(word, str) and word for word in words):
+                raise ImproperlyConfigured(f"{name}: {command} must be a list of words, the program first.")
+            if "..." in words[:-1] or words == ["..."]:
+                raise ImproperlyConfigured(f"{name}: in {command} three dots can only be the last of several words.")
+        return found
 
     def choice(self, name: str, *options: str) -> str:
         """The first option is the default."""
@@ -118,7 +146,9 @@ def database(url: str, *, threads: int) -> dict[str, Any]:
         return config | {"OPTIONS": SQLITE_OPTIONS}
     # One connection for each of our threads, and a few for views and commands, which come on threads of their own.
     pool = {"min_size": 1, "max_size": threads + 4, "timeout": 10}
-    return config | {"OPTIONS": config.get("OPTIONS", {}) | {"pool": pool}}
+    # Looked at as they leave the pool: a server that was begun anew has closed them all.
+    health = {"CONN_HEALTH_CHECKS": True}
+    return config | health | {"OPTIONS": config.get("OPTIONS", {}) | {"pool": pool}}
 
 
 # The layers' own capacity is 100. A lost ring harms nothing, but its tab may wait 20 seconds for the next look.

@@ -25,5 +25,9 @@ def is_same_origin(headers: list[tuple[bytes, bytes]]) -> bool:
     found = {name: value.decode("latin-1") for name, value in headers if name in (b"origin", b"host")}
     host = found.get(b"host", "").lower()
     domain, _ = split_domain_port(host)
+    try:
+        origin = urlsplit(found.get(b"origin", "")).netloc
+    except ValueError:
+        return False
     # Django holds requests against ALLOWED_HOSTS, but no websockets. Who sends no Origin matches no host.
-    return validate_host(domain, settings.ALLOWED_HOSTS) and urlsplit(found.get(b"origin", "")).netloc == host
+    return validate_host(domain, settings.ALLOWED_HOSTS) and origin == host

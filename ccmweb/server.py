@@ -18,6 +18,8 @@ from twisted.internet.defer import Deferred
 from ccmweb import sign_in
 from efforts.turns.runner import ensure_started, shut_down
 
+HANDSHAKE_SECONDS = 60
+
 
 class PortTaken(Exception):
     """The address cannot be listened on; the text says which and why."""
@@ -64,6 +66,12 @@ def serve(application: Any, host: str, port: int, announce: Callable[[str], None
         # The port as it turned out: 0 asks for any free one.
         ready_callable=lambda: announce(welcome(host, server.listening_addresses[0][1])),
         server_name="ccmweb",
+        # When all pages come back at once the last wait for the first; who is turned away would only come again.
+        websocket_handshake_timeout=HANDSHAKE_SECONDS,
+        websocket_connect_timeout=HANDSHAKE_SECONDS,
+        # Not X-Forwarded-For: of that a client may have written the first address itself.
+        proxy_forwarded_address_header="X-Real-IP" if settings.CCM_REAL_IP else None,
+        proxy_forwarded_port_header=None,
     )
     if settings.CCM_RUNNER == "embedded":
         # What waited when the last process ended goes on before anybody looks.

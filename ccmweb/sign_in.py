@@ -5,14 +5,20 @@ from __future__ import annotations
 import hashlib
 import logging
 import secrets
+import threading
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils import timezone
 
 from ccmweb.models import SignInLink
@@ -21,7 +27,35 @@ from efforts.models import AccountEvent
 LOCAL_OWNER = "owner"
 LIFETIME = timedelta(hours=1)
 
+# A hash takes some 0.3 s of a processor.
+HASHING = threading.BoundedSemaphore(1)
+LONGEST_WAIT = 10.0
+
 audit = logging.getLogger("ccm.audit")
+
+
+class SignInForm(AuthenticationForm):
+    """One password of this process is hashed at a time: whoever is signed in keeps the rest of the machine."""
+
+    def clean(self) -> dict[str, Any]:
+        if not HASHING.acquire(timeout=LONGEST_WAIT):
+            raise ValidationError("Too many people are signing in just now. Wait a few seconds, then try again.")
+        try:
+            cleaned: dict[str, Any] = super().clean()
+        finally:
+            HASHING.release()
+        return cleaned
+
+    def get_invalid_login_error(self) -> ValidationError:
+        return ValidationError("Wrong name or password.")
+
+
+def wait_page(
+    request: HttpRequest, credentials: dict[str, Any] | None = None, *args: Any, **kwargs: Any
+) -> HttpResponse:
+    """After too many wrong passwords."""
+    minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
+    return render(request, "sign_in/wait.html", {"minutes": minutes}, status=429)
 
 
 class SignedIn(LoginRequiredMiddleware):
@@ -58,12 +92,19 @@ def owner_of(token: str) -> User | None:
 
 def use_link(token: str) -> bool:
     """True for the first use in time by a person who may still come in."""
+    # One update that must change a row, so that two clicks at once are one sign-in.
+    return _fresh(token).update(used_at=timezone.now()) == 1
+
+
+def is_fresh(token: str) -> bool:
+    return _fresh(token).exists()
+
+
+def _fresh(token: str) -> QuerySet[SignInLink]:
     now = timezone.now()
-    fresh = SignInLink.objects.filter(
+    return SignInLink.objects.filter(
         token_sha256=_sha256(token), used_at=None, expires_at__gt=now, user__is_active=True
     )
-    # One update that must change a row, so that two clicks at once are one sign-in.
-    return fresh.update(used_at=now) == 1
 
 
 def _sha256(token: str) -> str:

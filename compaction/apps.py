@@ -8,9 +8,12 @@ class CompactionConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from compaction.review.rechecking import RECHECKS
         from compaction.standing import blockers
         from compaction.standing.conclusions import Compaction
         from efforts.standins import compacting, seen
+        from efforts.turns import drafts
 
         compacting.register(Compaction())
         seen.register(blockers.seen, blockers.drafts)
+        drafts.register(RECHECKS)

@@ -22,7 +22,7 @@ class ArtifactQuerySet(models.QuerySet["Artifact"]):
     def reviewable_by(self, user: AbstractBaseUser | AnonymousUser) -> ArtifactQuerySet:
         """Those of the person's own conversations, and of those for which they were named as a reviewer."""
         named = Reviewer.objects.filter(user=int(user.pk or 0)).values("session")
-        return self.filter(Q(session__owner_id=user.pk) | Q(session__in=named))
+        return self.filter(Q(session__owner_id=user.pk) | Q(session__in=named), session__erase_at=None)
 
 
 class DraftRun(models.Model):
@@ -135,6 +135,11 @@ class Exam(models.Model):
         return f"exam of {self.model}: {'passed' if self.passed else 'failed'}"
 
     @property
+    def missed(self) -> int:
+        """Wrong claims that it held for true."""
+        return self.wrong - self.caught
+
+    @property
     def score(self) -> int:
         """Of all claims those that it judged right."""
         return self.caught + self.true - self.doubted
@@ -166,6 +171,29 @@ class Check(models.Model):
 
     def __str__(self) -> str:
         return f"check {self.pk} by {self.model}: {'void' if self.void else 'valid'}"
+
+
+class Recheck(models.Model):
+    """A version that a person has worded, on its way to the checker. Claimed and leased like a draft."""
+
+    artifact = models.OneToOneField(Artifact, models.CASCADE, related_name="recheck")
+    branch = models.ForeignKey("efforts.Branch", models.CASCADE, related_name="+")
+    state = models.CharField(
+        max_length=8,
+        choices=[(state, state) for state in ("due", "drafting", "done", "failed")],
+        default="due",
+    )
+    owner_key = models.CharField(max_length=100, blank=True, help_text="Who has it checked.")
+    expires_at = models.DateTimeField(null=True, blank=True)
+    why = models.TextField(blank=True, help_text="Why there is no check that counts.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["state"], name="recheck_by_state")]
+
+    def __str__(self) -> str:
+        return f"recheck {self.pk}: {self.state}"
 
 
 class ModelRequest(models.Model):

@@ -16,6 +16,8 @@ from hypothesis import settings
 # How long an example takes is the machine's affair.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+# `make soak`; only what is in tests/fuzz takes so many.
+settings.register_profile("soak", deadline=None, max_examples=10_000)
 
 # The shell first: a whole browser draws windows that nobody sees, and takes half as long again.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -89,7 +91,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        path = os.environ.get("CHROMIUM") or _installed_browser(playwright.chromium.executable_path)
+        path = installed_browser(playwright.chromium.executable_path)
         if path is None:
             give_up = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
             give_up("No Chromium: install it, or set CHROMIUM to its path.")
@@ -101,5 +103,7 @@ def chromium() -> Iterator[Any]:
         del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-def _installed_browser(playwrights_own: str) -> str | None:
-    return next((path for path in map(shutil.which, (*BROWSERS, playwrights_own)) if path), None)
+def installed_browser(playwrights_own: str) -> str | None:
+    return os.environ.get("CHROMIUM") or next(
+        (path for path in map(shutil.which, (*BROWSERS, playwrights_own)) if path), None
+    )

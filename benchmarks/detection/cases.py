@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.scenes import add_turn, said_before
 from efforts.actions.pointers import StandIn, set_pointer
 from efforts.context.planning import main_branch
 from efforts.context.sources import read_effort_log
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.effort.states import EffortStatus, SummaryState, Via
-from efforts.llm.builtin.terms import terms
+from efforts.domain.text.terms import terms_of
 from efforts.log import labels
-from efforts.management.scenes import said_before
 from efforts.models import Branch, Effort, EffortState, Endpoint, Message, Session, Turn, TurnLabel
-from efforts.turns.example import add_turn
 from efforts.turns.recording import count
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ FOLDER = Path(__file__).parent
 SHA256 = {
     "open": "241b041ac71bca7ee6cb7cc4029712cc0505754f8e488074584aee33369bfe47",
     "held_out": "84a81cc29af23a5d86430e04c0b7476437488fc4ed1990552296305f14ff3b42",
+    "records": "bdbf433b13a63840a731591df65c5bf32b394868267295f23b0e6d7e2dbfa764",
 }
+CITED = re.compile(r"\[([^\],]+), turn")
 SEARCHES = frozenset({"search_efforts", "search_messages"})
 
 
@@ -52,12 +54,15 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Where the efforts of a branch are: status by id, and which are active, expanded and searched for."""
+    """Where the efforts of a branch are: status by id, which are active, expanded, searched for and cited in the
+    reply; and what kinds of things were recorded."""
 
     statuses: Mapping[str, str]
     active: str
     expanded: frozenset[str]
     searched: bool = False
+    cited: frozenset[str] = frozenset()
+    recorded: frozenset[str] = frozenset()
 
     @property
     def open(self) -> frozenset[str]:
@@ -65,7 +70,7 @@ class Standing:
 
 
 def read_cases(half: str) -> tuple[Case, ...]:
-    """The cases of "open" or "held_out". Raises `Changed`."""
+    """The cases of "open", "held_out" or "records". Raises `Changed`."""
     content = (FOLDER / f"{half}.json").read_bytes()
     if (found := hashlib.sha256(content).hexdigest()) != SHA256[half]:
         raise Changed(f"{half}.json is not the frozen file: its sha256 is {found}.")
@@ -101,6 +106,9 @@ def build(session: Session, case: Case) -> Branch:
     EffortState.objects.filter(
         branch=branch, effort__slug__in=[entry["id"] for entry in case.efforts if entry["expanded"]]
     ).update(expanded_turn=branch.head)
+    if case.kind == "asks_past":
+        # In sight, its note would be expanded at once: nothing would have to be searched for.
+        EffortState.objects.filter(branch=branch, status=EffortStatus.CONCLUDED).update(evicted_clock=branch.clock)
     return branch
 
 
@@ -139,12 +147,17 @@ def standing(branch: Branch, turn: Turn | None = None) -> Standing:
     """As the rows tell it now; with a turn, also whether it searched."""
     branch = Branch.objects.select_related("active_effort").get(pk=branch.pk)
     states = EffortState.objects.filter(branch=branch).select_related("effort")
-    used = Message.objects.filter(turn=turn, tool_name__in=SEARCHES) if turn else Message.objects.none()
+    said = list(Message.objects.filter(turn=turn)) if turn else []
+    results = [message for message in said if message.tool_name]
+    replies = [message.text for message in said if message.role == Message.Role.ASSISTANT]
+    kept = [json.loads(message.text) for message in results if message.tool_name == "record"]
     return Standing(
         statuses={state.effort.slug: str(state.status) for state in states},
         active=branch.active_effort.slug if branch.active_effort else "",
         expanded=frozenset(state.effort.slug for state in states if state.expanded_turn is not None),
-        searched=used.exists(),
+        searched=any(message.tool_name in SEARCHES for message in results),
+        cited=frozenset(id_ for text in replies for id_ in CITED.findall(text)),
+        recorded=frozenset(result["recorded"] for result in kept if "recorded" in result),
     )
 
 
@@ -153,14 +166,14 @@ def new_words(before: Standing, after: Standing) -> frozenset[str]:
     if after.active in before.statuses or not after.active:
         return frozenset()
     words = after.active.split("-")
-    return frozenset(words) | terms(" ".join(words))
+    return frozenset(words) | frozenset(terms_of(" ".join(words)))
 
 
 Judge = Callable[[Standing, Standing, Mapping[str, Any]], bool]
 # By kind: the state before, the state after, and what is expected.
 JUDGES: Mapping[str, Judge] = {
     "opens": lambda before, after, expect: bool(
-        new_words(before, after) & (frozenset(expect["about"]) | terms(" ".join(expect["about"])))
+        new_words(before, after) & (frozenset(expect["about"]) | frozenset(terms_of(" ".join(expect["about"]))))
     ),
     "opens_nothing": lambda before, after, expect: after.statuses == before.statuses,
     "stays": lambda before, after, expect: after.active == expect["active"],
@@ -169,7 +182,10 @@ JUDGES: Mapping[str, Judge] = {
     "switches": lambda before, after, expect: after.active == expect["active"],
     "expands": lambda before, after, expect: expect["expanded"] in after.expanded,
     "collapses": lambda before, after, expect: expect["collapsed"] not in after.expanded,
-    "asks_past": lambda before, after, expect: after.searched and expect["expanded"] in after.expanded,
+    "records": lambda before, after, expect: expect["recorded"] in after.recorded,
+    "records_nothing": lambda before, after, expect: not after.recorded,
+    # What a search finds comes with its passage: who answers from that, and cites it, need not read on.
+    "asks_past": lambda before, after, expect: after.searched and expect["expanded"] in after.expanded | after.cited,
 }
 
 

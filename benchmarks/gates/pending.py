@@ -9,6 +9,7 @@ from pathlib import Path
 from compaction.drafting.requesting import Request
 
 from .cases import Unreadable
+from .record import Record, read_record
 
 KEY_LENGTH = 64
 
@@ -30,8 +31,25 @@ def export(pending: Iterable[Pending], folder: Path) -> None:
 
 def text_of(one: Pending) -> str:
     parts = [f"<!-- step: {one.step} | log: {one.log} -->"]
-    parts += [f"===== {said['role'].upper()} =====\n\n{said['content']}" for said in one.request.messages]
+    parts += [said_by(said["role"], said["content"]) for said in one.request.messages]
     return "\n\n".join(parts) + "\n"
+
+
+def said_by(role: str, text: str) -> str:
+    """A message of a request, as whoever answers it reads it."""
+    return f"===== {role.upper()} =====\n\n{text}"
+
+
+def record_at(path: Path, *, answers: Path | None, by: str) -> Record:
+    """The record, with the answers that are given, which it keeps. Raises `Unreadable`."""
+    record = read_record(path)
+    if answers is None:
+        return record
+    if not by:
+        raise Unreadable("Say who gave the answers: --by NAME")
+    record = record.with_answers(answers_in(answers), by)
+    record.write(path)
+    return record
 
 
 def answers_in(folder: Path) -> dict[str, str]:

@@ -81,6 +81,15 @@ class RecordServer:
         self.pending[key] = messages
         return None
 
+    def stream(self, asked: Mapping[str, Any]) -> str | None:
+        """What is sent for a request; None where no answer is recorded."""
+        text = self.answer_to(asked["messages"])
+        if text is None:
+            return None
+        limit = asked.get("max_tokens") or asked.get("max_completion_tokens")
+        said, reason = within(text, limit)
+        return streamed(asked["messages"], said, {"content": said}, reason)
+
 
 S = TypeVar("S", bound=RecordServer)
 
@@ -125,12 +134,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        text = self.server.serving.answer_to(asked["messages"])
-        if text is None:
+        stream = self.server.serving.stream(asked)
+        if stream is None:
             self.send("application/json", json.dumps({"error": {"message": "No answer is recorded."}}), status=404)
         else:
-            limit = asked.get("max_tokens") or asked.get("max_completion_tokens")
-            self.send("text/event-stream", "".join(events(asked["messages"], text, limit)))
+            self.send("text/event-stream", stream)
 
     def send(self, kind: str, text: str, status: int = 200) -> None:
         content = text.encode()
@@ -141,18 +149,18 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
 
-def events(messages: Messages, text: str, limit: int | None) -> Iterator[str]:
-    said, reason = within(text, limit)
-    prompt = PRIMING + sum(MESSAGE_OVERHEAD + count(message["content"]) for message in messages)
+def streamed(messages: Sequence[Mapping[str, Any]], said: str, delta: Mapping[str, Any], reason: str) -> str:
+    """The events of a reply in one piece. `said` is all of it that counts as tokens."""
+    prompt = PRIMING + sum(MESSAGE_OVERHEAD + count(message.get("content") or "") for message in messages)
     usage = {"prompt_tokens": prompt, "completion_tokens": count(said), "total_tokens": prompt + count(said)}
     chunks: list[dict[str, Any]] = [
-        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": said}, "finish_reason": None}]},
+        {"choices": [{"index": 0, "delta": {"role": "assistant", **delta}, "finish_reason": None}]},
         {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]},
         {"choices": [], "usage": usage},
     ]
     head = {"id": "recorded", "object": "chat.completion.chunk", "created": 0, "model": MODEL}
-    yield from (f"data: {json.dumps({**head, **chunk}, ensure_ascii=False)}\n\n" for chunk in chunks)
-    yield "data: [DONE]\n\n"
+    lines = [f"data: {json.dumps({**head, **chunk}, ensure_ascii=False)}\n\n" for chunk in chunks]
+    return "".join([*lines, "data: [DONE]\n\n"])
 
 
 def within(text: str, limit: int | None) -> tuple[str, str]:

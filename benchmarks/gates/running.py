@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.quiet import in_place
 from compaction.domain.gates.cost import PERCENTILE, percentile
 from compaction.domain.limits import INVENTORY_REPLY
 from compaction.drafting.requesting import inventory
+from efforts.models.threads import in_place
 
 from .bench import Bench
 from .cases import Case

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from benchmarks.scenes import Exchange
 from efforts import actions
 from efforts.context.planning import chosen_settings, draft_turn, main_branch, plan_inputs
 from efforts.domain.prompt.plan import Plan
 from efforts.domain.prompt.planner import plan
 from efforts.llm.builtin.transport import BUILTIN_MODEL
-from efforts.management.scenes import Exchange
 from efforts.models import Session
 
 from .turns import Call, Taken, take_turn

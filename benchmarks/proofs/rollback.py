@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from benchmarks.scenes import play
 from efforts import actions
 from efforts.context.planning import main_branch
 from efforts.context.sources import read_effort_log
 from efforts.domain.effort.states import ReviewMode
 from efforts.domain.prompt.plan import Plan
-from efforts.management.scenes import play
 from efforts.models import EffortState, Session
 from efforts.standins import compacting
 from efforts.turns.scopes import SCOPES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from efforts.management.scenes import Exchange, concludes, opens
+from benchmarks.scenes import Exchange, concludes, opens
 
 GREETING = Exchange(
     user="Morning. Coffee first, then work.",

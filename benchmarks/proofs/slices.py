@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from benchmarks.scenes import change, collapses, expands, play, switches
 from efforts.context.planning import main_branch
 from efforts.context.sources import read_effort_log
 from efforts.domain.effort.states import EffortStatus
 from efforts.domain.prompt.plan import Plan
-from efforts.management.scenes import change, collapses, expands, play, switches
 from efforts.models import EffortState, Event, Session, Turn
 from efforts.standins.logs import SourceLog
 

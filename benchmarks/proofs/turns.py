@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from benchmarks.scenes import Exchange
 from efforts import actions
 from efforts.domain.effort.states import SummaryState
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.plan import Plan
 from efforts.domain.text.canonical import canonical_json
-from efforts.management.scenes import Exchange
 from efforts.models import EffortState, Run, Session
 from efforts.tools import ToolContext, run_tool
 from efforts.turns import recording

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from benchmarks.importing import Imported, import_talk
 from benchmarks.replay import Question, Talk, moment
+from efforts.context.embedders import embedder_of, meaning_of
 from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
 from efforts.context.recollections import recollect
 from efforts.domain.effort.policy import RECALL_SHARES, ContextMode
@@ -20,8 +21,11 @@ from efforts.domain.prompt.plan import Plan
 from efforts.domain.prompt.planner import plan
 from efforts.domain.text.ranking import Found
 from efforts.llm.builtin.transport import BUILTIN_MODEL
+from efforts.llm.protocol import ModelError
+from efforts.memory.vectors import SECONDS, claim, record_batch
 from efforts.models import Message, Turn
 from efforts.retrieval.efforts import search_efforts
+from efforts.retrieval.search import search_branch
 
 from .evidence import Told, held, pieces_in, sent_text, told_in
 from .ranks import distinct
@@ -29,11 +33,13 @@ from .ranks import distinct
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """`share` of the budget: what recall may take at most; None: what the mode says."""
+    """`share` of the budget: what recall may take at most; None: what the mode says. `meaning`: meanings are compared
+    too, by the model that the installation names."""
 
     budget: int
     mode: ContextMode
     share: float | None = None
+    meaning: bool = False
 
     @property
     def cap(self) -> float:
@@ -83,18 +89,34 @@ def staged(talk: Talk, chosen: Chosen) -> Iterator[Stage]:
         made.branch.refresh_from_db()
         texts = dict(Message.objects.filter(session=made.session).values_list("pk", "text"))
         today = moment(talk.dates[-1]).date()
+        if chosen.meaning:
+            embed(made)
         yield Stage(talk=talk, told=told_in(talk), made=made, chosen=chosen, texts=texts, today=today)
         transaction.set_rollback(True)
 
 
+def embed(made: Imported) -> None:
+    """As the background does it. Raises `ModelError`."""
+    embedder = embedder_of(None)
+    if embedder is None:
+        raise ModelError("refused", "No model of meanings: set CCM_EMBEDDINGS_FOLDER or CCM_EMBEDDINGS_URL.")
+    while (batch := claim(made.session.pk, embedder)) and batch.ids:
+        record_batch(batch, embedder.embed(batch.texts, seconds=SECONDS))
+
+
 def ask(stage: Stage, question: Question) -> Asked:
-    found = search_efforts(stage.made.branch, question.text, before=stage.next_turn, today=stage.today)
+    branch = stage.made.branch
+    found = search_efforts(branch, question.text, before=stage.next_turn, today=stage.today)
+    ranked = found.search.ranked
+    if stage.chosen.meaning:
+        meant = meaning_of(stage.made.session, question.text).meant
+        ranked = search_branch(branch, question.text, before=stage.next_turn, today=stage.today, meant=meant).ranked
     planned = next_plan(stage, question.text)
     sent = sent_text(planned.request)
     quoted = distinct(id for one in planned.recalled for id in held_in(stage, one.message.id, one.start, one.end, sent))
     return Asked(
         question=question,
-        messages=distinct(id for one in found.search.ranked for id in parts(stage, one.found)),
+        messages=distinct(id for one in ranked for id in parts(stage, one.found)),
         efforts=[stage.made.efforts[hit.slug] for hit in found.hits],
         planned=planned,
         quoted=quoted,
@@ -111,8 +133,10 @@ def next_plan(stage: Stage, text: str) -> Plan:
     """What would be sent with `text` as the person's next message."""
     branch, chosen = stage.made.branch, stage.chosen
     inputs = plan_inputs(branch, chosen_settings(stage.made.session), current=draft_turn(branch, text))
-    found = recollect(branch, plan(inputs), chosen.mode, today=stage.today)
-    return plan(replace(inputs, recalled=found.passages if found else (), recall_share=chosen.cap))
+    found = recollect(branch, plan(inputs), chosen.mode, today=stage.today, by_meaning=chosen.meaning)
+    most = inputs.recall_most if chosen.share is None else chosen.share
+    recalled = found.passages if found else ()
+    return plan(replace(inputs, recalled=recalled, recall_share=chosen.cap, recall_most=most))
 
 
 def held_in(stage: Stage, message: int, start: int, end: int, sent: str) -> Iterator[str]:

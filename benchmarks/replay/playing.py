@@ -17,7 +17,7 @@ from uuid import NAMESPACE_OID, uuid5
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from benchmarks.quiet import in_place, unheard
+from benchmarks.quiet import unheard
 from efforts import actions
 from efforts.actions.names import LONGEST_NAME
 from efforts.context.planning import main_branch
@@ -28,6 +28,7 @@ from efforts.domain.prompt.plan import Plan
 from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.log import labels
 from efforts.models import Branch, EffortState, Event, Message, Run, Session, Turn
+from efforts.models.threads import in_place
 from efforts.standins.compacting import Summary
 from efforts.turns import recording
 from efforts.turns.orchestrator import RunControl, Unwatched, run_turn

@@ -12,7 +12,7 @@ from typing import Any
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.plan import Plan
 from efforts.llm import protocol
-from efforts.llm.builtin.acts import acts_of
+from efforts.llm.builtin.engine import acts_of
 from efforts.llm.builtin.prompt import read
 from efforts.llm.protocol import StreamEnd, TextDelta
 from efforts.tools import ToolContext, run_tool

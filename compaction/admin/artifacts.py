@@ -123,7 +123,7 @@ class DraftRunAdmin(ReadOnly):
         "on_page",
     )
     list_filter = ("ended", "purpose", "drafter", "model")
-    search_fields = ("session__title", "session__id", "effort__slug")
+    search_fields = ("session__title", "session__id", "effort__slug", "model", "artifacts__id")
     date_hierarchy = "created_at"
     list_select_related = ("session", "effort")
     exclude = ("spent",)

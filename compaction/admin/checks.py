@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
-from django.db.models import Q, QuerySet
-from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from compaction.models import Check, Checker, CheckerRefused, Exam, ModelRequest, Planted
-from efforts.admin.base import ModelAdmin, ReadOnly, artifact_link, linked, links, pretty
+from compaction.models import Artifact, Check, Checker, CheckerRefused, Exam, GateRun, ModelRequest, Planted, Recheck
+from efforts.admin.base import ReadOnly, artifact_link, link, linked, links, pretty
 from efforts.models import Session
 
 
@@ -37,8 +33,29 @@ class CheckAdmin(ReadOnly):
     date_hierarchy = "created_at"
     list_select_related = ("run__session",)
     exclude = ("listed",)
-    readonly_fields = ("of_requests", "of_planted", "whole_listed", "on_page")
+    readonly_fields = (
+        "of_versions",
+        "of_exams",
+        "of_requests",
+        "of_planted",
+        "of_gate_runs",
+        "whole_listed",
+        "on_page",
+    )
     of_run = linked("run")
+
+    @admin.display(description="Versions it was read for")
+    def of_versions(self, row: Check) -> SafeString:
+        return links(Artifact.objects.filter(family=row.family).order_by("version") if row.family else ())
+
+    @admin.display(description="Exams of its model")
+    def of_exams(self, row: Check) -> SafeString:
+        owner = row.run.session.owner_id
+        return links(Exam.objects.filter(owner=owner, provider=row.provider, model=row.model, version=row.version))
+
+    @admin.display(description="Gate runs of its draft")
+    def of_gate_runs(self, row: Check) -> SafeString:
+        return links(GateRun.objects.filter(artifact__family=row.family) if row.family else ())
 
     @admin.display(description="Artifact")
     def of_family(self, row: Check) -> str:
@@ -73,12 +90,22 @@ class ExamAdmin(ReadOnly):
         "true",
         "tokens",
         "created_at",
+        "on_page",
     )
     list_filter = ("passed", "model")
     search_fields = ("model", "provider", "owner__username")
     date_hierarchy = "created_at"
     list_select_related = ("owner",)
-    readonly_fields = ("of_requests",)
+    readonly_fields = ("of_requests", "of_checks", "on_page")
+
+    @admin.display(description="Checks by its model")
+    def of_checks(self, row: Exam) -> SafeString:
+        same = {"provider": row.provider, "model": row.model, "version": row.version}
+        return links(Check.objects.filter(run__session__owner=row.owner_id, **same))
+
+    @admin.display(description="On the page")
+    def on_page(self, row: Exam) -> str:
+        return link("Open", "checkers")
 
     @admin.display(description="Requests")
     def of_requests(self, row: Exam) -> SafeString:
@@ -89,29 +116,37 @@ class ExamAdmin(ReadOnly):
 class ModelRequestAdmin(ReadOnly):
     """Of a draft, a check or an exam."""
 
+    owner_path = "run__session__owner"
+    other_owner_paths = ("check_made__run__session__owner", "exam__owner")
     list_display = ("id", "step", "place", "of_run", "of_check", "of_exam", "stop_reason", "tokens", "elapsed_ms")
     list_filter = ("step", "stop_reason")
     search_fields = ("key", "run__session__title", "check_made__run__session__title")
     date_hierarchy = "created_at"
     list_select_related = ("run__session", "check_made__run__session", "exam")
     exclude = ("packed", "notes", "usage")
-    readonly_fields = ("of_run", "of_check", "of_exam", "whole_messages", "whole_notes", "whole_usage", "on_page")
+    readonly_fields = (
+        "of_run",
+        "of_check",
+        "of_exam",
+        "of_planted",
+        "whole_messages",
+        "whole_notes",
+        "whole_usage",
+        "on_page",
+    )
     of_run, of_check, of_exam = linked("run"), linked("check_made"), linked("exam")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = ModelAdmin.get_queryset(self, request)
-        if request.user.has_perm("efforts.view_any_session"):
-            return rows
-        mine = Q(run__session__owner=request.user) | Q(check_made__run__session__owner=request.user)
-        return rows.filter(mine | Q(exam__owner=request.user))
 
     def session_of(self, row: ModelRequest) -> Session | None:
         run = row.run or (row.check_made.run if row.check_made else None)
         return run.session if run else None
 
+    @admin.display(description="Planted")
+    def of_planted(self, row: ModelRequest) -> SafeString:
+        return links(row.planted.all())
+
     @admin.display(description="Messages")
     def whole_messages(self, row: ModelRequest) -> SafeString:
-        return pretty(row.messages)
+        return pretty(row.messages or "Not kept any more.")
 
     @admin.display(description="What its numbers stand for")
     def whole_notes(self, row: ModelRequest) -> SafeString:
@@ -131,6 +166,22 @@ class PlantedAdmin(ReadOnly):
     search_fields = ("kind", "check_made__model", "check_made__run__session__title")
     list_select_related = ("check_made__run__session", "request")
     of_check, of_request = linked("check_made"), linked("request")
+
+
+@admin.register(Recheck)
+class RecheckAdmin(ReadOnly):
+    owner_path = "artifact__session__owner"
+    session_path = "artifact__session"
+    list_display = ("id", "state", "why", "of_artifact", "created_at", "on_page")
+    list_filter = ("state",)
+    search_fields = ("artifact__id", "artifact__session__title", "artifact__session__id", "why")
+    date_hierarchy = "created_at"
+    list_select_related = ("artifact__session",)
+    of_artifact = linked("artifact")
+
+    @admin.display(description="On the page")
+    def on_page(self, row: Recheck) -> str:
+        return link("Open", "artifact", row.artifact_id)
 
 
 @admin.register(Checker)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from compaction.domain.artifact import Usage
 from compaction.domain.limits import THINKING
 from compaction.drafting.requesting import Request
-from efforts.context.connections import ModelChoice, connect
+from efforts.context.connections import ModelChoice, connect_chat
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, PRIMING
-from efforts.llm.protocol import ModelError, StreamEnd, TextDelta
+from efforts.llm.protocol import ModelError, StreamEnd, TextDelta, ThinkingDelta
 from efforts.llm.protocol import ReportedUsage as Reported
 from efforts.turns.calls import storable
 from efforts.turns.recording import count
@@ -56,13 +56,15 @@ async def ask(request: Request, choice: ModelChoice) -> Answer:
 async def ask_once(request: Request, choice: ModelChoice, *, structured: bool) -> Answer:
     body = request.body(model=choice.model, reply_limit=choice.reply_limit, structured=structured)
     started = time.monotonic()
-    text, finished = "", None
+    text, thought, finished = "", "", None
     stop_reason, error = "", ""
     try:
-        async with asyncio.timeout(choice.draft_seconds), aclosing(connect(choice).stream(body)) as parts:
+        async with asyncio.timeout(choice.draft_seconds), aclosing(connect_chat(choice).stream(body)) as parts:  # type: ignore[type-var]
             async for part in parts:
                 if isinstance(part, TextDelta):
                     text += part.text
+                elif isinstance(part, ThinkingDelta):
+                    thought += part.text
                 elif isinstance(part, StreamEnd):
                     finished = part
         stop_reason = finished.finish_reason if finished else ""
@@ -73,7 +75,7 @@ async def ask_once(request: Request, choice: ModelChoice, *, structured: bool) -
     return Answer(
         text=THOUGHT.sub("", storable(text)).strip(),
         stop_reason=stop_reason,
-        usage=usage_of(request, text, finished.usage if finished else None),
+        usage=usage_of(request, thought + text, finished.usage if finished else None),
         elapsed_ms=int((time.monotonic() - started) * 1000),
         error=error,
         structured=structured,
@@ -81,11 +83,12 @@ async def ask_once(request: Request, choice: ModelChoice, *, structured: bool) -
     )
 
 
-def usage_of(request: Request, text: str, reported: Reported | None) -> Usage:
-    """As the endpoint reports it, whose prompt tokens include those from its cache; else as counted here."""
+def usage_of(request: Request, written: str, reported: Reported | None) -> Usage:
+    """As the endpoint reports it, whose prompt tokens include those from its cache; else as counted here, with what the
+    model thought, which is paid for like its reply."""
     if reported is None or reported.prompt_tokens is None or reported.completion_tokens is None:
         return Usage(
-            input=request_tokens(request), cache_read=0, cache_creation=0, output=count(text), source="counted"
+            input=request_tokens(request), cache_read=0, cache_creation=0, output=count(written), source="counted"
         )
     cached = min(reported.cached_tokens or 0, reported.prompt_tokens)
     return Usage(

@@ -18,8 +18,8 @@ from compaction.domain.check.planting import NothingToPlant
 from compaction.domain.check.result import Checked, Said, read
 from compaction.domain.ledger import Entry, merged
 from compaction.domain.limits import HALF_REPLY, INVENTORY_REPLY, MAPPING_REPLY
-from compaction.drafting.asking import CUT, Answer, ask, most_tokens
-from compaction.drafting.prompts import check_version
+from compaction.drafting.asking import CUT, Answer, ask, most_tokens, with_room_to_think
+from compaction.drafting.prompts import DRAW_VERSION, check_version
 from compaction.drafting.requesting import Request, half, inventory, mapping
 from efforts.context.connections import ModelChoice
 from efforts.domain.text.source_text import Source
@@ -64,11 +64,15 @@ class CheckMade:
     def tokens(self) -> int:
         return tokens_of(self.exchanges)
 
+    @property
+    def was_cut(self) -> bool:
+        return any(one.answer.stop_reason == CUT for one in self.exchanges)
+
 
 @dataclass(frozen=True, kw_only=True)
 class CheckWork:
     """What is to be checked: the claims that nobody has read, among all; entries of the ledger; and the inventory,
-    where an earlier check has made it."""
+    where an earlier check has made it. `thinks`: the checker was cut before it had answered."""
 
     source: Source
     unread: tuple[Claim, ...]
@@ -78,22 +82,27 @@ class CheckWork:
     listed: tuple[Entry, ...] | None = None
     checker: ModelChoice = field(repr=False)
     examined: bool = False
+    thinks: bool = False
     cap: int
+
+    def with_room(self, request: Request) -> Request:
+        return with_room_to_think(request) if self.thinks else request
 
 
 async def check(work: CheckWork, spent: int = 0) -> tuple[CheckMade, ...]:
     """Oldest first; the last is valid, or none is. `spent`: tokens that earlier checks of the same draft have used.
-    What a void check has listed is not asked for again."""
+    What a void check has listed is not asked for again; where an answer was cut, the second has room to think."""
     made: list[CheckMade] = []
     while not made or (made[-1].void and len(made) < ATTEMPTS and made[-1].exchanges):
         used = spent + sum(one.tokens for one in made)
         listed = made[-1].listed if made and made[-1].listed is not None else work.listed
-        made.append(await check_once(replace(work, listed=listed), len(made) + 1, used))
+        thinks = bool(made) and made[-1].was_cut
+        made.append(await check_once(replace(work, listed=listed, thinks=thinks), len(made) + 1, used))
     return tuple(made)
 
 
 async def check_once(work: CheckWork, attempt: int, spent: int) -> CheckMade:
-    seed = seed_of(work.unread, check_version(), attempt)
+    seed = seed_of(work.unread, DRAW_VERSION, attempt)
     exchanges: list[CheckExchange] = []
     checked, void = None, ""
     try:
@@ -135,12 +144,12 @@ def requests_of(work: CheckWork, seed: str) -> list[ToAsk]:
     """Inventory first, where it is not there yet; then the halves. Raises `NothingToPlant`."""
     asked = []
     if work.listed is None:
-        asked.append(ToAsk(step="inventory", request=inventory(work.source, INVENTORY_REPLY)))
+        asked.append(ToAsk(step="inventory", request=work.with_room(inventory(work.source, INVENTORY_REPLY))))
     if work.unread:
         halved = len(work.unread) >= 2 * FEWEST_HALVED
         for notes in halves(work.unread, work.source, seed, halved=halved):
             reply = max(HALF_REPLY, 100 * len(notes))
-            asked.append(ToAsk(step="half", request=half(work.source, notes, reply), notes=notes))
+            asked.append(ToAsk(step="half", request=work.with_room(half(work.source, notes, reply)), notes=notes))
     return asked
 
 
@@ -184,7 +193,7 @@ def mapping_of(work: CheckWork, seed: str, attempt: int, found: Checked) -> ToAs
     entailed = {claim.id for claim in work.claims if is_entailed(claim, found, work)}
     asked = question(entries, work.claims, entailed, seed, attempt)
     reply = max(MAPPING_REPLY, 40 * len(entries))
-    return ToAsk(step="mapping", request=mapping(asked, work.source, reply), asked=asked)
+    return ToAsk(step="mapping", request=work.with_room(mapping(asked, work.source, reply)), asked=asked)
 
 
 def is_entailed(claim: Claim, found: Checked, work: CheckWork) -> bool:

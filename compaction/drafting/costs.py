@@ -20,6 +20,7 @@ from compaction.drafting.summaries import Examined
 from compaction.models import Artifact, Check, Checker, CheckerRefused, DraftingPolicy, DraftRun, Exam, Reserved
 from efforts.context.connections import KeyUnreadable, ModelChoice, choose, choose_for_drafts, of_endpoint
 from efforts.domain.effort.states import ScopeState, SummaryState
+from efforts.llm.recorded import RECORDED_MODEL
 from efforts.models import EffortState, ScopeDraft, Session
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ def means_of(session: Session, log_tokens: int, purpose: str) -> DraftMeans:
 def checker_of(session: Session, drafter: ModelChoice) -> ModelChoice:
     """The one that the owner has chosen, where the conversation does not refuse to have its log sent there; else the
     conversation's own model. Raises `KeyUnreadable`."""
+    if drafter.kind == "recorded":
+        return drafter
     chosen = Checker.objects.filter(user=session.owner_id).select_related("endpoint").first()
     own = replace(choose(session), model=settings.CCM_CHECK_MODEL or choose(session).model)
     if chosen is None or (chosen.endpoint is None and not chosen.model):
@@ -107,8 +110,10 @@ def checker_of(session: Session, drafter: ModelChoice) -> ModelChoice:
 
 def exam_known(session: Session, checker: ModelChoice) -> Examined | None:
     """What is known of a checker; None where it has taken no exam yet."""
+    if checker.kind == "recorded":
+        return Examined(passed=True)
     chosen = Checker.objects.filter(user=session.owner_id).first()
-    if void_checks(session.owner, checker.model, chosen.chosen_at if chosen else None, MOST_VOID) >= MOST_VOID:
+    if void_checks(session.owner, checker, chosen.chosen_at if chosen else None, MOST_VOID) >= MOST_VOID:
         return Examined(passed=False, why=ALL_VOID.format(most=MOST_VOID, model=checker.model))
     taken = examining.exam_of(session.owner, checker)
     return examined(taken) if taken else None
@@ -116,17 +121,9 @@ def exam_known(session: Session, checker: ModelChoice) -> Examined | None:
 
 def spent_on(family: str) -> int:
     """Tokens that an artifact, all versions of it, took to draft and to check; its checker's exam is not counted."""
-    return spent_on_all([family]).get(family, 0)
-
-
-def spent_on_all(families: Iterable[str]) -> dict[str, int]:
-    versions = Artifact.objects.filter(family__in=families)
-    spent: dict[str, int] = {}
-    for family, _, tokens in versions.values_list("family", "run", "run__tokens").distinct():
-        spent[family] = spent.get(family, 0) + (tokens or 0)
-    for family, tokens in Check.objects.filter(family__in=families).values_list("family", "tokens"):
-        spent[family] = spent.get(family, 0) + tokens
-    return spent
+    runs = Artifact.objects.filter(family=family).values_list("run", "run__tokens").distinct()
+    checks = Check.objects.filter(family=family).values_list("tokens", flat=True)
+    return sum(tokens or 0 for _, tokens in runs) + sum(checks)
 
 
 def why_not_asked(session: Session) -> str:
@@ -152,7 +149,9 @@ def choice_of(session: Session, log_tokens: int, purpose: str) -> tuple[ModelCho
         return None, str(error)
     if choice.kind == "builtin":
         return None, ""
-    why = why_not(session.owner, price_of(log_tokens, purpose).total)
+    # Nothing is asked for what was recorded, so nothing of the day's tokens is used up.
+    recorded = choice.kind == "recorded"
+    why = "" if recorded else why_not(session.owner, price_of(log_tokens, purpose).total)
     return (None, why) if why else (choice, "")
 
 
@@ -230,7 +229,7 @@ def reserved(user: User) -> int:
 
 def runs_of(user: User, days: int, purpose: str = "") -> QuerySet[DraftRun]:
     """Of the person's own conversations, in the last `days` days, this one included; days begin at 0:00 UTC."""
-    runs = DraftRun.objects.filter(session__owner=user, created_at__gte=start_of(days))
+    runs = DraftRun.objects.filter(session__owner=user, created_at__gte=start_of(days)).exclude(model=RECORDED_MODEL)
     return runs.filter(purpose=purpose) if purpose else runs
 
 
@@ -255,7 +254,9 @@ def usage_of(user: User) -> tuple[PurposeUse, ...]:
 
 def used_by_purpose(user: User, days: int) -> dict[str, Used]:
     rows = runs_of(user, days).order_by().values("purpose").annotate(**SUMS)
-    checks = Check.objects.filter(run__session__owner=user, created_at__gte=start_of(days))
+    checks = Check.objects.filter(run__session__owner=user, created_at__gte=start_of(days)).exclude(
+        model=RECORDED_MODEL
+    )
     exams = Exam.objects.filter(owner=user, created_at__gte=start_of(days))
     of_checks = checks.aggregate(used=Sum("tokens"), asked=Count("pk"), failed=Count("pk", filter=~Q(void="")))
     of_exams = exams.aggregate(used=Sum("tokens"), asked=Count("pk"), failed=Count("pk", filter=Q(passed=False)))

@@ -16,7 +16,7 @@ from compaction.domain.artifact import Claim
 from compaction.domain.check.answers import Entailment, HalfAnswer, Void, answered, check_numbers
 from compaction.domain.check.notes import Half, Note, Role
 from compaction.domain.limits import HALF_REPLY
-from compaction.drafting.asking import CUT, Answer, ask, most_tokens
+from compaction.drafting.asking import CUT, Answer, ask, most_tokens, with_room_to_think
 from compaction.drafting.prompts import check_version, exam_text
 from compaction.drafting.requesting import Request, half
 from compaction.models import Exam, ModelRequest
@@ -51,7 +51,7 @@ class Paper:
 
     @property
     def request(self) -> Request:
-        return half(self.source, self.notes, HALF_REPLY)
+        return with_room_to_think(half(self.source, self.notes, HALF_REPLY))
 
 
 @dataclass(frozen=True, kw_only=True)

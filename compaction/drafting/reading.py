@@ -20,6 +20,7 @@ from compaction.domain.merging import Joined, Stage, carried, joined, merged_che
 from compaction.domain.rendering import rendered
 from compaction.domain.verdicts import Judged, Offered, Spent
 from compaction.models import Artifact, Check, ClaimVerdict, DraftRun, NotNeeded, SeedStage, SetAside
+from efforts.context.connections import ModelChoice
 from efforts.context.ledger import CONSTRAINT, LedgerView, entries_of
 from efforts.context.sources import read_scope_log, read_summary_log
 from efforts.domain.effort.states import ConstraintState, EntryKind, EntryState
@@ -268,7 +269,8 @@ def person_read(artifact: Artifact, document: Document) -> Checked | None:
             continue
         by = verdict.reviewer.get_username()
         readers.append(by)
-        opinions[claim.content] = (Opinion(verdict=Entailment.ENTAILED, by=by, person=True),)
+        worded = verdict.verdict != ClaimVerdictValue.KEPT
+        opinions[claim.content] = (Opinion(verdict=Entailment.ENTAILED, by=by, person=True, worded=worded),)
     if not opinions:
         return None
     return Checked(by=", ".join(dict.fromkeys(readers)), opinions=opinions, told={}, examined=True, person=True)
@@ -329,9 +331,9 @@ def latest_runs(purpose: str, model: str, prompt_version: str, until: DraftRun |
     return tuple(reversed(newest))
 
 
-def void_checks(owner: Any, model: str, since: Any, most: int) -> int:
-    """How many of the newest checks by this model for this person were void, one after the other."""
-    rows = Check.objects.filter(run__session__owner=owner, model=model)
+def void_checks(owner: Any, checker: ModelChoice, since: Any, most: int) -> int:
+    """How many of the newest checks by this model at its address for this person were void, one after the other."""
+    rows = Check.objects.filter(run__session__owner=owner, provider=checker.base_url, model=checker.model)
     if since:
         rows = rows.filter(created_at__gte=since)
     ended: Iterable[str] = rows.order_by("-pk").values_list("void", flat=True)[:most]

@@ -82,8 +82,8 @@ class ScopeWork:
                 await write(release, reserved)
 
     def within_the_day(self) -> tuple[Task, int | None]:
-        """By no model where what is left is not enough."""
-        if self.task.choice is None or not_worth(self.task):
+        """By no model where what is left is not enough. What was recorded costs nothing."""
+        if self.task.choice is None or self.task.choice.kind == "recorded" or not_worth(self.task):
             return self.task, None
         seconds = MOST_REQUESTS * self.task.choice.draft_seconds + SLACK
         reserved, why = reserve(self.session, most_of(self.task), seconds)

@@ -41,6 +41,7 @@ from compaction.models import (
 from efforts.domain.text.source_text import POLICY_VERSION, Source
 from efforts.log import events
 from efforts.models import Branch
+from efforts.turns.drafts import Line, registered
 from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES
 
@@ -119,11 +120,11 @@ def keep_run(home: Home, tried: Tried, ended: Ended) -> DraftRun:
 
 def keep_checks(run: DraftRun, tried: Tried, family: str) -> list[int]:
     """Ids of the valid ones."""
-    rows = [keep_check(run, made, tried, family) for made in tried.checks]
+    rows = [keep_check(run, made, tried.task.source, family) for made in tried.checks]
     return [row.pk for row in rows if not row.void]
 
 
-def keep_check(run: DraftRun, made: CheckMade, tried: Tried, family: str) -> Check:
+def keep_check(run: DraftRun, made: CheckMade, source: Source, family: str) -> Check:
     known = None if any(one.step == "inventory" for one in made.exchanges) else made.listed
     row = Check.objects.create(
         run=run,
@@ -133,8 +134,8 @@ def keep_check(run: DraftRun, made: CheckMade, tried: Tried, family: str) -> Che
         version=made.version,
         attempt=made.attempt,
         seed=made.seed,
-        source_sha256=tried.task.source.sha256,
-        turns=list(tried.task.source.turns),
+        source_sha256=source.sha256,
+        turns=list(source.turns),
         void=made.void[:500],
         examined=bool(made.checked and made.checked.examined),
         listed=None if known is None else [asdict(entry) for entry in known],
@@ -299,7 +300,8 @@ def stop_models(user: User) -> int:
             DraftingPolicy.objects.filter(pk=policy.pk).update(stopped_at=timezone.now())
             events.account(user, "drafting.stopped")
     # After it is committed: what is claimed from then on reads that no model may be asked.
-    begun_again = SUMMARIES.release_of(user) + SCOPES.release_of(user)
+    lines: tuple[Line[Any], ...] = (SUMMARIES, SCOPES, *registered())
+    begun_again = sum(line.release_of(user) for line in lines)
     events.wake_runners()
     return begun_again
 

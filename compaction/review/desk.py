@@ -45,7 +45,7 @@ def place_of(artifact: Artifact, user: User) -> Place:
     return Place(branch=artifact.branch, turn=artifact.branch.head, actor=user)
 
 
-def tell(artifact: Artifact, kind: str, actor: User, **more: Any) -> None:
+def tell(artifact: Artifact, kind: str, actor: User | None, **more: Any) -> None:
     data = {"artifact": artifact.pk, "branch": str(artifact.branch_id), **more}
     events.append(artifact.session_id, kind, data, actor=actor)
 
@@ -61,7 +61,7 @@ def drafts_of(artifact: Artifact, reviewer: User) -> QuerySet[ClaimVerdict]:
     return artifact.claim_verdicts.filter(reviewer=reviewer, submitted_at=None)
 
 
-def follow(before: Artifact, now: Artifact, actor: User, why: str = "") -> None:
+def follow(before: Artifact, now: Artifact, actor: User | None, why: str = "") -> None:
     """Where the effort, or the chosen turns, wait with it, they wait with what has become of it."""
     if now.effort is None:
         follow_scope(before, now, why)
@@ -72,7 +72,7 @@ def follow(before: Artifact, now: Artifact, actor: User, why: str = "") -> None:
         put(state, now, actor, why)
 
 
-def put(state: EffortState, now: Artifact, actor: User, why: str) -> None:
+def put(state: EffortState, now: Artifact, actor: User | None, why: str) -> None:
     """Beside a digest that stands, the draft goes on to wait."""
     ready = now.state in ACCEPTABLE
     beside = state.summary == SummaryState.DIGEST

@@ -118,7 +118,7 @@ def checked_reason(reason: str) -> str:
 
 
 def redraft(artifact: Artifact, *, actor: User) -> None:
-    """The same turns are drafted anew; this version stays as it is."""
+    """The same turns are drafted anew, with what was to be kept in view; this version stays as it is."""
     with at_desk(artifact, actor) as row:
         if row.effort_id:
             redraft_effort(row, actor)
@@ -137,10 +137,10 @@ def redraft_effort(row: Artifact, actor: User) -> None:
     if state.summary in (SummaryState.DUE, SummaryState.DRAFTING):
         raise Refused("drafting", BEING_DRAFTED)
     if state.summary == SummaryState.WAITING:
-        EffortState.objects.filter(pk=state.pk).update(**SUMMARY_DUE)
+        EffortState.objects.filter(pk=state.pk).update(**{**SUMMARY_DUE, "focus": row.run.focus})
         transaction.on_commit(events.wake_runners)
     else:
-        actions.retry_summary(place_of(row, actor), row.effort.slug)
+        actions.retry_summary(place_of(row, actor), row.effort.slug, row.run.focus)
 
 
 def redraft_scope(row: Artifact, actor: User) -> None:

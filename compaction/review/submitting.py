@@ -19,6 +19,7 @@ from compaction.drafting.summaries import Tried
 from compaction.models import Artifact, ClaimVerdict, DraftRun, Review, SetAside
 from compaction.review.desk import at_desk, drafts_of, follow, newest_of, tell, why_not
 from compaction.review.judging import gates_on, judge
+from compaction.review.rechecking import check_again
 from compaction.standing.accepting import checked
 from efforts.domain.errors import Refused
 from efforts.turns.recording import count
@@ -99,6 +100,7 @@ def next_version(row: Artifact, verdicts: Sequence[ClaimVerdict], reviewer: User
     made = keep_artifact(home, run, tried, **more)
     carry_aside(row, made)
     follow(row, made, reviewer, why_not(gates_on(made)))
+    check_again(made, tried.task)
     return made
 
 

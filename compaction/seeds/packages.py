@@ -77,7 +77,7 @@ class Window:
     @property
     def span(self) -> str:
         first, last = self.turns[0], self.turns[-1]
-        return f"turn {first}" if first == last else f"turns {first}–{last}"
+        return f"turn {first}" if first == last else f"turns {first}-{last}"
 
 
 @dataclass(frozen=True, kw_only=True)

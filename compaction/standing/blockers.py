@@ -9,18 +9,19 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
+from compaction.domain.gates.contradiction import as_doubt
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
-from compaction.drafting.costs import spent_on_all
 from compaction.drafting.reading import READ, log_for
 from compaction.models import Acceptance, Artifact, Check, ClaimVerdict, GateRun
 from compaction.standing.accepting import check_concluded, check_judged, checked
+from compaction.standing.history import Stood, stood_now
 from efforts.actions.pointers import active_over, span_of, turns_of
 from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer
 from efforts.standins.logs import SourceLog
-from efforts.standins.seen import LooseDraft, Saving, Seen, Word
+from efforts.standins.seen import LooseDraft, Seen, Word
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -58,6 +59,10 @@ class ArtifactStanding:
     unsubmitted: int
     # It stands, or may, only because a person says so: not all gates could be judged.
     unchecked: bool
+    # What is in the prompt for its turns while it is not: excerpts, or an earlier summary.
+    instead: tuple[Stood, ...]
+    # Whether the model sees the log of some of its turns.
+    log: bool
 
     @property
     def stands(self) -> bool:
@@ -85,6 +90,7 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
     newest = newest_by_branch(row)
     here = newest.pop(branch, None)
     stands = here is not None and here.state == PointerState.ACTIVE
+    instead, log = ((), False) if stands else in_its_place(row, branch)
     return ArtifactStanding(
         row=row,
         pointer=here,
@@ -94,7 +100,20 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
         newer=Artifact.objects.filter(family=row.family, version__gt=row.version).order_by("-version").first(),
         unsubmitted=ClaimVerdict.objects.filter(artifact=row, reviewer=user, submitted_at=None).count(),
         unchecked=is_unchecked(row, here if stands else None),
+        instead=instead,
+        log=log,
     )
+
+
+def in_its_place(row: Artifact, branch: Branch) -> tuple[tuple[Stood, ...], bool]:
+    """What stands for its turns now, and whether the log of any of them is in the prompt."""
+    try:
+        turns = set(log_for(row, checked(row), branch).turn_ids)
+    except Refused:
+        return (), True
+    pointers = active_over(branch, turns)
+    covered = {turn for pointer in pointers for turn in turns_of(pointer)}
+    return stood_now(pointers), not turns <= covered
 
 
 def is_unchecked(row: Artifact, pointer: ContextPointer | None) -> bool:
@@ -104,25 +123,22 @@ def is_unchecked(row: Artifact, pointer: ContextPointer | None) -> bool:
 
 def seen(artifacts: Collection[str]) -> dict[str, Seen]:
     """By their ids: the word that the gates' last verdict comes to, and whose reading counts."""
-    rows = list(Artifact.objects.filter(pk__in=artifacts).values_list("pk", "family", "state"))
-    families = {family for _, family, _ in rows}
+    rows = list(Artifact.objects.filter(pk__in=artifacts).values_list("pk", "family", "state", "run__model"))
+    families = {family for _, family, _, _ in rows}
     checks = Check.objects.filter(family__in=families, void="").order_by("pk").values_list("family", "model")
     people = ClaimVerdict.objects.filter(artifact__family__in=families, submitted_at__isnull=False, verdict__in=READ)
     by: dict[str, dict[str, None]] = {}
     for family, name in (*checks, *people.order_by("pk").values_list("artifact__family", "reviewer__username")):
         by.setdefault(family, {})[name] = None
-    saved = dict(Acceptance.objects.filter(artifact__in=artifacts).order_by("pk").values_list("artifact", "saved"))
-    spent = spent_on_all(families)
     judged = {run.artifact_id: run for run in GateRun.objects.filter(artifact__in=artifacts).order_by("pk")}
     return {
         pk: Seen(
             word=OF_STATE[ArtifactState(state)],
-            read_by=tuple(by.get(family, ())),
-            saving=Saving(saved=saved[pk], spent=spent.get(family, 0)) if pk in saved else None,
+            read_by=tuple(f"{name}, which wrote it" if name == writer else name for name in by.get(family, ())),
             lost=lost_in(judged[pk]) if pk in judged else frozenset(),
             judged_at=judged[pk].created_at if pk in judged else None,
         )
-        for pk, family, state in rows
+        for pk, family, state, writer in rows
     }
 
 
@@ -179,7 +195,7 @@ def judged(row: Artifact, log: SourceLog) -> Iterable[Blocker]:
     for verdict in failing:
         name = verdict["gate"]
         at = f"{row.get_absolute_url()}#gate-{name}"
-        yield Blocker(text=f"Gate {name}: {verdict['says']}", mend="See what fails", address=at)
+        yield Blocker(text=f"Gate {name}: {as_doubt(verdict['says'])}", mend="See what fails", address=at)
     if not failing:
         yield Blocker(text=error.text)
 

@@ -10,9 +10,9 @@ from compaction.domain.artifact import Kind
 from compaction.drafting.scopes import ScopeWork, estimate, task_for, work_on_scope
 from compaction.drafting.storing import Home, keep
 from compaction.drafting.summaries import Drafted, digest_of
-from compaction.standing import accepting, export, rolling
+from compaction.standing import accepting, export, integrity, rolling, telling
 from efforts.domain.effort.brief import BRIEF, SHORT_EFFORT
-from efforts.standins.compacting import Estimate, Progress, Summary
+from efforts.standins.compacting import Estimate, Progress, Summary, ToldSummary
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -42,7 +42,7 @@ class Compaction:
 
     def work_on(self, state: EffortState, log: SourceLog) -> ConclusionWork:
         branch, effort = state.branch, state.effort
-        task = task_for(branch, log, name=effort.name, kind=Kind.CONCLUSION, effort=effort)
+        task = task_for(branch, log, name=effort.name, kind=Kind.CONCLUSION, effort=effort, focus=state.focus)
         home = Home(session_id=branch.session_id, branch_id=branch.pk, effort_id=effort.pk)
         return ConclusionWork(session=branch.session, home=home, task=task)
 
@@ -76,6 +76,12 @@ class Compaction:
 
     def copied(self, artifact: str, pointer: ContextPointer, log: SourceLog, actor: User | None) -> None:
         accepting.record_copied(artifact, pointer, actor)
+
+    def damaged(self, session: Session) -> Iterator[tuple[str, str]]:
+        return integrity.damaged(session)
+
+    def told(self, artifact: str, branch: Branch) -> ToldSummary | None:
+        return telling.told(artifact, branch)
 
     def exported(self, session: Session) -> Iterator[dict[str, Any]]:
         return export.exported(session)

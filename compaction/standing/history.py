@@ -8,16 +8,16 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from compaction.models import Artifact
+from compaction.models import Acceptance, Artifact
 from efforts.domain.effort.states import PointerMoveKind, PointerState
 from efforts.domain.prompt.layers import runs_of, span_title
 from efforts.models import Branch, ContextPointer, PointerMove, PointerTurn
 
-PER_PAGE = 20
+PER_PAGE = 10
 
 # Of a kind of move: what happened, and the icon of it.
 KINDS = {
@@ -41,26 +41,35 @@ HOW = {
 }
 IN_THE_CHAT = "in the chat"
 NOBODY = "CCM Web"
+# Ways in which a person says yes to the text itself. Otherwise it came to stand by itself.
+BY_A_PERSON = ("review", "admin")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stood:
-    """One thing that can stand for turns: a summary, or their log. `artifact` is what it can be read on."""
+    """One thing that can stand for turns: a summary, excerpts (`digest`), or their log. `artifact` is what it can be
+    read on."""
 
     turns: str
-    tokens: int
     of: str = ""
     artifact: str = ""
     by: str = ""
     since: datetime | None = None
+    digest: bool = False
+
+    @property
+    def name(self) -> str:
+        if self.since is None:
+            return f"the log of {self.turns}" if self.turns else "nothing"
+        span = f" ({self.turns})" if self.turns else ""
+        return f"the {'excerpts' if self.digest else 'summary'} of {self.of}{span}"
 
     @property
     def words(self) -> str:
         if self.since is None:
-            return f"the log of {self.turns}" if self.turns else "nothing"
-        span = f" ({self.turns})" if self.turns else ""
-        by = f" by {self.by}" if self.by else ""
-        return f"the summary of {self.of}{span}{by}, {date_format(timezone.localtime(self.since), 'j F Y')}"
+            return self.name
+        by = f", accepted by {self.by}" if self.by else ""
+        return f"{self.name}{by}, {date_format(timezone.localtime(self.since), 'j F Y')}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,14 +84,6 @@ class PointerMoveView:
     branch: Branch
     before: tuple[Stood, ...]
     after: tuple[Stood, ...]
-
-    @property
-    def tokens_before(self) -> int:
-        return sum(one.tokens for one in self.before)
-
-    @property
-    def tokens_after(self) -> int:
-        return sum(one.tokens for one in self.after)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +126,7 @@ def last_move(branch: Branch) -> PointerMoveView | None:
 def views_of(moves: Sequence[PointerMove]) -> Iterable[PointerMoveView]:
     named = {pk for move in moves for pk in (move.pointer_id, *move.before, *move.after)}
     pointers = ContextPointer.objects.select_related("effort", "actor").in_bulk(named)
-    turns = turns_by_pointer(named)
+    turns, agreed = turns_by_pointer(named), accepted_by_people(named)
     for move in moves:
         what, icon = KINDS[PointerMoveKind(move.kind)]
         yield PointerMoveView(
@@ -137,8 +138,8 @@ def views_of(moves: Sequence[PointerMove]) -> Iterable[PointerMoveView]:
             how=how(move),
             reason=move.reason,
             branch=move.branch,
-            before=side(move, move.before, pointers, turns),
-            after=side(move, move.after, pointers, turns),
+            before=side(move, move.before, pointers, turns, agreed),
+            after=side(move, move.after, pointers, turns, agreed),
         )
 
 
@@ -152,25 +153,40 @@ def side(
     move: PointerMove,
     stood: Sequence[int],
     pointers: Mapping[int, ContextPointer],
-    turns: Mapping[int, Mapping[int, int]],
+    turns: Mapping[int, Sequence[int]],
+    agreed: Collection[int],
 ) -> tuple[Stood, ...]:
     """The pointers of one side of a move, and the log of those of its turns that none of them stands for."""
     known = [pk for pk in stood if pk in pointers]
-    summaries = [stood_of(pointers[pk], turns.get(pk, {})) for pk in known]
-    covered = {number for pk in known for number in turns.get(pk, {})}
-    rest = {number: tokens for number, tokens in turns.get(move.pointer_id, {}).items() if number not in covered}
-    log = [Stood(turns=title_of(rest), tokens=sum(rest.values()))] if rest or not summaries else []
+    summaries = [stood_of(pointers[pk], turns.get(pk, ()), agreed) for pk in known]
+    covered = {number for pk in known for number in turns.get(pk, ())}
+    rest = [number for number in turns.get(move.pointer_id, ()) if number not in covered]
+    log = [Stood(turns=title_of(rest))] if rest or not summaries else []
     return (*summaries, *log)
 
 
-def stood_of(pointer: ContextPointer, numbers: Collection[int]) -> Stood:
+def stood_now(pointers: Iterable[ContextPointer]) -> tuple[Stood, ...]:
+    found = list(pointers)
+    pks = {pointer.pk for pointer in found}
+    turns, agreed = turns_by_pointer(pks), accepted_by_people(pks)
+    return tuple(stood_of(pointer, turns.get(pointer.pk, ()), agreed) for pointer in found)
+
+
+def accepted_by_people(pointers: Collection[int]) -> set[int]:
+    """Those that a person said yes to, not set as an effort was concluded; a fork's copy, where the first one was."""
+    first = Acceptance.objects.filter(artifact=OuterRef("artifact"), via__in=BY_A_PERSON)
+    said = Q(via__in=BY_A_PERSON) | Q(via="fork") & Exists(first)
+    return set(Acceptance.objects.filter(said, pointer__in=pointers).values_list("pointer", flat=True))
+
+
+def stood_of(pointer: ContextPointer, numbers: Collection[int], agreed: Collection[int]) -> Stood:
     return Stood(
         turns=title_of(numbers),
-        tokens=pointer.body_tokens or pointer.tokens,
         of=pointer.effort.name if pointer.effort else "chosen turns" if numbers else "other conversations",
         artifact=pointer.artifact,
-        by=pointer.actor.get_username() if pointer.actor else "",
+        by=pointer.actor.get_username() if pointer.actor and pointer.pk in agreed else "",
         since=pointer.created_at,
+        digest=pointer.digest,
     )
 
 
@@ -179,12 +195,12 @@ def title_of(numbers: Collection[int]) -> str:
     return title[:1].lower() + title[1:]
 
 
-def turns_by_pointer(pointers: Collection[int]) -> dict[int, dict[int, int]]:
-    """Numbers of their turns, in order, with the tokens of each."""
-    found: dict[int, dict[int, int]] = {}
+def turns_by_pointer(pointers: Collection[int]) -> dict[int, list[int]]:
+    """Numbers of their turns, in order."""
+    found: dict[int, list[int]] = {}
     rows = PointerTurn.objects.filter(pointer__in=pointers).order_by("turn__number")
-    for pointer, number, tokens in rows.values_list("pointer", "turn__number", "turn__tokens"):
-        found.setdefault(pointer, {})[number] = tokens
+    for pointer, number in rows.values_list("pointer", "turn__number"):
+        found.setdefault(pointer, []).append(number)
     return found
 
 
@@ -201,5 +217,4 @@ def standing_of_artifact(artifact_id: str) -> tuple[StandingView, ...]:
 def stands(pointers: QuerySet[ContextPointer]) -> tuple[StandingView, ...]:
     active = pointers.filter(state=PointerState.ACTIVE)
     rows = list(active.select_related("effort", "actor", "branch").order_by("-pk"))
-    turns = turns_by_pointer([row.pk for row in rows])
-    return tuple(StandingView(pointer=row, stood=stood_of(row, turns.get(row.pk, {}))) for row in rows)
+    return tuple(StandingView(pointer=row, stood=stood) for row, stood in zip(rows, stood_now(rows), strict=True))

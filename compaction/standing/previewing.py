@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,14 @@ from django.db import transaction
 
 from compaction.drafting.costs import spent_on
 from compaction.models import Artifact
-from compaction.standing.accepting import accept_compaction, next_prompt, rollback_compaction
+from compaction.standing.accepting import REVIEW, accept_compaction, next_prompt, rollback_compaction, saved_by
 from compaction.standing.history import PointerMoveView, last_move
+from efforts.actions.pointers import roll_back
 from efforts.context.inspection import DifferenceView, differing
 from efforts.context.plans import PlanView
+from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer
-from efforts.standins.seen import Saving
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -26,10 +27,32 @@ NOTHING = "This is done already, so nothing would change. Load the page again."
 
 
 @dataclass(frozen=True, kw_only=True)
+class Saving:
+    """In tokens: by how much a text makes the next prompt smaller than the log of its turns does (None: not known), and
+    what was spent on drafting and checking it."""
+
+    saved: int | None
+    spent: int
+
+    @property
+    def is_larger(self) -> bool:
+        return self.saved is not None and self.saved < 0
+
+    @property
+    def more(self) -> int:
+        return -(self.saved or 0)
+
+    @property
+    def calls(self) -> int | None:
+        """After how many it has earned back what was spent; None where it never does."""
+        return -(-self.spent // self.saved) if self.saved and self.saved > 0 else None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Effect:
     """`move`: what stands for what, before and after. `difference` is missing where one of the prompts would not be
-    sent, or is nobody's business but the owner's; so are `entered`, the summaries that come to stand. `spent`: tokens
-    that it took to draft and check it.
+    sent, or is nobody's business but the owner's; so are `entered`, the summaries that come to stand. `saving`: of the
+    artifact that is accepted or rolled back.
     """
 
     move: PointerMoveView
@@ -37,16 +60,25 @@ class Effect:
     now: PlanView
     then: PlanView
     difference: DifferenceView | None
-    spent: int
-
-    @property
-    def saving(self) -> Saving:
-        """Of accepting it."""
-        return Saving(saved=-self.more if self.fits else None, spent=self.spent)
+    saving: Saving
 
     @property
     def more(self) -> int:
+        """Tokens by which this step makes the next prompt larger."""
         return self.then.tokens - self.now.tokens
+
+    @property
+    def less(self) -> int:
+        return -self.more
+
+    @property
+    def gets_larger(self) -> bool:
+        return self.fits and self.more > 0
+
+    @property
+    def is_against_the_log(self) -> bool:
+        """What it saves is what this step changes: nothing but the log stood, or comes back."""
+        return self.saving.saved == abs(self.more)
 
     @property
     def fits(self) -> bool:
@@ -63,20 +95,30 @@ def effect_of_accepting(artifact: Artifact, user: User, branch: Branch | None = 
         )
         return [pointer]
 
-    return effect(branch or artifact.branch, accept, user, spent_on(artifact.family))
+    return effect(branch or artifact.branch, accept, user, artifact)
 
 
 def effect_of_rolling_back(artifact: Artifact, user: User, branch: Branch) -> Effect:
     """Raises `Refused` as rolling back would, and where that is done already."""
-    return effect(branch, lambda: rollback_compaction(artifact.pk, actor=user, branch=branch), user, 0)
+    return effect(branch, lambda: rollback_compaction(artifact.pk, actor=user, branch=branch), user, artifact)
 
 
-def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, spent: int) -> Effect:
+def saving_of(artifact: Artifact, user: User, branch: Branch | None = None) -> Saving:
+    """As it stands, or as it would once it is accepted. Raises `Refused` where it can do neither."""
+    branch = branch or artifact.branch
+    stands = ContextPointer.objects.filter(branch=branch, artifact=artifact.pk, state=PointerState.ACTIVE).exists()
+    found = effect_of_rolling_back(artifact, user, branch) if stands else effect_of_accepting(artifact, user, branch)
+    return found.saving
+
+
+def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, artifact: Artifact) -> Effect:
     # Both sides in one transaction, so that nothing else comes in between them.
     with transaction.atomic():
         now, before = next_prompt(branch), last_move(branch)
         stands = act()
         move, then = last_move(branch), next_prompt(branch)
+        accepted = any(one.artifact == artifact.pk for one in stands)
+        log = with_the_log(branch, stands) if stands else then
         # And no ring either: what would be done on commit is forgotten with it.
         transaction.set_rollback(True)
     if move is None or move == before:
@@ -84,4 +126,14 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
     found = None
     if now.made and then.made and branch.session.owner_id == user.pk:
         found = differing(now.made, then.made, branch, more=then.tokens - now.tokens)
-    return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found, spent=spent)
+    saving = Saving(saved=saved_by(log, then if accepted else now), spent=spent_on(artifact.family))
+    return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found, saving=saving)
+
+
+def with_the_log(branch: Branch, standing: Iterable[ContextPointer]) -> PlanView:
+    """The next prompt where neither these stand nor what stood before them."""
+    known = [one.pk for one in standing]
+    rows = ContextPointer.objects.filter(state=PointerState.ACTIVE).select_related("effort").order_by("pk")
+    while active := rows.filter(pk__in=known).last():
+        known += [one.pk for one in roll_back(branch, active, actor=None, via=REVIEW)]
+    return next_prompt(branch)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from django import template
 
 from compaction.pages.presenters.checkers import CheckersView, checkers_of
+from compaction.pages.presenters.latency import SlowDrafter, slow_drafters_of
 from compaction.pages.presenters.queue import needs_me, next_in_queue
 
 if TYPE_CHECKING:
     from django.template.context import RequestContext
 
     from compaction.models import Artifact
+    from efforts.models import Endpoint
 
 register = template.Library()
 
@@ -27,6 +30,19 @@ def waiting_reviews(context: RequestContext) -> int:
 def checkers(context: RequestContext) -> CheckersView:
     """Who checks the summaries of the person who asks, and how well."""
     return checkers_of(context["user"])
+
+
+@register.simple_tag(takes_context=True)
+def slow_drafters(context: RequestContext) -> list[SlowDrafter]:
+    """Models whose drafts take the person who asks too long."""
+    return slow_drafters_of(context["user"])
+
+
+@register.simple_tag
+def exams_at(endpoint: Endpoint) -> CheckersView:
+    """How the models of one connection do as checkers."""
+    found = checkers_of(endpoint.owner)
+    return replace(found, rows=tuple(row for row in found.rows if row.endpoint == endpoint))
 
 
 @register.simple_tag(takes_context=True)

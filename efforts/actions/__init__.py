@@ -5,7 +5,7 @@ the person or the model; then nothing has changed.
 """
 
 from .branches import archive_branch, edit_turn, fork, regenerate, rename_branch, unarchive_branch
-from .commands import Typed, take_typed
+from .commands import Typed, check_typed, take_typed
 from .constraints import (
     accept_constraint,
     dismiss_constraint,
@@ -21,15 +21,23 @@ from .conversations import (
     archive_session,
     cancel_turn,
     configure_session,
+    continue_reply,
     create_session,
     delete_session,
+    erase_deleted,
+    erase_session,
+    put_in_folder,
     rename_session,
     retry_turn,
+    see_session,
     send_message,
     set_budget,
     set_context_mode,
+    set_favourite,
+    set_model,
     stop_run,
     unarchive_session,
+    undelete_session,
 )
 from .efforts import (
     close_effort,
@@ -47,7 +55,10 @@ from .efforts import (
     use_excerpts,
     use_summary,
 )
+from .exclusions import copy_exclusions, leave_out, put_back
+from .files import add_file, check_size, forget_unsent, put_back_files, remove_file, waiting_files
 from .holds import accept_pin, copy_holds, dismiss_pin, pin_effort, pin_turn, suggest_pin, unpin
+from .instructions import set_instructions
 from .ledger import (
     confirm_entry,
     dismiss_entry,
@@ -63,6 +74,7 @@ from .ledger import (
     supersede_entry,
 )
 from .places import Place, effort_here, here
+from .prompts import delete_prompt, save_prompt
 from .scopes import compact_turns, look_at_turns, redraft_turns, roll_back, stop_compaction
 from .undo import too_early, undo
 from .verdicts import judge_run, take_back_verdict
@@ -72,16 +84,22 @@ __all__ = [
     "Typed",
     "accept_constraint",
     "accept_pin",
+    "add_file",
     "archive_branch",
     "archive_session",
     "cancel_turn",
+    "check_size",
+    "check_typed",
     "close_effort",
     "collapse_effort",
     "compact_turns",
     "configure_session",
     "confirm_entry",
+    "continue_reply",
+    "copy_exclusions",
     "copy_holds",
     "create_session",
+    "delete_prompt",
     "delete_session",
     "dismiss_constraint",
     "dismiss_entry",
@@ -92,12 +110,16 @@ __all__ = [
     "edit_standing_rule",
     "edit_turn",
     "effort_here",
+    "erase_deleted",
+    "erase_session",
     "expand_effort",
     "finish_entry",
+    "forget_unsent",
     "fork",
     "here",
     "judge_run",
     "leave_open",
+    "leave_out",
     "look_at_turns",
     "move_turn",
     "new_work_session",
@@ -106,9 +128,13 @@ __all__ = [
     "pin_effort",
     "pin_turn",
     "propose_entry",
+    "put_back",
+    "put_back_files",
+    "put_in_folder",
     "record_constraint",
     "redraft_turns",
     "regenerate",
+    "remove_file",
     "rename_branch",
     "rename_effort",
     "rename_session",
@@ -121,10 +147,15 @@ __all__ = [
     "revoke_constraint",
     "revoke_standing_rule",
     "roll_back",
+    "save_prompt",
+    "see_session",
     "send_message",
     "set_budget",
     "set_constraint",
     "set_context_mode",
+    "set_favourite",
+    "set_instructions",
+    "set_model",
     "set_standing_rule",
     "stop_compaction",
     "stop_run",
@@ -138,8 +169,10 @@ __all__ = [
     "too_early",
     "unarchive_branch",
     "unarchive_session",
+    "undelete_session",
     "undo",
     "unpin",
     "use_excerpts",
     "use_summary",
+    "waiting_files",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -14,14 +15,17 @@ from efforts.domain.effort.reducer import Course
 from efforts.domain.effort.states import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState
 from efforts.domain.errors import Refused
 from efforts.log import events, labels
-from efforts.log.timelines import branch_turns
+from efforts.log.timelines import branch_turns, seal_at
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, PointerTurn, Run, Turn, TurnLabel
 from efforts.standins.logs import SourceLog
 
-from .conversations import bring_back, check_message, collapse_when_idle, put_message, sent_before
+from .conversations import bring_back, check_message, collapse_when_idle, option_of, put_message, sent_before
+from .exclusions import copy_exclusions
+from .files import copies_of
 from .holds import copy_holds
 from .names import checked_line
 from .pointers import active_over, copy_pointer, is_covered, stands_by, summary_due
+from .shares import check_share
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -46,10 +50,15 @@ def fork(branch: Branch, *, after: int, actor: User, name: str = "") -> Branch:
             head=after,
             clock=shared_turns(parent, after).filter(run__state=RunState.COMPLETED).count(),
             effort_epoch=course.epoch,
+            plan_seal=seal_at(parent, after),
         )
+        # Before summaries are taken over, which are of what is not left out.
+        excluded = copy_exclusions(branch, child)
         summaries = take_over(child, course)
         copy_holds(parent, child)
         data: dict[str, Any] = {"branch": str(child.pk), "parent": str(parent.pk), "after": after, "name": child.name}
+        if excluded:
+            data["left_out"] = excluded
         if summaries:
             data["summaries"] = summaries
         events.append(child.session_id, "branch.forked", data, actor=actor)
@@ -141,15 +150,21 @@ def edit_turn(branch: Branch, number: int, *, text: str, client_id: str, actor: 
     return say_instead(branch, number, text, client_id, actor, f"Edit of turn {number}")
 
 
-def regenerate(branch: Branch, number: int, *, actor: User) -> Turn:
-    """The same message again, in a sibling branch."""
+def regenerate(branch: Branch, number: int, *, actor: User, answer: str = "") -> Turn:
+    """The same message again, in a sibling branch. `answer`: by another model, which answers this one message."""
+    if answer:
+        option_of(branch.session, answer)
     said = Message.objects.filter(turn__in=branch_turns(branch).filter(number=number), role=Message.Role.USER).first()
-    return say_instead(branch, number, said.text if said else "", uuid4().hex, actor, f"Turn {number} again")
+    return say_instead(branch, number, said.text if said else "", uuid4().hex, actor, f"Turn {number} again", answer)
 
 
-def say_instead(branch: Branch, number: int, text: str, client_id: str, actor: User, name: str) -> Turn:
+def say_instead(
+    branch: Branch, number: int, text: str, client_id: str, actor: User, name: str, answer: str = ""
+) -> Turn:
     turn = answered_turn(branch, number)
     check_message(text, client_id)
+    if not sent_before(branch.session, client_id):
+        check_share(actor)
     collapse_when_idle(branch.session, actor)
     with transaction.atomic():
         # Locked first, so that the same form sent twice at once finds what the other has made.
@@ -157,8 +172,16 @@ def say_instead(branch: Branch, number: int, text: str, client_id: str, actor: U
         if sent := sent_before(branch.session, client_id):
             return sent
         sibling = fork(branch, after=number - 1, actor=actor, name=name)
-        aside = {"aside": turn.run is not None and turn.run.is_aside}
-        return put_message(branch.session, sibling.pk, text=text, client_id=client_id, actor=actor, chosen=aside)
+        chosen: dict[str, bool | str] = {"aside": turn.run is not None and turn.run.is_aside, "answer": answer}
+        return put_message(
+            branch.session,
+            sibling.pk,
+            text=text,
+            client_id=client_id,
+            actor=actor,
+            chosen=chosen,
+            files=partial(copies_of, turn),
+        )
 
 
 def answered_turn(branch: Branch, number: int) -> Turn:

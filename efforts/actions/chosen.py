@@ -12,7 +12,7 @@ from efforts.memory import references
 from efforts.models import Branch, ContextPointer
 from efforts.standins.chosen import Chosen, chosen_pointers, with_spans
 
-from .places import Place, in_the_prompt, record
+from .places import Place, record, what_is_shown
 
 WITHOUT_TURNS = "What this conversation starts from has no turns here. Its whole summary can be expanded: what=body."
 
@@ -22,7 +22,7 @@ def expand_chosen(place: Place, branch: Branch, one: Chosen, what: str) -> int:
     if what == RAW and not one.first:
         raise Refused("no_turns", WITHOUT_TURNS)
     if one.is_expanded or (what == BODY and one.is_whole):
-        raise Refused("expanded", f"{one.id} is expanded already. {in_the_prompt(place)}")
+        raise Refused("expanded", f"{one.id} is expanded already. {what_is_shown(place, branch, one.id, 0, what)}")
     cost = price(branch, place.run, one.id, what)
     if what == RAW:
         check_room(one, cost)

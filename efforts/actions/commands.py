@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.db import transaction
 from django.urls import reverse
@@ -20,12 +21,13 @@ from efforts.log.timelines import branch_turns
 from efforts.models import Branch, Event, Message, Session, Turn
 
 from .constraints import set_constraint
-from .conversations import check_message, collapse_when_idle, put_message, send_message, sent_before
+from .conversations import check_client_id, check_message, collapse_when_idle, put_message, send_message, sent_before
 from .efforts import close_effort, collapse_effort, expand_effort, open_effort, switch_effort
 from .holds import TURN_REF, pin_effort, pin_turn
 from .ledger import note_entry
 from .places import Place, here
 from .scopes import compact_turns
+from .shares import check_share
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -53,6 +55,15 @@ class Typed:
         return {"go": self.go} if self.go else {}
 
 
+def check_typed(session: Session, *, text: str, client_id: str, actor: User, plain: bool) -> None:
+    """What `take_typed` asks before it sends a message, without writing. Raises `Refused` as that does."""
+    check_client_id(client_id)
+    is_message = plain or isinstance(read_typed(text), Said)
+    # Sent again, it asks for nothing new.
+    if is_message and not sent_before(session, client_id):
+        check_share(actor)
+
+
 def take_typed(
     session: Session,
     *,
@@ -63,10 +74,12 @@ def take_typed(
     cut: bool = False,
     aside: bool = False,
     plain: bool = False,
+    files: Sequence[UUID] = (),
 ) -> Typed:
     """Do the command that the text is, or send the text. Sent twice with one `client_id`, it is done once.
 
-    `plain`: it is a message, whatever it looks like. Raises `Refused` with `doubtful` where it may be a slip for a
+    `plain`: it is a message, whatever it looks like. `files` go with a message; a command leaves them where they are.
+    Raises `Refused` with `doubtful` where it may be a slip for a
     command; then, as wherever a command cannot be done, nothing has happened.
     """
     check_message(text, client_id)
@@ -88,7 +101,12 @@ def take_typed(
         text, aside = typed.argument, True
     else:
         text = typed.text
-    turn = send_message(session, text=text, client_id=client_id, actor=actor, branch=branch, cut=cut, aside=aside)
+    # Sent again, it asks for nothing new.
+    if not sent_before(session, client_id):
+        check_share(actor)
+    turn = send_message(
+        session, text=text, client_id=client_id, actor=actor, branch=branch, cut=cut, aside=aside, files=files
+    )
     return Typed(turn=turn)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -12,22 +13,25 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from efforts.context.connections import defaults_for
+from efforts.context.connections import ModelOption, defaults_for, switchable
 from efforts.context.planning import counted_tokens, main_branch
 from efforts.domain.effort.policy import DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, WORK_SESSION_HOURS, ContextMode
-from efforts.domain.effort.states import RETRYABLE, ReviewMode, RunState
+from efforts.domain.effort.states import RETRYABLE, ReviewMode, RunState, is_cut_off
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.budget import SMALLEST_BUDGET
-from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD
-from efforts.llm.tokens import get_counter
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON
+from efforts.files import storing
 from efforts.log import events, labels
-from efforts.models import Branch, Endpoint, Message, Run, Session, Turn
-from efforts.retrieval.index import add_message, forget_deleted
+from efforts.models import Branch, Endpoint, Message, MessageFile, Run, Session, Turn
+from efforts.retrieval.index import add_message, count_tokens, forget_deleted, read_ahead
+from efforts.retrieval.vectors import forget as forget_vectors
 
 from .efforts import new_work_session
-from .names import LONGEST_NAME, checked_line, is_control
+from .files import add_to_turn, read_files_ahead, to_send
+from .names import LONGEST_NAME, checked_line, entitle, title_from
 from .places import here
 from .pointers import source_changes, words_change
+from .shares import check_share
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -35,7 +39,11 @@ if TYPE_CHECKING:
 LARGEST_MESSAGE = 4 * 1024 * 1024
 LARGEST_BUDGET = 2_000_000
 LARGEST_WINDOW = 200
-TITLE_LENGTH = 60
+LONGEST_FOLDER = 60
+# Tokens; with less nothing is answered, and no model writes more.
+SMALLEST_REPLY = 16
+LARGEST_REPLY = 1_000_000
+HOTTEST = 2
 CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -61,23 +69,39 @@ def send_message(
     cut: bool = False,
     aside: bool = False,
     note: bool = False,
+    files: Sequence[UUID] = (),
 ) -> Turn:
     """Save the message and let a run wait for it. Sent twice with one `client_id`, it is one turn.
 
     `branch`: the main one where none is given. `cut`: its beginning and end are sent, where the whole does not fit; it
     is stored whole. `aside`: it belongs to no effort, whichever is active. `note`: it is written down, and no model is
-    asked. After hours of silence a new work session begins.
+    asked. `files`: those in the composer that go with it. After hours of silence a new work session begins.
     """
     check_message(text, client_id)
+    read_files_ahead(session, files)
     branch_id = (branch or main_branch(session)).pk
     collapse_when_idle(session, actor)
     chosen = {"cut_current": cut, "aside": aside, "note": note}
-    return put_message(session, branch_id, text=text, client_id=client_id, actor=actor, chosen=chosen)
+    return put_message(
+        session,
+        branch_id,
+        text=text,
+        client_id=client_id,
+        actor=actor,
+        chosen=chosen,
+        files=partial(to_send, session, files),
+    )
 
 
 def check_message(text: str, client_id: str) -> None:
-    """Raises `Refused` where the text is empty or too long, or the id of the browser is none."""
+    """Raises `Refused` where the text is empty or too long, or the id of the browser is none. What is in order is read,
+    so that the transaction that stores it need not."""
     check_text(text)
+    check_client_id(client_id)
+    read_ahead(text)
+
+
+def check_client_id(client_id: str) -> None:
     if not CLIENT_ID.fullmatch(client_id):
         raise Refused("bad_client_id", "The message came without a usable id. Reload the page and send it again.")
 
@@ -88,9 +112,17 @@ def sent_before(session: Session, client_id: str) -> Turn | None:
 
 
 def put_message(
-    session: Session, branch_id: UUID, *, text: str, client_id: str, actor: User, chosen: Mapping[str, bool]
+    session: Session,
+    branch_id: UUID,
+    *,
+    text: str,
+    client_id: str,
+    actor: User,
+    chosen: Mapping[str, bool | str],
+    files: Callable[[], Sequence[MessageFile]] = tuple,
 ) -> Turn:
-    """The turn of the message, waiting for a run; the same turn where it was sent before."""
+    """The turn of the message, waiting for a run; the same turn where it was sent before. `files`: reads those that go
+    with it, where it was not."""
     with transaction.atomic():
         # Always the branch before the session, as when a run ends, or two would wait for each other for ever.
         branch = Branch.objects.select_for_update().get(pk=branch_id)
@@ -102,12 +134,14 @@ def put_message(
         # Whoever writes in a branch that was put away has come back to it.
         if branch.archived_at:
             bring_back(branch, actor)
-        tokens = get_counter(settings.CCM_ENCODING).count(text)
+        tokens = count_tokens(text)
         add_message(session_id=session.pk, turn=turn, role=Message.Role.USER, text=text, tokens=tokens)
-        turn.tokens = tokens + MESSAGE_OVERHEAD
+        added = files()
+        turn.tokens = tokens + MESSAGE_OVERHEAD + add_to_turn(turn, added)
         run = queue_run(turn, attempt=1, chosen=chosen)
         touch(session, text)
         data = {**about(turn), "client_id": client_id, "run": str(run.pk), "state": str(run.state)}
+        data |= {"files": [str(row.pk) for row in added]} if added else {}
         events.append(session.pk, "turn.sent", data, actor=actor)
     return turn
 
@@ -154,8 +188,9 @@ def check_text(text: str) -> None:
         )
 
 
-def queue_run(turn: Turn, *, attempt: int, chosen: Mapping[str, bool]) -> Run:
-    asked = {name: True for name, on in chosen.items() if on}
+def queue_run(turn: Turn, *, attempt: int, chosen: Mapping[str, bool | str]) -> Run:
+    """`chosen`: what holds for this run alone; `answer`: the model, by its value among those to switch to."""
+    asked = {name: value for name, value in chosen.items() if value}
     run = Run.objects.create(turn=turn, branch_id=turn.branch_id, attempt=attempt, settings=asked)
     turn.run = run
     turn.save(update_fields=["run", "tokens"])
@@ -164,19 +199,9 @@ def queue_run(turn: Turn, *, attempt: int, chosen: Mapping[str, bool]) -> Run:
 
 
 def touch(session: Session, text: str) -> None:
-    changes: dict[str, Any] = {"last_activity_at": timezone.now()}
-    if not session.title:
-        changes["title"] = title_from(text)
-        events.append(session.pk, "session.renamed", {"title": changes["title"]})
-    Session.objects.filter(pk=session.pk).update(**changes)
-    session.title = changes.get("title", session.title)
-
-
-def title_from(text: str) -> str:
-    """The first line of the first message, cut at a word."""
-    line = next(line.strip() for line in text.splitlines() if line.strip())
-    line = " ".join("".join(" " if is_control(c) else c for c in line).split()) or "New conversation"
-    return line if len(line) <= TITLE_LENGTH else line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"
+    Session.objects.filter(pk=session.pk).update(last_activity_at=timezone.now())
+    if not session.title and (title := title_from(text)):
+        entitle(session, title)
 
 
 def stop_run(run: Run, *, actor: User) -> Run:
@@ -207,6 +232,9 @@ def cancel_turn(turn: Turn, *, actor: User) -> Turn:
 def cancel_queued(run: Run, actor: User) -> bool:
     with transaction.atomic():
         waiting = Run.objects.filter(pk=run.pk, state=RunState.QUEUED)
+        # A reply that is to go on is there already; it can be stopped as soon as it does.
+        if waiting.filter(settings__continued=True).exists():
+            return False
         # One update that must change a row: a runner's claim is another, and only one of them can.
         if not waiting.update(state=RunState.CANCELLED, ended_at=timezone.now()):
             return False
@@ -229,8 +257,10 @@ def step_back(run: Run) -> None:
 
 
 def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = None) -> Run:
-    """A new run of the last turn. `changes`: {"budget": tokens} for the session, {"cut_current": true} for the run."""
+    """A new run of the last turn. `changes`: {"budget": tokens} and {"reply_limit": tokens} for the session,
+    {"cut_current": true} for the run."""
     changes = changes or {}
+    check_share(actor)
     with transaction.atomic():
         branch = Branch.objects.select_for_update().get(pk=turn.branch_id)
         # Read again under the lock: since the caller's look it may have been tried again.
@@ -241,17 +271,44 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         check_unshared(branch, turn)
         if turn.run is None or turn.run.state not in RETRYABLE:
             raise Refused("not_retryable", "This turn has not stopped or failed, so there is nothing to try again.")
-        if "budget" in changes:
-            set_budget(turn.session, changes["budget"], actor=actor)
+        for setting in {"budget", "reply_limit"} & changes.keys():
+            configure_session(turn.session, actor=actor, **{**settings_of(turn.session), setting: changes[setting]})
         # The old attempt no longer counts, and the new one has said nothing yet.
-        turn.tokens = turn.messages.get(role=Message.Role.USER).tokens + MESSAGE_OVERHEAD
+        asked = turn.messages.filter(role__in=OF_PERSON).values_list("tokens", flat=True)
+        turn.tokens = sum(tokens + MESSAGE_OVERHEAD for tokens in asked)
         chosen = {"cut_current": bool(changes.get("cut_current")), "aside": turn.run.is_aside}
+        chosen["answer"] = turn.run.settings.get("answer", "")
         run = queue_run(turn, attempt=turn.runs.count() + 1, chosen=chosen)
         source_changes(branch, turn)
         words_change(branch, turn, actor)
         labels.settle(branch, turn)
         data = {**about(turn), "run": str(run.pk), "attempt": run.attempt}
         events.append(turn.session_id, "run.queued", data, actor=actor)
+    return run
+
+
+def continue_reply(turn: Turn, *, actor: User) -> Run:
+    """The run of the last turn, whose reply was cut off and goes on. Raises `Refused` where it was not, or cannot."""
+    check_share(actor)
+    with transaction.atomic():
+        branch = Branch.objects.select_for_update().get(pk=turn.branch_id)
+        turn = Turn.objects.select_related("run", "session").get(pk=turn.pk)
+        run = turn.run
+        if run is None or not is_cut_off(run.state, run.finish_reason):
+            raise Refused("not_cut_off", "This reply was not cut off, so there is nothing to go on with.")
+        # Later replies were given to what it says now.
+        if turn.number != branch.head:
+            raise Refused("not_last", "Only the last reply can go on. Ask for the rest in a message.")
+        check_unshared(branch, turn)
+        # With the limit as it is now; all else stays as the reply began.
+        kept = {name: value for name, value in run.settings.items() if name not in ("reply", "reply_limit")}
+        run.settings, run.state = {**kept, "continued": True}, RunState.QUEUED
+        run.error_code, run.error_text, run.stop_requested_at, run.ended_at = "", "", None, None
+        run.save(update_fields=["settings", "state", "error_code", "error_text", "stop_requested_at", "ended_at"])
+        source_changes(branch, turn)
+        data = {**about(turn), "run": str(run.pk), "attempt": run.attempt, "continued": True}
+        events.append(turn.session_id, "run.queued", data, actor=actor)
+        transaction.on_commit(events.wake_runners)
     return run
 
 
@@ -274,6 +331,20 @@ def set_context_mode(session: Session, mode: str, *, actor: User) -> None:
     configure_session(session, actor=actor, **{**settings_of(session), "context_mode": mode})
 
 
+def set_model(session: Session, value: str, *, actor: User) -> None:
+    """The conversation is answered by this model from its next message on. `value`: among `connections.switchable`."""
+    option = option_of(session, value)
+    changes = {"endpoint": option.endpoint, "model": option.model}
+    configure_session(session, actor=actor, **{**settings_of(session), **changes})
+
+
+def option_of(session: Session, value: str) -> ModelOption:
+    option = next((one for one in switchable(session) if one.value == value), None)
+    if option is None:
+        raise Refused("unknown_model", "This model is not among yours any more. Reload the page.")
+    return option
+
+
 def settings_of(session: Session) -> dict[str, Any]:
     """As `configure_session` takes them."""
     return {
@@ -286,7 +357,10 @@ def settings_of(session: Session) -> dict[str, Any]:
         "quiet_notices": session.quiet_notices,
         "prefer_cache": session.prefer_cache,
         "context_mode": session.context_mode,
+        "by_meaning": session.by_meaning,
         "review_mode": session.review_mode,
+        "reply_limit": session.reply_limit,
+        "temperature": session.temperature,
     }
 
 
@@ -303,13 +377,23 @@ def configure_session(
     quiet_notices: bool = False,
     prefer_cache: bool = False,
     context_mode: str = ContextMode.LIGHT,
+    by_meaning: bool = True,
     review_mode: str = ReviewMode.AUTOMATIC,
+    reply_limit: int | None = None,
+    temperature: float | None = None,
 ) -> Session:
-    """All settings at once: what differs is written, with one event. Raises `Refused` where one is out of its range."""
+    """All settings at once: what differs is written, with one event. Raises `Refused` where one is out of its range.
+
+    `reply_limit` is in tokens; of it and `temperature` None is what the connection says, or the model.
+    """
     check_range("budget", "The budget", budget, SMALLEST_BUDGET, LARGEST_BUDGET)
     check_range("ambient_window", "The window", ambient_window, 0, LARGEST_WINDOW)
     check_range("decay_threshold", "The turns until an expansion fades", decay_threshold, 1, LARGEST_WINDOW)
     check_range("eviction_threshold", "The turns until a summary leaves", eviction_threshold, 1, LARGEST_WINDOW)
+    if reply_limit is not None:
+        check_range("reply_limit", "The reply limit", reply_limit, SMALLEST_REPLY, LARGEST_REPLY)
+    if temperature is not None and not 0 <= temperature <= HOTTEST:
+        raise Refused("temperature", f"The temperature must be a number from 0 to {HOTTEST}.")
     if context_mode not in list(ContextMode):
         raise Refused("context_mode", "The context mode is Off, Light or Heavy.")
     if review_mode not in list(ReviewMode):
@@ -327,7 +411,10 @@ def configure_session(
             "quiet_notices": quiet_notices,
             "prefer_cache": prefer_cache,
             "context_mode": str(context_mode),
+            "by_meaning": by_meaning,
             "review_mode": str(review_mode),
+            "reply_limit": reply_limit,
+            "temperature": temperature,
         }
         session.endpoint = endpoint
         for name, value in chosen.items():
@@ -355,6 +442,29 @@ def rename_session(session: Session, *, title: str, actor: User) -> Session:
     return session
 
 
+def put_in_folder(session: Session, *, folder: str, actor: User) -> Session:
+    """Into that folder; with an empty name into none. Raises `Refused` where the name is too long."""
+    session.folder = checked_line(folder, "folder", LONGEST_FOLDER)
+    with transaction.atomic():
+        session.save(update_fields=["folder"])
+        events.append(session.pk, "session.filed", {"folder": session.folder}, actor=actor)
+    return session
+
+
+def set_favourite(session: Session, *, on: bool, actor: User) -> Session:
+    """Listed above all others, or not."""
+    session.is_favourite = on
+    with transaction.atomic():
+        session.save(update_fields=["is_favourite"])
+        events.append(session.pk, "session.favourite", {"on": on}, actor=actor)
+    return session
+
+
+def see_session(session: Session) -> None:
+    """Its owner has it in sight: what was answered until now is not new to them."""
+    Session.objects.filter(pk=session.pk).update(seen_at=timezone.now())
+
+
 def checked_title(title: str) -> str:
     return checked_line(title, "title", LONGEST_NAME)
 
@@ -377,21 +487,51 @@ def _set_archived(session: Session, actor: User, *, archived: bool) -> Session:
     return session
 
 
-def delete_session(session: Session, *, typed_name: str, actor: User) -> None:
-    """The only deletion there is: rows, plans, fragments and events go, and the database keeps no copy of them."""
-    if typed_name.strip() != str(session):
-        raise Refused("name_differs", f"Type the name exactly as it is: {session}")
+def delete_session(session: Session, *, actor: User) -> Session:
+    """Out of sight at once, and erased after `CCM_UNDO_SECONDS`, until when it can be brought back."""
+    session.erase_at = timezone.now() + timedelta(seconds=settings.CCM_UNDO_SECONDS)
+    with transaction.atomic():
+        session.save(update_fields=["erase_at"])
+        events.append(session.pk, "session.deleting", actor=actor)
+        transaction.on_commit(lambda: events.hang_up(session.pk))
+    return session
+
+
+def undelete_session(session: Session, *, actor: User) -> Session:
+    """As it was. Raises `Refused` where its time is over: whoever erases it may be at work already."""
+    with transaction.atomic():
+        if not Session.objects.filter(pk=session.pk, erase_at__gt=timezone.now()).update(erase_at=None):
+            raise Refused("overtaken", "It has been erased already.")
+        session.erase_at = None
+        events.append(session.pk, "session.undeleted", actor=actor)
+    return session
+
+
+def erase_deleted() -> int:
+    """Erase the conversations whose time to be brought back is over; how many they were."""
+    due = list(Session.objects.filter(erase_at__lte=timezone.now()).select_related("owner"))
+    return sum(erase_session(session, actor=session.owner) for session in due)
+
+
+def erase_session(session: Session, *, actor: User) -> bool:
+    """The only erasure there is: rows, plans, fragments and events go, and the database keeps no copy of them. Whether
+    it was there still: of two workers that come to erase it one does."""
     # delete() takes the id out of the instance.
     session_id, owner = session.pk, session.owner
     with transaction.atomic():
         lock_whole(session)
         Turn.objects.filter(session=session).update(run=None)
-        session.delete()
+        deleted, _ = session.delete()
+        if not deleted:
+            return False
         events.account(owner, "session.deleted", actor=actor)
         transaction.on_commit(lambda: events.hang_up(session_id))
         transaction.on_commit(events.wake_runners)  # what was running there stops
+        transaction.on_commit(lambda: storing.forget_all(session_id))
+    forget_vectors(session_id)
     forget_deleted()
     forget_freed_pages()
+    return True
 
 
 def lock_whole(session: Session) -> None:

@@ -6,6 +6,7 @@ so that no two of them decide on the same state.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -14,7 +15,6 @@ from django.db import transaction
 from efforts.context.expansion import price
 from efforts.context.sources import read_summary_log
 from efforts.domain.effort.chosen import BODY, RAW
-from efforts.domain.effort.resolution import sounds_paused
 from efforts.domain.effort.states import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
 from efforts.domain.errors import Refused
 from efforts.domain.text.verbatim import own_words
@@ -28,19 +28,17 @@ from efforts.standins.chosen import find_chosen
 from efforts.standins.logs import SourceLog
 
 from .chosen import collapse_all_chosen, collapse_chosen, expand_chosen
-from .names import checked_name, numbered, slug_of
+from .names import checked_name, entitle, numbered, slug_of
 from .places import (
     Place,
     activate,
     active_slug,
     changing,
     fresh,
-    in_the_prompt,
     known,
     latest_open,
     move,
     named,
-    nearly_named,
     put_label,
     record,
     refer,
@@ -49,7 +47,9 @@ from .places import (
     slug_or_none,
     states_of,
     the_active,
+    what_is_shown,
     where_of,
+    with_id,
 )
 from .pointers import (
     NO_SUMMARY,
@@ -65,6 +65,7 @@ from .pointers import (
     settle_effort,
     summary_due,
 )
+from .scopes import focus_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -81,20 +82,42 @@ WITHOUT_EXCERPTS = (SummaryState.WAITING, SummaryState.FAILED, SummaryState.ROLL
 COVERED = "The summary of chosen turns covers all of {slug}. Roll that back first."
 
 
-def open_effort(place: Place, name: str) -> EffortState:
-    """Start an effort, or go on with the open one of that name; it is active afterwards."""
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """`already`: it was open, and nothing new was started."""
+
+    state: EffortState
+    already: bool = False
+
+    @property
+    def effort(self) -> Effort:
+        return self.state.effort
+
+
+def open_effort(place: Place, name: str) -> Opened:
+    """Start an effort, or go on with the open one of that name, or id; it is active afterwards.
+
+    Raises `Refused` where the name is none, or a concluded effort has it.
+    """
     name = checked_name(name)
     with changing(place) as branch:
-        state = named(branch, slug_of(name)) or (nearly_named(branch, name) if place.via == Via.MODEL else None)
+        state = with_id(branch, name) or named(branch, name)
         if state is None:
-            return start(branch, place, name)
+            return Opened(state=start(branch, place, name))
         if state.status == EffortStatus.CONCLUDED:
-            raise Refused("concluded", concluded_already(place, state))
+            raise Refused("concluded", f"{concluded_already(place, state)} {another_name(place)}")
         if branch.active_effort_id != state.effort_id:
             go_to(branch, place, state)
         else:
             route(branch, place, state.effort, TurnLabel.By.OPENED)
-        return fresh(state)
+        return Opened(state=fresh(state), already=True)
+
+
+def another_name(place: Place) -> str:
+    """What recurring work needs: this month's invoice is not last month's."""
+    if place.via == Via.MODEL:
+        return "For new work of the same kind call open_effort with another name, such as one with a date or number."
+    return "For new work of the same kind choose another name, such as one with a date or number."
 
 
 def start(branch: Branch, place: Place, name: str) -> EffortState:
@@ -105,6 +128,9 @@ def start(branch: Branch, place: Place, name: str) -> EffortState:
     activate(branch, effort, place.turn)
     route(branch, place, effort, TurnLabel.By.OPENED)
     record(place, "effort.opened", effort.slug, name=name, before=before)
+    # What the model calls the first thing that is worked on says more than how the person began to talk.
+    if place.via == Via.MODEL and not Effort.objects.filter(session=branch.session_id).exclude(pk=effort.pk).exists():
+        entitle(branch.session, name[:1].upper() + name[1:])
     return fresh(state)
 
 
@@ -135,7 +161,6 @@ def close_effort(place: Place, slug: str | None = None, said: str = "") -> Effor
     """
     with changing(place) as branch:
         state = known(branch, slug) if slug is not None else the_active(branch)
-        check_not_paused(place)
         was_active = branch.active_effort_id == state.effort_id
         said = own_words(said, message_of(place.run)) if place.run else ""
         where = {"concluded_turn": place.turn, "via": place.via, "said": said}
@@ -154,12 +179,6 @@ def close_effort(place: Place, slug: str | None = None, said: str = "") -> Effor
     return fresh(state)
 
 
-def check_not_paused(place: Place) -> None:
-    # The system text forbids it too, and small models do it all the same.
-    if place.via == Via.MODEL and place.run and sounds_paused(message_of(place.run)):
-        raise Refused("paused", "The user pauses or changes topic; that does not conclude anything. Leave it open.")
-
-
 def message_of(run: Run) -> str:
     """The person's words that the run answers."""
     return run.turn.messages.get(role="user").text
@@ -175,6 +194,8 @@ def reopen_effort(place: Place, slug: str) -> EffortState:
             "concluded_said": state.said,
         }
         before = active_slug(branch)
+        if state.status == EffortStatus.OPEN:
+            raise Refused("open", f"{slug_in(state)} is open already. {shown_here(place, branch, state)}")
         if state.expanded_turn is not None:
             collapse(place, state, "reopened")
         # So that it is rolled back again where the reopening is taken back.
@@ -184,7 +205,7 @@ def reopen_effort(place: Place, slug: str) -> EffortState:
         # And this, where it still holds then.
         was["stood"] = active_pointers(branch, state.effort).values_list("pk", flat=True).first()
         changes = {"concluded_turn": None, "via": "", "said": "", **NO_SUMMARY}
-        move(state, EffortStatus.OPEN, f"{slug_in(state)} is open already. {in_the_prompt(place)}", **changes)
+        move(state, EffortStatus.OPEN, f"{slug_in(state)} is open already.", **changes)
         end_pointers(branch, state.effort, PointerState.INVALIDATED)
         activate(branch, state.effort, place.turn)
         route(branch, place, state.effort, TurnLabel.By.OPENED)
@@ -246,15 +267,21 @@ def check_expandable(place: Place, branch: Branch, state: EffortState) -> None:
     """Raises `Refused` where the effort is in the prompt already, or no summary stands for it."""
     slug = slug_in(state)
     if state.status == EffortStatus.OPEN:
-        raise Refused("open", f"{slug} is open. {in_the_prompt(place)}")
+        raise Refused("open", f"{slug} is open. {shown_here(place, branch, state)}")
     if state.expanded_turn is not None:
-        raise Refused("expanded", f"{slug} is expanded already. {in_the_prompt(place)}")
+        raise Refused("expanded", f"{slug} is expanded already. {shown_here(place, branch, state)}")
     if state.summary == SummaryState.COVERED:
         raise Refused("covered", f"The summary of chosen turns covers {slug}. Expand that, or roll it back.")
     if not active_pointers(branch, state.effort).exists():
-        raise Refused("awaiting", f"{slug} has no summary yet. {in_the_prompt(place)}")
+        raise Refused("awaiting", f"{slug} has no summary yet. {shown_here(place, branch, state)}")
     if not state.turns:
         raise Refused("no_turns", f"{slug} has no turns, so there is nothing to expand.")
+
+
+def shown_here(place: Place, branch: Branch, state: EffortState) -> str:
+    """How much of what it is shown by stands in the prompt."""
+    what = state.expanded_what if state.expanded_turn is not None else RAW
+    return what_is_shown(place, branch, slug_in(state), state.turns, what)
 
 
 def check_affordable(branch: Branch, place: Place, state: EffortState, what: str) -> int:
@@ -304,7 +331,7 @@ def rename_effort(place: Place, slug: str, name: str) -> EffortState:
     name = checked_name(name)
     with changing(place) as branch:
         state = known(branch, slug)
-        other = named(branch, slug_of(name))
+        other = named(branch, name)
         if other and other.pk != state.pk:
             raise Refused("taken", f"{slug_in(other)} has that name already. Choose another.")
         old = state.effort.name
@@ -408,16 +435,18 @@ def stop_summary(place: Place, slug: str) -> None:
         transaction.on_commit(events.wake_runners)
 
 
-def retry_summary(place: Place, slug: str) -> None:
-    """The summary is drafted anew. Raises `Refused` where other turns cover the effort, or nothing is to be drafted."""
+def retry_summary(place: Place, slug: str, focus: str = "") -> None:
+    """The summary is drafted anew, with `focus` kept in view. Raises `Refused` where that is too long, other turns
+    cover the effort, or nothing is to be drafted."""
+    focus = focus_of(focus)
     with changing(place) as branch:
         state = known(branch, slug)
         if is_covered(branch, state.effort):
             raise Refused("covered", COVERED.format(slug=slug_in(state)))
         again = EffortState.objects.filter(pk=state.pk, status=EffortStatus.CONCLUDED, summary__in=MAY_BE_DRAFTED)
-        if not again.update(**SUMMARY_DUE):
+        if not again.update(**{**SUMMARY_DUE, "focus": focus}):
             raise Refused("not_failed", f"{slug_in(state)} lacks no summary that could be drafted.")
-        record(place, "effort.summary_due", slug_in(state))
+        record(place, "effort.summary_due", slug_in(state), **({"focus": focus} if focus else {}))
         transaction.on_commit(events.wake_runners)
 
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from unicodedata import category
 
 from django.utils.text import slugify
 
 from efforts.domain.effort.chosen import SEED, span_of
 from efforts.domain.errors import Refused
+from efforts.domain.text.terms import STOPWORDS, TOKEN, folded
+from efforts.log import events
+from efforts.models import Session
 
 LONGEST_NAME = 200
 LONGEST_SLUG = 80
+TITLE_LENGTH = 60
+# What people begin with before they say what it is about; of each language that greets in one word.
+GREETINGS = frozenset(
+    {"hey", "hi", "hello", "hallo", "hola", "bonjour", "good", "morning", "evening", "afternoon", "day", "going"}
+)
+MARKDOWN = re.compile(r"^[\s#>+_-]+|[*`]+")
 
 
 def is_control(character: str) -> bool:
@@ -26,6 +36,26 @@ def checked_line(text: str, what: str, longest: int) -> str:
     if any(is_control(c) for c in line):
         raise Refused("not_text", f"The {what} has characters that cannot be shown. Give it without them.")
     return line
+
+
+def title_from(text: str) -> str:
+    """The first line that says something, cut at a word; empty where none does, as where somebody only greets."""
+    lines = (MARKDOWN.sub("", line) for line in text.splitlines())
+    line = next((line for line in lines if says_something(line)), "")
+    line = " ".join("".join(" " if is_control(c) else c for c in line).split())
+    return line if len(line) <= TITLE_LENGTH else line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"
+
+
+def says_something(line: str) -> bool:
+    telling = {folded(word) for word in TOKEN.findall(line)} - STOPWORDS - GREETINGS
+    return any(word[0].isalnum() and (len(word) > 1 or not word.isascii()) for word in telling)
+
+
+def entitle(session: Session, title: str) -> None:
+    """A title from what was said; never in place of one that a person gave. To be called in a transaction."""
+    if Session.objects.filter(pk=session.pk, titled_by_hand=False).exclude(title=title).update(title=title):
+        session.title = title
+        events.append(session.pk, "session.renamed", {"title": title})
 
 
 def checked_name(name: str) -> str:

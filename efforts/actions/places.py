@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import F, QuerySet
 
 from efforts.context.planning import main_branch
+from efforts.context.showing import in_the_prompt
+from efforts.domain.effort.names import as_id, same_name
 from efforts.domain.effort.notices import with_notice
 from efforts.domain.effort.states import EFFORT_MOVES, EffortStatus, Via
 from efforts.domain.errors import Refused
@@ -27,8 +29,6 @@ from .pointers import settle_concluded, source_changes
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-# Names that are this much alike are one effort to the model that gives them.
-NEARLY_THE_SAME = 0.9
 # How many ids an error names.
 NAMED = 5
 
@@ -64,11 +64,12 @@ def states_of(branch: Branch) -> QuerySet[EffortState]:
     return EffortState.objects.filter(branch=branch).select_related("effort")
 
 
-def known(branch: Branch, slug: str) -> EffortState:
-    """The effort of that id; or of that name, which models give as often."""
-    if state := named(branch, slug_of(slug)):
-        return state
-    raise Refused("unknown", unknown(branch, slug))
+def known(branch: Branch, id: str) -> EffortState:
+    """The effort of that id; or of that name, which models give as often. Raises `Refused` where there is none."""
+    state = with_id(branch, id) or named(branch, id) or with_id(branch, as_id(id))
+    if state is None:
+        raise Refused("unknown", unknown(branch, id))
+    return state
 
 
 def effort_here(branch: Branch, slug: str) -> Effort:
@@ -76,21 +77,14 @@ def effort_here(branch: Branch, slug: str) -> Effort:
     return known(branch, slug).effort
 
 
-def named(branch: Branch, slug: str) -> EffortState | None:
-    """By id, else by name: a twin's id is not what its name gives."""
-    if not slug:
-        return None
-    if state := states_of(branch).filter(effort__slug=slug).first():
-        return state
-    return next((state for state in states_of(branch).order_by("pk") if slug_of(state.effort.name) == slug), None)
+def with_id(branch: Branch, id: str) -> EffortState | None:
+    return states_of(branch).filter(effort__slug=id).first() if id else None
 
 
-def nearly_named(branch: Branch, name: str) -> EffortState | None:
-    def likeness(state: EffortState) -> float:
-        return SequenceMatcher(None, slug_in(state), slug_of(name)).ratio()
-
-    alike = max(states_of(branch).filter(status=EffortStatus.OPEN), key=likeness, default=None)
-    return alike if alike and likeness(alike) >= NEARLY_THE_SAME else None
+def named(branch: Branch, name: str) -> EffortState | None:
+    """The effort whose name it is; of several, by their plurals, the one that is written so."""
+    alike = [state for state in states_of(branch).order_by("pk") if same_name(state.effort.name, name)]
+    return next((state for state in alike if as_id(state.effort.name) == as_id(name)), alike[0] if alike else None)
 
 
 def unknown(branch: Branch, slug: str) -> str:
@@ -171,9 +165,11 @@ def record(place: Place, kind: str, slug: str | None, **more: Any) -> int:
     return events.append(place.branch.session_id, kind, with_notice(kind, data), actor=place.actor)
 
 
-def in_the_prompt(place: Place) -> str:
-    """Why what is shown is not shown once more."""
-    return f"Its log is in the prompt already{': answer from it' if place.via == Via.MODEL else ''}."
+def what_is_shown(place: Place, branch: Branch, id: str, turns: int, what: str = "") -> str:
+    """Why what is shown is not shown once more: to the model by the plan of its next call."""
+    if place.via != Via.MODEL:
+        return "Its log is in the prompt already, as far as there is room."
+    return in_the_prompt(branch, place.run, id, turns, what)
 
 
 def where_of(place: Place) -> HoldOrigin:

@@ -46,6 +46,7 @@ NO_SUMMARY = {
     "summary_owner": "",
     "summary_expires_at": None,
     "draft": "",
+    "focus": "",
     "artifact": "",
 }
 SUMMARY_DUE = {**NO_SUMMARY, "summary": SummaryState.DUE}

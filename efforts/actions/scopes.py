@@ -42,9 +42,7 @@ def compact_turns(
 ) -> ScopeDraft:
     """Have all finished turns from `first` to `last` summarised, with `focus` kept in view; the same turns again are
     the same draft."""
-    focus = " ".join(focus.replace("\x00", "").split())
-    if len(focus) > LONGEST_FOCUS:
-        raise Refused("focus", LONG_FOCUS.format(has=len(focus), most=LONGEST_FOCUS))
+    focus = focus_of(focus)
     with changing(place) as branch:
         log = scope_between(branch, first, last)
         numbers = [turn.number for turn in log.turns]
@@ -100,6 +98,14 @@ def check_scope(branch: Branch, log: SourceLog, kind: ScopeKind) -> None:
         contained(branch, log)
     if refusal := compacting.registered().estimate(branch, log, kind).refusal:
         raise Refused("too_large", refusal)
+
+
+def focus_of(text: str) -> str:
+    """In one line. Raises `Refused` where it is too long."""
+    focus = " ".join(text.replace("\x00", "").split())
+    if len(focus) > LONGEST_FOCUS:
+        raise Refused("focus", LONG_FOCUS.format(has=len(focus), most=LONGEST_FOCUS))
+    return focus
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from efforts.standins.chosen import Chosen, find_chosen
 from .chosen import check_room
 from .constraints import revoke_set
 from .efforts import check_affordable, check_expandable, finished_turn
+from .exclusions import LEFT_OUT, PUT_BACK, take_back
 from .holds import pin_again
 from .ledger import propose_again
 from .places import (
@@ -50,14 +51,8 @@ def undo(place: Place, seq: int) -> None:
         event = of_branch(branch).filter(seq=seq).first()
         if event is None:
             raise Refused("unknown_event", "There is no such change here.")
-        if event.kind == "constraint.set":
-            revoke_set(place, event.data["constraint"], seq)
-            return
-        if event.kind == "hold.ended":
-            pin_again(place, branch, event)
-            return
-        if event.kind == "ledger.dismissed":
-            propose_again(place, event)
+        if event.kind in OWN:
+            OWN[event.kind](place, branch, event)
             return
         if not can_be_undone(event):
             raise Refused("not_undoable", "This cannot be taken back.")
@@ -239,6 +234,16 @@ OF_CHOSEN: dict[str, Callable[[Place, Branch, Chosen], None]] = {
     "compaction.decayed": expand_chosen_again,
 }
 UNDONE = ("effort.undone", "compaction.undone")
+
+
+# Each looks by itself at what has happened since, and tells it.
+OWN: dict[str, Callable[[Place, Branch, Event], object]] = {
+    "constraint.set": lambda place, branch, event: revoke_set(place, event.data["constraint"], event.seq),
+    "hold.ended": pin_again,
+    "ledger.dismissed": lambda place, branch, event: propose_again(place, event),
+    LEFT_OUT: take_back,
+    PUT_BACK: take_back,
+}
 
 
 def effort_of(branch: Branch, slug: str | None, **wanted: Any) -> Effort | None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
 from django.contrib.admin.utils import quote
+from django.contrib.auth.models import User
 from django.db import models
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -19,8 +23,6 @@ from efforts.models import EffortState, Session
 
 # The class takes a parameter in its stubs only.
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
     ModelAdmin = admin.ModelAdmin[Any]
 else:
     ModelAdmin = admin.ModelAdmin
@@ -63,10 +65,10 @@ def pretty(value: Any) -> SafeString:
     return format_html("<pre>{}</pre>", json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True))
 
 
-def seen_by(request: HttpRequest, rows: models.QuerySet[Any], owner_path: str) -> models.QuerySet[Any]:
+def seen_by(request: HttpRequest, rows: models.QuerySet[Any], *owner_paths: str) -> models.QuerySet[Any]:
     if request.user.has_perm("efforts.view_any_session"):
         return rows
-    return rows.filter(**{owner_path: request.user})
+    return rows.filter(reduce(or_, (models.Q(**{path: request.user}) for path in owner_paths)))
 
 
 class ReadOnly(ModelAdmin):
@@ -76,7 +78,10 @@ class ReadOnly(ModelAdmin):
     show_full_result_count = False
     list_per_page = 50
     owner_path = "session__owner"
+    # Where a row may be another's by one of several ways.
+    other_owner_paths: tuple[str, ...] = ()
     session_path = "session"
+    lists_are_logged = True
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -88,7 +93,7 @@ class ReadOnly(ModelAdmin):
         return False
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
-        return seen_by(request, super().get_queryset(request), self.owner_path)
+        return seen_by(request, super().get_queryset(request), self.owner_path, *self.other_owner_paths)
 
     # Here and not in a view, because every page about one row begins with this.
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
@@ -96,8 +101,22 @@ class ReadOnly(ModelAdmin):
         session = self.session_of(row) if row is not None else None
         if row is not None and session is not None and session.owner_id != request.user.pk:
             data = {"model": row._meta.model_name, "id": str(row.pk)}
-            events.account(session.owner, "read by staff", data, actor=cast("User", request.user))
+            events.account(session.owner, "read by staff", data, actor=cast(User, request.user))
         return row
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """A list shows the words of others as a single look does, and a search finds them."""
+        page = super().changelist_view(request, extra_context)
+        shown = getattr(page, "context_data", {}).get("cl")
+        if shown is not None and self.lists_are_logged:
+            rows = self.model._default_manager.filter(pk__in=[row.pk for row in shown.result_list])
+            paths = (self.owner_path, *self.other_owner_paths)
+            owners = Counter(pk for path in paths for pk in rows.values_list(path, flat=True))
+            people = User.objects.in_bulk([pk for pk in owners if pk not in (None, request.user.pk)])
+            for pk, owner in people.items():
+                data = {"model": self.model._meta.model_name, "rows": owners[pk], "query": request.GET.urlencode()}
+                events.account(owner, "listed by staff", data, actor=cast(User, request.user))
+        return page
 
     def session_of(self, row: Any) -> Session | None:
         for name in filter(None, self.session_path.split("__")):

@@ -65,9 +65,13 @@ class EventAdmin(ReadOnly):
 
 @admin.register(AccountEvent)
 class AccountEventAdmin(ReadOnly):
+    """Among them what staff have looked at: the kinds "read by staff" and "listed by staff"."""
+
     owner_path = "owner"
     session_path = ""
-    list_display = ("id", "kind", "owner", "actor", "created_at")
+    # Else each look at this list would make it longer.
+    lists_are_logged = False
+    list_display = ("id", "kind", "owner", "actor", "data", "created_at")
     list_filter = ("kind",)
     search_fields = ("kind", "owner__username")
     date_hierarchy = "created_at"

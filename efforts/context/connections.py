@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 
+from efforts.domain.effort.money import Price
+from efforts.domain.hosts import AllowedHosts
 from efforts.llm.builtin.transport import BUILTIN_MODEL, BuiltinTransport
 from efforts.llm.limits import Limits
 from efforts.llm.openai_chat import OpenAIChat
+from efforts.llm.protocol import ChatModel
+from efforts.llm.recorded import RECORDED_MODEL, RecordedChat
 from efforts.llm.tokens import get_counter
 from efforts.models import Endpoint
 
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     from efforts.models import Session
 
 BUILTIN_LABEL = "Built-in engine"
+RECORDED_LABEL = "Recorded replies"
 DEFAULT_VALUE = "default"
 
 
@@ -35,7 +42,7 @@ class KeyUnreadable(ValueError):
 class ModelChoice:
     """Which model answers, and all it takes to reach it."""
 
-    kind: Literal["builtin", "environment", "endpoint"]
+    kind: Literal["builtin", "environment", "endpoint", "recorded"]
     label: str
     model: str
     base_url: str = ""
@@ -44,6 +51,13 @@ class ModelChoice:
     timeout_seconds: float = 300
     context_window: int | None = None
     draft_seconds: float = 90
+    # None: whoever runs the installation chose the address.
+    allowed: AllowedHosts | None = None
+    # Tokens; None: the model's own limit.
+    most_reply: int | None = None
+    price: Price | None = None
+    # Pictures in messages are sent to it.
+    sees_pictures: bool = False
 
     @property
     def reply_limit(self) -> str:
@@ -62,10 +76,13 @@ class ModelOption:
 
 
 def choose(session: Session) -> ModelChoice:
-    """The session's endpoint; else what the environment names; else the built-in engine, which always answers.
+    """The session's endpoint; else what the environment names; else the built-in engine, which always answers. Recorded
+    replies while the example is made.
 
     Raises `KeyUnreadable`.
     """
+    if session.is_example and session.model == RECORDED_MODEL:
+        return ModelChoice(kind="recorded", label=RECORDED_LABEL, model=RECORDED_MODEL)
     if session.endpoint is not None:
         return of_endpoint(session.endpoint, session.model)
     if session.model == BUILTIN_MODEL or not settings.CCM_MODEL_URL:
@@ -79,7 +96,7 @@ def choose_for_drafts(session: Session) -> ModelChoice:
     Raises `KeyUnreadable`.
     """
     choice = choose(session)
-    if choice.kind == "builtin":
+    if choice.kind in ("builtin", "recorded"):
         return choice
     named = session.endpoint.draft_model if session.endpoint else settings.CCM_DRAFT_MODEL
     return replace(choice, model=named or choice.model)
@@ -100,6 +117,7 @@ def of_environment(model: str = "") -> ModelChoice:
         timeout_seconds=settings.CCM_MODEL_TIMEOUT,
         context_window=settings.CCM_MODEL_WINDOW or None,
         draft_seconds=settings.CCM_DRAFT_TIMEOUT,
+        sees_pictures=settings.CCM_MODEL_PICTURES,
     )
 
 
@@ -114,17 +132,50 @@ def of_endpoint(endpoint: Endpoint, model: str = "") -> ModelChoice:
         timeout_seconds=endpoint.timeout_seconds,
         context_window=endpoint.context_window,
         draft_seconds=endpoint.draft_seconds,
+        allowed=allowed_hosts(endpoint),
+        most_reply=endpoint.reply_limit,
+        price=price_of(endpoint, name),
+        sees_pictures=endpoint.sees_pictures,
     )
 
 
+def price_of(endpoint: Endpoint, model: str) -> Price | None:
+    """Of the model that the connection names: what another one at its address costs is not known."""
+    prompt, completion = endpoint.price_prompt, endpoint.price_completion
+    if prompt is None or completion is None or model != endpoint.model:
+        return None
+    cached = prompt if endpoint.price_cached is None else endpoint.price_cached
+    return Price(prompt=prompt, completion=completion, cached=cached, currency=endpoint.currency)
+
+
+def may_add_models(user: AbstractBaseUser | AnonymousUser) -> bool:
+    return settings.CCM_OWN_MODELS == "everyone" or bool(getattr(user, "is_staff", False))
+
+
+def allowed_hosts(endpoint: Endpoint) -> AllowedHosts:
+    """Where it may be; nowhere, where own models are for staff alone and its owner is none."""
+    # Asked in this order: the owner is a row to be read.
+    everyone = settings.CCM_OWN_MODELS == "everyone" or may_add_models(endpoint.owner)
+    return AllowedHosts.of(settings.CCM_MODEL_HOSTS) if everyone else AllowedHosts()
+
+
+def connect_chat(choice: ModelChoice) -> ChatModel:
+    if choice.kind == "recorded":
+        return RecordedChat(get_counter(settings.CCM_ENCODING))
+    return connect(choice)
+
+
 def connect(choice: ModelChoice) -> OpenAIChat:
+    """To an address, or to the built-in engine as if it had one."""
     if choice.kind != "builtin":
         limits = Limits(
             answer=settings.CCM_MODEL_ANSWER_BYTES,
             stream=settings.CCM_MODEL_STREAM_BYTES,
             line=settings.CCM_MODEL_LINE_BYTES,
         )
-        return OpenAIChat(choice.base_url, choice.api_key, choice.timeout_seconds, limits=limits)
+        return OpenAIChat(
+            choice.base_url, choice.api_key, choice.timeout_seconds, limits=limits, allowed=choice.allowed
+        )
     transport = BuiltinTransport(get_counter(settings.CCM_ENCODING), pace_seconds=settings.CCM_BUILTIN_PACE)
     # A name that never resolves: were the transport lost, nothing would leave the machine.
     return OpenAIChat("http://builtin.invalid/v1", "", choice.timeout_seconds, transport=transport)
@@ -152,6 +203,36 @@ def chosen_value(session: Session) -> str:
     if session.endpoint is not None:
         return _value(session.endpoint)
     return BUILTIN_MODEL if session.model == BUILTIN_MODEL and settings.CCM_MODEL_URL else DEFAULT_VALUE
+
+
+def switchable(session: Session) -> tuple[ModelOption, ...]:
+    """What the conversation can be answered by, the name that was typed for it among them; asks no endpoint."""
+    options = available_models(session.owner)
+    typed = session.model if session.endpoint else ""
+    if not typed or typed == (session.endpoint and session.endpoint.model):
+        return options
+    assert session.endpoint is not None
+    value = f"{_value(session.endpoint)}:{typed}"
+    own = ModelOption(value=value, label=_label(session.endpoint, typed), endpoint=session.endpoint, model=typed)
+    return (*options, own)
+
+
+def switched_to(session: Session) -> str:
+    """The value among `switchable` that the conversation stands at."""
+    value = chosen_value(session)
+    named = f"{value}:{session.model}"
+    return named if any(option.value == named for option in switchable(session)) else value
+
+
+def answering(session: Session, asked: Mapping[str, Any]) -> Session:
+    """The conversation as a run is to be answered that was asked of another model; not to be saved. What is no choice
+    any more is answered as the conversation is."""
+    option = next((one for one in switchable(session) if one.value == asked.get("answer")), None)
+    if option is None:
+        return session
+    other = copy(session)
+    other.endpoint, other.model = option.endpoint, option.model
+    return other
 
 
 def encrypt_key(key: str) -> str:

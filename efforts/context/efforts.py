@@ -12,14 +12,14 @@ from django.db.models import Q
 from efforts.context.holds import leaves_in, rows_of
 from efforts.context.plans import PlanView
 from efforts.context.scopes import ScopeRows, scope_rows
-from efforts.context.words import WordView, word_of_effort, word_view
+from efforts.context.words import WordView, view_of_effort
 from efforts.domain.effort.chosen import RAW
 from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.policy import QUIET_TURNS
 from efforts.domain.effort.states import EffortStatus, HoldState, PointerState, SummaryState
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
-from efforts.standins.seen import Saving, Seen, seen
+from efforts.standins.seen import Seen, seen
 
 # Of those concluded, the newest are listed at once and the others folded.
 LISTED_CONCLUDED = 8
@@ -84,7 +84,6 @@ class EffortView:
     digest: bool = False
     stands_by: str = ""
     word: WordView | None = None
-    saving: Saving | None = None
     quiet: int = 0
     planned_tokens: int | None = None
     pinned: bool = False
@@ -222,9 +221,8 @@ def effort_view(
         artifact=state.artifact,
         digest=pointer.digest if pointer else False,
         stands_by=pointer.artifact if pointer else "",
-        word=word_view(word_of_effort(state, seen)) if state.status == EffortStatus.CONCLUDED else None,
+        word=view_of_effort(state, seen) if state.status == EffortStatus.CONCLUDED else None,
         quiet=max(branch.head - max(state.active_turn, state.opened_turn), 0),
-        saving=seen[pointer.artifact].saving if pointer and pointer.artifact in seen else None,
         evicted=state.evicted_clock is not None and state.status == EffortStatus.CONCLUDED,
         leaves_in=leaves_in(branch, state),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from efforts.context.connections import KeyUnreadable
 from efforts.context.planning import chosen_settings, draft_turn, plan_inputs, run_inputs
@@ -58,7 +58,7 @@ def price(branch: Branch, run: Run | None, slug: str, what: str = RAW) -> Expans
             raise_to=expanded.budget.raised_for(budget_for(expanded, slug)),
         )
     except RequiredTooLarge as error:
-        text = f"What must be sent needs {error.needed:,} tokens and the budget is {error.budget:,}."
+        text = f"Too long: {error.needed:,} of {error.budget:,} tokens."
         raise Refused("over_budget", text) from error
     except (BudgetTooSmall, KeyUnreadable) as error:
         raise Refused("not_planned", str(error)) from error
@@ -86,6 +86,7 @@ def expanded_here(branch: Branch) -> dict[str, str]:
 
 
 def inputs_with(branch: Branch, run: Run | None, expanded: Mapping[str, str]) -> PlanInputs:
+    """Without what recall may take of free room: it would give way to whatever is expanded."""
     if run:
-        return run_inputs(run, expanded=expanded)
+        return replace(run_inputs(run, expanded=expanded), recall_most=0.0)
     return plan_inputs(branch, chosen_settings(branch.session), current=draft_turn(branch, ""), expanded=expanded)

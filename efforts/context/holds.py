@@ -18,6 +18,7 @@ from efforts.domain.prompt.conversation import HoldInForce as Held
 from efforts.domain.prompt.items import YOUR_MESSAGE
 from efforts.domain.prompt.pins import TURN
 from efforts.domain.prompt.reasons import Reason
+from efforts.log.exclusions import is_left_out
 from efforts.log.timelines import finished_turns
 from efforts.models import Branch, EffortState, Hold
 
@@ -94,7 +95,11 @@ def read_holds(branch: Branch, *, before: int) -> tuple[Held, ...]:
     """Those that stand, in the order of the prompt: for good first, each by its grant."""
     rows = list(rows_of(branch, HoldState.STANDING))
     numbers = [row.turn_id for row in rows if row.turn_id]
-    turns = FinishedTurn.read(finished_turns(branch, before=before).filter(pk__in=numbers)) if numbers else ()
+    turns = (
+        FinishedTurn.read(finished_turns(branch, before=before).filter(pk__in=numbers).exclude(is_left_out(branch)))
+        if numbers
+        else ()
+    )
     past = {turn.number: turn for turn in past_turns(turns)}
     held = [
         Held(

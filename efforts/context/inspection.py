@@ -127,7 +127,12 @@ def raw_parts(request: Mapping[str, Any]) -> Iterator[RawPart]:
     if "tools" in request:
         yield raw_part(f"Tools, {len(request['tools'])}", request["tools"])
     for number, message in enumerate(request["messages"], 1):
-        yield raw_part(f"{number}, {message['role']}", message, begins=message["content"] or called(message))
+        yield raw_part(f"{number}, {message['role']}", message, begins=words_of(message["content"]) or called(message))
+
+
+def words_of(content: str | list[dict[str, Any]]) -> str:
+    """Of a message with pictures its texts; a picture is named by its hash."""
+    return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content).strip()
 
 
 def called(message: Mapping[str, Any]) -> str:

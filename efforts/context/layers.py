@@ -7,23 +7,35 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum, Value, Window
+from django.db.models.functions import Coalesce, RowNumber
 
 from efforts.context.recollections import read_recalled
 from efforts.domain.effort.chosen import BODY, RAW
-from efforts.domain.effort.states import UNFINISHED, EffortStatus, HoldState, PointerState, RunState, SummaryState
+from efforts.domain.effort.names import as_id
+from efforts.domain.effort.states import (
+    UNFINISHED,
+    EffortStatus,
+    HoldState,
+    PointerState,
+    RunState,
+    SummaryState,
+    is_cut_off,
+)
 from efforts.domain.prompt.conversation import (
+    OF_PERSON,
     EffortKind,
     EffortLog,
     Evicted,
     Headline,
+    LeftOut,
     LogMessage,
     OlderTurns,
     PastTurn,
 )
+from efforts.log.exclusions import is_left_out, left_out
 from efforts.log.timelines import LOG_FIELDS, branch_turns, finished_turns, log_message_of
-from efforts.models import Branch, ContextPointer, EffortState, Hold, Message, PointerTurn, Turn, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Hold, Message, PointerTurn, Turn, TurnLabel
 from efforts.standins.chosen import (
     Chosen,
     ambient_in_chosen,
@@ -49,11 +61,12 @@ class FinishedTurn:
     tokens: int
     run: UUID
     state: str
+    finish_reason: str
 
     @classmethod
     def at(cls, turn: str = "") -> tuple[str, ...]:
         """Where its fields are. `turn`: the way to the turn, as in "turn__"."""
-        return tuple(f"{turn}{name}" for name in ("pk", "number", "tokens", "run", "run__state"))
+        return tuple(f"{turn}{name}" for name in ("pk", "number", "tokens", "run", "run__state", "run__finish_reason"))
 
     @classmethod
     def read(cls, turns: QuerySet[Turn]) -> list[FinishedTurn]:
@@ -61,7 +74,7 @@ class FinishedTurn:
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> FinishedTurn:
-        return cls(**dict(zip(("pk", "number", "tokens", "run", "state"), values, strict=True)))
+        return cls(**dict(zip(("pk", "number", "tokens", "run", "state", "finish_reason"), values, strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +89,7 @@ def read_ambient(branch: Branch, *, before: int, window: int) -> tuple[tuple[Pas
     """The newest `window` finished turns of no effort, oldest first, and the sum of all such before them; but for those
     that a summary stands for."""
     ambient = finished_turns(branch, before=before).exclude(labels__branch=branch).exclude(is_chosen(branch))
+    ambient = ambient.exclude(is_left_out(branch))
     # One more than the window: its running sum stands for all before it, so no plan reads the whole history.
     rows = list(ambient.order_by("-number").values_list("tokens_before", *FinishedTurn.at())[: window + 1])
     shown = [FinishedTurn.of(values) for _, *values in rows[:window]]
@@ -89,6 +103,11 @@ def older_ambient(branch: Branch, tokens_before: int, last: FinishedTurn) -> Old
     elsewhere = Exists(TurnLabel.objects.filter(branch=branch, turn=OuterRef("pk"))) | is_chosen(branch)
     newer = branch_turns(branch).filter(elsewhere, number__gt=last.number)
     apart = of_efforts + ambient_in_chosen(branch) - newer.aggregate(sum=Sum("tokens", default=0))["sum"]
+    apart += (
+        branch_turns(branch)
+        .filter(is_left_out(branch), ~elsewhere, number__lte=last.number)
+        .aggregate(sum=Sum("tokens", default=0))["sum"]
+    )
     return OlderTurns(last=last.number, tokens=tokens_before + last.tokens - apart)
 
 
@@ -193,22 +212,29 @@ def read_logs(
             older=logs.older.get(state.effort_id, OlderTurns()),
             opened_turn=state.opened_turn,
             active_turn=state.active_turn,
+            name=name_beside(state.effort),
         )
         for state, kind in states.items()
     )
+
+
+def name_beside(effort: Effort) -> str:
+    """The name where its id does not say the same: after a rename, and of a twin."""
+    return "" if as_id(effort.name) == effort.slug else effort.name
 
 
 def read_chosen_logs(branch: Branch, expanded: Sequence[Chosen], *, room: int) -> Iterator[EffortLog]:
     """Of chosen turns what was said, instead of what stands for them."""
     if not expanded:
         return
-    logs = newest_turns(chosen_turns(branch).filter(pointer__in=[one.pointer.pk for one in expanded]), "pointer", room)
+    turns = chosen_turns(branch).filter(pointer__in=[one.pointer.pk for one in expanded])
+    logs = newest_turns(turns.exclude(is_left_out(branch, "turn")), "pointer", room)
     for one in expanded:
         yield EffortLog(
             slug=one.id,
             kind="expanded",
-            turns=logs.turns[one.pointer.pk],
-            older=logs.older[one.pointer.pk],
+            turns=logs.turns.get(one.pointer.pk, ()),
+            older=logs.older.get(one.pointer.pk, OlderTurns()),
             opened_turn=one.first,
             active_turn=one.pointer.expanded_turn or branch.head + 1,
             chosen=True,
@@ -219,6 +245,7 @@ def finished_labels(branch: Branch, *, before: int) -> QuerySet[TurnLabel]:
     """Of the turns of `finished_turns` that belong to efforts, but for those that a summary of chosen turns stands
     for."""
     labels = TurnLabel.objects.filter(branch=branch, turn__number__lt=before).exclude(is_chosen(branch, "turn"))
+    labels = labels.exclude(is_left_out(branch, "turn"))
     return labels.exclude(turn__run__state__in=[RunState.CANCELLED, *UNFINISHED])
 
 
@@ -232,7 +259,8 @@ class NewestTurns:
 
 def newest_turns(rows: QuerySet[TurnLabel] | QuerySet[PointerTurn], by: str, room: int) -> NewestTurns:
     """Of each `by` the newest turns that `room` tokens can hold."""
-    sums = dict(rows.values_list(by).annotate(sum=Sum("turn__tokens")).order_by())
+    summed = rows.values_list(by).annotate(sum=Sum("turn__tokens"), count=Count("turn")).order_by()
+    sums = {key: OlderTurns(tokens=tokens, count=count) for key, tokens, count in summed}
     newest: dict[int, list[FinishedTurn]] = {key: [] for key in sums}
     for key, *values in newest_first(rows, by, room):
         newest[key].append(FinishedTurn.of(values))
@@ -270,11 +298,15 @@ def shown_of(newest: Sequence[FinishedTurn], room: int) -> list[FinishedTurn]:
     return shown
 
 
-def older_than(shown: Sequence[FinishedTurn], newest: Sequence[FinishedTurn], tokens: int) -> OlderTurns:
-    """`tokens`: of all turns of the effort."""
+def older_than(shown: Sequence[FinishedTurn], newest: Sequence[FinishedTurn], whole: OlderTurns) -> OlderTurns:
+    """`whole`: the sums of all turns of the effort."""
     if len(shown) == len(newest):
         return OlderTurns()
-    return OlderTurns(last=newest[len(shown)].number, tokens=tokens - sum(turn.tokens for turn in shown))
+    return OlderTurns(
+        last=newest[len(shown)].number,
+        tokens=whole.tokens - sum(turn.tokens for turn in shown),
+        count=whole.count - len(shown),
+    )
 
 
 def read_headlines(
@@ -282,7 +314,9 @@ def read_headlines(
 ) -> tuple[Headline, ...]:
     """Of the summaries of the efforts `kept`, the `most` that were made last, and those that are pinned."""
     active = active_summaries(branch).filter(effort__in=kept)
-    spans = active.annotate(first=Min("scope__turn__number"), last=Max("scope__turn__number"))
+    spans = active.annotate(
+        first=Min("scope__turn__number"), last=Max("scope__turn__number"), said_at=Max("scope__turn__created_at")
+    )
     newest = list(spans.select_related("effort").order_by("-pk")[:most])
     if len(newest) == most:
         older = spans.filter(pk__lt=newest[-1].pk, effort__in=held)
@@ -296,26 +330,43 @@ def read_headlines(
             expanded=expanded.get(row.effort.slug) == RAW,
             body=row.body if expanded.get(row.effort.slug) == BODY else "",
             asked=bool(row.body) and expanded.get(row.effort.slug) == BODY,
+            name=name_beside(row.effort),
+            said_on=row.said_at.date().isoformat() if row.said_at else "",
         )
         for row in reversed(newest)
         if row.effort is not None
     )
 
 
+def read_left_out(branch: Branch, *, before: int) -> tuple[LeftOut, ...]:
+    """What the person has left out of prompts, in runs of turns that follow each other in one effort, or in none."""
+    label = TurnLabel.objects.filter(branch=branch, turn=OuterRef("turn")).values("effort__slug")[:1]
+    rows = left_out(branch).filter(turn__number__lt=before).annotate(effort=Coalesce(Subquery(label), Value("")))
+    runs: list[LeftOut] = []
+    for number, tokens, effort in rows.order_by("turn__number").values_list("turn__number", "turn__tokens", "effort"):
+        last = runs[-1] if runs else None
+        if last and (last.turns[1] + 1, last.effort) == (number, effort):
+            runs[-1] = LeftOut(turns=(last.turns[0], number), tokens=last.tokens + tokens, effort=effort)
+        else:
+            runs.append(LeftOut(turns=(number, number), tokens=tokens, effort=effort))
+    return tuple(runs)
+
+
 def past_turns(turns: Iterable[FinishedTurn]) -> list[PastTurn]:
     turns = list(turns)
     said: dict[int, list[LogMessage]] = {turn.pk: [] for turn in turns}
-    counts = Q(role="user") | Q(run__in=[turn.run for turn in turns])
+    counts = Q(role__in=OF_PERSON) | Q(run__in=[turn.run for turn in turns])
     rows = Message.objects.filter(counts, turn__in=said).order_by("id")
     for turn, *values in rows.values_list("turn", *LOG_FIELDS):
         said[turn].append(log_message_of(values))
-    recalled = read_recalled((turn.run for turn in turns), included=True)
+    recalled = read_recalled((turn.run for turn in turns), included=True, leaves=False)
     return [
         PastTurn(
             number=turn.number,
             state=RunState(turn.state),
             messages=tuple(said[turn.pk]),
             recalled=recalled.get(turn.run, ()),
+            cut_off=is_cut_off(turn.state, turn.finish_reason),
         )
         for turn in turns
     ]

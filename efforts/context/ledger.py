@@ -10,6 +10,7 @@ from django.db.models import Count, Q, QuerySet
 
 from efforts.context.constraints import ConstraintsView, constraints_view
 from efforts.domain.effort.states import LIVE_ENTRIES, ConstraintState, EntryBy, EntryKind, EntryState
+from efforts.domain.prompt.conversation import LedgerNote
 from efforts.log.timelines import in_timeline
 from efforts.models import Branch, Constraint, ContextPointer, Event, LedgerEntry, Message, PointerTurn, Session
 from efforts.standins.seen import Seen, seen
@@ -21,6 +22,8 @@ EMPTY = {
 }
 # Of those that have ended, a page lists the newest.
 MOST_PAST = 100
+# Of those that a prompt may tell; its room decides.
+MOST_NOTED = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +198,15 @@ def open_work_of(branch: Branch, most: int) -> tuple[LedgerView, ...]:
     """The newest that is not done, proposed or confirmed."""
     rows = entries_here(branch).filter(kind=EntryKind.OPEN_WORK, state__in=LIVE_ENTRIES)
     return views_of(rows.order_by("-pk")[:most])
+
+
+def ledger_notes(branch: Branch) -> tuple[LedgerNote, ...]:
+    """The newest open work and decisions, newest first, as the prompt tells them."""
+    rows = entries_here(branch).filter(state__in=LIVE_ENTRIES).order_by("-pk")[:MOST_NOTED]
+    return tuple(
+        LedgerNote(id=row.name, text=" ".join(row.text.split()), is_proposed=row.state == EntryState.PROPOSED)
+        for row in rows
+    )
 
 
 def ledger_counts(branch: Branch) -> LedgerCounts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,22 +14,25 @@ from django.utils import timezone
 from efforts.context.connections import choose
 from efforts.context.constraints import constraints_in_force
 from efforts.context.holds import read_holds
-from efforts.context.layers import read_ambient, read_efforts
+from efforts.context.instructions import instructions_for
+from efforts.context.layers import read_ambient, read_efforts, read_left_out
+from efforts.context.ledger import ledger_notes
 from efforts.context.mentions import find_mentions
 from efforts.context.moments import one_moment
 from efforts.context.prompts import system_text
 from efforts.context.recollections import recalled_for, recollect
 from efforts.context.references import find_references
-from efforts.domain.effort.policy import RECALL_SHARES, ContextMode
+from efforts.domain.effort.policy import CODE_SHARES, RECALL_MOST, RECALL_SHARES, ContextMode
 from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.budget import REPLY_RESERVE, Budget
-from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, CurrentTurn, LogMessage
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON, CurrentTurn, LogMessage
 from efforts.domain.prompt.plan import Layout, PlanInputs
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.toolbox import TOOLS
 from efforts.llm.tokens import get_counter
 from efforts.log.timelines import branch_plans, log_message
-from efforts.models import Branch, ContextPlan, Message, Run, Session, Turn
+from efforts.models import Branch, ContextPlan, Message, MessageFile, Run, Session, Turn
+from efforts.standins import coding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +51,8 @@ def main_branch(session: Session) -> Branch:
 
 
 def read_run(run: Run, *, offer_tools: bool, known: PlanInputs | None = None) -> RunSnapshot:
-    """`known`: its inputs, but for what was recalled since they were read."""
-    inputs = replace(known, recalled=recalled_for(run.pk)) if known else run_inputs(run, offer_tools=offer_tools)
+    """`known`: its inputs, but for what was found for it since they were read."""
+    inputs = with_found(known, run) if known else run_inputs(run, offer_tools=offer_tools)
     return RunSnapshot(
         run_id=run.pk,
         session_id=run.turn.session_id,
@@ -65,7 +67,12 @@ def run_inputs(run: Run, *, offer_tools: bool = True, expanded: Collection[str] 
     inputs = plan_inputs(
         run.branch, run.settings, current=current_turn(run), offer_tools=offer_tools, expanded=expanded
     )
-    return replace(inputs, recalled=recalled_for(run.pk))
+    return with_found(inputs, run)
+
+
+def with_found(inputs: PlanInputs, run: Run) -> PlanInputs:
+    """With what was recalled for the run, and found in attached code."""
+    return replace(inputs, recalled=recalled_for(run.pk), code=coding.registered().kept(run.pk, run.settings))
 
 
 def next_inputs(branch: Branch, chosen: dict[str, Any], text: str, expanded: Collection[str] | None) -> PlanInputs:
@@ -73,6 +80,8 @@ def next_inputs(branch: Branch, chosen: dict[str, Any], text: str, expanded: Col
     meant = {one.effort.slug for one in find_references(branch, text)}
     meant |= {one.chosen.id for one in find_mentions(branch, text)}
     inputs = plan_inputs(branch, chosen, current=draft_turn(branch, text), expanded=expanded, referenced=meant)
+    if code := coding.registered().look(branch, chosen, text):
+        inputs = replace(inputs, code=code.code)
     if not text.strip():
         return inputs
     found = recollect(branch, plan(inputs), mode_of(chosen), today=timezone.now().date())
@@ -81,16 +90,36 @@ def next_inputs(branch: Branch, chosen: dict[str, Any], text: str, expanded: Col
 
 def current_turn(run: Run) -> CurrentTurn:
     # Of this run: what an earlier attempt at the turn said must not be in the prompt of the next.
-    log = run.turn.messages.filter(Q(role="user") | Q(run=run))
-    user, *episodes = [log_message(row) for row in log]
-    return CurrentTurn(number=run.turn.number, user=user, episodes=tuple(episodes))
+    log = run.turn.messages.filter(Q(role__in=OF_PERSON) | Q(run=run))
+    user, *rest = [log_message(row) for row in log]
+    files = tuple(one for one in rest if one.role == "file")
+    episodes = [one for one in rest if one.role != "file"]
+    cut_off = run.is_continued and bool(episodes) and episodes[-1].role == "assistant"
+    return CurrentTurn(
+        number=run.turn.number,
+        user=user,
+        episodes=tuple(episodes),
+        cut_off=cut_off,
+        began_on=began_on(run.turn),
+        files=files,
+    )
+
+
+def began_on(turn: Turn) -> str:
+    """The ISO date that its prompts tell as today's: not the clock's, so that each plan can be made again."""
+    return turn.created_at.date().isoformat()
 
 
 def draft_turn(branch: Branch, text: str) -> CurrentTurn:
-    """A message that is not sent yet."""
-    # No stored message has this id, and no plan of it is stored.
+    """A message that is not sent yet, with the files in the composer."""
+    waiting = MessageFile.objects.filter(session=branch.session_id, message=None).order_by("created_at", "pk")
+    # No stored message has these ids, and no plan of it is stored.
     message = LogMessage(id=0, role="user", text=text, tokens=get_counter(settings.CCM_ENCODING).count(text))
-    return CurrentTurn(number=branch.head + 1, user=message)
+    files = tuple(
+        LogMessage(id=-place, role="file", text=row.text, tokens=row.tokens, picture=row.picture)
+        for place, row in enumerate(waiting, 1)
+    )
+    return CurrentTurn(number=branch.head + 1, user=message, files=files, began_on=timezone.now().date().isoformat())
 
 
 @one_moment()
@@ -102,13 +131,13 @@ def plan_inputs(
     offer_tools: bool = True,
     expanded: Collection[str] | None = None,
     referenced: Collection[str] = (),
-    at: datetime | None = None,
 ) -> PlanInputs:
-    """`chosen` is a run's settings: model, budget, window, reply, reply_limit, ambient_window,
-    prefer_cache, context_mode, cut_current.
+    """`chosen` is a run's settings: model, budget, window, reply (tokens that are kept for it), reply_limit (the
+    request's name for them; empty where none is sent), temperature, ambient_window, prefer_cache, context_mode,
+    cut_current.
 
     `expanded`: efforts to take for expanded instead of those that are; `referenced`: those that the message refers to,
-    where that is not stored. `at`: only plans before it leave their layout.
+    where that is not stored.
     """
     budget = budget_of(chosen)
     past, older = read_ambient(branch, before=current.number, window=chosen["ambient_window"])
@@ -120,13 +149,15 @@ def plan_inputs(
         "stream": True,
         # Unasked, providers report no usage for a stream.
         "stream_options": {"include_usage": True},
-        chosen["reply_limit"]: chosen["reply"],
+        # Only where somebody set it: a limit of ours would cut what the model may say, and some refuse a temperature.
+        **({chosen["reply_limit"]: chosen["reply"]} if chosen["reply_limit"] else {}),
+        **({} if chosen.get("temperature") is None else {"temperature": chosen["temperature"]}),
     }
     inputs = PlanInputs(
         budget=budget,
         params=params,
-        system_text=system_text(),
-        tools=TOOLS if offer_tools else (),
+        system_text="\n\n".join([system_text(), *([coding.registered().system_text()] if has_code(chosen) else [])]),
+        tools=tools_for(chosen) if offer_tools else (),
         past=past,
         older=older,
         current=current,
@@ -144,8 +175,26 @@ def plan_inputs(
         prefer_cache=chosen.get("prefer_cache", False),
         holds=read_holds(branch, before=current.number),
         recall_share=RECALL_SHARES[mode_of(chosen)],
+        recall_most=RECALL_MOST[mode_of(chosen)],
+        code_share=CODE_SHARES[mode_of(chosen)] if has_code(chosen) else 0.0,
+        as_of=branch.session.event_seq,
+        ledger=ledger_notes(branch),
+        instructions=instructions_for(branch.session),
+        # A run from before there were pictures had none.
+        sees_pictures=chosen.get("pictures", False),
+        left_out=read_left_out(branch, before=current.number),
     )
-    return replace(inputs, layout=read_layout(branch, inputs.layout_key, at))
+    return replace(inputs, layout=read_layout(branch, inputs.layout_key))
+
+
+def has_code(chosen: Mapping[str, Any]) -> bool:
+    # A run from before folders could be attached had none.
+    return bool(chosen.get("workspace"))
+
+
+def tools_for(chosen: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    """What a model is offered: with code attached, also what finds and reads it."""
+    return (*TOOLS, *(coding.registered().tools() if has_code(chosen) else ()))
 
 
 def mode_of(chosen: Mapping[str, Any]) -> ContextMode:
@@ -157,15 +206,13 @@ def budget_of(chosen: Mapping[str, Any]) -> Budget:
     return Budget(setting=chosen["budget"], window=chosen["window"], reply=chosen["reply"])
 
 
-def read_layout(branch: Branch, key: str, at: datetime | None = None) -> Layout:
-    """Of the newest call with the same key; else of the newest call. Of those before `at`, where it is given.
+def read_layout(branch: Branch, key: str) -> Layout:
+    """Of the newest call with the same key; else of the newest call.
 
     A fork begins with what its parent left at that turn.
     """
     # A call from before an expansion has the key of one after it: what was expanded leaves no trace.
     newest = branch_plans(branch).order_by("-created_at")
-    if at is not None:
-        newest = newest.filter(created_at__lt=at)
     for plans in (newest.filter(layout_key=key), newest):
         # Only this key of one body is fetched; the rest is large.
         one = ContextPlan.objects.filter(pk__in=plans.values("pk")[:1])
@@ -176,7 +223,7 @@ def read_layout(branch: Branch, key: str, at: datetime | None = None) -> Layout:
 
 def counted_tokens(turn: Turn, run: Run) -> int:
     """What the turn adds to later prompts when this attempt is the one that counts."""
-    said = Q(role=Message.Role.USER)
+    said = Q(role__in=OF_PERSON)
     if run.state in (RunState.COMPLETED, RunState.STOPPED):
         said |= Q(run=run)
     sums = Message.objects.filter(said, turn=turn).aggregate(tokens=Sum("tokens", default=0), messages=Count("id"))
@@ -186,6 +233,7 @@ def counted_tokens(turn: Turn, run: Run) -> int:
 def chosen_settings(session: Session) -> dict[str, Any]:
     """What a run is made with, as of now; kept with the run. Raises `KeyUnreadable`."""
     choice = choose(session)
+    limit = session.reply_limit or choice.most_reply
     return {
         "kind": choice.kind,
         "endpoint": session.endpoint_id,
@@ -193,9 +241,14 @@ def chosen_settings(session: Session) -> dict[str, Any]:
         "model": choice.model,
         "budget": session.budget,
         "window": choice.context_window,
-        "reply": REPLY_RESERVE,
-        "reply_limit": choice.reply_limit,
+        "reply": limit or REPLY_RESERVE,
+        "reply_limit": choice.reply_limit if limit else "",
+        "temperature": session.temperature,
+        "pictures": choice.sees_pictures,
         "ambient_window": session.ambient_window,
         "prefer_cache": session.prefer_cache,
         "context_mode": str(session.context_mode),
+        "workspace": coding.registered().attached(session),
+        # What it costs is told by the price of then, whatever it is later.
+        **({"price": choice.price.stored()} if choice.price else {}),
     }

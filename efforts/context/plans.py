@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -18,17 +18,22 @@ from efforts.context.layers import FinishedTurn, past_turns
 from efforts.context.planning import budget_of, chosen_settings, next_inputs
 from efforts.domain.prompt.budget import BudgetTooSmall
 from efforts.domain.prompt.difference import MadePlan
+from efforts.domain.prompt.items import YOUR_MESSAGE
 from efforts.domain.prompt.plan import NOTES, Item, Plan, RequiredTooLarge
 from efforts.domain.prompt.planner import plan
+from efforts.domain.prompt.reasons import Reason
 from efforts.domain.prompt.rendering import Sources, named_messages, render
 from efforts.domain.text.canonical import canonical_json
 from efforts.log.timelines import branch_turns, log_message
 from efforts.models import Branch, ContextPlan, Fragment, Message
 
+NOTES_TITLE = "Notes for this turn"
+NOTES_SAID = "Sent with your next message, which is still empty."
 SHA256 = re.compile(r'"([0-9a-f]{64})"')
 # In the order of the prompt.
 SECTIONS = {
     "system": "System and tools",
+    "instruction": "Instructions",
     "constraint": "Rules",
     "pin": "Pins",
     "summary": "Summaries",
@@ -39,6 +44,7 @@ SECTIONS = {
     "open": "Other open",
     "active": "Active",
     "recall": "Recalled",
+    "code": "Code",
     "turn": "This turn",
 }
 
@@ -54,6 +60,8 @@ class ItemView:
     turns: tuple[int, int] | None = None
     effort: str = ""
     hold: int = 0
+    place: str = ""
+    address: str = ""
     pin: PinView | None = None
 
 
@@ -128,10 +136,25 @@ class PlanView:
         return tuple(OutView(reason=reason, items=tuple(items)) for reason, items in groups.items())
 
     @property
+    def is_summed_up(self) -> bool:
+        """Whether something is shown in other words, or fewer, than it was said in."""
+        return any(item.section in ("summary", "body") for item in self.included)
+
+    @property
     def first_turn(self) -> int | None:
         """Number of the oldest turn that is sent as it was said."""
         shown = (item.turns[0] for item in self.included if item.turns and item.section not in NOTES)
         return min(shown, default=None)
+
+    @property
+    def window_from(self) -> int | None:
+        """The oldest turn that is sent; those that were left out right before it say so themselves."""
+        first = self.first_turn
+        spans = [item.turns for item in self.excluded if item.turns and item.rule == Reason.LEFT_OUT]
+        for begin, end in sorted(spans, reverse=True):
+            if first is not None and end == first - 1:
+                first = begin
+        return first
 
     def tokens_of(self, effort: str) -> int:
         """What an effort has in the prompt: its turns, or its headline."""
@@ -187,10 +210,16 @@ def preview(
             budget=error.budget,
             reply_reserve=chosen["reply"],
             required_overflow=error.parts,
-            problem=f"What must be sent needs {error.needed:,} tokens and the budget is {error.budget:,}.",
+            problem=f"Too long: {error.needed:,} of {error.budget:,} tokens.",
             raise_to=budget_of(chosen).raised_for(error.needed),
         )
-    return PlanView(**view, **facts(planned))
+    shown = PlanView(**view, **facts(planned))
+    return shown if draft_text else replace(shown, included=tuple(map(without_message, shown.included)))
+
+
+def without_message(item: ItemView) -> ItemView:
+    """As nothing is written yet, what is counted is only what is sent with it."""
+    return replace(item, title=NOTES_TITLE, reason=NOTES_SAID) if item.title == YOUR_MESSAGE else item
 
 
 def facts(planned: Plan) -> dict[str, Any]:
@@ -258,6 +287,8 @@ def item_view(item: Item) -> ItemView:
         turns=item.turns,
         effort=item.values.get("effort", ""),
         hold=item.values.get("hold", 0),
+        place=item.values.get("place", ""),
+        address=item.values.get("address", ""),
     )
 
 

@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from typing import Any
 from uuid import UUID
 
+from efforts.context.embedders import Asked, meaning_of
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.effort.states import Trigger
+from efforts.domain.prompt import need
 from efforts.domain.prompt.conversation import Recalled
 from efforts.domain.prompt.plan import Plan
-from efforts.log.timelines import log_message
+from efforts.log.timelines import LOG_FIELDS, log_message
 from efforts.models import Branch, RetrievalItem
 from efforts.retrieval.recall import Recollection, recall
 
 # Of an item and of what it leads to: a prompt is read with hundreds of them.
 READ = (
     *("start", "end", "score", "why", "retrieval__run", "turn__number", "effort__slug"),
-    *(f"message__{name}" for name in ("role", "text", "tokens", "tool_calls", "tool_call_id", "tool_name")),
+    *(f"message__{name}" for name in LOG_FIELDS if name != "id"),
     "message__created_at",
 )
 
 
-def recollect(branch: Branch, drafted: Plan, mode: ContextMode, *, today: date) -> Recollection | None:
+def recollect(
+    branch: Branch, drafted: Plan, mode: ContextMode, *, today: date, by_meaning: bool = False
+) -> Recollection | None:
     """What the message needs of what its prompt does not show, as `drafted` without it; None where nothing is to be
-    recalled, or the prompt shows everything."""
+    recalled, or the prompt shows everything. `by_meaning`: the model of meanings is asked too, where there is one;
+    then no transaction may be open."""
     if mode == ContextMode.OFF:
         return None
     inputs = drafted.inputs
     number, shown = inputs.current.number, shown_turns(drafted)
     if shown.issuperset(range(1, number)):
         return None
-    return recall(branch, inputs.current.user.text, before=number, mode=mode, today=today, shown=shown)
+    text = inputs.current.user.text
+    asked = meaning_of(branch.session, text) if by_meaning and need.asks(text) else Asked()
+    found = recall(branch, text, before=number, mode=mode, today=today, shown=shown, meant=asked.meant)
+    return replace(found, params={**found.params, "words_alone": asked.fault}) if asked.fault else found
 
 
 def shown_turns(planned: Plan) -> set[int]:

@@ -14,7 +14,7 @@ from efforts.domain.effort.states import PointerMoveKind, PointerState, ScopeKin
 from efforts.log.timelines import branch_events
 from efforts.models import Branch, ContextPointer, Event, PointerMove, PointerTurn, ScopeDraft
 from efforts.standins.chosen import Chosen, with_spans
-from efforts.standins.seen import Saving, Seen, Word, seen
+from efforts.standins.seen import Seen, Word, seen
 
 REQUESTED, ACCEPTED = "compaction.requested", "compaction.accepted"
 ROLLED_BACK, INVALIDATED = "compaction.rolled_back", "compaction.invalidated"
@@ -45,7 +45,6 @@ class ScopeLine:
     stands: bool = False
     word: WordView | None = None
     read_by: str = ""
-    saving: Saving | None = None
     undoable: bool = False
     taken_back: bool = False
 
@@ -132,7 +131,6 @@ def line_of(row: Event, story: ScopeStory) -> ScopeLine | None:
         stands=stands,
         word=word_view(Word.STANDS) if stands else None,
         read_by=", ".join(known.read_by) if known else "",
-        saving=known.saving if known else None,
     )
 
 
@@ -227,7 +225,6 @@ class ScopeRow:
     expanded: bool = False
     whole: bool = False
     word: WordView | None = None
-    saving: Saving | None = None
 
     @property
     def key(self) -> str:
@@ -244,8 +241,7 @@ class ScopeRows:
 
 def scope_rows(branch: Branch) -> ScopeRows:
     chosen = with_spans(standing(branch))
-    drafts = seen([one.pointer.artifact for one in chosen])
-    rows = [standing_row(one, drafts) for one in sorted(chosen, key=lambda one: one.first)]
+    rows = [standing_row(one) for one in sorted(chosen, key=lambda one: one.first)]
     story = read_story(branch)
     waiting = [draft for draft in story.drafts.values() if not story.is_decided(draft)]
     listed = (draft_row(draft, story.seen) for draft in sorted(waiting, key=lambda draft: -draft.pk))
@@ -253,7 +249,7 @@ def scope_rows(branch: Branch) -> ScopeRows:
     return ScopeRows(listed=(*rows[-LISTED:], *asked_for), folded=tuple(rows[:-LISTED]))
 
 
-def standing_row(one: Chosen, seen: Mapping[str, Seen]) -> ScopeRow:
+def standing_row(one: Chosen) -> ScopeRow:
     return ScopeRow(
         span=span_said(one.first, one.last),
         state="stands",
@@ -262,7 +258,6 @@ def standing_row(one: Chosen, seen: Mapping[str, Seen]) -> ScopeRow:
         artifact=one.pointer.artifact,
         id=one.id,
         has_turns=bool(one.first),
-        saving=seen[one.pointer.artifact].saving if one.pointer.artifact in seen else None,
         expanded=one.is_expanded,
         whole=one.is_whole,
     )

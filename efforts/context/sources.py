@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from efforts.context.layers import FinishedTurn, past_turns
 from efforts.domain.effort.states import UNFINISHED, RunState
 from efforts.domain.text.source_text import source_of
+from efforts.log.exclusions import numbers_left_out
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, Effort, Message, Turn
 from efforts.standins.chosen import chosen_turns
@@ -18,12 +19,12 @@ from efforts.standins.logs import SourceLog
 
 def read_effort_log(branch: Branch, effort: Effort) -> SourceLog:
     """All that belongs to an effort."""
-    return log_of(labelled(branch, effort))
+    return log_of(branch, labelled(branch, effort))
 
 
 def read_summary_log(branch: Branch, effort: Effort) -> SourceLog:
     """What a summary of the effort is to stand for."""
-    return log_of(summary_turns(branch, effort))
+    return log_of(branch, summary_turns(branch, effort))
 
 
 def summary_turn_ids(branch: Branch, effort: Effort) -> set[int]:
@@ -45,7 +46,7 @@ def summary_turns(branch: Branch, effort: Effort) -> QuerySet[Turn]:
 
 def read_scope_log(branch: Branch, numbers: Collection[int]) -> SourceLog:
     """Of chosen turns, as far as they are in this timeline and have ended."""
-    return log_of(branch_turns(branch).filter(number__in=numbers))
+    return log_of(branch, branch_turns(branch).filter(number__in=numbers))
 
 
 def labelled(branch: Branch, effort: Effort) -> QuerySet[Turn]:
@@ -56,11 +57,14 @@ def finished(turns: QuerySet[Turn]) -> QuerySet[Turn]:
     return turns.exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
 
 
-def log_of(turns: QuerySet[Turn]) -> SourceLog:
+def log_of(branch: Branch, turns: QuerySet[Turn]) -> SourceLog:
+    """What the person has left out of prompts is stood for, and not summarised."""
     rows = FinishedTurn.read(finished(turns).order_by("number"))
     past = tuple(past_turns(rows))
     ids = tuple(row.pk for row in rows)
-    return SourceLog(turns=past, turn_ids=ids, source=source_of(past, said_on(ids)))
+    gone = numbers_left_out(branch)
+    told = (turn for turn in past if turn.number not in gone)
+    return SourceLog(turns=past, turn_ids=ids, source=source_of(told, said_on(ids)))
 
 
 def said_on(turn_ids: Collection[int]) -> dict[int, str]:

@@ -22,6 +22,8 @@ class WordView:
     """`css` and `icon` only say the word again."""
 
     word: Word
+    # Excerpts, which nobody has checked: they must not look as a summary that was checked does.
+    quotes: bool = False
 
     @property
     def text(self) -> str:
@@ -29,15 +31,21 @@ class WordView:
 
     @property
     def css(self) -> str:
-        return LOOKS[self.word][0]
+        return "quotes" if self.quotes else LOOKS[self.word][0]
 
     @property
     def icon(self) -> str:
-        return LOOKS[self.word][1]
+        return "fold" if self.quotes else LOOKS[self.word][1]
 
 
 def word_view(word: Word | None) -> WordView | None:
     return WordView(word=word) if word else None
+
+
+def view_of_effort(state: EffortState, seen: Mapping[str, Seen]) -> WordView | None:
+    word = word_of_effort(state, seen)
+    quotes = word == Word.STANDS and state.summary == SummaryState.DIGEST
+    return WordView(word=word, quotes=quotes) if word else None
 
 
 def word_of_effort(state: EffortState, seen: Mapping[str, Seen]) -> Word | None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from efforts.llm.protocol import RawToolCall, ReportedUsage, StreamEnd
+from efforts.llm.protocol import RawToolCall, ReportedUsage, StreamEnd, TextDelta, ThinkingDelta
 
 # What the database takes; no prompt has as many tokens.
 MOST_TOKENS = 2**31 - 1
 # A server that gives all calls one id sends each in few pieces; reading many again and again would be quadratic.
 FEW_PIECES = 8
+# What providers call the end at a limit; each is told as the first.
+CUT_OFF = ("length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "model_length")
+THINK, THOUGHT = "<think>", "</think>"
+
+Piece = TextDelta | ThinkingDelta
 
 
 @dataclass
@@ -33,6 +38,53 @@ class _Call:
 
 
 @dataclass
+class _ThinkBlock:
+    """Parts the block that a reply begins with, where an endpoint sends thinking so, from its text."""
+
+    at: Literal["beginning", "within", "after", "text"] = "beginning"
+    held: str = ""
+
+    def take(self, text: str) -> Iterator[Piece]:
+        if self.at == "beginning":
+            text = self._begin(text)
+        if self.at == "within":
+            self.held += text
+            thought, end, text = self.held.partition(THOUGHT)
+            # The last characters may be the beginning of the tag that ends it.
+            kept = 0 if end else next(n for n in range(len(THOUGHT) - 1, -1, -1) if thought.endswith(THOUGHT[:n]))
+            thought, self.held = thought[: len(thought) - kept], thought[len(thought) - kept :]
+            if thought:
+                yield ThinkingDelta(thought)
+            if end:
+                self.at, self.held = "after", ""
+        if self.at == "after":
+            # White space behind the block belongs to neither.
+            text = text.lstrip()
+        if text and self.at != "within":
+            self.at = "text"
+            yield TextDelta(text)
+
+    def _begin(self, text: str) -> str:
+        """What of the text is no tag; nothing while it may be the tag in pieces."""
+        held, self.held = self.held + text, ""
+        begun = held.lstrip()
+        if begun.startswith(THINK):
+            self.at = "within"
+            return begun.removeprefix(THINK)
+        if THINK.startswith(begun):
+            self.held = held
+            return ""
+        self.at = "text"
+        return held
+
+    def rest(self) -> Iterator[Piece]:
+        """What was held back when the stream ended."""
+        if self.held:
+            yield ThinkingDelta(self.held) if self.at == "within" else TextDelta(self.held)
+        self.held = ""
+
+
+@dataclass
 class ReplyAssembly:
     """Feed it every chunk; `finished()` is None while the stream has not said how it ends."""
 
@@ -41,9 +93,10 @@ class ReplyAssembly:
     usage: ReportedUsage | None = None
     # The last call of each index: a server that gives every call the same one begins a new call by a new id or name.
     _open: dict[int | None, _Call] = field(default_factory=dict)
+    _block: _ThinkBlock = field(default_factory=_ThinkBlock)
 
-    def add(self, chunk: Mapping[str, Any]) -> str:
-        """Take one chunk in and return the text it carries."""
+    def add(self, chunk: Mapping[str, Any]) -> list[Piece]:
+        """Take one chunk in and return the text and the thinking that it carries."""
         # Some report it once at the end, some in every chunk so far: the last one is the whole.
         self.usage = _usage(chunk) or self.usage
         choice = _first(chunk.get("choices"))
@@ -52,14 +105,21 @@ class ReplyAssembly:
         fragments = delta.get("tool_calls")
         for fragment in fragments if isinstance(fragments, list) else ():
             self._add_fragment(_object(fragment))
-        return _text(delta.get("content")) or _text(delta.get("refusal"))
+        thought = _text(delta.get("reasoning_content")) or _text(delta.get("reasoning"))
+        text = _text(delta.get("content")) or _text(delta.get("refusal"))
+        return [*([ThinkingDelta(thought)] if thought else ()), *(self._block.take(text) if text else ())]
+
+    def rest(self) -> list[Piece]:
+        """What was held back, to be taken when no chunk comes any more."""
+        return list(self._block.rest())
 
     def finished(self) -> StreamEnd | None:
         # That the stream is over proves nothing: a proxy that gives up ends it in the same way.
         if not self.finish_reason:
             return None
         calls = tuple(RawToolCall(call.id, call.name, "".join(call.arguments)) for call in self.calls)
-        return StreamEnd(calls, self.finish_reason, self.usage)
+        reason = CUT_OFF[0] if self.finish_reason in CUT_OFF else self.finish_reason
+        return StreamEnd(calls, reason, self.usage)
 
     def _add_fragment(self, fragment: Mapping[str, Any]) -> None:
         function = _object(fragment.get("function"))

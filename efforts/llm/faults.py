@@ -58,7 +58,7 @@ def _of_status(error: openai.APIStatusError) -> ModelError:
     if error.status_code == 429:
         return ModelError("rate_limited", f"The provider asks to slow down {said}. {_when(error)}")
     if error.status_code >= 500:
-        return ModelError("server_error", f"The provider failed {said}. Retry in a while.")
+        return ModelError("server_error", f"The provider failed {said}. Try again in a moment.")
     return ModelError(
         "refused", f"The provider refused the request {said}. Check the address and the model in Settings."
     )
@@ -66,7 +66,7 @@ def _of_status(error: openai.APIStatusError) -> ModelError:
 
 def _when(error: openai.APIStatusError) -> str:
     wait = error.response.headers.get("retry-after", "")
-    return f"Retry in {wait} seconds." if wait.isdecimal() else "Retry in a while."
+    return f"Retry in {wait} seconds." if wait.isdecimal() else "Try again in a moment."
 
 
 def _words(error: openai.APIError) -> str:

@@ -12,22 +12,27 @@ from typing import Any
 import httpx2
 import openai
 
+from efforts.domain.hosts import AllowedHosts, fault_of
 from efforts.domain.text.redaction import mask_key
 from efforts.llm.assembly import ReplyAssembly
 from efforts.llm.faults import broken_stream, explain, not_a_stream
 from efforts.llm.limits import Limits
-from efforts.llm.protocol import ModelError, StreamEnd, TextDelta
+from efforts.llm.protocol import ListedModel, ModelError, StreamEnd, TextDelta, ThinkingDelta
+from efforts.llm.reach import CheckedTransport
 
 CONNECT_SECONDS = 10.0
 FIRST_BACKOFF_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 30.0
 PROBED_WORDS = 12
+# What servers call the most tokens that a model reads; llama.cpp tells it a level below.
+WINDOW_NAMES = ("context_length", "context_window", "max_model_len", "max_context_length", "n_ctx", "n_ctx_train")
 
 _Chunks = openai.AsyncStream[object]
 
 
 class OpenAIChat:
-    """`timeout_seconds` is how long to wait for the next piece of a reply, not for the whole."""
+    """`timeout_seconds` is how long to wait for the next piece of a reply, not for the whole; `allowed`, of an address
+    that a person entered, is where it may lead."""
 
     def __init__(
         self,
@@ -37,6 +42,7 @@ class OpenAIChat:
         max_retries: int = 2,
         transport: httpx2.AsyncBaseTransport | None = None,
         limits: Limits | None = None,
+        allowed: AllowedHosts | None = None,
     ) -> None:
         self.base_url = base_url
         self.timeout_seconds = timeout_seconds
@@ -44,28 +50,51 @@ class OpenAIChat:
         self._api_key = api_key
         self._transport = transport
         self._limits = limits or Limits()
+        self._allowed = allowed
 
-    async def stream(self, request: Mapping[str, Any]) -> AsyncGenerator[TextDelta | StreamEnd]:
+    async def stream(self, request: Mapping[str, Any]) -> AsyncGenerator[TextDelta | ThinkingDelta | StreamEnd]:
         """See `ChatModel.stream`."""
         reply = ReplyAssembly()
         with self._explained(streaming=True):
             async with self._client() as client, aclosing(await self._open(client, request)) as chunks:
                 async for chunk in chunks:
-                    if text := reply.add(_object(chunk)):
-                        yield TextDelta(text)
+                    for piece in reply.add(_object(chunk)):
+                        yield piece
+        for piece in reply.rest():
+            yield piece
         finished = reply.finished()
         if finished is None:
             raise _unfinished(chunks.response)
         yield finished
 
-    async def list_models(self) -> list[str]:
+    async def list_models(self) -> list[ListedModel]:
+        """By their ids. Raises `ModelError`."""
         with self._explained():
             async with self._client() as client:
                 listing = await client.get("/models", cast_to=object)
         models = listing.get("data") if isinstance(listing, dict) else None
         if not isinstance(models, list):
             raise ModelError("refused", "The address answered, but not with a list of models. Type the model's name.")
-        return sorted(str(model["id"]) for model in models if isinstance(model, dict) and model.get("id"))
+        rows = [model for model in models if isinstance(model, dict) and model.get("id")]
+        listed = [ListedModel(id=str(row["id"]), context_window=_window_told(row)) for row in rows]
+        return sorted(listed, key=lambda model: model.id)
+
+    async def embed(self, model: str, texts: list[str]) -> tuple[list[list[float]], int | None]:
+        """A vector for each text, as they came; tokens where the answer says."""
+        with self._explained():
+            async with self._client() as client:
+                body = {"model": model, "input": texts, "encoding_format": "float"}
+                answer = await client.post("/embeddings", body=body, cast_to=object)
+        rows = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(rows, list) or len(rows) != len(texts):
+            raise ModelError("refused", "The address answered, but not with one vector for each text.")
+        try:
+            vectors = [row["embedding"] for row in sorted(rows, key=lambda row: row["index"])]
+        except (KeyError, TypeError) as error:
+            raise ModelError("refused", "The address answered with something that is no list of vectors.") from error
+        usage = answer.get("usage") if isinstance(answer, dict) else None
+        tokens = usage.get("total_tokens") if isinstance(usage, dict) else None
+        return vectors, tokens if isinstance(tokens, int) else None
 
     async def probe(self, model: str) -> str:
         """Say hello; return the first words of the answer, nothing where the model wrote none."""
@@ -83,9 +112,12 @@ class OpenAIChat:
         # Nothing else fits into a header, and the HTTP library would say so in an exception of its own.
         if not (self._api_key.isascii() and self._api_key.isprintable()):
             raise ModelError("unauthorised", "The key has characters that no key has. Enter it again in Settings.")
+        # Rows of before this was checked where it is entered.
+        if fault := fault_of(self.base_url):
+            raise ModelError("unreachable", f"{self.base_url}: {fault} Correct it in Settings.")
         # Made for each call: some callers have an event loop of their own, which no kept connection would outlive.
         http = httpx2.AsyncClient(
-            transport=self._transport,
+            transport=CheckedTransport(self._allowed, _tls()) if self._allowed is not None else self._transport,
             verify=_tls(),
             # A proxy or a .netrc in the environment is not what the person entered, and may see the key.
             trust_env=False,
@@ -184,3 +216,9 @@ def _asked_wait(response: httpx2.Response) -> float | None:
 def _tls() -> ssl.SSLContext:
     # Reads all certificates from the disk, which would be felt at every call.
     return httpx2.create_ssl_context()
+
+
+def _window_told(row: Mapping[str, Any]) -> int | None:
+    places = [row, meta] if isinstance(meta := row.get("meta"), dict) else [row]
+    told = (place.get(name) for name in WINDOW_NAMES for place in places)
+    return next((window for window in told if isinstance(window, int) and 0 < window < 1 << 31), None)

@@ -13,6 +13,13 @@ class TextDelta:
 
 
 @dataclass(frozen=True)
+class ThinkingDelta:
+    """What the model thinks before it answers: no part of its reply."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class RawToolCall:
     """A call as the model wrote it: `arguments` may be anything, the id empty or used twice."""
 
@@ -32,15 +39,26 @@ class ReportedUsage:
 
 @dataclass(frozen=True)
 class StreamEnd:
+    """`finish_reason` is the provider's; where a limit cut the reply off it is "length", whatever the word was."""
+
     tool_calls: tuple[RawToolCall, ...]
     finish_reason: str
     usage: ReportedUsage | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class ListedModel:
+    """A model as its endpoint lists it. `context_window`: tokens, where the endpoint tells."""
+
+    id: str
+    context_window: int | None = None
+
+
 class ModelError(Exception):
     """A model call that ended badly. `text` tells the person what happened and what to do.
 
-    Codes: unreachable, timeout, unauthorised, rate_limited, server_error, refused, broken_stream, too_large.
+    Codes: unreachable, timeout, unauthorised, rate_limited, server_error, refused, broken_stream, too_large,
+    not_allowed.
     """
 
     def __init__(self, code: str, text: str) -> None:
@@ -50,10 +68,10 @@ class ModelError(Exception):
 
 
 class ChatModel(Protocol):
-    def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | StreamEnd]:
+    def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | ThinkingDelta | StreamEnd]:
         """Send `request`, the whole JSON body of POST /chat/completions, exactly as it is.
 
-        Yields text as it comes and one `Finished` at the end; raises `ModelError`. Closing the iterator, or
-        cancelling the task that reads it, closes the connection.
+        Yields text and thinking as they come and one `StreamEnd` at the end; raises `ModelError`. Closing the
+        iterator, or cancelling the task that reads it, closes the connection.
         """
         ...

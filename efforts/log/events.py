@@ -19,6 +19,7 @@ from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
 
+from efforts.domain.seals import seal_of
 from efforts.models import AccountEvent, Event, Session
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ log = logging.getLogger("ccm.events")
 
 RUNNERS = "runners"
 DELTA = "delta"
+THINKING = "thinking"
+# Text on its way: these rows go when what they carry stands.
+STREAMED = (DELTA, THINKING)
 
 # Nobody did it: nothing referred to the effort, or to the chosen turns, any more.
 AGED_EVENTS = ("effort.decayed", "compaction.decayed")
@@ -57,11 +61,19 @@ def append_all(rows: Sequence[Event]) -> None:
         session = sessions[row.session_id]
         session.event_seq += 1
         row.seq = session.event_seq
+        # What goes when its message stands cannot be part of a chain.
+        if row.kind not in STREAMED:
+            row.seal = session.event_seal = seal_of(session.event_seal, sealed_content(row))
         rings[row.session_id].append(frame(row))
-    Session.objects.bulk_update(sessions.values(), ["event_seq"])
+    Session.objects.bulk_update(sessions.values(), ["event_seq", "event_seal"])
     Event.objects.bulk_create(rows)
     # A ring before the commit would show text that may never be stored.
     transaction.on_commit(partial(ring, rings))
+
+
+def sealed_content(row: Event) -> list[Any]:
+    """Without who did it: that is emptied when the account goes."""
+    return [str(row.session_id), row.seq, row.kind, row.data]
 
 
 def account(owner: User, kind: str, data: Mapping[str, Any] | None = None, *, actor: User | None = None) -> None:

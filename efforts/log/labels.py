@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.db.models import Count, Exists, OuterRef, Sum
 
-from efforts.domain.effort.ageing import mentioned
+from efforts.domain.effort.phrases import Known
 from efforts.domain.effort.states import EffortStatus
 from efforts.models import Branch, ContextPointer, Effort, EffortState, PointerTurn, Turn, TurnLabel
 
@@ -70,17 +70,19 @@ def recount(branch: Branch, effort: Effort) -> None:
 
 
 def recount_chosen(pointer: ContextPointer) -> None:
+    ContextPointer.objects.filter(pk=pointer.pk).update(ambient_tokens=ambient_tokens(pointer))
+
+
+def ambient_tokens(pointer: ContextPointer) -> int:
     """What those of its turns that belong to no effort add to a prompt."""
     labelled = TurnLabel.objects.filter(branch=pointer.branch_id, turn=OuterRef("turn"))
     ambient = PointerTurn.objects.filter(~Exists(labelled), pointer=pointer)
-    tokens = ambient.aggregate(tokens=Sum("turn__tokens", default=0))["tokens"]
-    ContextPointer.objects.filter(pk=pointer.pk).update(ambient_tokens=tokens)
+    return int(ambient.aggregate(tokens=Sum("turn__tokens", default=0))["tokens"])
 
 
-def meant(branch: Branch, text: str) -> str | None:
-    """Id of the open effort that `text` names, else of the active one."""
+def open_efforts(branch: Branch) -> Known:
+    """What a message of the branch can conclude, for `phrases.wishes`."""
     states = EffortState.objects.filter(branch=branch, status=EffortStatus.OPEN).select_related("effort")
-    active = next((state.effort.slug for state in states if state.effort_id == branch.active_effort_id), None)
-    efforts = [state.effort for state in states]
-    named = [effort.slug for effort in efforts if mentioned((effort.slug, effort.name), text)]
-    return active if active in named else next(iter(named), active)
+    names = {state.effort.slug: state.effort.name for state in states}
+    active = next((state.effort.slug for state in states if state.effort_id == branch.active_effort_id), "")
+    return Known(active=active, open=tuple(names), names=names)

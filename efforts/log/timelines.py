@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Max, Q, QuerySet, Subquery
 
 from efforts.domain.effort.states import UNFINISHED, RunState
-from efforts.domain.prompt.conversation import LogMessage, ToolCall
+from efforts.domain.prompt.conversation import OF_PERSON, LogMessage, ToolCall
 from efforts.models import Branch, ContextPlan, Event, Message, Run, Turn
 
 
@@ -40,6 +40,12 @@ def branch_plans(branch: Branch) -> QuerySet[ContextPlan]:
     return ContextPlan.objects.filter(timeline)
 
 
+def seal_at(parent: Branch, after: int) -> str:
+    """Of the last plan that a fork at the end of the turn `after` shares: the first of the fork's own names it."""
+    shared = branch_plans(parent).filter(run__turn__number__lte=after)
+    return shared.order_by("-created_at").values_list("seal", flat=True).first() or ""
+
+
 def branch_events(branch: Branch) -> QuerySet[Event]:
     """What happened in its timeline: the parents' events up to each fork, then its own."""
     timeline = Q(data__branch=str(branch.pk))
@@ -52,11 +58,17 @@ def finished_turns(branch: Branch, *, before: int) -> QuerySet[Turn]:
     return branch_turns(branch).filter(number__lt=before).exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
 
 
-LOG_FIELDS = ("id", "role", "text", "tokens", "tool_calls", "tool_call_id", "tool_name")
+LOG_FIELDS = ("id", "role", "text", "tokens", "tool_calls", "tool_call_id", "tool_name", "continues", "picture")
 
 
 def log_message(row: Message) -> LogMessage:
     return log_message_of([getattr(row, name) for name in LOG_FIELDS])
+
+
+def said_in(run: Run) -> list[LogMessage]:
+    """The person's message with its files, and all that came of this attempt at its turn."""
+    rows = Message.objects.filter(Q(role__in=OF_PERSON) | Q(run=run), turn=run.turn_id)
+    return [log_message(row) for row in rows.order_by("id")]
 
 
 def log_message_of(values: Sequence[Any]) -> LogMessage:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, When
+from django.db.models import Case, Q, When
 
 from efforts.domain.effort.states import Trigger
 from efforts.domain.prompt.conversation import Recalled, ToolCall
@@ -16,6 +16,7 @@ from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.log.timelines import last_said_before
 from efforts.models import ContextPlan, Effort, Message, RetrievalItem, RetrievalSet, Run, ToolTrace, Turn
 from efforts.retrieval.recall import Recollection
+from efforts.standins.coding import STRATEGY as CODE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,10 @@ class Retrieval:
     def result_hash(self) -> str:
         ranked = [[*hit.target, float(hit.score), list(hit.why)] for hit in self.hits]
         return sha256(canonical_json([self.found, ranked]))
+
+
+# What was found in attached code has rows of its own (`standins/coding.py`).
+IN_CODE = Q(strategy__startswith=CODE)
 
 
 def trace_tool(message: Message, call: ToolCall, elapsed_ms: int | None) -> None:
@@ -148,15 +153,20 @@ def retrieval_of(session_id: UUID, found: Recollection) -> Retrieval:
     )
 
 
-def mark_quoted(plan: ContextPlan, quoted: Iterable[Recalled], tokens: int) -> None:
-    """What the prompt of a run's last call quotes is what later prompts keep with its turn."""
-    recall = RetrievalSet.objects.filter(run=plan.run_id, trigger=Trigger.AUTO).first()
+def mark_quoted(plan: ContextPlan, quoted: Iterable[Recalled], stays: Iterable[Recalled], tokens: int) -> None:
+    """What the prompt of a run's last call quotes is what later prompts keep with its turn, but for what `leaves`
+    because it stood on free room."""
+    recall = RetrievalSet.objects.filter(run=plan.run_id, trigger=Trigger.AUTO).exclude(IN_CODE).first()
     if recall is None:
         return
     places = {(one.message.id, one.start, one.end) for one in quoted}
     items = {row[1:]: row[0] for row in recall.items.values_list("pk", "message", "start", "end")}
     stands = [items[place] for place in places]
-    recall.items.update(included=Case(When(pk__in=stands, then=True), default=False) if stands else False)
+    leaves = [items[place] for place in places - {(one.message.id, one.start, one.end) for one in stays}]
+    recall.items.update(
+        included=Case(When(pk__in=stands, then=True), default=False) if stands else False,
+        leaves=Case(When(pk__in=leaves, then=True), default=False) if leaves else False,
+    )
     # Of the first call: it is the one that it was made for.
     recall.plan_id, recall.tokens = recall.plan_id or plan.pk, tokens
     recall.save(update_fields=["plan", "tokens"])

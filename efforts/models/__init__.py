@@ -4,14 +4,19 @@ from .constraint import Constraint
 from .effort import ContextPointer, Effort, EffortState, EffortWord, PointerMove, PointerTurn, PointerWord
 from .endpoint import Endpoint
 from .event import AccountEvent, Event
+from .exclusion import Exclusion
+from .file import MessageFile
 from .hold import Hold
+from .instructions import Instructions
 from .ledger import LedgerEntry
 from .passage import Frequency, Passage
 from .plan import ContextPlan, Fragment
+from .prompt import SavedPrompt
 from .record import RetrievalItem, RetrievalSet, ToolTrace, Verdict
 from .scope import ScopeDraft
 from .session import Branch, Session
-from .turn import Message, Run, Turn, TurnLabel
+from .turn import Message, Run, Thinking, Turn, TurnLabel
+from .vector import PassageVector, VectorIndex
 
 __all__ = [
     "AccountEvent",
@@ -24,22 +29,29 @@ __all__ = [
     "EffortWord",
     "Endpoint",
     "Event",
+    "Exclusion",
     "Fragment",
     "Frequency",
     "Hold",
+    "Instructions",
     "LedgerEntry",
     "Message",
+    "MessageFile",
     "Passage",
+    "PassageVector",
     "PointerMove",
     "PointerTurn",
     "PointerWord",
     "RetrievalItem",
     "RetrievalSet",
     "Run",
+    "SavedPrompt",
     "ScopeDraft",
     "Session",
+    "Thinking",
     "ToolTrace",
     "Turn",
     "TurnLabel",
+    "VectorIndex",
     "Verdict",
 ]

@@ -60,6 +60,13 @@ class EffortState(models.Model):
     draft = models.TextField(
         blank=True, help_text="One line of a summary that waits for the person's yes, or why none stands."
     )
+    focus = models.CharField(
+        max_length=500,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="What the draft that is due is to keep in view, in the person's words.",
+    )
     artifact = models.CharField(
         max_length=68, blank=True, help_text="The summary that stands or waits; of a digest the draft beside it."
     )

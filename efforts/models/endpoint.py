@@ -21,14 +21,33 @@ class Endpoint(models.Model):
     context_window = models.PositiveIntegerField(
         null=True, blank=True, help_text="Tokens; empty where it is not known."
     )
+    reply_limit = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Tokens a reply may have; empty: the model's own limit."
+    )
     timeout_seconds = models.PositiveIntegerField(
         default=300, help_text="How long to wait for the next piece of a reply."
     )
     draft_model = models.CharField(
         max_length=200, blank=True, help_text="Writes summaries, for example a cheaper one; empty: the model itself."
     )
+    embedding_model = models.CharField(
+        max_length=200, blank=True, help_text="Compares meanings; empty: that of the installation, if any."
+    )
+    sees_pictures = models.BooleanField(
+        default=False, db_default=False, help_text="Pictures in a message are sent to the model."
+    )
     draft_seconds = models.PositiveIntegerField(
         default=DRAFT_SECONDS, help_text="The longest that one summary may take."
+    )
+    price_prompt = models.DecimalField(
+        max_digits=12, decimal_places=6, null=True, blank=True, help_text="Of a million tokens; empty: not known."
+    )
+    price_completion = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    price_cached = models.DecimalField(
+        max_digits=12, decimal_places=6, null=True, blank=True, help_text="Empty: as any other input."
+    )
+    currency = models.CharField(
+        max_length=3, default="USD", db_default="USD", help_text="ISO 4217, of all three prices."
     )
     is_default = models.BooleanField(default=False, help_text="New conversations use it.")
     created_at = models.DateTimeField(auto_now_add=True)

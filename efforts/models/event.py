@@ -15,6 +15,7 @@ class Event(models.Model):
     # Not CASCADE: what was done stays on record when the account that did it is gone.
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     data = models.JSONField(default=dict)
+    seal = models.CharField(max_length=64, blank=True, help_text="Over it and the seal before it; a delta has none.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

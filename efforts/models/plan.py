@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django.db import models
 from django.urls import reverse
@@ -25,6 +26,10 @@ class ContextPlan(models.Model):
     body = models.JSONField(
         help_text="Items with decisions and reasons, sections, layout and the recipe of the request."
     )
+    seal_before = models.CharField(max_length=64, blank=True, help_text="Of the plan before it in its branch.")
+    seal = models.CharField(
+        max_length=64, blank=True, help_text="Over all of it up to here; empty: it is from before there were seals."
+    )
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True, help_text="As reported by the provider.")
     cached_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
@@ -46,6 +51,14 @@ class ContextPlan(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("plan", args=[self.session_id, self.pk])
+
+    @property
+    def sealed_content(self) -> dict[str, Any]:
+        """What the seal is over: all but what the provider reports later."""
+        ids = {"id": str(self.pk), "branch": str(self.branch_id), "run": str(self.run_id)}
+        made = {"version": self.planner_version, "encoding": self.encoding, "layout_key": self.layout_key}
+        counts = {"call": self.call, "budget": self.budget, "tokens": self.tokens}
+        return {**ids, **made, **counts, "request": self.request_sha256, "body": self.body}
 
 
 class Fragment(models.Model):

@@ -86,6 +86,7 @@ class RetrievalItem(models.Model):
     start = models.PositiveIntegerField(null=True, blank=True, help_text="Of a passage: its first character.")
     end = models.PositiveIntegerField(null=True, blank=True)
     included = models.BooleanField(default=False, help_text="Whether the prompt quotes it.")
+    leaves = models.BooleanField(default=False, help_text="It stands on free room, and not in later prompts.")
     score = models.FloatField()
     why = models.JSONField(default=list, help_text="Sentences for people.")
 

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 class SessionQuerySet(models.QuerySet["Session"]):
     def owned_by(self, user: AbstractBaseUser | AnonymousUser) -> SessionQuerySet:
-        return self.filter(owner_id=user.pk)
+        """Without those that are being deleted: their owner can bring them back, and do nothing else with them."""
+        return self.deleted_by(user, False)
+
+    def deleted_by(self, user: AbstractBaseUser | AnonymousUser, deleted: bool = True) -> SessionQuerySet:
+        return self.filter(owner_id=user.pk, erase_at__isnull=not deleted)
 
 
 class Session(models.Model):
@@ -32,6 +36,8 @@ class Session(models.Model):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="ccm_sessions")
     title = models.CharField(max_length=200, blank=True)
     titled_by_hand = models.BooleanField(default=False)
+    folder = models.CharField(max_length=60, blank=True)
+    is_favourite = models.BooleanField(default=False)
     endpoint = models.ForeignKey("Endpoint", models.SET_NULL, null=True, blank=True, related_name="sessions")
     model = models.CharField(max_length=200, blank=True, help_text="Empty: the default model of the installation.")
     budget = models.PositiveIntegerField(default=DEFAULT_BUDGET, help_text="Tokens a prompt may have at most.")
@@ -52,6 +58,9 @@ class Session(models.Model):
         default=ContextMode.LIGHT,
         help_text="How much of what was said earlier a message brings back by itself.",
     )
+    by_meaning = models.BooleanField(
+        default=True, help_text="What is said may be given to the model of meanings, where there is one."
+    )
     review_mode = models.CharField(
         max_length=9,
         choices=[(mode.value, mode.value) for mode in ReviewMode],
@@ -60,17 +69,30 @@ class Session(models.Model):
     )
     rolling = models.BooleanField(default=False, help_text="Draft summaries of old turns for review, every 20 turns.")
     event_seq = models.PositiveBigIntegerField(default=0, help_text="Number of the last event.")
+    event_seal = models.CharField(max_length=64, blank=True, help_text="Of the last event that stays (`domain/seals`).")
+    reply_limit = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Tokens a reply may have; empty: what the connection says, or the model's own."
+    )
+    temperature = models.FloatField(null=True, blank=True, help_text="Empty: the model's own.")
     quiet_notices = models.BooleanField(default=False, help_text="Fold what the program notes between the turns.")
     is_example = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     last_activity_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True, help_text="When the last turn ended.")
+    seen_at = models.DateTimeField(null=True, blank=True, help_text="When its owner last had it in sight.")
+    erase_at = models.DateTimeField(
+        null=True, blank=True, help_text="Deleted; until then its owner can bring it back, and then nothing is left."
+    )
 
     objects = SessionQuerySet.as_manager()
 
     class Meta:
         ordering = ["-last_activity_at"]
-        indexes = [models.Index(fields=["owner", "-last_activity_at"], name="session_by_owner")]
+        indexes = [
+            models.Index(fields=["owner", "-last_activity_at"], name="session_by_owner"),
+            models.Index(fields=["erase_at"], condition=models.Q(erase_at__isnull=False), name="session_to_erase"),
+        ]
         permissions = [("view_any_session", "Can read the sessions of other people")]
 
     def __str__(self) -> str:
@@ -96,6 +118,9 @@ class Branch(models.Model):
     effort_epoch = models.PositiveIntegerField(
         default=0,
         help_text="Grows when an effort is opened, concluded, reopened or switched to: prompts may be cut anew.",
+    )
+    plan_seal = models.CharField(
+        max_length=64, blank=True, help_text="Of its last plan; of a fork without any that of the parent's."
     )
     active_effort = models.ForeignKey("Effort", models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -137,5 +162,5 @@ class Branch(models.Model):
         return reverse(name, args=[self.session_id, *branch, *args])
 
     def address_of_turn(self, number: int) -> str:
-        """Of the page on which that turn stands last, however far back it is."""
-        return f"{self.address('log')}?before={number + 1}#turn-{number}"
+        """Of the log around that turn, however far back it is."""
+        return f"{self.address('log')}?around={number}#turn-{number}"

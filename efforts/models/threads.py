@@ -7,8 +7,10 @@ thread, because writers that wait in its busy handler starve each other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from functools import cache, partial
 from typing import ParamSpec, TypeVar
 
@@ -38,8 +40,36 @@ async def write(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) 
     return await _run(writers(), partial(function, *args, **kwargs))
 
 
+_in_place = ContextVar("in_place", default=False)
+
+
+@contextmanager
+def in_place() -> Iterator[None]:
+    """All work with rows on the thread of the loop, for what does one thing at a time: it can be inside a transaction,
+    and no time goes by between the threads."""
+    token = _in_place.set(True)
+    try:
+        yield
+    finally:
+        _in_place.reset(token)
+
+
+def _here(function: Callable[[], R]) -> R:
+    loop = asyncio.get_running_loop()
+    # Inside of a loop the connection would be another than outside, and Django would refuse to use it.
+    asyncio._set_running_loop(None)
+    try:
+        return function()
+    finally:
+        asyncio._set_running_loop(loop)
+
+
 async def _run(pool: ThreadPoolExecutor, function: Callable[[], R]) -> R:
-    return await asyncio.get_running_loop().run_in_executor(pool, _with_connection, function)
+    if _in_place.get():
+        return _here(function)
+    # What is logged there names whom it concerns here.
+    inside = partial(copy_context().run, _with_connection, function)
+    return await asyncio.get_running_loop().run_in_executor(pool, inside)
 
 
 def _with_connection(function: Callable[[], R]) -> R:

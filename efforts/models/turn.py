@@ -85,6 +85,9 @@ class Run(models.Model):
     lease_owner = models.CharField(max_length=100, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     stop_requested_at = models.DateTimeField(null=True, blank=True)
+    finish_reason = models.CharField(
+        max_length=40, blank=True, help_text="Why the last model call ended, as the provider said; length: cut off."
+    )
     error_code = models.CharField(max_length=40, blank=True)
     error_text = models.TextField(blank=True, help_text="What happened and what to do, for the person.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -109,18 +112,44 @@ class Run(models.Model):
         return bool(self.settings.get("aside"))
 
     @property
+    def is_continued(self) -> bool:
+        """The reply was cut off, and goes on in this run."""
+        return bool(self.settings.get("continued"))
+
+    @property
     def is_note(self) -> bool:
         """The person wrote something down; no model is asked."""
         return bool(self.settings.get("note"))
 
 
+class Thinking(models.Model):
+    """What a model thought before it answered, where its endpoint sends that: to be read, and in no prompt."""
+
+    session = models.ForeignKey("Session", models.CASCADE, related_name="thinking")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="thinking")
+    call = models.PositiveSmallIntegerField(help_text="Number of the model call in its run, from 1.")
+    text = models.TextField()
+    elapsed_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Until the first word of the reply.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name_plural = "thinking"
+        constraints = [models.UniqueConstraint(fields=["run", "call"], name="one_thinking_per_call")]
+
+    def __str__(self) -> str:
+        return self.text[:60]
+
+
 class Message(models.Model):
-    """An immutable entry of the raw log. The user's message belongs to the turn, all others to a run."""
+    """An immutable entry of the raw log. The user's message and its files belong to the turn, all others to a run."""
 
     class Role(models.TextChoices):
         USER = "user"
         ASSISTANT = "assistant"
         TOOL = "tool"
+        # What a person added to their message, as a block of text: words that they show, and did not say.
+        FILE = "file"
 
     session = models.ForeignKey("Session", models.CASCADE, related_name="messages")
     turn = models.ForeignKey(Turn, models.CASCADE, related_name="messages")
@@ -132,6 +161,16 @@ class Message(models.Model):
     )
     tool_call_id = models.CharField(max_length=80, blank=True)
     tool_name = models.CharField(max_length=64, blank=True)
+    continues = models.BooleanField(
+        default=False, help_text="Goes on where the message before it was cut off: the two are one text."
+    )
+    picture = models.CharField(
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of a file that is a picture: its hash, its size in pixels, its format.",
+    )
     tokens = models.PositiveIntegerField(help_text="Counted once, on write; without the overhead of a chat message.")
     created_at = models.DateTimeField(auto_now_add=True)
 

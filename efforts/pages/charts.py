@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape
 # As in static/css/tokens.css: on light, on dark.
 LAYERS = {
     "system": ("#70767f", "#8f959f"),
+    "instruction": ("#a8326e", "#f29ac4"),
     "constraint": ("#b3261e", "#f08a82"),
     "pin": ("#a36a00", "#e0ad4c"),
     "summary": ("#7b4bc4", "#b798f0"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django import forms
 from django.core.validators import URLValidator
@@ -11,18 +13,29 @@ from django.db import transaction
 from django.utils import timezone
 
 from efforts.actions.constraints import LONGEST_RULE
-from efforts.actions.conversations import LARGEST_BUDGET, LARGEST_WINDOW
+from efforts.actions.conversations import HOTTEST, LARGEST_BUDGET, LARGEST_REPLY, LARGEST_WINDOW, SMALLEST_REPLY
 from efforts.actions.ledger import LONGEST_ENTRY
-from efforts.context.connections import available_models, chosen_value, encrypt_key
+from efforts.context.connections import (
+    KeyUnreadable,
+    allowed_hosts,
+    available_models,
+    chosen_value,
+    decrypt_key,
+    encrypt_key,
+    may_add_models,
+)
 from efforts.context.efforts import EffortView, Standing
 from efforts.context.ledger import LedgerView
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.effort.states import ReviewMode
+from efforts.domain.hosts import fault_of
 from efforts.domain.prompt.budget import SMALLEST_BUDGET
 from efforts.llm.builtin.transport import BUILTIN_MODEL
+from efforts.llm.reach import not_allowed
 from efforts.log import events
 from efforts.models import Endpoint, Session
 from efforts.models.endpoint import DRAFT_SECONDS
+from efforts.pages.presenters.meanings import state_of_meanings
 from efforts.pages.presenters.owner_search import Filters, HitKind
 from efforts.pages.presenters.search import LOOKS
 
@@ -37,6 +50,13 @@ else:
 class RenameForm(forms.Form):
     title = forms.CharField(
         label="Title", max_length=200, widget=forms.TextInput(attrs={"dir": "auto", "autofocus": True})
+    )
+    folder = forms.CharField(
+        label="Folder",
+        required=False,
+        max_length=60,
+        help_text="Optional. A new name makes a new folder.",
+        widget=forms.TextInput(attrs={"dir": "auto", "list": "folder-names", "autocomplete": "off"}),
     )
 
 
@@ -93,6 +113,17 @@ class SearchForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
     )
     session = forms.ChoiceField(label="Conversation", required=False)
+    effort = forms.CharField(
+        label="Effort",
+        required=False,
+        max_length=200,
+        widget=forms.TextInput(
+            attrs={"placeholder": "Any", "list": "known-efforts", "autocomplete": "off", "dir": "auto"}
+        ),
+    )
+    speaker = forms.ChoiceField(
+        label="Said by", required=False, choices=[("", "Anyone"), ("user", "You"), ("assistant", "The model")]
+    )
     since = forms.DateField(label="From", required=False, widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(label="To", required=False, widget=forms.DateInput(attrs={"type": "date"}))
 
@@ -105,13 +136,13 @@ class SearchForm(forms.Form):
 
     @property
     def filters(self) -> list[forms.BoundField]:
-        return [self["session"], self["since"], self["until"]]
+        return [self["session"], self["effort"], self["speaker"], self["since"], self["until"]]
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or {}
         since, until = chosen.get("since"), chosen.get("until")
         if since and until and since > until:
-            self.add_error("until", "This day lies before the first one.")
+            self.add_error("until", "The end date is before the start date.")
         return chosen
 
     def chosen(self) -> Filters:
@@ -120,6 +151,8 @@ class SearchForm(forms.Form):
         return Filters(
             kinds=tuple(map(HitKind, given["kind"])) or tuple(HitKind),
             session=self.conversations.get(given["session"]),
+            effort=given["effort"],
+            speaker=given["speaker"],
             since=midnight(given["since"]) if given["since"] else None,
             # That whole day.
             until=midnight(until + timedelta(days=1)) if until else None,
@@ -161,25 +194,17 @@ class WhatIfForm(forms.Form):
         )
 
 
-class DeleteForm(forms.Form):
-    typed_name = forms.CharField(
-        label="Name",
-        max_length=200,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto", "autofocus": True}),
-    )
-
-
 class SessionSettingsForm(forms.Form):
-    endpoint = forms.ChoiceField(label="Who answers")
+    endpoint = forms.ChoiceField(label="Model")
     model = forms.CharField(
         label="Model name",
         required=False,
         max_length=200,
-        help_text="Only where the connection has several; empty: its own.",
+        help_text="Optional. Empty: the connection's model.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     budget = forms.IntegerField(
-        label="Prompt budget, tokens", help_text=f"From {SMALLEST_BUDGET:,}; no prompt is ever larger."
+        label="Prompt budget, tokens", help_text=f"At least {SMALLEST_BUDGET:,}. Prompts never exceed it."
     )
     ambient_window = forms.IntegerField(
         label="Window, turns", min_value=0, help_text="How many turns outside any effort stay in the prompt."
@@ -187,7 +212,7 @@ class SessionSettingsForm(forms.Form):
     decay_threshold = forms.IntegerField(
         label="Expansions fade after, turns",
         min_value=1,
-        help_text="Turns that do not refer to an expanded effort, until its summary stands again.",
+        help_text="An expanded effort collapses after so many turns without a mention.",
     )
     eviction_threshold = forms.IntegerField(
         label="Summaries leave after, turns",
@@ -205,10 +230,31 @@ class SessionSettingsForm(forms.Form):
         choices=[(mode.value, f"{mode.label}: {mode.meaning}") for mode in ContextMode],
         help_text="What a message points at and its prompt does not show is looked for, and quoted beside it.",
     )
+    by_meaning = forms.BooleanField(
+        label="Find by meaning too",
+        required=False,
+        help_text="What you say here is also given to the model that compares meanings, so that it is found when you "
+        "ask in other words.",
+    )
     review_mode = forms.ChoiceField(
         label="Summaries",
         choices=[(mode.value, mode.meaning) for mode in ReviewMode],
         help_text="Drafts are checked against what was said. Until a summary stands, the whole log is in the prompt.",
+    )
+    reply_limit = forms.IntegerField(
+        label="Reply limit, tokens",
+        required=False,
+        min_value=SMALLEST_REPLY,
+        max_value=LARGEST_REPLY,
+        help_text="A reply that reaches it is cut off and can go on. Empty: no limit is sent, the model has its own.",
+    )
+    temperature = forms.FloatField(
+        label="Temperature",
+        required=False,
+        min_value=0,
+        max_value=HOTTEST,
+        help_text="0 is the most predictable, 2 the least. Empty: the model's own.",
+        widget=forms.NumberInput(attrs={"step": "0.1"}),
     )
     quiet_notices = forms.BooleanField(label="Fold the notes between the turns", required=False)
 
@@ -224,12 +270,16 @@ class SessionSettingsForm(forms.Form):
             "eviction_threshold": session.eviction_threshold,
             "prefer_cache": session.prefer_cache,
             "context_mode": session.context_mode,
+            "by_meaning": session.by_meaning,
             "review_mode": session.review_mode,
             "quiet_notices": session.quiet_notices,
+            "reply_limit": session.reply_limit,
+            "temperature": session.temperature,
         }
         super().__init__(data, initial=initial)
+        self.meanings = state_of_meanings(session)
         self.fields["endpoint"] = forms.ChoiceField(
-            label="Who answers", choices=[(option.value, option.label) for option in self.options.values()]
+            label="Model", choices=[(option.value, option.label) for option in self.options.values()]
         )
 
     def chosen(self) -> dict[str, Any]:
@@ -244,9 +294,28 @@ class SessionSettingsForm(forms.Form):
             "eviction_threshold": self.cleaned_data["eviction_threshold"],
             "prefer_cache": self.cleaned_data["prefer_cache"],
             "context_mode": self.cleaned_data["context_mode"],
+            "by_meaning": self.cleaned_data["by_meaning"],
             "review_mode": self.cleaned_data["review_mode"],
             "quiet_notices": self.cleaned_data["quiet_notices"],
+            "reply_limit": self.cleaned_data["reply_limit"],
+            "temperature": self.cleaned_data["temperature"],
         }
+
+
+def price_field(label: str, help_text: str) -> forms.DecimalField:
+    return forms.DecimalField(
+        label=label,
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        max_digits=12,
+        decimal_places=6,
+        help_text=help_text,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+
+
+LOCAL_NAMES = {"localhost": "127.0.0.1"}
 
 
 class EndpointForm(ModelFormOfEndpoint):
@@ -256,21 +325,40 @@ class EndpointForm(ModelFormOfEndpoint):
         # What people type without a scheme is most often a server on their own machine.
         assume_scheme="http",
         validators=[URLValidator(schemes=["http", "https"])],
-        help_text="It often ends in /v1.",
+        help_text="It usually ends in /v1.",
         widget=forms.URLInput(attrs={"placeholder": "http://127.0.0.1:8080/v1"}),
     )
     timeout_seconds = forms.IntegerField(
-        label="Patience, seconds",
+        label="Timeout (seconds)",
         min_value=1,
         max_value=3600,
         help_text="How long to wait for the next piece of a reply.",
     )
     draft_seconds = forms.IntegerField(
-        label="Patience for summaries, seconds",
+        label="Timeout for summaries (seconds)",
         required=False,
         min_value=1,
         max_value=3600,
-        help_text="How long one request to draft or check may take; then excerpts stand instead. Empty: 90.",
+        help_text="How long one request to draft or check may take; then excerpts are used instead. Default: 90.",
+    )
+    reply_limit = forms.IntegerField(
+        label="Reply limit, tokens",
+        required=False,
+        min_value=SMALLEST_REPLY,
+        max_value=LARGEST_REPLY,
+        help_text="Empty: no limit is sent, the model has its own.",
+    )
+    price_prompt = price_field("Price of input, per million tokens", "Optional. With both prices, pages tell the cost.")
+    price_completion = price_field("Price of output, per million tokens", "Optional.")
+    price_cached = price_field(
+        "Price of cached input, per million tokens", "Optional. Leave empty if it costs the same."
+    )
+    currency = forms.RegexField(
+        r"^[A-Za-z]{3}$",
+        label="Currency",
+        required=False,
+        help_text="Three letters, such as USD or EUR.",
+        error_messages={"invalid": "Give the three letters of a currency, such as USD."},
     )
     key = forms.CharField(
         label="Key",
@@ -279,6 +367,8 @@ class EndpointForm(ModelFormOfEndpoint):
         max_length=2000,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
+    # A key that was typed and is not saved yet, encrypted: a page that shows an error gives it back, and not in clear.
+    kept_key = forms.CharField(required=False, widget=forms.HiddenInput)
     forget_key = forms.BooleanField(label="Forget the stored key", required=False)
 
     class Meta:
@@ -288,21 +378,33 @@ class EndpointForm(ModelFormOfEndpoint):
             "base_url",
             "model",
             "context_window",
+            "reply_limit",
             "timeout_seconds",
             "draft_model",
+            "embedding_model",
             "draft_seconds",
+            "price_prompt",
+            "price_completion",
+            "price_cached",
+            "currency",
+            "sees_pictures",
             "is_default",
         ]
         labels = {
             "model": "Model",
-            "context_window": "Window, tokens",
+            "context_window": "Context window (tokens)",
             "draft_model": "Model for summaries",
-            "is_default": "New conversations use it",
+            "embedding_model": "Model for meanings",
+            "sees_pictures": "This model sees pictures",
+            "is_default": "Default for new conversations",
         }
         help_texts = {
-            "model": "As the provider calls it.",
-            "context_window": "What the model reads at most. Empty: not known.",
-            "draft_model": "For example a cheaper one. Empty: the model itself.",
+            "model": "Model ID, for example gpt-4o. Leave empty to choose from what the server offers.",
+            "context_window": "Optional. Filled in where the server tells it.",
+            "draft_model": "Optional. For example a cheaper one.",
+            "embedding_model": "Optional. An embedding model of this address, such as text-embedding-3-small: what was "
+            "said is found in other words too, and all of it is sent there once.",
+            "sees_pictures": "Pictures in your messages are sent to it. Otherwise it gets their names and sizes only.",
             "is_default": "",
         }
         widgets = {
@@ -316,8 +418,47 @@ class EndpointForm(ModelFormOfEndpoint):
         self.fields["key"].help_text = (
             "A key is stored and never shown. Type a new one to replace it."
             if stored
-            else "Stored encrypted and never shown again. Empty: none."
+            else "Optional. Stored encrypted and never shown again."
         )
+
+    def clean(self) -> None:
+        super().clean()
+        if not may_add_models(self.instance.owner):
+            raise forms.ValidationError("On this installation only staff connect models of their own.")
+
+    def clean_base_url(self) -> str:
+        address: str = self.cleaned_data["base_url"]
+        if fault := fault_of(address) or self._not_allowed(address):
+            raise forms.ValidationError(fault)
+        return address
+
+    def _not_allowed(self, address: str) -> str:
+        """Said at once where nothing has to be looked up; a name is checked whenever it is connected to."""
+        parts = urlsplit(address)
+        host = parts.hostname or ""
+        try:
+            addresses = [str(ip_address(LOCAL_NAMES.get(host, host)))]
+        except ValueError:
+            return ""
+        allowed = allowed_hosts(self.instance).allow(host, parts.port or 0, addresses)
+        return "" if allowed else not_allowed(host).text
+
+    def keep_key(self) -> None:
+        """For the page that is shown again."""
+        if key := self.data.get("key"):
+            self.data = {**{name: self.data[name] for name in self.data}, "kept_key": encrypt_key(key)}
+            self["key"].help_text = "The key that you typed is kept. Type another to replace it."
+
+    def clean_kept_key(self) -> str:
+        kept: str = self.cleaned_data["kept_key"]
+        try:
+            decrypt_key(kept)
+        except KeyUnreadable as error:
+            raise forms.ValidationError(str(error)) from error
+        return kept
+
+    def clean_currency(self) -> str:
+        return str(self.cleaned_data["currency"] or "USD").upper()
 
     def clean_draft_seconds(self) -> int:
         return self.cleaned_data["draft_seconds"] or DRAFT_SECONDS
@@ -327,15 +468,21 @@ class EndpointForm(ModelFormOfEndpoint):
         # Checked by hand: the owner is no field of the form, so Django leaves the constraint to the database.
         twins = Endpoint.objects.filter(owner_id=self.instance.owner_id, name=name).exclude(pk=self.instance.pk)
         if twins.exists():
-            raise forms.ValidationError("Another model of yours has this name.")
+            raise forms.ValidationError("You already have a model with that name.")
         return name
 
+    def candidate(self) -> Endpoint:
+        """As the form has it, not saved. After `is_valid`, whatever that said of fields that are asked for later."""
+        if key := self.cleaned_data.get("key"):
+            self.instance.key_encrypted = encrypt_key(key)
+        elif kept := self.cleaned_data.get("kept_key"):
+            self.instance.key_encrypted = kept
+        elif self.cleaned_data.get("forget_key"):
+            self.instance.key_encrypted = ""
+        return self.instance
+
     def save(self, commit: bool = True) -> Endpoint:
-        endpoint = self.instance
-        if key := self.cleaned_data["key"]:
-            endpoint.key_encrypted = encrypt_key(key)
-        elif self.cleaned_data["forget_key"]:
-            endpoint.key_encrypted = ""
+        endpoint = self.candidate()
         kind = "endpoint.changed" if endpoint.pk else "endpoint.added"
         with transaction.atomic():
             # Before saving: the database allows each person one default.

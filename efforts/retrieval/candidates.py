@@ -15,7 +15,9 @@ from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum, Tex
 from django.db.models.functions import Cast
 
 from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.conversation import OF_PERSON
 from efforts.domain.text.spelling import near_terms
+from efforts.log.exclusions import is_left_out
 from efforts.log.timelines import in_timeline
 from efforts.models import Branch, Frequency, Message, Passage, Session, TurnLabel
 
@@ -33,6 +35,30 @@ LAST_ID = (1 << 63) - 1
 
 
 @dataclass(frozen=True, kw_only=True)
+class Narrowed:
+    """To what was said from `since` to before `until`, by a role (a person's files are the person's), in turns of
+    efforts with these ids."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    role: str = ""
+    efforts: frozenset[str] | None = None
+
+    @property
+    def limits(self) -> dict[str, object]:
+        limits = {
+            "message__created_at__gte": self.since,
+            "message__created_at__lt": self.until,
+            "message__role__in": OF_PERSON if self.role == Message.Role.USER else self.role and [self.role],
+        }
+        efforts = {} if self.efforts is None else {"effort__in": self.efforts}
+        return {**{name: value for name, value in limits.items() if value}, **efforts}
+
+
+EVERYTHING = Narrowed()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Scope:
     """Of one owner, one session of theirs, or one branch of it up to before a turn."""
 
@@ -40,8 +66,7 @@ class Scope:
     session: UUID | None = None
     branch: Branch | None = None
     before: int | None = None
-    since: datetime | None = None
-    until: datetime | None = None
+    narrowed: Narrowed = EVERYTHING
 
     @property
     def token(self) -> str:
@@ -53,16 +78,24 @@ class Scope:
     @property
     def sessions(self) -> Q:
         """Whose frequencies count: a branch is measured by all that was said in its session."""
-        return Q(session=self.session) if self.session else Q(session__in=Session.objects.filter(owner=self.owner))
+        return (
+            Q(session=self.session)
+            if self.session
+            else Q(session__in=Session.objects.filter(owner=self.owner, erase_at=None))
+        )
 
     @property
     def eligible(self) -> QuerySet[Passage]:
-        """What was said and stands: not in a turn that was cancelled, nor in an attempt that was made again."""
-        counts = Q(message__role=Message.Role.USER) | Q(message__run=F("message__turn__run"))
+        """What was said and stands: not in a turn that was cancelled, or left out of the prompts of the branch, nor in
+        an attempt that was made again."""
+        counts = Q(message__role__in=OF_PERSON) | Q(message__run=F("message__turn__run"))
         timeline = in_timeline(self.branch, "message__turn__") if self.branch else Q()
-        limits = {name: value for name, value in self.limits.items() if value}
-        rows = Passage.objects.filter(self.sessions, counts, timeline, **limits)
-        return rows.exclude(message__turn__run__state=RunState.CANCELLED).annotate(effort=self.effort)
+        earlier = {"message__turn__number__lt": self.before} if self.before else {}
+        rows = Passage.objects.filter(self.sessions, counts, timeline, **earlier)
+        if self.branch:
+            rows = rows.exclude(is_left_out(self.branch, "message__turn"))
+        rows = rows.exclude(message__turn__run__state=RunState.CANCELLED).annotate(effort=self.effort)
+        return rows.filter(**self.narrowed.limits)
 
     @property
     def effort(self) -> Subquery:
@@ -71,17 +104,9 @@ class Scope:
         mine = labels.filter(branch=self.branch or OuterRef("message__turn__branch"))
         return Subquery(mine.values("effort__slug")[:1])
 
-    @property
-    def limits(self) -> dict[str, object]:
-        return {
-            "message__turn__number__lt": self.before,
-            "message__created_at__gte": self.since,
-            "message__created_at__lt": self.until,
-        }
 
-
-def of_branch(branch: Branch, *, before: int | None = None) -> Scope:
-    return Scope(session=branch.session_id, branch=branch, before=before)
+def of_branch(branch: Branch, *, before: int | None = None, narrowed: Narrowed = EVERYTHING) -> Scope:
+    return Scope(session=branch.session_id, branch=branch, before=before, narrowed=narrowed)
 
 
 class PassageRow(NamedTuple):
@@ -100,6 +125,7 @@ class PassageRow(NamedTuple):
     end: int
     length: int
     effort: str
+    turn_tokens: int
     counts: tuple[int, ...]
 
 
@@ -117,6 +143,7 @@ FIELDS = (
     "end",
     "length",
     "effort",
+    "message__turn__tokens",
     "terms",
 )
 known_uuid = lru_cache(maxsize=1 << 12)(UUID)
@@ -222,16 +249,21 @@ def steps(token: str, frequencies: Mapping[str, int], most: int) -> Iterator[Wan
 def rows_of(passages: QuerySet[Passage], terms: Sequence[str]) -> Iterator[PassageRow]:
     wanted = [f" {term} " for term in terms]
     for fields in passages.values_list(*FIELDS):
-        id, message, session, turn, number, branch, role, said, start, end, length, effort, text = fields
+        id, message, session, turn, number, branch, role, said, start, end, length, effort, tokens, text = fields
         counts = tuple([text.count(term) for term in wanted])
         turned = (known_uuid(session), turn, number, known_uuid(branch), role, moment(said))
-        yield PassageRow(id, message, *turned, start, end, length, effort or "", counts)
+        yield PassageRow(id, message, *turned, start, end, length, effort or "", tokens, counts)
 
 
 def moment(text: str) -> datetime:
     """SQLite keeps no time zone; it is always UTC."""
     found = datetime.fromisoformat(text)
     return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def some_rows(scope: Scope, passages: Collection[int], terms: Sequence[str]) -> list[PassageRow]:
+    """Those of the scope that stand; the oldest first."""
+    return list(rows_of(scope.eligible.filter(pk__in=passages).order_by("pk"), terms)) if passages else []
 
 
 def turns_rows(branch: Branch, numbers: Collection[int], terms: Sequence[str]) -> list[PassageRow]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection, transaction
 
 from efforts.domain.text.passages import spans_of
 from efforts.domain.text.terms import terms_of
+from efforts.llm.tokens import get_counter
 from efforts.models import Frequency, Message, Passage, Session
 
 # Ids of passages tell their message: the last message that could be found bounds the passages that could.
@@ -52,8 +55,7 @@ def passages_of(row: Message, owner: int, passages: type[Passage] = Passage) -> 
     """What a tool returned was said elsewhere, or never."""
     if row.role == Message.Role.TOOL:
         return
-    for place, (start, end) in enumerate(at_most(spans_of(row.text), PER_MESSAGE)):
-        terms = terms_of(row.text[start:end])
+    for place, (start, end, terms) in enumerate(read_passages(row.text)):
         yield passages(
             id=row.pk * PER_MESSAGE + place,
             session_id=row.session_id,
@@ -64,6 +66,29 @@ def passages_of(row: Message, owner: int, passages: type[Passage] = Passage) -> 
             scope=padded([session_token(row.session_id), owner_token(owner)]),
             terms=padded(terms),
         )
+
+
+# Of the texts that are being stored just now: reading four megabytes takes seconds, and is done before the transaction
+# that would let everybody else wait (`read_ahead`).
+@lru_cache(maxsize=4)
+def read_passages(text: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
+    """Where each passage begins and ends, and its terms."""
+    return tuple((start, end, tuple(terms_of(text[start:end]))) for start, end in at_most(spans_of(text), PER_MESSAGE))
+
+
+def count_tokens(text: str) -> int:
+    return _counted(text, settings.CCM_ENCODING)
+
+
+@lru_cache(maxsize=4)
+def _counted(text: str, encoding: str) -> int:
+    return get_counter(encoding).count(text)
+
+
+def read_ahead(text: str) -> None:
+    """To be called before the transaction that stores a text."""
+    read_passages(text)
+    count_tokens(text)
 
 
 def at_most(spans: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:

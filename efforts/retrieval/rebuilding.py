@@ -8,9 +8,10 @@ from uuid import UUID
 
 from django.db import DatabaseError, connection, transaction
 
-from efforts.models import Frequency, Message, Passage, Session
+from efforts.models import Frequency, Message, Passage, Session, VectorIndex
 
 from .index import BATCH, PER_MESSAGE, add_frequencies, frequencies_of, lock, passages_of
+from .vectors import forget
 
 VALUES = ("session_id", "message_id", "start", "end", "length", "scope", "terms")
 
@@ -26,9 +27,11 @@ class Rebuilt:
     terms: bool = False  # SQLite's own index
 
 
-def rebuild(tell: Callable[[Rebuilt], object] = lambda done: None) -> Rebuilt:
+def rebuild(tell: Callable[[Rebuilt], object] = lambda done: None, *, only: UUID | None = None) -> Rebuilt:
+    """Of all conversations, or of one."""
     done = Rebuilt()
-    for session in list(Session.objects.order_by("pk").values_list("pk", flat=True)):
+    sessions = Session.objects.filter(pk=only) if only else Session.objects.all()
+    for session in list(sessions.order_by("pk").values_list("pk", flat=True)):
         after = 0
         while after >= 0:
             after = mend_messages(session, after, done)
@@ -50,6 +53,9 @@ def mend_messages(session: UUID, after: int, done: Rebuilt) -> int:
     ought = by_id(one for row in rows for one in passages_of(row, owners[session]))
     wrong = [pk for pk, row in there.items() if pk not in ought or values(row) != values(ought[pk])]
     Passage.objects.filter(pk__in=wrong).delete()
+    if first := min([*wrong, *(pk for pk in ought if pk not in there)], default=0):
+        VectorIndex.objects.filter(session=session, through__gte=first).update(through=first - 1)
+        forget(session)
     missing = [row for pk, row in ought.items() if pk not in there or pk in wrong]
     Passage.objects.bulk_create(missing, batch_size=BATCH)
     done.messages += len(rows)

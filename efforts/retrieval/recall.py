@@ -16,6 +16,7 @@ from efforts.log.timelines import log_message
 from efforts.models import Branch, Message
 
 from .search import STRATEGY, Search, search_branch
+from .vectors import Meant
 
 # More than fits a small budget. What weighs less than this share of the best is there by chance.
 MOST = 60
@@ -46,17 +47,19 @@ def recall(
     today: date,
     shown: Collection[int] = (),
     snapshot: int | None = None,
+    meant: Meant | None = None,
 ) -> Recollection:
     """For the turn `before`. `shown`: numbers of the turns that its prompt shows; `today`: the day of the message;
-    `snapshot`: id of the last message that can be found."""
+    `snapshot`: id of the last message that can be found; `meant`: what the message means, where that is known."""
     params = {"mode": str(mode), "before": before, "today": today.isoformat(), "shown": runs_of(sorted(shown))}
     nothing = Recollection(params=params)
     if mode == ContextMode.OFF:
         return replace(nothing, why=need.IS_OFF)
     if not need.asks(text):
         return replace(nothing, why=need.NOTHING_ASKED)
-    search = search_branch(branch, text, before=before, today=today, snapshot=snapshot, turns=MOST)
-    looked = replace(nothing, query=text, params={**search.query.params, **params}, found=search.found)
+    search = search_branch(branch, text, before=before, today=today, snapshot=snapshot, turns=MOST, meant=meant)
+    meaning = {"meaning": meant.params} if meant else {}
+    looked = replace(nothing, query=text, params={**search.query.params, **params, **meaning}, found=search.found)
     if why := why_not(search, shown):
         return replace(looked, why=why)
     chosen = outside(search.ranked, shown)
@@ -71,7 +74,7 @@ def why_not(search: Search, shown: Collection[int]) -> str:
 
 
 def outside(ranked: Sequence[Ranked], shown: Collection[int]) -> list[Ranked]:
-    hidden = [one for one in ranked if one.found.number not in shown and (one.own or one.near)]
+    hidden = [one for one in ranked if one.found.number not in shown and (one.own or one.near or one.meaning)]
     return [one for one in hidden[:MOST] if one.score >= LEAST_OF_BEST * hidden[0].score]
 
 

@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import islice
 from typing import Any
 
 from efforts.domain.text.dates import days_named
-from efforts.domain.text.ranking import VERSION, Found, Place, Ranked, Ranking, Statistics
+from efforts.domain.text.ranking import VERSION, Found, Place, Ranked, Ranking, Statistics, rarity
 from efforts.domain.text.speakers import speaker_named
-from efforts.domain.text.terms import query_terms, spelled
+from efforts.domain.text.terms import MOST_QUERY_TERMS, QUERY_LENGTH, STOPWORDS, query_terms, spelled, terms_of
 from efforts.log.timelines import branch_turns, last_said_before
 from efforts.models import Branch
 
-from .candidates import Candidates, PassageRow, Scope, completed, find, near_words, of_branch, turns_rows
+from .candidates import (
+    EVERYTHING,
+    Candidates,
+    Narrowed,
+    PassageRow,
+    Scope,
+    below_of,
+    completed,
+    find,
+    frequencies_below,
+    near_words,
+    of_branch,
+    some_rows,
+    turns_rows,
+)
+from .index import ALL
+from .vectors import Meant, nearest
 
 STRATEGY = f"passages/{VERSION}"
 # The turns found first are read whole: what answers a word often stands beside it.
 WHOLE_TURNS = 16
 # And so many turns on each side of them.
 AROUND = 1
+# Passages nearest to what the query means, beside those with its words.
+NEAREST = 100
+# More steps of so many where a search is narrowed, and what is nearest to it need not count.
+MOST_STEPS = 20
+# Of a text that others shall be like: a word tells no more for being in it more often.
+OFTEN = 3
 # One wrong letter is looked for in words of at least so many.
 LONG_WORD = 6
 # It has every day that any year has.
@@ -68,6 +92,7 @@ class Search:
             near and f"Stands beside {', '.join(near)}.",
             one.dated and "Said on a day that the question names.",
             one.spoken and "Said by the one whom the question names.",
+            not own and one.meaning and "Means something close to it, in other words.",
             taken and f"Has a word close to {', '.join(taken)}.",
         )
         return tuple(sentence for sentence in sentences if sentence)
@@ -77,26 +102,49 @@ NOTHING = Statistics(passages=0, frequencies=())
 
 
 def search_branch(
-    branch: Branch, text: str, *, before: int, today: date, snapshot: int | None = None, turns: int = WHOLE_TURNS
+    branch: Branch,
+    text: str,
+    *,
+    before: int,
+    today: date,
+    snapshot: int | None = None,
+    turns: int = WHOLE_TURNS,
+    meant: Meant | None = None,
+    narrowed: Narrowed = EVERYTHING,
+    like: bool = False,
 ) -> Search:
     """In the timeline of a branch, before the turn `before`. `today`: the day of the question; `snapshot`: id of the
-    last message that can be found, without it the last one before that turn; `turns`: how many are read whole."""
+    last message that can be found, without it the last one before that turn; `turns`: how many are read whole;
+    `meant`: what the text means, where meanings are compared too; `narrowed`: what counts as found; `like`: the text is
+    something that was said, and what is like it is looked for."""
     if snapshot is None:
         snapshot = last_said_before(branch, before)
-    scope = of_branch(branch, before=before)
-    query, candidates = look(scope, text, days_of(branch, text, today), snapshot)
-    if not candidates.rows:
+    scope = of_branch(branch, before=before, narrowed=narrowed)
+    if like:
+        query, candidates = look_alike(scope, text, snapshot)
+    else:
+        query, candidates = look(scope, text, days_of(branch, text, today), snapshot)
+    near = nearest(branch.session_id, meant, below=below_of(snapshot)) if meant else {}
+    if not candidates.rows and not near:
         return Search(query=query, ranked=(), statistics=statistics_of(query, candidates), found=0)
-    ranking = Ranking(statistics=statistics_of(query, candidates), days=query.days, speaker=speaker_named(text))
-    ranking.add(found_in(branch, candidates.rows))
-    best = ranking.best_turns(turns)
-    there = {row.passage for row in candidates.rows}
+    speaker = "" if like else speaker_named(text)
+    ranking = Ranking(statistics=statistics_of(query, candidates), days=query.days, speaker=speaker, meanings=near)
+    rows = [*candidates.rows, *nearest_rows(scope, near, query, {row.passage for row in candidates.rows})]
+    ranking.add(found_in(branch, rows))
+    best = ranking.best_turns(turns) | ranking.meant_turns(turns)
+    there = {row.passage for row in rows}
     whole = (row for row in whole_turns(branch, best, query, before) if row.message <= snapshot)
     ranking.add(found_in(branch, [row for row in whole if row.passage not in there]))
     wanted = {(timeline, number + step) for timeline, number in best for step in range(-AROUND, AROUND + 1)}
+    ranked = ranking.ranked(wanted)
+    if narrowed != EVERYTHING:
+        # What stands beside something tells what it is about, and need not count itself.
+        passages = {one.found.passage for one in ranked}
+        counted = {row.passage for row in some_rows(scope, passages, ())}
+        ranked = [one for one in ranked if one.found.passage in counted]
     return Search(
         query=query,
-        ranked=tuple(ranking.ranked(wanted)),
+        ranked=tuple(ranked),
         statistics=ranking.statistics,
         found=len(candidates.rows),
         mentions=ranking.mentions,
@@ -121,6 +169,42 @@ def look(
         return query, candidates
     terms = tuple(dict.fromkeys(corrected.get(term, term) for term in query.terms))
     return replace(query, terms=terms, corrected=corrected), find(scope, terms, snapshot=snapshot)
+
+
+def look_alike(scope: Scope, text: str, snapshot: int | None) -> tuple[Query, Candidates]:
+    """The candidates with the telling words of a text that was said."""
+    query = Query(text=text, terms=telling_terms(scope, text, below_of(snapshot)))
+    if not query.terms:
+        return query, Candidates(passages=0, frequencies={}, rows=())
+    return query, find(scope, query.terms, snapshot=snapshot)
+
+
+def telling_terms(scope: Scope, text: str, below: int) -> tuple[str, ...]:
+    """The rarest that others have too, in their order."""
+    counts = Counter(term for term in terms_of(text[:QUERY_LENGTH]) if term not in STOPWORDS)
+    frequencies = frequencies_below(scope, list(counts), below)
+    passages = frequencies.pop(ALL)
+    worth = {
+        term: min(times, OFTEN) * rarity(frequencies[term], passages)
+        for term, times in counts.items()
+        if frequencies[term] > 1
+    }
+    best = set(sorted(worth, key=lambda term: (-worth[term], term))[:MOST_QUERY_TERMS])
+    return tuple(term for term in counts if term in best)
+
+
+def nearest_rows(scope: Scope, near: Mapping[int, int], query: Query, there: Collection[int]) -> list[PassageRow]:
+    """Of the passages nearest in meaning those that count, without what is `there`."""
+    others = (passage for passage in near if passage not in there)
+    if scope.narrowed == EVERYTHING:
+        return some_rows(scope, [one for one in islice(near, NEAREST) if one not in there], query.terms)
+    rows: list[PassageRow] = []
+    for _ in range(MOST_STEPS):
+        some = list(islice(others, NEAREST))
+        rows += some_rows(scope, some, query.terms)
+        if len(rows) >= NEAREST or not some:
+            break
+    return rows
 
 
 def corrected_to(scope: Scope, term: str, snapshot: int | None) -> str:
@@ -167,4 +251,5 @@ def found(row: PassageRow, timeline: str) -> Found:
         end=row.end,
         length=row.length,
         counts=row.counts,
+        turn_tokens=row.turn_tokens,
     )

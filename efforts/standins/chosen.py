@@ -17,11 +17,12 @@ from efforts.models import Branch, ContextPointer, PointerTurn
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
     """One summary that stands, with the numbers of the first and last of its turns; 0 where these are of other
-    conversations."""
+    conversations. `said_on`: the ISO date of the last."""
 
     pointer: ContextPointer
     first: int
     last: int
+    said_on: str = ""
 
     @property
     def id(self) -> str:
@@ -81,8 +82,18 @@ def tokens_of_expanded(branch: Branch) -> int:
 
 def with_spans(pointers: QuerySet[ContextPointer]) -> list[Chosen]:
     """Oldest first."""
-    spans = pointers.annotate(first=Min("scope__turn__number"), last=Max("scope__turn__number"))
-    return [Chosen(pointer=row, first=row.first or 0, last=row.last or 0) for row in spans.order_by("pk")]
+    spans = pointers.annotate(
+        first=Min("scope__turn__number"), last=Max("scope__turn__number"), said_at=Max("scope__turn__created_at")
+    )
+    return [
+        Chosen(
+            pointer=row,
+            first=row.first or 0,
+            last=row.last or 0,
+            said_on=row.said_at.date().isoformat() if row.said_at else "",
+        )
+        for row in spans.order_by("pk")
+    ]
 
 
 def ambient_in_chosen(branch: Branch) -> int:
@@ -129,4 +140,5 @@ def headline_of(one: Chosen, *, expanded: bool, back: bool) -> Headline:
         expanded=expanded,
         body=one.pointer.body if whole else "",
         chosen=True,
+        said_on=one.said_on,
     )

@@ -62,6 +62,37 @@ class Estimate:
     refusal: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ToldClaim:
+    """One statement of a summary; `section` what such statements are called together, `cites` ids of sentences."""
+
+    section: str
+    text: str
+    cites: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToldCite:
+    """A sentence of the log that claims cite. `role`: who said it, or what returned it; `turn`: its number."""
+
+    id: str
+    turn: int
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToldSummary:
+    """A summary as people are given it outside of the product, with the sentences that it comes from, in their order.
+
+    `note`: what they must know of it; empty where nothing is to be said.
+    """
+
+    claims: tuple[ToldClaim, ...]
+    cites: tuple[ToldCite, ...]
+    note: str = ""
+
+
 class DraftWork(Protocol):
     """One effort, or chosen turns, to be summarised, with all that is read for it."""
 
@@ -105,6 +136,14 @@ class CompactionPort(Protocol):
 
     def copied(self, artifact: str, pointer: ContextPointer, log: SourceLog, actor: User | None) -> None:
         """Record that it stands in another branch too."""
+        ...
+
+    def damaged(self, session: Session) -> Iterator[tuple[str, str]]:
+        """What of its documents, and of the texts that stand by them, is not what it was made as; and how."""
+        ...
+
+    def told(self, artifact: str, branch: Branch) -> ToldSummary | None:
+        """Its claims with their sentences, as it stands in that branch; None where it claims nothing."""
         ...
 
     def exported(self, session: Session) -> Iterator[dict[str, Any]]:

@@ -25,36 +25,14 @@ class Word(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Saving:
-    """In tokens: by how much a summary makes the next prompt smaller (None: not known), and what was spent on it."""
-
-    saved: int | None
-    spent: int
-
-    @property
-    def is_larger(self) -> bool:
-        return self.saved is not None and self.saved < 0
-
-    @property
-    def more(self) -> int:
-        return -(self.saved or 0)
-
-    @property
-    def calls(self) -> int | None:
-        """After how many it has earned back what was spent; None where it never does."""
-        return -(-self.spent // self.saved) if self.saved and self.saved > 0 else None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Seen:
     """`word`: of a draft as the gates have judged it, whether it stands or not. `read_by`: the names of models whose
-    checks count, and of people. `saving`: as it was when it was accepted last, None where it never was. `lost`: of the
-    person's list what no claim of it tells, by kind and id ("decision-7"), as it was `judged_at`.
+    checks count, and of people. `lost`: of the person's list what no claim of it tells, by kind and id ("decision-7"),
+    as it was `judged_at`.
     """
 
     word: Word
     read_by: tuple[str, ...] = ()
-    saving: Saving | None = None
     lost: frozenset[str] = frozenset()
     judged_at: datetime | None = None
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 
-from efforts.pages.themes import THEME_COOKIE, THEMES
+from efforts.context.connections import KeyUnreadable, choose_for_drafts, switchable, switched_to
+from efforts.pages.themes import PANEL_COOKIE, THEME_COOKIE, THEMES, TIPS_COOKIE
 
 if TYPE_CHECKING:
     from django.template.context import Context, RequestContext
     from django.utils.safestring import SafeString
 
-    from efforts.models import Branch
+    from efforts.models import Branch, Session
     from efforts.pages.presenters.chat import TurnView
 
 register = template.Library()
@@ -45,6 +46,19 @@ def icon(name: str, css: str = "") -> SafeString:
     return format_html('<svg class="icon {}" aria-hidden="true"><use href="#i-{}"/></svg>', css, name)
 
 
+@register.filter
+def has_drafter(session: Session) -> bool:
+    """Whether a model could write its summaries. Asked by each note of a page, and looked up once."""
+    known: dict[str, Any] = vars(session)
+    if "has_drafter" not in known:
+        try:
+            known["has_drafter"] = choose_for_drafts(session).kind != "builtin"
+        except KeyUnreadable:
+            # There is one, and a draft says what is wrong with it.
+            known["has_drafter"] = True
+    return bool(known["has_drafter"])
+
+
 @register.simple_tag(takes_context=True)
 def theme(context: RequestContext) -> str:
     chosen = context.request.COOKIES.get(THEME_COOKIE, "") if context.get("request") else ""
@@ -53,10 +67,29 @@ def theme(context: RequestContext) -> str:
 
 
 @register.simple_tag(takes_context=True)
+def panel_open(context: RequestContext) -> bool:
+    return bool(context.request.COOKIES.get(PANEL_COOKIE) == "open")
+
+
+@register.simple_tag(takes_context=True)
+def tips_read(context: RequestContext) -> bool:
+    return TIPS_COOKIE in context.request.COOKIES
+
+
+@register.simple_tag(takes_context=True)
 def here(context: Context, name: str, *args: object) -> str:
     """An address of the branch that the page is about."""
     branch: Branch = context["branch"]
     return branch.address(name, *args)
+
+
+@register.simple_tag
+def models_of(session: Session) -> dict[str, object]:
+    """What can answer, and which of it does; read once for a page."""
+    if not hasattr(session, "_switch"):
+        session._switch = {"options": switchable(session), "at": switched_to(session)}  # type: ignore[attr-defined]
+    found: dict[str, object] = session._switch  # type: ignore[attr-defined]
+    return found
 
 
 @register.filter

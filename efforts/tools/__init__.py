@@ -12,12 +12,14 @@ from efforts.domain.errors import Refused
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.toolbox import TOOLS
 from efforts.domain.text.canonical import canonical_json
+from efforts.standins import coding
 
 from . import efforts, ledger, messages
 from .base import Function, ToolContext, ToolError
+from .messages import meaning_asked
 from .repeats import with_hint
 
-__all__ = ["ToolContext", "ToolError", "error_result", "parse_arguments", "run_tool"]
+__all__ = ["ToolContext", "ToolError", "error_result", "meaning_asked", "parse_arguments", "run_tool"]
 
 # Characters.
 LONGEST_ERROR = 600
@@ -59,7 +61,7 @@ def error_result(text: str) -> str:
 
 
 def dispatch(call: ToolCall, context: ToolContext) -> dict[str, Any]:
-    function = FUNCTIONS.get(call.name)
+    function = FUNCTIONS.get(call.name) or coding.registered().functions().get(call.name)
     if function is None:
         raise ToolError(f"There is no tool {call.name!r}. There are: {', '.join(FUNCTIONS)}.")
     return with_hint(call.name, function(context, **arguments_of(call)), context.run)
@@ -67,10 +69,18 @@ def dispatch(call: ToolCall, context: ToolContext) -> dict[str, Any]:
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:
     arguments = parse_arguments(call.arguments)
-    properties = SCHEMAS[call.name]["properties"]
+    properties = schema_of(call.name)["properties"]
     if unknown := sorted(set(arguments) - set(properties)):
         raise ToolError(f"{call.name} has no argument {unknown[0]!r}. It takes: {', '.join(properties)}.")
     return {key: checked(key, arguments.get(key, schema.get("default")), schema) for key, schema in properties.items()}
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    if name in SCHEMAS:
+        return SCHEMAS[name]
+    return next(
+        tool["function"]["parameters"] for tool in coding.registered().tools() if tool["function"]["name"] == name
+    )
 
 
 def parse_arguments(text: str) -> dict[str, Any]:

@@ -10,12 +10,15 @@ from efforts.domain.effort.policy import ContextMode
 from efforts.memory.traces import Retrieval, retrieval_of
 from efforts.models import Event, RetrievalSet
 from efforts.retrieval import recall, search
+from efforts.retrieval.vectors import Meant
+from efforts.standins import coding
 
 from . import efforts, messages
 
 OTHER_VERSION = "other retrieval version"
 EFFORTS_CHANGED = "efforts changed since"
 TURNS_MOVED = "turns moved since"
+TURNS_LEFT_OUT = "turns left out or put back since"
 # What a turn is about is part of the ranking.
 MOVES = ("turn.moved", "effort.undone")
 
@@ -30,6 +33,9 @@ class Repeated:
 
 def retrieve_again(row: RetrievalSet) -> Repeated:
     """`row` with its branch and its run's turn."""
+    if row.strategy.startswith(coding.STRATEGY):
+        found = coding.registered().found_again(row)
+        return Repeated(same=found == row.result_hash, apart="" if found else OTHER_VERSION)
     retrieve = STRATEGIES.get(row.strategy)
     if retrieve is None:
         return Repeated(same=False, apart=OTHER_VERSION)
@@ -42,14 +48,21 @@ def retrieve_again(row: RetrievalSet) -> Repeated:
 def changed_since(row: RetrievalSet, made: Retrieval) -> str:
     if made.params.get("efforts") != row.params.get("efforts"):
         return EFFORTS_CHANGED
-    moved = Event.objects.filter(session=row.session_id, kind__in=MOVES, created_at__gt=row.created_at)
-    return TURNS_MOVED if moved.exists() else ""
+    since = Event.objects.filter(session=row.session_id, created_at__gt=row.created_at)
+    if since.filter(kind__in=MOVES).exists():
+        return TURNS_MOVED
+    return TURNS_LEFT_OUT if since.filter(kind__in=("turn.left_out", "turn.put_back")).exists() else ""
 
 
 def of_messages(row: RetrievalSet) -> Retrieval:
     turn = row.run.turn
     made, _ = messages.find_messages(
-        row.branch, row.query, before=turn.number, today=turn.created_at.date(), snapshot=row.snapshot
+        row.branch,
+        messages.Wanted(**row.params["asked"]),
+        before=turn.number,
+        today=turn.created_at.date(),
+        snapshot=row.snapshot,
+        meant=meant_in(row),
     )
     return made
 
@@ -72,8 +85,13 @@ def of_recall(row: RetrievalSet) -> Retrieval:
         today=date.fromisoformat(row.params["today"]),
         shown=shown,
         snapshot=row.snapshot,
+        meant=meant_in(row),
     )
     return retrieval_of(row.session_id, found)
+
+
+def meant_in(row: RetrievalSet) -> Meant | None:
+    return Meant.of(row.params["meaning"]) if "meaning" in row.params else None
 
 
 STRATEGIES: dict[str, Callable[[RetrievalSet], Retrieval]] = {

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from efforts.actions import Place
+from efforts.context.embedders import Asked
 from efforts.domain.effort.states import Via
 from efforts.models import Run
 
 # Tokens that one result may quote: a quarter of the smallest budget.
 READ_TOKENS = 1_000
+
+
+NOTHING_ASKED = Asked()
 
 
 class ToolError(Exception):
@@ -22,11 +26,13 @@ class ToolError(Exception):
 class ToolContext:
     """Where a call happens: a tool sees this branch up to this turn, and nothing else.
 
-    `room`: tokens that its result may have in the prompt.
+    `room`: tokens that its result may have in the prompt; `asked`: what a search means, where that is known: it was
+    asked before, as no model is waited for while a change is being stored.
     """
 
     run: Run
     room: int = 2 * READ_TOKENS
+    asked: Asked = NOTHING_ASKED
 
     @property
     def place(self) -> Place:

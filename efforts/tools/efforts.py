@@ -10,11 +10,12 @@ from efforts import actions
 from efforts.context.efforts import EffortView, Standing, effort_views
 from efforts.context.expansion import free
 from efforts.context.ledger import open_work_of
+from efforts.context.showing import in_the_prompt
 from efforts.context.sources import read_effort_log, read_scope_log
-from efforts.domain.effort.chosen import BODY
 from efforts.domain.effort.states import EffortStatus, ReviewMode
 from efforts.domain.prompt.conversation import LogMessage, PastTurn
 from efforts.domain.text.terms import query_terms
+from efforts.log.exclusions import numbers_left_out
 from efforts.memory.traces import Hit, Retrieval, record_retrieval
 from efforts.models import Branch, EffortState, Message
 from efforts.retrieval.efforts import EffortHit
@@ -33,8 +34,11 @@ LISTED = 20
 
 
 def open_effort(context: ToolContext, *, name: str) -> dict[str, Any]:
-    state = actions.open_effort(context.place, name)
-    return {"opened": state.effort.slug, "name": state.effort.name}
+    opened = actions.open_effort(context.place, name)
+    name = opened.effort.name
+    if opened.already:
+        return {"already_open": opened.effort.slug, "name": name, "note": "Nothing new was opened; it is active now."}
+    return {"opened": opened.effort.slug, "name": name}
 
 
 def close_effort(context: ToolContext, *, id: str, said: str) -> dict[str, Any]:
@@ -67,8 +71,8 @@ def expand_effort(context: ToolContext, *, id: str, what: str) -> dict[str, Any]
     tokens = actions.expand_effort(context.place, id, what)
     chosen = find_chosen(context.run.branch, id)
     slug = chosen.id if chosen else actions.effort_here(context.run.branch, id).slug
-    shown = "The longer note is among your notes" if what == BODY else "Its log is in your prompt"
-    return {"expanded": slug, "tokens": tokens, "note": f"{shown} now; answer from it."}
+    branch = branch_of(context)
+    return {"expanded": slug, "tokens": tokens, "note": in_the_prompt(branch, context.run, slug, 0, what)}
 
 
 def collapse_effort(context: ToolContext, *, id: str) -> dict[str, Any]:
@@ -174,7 +178,13 @@ def read_effort(context: ToolContext, *, id: str, from_turn: int, to_turn: int) 
 
 
 def log_of(branch: Branch, id: str) -> tuple[str, tuple[PastTurn, ...]]:
-    """Id and turns of an effort, or of chosen turns."""
+    """Id and turns of an effort, or of chosen turns, without those that the person has left out."""
+    slug, turns = whole_log(branch, id)
+    gone = numbers_left_out(branch)
+    return slug, tuple(turn for turn in turns if turn.number not in gone)
+
+
+def whole_log(branch: Branch, id: str) -> tuple[str, tuple[PastTurn, ...]]:
     if chosen := find_chosen(branch, id):
         turns = chosen_turns(branch).filter(pointer=chosen.pointer)
         return chosen.id, read_scope_log(branch, list(turns.values_list("turn__number", flat=True))).turns

@@ -6,14 +6,22 @@ from typing import Any
 
 from efforts import actions
 from efforts.domain.effort.states import ConstraintState, EntryKind, EntryState
+from efforts.domain.errors import Refused
 from efforts.memory.holds import what_of
+from efforts.standins import coding
 
 from .base import ToolContext
 
 
 def suggest_pin(context: ToolContext, *, ref: str, why: str) -> dict[str, Any]:
-    row = actions.suggest_pin(context.place, ref, why)
-    return {"suggested": what_of(row), "note": "Nothing is pinned: the user is asked."}
+    try:
+        what = what_of(actions.suggest_pin(context.place, ref, why))
+    except Refused as error:
+        # What no effort is called may be a symbol of attached code, or lines of it.
+        if error.code != "unknown" or not context.run.settings.get("workspace"):
+            raise
+        what = coding.registered().suggest_pin(context.run, ref, why)
+    return {"suggested": what, "note": "Nothing is pinned: the user is asked."}
 
 
 def record(context: ToolContext, *, kind: str, text: str) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from efforts.models import RetrievalSet, Run
 REPEATED = "You searched for this already in this turn. Read or expand what was found, or answer."
 FOUND_NOTHING = {
     "search_efforts": "No effort has these words. Try others, or search_messages.",
-    "search_messages": "Nothing has these words. Try fewer or others: names, numbers, file names.",
+    "search_messages": "Nothing has these words. Try fewer or others: names, numbers, file names; or no filter.",
+    "search_code": "No code has these words. Try others, or a name with look_up.",
 }
 
 
@@ -26,9 +27,15 @@ def with_hint(name: str, result: dict[str, Any], run: Run) -> dict[str, Any]:
 def is_repeated(run: Run) -> bool:
     """Whether the last search of the run looks for what an earlier one of its kind looked for."""
     searches = RetrievalSet.objects.filter(run=run, trigger=Trigger.TOOL).order_by("-created_at")
-    made = [(strategy, looked_for(query)) for strategy, query in searches.values_list("strategy", "query")]
+    rows = searches.values_list("strategy", "query", "params")
+    made = [(strategy, looked_for(query), narrowed_by(params)) for strategy, query, params in rows]
     return bool(made) and made[0] in made[1:]
 
 
 def looked_for(query: str) -> frozenset[str]:
     return frozenset(query_terms(query))
+
+
+def narrowed_by(params: dict[str, Any]) -> dict[str, Any]:
+    """All that was asked for but the words."""
+    return {**params.get("asked", {}), "query": ""}

@@ -29,6 +29,7 @@ TOO_LONG = (
     "Call it again with less."
 )
 NO_ROOM = "Not run: the arguments have no room in what is left of this turn's prompt. Call it with less, or answer."
+CUT_SHORT = "Not run: the reply was cut off at its limit within this call. Call it again, with less if need be."
 NOT_LISTED = "Neither it nor the {count:,} calls after it were run. Call what is still needed in the next step."
 
 
@@ -52,10 +53,13 @@ class TakenCalls:
     room: int
 
 
-def take_calls(raw: Sequence[RawToolCall], prefix: str, room: int, count: Callable[[str], int]) -> TakenCalls:
+def take_calls(
+    raw: Sequence[RawToolCall], prefix: str, room: int, count: Callable[[str], int], *, cut_off: bool = False
+) -> TakenCalls:
     """Every call of a reply, as far as there is room in the next prompt; the last one tells of those beyond.
 
-    `prefix` begins the ids: providers repeat theirs, ours are unique in the session. `room` is in tokens.
+    `prefix` begins the ids: providers repeat theirs, ours are unique in the session. `room` is in tokens. Where the
+    reply was `cut_off` its last call may lack arguments and still look whole: it is not run.
     """
     taken: list[TakenCall] = []
     for index, one in enumerate(raw[:MOST_ANSWERED], 1):
@@ -67,6 +71,8 @@ def take_calls(raw: Sequence[RawToolCall], prefix: str, room: int, count: Callab
             break
         room -= cost(call, count)
         taken.append(call)
+    if cut_off and taken:
+        taken[-1] = TakenCall(call=replace(taken[-1].call, arguments="{}"), error=CUT_SHORT)
     if beyond := len(raw) - len(taken):
         taken[-1] = replace(taken[-1], error=NOT_LISTED.format(count=beyond))
     return TakenCalls(calls=tuple(taken), room=room)

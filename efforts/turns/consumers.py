@@ -5,36 +5,54 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, ClassVar
 from uuid import UUID
 
 from channels.consumer import AsyncConsumer, get_handler_name
 from channels.exceptions import StopConsumer
+from channels.layers import get_channel_layer
+from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.db.models import Q
 from django.http import HttpRequest
 
-from efforts import actions
 from efforts.domain.errors import Refused
 from efforts.log import events
-from efforts.log.timelines import branch_turns
-from efforts.models import Branch, Run, Session, Turn
+from efforts.log.concerned import concern
+from efforts.models import Branch, Session
+from efforts.models.faults import told_of
 from efforts.models.threads import read, write
+from efforts.turns import verbs
+from efforts.turns.runner import end
 
 log = logging.getLogger("ccm.sockets")
 
 # The frames of a socket are handled one after the other: a Stop must not wait behind a novel.
 LARGEST_FRAME = 64 * 1024
 # How often to look at the log without being rung, in seconds.
-LOOK = 20.0
+LOOK = 10.0
 BATCH = 500
 
 # On these two a browser gives up; on every other code it comes back.
 SIGNED_OUT, NO_SUCH_SESSION = 4401, 4404
+# The browser comes back: the channel layer was away, or its person has too many pages open.
+DEAF, TOO_MANY = 4503, 4429
+# How long joining or leaving a group may take.
+LAYER_SECONDS = 5.0
+# Who sends more than their share is answered so much later, in seconds: a page that sends without a pause then asks
+# twice a second.
+BEYOND_SHARE, REFUSED_PAUSE = ("too_fast", "too_many_waiting"), 0.5
+# In a row, when it is asked for what was rung.
+MOST_FAULTS = 3
+
+
+# Of this process, by person.
+open_sockets: Counter[int] = Counter()
 
 
 class BadFrame(Exception):
@@ -53,31 +71,99 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     user: User
     cursor: int | None = None
     closed = False
+    counted = False
+    listening: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Unlike the parent's, a channel layer that fails does not end the socket without a word: it is closed, and the
+        browser comes back."""
+        self.scope, self.base_send = scope, send
+        self.rung = asyncio.Event()
+        self.pushed: list[dict[str, Any]] = []
+        self.channel_layer = get_channel_layer()
+        self.channel_name = await self.channel_layer.new_channel()
+        try:
+            while True:
+                await self.dispatch(await receive())
+        except StopConsumer:
+            pass
+        finally:
+            await end([self.listening] if self.listening else [])
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         # Without the parent's detour through the one thread that all sockets share.
         await getattr(self, get_handler_name(message))(message)
 
+    async def listen(self) -> None:
+        faults = 0
+        while not self.closed:
+            # Gathered to have any fault as a value: what a layer may raise is said nowhere.
+            received = await asyncio.gather(self.channel_layer.receive(self.channel_name), return_exceptions=True)
+            message: Any = received[0]
+            if not isinstance(message, BaseException):
+                faults = 0
+                await self.dispatch(message)
+            elif (faults := faults + 1) > MOST_FAULTS:
+                await self.hear_nothing(message)
+            # It was away for a moment, and may have forgotten who listens and what was rung.
+            elif await self.reached(self.channel_layer.group_add):
+                self.rung.set()
+
+    async def hear_nothing(self, fault: BaseException | None) -> None:
+        log.warning("The channel layer does not answer (%r); a socket is closed, to come back.", fault)
+        await self.close(DEAF)
+
     async def websocket_connect(self, message: dict[str, Any]) -> None:
         self.session_id = self.scope["url_route"]["kwargs"]["session_id"]
         self.user = self.scope["user"]
+        # For all that this socket does from here on, in the tasks that it starts too.
+        concern(user=self.user.pk, session=self.session_id)
         # Accepted even to be refused: of a failed handshake a browser learns no code.
         await self.base_send({"type": "websocket.accept"})
         if not await self.may_stay():
             return
-        self.rung = asyncio.Event()
-        self.pushed: list[dict[str, Any]] = []
+        if open_sockets[self.user.pk] >= settings.CCM_PERSON_SOCKETS:
+            await self.send_error("too_many_pages", "You have too many conversations open. Close some of their pages.")
+            await self.close(TOO_MANY)
+            return
+        open_sockets[self.user.pk] += 1
+        self.counted = True
         events.doorbell.attend()
         # Joined before the first look at the log, so that no event falls between the two.
-        await self.channel_layer.group_add(events.session_group(self.session_id), self.channel_name)
-        self.pump = asyncio.create_task(self.relay())
+        if await self.reached(self.channel_layer.group_add):
+            self.listening = asyncio.create_task(self.listen())
+            self.pump = asyncio.create_task(self.relay())
 
     async def websocket_disconnect(self, message: dict[str, Any]) -> None:
         self.closed = True
+        if self.counted:
+            self.counted = False
+            open_sockets[self.user.pk] -= 1
+            # The keys of people who left would gather.
+            if not open_sockets[self.user.pk]:
+                del open_sockets[self.user.pk]
         if hasattr(self, "pump"):
             self.pump.cancel()
-            await self.channel_layer.group_discard(events.session_group(self.session_id), self.channel_name)
+            await self.reached(self.channel_layer.group_discard)
         raise StopConsumer
+
+    async def reached(self, change: Callable[[str, str], Awaitable[None]]) -> bool:
+        """Whether the channel layer did it. Who cannot be rung is told nothing any more, and has to come anew."""
+        fault: BaseException | None = None
+        # Twice, because of a layer that has come back the old connection fails once.
+        for _ in range(2):
+            asked = asyncio.ensure_future(change(events.session_group(self.session_id), self.channel_name))
+            # Not by a timeout, which cancels: on Python 3.11 Redis' client may swallow a cancellation.
+            await asyncio.wait([asked], timeout=LAYER_SECONDS)
+            if not asked.done():
+                asked.cancel()
+                break
+            fault = asked.exception()
+            if fault is None:
+                return not self.closed
+        if not self.closed:
+            await self.hear_nothing(fault)
+        return False
 
     async def websocket_receive(self, message: dict[str, Any]) -> None:
         # Frames that were under way when the socket was closed come from somebody who may no longer act.
@@ -90,8 +176,9 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
             await self.send_error(error.code, str(error), error.frame)
         except Refused as error:
             await self.send_error(error.code, error.text, frame)
-        except DatabaseError:
-            await self.send_error("database", "The database did not answer. Nothing was changed; try again.", frame)
+        except DatabaseError as error:
+            told = told_of(error)
+            await self.send_error(told.code, told.text, frame)
 
     async def doorbell(self, message: dict[str, Any]) -> None:
         self.pushed += message["frames"]
@@ -115,9 +202,9 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         self.rung.set()
 
     async def on_ping(self, frame: dict[str, Any]) -> None:
-        if await self.may_stay():
-            # A layer drops members after a day, and the in-memory one already when a ring stays unread for a minute.
-            await self.channel_layer.group_add(events.session_group(self.session_id), self.channel_name)
+        # A layer drops members after a day, the in-memory one already when a ring stays unread for a minute, and Redis
+        # all of them when it is begun anew.
+        if await self.may_stay() and await self.reached(self.channel_layer.group_add):
             self.rung.set()
             await self.send_json({"kind": "pong"})
 
@@ -127,17 +214,24 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     async def on_send(self, frame: dict[str, Any]) -> None:
         text, client_id = need(frame, "text", str), need(frame, "client_id", str)
         how = {name: frame.get(name) is True for name in ("cut", "aside", "plain")}
-        await self.command(frame, send, branch_id=branch_in(frame), text=text, client_id=client_id, **how)
+        asked = {"text": text, "client_id": client_id, "plain": how["plain"]}
+        try:
+            # Where writes go through one thread, those of all others would stand behind refusals.
+            await read(self.done, verbs.check_send, branch_in(frame), asked)
+        except Refused as error:
+            if error.code in BEYOND_SHARE:
+                await asyncio.sleep(REFUSED_PAUSE)
+            raise
+        await self.command(frame, verbs.send, text=text, client_id=client_id, files=frame.get("files"), **how)
 
     async def on_stop(self, frame: dict[str, Any]) -> None:
-        await self.command(frame, stop, run_id=need_id(frame, "run"))
+        await self.command(frame, verbs.stop, run_id=need_id(frame, "run"))
 
     async def on_cancel(self, frame: dict[str, Any]) -> None:
-        await self.command(frame, cancel, branch_id=branch_in(frame), number=need(frame, "turn", int))
+        await self.command(frame, verbs.cancel, number=need(frame, "turn", int))
 
     async def on_retry(self, frame: dict[str, Any]) -> None:
-        number, changes = need(frame, "turn", int), frame.get("changes")
-        await self.command(frame, retry, branch_id=branch_in(frame), number=number, changes=changes)
+        await self.command(frame, verbs.retry, number=need(frame, "turn", int), changes=frame.get("changes"))
 
     HANDLERS: ClassVar[dict[str, Callable[..., Any]]] = {
         "hello": on_hello,
@@ -150,8 +244,13 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     }
 
     async def command(self, frame: dict[str, Any], verb: Callable[..., dict[str, Any]], **values: Any) -> None:
-        result = await write(verb, self.session_id, self.user, **values)
+        result = await write(self.done, verb, branch_in(frame), values)
         await self.send_json({"kind": "ack", "of": frame["kind"], **result})
+
+    def done(
+        self, verb: Callable[..., dict[str, Any]], branch_id: UUID | None, values: dict[str, Any]
+    ) -> dict[str, Any]:
+        return verb(branch_of(owned(self.session_id, self.user), branch_id), self.user, **values)
 
     # The log
 
@@ -171,7 +270,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         # Before reading: a ring that comes during the read then leads to another look.
         self.rung.clear()
         # Nobody rings when a person signs out; the look without a ring is when it is noticed.
-        if unannounced and not await self.may_stay():
+        if unannounced and not (await self.may_stay() and await self.reached(self.channel_layer.group_add)):
             return
         if await self.relay_pushed():
             return
@@ -309,43 +408,3 @@ def branch_of(session: Session, branch_id: UUID | None) -> Branch:
     if branch is None:
         raise Refused("no_such_branch", "There is no such branch here.")
     return branch
-
-
-def turn_numbered(session_id: UUID, user: User, branch_id: UUID | None, number: int) -> Turn:
-    branch = branch_of(owned(session_id, user), branch_id)
-    turn = branch_turns(branch).select_related("run", "session__endpoint").filter(number=number).first()
-    if turn is None:
-        raise Refused("no_such_turn", f"There is no turn {number} here.")
-    return turn
-
-
-def described(turn: Turn, run: Run) -> dict[str, Any]:
-    return {"turn": turn.number, "run": str(run.pk), "state": str(run.state)}
-
-
-def send(
-    session_id: UUID, user: User, *, branch_id: UUID | None, text: str, client_id: str, **how: bool
-) -> dict[str, Any]:
-    session = owned(session_id, user)
-    branch = branch_of(session, branch_id)
-    typed = actions.take_typed(session, text=text, client_id=client_id, actor=user, branch=branch, **how)
-    return {"client_id": client_id, **typed.made}
-
-
-def stop(session_id: UUID, user: User, *, run_id: UUID) -> dict[str, Any]:
-    run = Run.objects.select_related("turn").filter(pk=run_id, turn__session=owned(session_id, user)).first()
-    if run is None:
-        raise Refused("no_such_run", "There is no such run here.")
-    return described(run.turn, actions.stop_run(run, actor=user))
-
-
-def cancel(session_id: UUID, user: User, *, branch_id: UUID | None, number: int) -> dict[str, Any]:
-    actions.cancel_turn(turn_numbered(session_id, user, branch_id, number), actor=user)
-    return {"turn": number}
-
-
-def retry(session_id: UUID, user: User, *, branch_id: UUID | None, number: int, changes: Any) -> dict[str, Any]:
-    turn = turn_numbered(session_id, user, branch_id, number)
-    if not isinstance(changes, dict | None):
-        raise Refused("bad_changes", "Changes must be an object.")
-    return described(turn, actions.retry_turn(turn, actor=user, changes=changes))

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import secrets
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,8 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
+from efforts.domain.effort.shares import Waiting, next_to_run
+from efforts.log.concerned import concern
 from efforts.models import Branch
 from efforts.models.threads import read, write
 from efforts.standins.compacting import DraftWork, Summary
@@ -33,6 +36,8 @@ log = logging.getLogger("ccm.drafts")
 
 # Drafted at once by one process; each may be a model call.
 MOST_DRAFTS = 4
+# Due rows among which each person's next is looked for.
+LOOKED_AT = 1_000
 # In each line's table of states.
 DUE, DRAFTING = "due", "drafting"
 NOTHING = "There is nothing in it that could be quoted."
@@ -104,9 +109,29 @@ class Line(ABC, Generic[Row]):
     def drafting(self) -> QuerySet[Any]:
         return self.rows.filter(**{self.state: DRAFTING})
 
-    def claim_due(self, owner: str, limit: int) -> list[Job]:
-        claimed = (self.claim(row, owner) for row in self.ready(limit))
-        return [job for job in claimed if job]
+    def claim_due(self, owner: str, limit: int, drafting: Counter[int] | None = None) -> list[Job]:
+        """Of each person in turn; one person leaves a draft to others. `drafting`: how many each has, of all lines;
+        those that are claimed are added."""
+        drafting = Counter() if drafting is None else drafting
+        rows: list[Any] = list(self.ready(LOOKED_AT)) if limit > 0 else []
+        if not rows:
+            return []
+        of_branch = dict(
+            Branch.objects.filter(pk__in={row.branch_id for row in rows}).values_list("pk", "session__owner")
+        )
+        places: Counter[int] = Counter()
+        waiting = []
+        for row in rows:
+            person = of_branch[row.branch_id]
+            places[person] += 1
+            waiting.append(Waiting(run=row, person=person, place=places[person], since=row.pk))
+        chosen = next_to_run(waiting, drafting, room=limit, each=max(1, MOST_DRAFTS - 1))
+        jobs = []
+        for row in chosen:
+            if job := self.claim(row, owner):
+                drafting[of_branch[row.branch_id]] += 1
+                jobs.append(job)
+        return jobs
 
     def claim(self, row: Any, owner: str) -> Job | None:
         job = Job(line=self, row_id=row.pk, branch_id=row.branch_id, key=f"{owner}/{secrets.token_hex(4)}")
@@ -179,13 +204,30 @@ class Line(ABC, Generic[Row]):
             self.settle(job, work, work.draft_now())
 
 
+# Lines of other apps, which efforts do not import.
+_registered: list[Line[Any]] = []
+
+
+def register(line: Line[Any]) -> None:
+    """At start; a line is registered once, however often that runs."""
+    if line not in _registered:
+        _registered.append(line)
+
+
+def registered() -> tuple[Line[Any], ...]:
+    return tuple(_registered)
+
+
 # At work
 
 
 def claim_from(lines: Sequence[Line[Any]], owner: str, room: int) -> list[Job]:
+    drafting: Counter[int] = Counter()
+    for line in lines:
+        drafting.update(line.drafting().values_list("branch__session__owner", flat=True))
     jobs: list[Job] = []
     for line in lines:
-        jobs += line.claim_due(owner, room - len(jobs))
+        jobs += line.claim_due(owner, room - len(jobs), drafting)
     return jobs
 
 
@@ -236,6 +278,7 @@ class Drafts:
         self.wake.set()
 
     async def work(self, job: Job) -> None:
+        concern(draft=f"{job.line.model.__name__} {job.row_id}", branch=job.branch_id)
         # Gathered to have any fault as a value: whatever it is, nobody waits for this summary for ever.
         (fault,) = await asyncio.gather(draft_and_settle(job), return_exceptions=True)
         if fault is not None and not isinstance(fault, asyncio.CancelledError):

@@ -12,21 +12,30 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
-from efforts.context.connections import KeyUnreadable, ModelChoice, choose, connect
+from django.db import DatabaseError, InterfaceError, OperationalError
+from django.db.models import Max
+
+from efforts.context.connections import KeyUnreadable, ModelChoice, answering, choose, connect_chat
 from efforts.context.moments import one_moment
 from efforts.context.planning import RunSnapshot, mode_of, read_run, run_inputs
 from efforts.context.recollections import recollect
-from efforts.domain.effort.states import RunState
+from efforts.domain.effort.states import CUT_OFF, RunState
 from efforts.domain.prompt.budget import BudgetTooSmall, rounded_up
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, ToolCall
 from efforts.domain.prompt.plan import Plan, RequiredTooLarge
 from efforts.domain.prompt.planner import plan, room_of
 from efforts.domain.text.canonical import canonical_json
-from efforts.llm.protocol import ChatModel, ModelError, RawToolCall, ReportedUsage, TextDelta
-from efforts.models import Run
+from efforts.files.sending import filled
+from efforts.llm.protocol import ChatModel, ModelError, RawToolCall, ReportedUsage, StreamEnd, TextDelta
+from efforts.log.concerned import concern, concerning
+from efforts.log.events import DELTA, THINKING
+from efforts.models import ContextPlan, Run
 from efforts.models.threads import read, write
+from efforts.retrieval.index import read_ahead
 from efforts.retrieval.recall import Recollection
-from efforts.tools import ToolContext, run_tool
+from efforts.standins import coding
+from efforts.standins.coding import CodeFound
+from efforts.tools import ToolContext, meaning_asked, run_tool
 from efforts.turns import recording
 from efforts.turns.calls import LEAST_RESULT, TakenCalls, storable, take_calls
 from efforts.turns.recording import COMPLETED, INTERRUPTED, STOPPED, CallReply, Delta, Ending, Lease, LeaseLost
@@ -36,6 +45,10 @@ T = TypeVar("T")
 
 # Model calls in one run; the last is made without tools, so that it must answer.
 MOST_CALLS = 8
+# How long the end of a run waits for a database that is locked, full or away, and how long between two tries, in
+# seconds: what the model wrote was waited and paid for.
+PATIENCE = 60.0
+FIRST_WAIT, LONGEST_WAIT = 0.1, 2.0
 
 
 class Stopped(Exception):
@@ -97,7 +110,11 @@ class Streamed:
     pieces: list[str] = field(default_factory=list)
     # Not summed from the pieces: that would make a long reply quadratic.
     length: int = 0
+    thoughts: list[str] = field(default_factory=list)
+    thought_length: int = 0
+    thinking_ms: int | None = None
     tool_calls: tuple[RawToolCall, ...] = ()
+    finish_reason: str = ""
     usage: ReportedUsage | None = None
     began: float = field(default_factory=time.monotonic)
     first_token_ms: int | None = None
@@ -111,6 +128,14 @@ class Streamed:
             self.first_token_ms = self.elapsed_ms
         return offset
 
+    def think(self, text: str) -> int:
+        """Append to what the model thinks; the offset at which `text` begins."""
+        offset = self.thought_length
+        self.thoughts.append(text)
+        self.thought_length += len(text)
+        self.thinking_ms = self.elapsed_ms
+        return offset
+
     @property
     def elapsed_ms(self) -> int:
         return int((time.monotonic() - self.began) * 1000)
@@ -119,11 +144,19 @@ class Streamed:
     def text(self) -> str:
         return "".join(self.pieces)
 
+    @property
+    def is_empty(self) -> bool:
+        # White space is no answer, although it arrives like one.
+        return not self.tool_calls and not self.text.strip()
+
     def reply(self) -> CallReply:
         """Without its calls of tools."""
         return CallReply(
             call=self.call,
             text=self.text,
+            finish_reason=self.finish_reason,
+            thinking="".join(self.thoughts),
+            thinking_ms=self.thinking_ms,
             usage=self.usage,
             first_token_ms=self.first_token_ms,
             elapsed_ms=self.elapsed_ms,
@@ -131,6 +164,12 @@ class Streamed:
 
 
 EMPTY = Ending(state=RunState.FAILED, code="empty_reply", text="The model answered with nothing. Retry asks again.")
+NOTHING_SAID = Ending(
+    state=RunState.FAILED,
+    code="cut_before_reply",
+    text="The reply limit was used up before the reply began, most likely by thinking. Raise the limit in the settings "
+    "of this conversation, then Retry.",
+)
 ENDLESS = Ending(
     state=RunState.FAILED,
     code="endless_tools",
@@ -143,7 +182,7 @@ class RunMeans:
     """What a run is made with. A replay brings recorded replies and results. `planned` is told of every plan that is
     sent; `silence` is how a reply of nothing ends the run."""
 
-    connect: Callable[[ModelChoice], ChatModel] = connect
+    connect: Callable[[ModelChoice], ChatModel] = connect_chat
     planned: Callable[[Plan], None] = lambda planned: None
     run_tool: Callable[[ToolCall, ToolContext], str] = run_tool
     most_calls: int = MOST_CALLS
@@ -152,17 +191,33 @@ class RunMeans:
 
 async def run_turn(control: RunControl, deltas: DeltaSink, means: RunMeans | None = None) -> None:
     """Answer the turn; every way it can end is a stored state. A lost lease ends it without a word."""
-    lease, means = control.lease, means or RunMeans()
+    lease = control.lease
+    with concerning(run=lease.run_id, session=lease.session_id, turn=lease.turn_number):
+        await end_somehow(control, deltas, means or RunMeans())
+
+
+def chosen_for(run: Run) -> ModelChoice:
+    return choose(answering(run.turn.session, run.settings))
+
+
+async def end_somehow(control: RunControl, deltas: DeltaSink, means: RunMeans) -> None:
+    lease = control.lease
     try:
         run = await write(recording.take_settings, lease)
-        model = means.connect(await read(choose, run.turn.session))
+        concern(user=run.turn.session.owner_id)
+        model = means.connect(await read(chosen_for, run))
         await call_until_answered(control, run, model, deltas, means)
     except LeaseLost:
         log.info("Run %s is no longer ours.", lease.run_id)
     except Stopped:
         await finish(lease, control.ending)
-    except (ModelError, KeyUnreadable, BudgetTooSmall, RequiredTooLarge) as error:
+    except RequiredTooLarge as error:
+        await finish(lease, await read(over_budget, lease, error))
+    except (ModelError, KeyUnreadable, BudgetTooSmall) as error:
         await finish(lease, failure(error))
+    except DatabaseError:
+        log.exception("Run %s failed in the database.", lease.run_id)
+        await finish(lease, Ending(state=RunState.FAILED, code="database", text=NO_DATABASE))
     # The only broad except: whatever a library raises, the person finds an ended turn with a Retry, and not one that
     # runs for ever.
     except Exception:
@@ -170,44 +225,77 @@ async def run_turn(control: RunControl, deltas: DeltaSink, means: RunMeans | Non
         await finish(lease, Ending(state=RunState.FAILED, code="internal", text=INTERNAL))
 
 
+NO_DATABASE = (
+    "The database did not answer, and the turn could not go on. Your message is kept, and what was stored before. "
+    "Retry asks again."
+)
+PICTURE_MISSING = (
+    "The file of a picture in this conversation cannot be read, so nothing was sent. Fork before its message, or "
+    "restore the folder of files from a backup."
+)
 INTERNAL = "Something went wrong in the program itself; the log says what. Your message is kept. Retry asks again."
 
 
 async def finish(lease: Lease, ending: Ending) -> None:
     try:
-        await write(recording.end_run, lease, ending)
+        await store_end(lease, partial(recording.end_run, lease, ending))
     except LeaseLost:
         log.info("Run %s is no longer ours.", lease.run_id)
+
+
+async def store_end(lease: Lease, store: Callable[[], object]) -> None:
+    """`store` is one transaction that ends the run. One that was done although its connection broke is not done twice:
+    the run is no longer this runner's then."""
+    until, wait = time.monotonic() + PATIENCE, FIRST_WAIT
+    while True:
+        try:
+            await write(store)
+            return
+        except (OperationalError, InterfaceError):
+            if time.monotonic() + wait > until:
+                raise
+            log.warning("The end of run %s could not be stored yet.", lease.run_id, exc_info=True)
+        await asyncio.sleep(wait)
+        wait = min(2 * wait, LONGEST_WAIT)
 
 
 async def call_until_answered(
     control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink, means: RunMeans
 ) -> None:
-    # Once for all calls of the run, and before the first: each plans with the same.
-    found, drafted = await read(recall_for, run)
+    first, found, drafted = await read(begin, run)
     if found:
         await write(recording.record_recall, control.lease, found)
-    for call in range(1, means.most_calls + 1):
-        last = call == means.most_calls
+    if code := await read(look_in_code, run, first):
+        await write(recording.record_code, control.lease, code)
+    most = first + means.most_calls - 1
+    silent = False
+    for call in range(first, most + 1):
+        last = call == most or silent
         # Anew for every call, so that a tool's result is in the next prompt; on a thread, because counting tokens would
         # hold up every socket of the process.
-        known = drafted if call == 1 else None
+        known = drafted if call == first else None
         snapshot, planned = await read(read_and_plan_on, run, call, offer_tools=not last, drafted=known)
         # The row is asked too: a ring may be lost, and nobody should pay for a call that is unwanted.
         if control.stop.is_set() or snapshot.stop_requested:
             raise Stopped
         # Before the request: whatever happens from here on, it is known what was sent.
-        await write(recording.record_plan, control.lease, call, planned)
+        concern(plan=await write(recording.record_plan, control.lease, call, planned))
         means.planned(planned)
         streamed, broken = await stream(control, model, planned, call, deltas)
+        # Some models fall silent behind a tool's result; without tools there is nothing left but to answer.
+        silent = call > first and bool(planned.inputs.tools) and not broken and streamed.is_empty
+        if silent:
+            await write(recording.record_reply, control.lease, replace(streamed.reply(), text=""))
+            continue
         if broken or not planned.inputs.tools or not streamed.tool_calls:
             await conclude(control.lease, streamed, broken, means.silence)
             return
         taken = await read(take_all, control.lease, planned, streamed)
         reply = replace(streamed.reply(), tool_calls=tuple(one.call for one in taken.calls))
+        await read(read_ahead, reply.text)
         # What was said leaves no room for another call: it is the answer.
         if taken.room < 0 and reply.text.strip():
-            await write(recording.record_reply, control.lease, reply, COMPLETED)
+            await store_end(control.lease, partial(recording.record_reply, control.lease, reply, COMPLETED))
             return
         await write(recording.record_reply, control.lease, reply)
         await answer_calls(control.lease, run, call, taken, means)
@@ -228,7 +316,8 @@ def take_all(lease: Lease, planned: Plan, streamed: Streamed) -> TakenCalls:
     inputs = planned.inputs
     prefix = f"c{lease.run_id.hex[:16]}-{streamed.call}"
     room = room_of(inputs) - inputs.count(streamed.text) - MESSAGE_OVERHEAD
-    taken = take_calls(streamed.tool_calls, prefix, room, inputs.count)
+    cut_off = streamed.finish_reason == CUT_OFF
+    taken = take_calls(streamed.tool_calls, prefix, room, inputs.count, cut_off=cut_off)
     schemas = inputs.count(canonical_json(list(inputs.tools)))
     return taken if taken.room >= 0 else replace(taken, room=taken.room + schemas)
 
@@ -241,9 +330,20 @@ async def answer_calls(lease: Lease, run: Run, call: int, taken: TakenCalls, mea
             await write(recording.record_refused, lease, call, one.call, one.result)
             continue
         room += LEAST_RESULT
-        tool = partial(means.run_tool, one.call, ToolContext(run=run, room=room))
+        # Before the change is begun: a model may be asked, and others must not wait for it.
+        asked = await read(meaning_asked, one.call, run)
+        tool = partial(means.run_tool, one.call, ToolContext(run=run, room=room, asked=asked))
         result = await write(recording.run_and_record, lease, call, one.call, tool, room)
         room -= recording.count(result)
+
+
+def begin(run: Run) -> tuple[int, Recollection | None, Plan | None]:
+    """The number of the first call, what was recalled for it, and the plan that tells so. A reply that goes on has what
+    was recalled when it began."""
+    if run.is_continued:
+        made = ContextPlan.objects.filter(run=run).aggregate(last=Max("call", default=0))
+        return made["last"] + 1, None, None
+    return 1, *recall_for(run)
 
 
 def recall_for(run: Run) -> tuple[Recollection | None, Plan]:
@@ -252,15 +352,25 @@ def recall_for(run: Run) -> tuple[Recollection | None, Plan]:
         fresh = fresh_run(run)
         inputs = run_inputs(fresh)
     drafted = plan(inputs)
-    found = recollect(fresh.branch, drafted, mode_of(fresh.settings), today=fresh.turn.created_at.date())
+    mode, today = mode_of(fresh.settings), fresh.turn.created_at.date()
+    found = recollect(fresh.branch, drafted, mode, today=today, by_meaning=True)
     return found, drafted
+
+
+def look_in_code(run: Run, first: int) -> CodeFound | None:
+    """Once for all calls of the run, before the first."""
+    if first > 1:
+        return None
+    fresh = fresh_run(run)
+    text = fresh.turn.messages.get(role="user").text
+    return coding.registered().look(fresh.branch, fresh.settings, text)
 
 
 def read_and_plan(run: Run, *, offer_tools: bool, drafted: Plan | None = None) -> tuple[RunSnapshot, Plan]:
     """`drafted`: what has been planned of it, but for what was recalled since."""
     with one_moment():
         snapshot = read_run(fresh_run(run), offer_tools=offer_tools, known=drafted.inputs if drafted else None)
-    if drafted and not snapshot.inputs.recalled:
+    if drafted and not snapshot.inputs.recalled and not snapshot.inputs.code.name:
         return snapshot, drafted
     return snapshot, plan(snapshot.inputs)
 
@@ -275,9 +385,12 @@ def fresh_run(run: Run) -> Run:
 
 async def conclude(lease: Lease, streamed: Streamed, broken: Ending | None, silence: Ending) -> None:
     """Save the reply that ends the run. Calls that come although no tools were offered are dropped."""
-    # White space is no answer, although it arrives like one.
+    if streamed.is_empty and streamed.finish_reason == CUT_OFF:
+        silence = NOTHING_SAID
     ending = broken or (COMPLETED if streamed.text.strip() else ENDLESS if streamed.tool_calls else silence)
-    await write(recording.record_reply, lease, streamed.reply(), ending)
+    reply = streamed.reply()
+    await read(read_ahead, reply.text)
+    await store_end(lease, partial(recording.record_reply, lease, reply, ending))
 
 
 async def stream(
@@ -297,30 +410,44 @@ async def stream(
     return streamed, broken
 
 
+def with_pictures(session_id: UUID, request: dict[str, Any]) -> dict[str, Any]:
+    """With their bytes where the plan names them. Raises `ModelError` where these are missing."""
+    try:
+        return filled(session_id, request)
+    except OSError as error:
+        raise ModelError("picture_missing", PICTURE_MISSING) from error
+
+
 async def receive(lease: Lease, model: ChatModel, planned: Plan, streamed: Streamed, deltas: DeltaSink) -> None:
     # Closed here and now: left to the garbage collector, a stopped model would go on writing.
-    async with aclosing(model.stream(planned.request)) as parts:  # type: ignore[type-var]
+    request = await read(with_pictures, lease.session_id, planned.request)
+    async with aclosing(model.stream(request)) as parts:  # type: ignore[type-var]
         async for part in parts:
-            if isinstance(part, TextDelta):
-                text = storable(part.text)
-                deltas.put(Delta(lease=lease, call=streamed.call, offset=streamed.add(text), text=text))
-            else:
+            if isinstance(part, StreamEnd):
                 streamed.usage, streamed.tool_calls = part.usage, part.tool_calls
+                streamed.finish_reason = part.finish_reason
+                continue
+            text = storable(part.text)
+            spoken = isinstance(part, TextDelta)
+            offset, kind = (streamed.add(text), DELTA) if spoken else (streamed.think(text), THINKING)
+            deltas.put(Delta(lease=lease, call=streamed.call, offset=offset, text=text, kind=kind))
 
 
 def failure(error: Exception) -> Ending:
     if isinstance(error, ModelError):
         return Ending(state=RunState.FAILED, code=error.code, text=error.text)
-    if isinstance(error, RequiredTooLarge):
-        return Ending(
-            state=RunState.FAILED, code="over_budget", text=over_budget(error), needed=rounded_up(error.needed)
-        )
     code = "budget_too_small" if isinstance(error, BudgetTooSmall) else "key_unreadable"
     return Ending(state=RunState.FAILED, code=code, text=str(error))
 
 
-def over_budget(error: RequiredTooLarge) -> str:
+def over_budget(lease: Lease, error: RequiredTooLarge) -> Ending:
+    """How a run ends whose next call must be sent more than the budget has."""
     parts = ", ".join(f"{label.lower()} {tokens:,}" for label, tokens in error.parts)
-    return (
-        f"Nothing was sent. What must be sent needs {error.needed:,} tokens ({parts}); the budget is {error.budget:,}."
-    )
+    sizes = f"Too long: {error.needed:,} of {error.budget:,} tokens ({parts})."
+    sent = ContextPlan.objects.filter(run=lease.run_id).exists()
+    text = f"{NEXT_NOT_SENT if sent else NOTHING_SENT} {sizes}"
+    return Ending(state=RunState.FAILED, code="over_budget", text=text, needed=rounded_up(error.needed))
+
+
+NOTHING_SENT = "Nothing was sent."
+NEXT_NOT_SENT = "The next call was not sent; what was said and done before it is kept."

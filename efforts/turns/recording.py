@@ -6,37 +6,49 @@ raises `LeaseLost` where it does not (another process took the run for dead, or 
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import Count, Exists, F, OuterRef, Window
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
+from efforts.context.connections import answering
 from efforts.context.health import learned_correction
 from efforts.context.planning import chosen_settings, counted_tokens
-from efforts.domain.effort.resolution import resolving_sentences
-from efforts.domain.effort.states import RUN_MOVES, RunState, Via
+from efforts.context.references import clipped
+from efforts.domain.effort.phrases import Wish, wishes
+from efforts.domain.effort.shares import Waiting, next_to_run
+from efforts.domain.effort.states import CUT_OFF, RUN_MOVES, RunState, Via
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.plan import PLANNER_VERSION, Plan
 from efforts.domain.prompt.rendering import wire_calls
+from efforts.domain.prompt.stored_inputs import store
+from efforts.domain.seals import said_sha256, seal_of
 from efforts.domain.text.canonical import canonical_json
 from efforts.llm.protocol import ReportedUsage
-from efforts.llm.tokens import get_counter
 from efforts.log import events, labels
-from efforts.log.timelines import branch_turns
+from efforts.log.timelines import branch_turns, said_in
 from efforts.memory import ageing, holds, references, traces
-from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Turn
-from efforts.retrieval.index import add_message
+from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Thinking, Turn
+from efforts.retrieval.index import add_message, count_tokens
 from efforts.retrieval.recall import Recollection
-from efforts.standins import compacting
+from efforts.standins import coding, compacting
+from efforts.standins.coding import CodeFound
 from efforts.tools import error_result
 
+log = logging.getLogger("ccm.turns")
+
+# Characters of a provider's own word that are kept.
+FINISH_REASON = 40
 NOT_RUN = error_result("Not run: the turn ended before.")
 TOO_LARGE = (
     "Not done: its result has {tokens:,} tokens, and this turn's prompt has room for {room:,} more. "
@@ -79,12 +91,13 @@ class Lease:
 
 @dataclass(frozen=True, kw_only=True)
 class Delta:
-    """Text of one model call from `offset` (code points) on, not yet committed."""
+    """Text, or thinking, of one model call from `offset` (code points of its kind) on, not yet committed."""
 
     lease: Lease
     call: int
     offset: int
     text: str
+    kind: str = events.DELTA
 
     @property
     def data(self) -> dict[str, Any]:
@@ -98,6 +111,9 @@ class CallReply:
     call: int
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: str = ""
+    thinking: str = ""
+    thinking_ms: int | None = None
     usage: ReportedUsage | None = None
     first_token_ms: int | None = None
     elapsed_ms: int | None = None
@@ -121,18 +137,33 @@ STOPPED = Ending(state=RunState.STOPPED)
 NOTED = Ending(state=RunState.NOTED)
 
 
-def claim_runs(owner: str, limit: int) -> list[Lease]:
-    """Take waiting runs, the first of each branch that has none running."""
-    # More than wanted, because several may be waiting in one branch.
-    waiting = (
-        Run.objects.filter(state=RunState.QUEUED)
-        .exclude(branch__runs__state=RunState.RUNNING)
-        .order_by("turn__number", "created_at")
-        .select_related("turn__session__endpoint", "branch")[: limit * 2]
+def claim_runs(owner: str, limit: int, reserved: int = 0) -> list[Lease]:
+    """Take waiting runs, the first of each branch that has none running, so that each person gets a share.
+
+    `reserved`: so many of `limit` are left to people who have none running.
+    """
+    earlier = Run.objects.filter(
+        branch=OuterRef("branch"), state=RunState.QUEUED, turn__number__lt=OuterRef("turn__number")
     )
-    # Reversed, so that of each branch the first one is written last and stays.
-    first_of_branch = {run.branch_id: run for run in reversed(waiting)}
-    leases = [claim(run, owner) for run in sorted(first_of_branch.values(), key=lambda run: run.created_at)[:limit]]
+    could = Run.objects.filter(state=RunState.QUEUED).exclude(branch__runs__state=RunState.RUNNING)
+    places = Window(RowNumber(), partition_by=F("turn__session__owner"), order_by=[F("created_at"), F("pk")])
+    rows = could.filter(~Exists(earlier)).annotate(place=places).filter(place__lte=settings.CCM_PERSON_RUNS)
+    waiting = [
+        Waiting(run=pk, person=person, place=place, since=since)
+        for pk, person, place, since in rows.values_list("pk", "turn__session__owner", "place", "created_at")
+    ]
+    if not waiting:
+        return []
+    running = Run.objects.filter(state=RunState.RUNNING).values_list("turn__session__owner")
+    chosen = next_to_run(
+        waiting,
+        dict(running.annotate(Count("pk")).order_by()),
+        room=limit,
+        reserved=reserved,
+        each=settings.CCM_PERSON_RUNS,
+    )
+    runs = Run.objects.select_related("turn__session__endpoint", "branch").in_bulk(chosen)
+    leases = [claim(runs[pk], owner) for pk in chosen if pk in runs]
     return [lease for lease in leases if lease]
 
 
@@ -157,7 +188,9 @@ def claim(run: Run, owner: str) -> Lease | None:
             )
             labels.begin(branch, run.turn, attempt=run.attempt, aside=run.is_aside)
             events.append(lease.session_id, "run.started", lease.data(**({"aside": True} if run.is_aside else {})))
-            references.of_message(run)
+            # What goes on has referred to it before.
+            if not run.is_continued:
+                references.of_message(run)
             if run.is_note:
                 end(lease, NOTED)
                 return None
@@ -172,7 +205,7 @@ def take_settings(lease: Lease) -> Run:
         hold(lease)
         run = Run.objects.select_related("turn__session__endpoint", "branch").get(pk=lease.run_id)
         # What a retry asked for this run alone goes before what the session says.
-        run.settings = {**chosen_settings(run.turn.session), **run.settings}
+        run.settings = {**chosen_settings(answering(run.turn.session, run.settings)), **run.settings}
         if factor := learned_correction(run):
             run.settings["correction"] = factor
         run.save(update_fields=["settings"])
@@ -216,10 +249,18 @@ def record_recall(lease: Lease, found: Recollection) -> None:
         traces.record_recall(run, found)
 
 
-def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
+def record_code(lease: Lease, found: CodeFound) -> None:
     with transaction.atomic():
         hold(lease)
-        row = ContextPlan.objects.create(
+        found.keep(Run.objects.select_related("turn", "branch").get(pk=lease.run_id))
+
+
+def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
+    inputs = store(plan.inputs)
+    with transaction.atomic():
+        hold(lease)
+        branch = lock_branch(lease.run_id)
+        row = ContextPlan(
             session_id=lease.session_id,
             branch_id=lease.branch_id,
             run_id=lease.run_id,
@@ -230,15 +271,23 @@ def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
             tokens=plan.tokens,
             layout_key=plan.layout_key,
             request_sha256=plan.request_sha256,
-            body=plan.body(),
+            body={**plan.body(), "inputs": dict(inputs.values)},
+            seal_before=branch.plan_seal,
         )
+        row.seal = seal_of(row.seal_before, row.sealed_content)
+        row.save(force_insert=True)
+        Branch.objects.filter(pk=branch.pk).update(plan_seal=row.seal)
+        texts = {**inputs.fragments, **plan.fragments}
         # ignore_conflicts: most are there from earlier calls.
         Fragment.objects.bulk_create(
-            [Fragment(session_id=lease.session_id, sha256=sha, text=text) for sha, text in plan.fragments.items()],
+            [Fragment(session_id=lease.session_id, sha256=sha, text=text) for sha, text in texts.items()],
             ignore_conflicts=True,
         )
-        traces.mark_quoted(row, plan.recalled, plan.sections.get("recall", 0))
-        data = lease.data(plan=str(row.pk), call=call, tokens=plan.tokens, budget=row.budget)
+        traces.mark_quoted(row, plan.recalled, plan.stays, plan.sections.get("recall", 0))
+        if plan.inputs.code.cards:
+            shown = tuple(item.values["symbol"] for item in plan.items if item.included and "symbol" in item.values)
+            coding.registered().sent(row, shown)
+        data = lease.data(plan=str(row.pk), call=call, tokens=plan.tokens, budget=row.budget, seal=row.seal)
         events.append(lease.session_id, "plan.made", data)
     return row.pk
 
@@ -252,7 +301,7 @@ def write_deltas(deltas: list[Delta]) -> None:
         mine = {pk for pk, owner in running.values_list("pk", "lease_owner") if owners[pk] == owner}
         events.append_all(
             [
-                Event(session_id=delta.lease.session_id, kind=events.DELTA, data=delta.data)
+                Event(session_id=delta.lease.session_id, kind=delta.kind, data=delta.data)
                 for delta in deltas
                 if delta.lease.run_id in mine
             ]
@@ -269,15 +318,32 @@ def record_reply(lease: Lease, reply: CallReply, ending: Ending | None = None) -
                 reply.call,
                 role=Message.Role.ASSISTANT,
                 text=reply.text,
+                continues=goes_on(lease.run_id),
                 tool_calls=[{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls],
                 tokens=count(reply.text)
                 + (count(canonical_json(wire_calls(reply.tool_calls))) if reply.tool_calls else 0),
+            )
+        if reply.thinking:
+            Thinking.objects.create(
+                session_id=lease.session_id,
+                run_id=lease.run_id,
+                call=reply.call,
+                text=reply.thinking,
+                elapsed_ms=reply.thinking_ms,
             )
         # In the same transaction: at no moment does the database hold the text twice, or not at all.
         drop_deltas(lease.session_id, lease.run_id)
         record_usage(lease, reply)
         if ending:
-            end(lease, ending)
+            end(lease, ending, reply.finish_reason)
+
+
+def goes_on(run_id: UUID) -> bool:
+    """What the run says next goes on in the reply that was cut off."""
+    if not Run.objects.get(pk=run_id).is_continued:
+        return False
+    last = Message.objects.filter(run_id=run_id).order_by("-pk").values_list("role", "tool_calls").first()
+    return last is not None and last == (Message.Role.ASSISTANT, [])
 
 
 def run_and_record(
@@ -321,12 +387,15 @@ def end_run(lease: Lease, ending: Ending) -> None:
         end(lease, ending)
 
 
-def end(lease: Lease, ending: Ending) -> None:
+def end(lease: Lease, ending: Ending, finish_reason: str = "") -> None:
     """Move the run to its last state and settle the turn: no call without a result, tokens, clock, event."""
     # Providers refuse a prompt in which a call has no result.
     for call in unanswered_calls(lease.run_id):
         save_tool_result(lease, 0, call, NOT_RUN)
-    move(lease, ending)
+    if Run.objects.get(pk=lease.run_id).is_continued:
+        end_again(lease, ending, finish_reason)
+        return
+    move(lease, ending, finish_reason)
     run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
     if ending.needed:
         Run.objects.filter(pk=run.pk).update(settings={**run.settings, "needed": ending.needed})
@@ -339,20 +408,45 @@ def end(lease: Lease, ending: Ending) -> None:
     labels.settle(run.branch, run.turn)
     if ending.state == RunState.COMPLETED:
         compacting.registered().turn_completed(run.branch)
-    Session.objects.filter(pk=lease.session_id).update(last_activity_at=timezone.now())
+    close(lease, run, ending)
+
+
+def end_again(lease: Lease, ending: Ending, finish_reason: str) -> None:
+    """A reply that went on: its turn was completed before, so that nothing ages once more, and it stays completed
+    however this ends. What broke off can go on again."""
+    # A model that has nothing to add had said all.
+    whole = ending.state == RunState.COMPLETED or ending.code == "empty_reply"
+    completed = COMPLETED if whole else replace(ending, state=RunState.COMPLETED, text=said_of_continue(ending.text))
+    move(lease, completed, finish_reason if whole else CUT_OFF)
+    run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
+    Turn.objects.filter(pk=run.turn_id).update(tokens=counted_tokens(run.turn, run))
+    labels.settle(run.branch, run.turn)
+    close(lease, run, completed)
+
+
+def said_of_continue(text: str) -> str:
+    """What is said of an attempt, of a reply that goes on: there the button is another."""
+    return text.replace("Retry", "Continue")
+
+
+def close(lease: Lease, run: Run, ending: Ending) -> None:
+    """Say that the run has ended."""
+    now = timezone.now()
+    Session.objects.filter(pk=lease.session_id).update(last_activity_at=now, answered_at=now)
     label = labels.fields(run.branch, run.turn)
-    events.append(lease.session_id, "run.ended", lease.data(state=str(ending.state), code=ending.code, **label))
+    told = {"state": str(ending.state), "code": ending.code, **label, "said": said_sha256(said_in(run))}
+    events.append(lease.session_id, "run.ended", lease.data(**told))
     transaction.on_commit(events.wake_runners)  # a message may be waiting in this branch
 
 
 def offer_conclusion(lease: Lease, run: Run) -> None:
     """Where the person's words end an effort and the model did nothing about it, the page asks."""
     text = run.turn.messages.get(role=Message.Role.USER).text
-    sentences = resolving_sentences(text)
-    if not sentences or acted(lease, run):
-        return
-    if slug := labels.meant(run.branch, " ".join(sentences)):
-        data = {"turn": lease.turn_number, "branch": str(run.branch_id), "effort": slug, "via": str(Via.OFFER)}
+    ended = [
+        said.effort for said in wishes(clipped(text), labels.open_efforts(run.branch)) if said.wish == Wish.CONCLUDE
+    ]
+    if ended and not acted(lease, run):
+        data = {"turn": lease.turn_number, "branch": str(run.branch_id), "effort": ended[0], "via": str(Via.OFFER)}
         events.append(lease.session_id, "effort.offered", {**data, "why": "resolved"})
 
 
@@ -362,17 +456,20 @@ def acted(lease: Lease, run: Run) -> bool:
     return Event.objects.filter(session_id=lease.session_id, kind__startswith="effort.", **mine).exists()
 
 
-def move(lease: Lease, ending: Ending) -> None:
+def move(lease: Lease, ending: Ending, finish_reason: str) -> None:
     if ending.state not in RUN_MOVES[RunState.RUNNING]:
         raise ValueError(f"A run cannot end as {ending.state}.")
     Run.objects.filter(pk=lease.run_id).update(
         state=ending.state,
+        finish_reason=finish_reason[:FINISH_REASON],
         error_code=ending.code,
         error_text=ending.text,
         ended_at=timezone.now(),
         lease_owner="",
         lease_expires_at=None,
     )
+    told = (ending.state.value, f": {ending.code}" if ending.code else "")
+    transaction.on_commit(partial(log.info, "The run ended, %s%s.", *told))
 
 
 def recover(is_dead: Callable[[str], bool]) -> int:
@@ -393,20 +490,21 @@ def interrupt(run: Run) -> bool:
         # Changed since it was read: its runner renewed it and lives, or somebody else has ended the run.
         if not unchanged.update(lease_expires_at=lease_end()):
             return False
-        call, text = live_text(run)
+        call, text, thinking = live_texts(run)
+        reply = CallReply(call=call, text=text, thinking=thinking)
         # The person had asked it to end; that it ended otherwise is no news to them.
-        record_reply(lease, CallReply(call=call, text=text), STOPPED if run.stop_requested_at else INTERRUPTED)
+        record_reply(lease, reply, STOPPED if run.stop_requested_at else INTERRUPTED)
     return True
 
 
-def live_text(run: Run) -> tuple[int, str]:
-    """The call that was being streamed and its committed text; (0, "") where none was."""
-    rows = Event.objects.filter(session_id=run.turn.session_id, kind=events.DELTA, data__run=str(run.pk))
-    deltas = [row.data for row in rows.order_by("seq")]
-    if not deltas:
-        return 0, ""
-    call = deltas[-1]["call"]
-    return call, "".join(delta["text"] for delta in deltas if delta["call"] == call)
+def live_texts(run: Run) -> tuple[int, str, str]:
+    """The call that was being streamed, its committed text and its thinking; call 0 where there was none."""
+    rows = Event.objects.filter(session_id=run.turn.session_id, kind__in=events.STREAMED, data__run=str(run.pk))
+    streamed = [(row.kind, row.data) for row in rows.order_by("seq")]
+    call = streamed[-1][1]["call"] if streamed else 0
+    of_call = [(kind, data["text"]) for kind, data in streamed if data["call"] == call]
+    text, thinking = ("".join(text for kind, text in of_call if kind == one) for one in events.STREAMED)
+    return call, text, thinking
 
 
 def save_tool_result(lease: Lease, call: int, tool_call: ToolCall, text: str, *, elapsed_ms: int | None = None) -> None:
@@ -437,7 +535,7 @@ def unanswered_calls(run_id: UUID) -> list[ToolCall]:
 
 
 def drop_deltas(session_id: UUID, run_id: UUID) -> None:
-    Event.objects.filter(session_id=session_id, kind=events.DELTA, data__run=str(run_id)).delete()
+    Event.objects.filter(session_id=session_id, kind__in=events.STREAMED, data__run=str(run_id)).delete()
 
 
 def record_usage(lease: Lease, reply: CallReply) -> None:
@@ -452,4 +550,4 @@ def record_usage(lease: Lease, reply: CallReply) -> None:
 
 
 def count(text: str) -> int:
-    return get_counter(settings.CCM_ENCODING).count(text)
+    return count_tokens(text)

@@ -12,6 +12,7 @@ import secrets
 import socket
 from collections.abc import Callable, Collection, Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -19,11 +20,13 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import DatabaseError
 
+from efforts import actions
 from efforts.llm.tokens import get_counter
 from efforts.log import events
 from efforts.models.threads import read, write
 from efforts.turns import recording
-from efforts.turns.drafts import Drafts
+from efforts.turns.drafts import Drafts, registered
+from efforts.turns.embedding import embed_all
 from efforts.turns.orchestrator import RunControl, run_turn
 from efforts.turns.recording import Delta, Lease
 from efforts.turns.scopes import SCOPES
@@ -60,14 +63,14 @@ class DeltaWriter:
     """Commits the text of all runs of this process together, every `CCM_DELTA_MS` or when one has 1 KiB."""
 
     def __init__(self) -> None:
-        self.waiting: dict[UUID, list[Delta]] = {}
+        self.waiting: dict[tuple[UUID, str], list[Delta]] = {}
         self.some = asyncio.Event()
         self.full = asyncio.Event()
         self.committing = asyncio.Lock()
 
     # Not awaited by anybody: a model's stream does not wait for the disk.
     def put(self, delta: Delta) -> None:
-        waiting = self.waiting.setdefault(delta.lease.run_id, [])
+        waiting = self.waiting.setdefault((delta.lease.run_id, delta.kind), [])
         waiting.append(delta)
         self.some.set()
         if delta.offset + len(delta.text) - waiting[0].offset >= FLUSH_AT:
@@ -75,10 +78,14 @@ class DeltaWriter:
 
     async def settle(self, run_id: UUID) -> None:
         """Wait for what is being committed and drop the rest: the message itself is saved next."""
-        self.waiting.pop(run_id, None)
+        self.drop(run_id)
         async with self.committing:
             # Once more, because a commit that failed has put its text back.
-            self.waiting.pop(run_id, None)
+            self.drop(run_id)
+
+    def drop(self, run_id: UUID) -> None:
+        for kind in events.STREAMED:
+            self.waiting.pop((run_id, kind), None)
 
     async def run(self) -> None:
         while True:
@@ -101,14 +108,14 @@ class DeltaWriter:
                 log.warning("The text of %d runs is not committed yet.", len(batch), exc_info=True)
                 for delta in batch:
                     # Before what has come meanwhile, so that the offsets stay in order.
-                    self.waiting.setdefault(delta.lease.run_id, []).insert(0, delta)
+                    self.waiting.setdefault((delta.lease.run_id, delta.kind), []).insert(0, delta)
                 self.some.set()
 
 
 def joined(deltas: list[Delta]) -> Delta:
     first = deltas[0]
     text = "".join(delta.text for delta in deltas)
-    return Delta(lease=first.lease, call=first.call, offset=first.offset, text=text)
+    return replace(first, text=text)
 
 
 class Runner:
@@ -118,7 +125,7 @@ class Runner:
         self.tasks: set[asyncio.Task[None]] = set()
         self.deltas = DeltaWriter()
         self.wake = asyncio.Event()
-        self.drafts = Drafts((SUMMARIES, SCOPES), owner, self.wake)
+        self.drafts = Drafts((SUMMARIES, SCOPES, *registered()), owner, self.wake)
 
     async def run(self) -> None:
         """Work until cancelled; then what is running is marked interrupted with its text kept."""
@@ -128,7 +135,9 @@ class Runner:
         await self.drafts.recover(is_dead)
         # Reading the tokenizer's table takes a quarter of a second; nobody's first message shall wait for it.
         await read(get_counter, settings.CCM_ENCODING)
-        helpers = [asyncio.create_task(keep_up(work)) for work in (self.deltas.run, self.listen, self.keep_leases)]
+        helpers = [
+            asyncio.create_task(keep_up(work)) for work in (self.deltas.run, self.listen, self.keep_leases, embed_all)
+        ]
         try:
             await keep_up(self.take_runs)
         finally:
@@ -150,10 +159,17 @@ class Runner:
             if control := self.controls.get(run_id):
                 control.stop.set()
         room = settings.CCM_MAX_RUNS - len(self.controls)
-        for lease in await write(recording.claim_runs, self.owner, room) if room > 0 else []:
+        for lease in await self.claim(room) if room > 0 else []:
             self.start(lease)
+        await write(actions.erase_deleted)
+        await write(actions.forget_unsent)
         # After the runs: a summary can wait, a person does not.
         await self.drafts.sweep()
+
+    async def claim(self, room: int) -> list[Lease]:
+        # A quarter is kept for people who have nothing running, however much others have.
+        reserved = settings.CCM_MAX_RUNS // 4
+        return await write(recording.claim_runs, self.owner, room, reserved)
 
     def start(self, lease: Lease) -> None:
         control = self.controls[lease.run_id] = RunControl(lease=lease)

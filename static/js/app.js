@@ -5,9 +5,12 @@ import "./dialogs.js";
 import { enhance } from "./copy.js";
 import { bind, showSheet } from "./keys.js";
 import "./search.js";
+import "./background.js";
 import { alert } from "./status.js";
 import * as store from "./store.js";
 import { whyNot } from "./http.js";
+
+const YEAR = 31_536_000;
 
 const shell = document.getElementById("shell");
 const narrow = window.matchMedia("(max-width: 699.98px)");
@@ -38,7 +41,11 @@ function focusFilter() {
 
 const ACTIONS = {
   keys: () => showSheet(document.getElementById("dialog")),
-  panel: () => showPanel(),
+  panel: () => {
+    showPanel();
+    // A cookie, so that the server draws it as it was left.
+    if (wide.matches) document.cookie = `ccm_panel=${shell.classList.contains("hide-aside") ? "closed" : "open"}; path=/; max-age=${YEAR}; samesite=lax`;
+  },
 };
 
 document.addEventListener("click", (event) => {

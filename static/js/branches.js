@@ -33,7 +33,7 @@ function version(rel) {
 bind(GROUP, ",", "Previous version of the turn", () => version("prev"));
 bind(GROUP, ".", "Next version of the turn", () => version("next"));
 bind(GROUP, "E", "Edit the message and send it in a new branch", () => press(focused(".turn"), "[data-edit]"));
-bind(GROUP, "R", "Ask again in a new branch", () => press(focused(".turn"), "[data-again] button"));
+bind(GROUP, "R", "Regenerate in a new branch", () => press(focused(".turn"), "[data-again] button"));
 bind(GROUP, "F", "Fork at the message", () => press(focused(".msg"), "[data-fork] button"));
 bind(GROUP, "B", "Branches", () => press(document, "#branch-chip"));
 

@@ -5,6 +5,8 @@ import { branchesChanged } from "./branches.js";
 import { Composer } from "./composer.js";
 import { copyText, messageText } from "./copy.js";
 import { Efforts } from "./efforts.js";
+import { Files } from "./files.js";
+import { showFound } from "./found.js";
 import { post, whyNot } from "./http.js";
 import { bind } from "./keys.js";
 import "./layers.js";
@@ -13,6 +15,7 @@ import { Outbox } from "./outbox.js";
 import { Pending } from "./pending.js";
 import { Follower } from "./scroll.js";
 import "./rules.js";
+import "./tips.js";
 import { Socket } from "./socket.js";
 import { alert, connection, say } from "./status.js";
 
@@ -26,9 +29,11 @@ const [, place] = chat.match(/\/s\/(.+)\/$/);
 const log = new Log(chat, arrived);
 const efforts = new Efforts(session, { refresh: (turn) => log.refresh(turn), reload: () => resync(), context: () => refreshContext() });
 const pending = new Pending(takeBack);
-const follower = new Follower(document.getElementById("scroller"), document.getElementById("latest"), [log.node, pending.node]);
+const latest = document.getElementById("latest");
+const follower = new Follower(document.getElementById("scroller"), latest, [log.node, pending.node], log);
 const composer = new Composer(place, { send, stop, typed: () => refreshContext() });
 const outbox = new Outbox(place, branch, { ready: () => ready, frame: (frame) => socket.send(frame), post: sendByPost }, showPending);
+const files = new Files({ changed: filesChanged, leaving: () => outbox.items().flatMap((item) => item.files ?? []) });
 const scheme = location.protocol === "https:" ? "wss" : "ws";
 const socket = new Socket(`${scheme}://${location.host}/ws/s/${session}/`, { seq: () => seq, frame, live, down, ended });
 
@@ -43,6 +48,7 @@ let contextTimer = null;
 
 const EVENTS = {
   delta: (event) => log.append(event),
+  thinking: (event) => log.append(event),
   "turn.sent": (event) => {
     efforts.refresh();
     settle(event.client_id, event.turn);
@@ -50,6 +56,8 @@ const EVENTS = {
     changed(event);
   },
   "turn.cancelled": changed,
+  "file.added": () => files.reload(),
+  "file.removed": () => files.reload(),
   "turn.moved": (event) => efforts.happened(event),
   "run.queued": changed,
   "run.started": (event) => {
@@ -115,6 +123,7 @@ function apply(event) {
   else if (event.kind.startsWith("constraint.")) efforts.happened({ ...event, effort: `rule:${event.constraint}` });
   else if (event.kind.startsWith("ledger.")) efforts.happened({ ...event, effort: `entry:${event.entry}` });
   else if (event.kind.startsWith("hold.")) efforts.happened({ ...event, effort: `hold:${event.hold}`, moved: event.pinned_turn });
+  else if (event.left) efforts.happened({ ...event, effort: `left:${event.left}`, moved: event.left });
   else EVENTS[event.kind]?.(event);
   return true;
 }
@@ -133,10 +142,10 @@ function ofBranches(event) {
 }
 
 // Read the log again; what arrives meanwhile waits, and what the new log contains is skipped by its number.
-async function resync() {
+async function resync(how = {}) {
   if (reading) return;
   reading = true;
-  const now = await log.reload();
+  const now = await log.reload(how);
   reading = false;
   const waiting = held;
   held = [];
@@ -182,9 +191,19 @@ function show(next) {
 
 function send(text, how = {}) {
   for (const id of ["suggestions", "where"]) document.getElementById(id)?.remove();
-  outbox.add(text, how);
+  const ids = files.ids;
+  if (ids.length) files.clear();
+  outbox.add(text, ids.length ? { ...how, files: ids } : how);
+  toNewest();
+}
+
+async function toNewest() {
+  if (log.detached) await resync({ newest: true });
+  if (location.pathname !== chat) history.replaceState(null, "", chat);
   follower.pin();
 }
+
+latest.addEventListener("click", toNewest);
 
 async function sendByPost(message) {
   const answer = await post(`${chat}send/`, message);
@@ -194,7 +213,8 @@ async function sendByPost(message) {
 
 // What was a command has no turn; it may lead to another page.
 function acknowledged({ client_id: clientId, turn, go }) {
-  if (!turn) outbox.settle(clientId);
+  // A command leaves the files in the composer.
+  if (!turn && outbox.settle(clientId)?.files) files.reload();
   if (go) location.assign(go);
   if (!turn) return;
   settle(clientId, turn);
@@ -203,13 +223,14 @@ function acknowledged({ client_id: clientId, turn, go }) {
 
 function settle(clientId, turn) {
   pending.sent(clientId, turn);
-  outbox.settle(clientId);
+  if (outbox.settle(clientId)?.files) files.reload();
   pending.arrived((number) => log.turn(number));
 }
 
 function refused({ client_id: clientId, text, of }) {
   const item = clientId && outbox.settle(clientId);
   if (item) composer.putBack(item.text);
+  if (item?.files) files.reload();
   if (of === "stop") refreshRunning();
   if (item?.text.startsWith("/")) composer.ask(text, item);
   else alert(text);
@@ -218,6 +239,12 @@ function refused({ client_id: clientId, text, of }) {
 function takeBack(clientId) {
   const item = outbox.settle(clientId);
   if (item) composer.putBack(item.text);
+  if (item?.files) files.reload();
+}
+
+function filesChanged() {
+  composer.reading = files.busy;
+  refreshContext();
 }
 
 async function stop() {
@@ -262,7 +289,7 @@ document.addEventListener("submit", (event) => {
 });
 document.addEventListener("click", (event) => {
   const back = event.target.closest("[data-put-back]");
-  if (back) composer.putBack(back.parentElement.querySelector("template.raw").content.textContent);
+  if (back) putBack(back);
 });
 window.addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
@@ -270,6 +297,14 @@ window.addEventListener("pageshow", (event) => {
   resync();
 });
 document.body.addEventListener("forgotten", (event) => [session, null].includes(event.detail) && composer.clear());
+
+async function putBack(button) {
+  composer.putBack(button.parentElement.querySelector("template.raw").content.textContent);
+  if (!button.dataset.files) return;
+  const answer = await post(button.dataset.files, {});
+  if (!answer.ok) alert(whyNot(answer));
+  files.reload();
+}
 
 // -- on the page
 
@@ -317,7 +352,12 @@ function arrive() {
   const node = id ? document.getElementById(id) : null;
   if (node?.closest("#log")) follower.pinned = false;
   if (node) arriveAt(node);
-  else if (id.startsWith("effort-")) efforts.find(id);
+  const { found } = log.node.dataset;
+  if (node && found && id.startsWith("turn-")) {
+    showFound(found);
+    // A browser goes to what the address names once more, when all of the page is there.
+    if (document.readyState !== "complete") window.addEventListener("load", () => setTimeout(() => showFound(found)), { once: true });
+  } else if (!node && id.startsWith("effort-")) efforts.find(id);
   return Boolean(node);
 }
 
@@ -333,16 +373,18 @@ function placeWindow() {
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target.id === "context") placeWindow();
 });
-// Earlier turns come in above what is being read, which stays where it is.
+// Earlier turns come in above what is being read, which stays where it is; later ones below.
 document.body.addEventListener("htmx:beforeSwap", (event) => {
-  if (event.detail.target.id !== "earlier") return;
+  const { id } = event.detail.target;
+  if (id !== "earlier" && id !== "later") return;
   const scroller = document.getElementById("scroller");
-  const below = scroller.scrollHeight - scroller.scrollTop;
-  const [reading] = messages();
-  log.node.addEventListener("htmx:afterSettle", () => {
-    scroller.scrollTop = scroller.scrollHeight - below;
-    reading?.focus({ preventScroll: true });
-    log.earlierCame();
+  const asked = document.activeElement === event.detail.target;
+  const reading = id === "earlier" ? messages().at(0) : messages().at(-1);
+  const top = reading?.getBoundingClientRect().top;
+  log.node.addEventListener("htmx:afterSwap", () => {
+    if (reading) scroller.scrollTop += reading.getBoundingClientRect().top - top;
+    if (asked) reading?.focus({ preventScroll: true });
+    log.moreCame();
   }, { once: true });
 });
 

@@ -1,8 +1,9 @@
 // The list of commands while one is typed: arrow keys choose, Enter or Tab completes, Escape closes.
 
+import { data } from "./http.js";
 import { describe } from "./keys.js";
 
-const NAME = /^\/(\p{L}*)$/u;
+const NAME = /^\/([\p{L}\p{N}_-]*)$/u;
 const ID = /^\/(\p{L}+)\s+(\S*)$/u;
 const MOVES = { ArrowDown: 1, ArrowUp: -1 };
 // A text field becomes a combobox only while it has a list: closed, it is a text field like any other.
@@ -16,7 +17,7 @@ export class Commands {
 
   constructor(field) {
     this.#field = field;
-    describe("Commands, in the field", this.#commands.map(({ dataset, children }) => [`/${dataset.name} ${dataset.argument}`, children[1].textContent]));
+    describe("Commands, in the field", this.#commands.filter(({ dataset }) => !dataset.prompt).map(({ dataset, children }) => [`/${dataset.name} ${dataset.argument}`, children[1].textContent]));
     field.addEventListener("keydown", (event) => this.#pressed(event));
     field.addEventListener("focus", () => this.show());
     field.addEventListener("blur", () => this.#close());
@@ -79,8 +80,19 @@ export class Commands {
 
   #choose(option) {
     if (!option) return;
-    const { name, id } = option.dataset;
+    const { name, id, prompt } = option.dataset;
+    if (prompt) return this.#insert(prompt);
     this.#field.value = name ? `/${name} ` : `${/^\S+/.exec(this.#field.value)[0]} ${id}`;
+    this.#field.focus();
+    this.#field.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  // A saved prompt takes the place of its name, unless something else was typed meanwhile.
+  async #insert(address) {
+    const typed = this.#field.value;
+    const answer = await data(address);
+    if (!answer.ok || this.#field.value !== typed) return;
+    this.#field.value = answer.data.text;
     this.#field.focus();
     this.#field.dispatchEvent(new Event("input", { bubbles: true }));
   }

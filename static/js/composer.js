@@ -25,6 +25,7 @@ export class Composer {
   #on;
   #draftTimer = null;
   #running = false;
+  #reading = false;
   #closed = false;
 
   // on: {send(text, {cut, aside, plain}), stop(), typed()}
@@ -44,6 +45,12 @@ export class Composer {
 
   set running(value) {
     this.#running = value;
+    this.#show();
+  }
+
+  // While a file is being read nothing is sent: it would go without the file.
+  set reading(value) {
+    this.#reading = value;
     this.#show();
   }
 
@@ -124,7 +131,7 @@ export class Composer {
 
   #submit({ cut = false, plain = false } = {}) {
     const text = this.#field.value;
-    if (this.#closed || !text.trim()) return;
+    if (this.#closed || this.#reading || !text.trim()) return;
     this.#on.send(text, { cut, plain, aside: this.#aside.checked });
     this.#aside.checked = false;
     this.clear();
@@ -147,7 +154,7 @@ export class Composer {
     const empty = !this.#field.value.trim();
     this.#stop.hidden = !this.#running;
     this.#send.hidden = this.#running && empty;
-    this.#send.disabled = empty || this.#closed;
+    this.#send.disabled = empty || this.#closed || this.#reading;
     this.#send.querySelector("span").textContent = this.#running ? "Send next" : "Send";
     const words = this.#running && !empty ? "Waits until this turn ends." : this.#plainHint;
     if (this.#hint.innerHTML !== words) this.#hint.innerHTML = words;

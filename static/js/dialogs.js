@@ -21,20 +21,42 @@ for (const node of [dialog, drawer]) {
   node.addEventListener("close", () => {
     node.replaceChildren();
     // What opened it may have been read again meanwhile: then the browser does not know where to go back to.
-    if (document.activeElement === document.body) document.getElementById(opener)?.focus();
+    if (document.activeElement === document.body) focusOpener(document.getElementById(opener));
   });
   node.addEventListener("click", (event) => {
     if (event.target === node || event.target.closest("[data-close], [data-turn-link], .place")) node.close();
   });
+}
+// In a menu, which has closed since, it is the menu's button.
+function focusOpener(node) {
+  (node?.closest(".menu:not([open])")?.querySelector("summary") ?? node)?.focus();
 }
 document.body.addEventListener("closeDialog", () => dialog.close());
 
 document.addEventListener("click", (event) => {
   const chosen = event.target.closest(".sheet a, .sheet form:not(.theme-form) button, .sheet [data-key]");
   for (const menu of document.querySelectorAll(".menu[open]")) {
-    if (!menu.contains(event.target) || chosen) menu.open = false;
+    if (!menu.contains(event.target)) shut(menu);
+    // Not before its form has been sent: the button that loses the focus would be left out of what is sent.
+    else if (chosen) setTimeout(shut, 0, menu);
   }
 });
+function shut(menu) {
+  if (menu.contains(document.activeElement)) menu.querySelector("summary").focus({ preventScroll: true });
+  menu.open = false;
+}
+// Where there is no room below it, a menu opens upwards.
+document.addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (!target.matches?.(".menu")) return;
+    const sheet = target.querySelector(":scope > .sheet");
+    sheet.classList.remove("above");
+    const lowest = target.closest(".scroller")?.getBoundingClientRect().bottom ?? window.innerHeight;
+    sheet.classList.toggle("above", target.open && sheet.getBoundingClientRect().bottom > lowest);
+  },
+  true,
+);
 document.addEventListener("keydown", (event) => {
   const menu = event.key === "Escape" && event.target.closest?.(".menu[open]");
   if (!menu) return;

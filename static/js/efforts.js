@@ -2,6 +2,7 @@
 
 import { showTab } from "./app.js";
 import { arriveAt } from "./arrive.js";
+import { showFound } from "./found.js";
 import { say } from "./status.js";
 import * as store from "./store.js";
 
@@ -36,6 +37,8 @@ const WORDS = {
   "hold.suggested": ({ what }) => `Suggested pin: ${what}. See the context panel.`,
   "hold.granted": ({ what, until }) => `Pinned ${what} ${until}`,
   "hold.ended": ({ what }) => `Unpinned ${what}`,
+  "turn.left_out": ({ left }) => `Turn ${left} is left out of prompts`,
+  "turn.put_back": ({ left }) => `Turn ${left} is back in prompts`,
   "turn.moved": ({ moved, target }) => `Turn ${moved} moved to ${target ?? "no effort"}`,
 };
 // What is being done for a summary, as far as it is worth saying.
@@ -142,7 +145,7 @@ export class Efforts {
   #clicked(event) {
     const { target } = event;
     const link = target.closest("[data-turn-link], .cite, .place");
-    if (link) this.#goTo(event, new URL(link.href));
+    if (link) this.#goTo(event, new URL(link.href), link.dataset.found);
     const offer = target.closest("[data-not-now]");
     if (offer) this.#hide(offer.dataset.notNow);
     const dismissed = target.closest("[data-dismiss]");
@@ -152,12 +155,13 @@ export class Efforts {
   }
 
   // A turn of another branch, or one that is not on the page, is reached by the link's address.
-  #goTo(event, { pathname, hash }) {
+  #goTo(event, { pathname, hash }, found) {
     const { chat } = document.getElementById("shell").dataset;
     const turn = [chat, `${chat}log/`].includes(pathname) && hash.startsWith("#turn-") && document.getElementById(hash.slice(1));
     if (!turn) return;
     event.preventDefault();
     arriveAt(turn);
+    if (found) showFound(found);
   }
 
   // Of the concluded ones the panel lists the newest: another is found by its id.

@@ -7,8 +7,18 @@ export async function post(url, fields, { signal } = {}) {
   return answer(() => fetch(url, { method: "POST", headers, body: JSON.stringify(fields), signal }), json);
 }
 
+// A form with files in it; the answer is a part.
+export async function send(url, form) {
+  const headers = { "HX-Request": "true", "X-CSRFToken": token() };
+  return answer(() => fetch(url, { method: "POST", headers, body: form }), (response) => response.text());
+}
+
 export async function part(url) {
   return answer(() => fetch(url, { headers: { "HX-Request": "true" }, cache: "no-store" }), (response) => response.text());
+}
+
+export async function data(url) {
+  return answer(() => fetch(url, { headers: { Accept: "application/json" }, cache: "no-store" }), json);
 }
 
 async function answer(ask, body) {
@@ -36,6 +46,7 @@ export function whyNot({ status, data }) {
   if (data?.text) return data.text;
   if (status === 0) return "No connection. Nothing was changed.";
   if (status === 401 || status === 403) return "You are signed out, or this page is too old. Reload it; your draft is kept.";
+  if (status === 413) return "It is too large to send.";
   if (status === 404) return "It is not there any more.";
   return `The server could not do it (${status}). Nothing was changed.`;
 }

@@ -1,7 +1,8 @@
 // The turns on the page. Text that streams is appended by its offset; everything else is read again from the server.
 
-import { part } from "./http.js";
+import { data, part } from "./http.js";
 import { enhance } from "./copy.js";
+import { Live } from "./live.js";
 
 const RETRY_AFTER = 1_500;
 // Another one in each answer.
@@ -14,6 +15,7 @@ export class Log {
   #shown = new Map();
   #unpainted = new Map();
   #stopping = new Set();
+  #unseen = new Set();
 
   constructor(base, changed) {
     this.#base = base;
@@ -39,6 +41,11 @@ export class Log {
     return Array.from(this.node.querySelectorAll("[data-retry]"), (form) => Number(form.closest(".turn").dataset.turn));
   }
 
+  // Later turns than those on the page are there, and come when one scrolls to them.
+  get detached() {
+    return Boolean(this.node.querySelector("#later"));
+  }
+
   turn(number) {
     return document.getElementById(`turn-${number}`);
   }
@@ -49,23 +56,30 @@ export class Log {
     if (article?.dataset.state === "running") article.dataset.phase = "stopping";
   }
 
-  // Returns the number of the last event that the new log contains, or null if it could not be read.
-  async reload() {
-    const answer = await part(`${this.#base}log/`);
+  // Returns the number of the last event that the new log contains, or null if it could not be read. Where one reads far
+  // back it stays there, unless the newest turns are asked for.
+  async reload({ newest = false } = {}) {
+    const away = this.detached;
+    const [, last] = this.#ends();
+    const answer = await part(`${this.#base}log/${away && !newest ? `?around=${last}` : ""}`);
     if (!answer.ok) return null;
     await editorCame(this.node);
     const fresh = parse(answer.data).querySelector("#log");
     for (const article of fresh.querySelectorAll(".turn")) this.#settleIn(this.turn(article.dataset.turn), article);
     this.#remember(fresh);
-    this.#keepEarlier(fresh);
+    if (!away || !newest) this.#keepEarlier(fresh);
     replace(this.node, fresh);
     this.#arrived(fresh);
     return this.seq;
   }
 
-  earlierCame() {
+  // More turns of the log, at either end.
+  moreCame() {
     prepare(this.node);
     this.#changed(null);
+    if (this.detached) return;
+    for (const number of this.#unseen) if (!this.turn(number)) this.refresh(number);
+    this.#unseen.clear();
   }
 
   append(delta) {
@@ -76,6 +90,7 @@ export class Log {
   }
 
   refresh(number) {
+    if (this.#isBeyond(Number(number))) return;
     const job = this.#jobs.get(number);
     if (job) {
       job.again = true;
@@ -84,6 +99,19 @@ export class Log {
     const fresh = { again: true, held: [] };
     this.#jobs.set(number, fresh);
     this.#read(number, fresh);
+  }
+
+  // Between the turns on the page and this one are others, which have not been read.
+  #isBeyond(number) {
+    if (this.turn(number)) return false;
+    const [first, last] = this.#ends();
+    if (this.detached && number > last) this.#unseen.add(number);
+    return (this.detached && number > last) || (this.node.querySelector("#earlier") && number < first);
+  }
+
+  #ends() {
+    const numbers = Array.from(this.node.querySelectorAll(".turn"), (article) => Number(article.dataset.turn));
+    return [numbers.at(0) ?? 0, numbers.at(-1) ?? 0];
   }
 
   async #read(number, job) {
@@ -118,18 +146,23 @@ export class Log {
   }
 
   // True where the text is on the page now, or was already.
-  #write({ turn, run, call, offset, text }) {
+  #write({ kind, turn, run, call, offset, text }) {
     const article = this.turn(turn);
     if (!article || article.dataset.run !== run) return false;
     if (article.dataset.state !== "running") return article.dataset.state !== "queued";
     const here = Number(article.dataset.call);
     if (call !== here) return call < here;
-    const length = Number(article.dataset.length);
+    const counted = kind === "thinking" ? "thought" : "length";
+    const length = Number(article.dataset[counted]);
     if (offset > length) return false;
     const points = Array.from(text);
     const fresh = points.slice(length - offset).join("");
     if (!fresh) return true;
-    article.dataset.length = offset + points.length;
+    article.dataset[counted] = offset + points.length;
+    if (kind === "thinking") {
+      think(article, fresh);
+      return true;
+    }
     if (article.dataset.phase === "preparing") article.dataset.phase = "writing";
     this.#paintSoon(article, fresh);
     return true;
@@ -145,8 +178,24 @@ export class Log {
   }
 
   #paint() {
-    for (const [article, text] of this.#unpainted) write(article.querySelector(".live"), text);
+    for (const [article, text] of this.#unpainted) {
+      const live = Live.of(article);
+      if (live.write(text)) this.#finish(article, live);
+    }
     this.#unpainted.clear();
+  }
+
+  // What is finished comes as the server renders it in the end; each block is asked for and shown once.
+  async #finish(article, live) {
+    if (live.asking) return;
+    live.asking = true;
+    live.again = false;
+    const { turn, call } = article.dataset;
+    const answer = await data(`${this.#base}turns/${turn}/blocks/?call=${call}&from=${live.from}`);
+    live.asking = false;
+    if (answer.ok) live.finish(answer.data);
+    // A line that came meanwhile may have ended another.
+    if (answer.ok && live.again && article.isConnected) this.#finish(article, live);
   }
 
   #swap(number, fresh) {
@@ -165,7 +214,7 @@ export class Log {
     const same = old.dataset.run === fresh.dataset.run && old.dataset.call === fresh.dataset.call;
     const ahead = Number(old.dataset.length) > Number(fresh.dataset.length);
     if (same && ahead && fresh.dataset.state === "running") {
-      fresh.querySelector(".live").replaceChildren(old.querySelector(".live").textContent);
+      fresh.querySelector(".live").replaceWith(old.querySelector(".live"));
       fresh.dataset.length = old.dataset.length;
       fresh.dataset.phase = old.dataset.phase;
     }
@@ -200,22 +249,12 @@ export class Log {
 
 function prepare(node) {
   enhance(node);
-  for (const live of node.querySelectorAll(".live")) write(live, "");
+  for (const article of node.matches(".turn") ? [node] : node.querySelectorAll(".turn")) Live.of(article)?.write("");
 }
 
-// Blank lines get the height that they have between paragraphs later, so that nothing jumps when Markdown replaces this.
-function write(live, text) {
-  const last = live.lastChild;
-  const pieces = `${last?.textContent ?? ""}${text}`.split(/(\n{2,})/);
-  last?.remove();
-  pieces.forEach((piece, place) => piece && live.append(place % 2 ? gap(piece) : piece));
-}
-
-function gap(lines) {
-  const node = document.createElement("span");
-  node.className = "gap";
-  node.textContent = lines;
-  return node;
+function think(article, text) {
+  article.querySelector(".thinking").hidden = false;
+  article.querySelector(".thought").append(text);
 }
 
 function parse(html) {

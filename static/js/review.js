@@ -205,9 +205,9 @@ for (const [index, letter] of [..."ABCDE"].entries()) {
   bind(GROUP, String(index + 1), `Gate ${letter}`, () => press(`gate-${letter}`, ""));
 }
 bind(GROUP, "p", "All reviews", () => inTurn(() => press("reviews", ""), true));
-bind(GROUP, "J", "Next summary, once this one is done with", () => inTurn(() => press("review-next", "Submit or accept this one first, or press p for all reviews."), true));
+bind(GROUP, "J", "Next summary, when this one is decided", () => inTurn(() => press("review-next", "Submit or accept this one first, or press p for all reviews."), true));
 bind(GROUP, "A", "Accept…", () => press("accept", "It stands already. R rolls it back."));
-bind(GROUP, "R", "Roll back…", () => press("rollback-more", "It does not stand, so there is nothing to roll back."));
+bind(GROUP, "R", "What rolling back would change", () => press("rollback-more", "It does not stand, so there is nothing to roll back."));
 
 // Verdicts. The next claim has the focus at once; the answer comes in behind it.
 
@@ -399,7 +399,7 @@ document.body.addEventListener("settled", () => {
 
 function toDropped() {
   const shown = document.querySelector(".filters [aria-current]")?.id === "show-dropped";
-  press(shown ? "show-all" : "show-dropped", "Excerpts drop nothing: they claim nothing.");
+  press(shown ? "show-all" : "show-dropped", "What excerpts leave out is told below the quotes.");
 }
 
 // Whoever says that something is not needed says why.
@@ -419,7 +419,7 @@ bind(GROUP, "e", "Edit it", once(() => verb("edit")));
 bind(GROUP, "x", "Strike it, or say that it is not needed", once(() => verb("struck", "-not-needed")));
 bind(GROUP, "w", "Take over what the checker suggests", once(takeOver));
 bind(GROUP, "Enter", "Its sentences", openSentences, ".claim");
-bind(GROUP, "q", "It needs a source", once(() => verb("needs source")));
+bind(GROUP, "q", "Flag its source: it does not say this", once(() => verb("needs source")));
 bind(GROUP, "u", "Undo", once(undo));
 bind(GROUP, "v", "What is dropped, and back", toDropped);
 bind(GROUP, "Mod+Enter", "Save the edit, or submit all verdicts", once(submitAll));

@@ -3,11 +3,14 @@
 const LINKS = "[data-make-rule], [data-keep]";
 const SAID = ".said, .prose";
 let selected = "";
+let about = null;
 
-// A press on the link clears the selection before the click.
+// A press, on the menu or on the link in it, clears the selection before the click.
 document.addEventListener("pointerdown", (event) => {
-  const link = event.target.closest(LINKS);
-  selected = link ? selectionIn(link.closest(".msg")) : "";
+  const message = event.target.closest(".tools")?.closest(".msg") ?? null;
+  if (message !== about) selected = "";
+  about = message;
+  if (message) selected = selectionIn(message) || selected;
 }, true);
 
 document.body.addEventListener("htmx:configRequest", (event) => {

@@ -10,7 +10,7 @@ function open() {
   else opener.click();
 }
 
-if (opener) bind("Anywhere", "Mod+k", "Search", open);
+if (opener) bind("Anywhere", "Mod+k", "Search and go to", open);
 
 const MOVES = { ArrowDown: 1, ArrowUp: -1 };
 
@@ -24,6 +24,18 @@ document.getElementById("dialog").addEventListener("keydown", (event) => {
   }
   if (event.key in MOVES) move(event, box, MOVES[event.key]);
   if (event.key === "Enter" && event.target.matches("[type=search]")) openFirst(event, box);
+});
+
+// A command is written where it is typed, for the person to finish and send.
+document.getElementById("dialog").addEventListener("click", (event) => {
+  const { command } = event.target.closest(".search-box .place")?.dataset ?? {};
+  const field = command && document.querySelector(".composer textarea");
+  if (!field) return;
+  event.preventDefault();
+  field.value = command;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.closest("body").querySelector("#dialog").close();
+  field.focus();
 });
 
 // The field stands above the first result.

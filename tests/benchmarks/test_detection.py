@@ -1,4 +1,4 @@
-"""How often the built-in engine does with efforts what is expected, on messages frozen before its rules."""
+"""How often a model does with efforts what is expected, on frozen messages."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks.detection.cases import SHA256, Changed, read_cases
+from benchmarks.detection.cases import Changed, read_cases
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("half", SHA256)
+@pytest.mark.parametrize("half", ["open", "held_out"])
 def test_the_files_are_the_frozen_ones_with_seven_messages_of_each_kind(half):
     kinds = [case.kind for case in read_cases(half)]
     assert {kind: kinds.count(kind) for kind in kinds} == dict.fromkeys(
@@ -26,6 +26,13 @@ def test_the_files_are_the_frozen_ones_with_seven_messages_of_each_kind(half):
         ],
         7,
     )
+
+
+def test_things_to_record_and_things_to_leave_are_said_in_messages_of_their_own():
+    expected = [(case.kind, case.expect.get("recorded", "")) for case in read_cases("records")]
+    wanted = {(kind, expect): expected.count((kind, expect)) for kind, expect in expected}
+    recorded = {("records", kind): 6 for kind in ("decision", "open_work", "constraint")}
+    assert wanted == {**recorded, ("records_nothing", ""): 6}
 
 
 def test_another_file_is_refused(tmp_path, monkeypatch):
@@ -44,16 +51,65 @@ def measured(home: Path, *arguments: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
-def test_the_engine_does_all_of_the_open_half_and_85_in_100_of_the_other(tmp_path):
-    found = measured(tmp_path)
-    assert not found["faults"]
-    assert found["halves"]["open"]["rate"] == 1
-    assert found["halves"]["held_out"]["rate"] >= 0.85
-
-
 def test_one_kind_is_measured_and_nothing_is_left_behind(tmp_path):
     found = measured(tmp_path, "--half", "open", "--kind", "collapses")
-    assert found["cases"] == 7
-    assert found["halves"] == {"open": {"rate": 1, "kinds": {"collapses": {"rate": 1, "failed": []}}}}
+    assert (found["cases"], found["faults"]) == (7, [])
+    [of_kind] = found["halves"]["open"]["kinds"].values()
+    assert of_kind["rate"] == round(1 - len(of_kind["failed"]) / 7, 4)
     assert not list(tmp_path.rglob("*.sqlite3"))
+
+
+def recorded(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "CCM_HOME": str(home), "DJANGO_SETTINGS_MODULE": "ccmweb.settings"}
+    of_one_kind = ["--record", str(home / "record.jsonl"), "--half", "open", "--kind", "opens"]
+    command = [sys.executable, "manage.py", "measure_detection", "--model", "recorded", *of_one_kind, *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+def answer_all(folder: Path, reply: dict[str, Any]) -> Path:
+    """The same reply to every request that was exported."""
+    answers = folder.with_name(f"{folder.name}-answers")
+    answers.mkdir()
+    for path in folder.glob("*.md"):
+        (answers / f"{path.stem}.json").write_text(json.dumps(reply))
+    return answers
+
+
+@pytest.mark.slow
+def test_replies_given_elsewhere_are_asked_for_until_none_is_missing_and_then_measured(tmp_path):
+    assert "7 requests are in" in recorded(tmp_path, "--export", str(tmp_path / "first")).stdout
+    opens = {"text": "", "calls": [{"name": "open_effort", "arguments": {"name": "checkout payment hangs"}}]}
+    taken = recorded(tmp_path, "--answers", str(answer_all(tmp_path / "first", opens)), "--by", "Ada")
+    assert (taken.returncode, "7 replies are not in the record" in taken.stderr) == (1, True)
+
+    recorded(tmp_path, "--export", str(tmp_path / "second"))
+    [result] = {path.read_text().split("===== TOOL =====")[1].strip() for path in (tmp_path / "second").glob("*.md")}
+    assert json.loads(result)["opened"] == "checkout-payment-hangs"
+    ends = answer_all(tmp_path / "second", {"text": "Let us look.", "calls": []})
+    found = json.loads(recorded(tmp_path, "--answers", str(ends), "--by", "Ada", "--json").stdout)
+    assert (found["by"], found["replies"], found["faults"]) == (["Ada"], 14, [])
+    [of_kind] = found["halves"]["open"]["kinds"].values()
+    assert "opens-01" not in of_kind["failed"]
+    assert len(of_kind["failed"]) == 6
+
+
+@pytest.mark.slow
+def test_a_strong_model_does_with_efforts_what_is_expected_in_the_replies_it_gave_blind(tmp_path):
+    environment = {**os.environ, "CCM_HOME": str(tmp_path), "DJANGO_SETTINGS_MODULE": "ccmweb.settings"}
+    command = [sys.executable, "manage.py", "measure_detection", "--model", "recorded", "--json"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert (found["cases"], found["faults"]) == (150, [])
+    for half in found["halves"].values():
+        for kind, result in half["kinds"].items():
+            assert (kind, result["rate"]) >= (kind, 0.95)
+        assert half["kinds"].get("must_not_close", {"rate": 1.0})["rate"] == 1.0
+
+
+@pytest.mark.slow
+def test_what_is_exported_tells_nothing_of_what_is_expected(tmp_path):
+    recorded(tmp_path, "--export", str(tmp_path / "first"))
+    [instructions] = (tmp_path / "first").glob("instructions-*.txt")
+    assert '"name": "open_effort"' in instructions.read_text()
+    for path in (tmp_path / "first").glob("*.md"):
+        assert "opens" not in path.read_text().replace(instructions.name, "")

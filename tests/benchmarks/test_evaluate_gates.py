@@ -150,9 +150,8 @@ def test_answers_given_elsewhere_are_kept_with_who_gave_them_until_nothing_is_as
 
 def test_the_record_is_whole_and_gives_the_figures_of_the_document() -> None:
     printed = StringIO()
-    # One of its demands is missed, as the document says.
-    with pytest.raises(SystemExit):
-        call_command("evaluate_gates", str(SET), stdout=printed)
+    # It would end with status 1 where a demand were missed.
+    call_command("evaluate_gates", str(SET), stdout=printed)
     document = (ROOT / "docs/compaction.md").read_text(encoding="utf-8")
     assert printed.getvalue().strip() in document
 

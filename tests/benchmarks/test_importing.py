@@ -219,7 +219,7 @@ def test_another_owner_s_import_and_a_deleted_one_are_no_hindrance(tmp_path: Pat
     call_command("import_conversations", str(path), owner="bob", stdout=StringIO(), stderr=StringIO())
     assert do_import(path)["imported"] == 1
     mine = Session.objects.get(owner=alice)
-    actions.delete_session(mine, typed_name="talk", actor=alice)
+    actions.erase_session(mine, actor=alice)
     assert do_import(path)["imported"] == 1
 
 

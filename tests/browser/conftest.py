@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
+from efforts.pages.themes import PANEL_COOKIE
 from tests.fakes.provider import FakeProvider, Reply
 from tests.house.process import manage, start
 
@@ -133,7 +134,10 @@ class Visitor:
         self.watch = Watch()
         self.contexts: list[BrowserContext] = []
 
-    def context(self, *, width: int = 1280, theme: str = "light", signed_in: bool = True) -> BrowserContext:
+    def context(
+        self, *, width: int = 1280, theme: str = "light", signed_in: bool = True, panel: bool = True
+    ) -> BrowserContext:
+        """`panel`: the context panel is open, as this person has left it."""
         phone = width <= PHONE
         context = self.browser.new_context(
             base_url=self.app.url,
@@ -145,6 +149,8 @@ class Visitor:
             permissions=["clipboard-read", "clipboard-write"],
         )
         context.set_default_timeout(PATIENCE_MS)
+        if panel:
+            context.add_cookies([{"name": PANEL_COOKIE, "value": "open", "url": self.app.url}])
         context.on("page", self.watch.over)
         self.contexts.append(context)
         return context
@@ -180,7 +186,7 @@ def serving(browser: Browser, home: Path, **settings: str) -> Iterator[tuple[App
 
 @pytest.fixture(scope="session")
 def built_in(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[App, Any]]:
-    with serving(chromium, tmp_path_factory.mktemp("app"), CCM_BUILTIN_PACE="0.04") as served:
+    with serving(chromium, tmp_path_factory.mktemp("app"), CCM_BUILTIN_PACE="0.04", CCM_UNDO_SECONDS="3") as served:
         yield served
 
 
@@ -285,3 +291,10 @@ def reply_of(page: Page, number: int) -> str:
     """The source of the reply that stands on the page."""
     raw = turn(page, number).locator(".reply template.raw")
     return "\n\n".join(raw.evaluate_all("nodes => nodes.map((node) => node.content.textContent)"))
+
+
+def choose(page: Page, number: int, entry: str, of: str = "user") -> None:
+    """In the menu of a message of that turn."""
+    tools = turn(page, number).locator(f".msg.{of} .tools")
+    tools.locator("summary").click()
+    tools.locator(".sheet").get_by_text(entry).click()

@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from benchmarks.importing import import_talk
+from benchmarks.replay import read_talks
 from compaction import review as reviewing
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.models import Artifact
 from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts.domain.effort.states import EntryKind, ReviewMode
+from efforts.models import Session
 from tests.compaction.review import POSTGRES, Room, examined, room_of
 from tests.compaction.review import STATES as OF_ROOMS
+from tests.efforts.talk import Talk
 from tests.fakes.provider import FakeProvider
 
 HERS = "Postgres is decided for storing orders."
@@ -156,3 +162,26 @@ def main() -> str:
 def examine(url: str) -> None:
     """The model of the server has passed its exam."""
     examined(User.objects.earliest("pk"), SimpleNamespace(url=url), passed=True, model="scripted")  # type: ignore[arg-type]
+
+
+def long_log(turns: int, named: int, sentence: str) -> str:
+    """A conversation of so many long turns, of which one has the sentence; its address."""
+    long = "\n\n".join(f"Paragraph {step} of a long reply." for step in range(12))
+    said = []
+    for number in range(1, turns + 1):
+        reply = f"{long}\n\n{sentence}\n\n{long}" if number == named else long
+        for role, text in (("user", f"Message {number}."), ("assistant", reply)):
+            said.append({"id": f"{number} {role}", "session": 1, "role": role, "text": text})
+    sessions = [{"n": 1, "date": "2026/03/02 (Mon) 10:00", "summary": None}]
+    data = {"id": f"long {named}", "source": "tests", "sessions": sessions, "questions": [], "messages": said}
+    with TemporaryDirectory() as folder:
+        (file := Path(folder) / "long.jsonl").write_text(json.dumps(data))
+        [talk] = read_talks(file)
+    made = import_talk(User.objects.earliest("pk"), talk)
+    assert made
+    return made.session.get_absolute_url()
+
+
+def one_more_turn(address: str) -> None:
+    with transaction.atomic():
+        Talk(Session.objects.get(pk=address.split("/")[2])).ask("Said in another tab.")

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visitor, begin, is_in_state, is_live, turn
+from tests.browser.conftest import Visitor, begin, choose, is_in_state, is_live, turn
 from tests.fakes.provider import FakeProvider, Reply, Status
 
 pytestmark = pytest.mark.browser
@@ -89,7 +89,7 @@ def in_the_drawer(page: Page, provider: FakeProvider) -> None:
 def in_the_tree_of_branches(page: Page, provider: FakeProvider) -> None:
     in_a_finished_turn(page, provider)
     with page.expect_navigation():
-        turn(page, 1).locator("[data-again] button").click()
+        page.locator("#again-1").click()
     is_live(page)
     is_in_state(page, 1, "completed")
     page.locator("#branch-chip").click()
@@ -131,14 +131,14 @@ def before_what_does_not_fit(page: Page, provider: FakeProvider) -> None:
 
 def in_a_verdict(page: Page, provider: FakeProvider) -> None:
     in_a_finished_turn(page, provider)
-    turn(page, 1).get_by_role("button", name="A bad answer").click()
+    choose(page, 1, "A bad answer", "reply")
     turn(page, 1).get_by_role("link", name="Say why").click()
     expect(page.locator("#dialog")).to_be_visible()
 
 
 def in_where_it_was_sent(page: Page, provider: FakeProvider) -> None:
     in_a_finished_turn(page, provider)
-    turn(page, 1).get_by_role("link", name="Where was this sent?").click()
+    choose(page, 1, "Where was this sent?")
     expect(page.locator("#dialog")).to_be_visible()
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.fakes.provider import FakeProvider, Reply
 
-from .conftest import WIDE, Visitor, begin, interceptable, is_in_state, is_live, looks, say, turn
+from .conftest import WIDE, Visitor, begin, choose, interceptable, is_in_state, is_live, looks, say, turn
 
 pytestmark = pytest.mark.browser
 
@@ -126,7 +126,7 @@ def test_an_editor_that_was_asked_for_comes_although_its_turn_is_read_again_mean
     with page.expect_request("**/turns/1/edit/"):
         turn(page, 1).locator("[data-edit]").press("Enter")
     with page.expect_response("**/turns/1/") as read:
-        turn(page, 1).get_by_role("button", name="A good answer").press("Enter")
+        choose(page, 1, "A good answer", "reply")
     read.value.finished()
     # Until what was read is on the page.
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -102,25 +102,24 @@ def retries_it_and_reloads_while_it_streams(page: Page, album: Album) -> None:
 
 
 def renames(page: Page, album: Album, width: int) -> None:
-    choose_in_menu(page, width, "Rename")
+    choose_in_menu(page, width, "Rename or file")
     page.get_by_label("Title").fill("Spring release & <b>webhook</b>")
     album.take(page, "renaming")
-    page.locator("#dialog").get_by_role("button", name="Rename").click()
+    page.locator("#dialog").get_by_role("button", name="Save").click()
     expect(page.locator("#title")).to_have_text("Spring release & <b>webhook</b>")
     expect(page.locator("#conversations li.current")).to_contain_text("Spring release")
     album.take(page, "list")
     show_chat(page, width)
 
 
-def deletes_by_typing_the_name(page: Page, album: Album, width: int) -> None:
+def deletes_it_with_a_moment_to_undo(page: Page, album: Album, width: int) -> None:
     choose_in_menu(page, width, "Delete")
-    page.get_by_label("Type its name").fill("spring")
-    page.get_by_role("button", name="Delete for good").click()
-    expect(page.locator("#dialog .error")).to_contain_text("Type the name exactly")
-    album.take(page, "delete-refused")
-    page.get_by_label("Type its name").fill("Spring release & <b>webhook</b>")
-    page.get_by_role("button", name="Delete for good").click()
+    album.take(page, "delete")
+    page.locator("#dialog").get_by_role("button", name="Delete").click()
     page.wait_for_url(lambda url: "/s/" not in url)
+    show_list(page, width)
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    album.take(page, "deleted")
 
 
 def texts(page: Page) -> list[str]:
@@ -133,7 +132,6 @@ def test_a_conversation_from_the_first_message_to_its_deletion(
 ) -> None:
     context = visitor.context(width=width, theme=theme)
     page, album = context.new_page(), Album(folder, f"{width}-{theme}")
-    visitor.watch.expect("422")
     starts_at_the_start_page(page, album)
     talks(page, album)
     stops_the_sixth_in_mid_stream(page, album)
@@ -151,8 +149,9 @@ def test_a_conversation_from_the_first_message_to_its_deletion(
     )
     assert texts(second) == texts(page) == [text for (text,) in stored]
 
-    deletes_by_typing_the_name(page, album, width)
+    deletes_it_with_a_moment_to_undo(page, album, width)
     expect(second.locator("#connection")).to_have_attribute("data-state", "closed")
     album.take(second, "gone-in-the-other-tab")
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
     assert visitor.app.rows("SELECT * FROM efforts_message WHERE session_id = ?", session) == []
     assert visitor.app.rows("SELECT * FROM efforts_event WHERE session_id = ?", session) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, looks, say, turn
+from tests.browser.conftest import PHONE, WIDE, Visitor, begin, choose, is_in_state, looks, say, turn
 from tests.browser.test_access import assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
@@ -68,7 +68,7 @@ def test_what_the_model_proposes_is_kept_and_replaced_and_work_is_done(
     is_in_state(page, 2, "completed")
     turn(page, 2).locator(".msg.reply").hover()
     page.evaluate(SELECT, "for the reports.")
-    turn(page, 2).get_by_role("link", name="Write down from the reply").click()
+    choose(page, 2, "Note as decision, to-do or rule", "reply")
     dialog = page.locator("#dialog")
     field = dialog.locator("textarea")
     expect(field).to_have_value("for the reports.")

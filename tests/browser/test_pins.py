@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, looks, say, turn
+from tests.browser.conftest import PHONE, Visitor, begin, choose, is_in_state, looks, say, turn
 from tests.browser.test_access import IN_A_TAB, assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
@@ -109,7 +109,7 @@ def test_a_message_is_pinned_for_a_while_and_says_so(guest: Visitor) -> None:
     guest.watch.expect("422")
     talked(page)
     turn(page, 2).locator(".msg.user").hover()
-    turn(page, 2).get_by_role("link", name="Pin this turn").press("Enter")
+    choose(page, 2, "Pin this turn")
     dialog = page.locator("#dialog")
     expect(dialog.get_by_role("button", name="For good")).to_be_focused()
     assert_accessible(page)

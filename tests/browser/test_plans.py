@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, say, turn
+from tests.browser.conftest import PHONE, Visitor, begin, choose, is_in_state, say, turn
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +21,7 @@ def talked(page: Page) -> None:
 
 def test_from_a_message_to_its_calls_and_on_by_key(page: Page) -> None:
     talked(page)
-    page.get_by_label("Turn 1", exact=True).get_by_role("link", name="Where was this sent?").click()
+    choose(page, 1, "Where was this sent?")
     dialog = page.locator("#dialog")
     expect(dialog.locator(".stretch")).to_have_count(2)
     dialog.get_by_role("link", name="turn 1, call 1").click()
@@ -57,7 +57,7 @@ def test_a_plan_opens_over_the_chat_and_gives_the_focus_back(page: Page) -> None
     opener.press("Enter")
     drawer = page.locator("#drawer")
     expect(drawer.get_by_role("heading", name="Plan of turn 2, call 1")).to_be_focused()
-    for heading in ("Since the previous call", "In, in prompt order", "Out, by reason", "What came of it"):
+    for heading in ("Since the previous call", "Included", "Left out, and why", "Result"):
         expect(drawer.get_by_role("heading", name=heading)).to_be_visible()
     drawer.get_by_role("link", name="Previous").press("Enter")
     expect(drawer.get_by_role("heading", name="Plan of turn 1, call 1")).to_be_focused()
@@ -101,9 +101,10 @@ def test_other_settings_are_tried_while_they_are_typed(page: Page) -> None:
 
 def test_an_answer_is_judged_by_key_and_the_plan_says_so(page: Page) -> None:
     talked(page)
+    turn(page, 2).locator(".reply .tools summary").press("Enter")
     turn(page, 2).get_by_role("button", name="A bad answer").press("Enter")
     turn(page, 2).get_by_role("link", name="Say why").press("Enter")
-    page.get_by_label("Why").fill("It was Kiel.")
+    page.get_by_label("Why", exact=True).fill("It was Kiel.")
     page.get_by_role("button", name="Save").press("Enter")
     expect(page.locator("#dialog")).to_be_hidden()
     expect(turn(page, 2).locator(".verdict")).to_contain_text("It was Kiel.")

@@ -87,7 +87,7 @@ def test_alt_m_changes_the_context_mode_of_this_conversation(visitor: Visitor) -
     is_in_state(page, 1, "completed")
     chip = page.locator("#context-mode")
     page.locator("#text").focus()
-    for mode, told in (("Heavy", "whole exchanges"), ("Off", "nothing"), ("Light", "the best passages")):
+    for mode, told in (("Heavy", "adds whole"), ("Off", "adds nothing"), ("Light", "adds the best")):
         page.keyboard.press("Alt+m")
         expect(chip).to_contain_text(f"CTX: {mode}")
         expect(page.locator("#says")).to_contain_text(f"Context mode {mode}: {told}")

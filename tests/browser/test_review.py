@@ -42,7 +42,7 @@ def test_a_claim_leads_to_its_words_and_back_by_keyboard(
     row = page.locator("#source-log .src", has=page.locator("mark.on"))
     expect(row).to_be_focused()
     expect(lit).to_be_in_viewport()
-    expect(row).to_contain_text("claims 2")
+    expect(row).to_contain_text("used by claim 2")
     album.take(page, "source")
     page.keyboard.press("ArrowUp")
     expect(page.locator("#source-log .src:focus .unless")).to_be_visible()
@@ -99,12 +99,38 @@ def test_twenty_claims_are_decided_with_forty_keys(guest: Visitor, provider: Fak
         keys.press("a" if number % 5 else "x")
     expect(claim(page, 20)).to_be_focused()
     keys.press("a")
-    expect(page.locator("#progress")).to_have_text("20 of 20 claims decided")
+    expect(page.locator("#progress")).to_have_text("You have decided 20 of 20 claims")
     keys.press("Control+Enter")
     page.wait_for_url("**#claim-1")
     expect(page.locator("#review-top")).to_contain_text("compare v1")
     assert keys.pressed <= 40
     expect(page.locator("#claims .claim")).to_have_count(17)
+
+
+def test_of_twenty_claims_two_are_doubted_come_first_and_are_decided_with_two_keys(
+    guest: Visitor, provider: FakeProvider
+) -> None:
+    page, model = guest.page(), of_many()
+    for name in "cq":
+        model.doubts(f"Queue {name} retries", "contradicted", phrase="retries")
+    drafted(page, provider, model, MANY)
+    keys = Keys(page)
+    expect(page.locator("#claims .claim")).to_have_count(20)
+    # It opens on the first of them; the checker's suggestion is one key away, and leads on to the next.
+    for number, name in enumerate("cq", 1):
+        expect(claim(page, number)).to_be_focused()
+        expect(claim(page, number)).to_contain_text(f"Queue {name}")
+        keys.press("w")
+    for number in range(3, 21):
+        expect(claim(page, number)).to_be_focused()
+        keys.press("w")
+    expect(page.locator("#progress")).to_have_text("You have decided 20 of 20 claims")
+    keys.press("Control+Enter")
+    page.wait_for_url("**#claim-1")
+    # Struck they are missed: what they were to tell is a decision of the log.
+    expect(page.locator("#review-state")).to_contain_text("2 things that must not be lost are missing")
+    expect(page.locator("#claims .claim")).to_have_count(18)
+    assert keys.pressed == 21
 
 
 @looks(PHONE, "dark")
@@ -141,7 +167,7 @@ def test_by_keyboard_a_claim_is_edited_and_the_checks_run_again(
     expect(claim(page, 3)).to_contain_text("Needs a source")
     page.keyboard.press("u")
     expect(claim(page, 3)).to_be_focused()
-    expect(page.locator("#progress")).to_have_text("2 of 4 claims decided")
+    expect(page.locator("#progress")).to_have_text("You have decided 2 of 4 claims")
     page.keyboard.press("v")
     expect(page.locator("#dropped-title")).to_be_visible()
     album.take(page, "dropped")

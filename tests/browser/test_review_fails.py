@@ -72,7 +72,7 @@ def test_a_verdict_that_did_not_arrive_leaves_the_claim_undecided_and_nothing_is
     review.keyboard.press("n")
     expect(claim(review, 2)).to_be_focused()
     review.keyboard.press("a")
-    expect(review.locator("#progress")).to_have_text("2 of 4 claims decided")
+    expect(review.locator("#progress")).to_have_text("You have decided 2 of 4 claims")
 
 
 @pytest.mark.parametrize("happens", [fail, drop, sign_out])
@@ -135,7 +135,7 @@ def test_a_key_that_is_held_down_decides_one_claim(review: Page) -> None:
     review.keyboard.press("n")
     held(review, "a")
     expect(claim(review, 2)).to_be_focused()
-    expect(review.locator("#progress")).to_have_text("1 of 4 claims decided")
+    expect(review.locator("#progress")).to_have_text("You have decided 1 of 4 claims")
 
 
 def test_the_keys_that_save_an_edit_held_down_submit_nothing(review: Page) -> None:
@@ -151,7 +151,7 @@ def test_the_keys_that_save_an_edit_held_down_submit_nothing(review: Page) -> No
     review.keyboard.up("Enter")
     review.keyboard.up("Control")
     review.keyboard.press("a")
-    expect(review.locator("#progress")).to_have_text("2 of 4 claims decided")
+    expect(review.locator("#progress")).to_have_text("You have decided 2 of 4 claims")
     assert review.url.partition("#")[0] == address.partition("#")[0]
 
 

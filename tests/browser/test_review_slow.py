@@ -51,7 +51,7 @@ def test_verdicts_go_out_one_by_one_and_the_page_counts_them_all(review: Page, l
     expect(claim(review, 4)).to_be_focused()
     line.let_through(3)
     expect(review.locator("#desk")).to_contain_text("3 verdicts saved")
-    expect(review.locator("#progress")).to_have_text("3 of 4 claims decided")
+    expect(review.locator("#progress")).to_have_text("You have decided 3 of 4 claims")
     expect(claim(review, 4)).to_be_focused()
 
 
@@ -61,7 +61,7 @@ def test_the_second_thought_about_a_claim_is_what_stays(review: Page, line: Line
     expect(claim(review, 3)).to_be_focused()
     line.let_through(2)
     expect(claim(review, 2)).to_contain_text("Struck")
-    expect(review.locator("#progress")).to_have_text("1 of 4 claims decided")
+    expect(review.locator("#progress")).to_have_text("You have decided 1 of 4 claims")
     expect(claim(review, 3)).to_be_focused()
 
 
@@ -69,7 +69,7 @@ def test_what_is_undone_meanwhile_is_what_was_said_last(review: Page, line: Line
     for key in ("n", "a", "a", "a", "u", "u"):
         review.keyboard.press(key)
     line.let_through(5)
-    expect(review.locator("#progress")).to_have_text("1 of 4 claims decided")
+    expect(review.locator("#progress")).to_have_text("You have decided 1 of 4 claims")
     expect(claim(review, 1)).to_contain_text("Kept")
 
 
@@ -79,7 +79,7 @@ def test_another_list_is_shown_once_all_is_said(review: Page, line: Line) -> Non
     review.locator("#show-dropped").click()
     line.let_through(3)
     expect(review.locator("#dropped-title")).to_be_visible()
-    expect(review.locator("#progress")).to_have_text("2 of 4 claims decided")
+    expect(review.locator("#progress")).to_have_text("You have decided 2 of 4 claims")
 
 
 def test_whoever_leaves_before_all_is_said_is_asked(review: Page, line: Line) -> None:
@@ -97,7 +97,7 @@ def test_whoever_leaves_before_all_is_said_is_asked(review: Page, line: Line) ->
     until(review, lambda: asked)
     assert [dialog.type for dialog in asked] == ["beforeunload"]
     line.let_through(2)
-    expect(review.locator("#progress")).to_have_text("2 of 4 claims decided")
+    expect(review.locator("#progress")).to_have_text("You have decided 2 of 4 claims")
     assert review.url == address
     review.keyboard.press("p")
     review.wait_for_url("**/review/")
@@ -110,4 +110,4 @@ def test_the_key_for_all_reviews_waits_for_what_is_said(review: Page, line: Line
     line.let_through(2)
     review.wait_for_url("**/review/")
     review.goto(address)
-    expect(review.locator("#progress")).to_have_text("2 of 4 claims decided")
+    expect(review.locator("#progress")).to_have_text("You have decided 2 of 4 claims")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +36,8 @@ def places(built_in: tuple[App, Any]) -> Places:
     return found
 
 
-# Where pictures are wanted, every width in every theme.
 DESK = 1440
-EVERY = [(width, theme) for width in (PHONE, WIDE, DESK) for theme in ("light", "dark")]
-LOOKS = EVERY if "CCM_SHOTS" in os.environ else [(WIDE, "light"), (PHONE, "dark"), (DESK, "dark")]
+LOOKS = [(width, theme) for width in (PHONE, WIDE, DESK) for theme in ("light", "dark")]
 
 
 def clean_in_every_look(page: Page, album: Album, step: str) -> None:
@@ -64,7 +61,7 @@ SAYS = {
     "accepted": ("#next-up", "Next: "),
     "rolled_back": ("#standing", "Rolled back. You can accept it again."),
     "turned_down": ("#review-top", "Rejected by"),
-    "excerpts": ("#claims", "They claim nothing, so there is nothing to check claim by claim."),
+    "excerpts": ("#claims", "Word for word from the log; nothing was reworded."),
     "earlier": ("#earlier-note", "Made in an earlier form."),
     "old_version": ("#review-top", "v2 is newer"),
     "conflict": (".conflicts", "Nothing was lost: both sides are kept."),
@@ -88,6 +85,14 @@ def test_at_a_desk_six_claims_are_in_sight_at_once(guest: Visitor, provider: Fak
     drafted(page, provider, of_many(), MANY)
     seen = page.locator("#claims .claim").evaluate_all(WHOLLY_SEEN)
     assert seen >= 6
+
+
+@pytest.mark.parametrize("width", [WIDE, PHONE])
+def test_panes_scroll_and_the_page_itself_has_nothing_below_them(visitor: Visitor, places: Places, width: int) -> None:
+    page = visitor.page(width=width)
+    page.goto(places["accepted"])
+    expect(page.locator("#claims")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
 
 
 def test_on_a_phone_claims_come_first(visitor: Visitor, places: Places) -> None:
@@ -143,7 +148,11 @@ def test_a_key_takes_over_what_the_checker_suggests(visitor: Visitor, places: Pl
 
 UNCHECKED = ["Draft again", "Choose a checker", "Read the draft"]
 NOTICES = {
-    "good": ("Stands", "Read by drafter-1. It replaces the log in the prompt; the log is kept.", ["Roll back"]),
+    "good": (
+        "Stands",
+        "Checked by drafter-1, which wrote it. The summary is sent in place of its turns; the turns are kept.",
+        ["Roll back"],
+    ),
     "contradicting": ("Blocked", "Gate D: 1 contradiction", ["Draft again", "Read the draft"]),
     "void": (
         "Not checked",
@@ -154,8 +163,8 @@ NOTICES = {
     "no_draft": ("Stands", "The draft failed. The reply is not in the form", ["Draft again"]),
     "no_model": (
         "Stands",
-        "No model is set up to write summaries. Excerpts replace the log in the prompt",
-        ["Draft again", "Read or roll back"],
+        "No model is set up to write summaries. Excerpts that no model has checked are sent in place of its turns",
+        ["Connect a model", "Open the excerpts"],
     ),
 }
 
@@ -180,10 +189,10 @@ def test_from_the_notice_of_excerpts_one_gets_to_their_words_and_to_what_takes_t
 ) -> None:
     page = visitor.page()
     page.goto(places["talk of no_model"])
-    page.get_by_role("link", name="Excerpts of storage: read them, or roll back").click()
+    page.get_by_role("link", name="Open the excerpts of storage").click()
     page.wait_for_url("**/review/**")
     expect(page.locator("#text-pane")).to_contain_text("Excerpts, not a summary.")
-    expect(page.locator("#standing")).to_contain_text("In the prompt instead of turns 1–3.")
+    expect(page.locator("#standing")).to_contain_text("In the prompt instead of turns 1-3.")
     expect(page.locator("#rollback-more")).to_be_visible()
 
 
@@ -241,7 +250,7 @@ def test_of_excerpts_no_key_finds_a_claim_and_none_breaks(visitor: Visitor, plac
     expect(page.locator("#claims form")).to_have_count(0)
     for key in ("n", "s", "a", "u", "v"):
         page.keyboard.press(key)
-    expect(page.locator("#says")).to_have_text("Excerpts drop nothing: they claim nothing.")
+    expect(page.locator("#says")).to_have_text("What excerpts leave out is told below the quotes.")
 
 
 def test_what_is_dropped_is_said_to_be_not_needed_by_keyboard_with_a_reason(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, looks, say, turn
+from tests.browser.conftest import PHONE, WIDE, Visitor, begin, choose, is_in_state, looks, say, turn
 from tests.browser.test_access import IN_A_TAB, assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
@@ -79,7 +79,7 @@ def test_a_rule_is_offered_set_sent_and_taken_back(
 
     turn(page, 2).locator(".msg.user").hover()
     page.evaluate(SELECT, "The export is slow.")
-    turn(page, 2).get_by_role("link", name="Make this a rule").click()
+    choose(page, 2, "Make this a rule")
     field = page.locator("#dialog textarea")
     expect(field).to_have_value("The export is slow.")
     expect(field).to_be_focused()

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, is_live, looks, say, turn
 from tests.browser.test_conversation import Album
 from tests.fakes.provider import FakeProvider, Reply
+from tests.house.process import manage
 
 pytestmark = pytest.mark.browser
 
@@ -67,11 +68,65 @@ def test_a_key_opens_the_dialog_and_enter_leads_to_the_first_result(guest: Visit
     expect(hits(page).first).to_contain_text("turn 1")
     expect(page.locator("#dialog .results")).to_have_attribute("data-query", f"who signs the {MARK}")
     page.keyboard.press("Enter")
-    page.wait_for_url(f"{address}log/?before=2#turn-1")
+    page.wait_for_url(f"{address}log/?around=1&found=*#turn-1")
     is_in_view(page, 1)
-    page.get_by_role("link", name="Go to the newest messages").click()
-    page.wait_for_url(address)
-    expect(turn(page, 3)).to_be_in_viewport()
+    assert marked(page) == ["signs", MARK]
+
+
+MARKED = "[...(CSS.highlights.get('found') ?? [])].map(range => range.toString())"
+
+
+def marked(page: Page) -> list[str]:
+    found: list[str] = page.evaluate(MARKED)
+    return found
+
+
+def prepared(guest: Visitor, call: str) -> str:
+    """What a function of `tests/browser/prepared.py` answers."""
+    code = f"from tests.browser import prepared; print(prepared.{call})"
+    done = manage("shell", "-v", "0", "-c", code, CCM_HOME=str(guest.app.home))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def top_of(page: Page, number: int) -> float:
+    return float(turn(page, number).evaluate("node => node.getBoundingClientRect().top"))
+
+
+def scroll_to(page: Page, place: str) -> None:
+    page.locator("#scroller").evaluate(f"node => {{ node.scrollTop = {place} }}")
+
+
+def test_a_hit_far_back_opens_in_the_log_which_reads_on_in_both_directions(
+    guest: Visitor, provider: FakeProvider, folder: Path
+) -> None:
+    page = guest.page()
+    address = prepared(guest, "long_log(210, 100, 'The gannet **dives** at noon.')")
+    page.goto("/search/?q=gannets+dive")
+    page.locator(".hit .place").first.click()
+    page.wait_for_url(f"**{address}log/?around=100&*#turn-100")
+    is_live(page)
+    assert marked(page) == ["gannet", "dives"]
+    expect(turn(page, 100).get_by_text("The gannet dives at noon.")).to_be_in_viewport()
+    Album(folder, "search").take(page, "place")
+    # Upwards and downwards turns come by themselves, and what is read stays where it is.
+    for place, reading, next_to in (("0", 81, 80), ("node.scrollHeight", 120, 121)):
+        expect(turn(page, next_to)).to_have_count(0)
+        scroll_to(page, place)
+        before = top_of(page, reading)
+        expect(turn(page, next_to)).to_have_count(1)
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        assert abs(top_of(page, reading) - before) < 60
+    # What is said elsewhere meanwhile makes no hole in what is read here.
+    prepared(guest, f"one_more_turn({address!r})")
+    newest = page.get_by_role("button", name="Newest")
+    expect(newest).to_be_visible()
+    newest.click()
+    expect(turn(page, 211)).to_be_in_viewport()
+    expect(newest).to_be_hidden()
+    assert page.url.endswith(address)
+    numbers = page.locator(".turn").evaluate_all("all => all.map(one => Number(one.dataset.turn))")
+    assert numbers == list(range(numbers[0], 212))
 
 
 def test_what_is_typed_while_the_dialog_comes_is_looked_for(guest: Visitor, provider: FakeProvider) -> None:
@@ -97,7 +152,7 @@ def test_arrows_lead_through_the_results_and_escape_back_to_where_one_was(
     page.locator("#text").focus()
     box = open_search(page)
     box.press_sequentially(MARK)
-    expect(hits(page)).not_to_have_count(0)
+    expect(page.locator(f'#dialog .results[data-query="{MARK}"]')).to_be_visible()
     page.keyboard.press("ArrowDown")
     expect(hits(page).first).to_be_focused()
     page.keyboard.press("ArrowDown")
@@ -114,7 +169,7 @@ def test_results_that_come_anew_leave_the_focus_on_the_same_one(guest: Visitor, 
     page = guest.page()
     talk(page, provider)
     open_search(page).press_sequentially(MARK)
-    expect(hits(page)).not_to_have_count(0)
+    expect(page.locator(f'#dialog .results[data-query="{MARK}"]')).to_be_visible()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     expect(hits(page).nth(1)).to_be_focused()
@@ -149,7 +204,7 @@ def test_a_citation_leads_to_its_turn(guest: Visitor, provider: FakeProvider) ->
     assert page.url == address
     page.reload()
     is_live(page)
-    page.goto(page.url + "log/?before=4#turn-2")
+    page.goto(page.url + "log/?around=3#turn-2")
     is_in_view(page, 2)
 
 
@@ -179,7 +234,7 @@ def test_the_search_page_finds_filters_and_teaches(
     guest.watch.expect("422")
     talk(page, provider)
     open_search(page).press_sequentially(MARK)
-    expect(hits(page)).not_to_have_count(0)
+    expect(page.locator(f'#dialog .results[data-query="{MARK}"]')).to_be_visible()
     album.take(page, "dialog")
     page.get_by_role("button", name="All results and filters").click()
     page.wait_for_url("**/search/?q=*")
@@ -194,7 +249,7 @@ def test_the_search_page_finds_filters_and_teaches(
     expect(page.locator(".hit").first).to_be_visible()
     page.get_by_label("From").fill("2026-02-02")
     page.get_by_label("To").fill("2026-02-01")
-    expect(page.locator("#found")).to_contain_text("This day lies before the first one.")
+    expect(page.locator("#found")).to_contain_text("The end date is before the start date.")
     page.goto("/search/")
     expect(page.locator("#q")).to_be_focused()
     album.take(page, "empty")

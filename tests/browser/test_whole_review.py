@@ -90,7 +90,12 @@ class Keyboard:
 
 def talk(one: Keyboard, provider: FakeProvider) -> None:
     """Three turns of an effort, in a conversation that asks about every summary."""
-    provider.otherwise = webhook_model()
+    model = webhook_model()
+    # What is worded anew here is read by the checker too, which finds it in the log.
+    model.believes("result", EDITED)
+    for text in (HERS, HIS):
+        model.believes("open_work", text)
+    provider.otherwise = model
     provider.script = [
         Reply(calls=(Call("open_effort", '{"name": "payment-webhook"}'),)),
         *(Reply(answer) for _, answer in TALK),
@@ -172,10 +177,13 @@ def test_by_keyboard_a_summary_is_edited_accepted_and_rolled_back_as_if_it_had_n
     expect(page.locator("#turn-3")).to_contain_text("payment-webhook")
     one.look("chat-accepted")
     one.say(4, "Hello?")
+    one.choose(page.locator("#more-of-4"))
     one.choose(page.locator("#sent-4"))
     one.choose(page.locator("#dialog a[href*='/plans/']").first)
     drawer = page.locator("#drawer")
-    expect(drawer.locator("#plan-items")).to_contain_text("A concluded effort is shown by its summary.")
+    expect(drawer.locator("#plan-items")).to_contain_text(
+        "Concluded: a short version of its turns is sent in their place."
+    )
     expect(drawer.locator(".pieces")).to_contain_text(EDITED)
     one.look("plan")
 
@@ -243,7 +251,7 @@ def accepts(one: Keyboard) -> None:
     one.press("j", "A")
     expect(dialog).to_contain_text("Leaves the prompt")
     expect(dialog).to_contain_text(EDITED)
-    expect(dialog).to_contain_text("Accepted by you (owner), edited by owner.")
+    expect(dialog).to_contain_text("Will be recorded as accepted by you (owner), edited by owner.")
     expect(dialog.locator("button.primary")).to_be_focused()
     one.look("accept")
     one.press("Enter")

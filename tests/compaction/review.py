@@ -18,7 +18,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import connection
 
-from benchmarks.quiet import in_place
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Claim, parse_artifact
 from compaction.drafting.examining import papers
@@ -27,7 +26,8 @@ from compaction.models import Artifact, Exam, GateRun
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, ReviewMode
 from efforts.models import ContextPointer, EffortState, Endpoint, Message, ScopeDraft
-from efforts.turns.drafts import Line, draft_and_settle
+from efforts.models.threads import in_place
+from efforts.turns.drafts import Line, claim_from, draft_and_settle
 from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES
 from tests.efforts.talk import Talk
@@ -105,7 +105,7 @@ class Room:
 
     def work(self, line: Line[Any]) -> Artifact:
         self.write_script()
-        for job in line.claim_due("tests:1:a", 9):
+        for job in claim_from([line], "tests:1:a", 9):
             run(draft_and_settle(job))
         made = Artifact.objects.filter(session=self.talk.session)
         return made.exclude(kind="digest").order_by("created_at").last() or made.latest("created_at")

@@ -14,7 +14,10 @@ from django.contrib.auth.models import User
 from django.db import connections
 from django.db.models import Count
 
-from compaction.models import Acceptance, Artifact
+from compaction import review
+from compaction.domain.artifact import parse_artifact
+from compaction.domain.lifecycle import ClaimVerdictValue
+from compaction.models import Acceptance, Artifact, ClaimVerdict, Review
 from efforts import actions
 from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
 from efforts.domain.errors import Refused
@@ -123,6 +126,23 @@ def test_one_accepts_while_the_other_rolls_the_same_back(talk: Talk, people: Thr
         check_whole(talk)
         if standing(talk):
             roll_back(artifact)
+
+
+def test_one_rolls_back_while_the_other_submits_and_both_happen(
+    talk: Talk, people: ThreadPoolExecutor, alice: User, bob: User
+) -> None:
+    review.name_reviewer(talk.session, "bob", actor=alice)
+    for number in range(ROUNDS):
+        row = of_turns(talk.branch, [1, 2], f"Of the harbour, {number}.")
+        accept(row)
+        item = parse_artifact(row.document).claims[0].id
+        review.decide(row, item, ClaimVerdictValue.KEPT, reviewer=bob)
+        _, submitted = at_once(people, partial(roll_back, row), partial(review.submit, row, reviewer=bob))
+        assert standing(talk) == []
+        assert submitted == Review.objects.get(artifact=row)
+        assert ClaimVerdict.objects.get(artifact=row, reviewer=bob).submitted_at
+        kinds = set(Event.objects.filter(data__artifact=row.pk).values_list("kind", flat=True))
+        assert {"review.submitted", "compaction.rolled_back"} <= kinds
 
 
 def test_one_accepts_while_the_other_opens_the_effort_again(talk: Talk, people: ThreadPoolExecutor) -> None:

@@ -257,6 +257,17 @@ def test_one_claim_is_hidden_and_its_entry_must_be_told_by_none() -> None:
         read_answer(found, {**telling(found), found.lost: (1,)})
 
 
+def test_an_entry_of_which_a_matter_is_missing_is_told_by_none_though_notes_tell_another() -> None:
+    found = asked()
+    place = next(place for place, notes in telling(found).items() if notes)
+    told = [{"entry": entry, "notes": notes, "missing": ""} for entry, notes in telling(found).items()]
+    whole = read_mapping(json.dumps({"told": told}), entries=3, notes=len(found.claims), hidden=found.lost)
+    told[place - 1]["missing"] = "that it starts at 2"
+    part = read_mapping(json.dumps({"told": told}), entries=3, notes=len(found.claims), hidden=found.lost)
+    assert whole[place] == telling(found)[place]
+    assert part == {**whole, place: ()}
+
+
 @pytest.mark.parametrize("spoiled", [{1: (99,)}, {9: (1,)}])
 def test_a_mapping_to_what_does_not_exist_is_void(spoiled: dict[int, tuple[int, ...]]) -> None:
     found = asked()

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from benchmarks.quiet import in_place
 from compaction.drafting import storing as settings_of
 from compaction.drafting.prompts import check_version
 from compaction.drafting.summaries import NOT_EARNED, TOO_SHORT
@@ -24,7 +23,7 @@ from efforts.context.planning import main_branch
 from efforts.domain.effort.states import EntryKind, ReviewMode, SummaryState, Via
 from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, EffortState, Event, LedgerEntry, Session
-from efforts.models.threads import read, write
+from efforts.models.threads import in_place, read, write
 from efforts.pages.presenters.notices import NoticeView, notice_groups
 from efforts.standins.seen import Word
 from efforts.turns.runner import Runner
@@ -55,7 +54,7 @@ from .worth import (
 
 CONCLUDED = f"--- Concluded effort: {SLUG} ---"
 EXCERPTS = "Excerpts, not a summary. "
-REPLACED = "Excerpts replace the log in the prompt; the log is kept."
+REPLACED = "Excerpts that no model has checked are sent in place of its turns; the turns are kept."
 NO_SUMMARY = "There is no summary, so the log is in the prompt."
 
 
@@ -93,7 +92,7 @@ def had_three_void_checks(bench: Bench) -> None:
     home = {"session": bench.session, "branch": main_branch(bench.session)}
     run = DraftRun.objects.create(**home, drafter="model", prompt_version="1", ended="drafted")
     for attempt in range(3):
-        Check.objects.create(run=run, model="fake-1", attempt=attempt, void="It sleeps.")
+        Check.objects.create(run=run, provider=bench.provider.url, model="fake-1", attempt=attempt, void="It sleeps.")
 
 
 PASSES = Case(lambda bench: None, "")
@@ -306,7 +305,7 @@ def test_where_nothing_is_drafted_no_model_is_asked_and_the_log_stays(bench: Ben
         (
             CASES["no model drafts"],
             Via.CONTROL,
-            "No model is set up to write summaries. Excerpts replace the log in the prompt; the log is kept.",
+            f"No model is set up to write summaries. {REPLACED}",
             "excerpts",
         ),
         (PASSES, Via.MODEL, TEXTS["result"], "summary"),
@@ -329,10 +328,10 @@ def test_the_notice_of_the_conclusion_says_what_stands_and_why(
 
 
 WORDS: list[tuple[str, Via, Word, str]] = [
-    ("passes", Via.CONTROL, Word.STANDS, "fake-1"),
-    ("passes", Via.MODEL, Word.WAITS, "fake-1"),
-    ("a gate fails", Via.CONTROL, Word.BLOCKED, "fake-1"),
-    ("a gate fails", Via.MODEL, Word.BLOCKED, "fake-1"),
+    ("passes", Via.CONTROL, Word.STANDS, "fake-1, which wrote it"),
+    ("passes", Via.MODEL, Word.WAITS, "fake-1, which wrote it"),
+    ("a gate fails", Via.CONTROL, Word.BLOCKED, "fake-1, which wrote it"),
+    ("a gate fails", Via.MODEL, Word.BLOCKED, "fake-1, which wrote it"),
     ("the check is void", Via.CONTROL, Word.NOT_CHECKED, ""),
     ("the checker failed its exam", Via.MODEL, Word.NOT_CHECKED, ""),
     ("the draft is cut twice", Via.MODEL, Word.BLOCKED, ""),
@@ -461,6 +460,12 @@ def test_a_valid_check_between_void_ones_begins_the_count_anew(bench: Bench) -> 
         bench.conclude(name=name)
     bench.model.asleep = False
     assert bench.conclude(name="four").summary == SummaryState.STANDS
+
+
+def test_what_a_model_of_the_same_name_proved_at_another_address_says_nothing_of_this_one(bench: Bench) -> None:
+    had_three_void_checks(bench)
+    Check.objects.update(provider="http://elsewhere.example/v1")
+    assert bench.conclude().summary == SummaryState.STANDS
 
 
 def test_what_one_person_s_checker_proved_says_nothing_of_that_of_another(bench: Bench, bob: User) -> None:

@@ -13,8 +13,9 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from compaction.domain.lifecycle import Ended
+from compaction.domain.limits import THINKING
 from compaction.drafting import storing
-from compaction.models import Artifact, Exam, ModelRequest, Planted
+from compaction.models import Artifact, Check, Exam, ModelRequest, Planted
 from efforts.domain.effort.states import SummaryState
 from efforts.models import Endpoint
 from efforts.turns.recording import count
@@ -115,8 +116,23 @@ def test_a_model_that_thinks_first_and_is_not_cut_drafts_and_checks_like_any_oth
     assert all((one.usage or {})["output"] > count(THOUGHT) for one in asked)
 
 
-def test_a_checker_that_thinks_until_it_is_cut_proves_nothing_and_that_is_told(bench: Bench) -> None:
+def test_a_checker_that_thinks_until_it_is_cut_is_asked_once_more_with_room_to_think(bench: Bench) -> None:
     to(bench, lambda request, reply: within_limit(request, thinking(request, reply)), "inventory", "half", "mapping")
+    assert bench.conclude().summary == SummaryState.STANDS
+    cut, valid = Check.objects.filter(run__session=bench.session).order_by("pk")
+    assert (cut.void, valid.void) == ("Its answer was cut at its limit.", "")
+    limits = [max(one.limit for one in made.requests.all()) for made in (cut, valid)]
+    assert limits[1] - limits[0] == THINKING
+
+
+def test_a_model_that_thinks_first_has_room_for_it_in_its_exam(bench: Bench) -> None:
+    Exam.objects.all().delete()
+    to(bench, lambda request, reply: within_limit(request, thinking(request, reply)), "exam")
+    assert bench.conclude().summary == SummaryState.STANDS
+
+
+def test_a_checker_that_is_cut_twice_proves_nothing_and_that_is_told(bench: Bench) -> None:
+    to(bench, lambda request, reply: within_limit(request, Reply(THOUGHT * 4 + reply.text)), "half")
     state = bench.conclude()
     assert state.draft.endswith("The check by fake-1 proves nothing. Its answer was cut at its limit.")
     assert_void(bench)

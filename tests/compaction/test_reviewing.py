@@ -11,16 +11,18 @@ from compaction import review
 from compaction.domain.check.result import Checked
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.drafting.reading import checked_of, log_for
-from compaction.models import Artifact, ClaimVerdict, GateRun, SetAside
+from compaction.models import Artifact, Check, ClaimVerdict, Exam, GateRun, Recheck, SetAside
 from compaction.review.omissions import dropped
+from compaction.review.rechecking import RECHECKS
 from compaction.standing import accepting
 from efforts import actions
 from efforts.domain.effort.states import ReviewMode
 from efforts.domain.errors import Refused
 from efforts.models import ContextPointer
+from efforts.turns.drafts import draft_and_settle
 from efforts.turns.summaries import SUMMARIES
 
-from .review import document_of, examined, judged, outcomes, told_by, verdict_of
+from .review import document_of, examined, judged, outcomes, run, told_by, verdict_of
 from .worth import BACKUPS, ORDER, POSTGRES, RESTORE, SLUG, TEXTS, Bench, work
 
 WORDS = "Postgres is decided on for the storage of all orders."
@@ -187,6 +189,57 @@ def test_what_was_worded_anew_counts_as_read_by_who_worded_it_and_all_else_as_re
     assert verdict_of(judged(made), "B")["says"] == "8 claims traced to their sentences, read by fake-1, alice."
     assert verdict_of(judged(made), "C")["says"] == "Kept: the inventory of fake-1 4 of 4."
     assert len(bench.provider.requests) == asked
+
+
+def checked_again(made: Artifact) -> Recheck:
+    for job in RECHECKS.claim_due("tests:1:a", 9):
+        run(draft_and_settle(job))
+    return Recheck.objects.get(artifact=made)
+
+
+def test_what_was_worded_anew_is_read_by_the_checker_and_nothing_else_is_read_twice(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
+    before = Check.objects.count()
+    made = edited(row, alice, "postgres", WORDS)
+    assert Recheck.objects.get(artifact=made).state == "due"
+    bench.model.believes("decision", WORDS)
+    assert checked_again(made).state == "done"
+    check = Check.objects.latest("pk")
+    assert (Check.objects.count(), check.family, check.void) == (before + 1, made.family, "")
+    asked = [note for one in check.requests.filter(step="half") for note in one.notes if note["role"] == "claim"]
+    assert [note["claim"]["text"] for note in asked] == [WORDS]
+    opinions = check_of(made).opinions[document_of(made).by_id["postgres"].content]
+    assert sorted((one.by, one.doubts) for one in opinions) == [("alice", False), ("fake-1", False)]
+    assert Artifact.objects.get(pk=made.pk).state == "replaceable"
+    # What was only struck has no words that anybody would read.
+    review.decide(made, "restore", Say.STRUCK, reviewer=alice)
+    assert not Recheck.objects.filter(artifact=submitted(made, alice)).exists()
+
+
+def test_what_the_checker_doubts_in_a_persons_words_waits_for_the_person_again(bench: Bench, alice: User) -> None:
+    made = edited(drafted(bench), alice, "postgres", WORDS)
+    assert made.state == "replaceable"
+    bench.model.doubts("is decided on", "contradicted", phrase="is decided on")
+    checked_again(made)
+    assert (Artifact.objects.get(pk=made.pk).state, outcomes(judged(made))["D"]) == ("rejected", "fail")
+    assert bench.state().summary == "failed"
+    assert "is decided on" in bench.state().draft
+
+
+def test_a_check_of_a_persons_words_that_proves_nothing_says_so_and_changes_nothing(bench: Bench, alice: User) -> None:
+    made = edited(drafted(bench), alice, "postgres", WORDS)
+    bench.model.asleep = True
+    again = checked_again(made)
+    assert again.state == "failed"
+    assert "planted" in again.why
+    assert Artifact.objects.get(pk=made.pk).state == "replaceable"
+
+
+def test_without_a_checker_that_may_a_persons_words_are_not_checked(bench: Bench, alice: User) -> None:
+    row = drafted(bench)
+    Exam.objects.update(passed=False)
+    made = edited(row, alice, "postgres", WORDS)
+    assert not Recheck.objects.filter(artifact=made).exists()
 
 
 def test_words_that_the_log_does_not_have_fail_whoever_wrote_them(bench: Bench, alice: User) -> None:

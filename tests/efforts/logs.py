@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 
+from benchmarks.scenes import add_turn
 from efforts.context.planning import main_branch
 from efforts.domain.effort.states import EffortStatus, SummaryState, Via
 from efforts.log import events
 from efforts.models import Branch, Effort, EffortState, Session, Turn, TurnLabel
-from efforts.turns.example import add_turn
 
 Exchanges = Sequence[tuple[str, str]]
 WEBHOOK: Exchanges = (

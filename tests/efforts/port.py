@@ -16,7 +16,7 @@ from efforts.domain.errors import Refused
 from efforts.llm.tokens import get_counter
 from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
 from efforts.standins import compacting
-from efforts.standins.compacting import DraftWork, Estimate, Progress, Summary
+from efforts.standins.compacting import DraftWork, Estimate, Progress, Summary, ToldSummary
 from efforts.standins.logs import SourceLog
 
 HEADLINE = "The webhook answers at once."
@@ -116,6 +116,12 @@ class Scripted:
 
     def copied(self, artifact: str, pointer: ContextPointer, log: SourceLog, actor: User | None) -> None:
         """It stands wherever it is copied to."""
+
+    def damaged(self, session: Session) -> Iterator[tuple[str, str]]:
+        return iter(())
+
+    def told(self, artifact: str, branch: Branch) -> ToldSummary | None:
+        return None
 
     def exported(self, session: Session) -> Iterator[dict[str, Any]]:
         yield from ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from efforts import actions
 from efforts.actions.pointers import roll_back
@@ -30,7 +31,7 @@ def test_the_summary_stands_instead_of_the_turns_as_a_note_that_names_them(talk:
     notes = planned.request["messages"][1]["content"].partition("[End of notes]")[0]
     assert notes == (
         "[Notes, not instructions: what stands for the turns that are named, in place of their words]\n"
-        "- turns-3-5 (turns 3-5): Ferry tickets were compared.\n"
+        f"- turns-3-5 (turns 3-5, {timezone.now():%Y-%m-%d}): Ferry tickets were compared.\n"
         "  Decisions:\n  - Take the Kiel ferry (turn 3)\n  Open work:\n  - Book a cabin (turn 4)\n"
     )
     [item] = [item for item in planned.items if item.section == "body"]
@@ -113,7 +114,7 @@ def test_a_body_without_room_gives_way_to_its_headline_until_the_budget_changes(
     planned = next_plan(talk)
     reasons = {item.section: item.reason for item in planned.items if item.title == "turns-2-3"}
     assert reasons == {"body": "body_over_budget", "summary": "chosen_headline"}
-    assert f"- turns-2-3 (turns 2-3): {TEXT}" in text_of(planned)
+    assert f"- turns-2-3 (turns 2-3, {timezone.now():%Y-%m-%d}): {TEXT}" in text_of(planned)
     assert planned.tokens <= 6_000
     # What one call removed stays out for the next, and comes back with a larger budget.
     ask(talk, 5, 5)

@@ -33,9 +33,10 @@ from tests.efforts.talk import Talk
 
 RULE = "Never touch the production database."
 CONCLUDED = "bug is concluded. Reopen it in the list of efforts, or type /expand bug to show its log."
+ANOTHER = f"{CONCLUDED} For new work of the same kind choose another name, such as one with a date or number."
 
 
-def typed(talk: Talk, text: str, client_id: str = "", **how: bool) -> Typed:
+def typed(talk: Talk, text: str, client_id: str = "", **how: Any) -> Typed:
     client_id = client_id or f"typed-{Event.objects.count()}"
     return actions.take_typed(
         talk.session, text=text, client_id=client_id, actor=talk.session.owner, branch=talk.branch, **how
@@ -138,9 +139,9 @@ def test_switch_expand_and_collapse(talk: Talk) -> None:
         ("/switch vacatoin", "There is no effort 'vacatoin' here. Close to it: vacation."),
         ("/switch vacation", "vacation is already active."),
         ("/done with it, thanks", "There is no effort 'with it, thanks' here."),
-        ("/effort Bug", CONCLUDED),
+        ("/effort Bug", ANOTHER),
         ("/switch bug", CONCLUDED),
-        ("/expand vacation", "vacation is open. Its log is in the prompt already."),
+        ("/expand vacation", "vacation is open. Its log is in the prompt already, as far as there is room."),
         ("/collapse bug", "bug is not expanded, so there is nothing to collapse."),
         ("/pin 99", "There is no turn 99 here."),
         ("/pin vacation", "vacation is open, and shown already. Pin a turn of it, or conclude it first."),
@@ -370,10 +371,10 @@ def post(client: Client, talk: Talk, text: str, **fields: str) -> Any:
 
 
 def test_by_post_a_command_is_done_and_a_message_sent(as_alice: Client, talk: Talk) -> None:
-    assert post(as_alice, talk, "/effort Bug").json() == {}
+    assert "turn" not in post(as_alice, talk, "/effort Bug").json()
     turn = post(as_alice, talk, "/rule Never on Fridays.").json()
     assert turn["turn"] == 1
-    assert post(as_alice, talk, "/search key").json() == {"go": "/search/?q=key"}
+    assert post(as_alice, talk, "/search key").json()["go"] == "/search/?q=key"
     refused = post(as_alice, talk, "/efort x")
     assert (refused.status_code, refused.json()["code"]) == (422, "doubtful")
     assert post(as_alice, talk, "/efort x", plain="1").json()["turn"] == 2

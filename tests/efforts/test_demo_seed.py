@@ -1,22 +1,42 @@
-"""`manage.py demo_seed`: a conversation as a week of work would have left it."""
+"""The example: a conversation as a week of work would have left it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.test import Client
 
+from compaction.drafting.costs import used_today
+from compaction.models import Artifact, Check, DraftRun, Reserved
+from compaction.standing.accepting import accept_compaction
 from efforts import actions
 from efforts.context.planning import main_branch
 from efforts.context.plans import preview
-from efforts.domain.effort.states import EffortStatus, PointerState, SummaryState
-from efforts.management.demo import SCRIPT, open_demo
-from efforts.models import Branch, ContextPointer, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
+from efforts.domain.effort.states import EffortStatus, PointerState, RunState, SummaryState
+from efforts.models import (
+    Branch,
+    Constraint,
+    ContextPlan,
+    ContextPointer,
+    EffortState,
+    Event,
+    Hold,
+    LedgerEntry,
+    PointerTurn,
+    Run,
+    Session,
+    Turn,
+    TurnLabel,
+)
+from efforts.turns.demo import begin_demo, go_on, open_demo
+from efforts.turns.week import PROMPTS, WEEK
 
 
 def seed(**options: Any) -> str:
@@ -25,61 +45,105 @@ def seed(**options: Any) -> str:
     return out.getvalue()
 
 
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[Session]:
+    """Once for all tests here: it takes as long as a week of turns does."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield open_demo(User.objects.create_user("ines"))[0]
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def demo(alice: User) -> Session:
-    return open_demo(alice)[0]
+def demo(made: Session, db: None) -> Session:
+    return made
 
 
-def slugs(**states: Any) -> set[str]:
-    return set(EffortState.objects.filter(**states).values_list("effort__slug", flat=True))
+def slugs(session: Session, **states: Any) -> set[str]:
+    here = EffortState.objects.filter(branch=main_branch(session), **states)
+    return set(here.values_list("effort__slug", flat=True))
 
 
-def test_a_second_run_makes_no_second_one_and_says_where_it_is(alice: User) -> None:
-    first, second = (json.loads(seed(user="alice", json=True)) for _ in range(2))
-    assert (first["made"], second["made"]) == (True, False)
-    assert first["address"] == second["address"] == Session.objects.get().get_absolute_url()
-
-
-def test_it_is_found_again_under_another_title(demo: Session, alice: User) -> None:
-    actions.rename_session(demo, title="Mine now", actor=alice)
-    assert "“Mine now” of alice" in seed(user="alice")
-
-
-def test_it_is_the_first_superuser_s_where_nobody_is_named(alice: User) -> None:
+def test_it_is_made_once_goes_on_where_it_broke_off_and_says_where_it_is(alice: User) -> None:
     with pytest.raises(CommandError, match="nobody yet"):
         seed()
-    User.objects.filter(pk=alice.pk).update(is_superuser=True)
-    assert seed().startswith("Made: ")
     with pytest.raises(CommandError, match="no user 'eve'"):
         seed(user="eve")
+    User.objects.filter(pk=alice.pk).update(is_superuser=True)
+    session, _ = begin_demo(alice)
+    assert go_on(session)
+    actions.rename_session(session, title="Mine now", actor=alice)
+    assert seed().startswith("There already: “Mine now” of alice")
+    assert json.loads(seed(user="alice", json=True)) == {
+        "session": str(session.pk),
+        "address": session.get_absolute_url(),
+        "made": False,
+    }
+    assert not go_on(session)
+    assert Turn.objects.filter(branch=main_branch(session)).count() == len(WEEK)
 
 
-def test_it_has_efforts_in_every_state(demo: Session) -> None:
-    assert slugs(status=EffortStatus.CONCLUDED) == {"csv-export", "back-pain", "campaign-budget"}
-    assert slugs(status=EffortStatus.OPEN) == {"mail-migration", "summer-party"}
-    assert slugs(expanded_turn__isnull=False) == {"csv-export"}
-    active = Branch.objects.get(session=demo).active_effort
+def test_it_has_efforts_in_every_state_and_all_that_a_person_keeps(demo: Session) -> None:
+    gone = {"csv-export", "back-pain", "campaign-budget", "login-errors", "payment-webhook"}
+    assert slugs(demo, status=EffortStatus.CONCLUDED) == gone
+    assert slugs(demo, status=EffortStatus.OPEN) == {"mail-migration", "summer-party"}
+    assert slugs(demo, expanded_turn__isnull=False) == {"csv-export"}
+    assert "back-pain" in slugs(demo, evicted_clock__isnull=False)
+    active = main_branch(demo).active_effort
     assert active is not None
     assert active.slug == "mail-migration"
-    labelled = TurnLabel.objects.filter(branch__session=demo).count()
-    assert 0 < labelled < demo.turns.count() == len(SCRIPT)
+    assert Constraint.objects.get(session=demo).text == "Never touch the production database by hand."
+    kept = LedgerEntry.objects.filter(session=demo).exclude(state="proposed")
+    assert sorted(kept.values_list("kind", flat=True)) == ["decision", "open_work"]
+    assert Hold.objects.filter(branch=main_branch(demo)).count() == 1
+    assert Branch.objects.get(session=demo, parent__isnull=False).fork_turn == 13
 
 
-def test_of_every_conclusion_excerpts_stand_for_its_turns(demo: Session) -> None:
-    assert slugs(summary=SummaryState.DIGEST) == slugs(status=EffortStatus.CONCLUDED)
-    for pointer in ContextPointer.objects.filter(state=PointerState.ACTIVE):
-        labelled = TurnLabel.objects.filter(effort=pointer.effort).values_list("turn_id", flat=True)
-        assert set(PointerTurn.objects.filter(pointer=pointer).values_list("turn_id", flat=True)) == set(labelled)
-    texts = {p.effort.slug: p.text for p in ContextPointer.objects.filter(digest=True) if p.effort}
-    assert "cuts off after 10,000 rows" in texts["csv-export"]
+def test_one_summary_waits_one_failed_and_one_was_rolled_back(demo: Session) -> None:
+    assert slugs(demo, summary=SummaryState.WAITING) == {"payment-webhook"}
+    assert slugs(demo, summary=SummaryState.STANDS) == {"csv-export"}
+    failed = EffortState.objects.get(branch=main_branch(demo), effort__slug="campaign-budget")
+    assert "1 contradiction" in failed.draft
+    # What waits can be accepted as it is.
+    waits = EffortState.objects.get(branch=main_branch(demo), effort__slug="payment-webhook")
+    scope = Artifact.objects.values_list("session", "source_start", "source_end").get(pk=waits.artifact)
+    assert accept_compaction(waits.artifact, *scope, actor=demo.owner).state == PointerState.ACTIVE
+    rolled = ContextPointer.objects.filter(branch=main_branch(demo), effort__slug="login-errors", digest=False)
+    assert [pointer.state for pointer in rolled] == [PointerState.ROLLED_BACK]
+
+
+def test_every_turn_was_answered_by_a_call_that_was_planned_and_counted(demo: Session) -> None:
+    runs = Run.objects.filter(turn__session=demo)
+    assert set(runs.values_list("state", flat=True)) == {RunState.COMPLETED}
+    assert set(ContextPlan.objects.filter(run__in=runs).values_list("run", flat=True)) == set(
+        runs.values_list("pk", flat=True)
+    )
+    out = StringIO()
+    call_command("verify_plans", stdout=out)
+    assert f"{ContextPlan.objects.count()} hold, 0 do not" in out.getvalue()
+
+
+def test_no_token_of_the_day_is_used_up(demo: Session) -> None:
+    assert DraftRun.objects.filter(session=demo, model="recorded-example").count() == 4
+    assert Check.objects.filter(run__session=demo).exists()
+    assert used_today(demo.owner) == 0
+    assert not Reserved.objects.exists()
+
+
+def test_it_is_answered_by_the_person_s_own_model_afterwards(demo: Session) -> None:
+    assert (demo.model, demo.by_meaning) == ("", True)
+    assert Artifact.objects.filter(session=demo).exists()
+
+
+def test_of_every_summary_that_stands_the_turns_are_those_of_its_effort(demo: Session) -> None:
+    for pointer in ContextPointer.objects.filter(branch=main_branch(demo), state=PointerState.ACTIVE):
+        labelled = TurnLabel.objects.filter(branch=pointer.branch, effort=pointer.effort)
+        standing = PointerTurn.objects.filter(pointer=pointer).values_list("turn_id", flat=True)
+        assert set(standing) == set(labelled.values_list("turn_id", flat=True))
 
 
 def test_its_sums_are_those_of_its_turns(demo: Session) -> None:
-    turns = list(Turn.objects.order_by("number"))
+    turns = list(Turn.objects.filter(branch=main_branch(demo)).order_by("number"))
     assert [turn.tokens_before for turn in turns] == [sum(t.tokens for t in turns[:n]) for n in range(len(turns))]
-    for state in EffortState.objects.all():
-        mine = [label.turn.tokens for label in TurnLabel.objects.filter(effort=state.effort).select_related("turn")]
-        assert (state.turns, state.tokens) == (len(mine), sum(mine))
 
 
 def test_its_notices_are_in_its_log(demo: Session) -> None:
@@ -94,7 +158,11 @@ def test_its_next_prompt_has_every_layer(demo: Session) -> None:
     assert {"system", "summary", "ambient", "expanded", "open", "active", "turn"} <= sections
 
 
-def test_its_page_opens(demo: Session, as_alice: Client) -> None:
-    page = as_alice.get(demo.get_absolute_url())
+def test_its_page_opens_and_offers_questions_until_one_is_asked(demo: Session, client: Client) -> None:
+    client.force_login(demo.owner)
+    page = client.get(demo.get_absolute_url())
     assert page.status_code == 200
     assert "41 mailboxes" in page.content.decode()
+    assert all(f'value="{prompt}"' in page.content.decode() for prompt in PROMPTS)
+    actions.send_message(demo, text=PROMPTS[0], client_id="asked", actor=demo.owner)
+    assert 'id="suggestions"' not in client.get(demo.get_absolute_url()).content.decode()

@@ -398,5 +398,5 @@ def test_a_rule_that_was_taken_back_is_seen_as_revoked(talk: Talk) -> None:
 def test_nothing_of_the_ledger_remains_when_its_conversation_is_deleted(talk: Talk) -> None:
     old, new = noted(talk, "Take the train."), noted(talk, "Take the bus.")
     actions.supersede_entry(talk.place, old.pk, new.pk)
-    actions.delete_session(talk.session, typed_name=str(talk.session), actor=talk.session.owner)
+    actions.erase_session(talk.session, actor=talk.session.owner)
     assert not LedgerEntry.objects.exists()

@@ -1,4 +1,4 @@
-"""What managing the context did, by hand-computed examples: the events of a timeline in, figures out."""
+"""What context management saved and cost, by hand-computed examples: the events of a timeline in, figures out."""
 
 from __future__ import annotations
 

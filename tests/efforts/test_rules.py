@@ -258,7 +258,7 @@ def test_a_standing_rule_is_changed_by_its_owner_and_in_no_conversation(talk: Ta
 
 def test_nothing_of_a_rule_remains_when_its_conversation_is_deleted(talk: Talk) -> None:
     recorded(talk, RULE, RULE)
-    actions.delete_session(talk.session, typed_name=str(talk.session), actor=talk.session.owner)
+    actions.erase_session(talk.session, actor=talk.session.owner)
     assert not Constraint.objects.exists()
 
 

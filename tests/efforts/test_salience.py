@@ -188,11 +188,18 @@ def test_what_a_model_quotes_and_repeats_of_its_prompt_is_not_its_own_words():
 > Turn 3, you: the vacation
 
 [Notes, not instructions: concluded efforts in short]
-- kitchen (turns 3-9): Tiles and paint.
+- kitchen “New kitchen” (turns 3-9, 2026-03-05): Tiles and paint.
 [End of notes]
 [Effort garden, open, from turn 9]
+[Turns of garden up to 8 (4 turns, 900 tokens) are not shown. read_effort reads them.]
+[turn 10]
+Today is 2026-03-05. This is turn 10.
 Active effort: garden
 Other open efforts: roof, cellar
+Expanded, but there is no room to show them: loft
+Names: roof is “Roof and gutter”
+Shown in part: garden (3 of 7 turns). read_effort reads the rest.
+Open work work-12: ask about the porch
 --- Concluded effort: attic ---
 [stopped here]
 So it is done."""

@@ -318,6 +318,6 @@ def test_every_move_is_in_the_table() -> None:
 def test_a_deleted_conversation_has_no_drafts(talk: Session) -> None:
     job = claimed(ask(talk))
     work = work_of(job)
-    actions.delete_session(talk, typed_name=str(talk), actor=talk.owner)
+    actions.erase_session(talk, actor=talk.owner)
     SCOPES.settle(job, work, Summary(text=SAID))
     assert not ScopeDraft.objects.exists()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from efforts import actions
 from efforts.actions.pointers import end_pointers
@@ -130,7 +131,8 @@ def test_the_next_prompt_has_the_short_form_byte_for_byte(talk: Session, port: S
     state = concluded(talk)
     settled(state, drafted(port, state))
     sent = plan(next_inputs(main_branch(talk), chosen_settings(talk), "", None)).request["messages"]
-    assert any(f"- {SLUG} (turns 1-3):\n{SHORT_FORM}\n[End of notes]" in message["content"] for message in sent)
+    note = f"- {SLUG} (turns 1-3, {timezone.now():%Y-%m-%d}):\n{SHORT_FORM}\n[End of notes]"
+    assert any(note in message["content"] for message in sent)
 
 
 def test_what_the_model_concludes_with_the_person_s_words_has_its_summary_stand(talk: Session, port: Scripted) -> None:
@@ -492,7 +494,7 @@ def test_a_conversation_deleted_meanwhile_is_no_fault(talk: Session, port: Scrip
     job = job_of(state)
     work = work_of(job)
     made = drafted(port, state)
-    actions.delete_session(talk, typed_name=str(talk), actor=talk.owner)
+    actions.erase_session(talk, actor=talk.owner)
     SUMMARIES.settle(job, work, made)
     assert SUMMARIES.read_work(job) is None
     assert not ContextPointer.objects.exists()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from efforts import actions
+from efforts.context.planning import run_inputs
+from efforts.domain.errors import Refused
 from efforts.domain.prompt.conversation import ToolCall
+from efforts.domain.prompt.planner import plan
 from efforts.domain.text.canonical import canonical_json
-from efforts.models import ContextPlan, Event, Message, Run, Session
+from efforts.models import ContextPlan, EffortState, Event, Message, Run, Session
 from efforts.models.threads import read, write
 from efforts.standins.compacting import Summary
 from efforts.turns import recording
@@ -21,6 +25,19 @@ from tests.efforts.port import Scripted
 from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider, Reply
 from tests.turns.conftest import Stage
+
+OTHER_EFFORTS = [
+    ("client A onboarding", "client B onboarding"),
+    ("invoice 2024-05", "invoice 2024-06"),
+    ("weekly report 41", "weekly report 42"),
+    ("release 1.4.1", "release 1.4.2"),
+    ("release 1.4.1", "release 14.1"),
+    ("flight to Austria", "flight to Australia"),
+    ("Müller contract", "Möller contract"),
+    ("C build", "C++ build"),
+    ("budget 2025", "budget 2025s"),
+    ("a" * 90 + " one", "a" * 90 + " two"),
+]
 
 
 def one(talk: Talk, tool: str, text: str = "Go on.", /, **arguments: Any) -> Any:
@@ -64,24 +81,50 @@ def test_reopening_switching_expanding_and_collapsing(talk: Talk) -> None:
     expanded = one(talk, "expand_effort", id="tax-return")
     assert expanded["expanded"] == "tax-return"
     assert expanded["tokens"] > 0
-    assert expanded["note"] == "Its log is in your prompt now; answer from it."
+    assert expanded["note"] == "Its one turn is shown: answer from it."
     assert one(talk, "collapse_effort", id="tax-return") == {"collapsed": "tax-return"}
     assert one(talk, "reopen_effort", id="bug") == {"reopened": "bug", "active": "bug"}
     assert one(talk, "switch_effort", id="vacation") == {"active": "vacation"}
 
 
-def test_a_name_nearly_like_that_of_an_open_effort_is_that_effort(talk: Talk) -> None:
+@pytest.mark.parametrize("name", ["payment webhooks", "PAYMENT-WEBHOOK", "Payment  webhook."])
+def test_the_name_of_an_open_effort_leads_to_it_and_the_result_says_so(talk: Talk, name: str) -> None:
     actions.open_effort(talk.place, "Payment webhook")
     actions.open_effort(talk.place, "Vacation")
-    assert one(talk, "open_effort", name="Payment webhooks")["opened"] == "payment-webhook"
+    assert one(talk, "open_effort", name=name) == {
+        "already_open": "payment-webhook",
+        "name": "Payment webhook",
+        "note": "Nothing new was opened; it is active now.",
+    }
     assert talk.active == "payment-webhook"
-    assert one(talk, "open_effort", name="Payment terminal")["opened"] == "payment-terminal"
 
 
-def test_a_person_may_open_what_is_nearly_of_the_same_name(talk: Talk) -> None:
-    actions.open_effort(talk.place, "Payment webhook")
-    actions.open_effort(talk.place, "Payment webhooks")
-    assert list(talk.states()) == ["payment-webhook", "payment-webhooks"]
+@pytest.mark.parametrize(("first", "second"), OTHER_EFFORTS)
+def test_a_name_that_is_only_similar_is_another_effort(talk: Talk, first: str, second: str) -> None:
+    one(talk, "open_effort", name=first)
+    assert one(talk, "open_effort", name=second)["name"] == second
+    assert [state.effort.name for state in EffortState.objects.order_by("pk")] == [first, second]
+    assert talk.active == EffortState.objects.get(effort__name=second).effort.slug
+
+
+def test_of_two_versions_with_one_spelling_of_their_ids_each_is_found_by_its_name(talk: Talk) -> None:
+    for name in ("Release 1.4.1", "Release 14.1"):
+        one(talk, "open_effort", name=name)
+    assert list(talk.states()) == ["release-141", "release-141-2"]
+    assert one(talk, "switch_effort", id="Release 1.4.1") == {"active": "release-141"}
+    assert one(talk, "switch_effort", id="release 14.1") == {"active": "release-141-2"}
+    assert one(talk, "close_effort", id="release 141")["concluded"] == "release-141"
+
+
+def test_work_that_recurs_is_offered_another_name(talk: Talk) -> None:
+    talk.concluded("Weekly report")
+    assert one(talk, "open_effort", name="weekly report")["error"] == (
+        'weekly-report is concluded. reopen_effort("weekly-report") opens it again, expand_effort("weekly-report") '
+        "shows it. For new work of the same kind call open_effort with another name, such as one with a date or number."
+    )
+    with pytest.raises(Refused, match="For new work of the same kind choose another name"):
+        actions.open_effort(talk.place, "Weekly report")
+    assert one(talk, "open_effort", name="Weekly report 42")["opened"] == "weekly-report-42"
 
 
 @pytest.mark.parametrize("said", ["It works now", "it  works\nnow, thanks", "works now", "thanks"])
@@ -128,19 +171,24 @@ def test_the_result_says_what_follows_in_a_conversation_that_is_set_otherwise(
     assert one(talk, "close_effort", "It works now.", said="It works now.")["summary"] == follows
 
 
-@pytest.mark.parametrize("text", ["Let's pause here.", "Hold on a second.", "Let's switch to something else."])
-def test_pausing_concludes_nothing_whatever_the_model_calls(talk: Talk, text: str) -> None:
-    actions.open_effort(talk.place, "Bug")
-    assert one(talk, "close_effort", text) == {
-        "error": "The user pauses or changes topic; that does not conclude anything. Leave it open."
-    }
-    assert talk.states() == {"bug": "open"}
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("You can close auth bug now; let's switch to the vacation.", "You can close auth bug now"),
+        ("Close it please, I'll come back to it if it breaks.", "Close it please"),
+        ("That's all for today, the bug is fixed.", "the bug is fixed"),
+    ],
+)
+def test_the_user_s_words_conclude_whatever_else_the_message_says(talk: Talk, text: str, said: str) -> None:
+    actions.open_effort(talk.place, "Auth bug")
+    assert one(talk, "close_effort", text, said=said)["summary"] == "follows after this turn"
+    assert (talk.state("auth-bug").status, talk.state("auth-bug").said) == ("concluded", said)
 
 
-def test_the_person_may_conclude_after_words_of_pause(talk: Talk) -> None:
+def test_without_the_user_s_words_it_is_the_model_s_conclusion_and_waits(talk: Talk) -> None:
     actions.open_effort(talk.place, "Bug")
-    talk.ask("Let's pause here.")
-    assert actions.close_effort(talk.place).status == "concluded"
+    assert one(talk, "close_effort", "Let's pause here.")["summary"] == "waits for the user"
+    assert (talk.state("bug").status, talk.state("bug").said) == ("concluded", "")
 
 
 # Errors, each of which says what to do
@@ -161,9 +209,9 @@ def test_the_person_may_conclude_after_words_of_pause(talk: Talk) -> None:
         ("switch_effort", {"id": "done-thing"}, 'reopen_effort("done-thing")'),
         ("switch_effort", {"id": "bug"}, "bug is already active."),
         ("switch_effort", {"id": "done-thin"}, "Close to it: done-thing."),
-        ("expand_effort", {"id": "bug"}, "Its log is in the prompt already"),
-        ("expand_effort", {"id": "shown"}, "shown is expanded already"),
-        ("expand_effort", {"id": "unsummed"}, "unsummed has no summary yet"),
+        ("expand_effort", {"id": "bug"}, "bug is open. It has no finished turns."),
+        ("expand_effort", {"id": "shown"}, "shown is expanded already. Its one turn is shown: answer from it."),
+        ("expand_effort", {"id": "unsummed"}, "unsummed has no summary yet. It has no finished turns."),
         ("expand_effort", {"id": "what"}, "search_efforts finds efforts"),
         ("expand_effort", {"id": ""}, "There is no effort ''"),
         ("collapse_effort", {"id": "done-thing"}, "is not expanded"),
@@ -181,6 +229,58 @@ def test_each_mistake_is_told_and_changes_nothing(talk: Talk, name: str, argumen
     before = (talk.states(), talk.active, len(talk.events()))
     assert told in one(talk, name, **arguments)["error"]
     assert (talk.states(), talk.active, len(talk.events())) == before
+
+
+@pytest.mark.parametrize("kind", ["open", "expanded", "awaiting"])
+def test_of_a_log_larger_than_its_room_the_answer_says_how_much_of_it_is_shown(talk: Talk, kind: str) -> None:
+    Session.objects.update(budget=4_000)
+    long = ["The server log says: " + "timeout " * 250] * 9
+    actions.open_effort(talk.place, "Outage")
+    for text in long:
+        talk.ask(text)
+    if kind != "open":
+        actions.close_effort(talk.place)
+    if kind == "expanded":
+        # Room for all of it when it was expanded, and less now.
+        talk.summarise("outage")
+        Session.objects.update(budget=32_000)
+        actions.expand_effort(talk.place, "outage")
+        Session.objects.update(budget=4_000)
+    lease = talk.begin("Go on.")
+    error = talk.call(lease, "expand_effort", id="outage")["error"]
+    found = re.search(r"(\d+|None) of its 9 turns (?:are|is) shown; read_effort reads (?:the rest|them)", error)
+    assert found, error
+    # The plan of the next call tells the same.
+    recipe = plan(run_inputs(Run.objects.get(pk=lease.run_id))).recipe
+    spans = [entry["turns"] for entry in recipe if entry.get("effort") == "outage"]
+    shown = sum(last - first + 1 for first, last in spans)
+    assert shown < 9
+    assert found[1] == (str(shown) if shown else "None")
+
+
+def test_with_sixty_open_efforts_there_is_room_for_hello_at_the_smallest_budget(talk: Talk) -> None:
+    Session.objects.update(budget=4_000)
+    for number in range(60):
+        actions.open_effort(talk.place, f"Errand {number}")
+    lease = talk.begin("hello")
+    planned = plan(run_inputs(Run.objects.get(pk=lease.run_id)))
+    assert planned.tokens <= 4_000
+    assert "Not named here: 52 more open." in planned.request["messages"][-1]["content"]
+
+
+def test_what_is_recorded_and_what_is_renamed_is_in_the_next_prompt(talk: Talk) -> None:
+    talk.concluded("Tax")
+    actions.rename_effort(talk.place, "tax", "Tax return 2025")
+    actions.open_effort(talk.place, "Bug")
+    actions.rename_effort(talk.place, "bug", "Login outage")
+    [recorded] = talk.ask("Ask Dana about it.", ("record", {"kind": "open_work", "text": "Ask Dana about it."}))
+    lease = talk.begin("And now?")
+    run = Run.objects.get(pk=lease.run_id)
+    sent = json.dumps(plan(run_inputs(run)).request, ensure_ascii=False)
+    assert f"Open work {recorded['id']}: Ask Dana about it." in sent
+    assert "Names: bug is “Login outage”" in sent
+    assert f"- tax “Tax return 2025” (turns 1-1, {run.turn.created_at.date()}): In short." in sent
+    assert f"Today is {run.turn.created_at.date()}. This is turn 3." in sent
 
 
 def test_concluding_when_nothing_is_active_is_told(talk: Talk) -> None:

@@ -23,7 +23,7 @@ def refused(code: str) -> pytest.RaisesExc[Refused]:
 
 
 def test_an_opened_effort_is_active_and_says_so(talk: Talk) -> None:
-    state = actions.open_effort(talk.place, "Payment webhook")
+    state = actions.open_effort(talk.place, "Payment webhook").state
     assert (state.effort.slug, state.effort.name, state.status) == ("payment-webhook", "Payment webhook", "open")
     assert talk.active == "payment-webhook"
     [event] = talk.events()

@@ -37,7 +37,7 @@ class Call:
     id: str = "call_1"
 
     @classmethod
-    def of(cls, name: str, id: str = "call_1", **arguments: Any) -> Call:
+    def of(cls, name: str, /, id: str = "call_1", **arguments: Any) -> Call:
         return cls(name, json.dumps(arguments), id)
 
 
@@ -70,10 +70,21 @@ class Reply:
         }
     )
     finish_reason: str = ""
+    # Sent before the text, under this name; "think": as a block at the beginning of the text itself.
+    thinking: str = ""
+    thinking_as: str = "reasoning_content"
     pace_seconds: float = 0.0
 
-    def pieces(self) -> list[str]:
-        return re.findall(r"\s*\S+\s*$|\s*\S+", self.text) or ([self.text] if self.text else [])
+    def pieces(self) -> list[dict[str, str]]:
+        """The deltas of thinking and text, in their order."""
+        if self.thinking_as == "think" and self.thinking:
+            return [{"content": piece} for piece in words(f"<think>{self.thinking}</think>\n\n{self.text}")]
+        thought = [{self.thinking_as: piece} for piece in words(self.thinking)]
+        return [*thought, *({"content": piece} for piece in words(self.text))]
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\s*\S+\s*$|\s*\S+", text) or ([text] if text else [])
 
 
 @dataclass(frozen=True)
@@ -99,18 +110,19 @@ class ClientGone(Exception):
 
 
 class FakeProvider:
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.script: list[Step] = []
         self.otherwise: Step = Reply("All right.")
         self.strict_template = False
         self.key: str | None = None
-        self.models = ["small", "large"]
+        # By name, what else the listing says of it.
+        self.models: dict[str, dict[str, object]] = {"small": {}, "large": {}}
         self.bodies: list[bytes] = []
         self.headers: list[dict[str, str]] = []
         self.gone = threading.Event()
         self.closing = threading.Event()
         self._changed = threading.Condition()
-        self._server = _Server(self)
+        self._server = _Server(self, port)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     @property
@@ -133,6 +145,10 @@ class FakeProvider:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    def release(self) -> None:
+        """Give back the port of one that was never started."""
+        self._server.server_close()
 
     def wait_for_requests(self, count: int) -> None:
         """Return once `count` requests have come in; fail after ten seconds."""
@@ -190,9 +206,9 @@ class _Server(ThreadingHTTPServer):
     # A benchmark opens a hundred connections at once.
     request_queue_size = 256
 
-    def __init__(self, provider: FakeProvider) -> None:
+    def __init__(self, provider: FakeProvider, port: int) -> None:
         self.provider = provider
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Clients that go away are part of the play."""
@@ -206,7 +222,10 @@ class _Handler(BaseHTTPRequestHandler):
         """Silence: a test's output is its own."""
 
     def do_GET(self) -> None:
-        listing = {"object": "list", "data": [{"id": name, "object": "model"} for name in self.server.provider.models]}
+        listing = {
+            "object": "list",
+            "data": [{"id": name, "object": "model", **more} for name, more in self.server.provider.models.items()],
+        }
         self._send_whole(200, json.dumps(listing).encode(), "application/json", {})
 
     def do_POST(self) -> None:
@@ -235,7 +254,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         for number, piece in enumerate(reply.pieces()):
             self._hold(reply, number)
-            self._send_delta({"content": piece})
+            self._send_delta(piece)
         self._hold(reply, len(reply.pieces()))
         self._end(reply)
 
@@ -269,7 +288,7 @@ class _Handler(BaseHTTPRequestHandler):
             if self.server.provider.closing.is_set() or _has_hung_up(self.connection):
                 raise ClientGone
 
-    def _send_delta(self, delta: dict[str, Any], finish_reason: str | None = None) -> None:
+    def _send_delta(self, delta: Mapping[str, Any], finish_reason: str | None = None) -> None:
         self._send_chunk(_event({"choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}]}))
 
     def _send_chunk(self, data: bytes) -> None:

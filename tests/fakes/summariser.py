@@ -69,6 +69,11 @@ class Summariser:
     def doubts(self, words: str, verdict: str = "contradicted", **more: Any) -> None:
         self.opinions.append((words, {"verdict": verdict, **more}))
 
+    def believes(self, section: str, text: str, **more: Any) -> None:
+        """What a person has worded: it finds that in the log as it stands, and what is turned in it wrong."""
+        status = more.pop("status", STATUSES[Section(section)][0])
+        self.remember(claim("", {"section": section, "status": str(status), **more}, text, []))
+
     def lists(self, kind: str, words: str) -> None:
         """What it lists beside what it writes."""
         self.listed.append((kind, words))

@@ -14,8 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def manage(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    # Long enough for a busy machine; what hangs ends.
     return subprocess.run(
-        _command(arguments), cwd=ROOT, env=_environment(settings), capture_output=True, text=True, timeout=60
+        _command(arguments), cwd=ROOT, env=_environment(settings), capture_output=True, text=True, timeout=600
     )
 
 

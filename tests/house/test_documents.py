@@ -15,9 +15,11 @@ SPECIFICATION = "docs/specification.md"  # has a test of its own
 PAGES = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))]
 DOCUMENTS = ["README.md", *(page for page in PAGES if page != SPECIFICATION)]
 # What events are of.
-TOPICS = "session|branch|turn|run|plan|message|effort|constraint|ledger|hold|checker|compaction|review|seed|command"
+TOPICS = (
+    "session|branch|turn|run|plan|message|effort|constraint|ledger|hold|checker|compaction|review|seed|command|file"
+)
 # Where a name without a folder may stand.
-FOLDERS = ("", "efforts", "efforts/domain/prompt", "compaction", "compaction/domain", "static/js")
+FOLDERS = ("", "efforts", "efforts/domain/prompt", "compaction", "compaction/domain", "workspaces", "static/js")
 
 
 def read(document: str) -> str:
@@ -49,9 +51,11 @@ def test_named_addresses_lead_to_pages() -> None:
 
 def test_every_event_is_described_and_no_other() -> None:
     table = read("docs/events.md").partition("## Events")[2].partition("\n## ")[0]
-    modules = [path for app in ("benchmarks", "efforts", "compaction") for path in (ROOT / app).rglob("*.py")]
+    modules = [
+        path for app in ("benchmarks", "efforts", "compaction", "workspaces") for path in (ROOT / app).rglob("*.py")
+    ]
     code = "".join(path.read_text() for path in modules)
-    written = set(re.findall(rf'"((?:{TOPICS})\.[a-z_]+)"', code))
+    written = set(re.findall(rf'"((?:{TOPICS}|workspace)\.[a-z_]+)"', code))
     of_accounts = set(re.findall(r'account\([^)]*?"([a-z]+\.[a-z_]+)"', code))
     assert described(table) == written - of_accounts
 
@@ -67,5 +71,9 @@ def first_cell(line: str) -> list[str]:
 def test_the_glossary_is_short_and_each_row_it_names_is_in_the_database() -> None:
     rows = re.findall(r"^\| ([^|]+) \| (?:`(\w+)`)? ?\| ", read("docs/glossary.md"), re.MULTILINE)[1:]
     assert 20 <= len(rows) <= 30
-    models = {model.__name__ for name in ("efforts", "compaction") for model in apps.get_app_config(name).get_models()}
+    models = {
+        model.__name__
+        for name in ("efforts", "compaction", "workspaces")
+        for model in apps.get_app_config(name).get_models()
+    }
     assert {name for _, name in rows if name} - models == set()

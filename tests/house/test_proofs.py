@@ -1,4 +1,4 @@
-"""The README's proofs: each command is there, and prints the lines that stand below it."""
+"""The proofs: each command is there, and prints the lines that stand below it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.house.process import ROOT, manage
 
 # What the commands of a proof leave behind, and the next one reads.
 TRIAL = "/tmp/trial"
-README = (ROOT / "README.md").read_text()
+DOCUMENT = (ROOT / "docs/proofs.md").read_text()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ def shown_in(block: str) -> list[Shown]:
     return [Shown(command=command, lines=tuple(lines)) for command, *lines in map(str.splitlines, parts)]
 
 
-PROOFS = [shown_in(block) for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL)]
+PROOFS = [shown_in(block) for block in re.findall(r"```console\n(.*?)```", DOCUMENT, re.DOTALL)]
 ALL = [shown for proof in PROOFS for shown in proof]
 IN_A_FOLDER = [proof for proof in PROOFS if TRIAL in proof[0].command]
 HERE = [proof for proof in PROOFS if "proof_run" in proof[0].command and proof not in IN_A_FOLDER]

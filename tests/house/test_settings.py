@@ -26,10 +26,14 @@ WRONG = {
     "DATABASE_URL": ("mysql://x", "DATABASE_URL must be like"),
     "CCM_HOME": ("/proc/none", "CCM_HOME=/proc/none cannot be written"),
     "CCM_MAX_RUNS": ("many", "CCM_MAX_RUNS=many is not a number"),
+    "CCM_WORKSPACE_COMMANDS": ('{"test": "pytest -q"}', "test must be a list of words, the program first"),
     "CCM_RUNNER": ("thread", "CCM_RUNNER=thread is none of embedded, worker"),
+    "CCM_METRICS": ("token", "CCM_METRICS=token needs a CCM_METRICS_TOKEN"),
+    "CCM_LOG_FORMAT": ("xml", "CCM_LOG_FORMAT=xml is none of text, json"),
     "DEBUG": ("maybe", "DEBUG=maybe is neither on nor off"),
     "TIME_ZONE": ("Mars/Olympus", "TIME_ZONE=Mars/Olympus is not a time zone"),
     "CCM_ENCODING": ("klingon", "The tokenizer 'klingon' cannot be loaded"),
+    "CCM_MODEL_HOSTS": ("http://box.lan", "CCM_MODEL_HOSTS: http://box.lan is no host"),
     "CCM_MODEL_URL": ("localhost:8080", "CCM_MODEL_URL=localhost:8080 is not an address"),
 }
 

@@ -6,15 +6,18 @@ import io
 import json
 import logging
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
 from ccmweb import sign_in
-from ccmweb.logs import HideSignInTokens
+from ccmweb.logs import JsonLines, TextLines
 from ccmweb.models import SignInLink
 from efforts.models import AccountEvent
 from tests.pages.conftest import HTMX
@@ -72,9 +75,65 @@ def test_following_my_own_used_link_again_brings_me_home(anyone: Client, alice: 
     assert follow(anyone, token) == 302
 
 
-def test_the_link_of_another_person_changes_who_is_signed_in(as_bob: Client, alice: User) -> None:
-    follow(as_bob, sign_in.make_link(alice))
+def test_the_link_of_another_person_asks_before_it_changes_who_is_signed_in(as_bob: Client, alice: User) -> None:
+    bob = signed_in_as(as_bob)
+    address = f"/sign-in/{sign_in.make_link(alice)}/"
+    page = as_bob.get(address)
+    assert "Sign in as alice?" in page.text
+    assert "You are signed in as bob" in page.text
+    assert signed_in_as(as_bob) == bob
+    as_bob.post(address)
     assert signed_in_as(as_bob) == str(alice.pk)
+
+
+def sign_in_by_password(client: Client, name: str, password: str) -> Any:
+    return client.post("/sign-in/", {"username": name, "password": password})
+
+
+def test_after_wrong_passwords_an_account_waits_and_says_how_long(anyone: Client, alice: User, settings) -> None:
+    settings.AXES_FAILURE_LIMIT = 3
+    for _ in range(2):
+        assert "Wrong name or password" in sign_in_by_password(anyone, "alice", "guess").text
+    assert sign_in_by_password(anyone, "alice", "guess").status_code == 429
+    # Also with the right one: else guessing would go on.
+    refused = sign_in_by_password(anyone, "alice", "alice")
+    assert refused.status_code == 429
+    assert "waits 5 minutes" in refused.text
+    assert signed_in_as(anyone) is None
+
+
+def test_who_guesses_elsewhere_locks_nobody_out(anyone: Client, alice: User, bob: User, settings) -> None:
+    settings.AXES_FAILURE_LIMIT = 1
+    sign_in_by_password(Client(REMOTE_ADDR="203.0.113.9"), "alice", "guess")
+    assert sign_in_by_password(anyone, "bob", "bob").status_code == 302
+    assert sign_in_by_password(anyone, "alice", "alice").status_code == 302
+
+
+def test_an_account_that_waits_has_no_password_hashed(anyone: Client, alice: User, settings, monkeypatch) -> None:
+    settings.AXES_FAILURE_LIMIT = 1
+    sign_in_by_password(anyone, "alice", "guess")
+    hashed = []
+    monkeypatch.setattr(User, "check_password", lambda user, raw: hashed.append(raw))
+    sign_in_by_password(anyone, "alice", "guess")
+    assert hashed == []
+
+
+def test_passwords_are_hashed_one_at_a_time(alice: User, bob: User, anyone: Client, monkeypatch) -> None:
+    monkeypatch.setattr(sign_in, "LONGEST_WAIT", 0.01)
+    with sign_in.HASHING:
+        busy = sign_in_by_password(anyone, "bob", "bob")
+        assert "Too many people are signing in just now" in busy.text
+    assert sign_in_by_password(anyone, "bob", "bob").status_code == 302
+
+
+def test_the_admin_has_no_sign_in_of_its_own(anyone: Client, db: None) -> None:
+    assert anyone.get("/admin/login/?next=/admin/")["Location"] == "/sign-in/?next=/admin/"
+
+
+@pytest.mark.parametrize("weak", ["short", "12345678901", "password1234", "aliceliddell"])
+def test_weak_passwords_are_refused(weak: str) -> None:
+    with pytest.raises(ValidationError):
+        validate_password(weak, User(username="aliceliddell"))
 
 
 def test_a_link_is_not_used_up_by_a_look_ahead(anyone: Client, alice: User) -> None:
@@ -92,8 +151,9 @@ def test_the_token_is_not_logged() -> None:
     record = logging.LogRecord(
         "django.request", logging.WARNING, "", 0, "Gone: %s", ("/sign-in/" + "t" * 43 + "/",), None
     )
-    HideSignInTokens().filter(record)
-    assert record.getMessage() == "Gone: /sign-in/…/"
+    for lines in (TextLines(), JsonLines()):
+        assert "t" * 16 not in lines.format(record)
+    assert TextLines().format(record) == "Gone: /sign-in/…/"
 
 
 def test_a_password_signs_in(anyone: Client, alice: User) -> None:
@@ -104,7 +164,7 @@ def test_a_password_signs_in(anyone: Client, alice: User) -> None:
 
 def test_a_wrong_password_is_said_and_logged(anyone: Client, alice: User, caplog: pytest.LogCaptureFixture) -> None:
     response = anyone.post("/sign-in/", {"username": "alice", "password": "wrong"})
-    assert "do not belong together" in response.text
+    assert "Wrong name or password" in response.text
     assert "sign-in refused for 'alice'" in caplog.text
 
 

@@ -1,4 +1,5 @@
-"""docs/specification.md names what is there: modules, pages, commands, tests. A name that leads nowhere fails here."""
+"""docs/specification.md and docs/security.md name what is there: modules, pages, commands, tests. A name that leads
+nowhere fails here."""
 
 from __future__ import annotations
 
@@ -113,6 +114,15 @@ def test_every_row_is_built_and_tested_or_says_that_it_is_not() -> None:
 def test_the_test_column_names_tests() -> None:
     wrong = [name for row in ROWS for name in names_in(row.test) if not re.match(r"tests/.+\.py(::\w+)?$", name)]
     assert wrong == []
+
+
+def test_every_row_of_what_was_tried_names_a_test_that_is_there() -> None:
+    lines = (ROOT / "docs/security.md").read_text().splitlines()
+    rows = [cells(line) for line in lines if line.startswith("| ") and not line.startswith("| Tried ")]
+    assert len(rows) > 50
+    named = {tried: [name for name in names_in(test) if name.startswith("tests/")] for tried, _, test in rows}
+    assert [tried for tried, tests in named.items() if not tests] == []
+    assert [name for tests in named.values() for name in tests if not exists(name)] == []
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from efforts.llm.assembly import ReplyAssembly
-from efforts.llm.protocol import RawToolCall, ReportedUsage
+from efforts.llm.protocol import RawToolCall, ReportedUsage, TextDelta, ThinkingDelta
 
 
 def fragment(arguments: object = "", *, name: str = "", **rest: object) -> dict[str, object]:
@@ -77,9 +77,8 @@ def test_fragments_become_calls(fragments, calls):
 @pytest.mark.parametrize("calls", [3, "abc", {"a": 1}, [3, "abc", None]])
 def test_tool_calls_of_an_odd_shape_do_no_harm(calls):
     reply = ReplyAssembly()
-    assert (
-        reply.add({"choices": [{"delta": {"content": "Hi", "tool_calls": calls}, "finish_reason": ["stop"]}]}) == "Hi"
-    )
+    chunk = {"choices": [{"delta": {"content": "Hi", "tool_calls": calls}, "finish_reason": ["stop"]}]}
+    assert reply.add(chunk) == [TextDelta("Hi")]
     assert reply.finished() is None
 
 
@@ -90,3 +89,47 @@ def test_what_is_no_count_of_tokens_was_not_reported(count):
     finished = reply.finished()
     assert finished is not None
     assert finished.usage == ReportedUsage(None, 2, None)
+
+
+def said(deltas: list[dict[str, str]]) -> tuple[str, str]:
+    """The thinking and the text that a stream of these deltas comes to."""
+    reply = ReplyAssembly()
+    pieces = [piece for delta in deltas for piece in reply.add({"choices": [{"delta": delta}]})]
+    pieces += reply.rest()
+    thought = "".join(piece.text for piece in pieces if isinstance(piece, ThinkingDelta))
+    return thought, "".join(piece.text for piece in pieces if isinstance(piece, TextDelta))
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_thinking_that_has_a_name_of_its_own_is_no_text(name: str) -> None:
+    assert said([{name: "Let me "}, {name: "see."}, {"content": "Hello."}]) == ("Let me see.", "Hello.")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("<think>Let me see.</think>\n\nHello.", ("Let me see.", "Hello.")),
+        ("\n<think>\na < b </th </think> Hello.", ("\na < b </th ", "Hello.")),
+        ("<think>Cut off in its thou", ("Cut off in its thou", "")),
+        ("<think>a</thi", ("a</thi", "")),
+        ("<think></think>Hello.", ("", "Hello.")),
+        ("Hello. <think> is a tag.", ("", "Hello. <think> is a tag.")),
+        ("  <thin air", ("", "  <thin air")),
+        ("<think>a</think>b</think><think>c</think>", ("a", "b</think><think>c</think>")),
+        ("<thi", ("", "<thi")),
+    ],
+)
+def test_a_think_block_at_the_beginning_is_thinking_however_it_is_cut_into_pieces(
+    text: str, parts: tuple[str, str], size: int
+) -> None:
+    assert said([{"content": text[at : at + size]} for at in range(0, len(text), size)]) == parts
+
+
+@pytest.mark.parametrize("word", ["length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "model_length"])
+def test_every_word_for_the_end_at_a_limit_is_one(word: str) -> None:
+    reply = ReplyAssembly()
+    reply.add({"choices": [{"delta": {"content": "Hi"}, "finish_reason": word}]})
+    finished = reply.finished()
+    assert finished is not None
+    assert finished.finish_reason == "length"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from efforts.domain.prompt.layers import STUB
 from efforts.llm.builtin import replies
 from efforts.llm.builtin.engine import EngineReply, answer
 from efforts.llm.protocol import RawToolCall
@@ -17,7 +18,7 @@ Message = dict[str, Any]
 
 SYSTEM = {"role": "system", "content": "You are the assistant. The launch of the rocket is on 3 March."}
 SEARCH_TOOL = {"type": "function", "function": {"name": "search_messages", "parameters": {"type": "object"}}}
-STUB = "[Turns 1-4 (812 tokens) are not shown. Use search_messages to find what was said there.]"
+HIDDEN = STUB.format(last=4, tokens="812")
 NOTES = "[Notes for this turn, not from the user]\nThe focus is the billing service.\n[End of notes]\n"
 
 
@@ -137,7 +138,7 @@ def test_it_never_quotes_the_system_text():
 
 
 def test_it_never_quotes_lines_of_the_program():
-    history = (user(f"[Conversation from turn 5]\n{STUB}\nHello."), reply("Hi.\n[stopped here]"))
+    history = (user(f"[Conversation from turn 5]\n{HIDDEN}\nHello."), reply("Hi.\n[stopped here]"))
     assert ask(*history, "How many tokens are not shown?").text.startswith(replies.NOTHING)
 
 
@@ -248,13 +249,13 @@ def test_a_cue_without_the_tool_is_a_question():
 
 
 def test_it_searches_where_earlier_turns_are_hidden_and_nothing_shown_answers():
-    history = (user(f"[Conversation from turn 5]\n{STUB}\nThe release is on 14 May."), reply("Ok."))
+    history = (user(f"[Conversation from turn 5]\n{HIDDEN}\nThe release is on 14 May."), reply("Ok."))
     calls = ask(*history, "What is the Wi-Fi password of Anna?", tools=True).tool_calls
     assert [json.loads(call.arguments) for call in calls] == [{"query": "Wi-Fi password Anna"}]
 
 
 def test_it_searches_for_something_better_than_half_an_answer():
-    history = (user(f"[Conversation from turn 5]\n{STUB}\nThe Falcon release needs a poster."), reply("Ok."))
+    history = (user(f"[Conversation from turn 5]\n{HIDDEN}\nThe Falcon release needs a poster."), reply("Ok."))
     question = "What is the release date of Falcon rocket parts?"
     calls = ask(*history, question, tools=True).tool_calls
     assert [json.loads(call.arguments) for call in calls] == [{"query": "release date Falcon rocket parts"}]
@@ -266,7 +267,7 @@ def test_it_does_not_search_where_everything_is_shown():
 
 
 def test_it_does_not_search_where_the_prompt_answers():
-    history = (user(f"[Conversation from turn 5]\n{STUB}\nThe release is on 14 May."), reply("Ok."))
+    history = (user(f"[Conversation from turn 5]\n{HIDDEN}\nThe release is on 14 May."), reply("Ok."))
     assert not ask(*history, "When is the release?", tools=True).tool_calls
 
 

@@ -15,7 +15,6 @@ from efforts.domain.prompt.rendering import MARKS
 from efforts.domain.text.sentences import split
 from efforts.llm.builtin import replies
 from efforts.llm.builtin.prompt import ToolResult, own_words, read, texts_of
-from efforts.llm.builtin.terms import keywords, terms
 from tests.planner.examples import about, turn
 from tests.planner.strategies import Log, four_letters
 
@@ -119,38 +118,6 @@ def test_texts_are_cut_into_passages(text, pieces):
 
 def test_no_passage_is_longer_than_can_be_read():
     assert max(len(piece) for piece in split("word " * 1_000 + "x" * 2_000)) <= 480
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("released", "releases"),
-        ("planning", "plan"),
-        ("policies", "policy"),
-        ("Anna’s", "anna"),
-        ("auth-bug", "bug"),
-        ("src/app.py", "app.py"),
-        ("日本旅行", "旅行"),
-        ("café", "cafe\u0301"),
-    ],
-)
-def test_forms_of_a_word_are_one_term(one, other):
-    assert terms(one) & terms(other)
-
-
-@pytest.mark.parametrize(("one", "other"), [("1.2.3", "1.2.4"), ("pass", "pas"), ("14", "15"), ("the", "the")])
-def test_unlike_words_are_not_one_term(one, other):
-    assert not terms(one) & terms(other)
-
-
-def test_keywords_stand_as_they_were_typed():
-    assert keywords("What is the Wi-Fi password of Anna, and Anna's dog?") == [
-        "Wi-Fi",
-        "password",
-        "Anna",
-        "Anna's",
-        "dog",
-    ]
 
 
 def test_what_is_pinned_was_said_in_its_turn_by_whom_it_was(log):

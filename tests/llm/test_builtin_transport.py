@@ -111,7 +111,7 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes():
 
 
 async def test_it_lists_itself():
-    assert await engine().list_models() == ["builtin"]
+    assert [model.id for model in await engine().list_models()] == ["builtin"]
 
 
 async def test_it_answers_a_probe():

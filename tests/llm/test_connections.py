@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 
 from efforts.context import connections
 from efforts.context.connections import KeyUnreadable, ModelChoice
+from efforts.domain.hosts import AllowedHosts
 from efforts.llm.protocol import TextDelta
 from efforts.models import Endpoint, Session
 
@@ -77,6 +78,7 @@ def test_a_sessions_endpoint_wins_with_its_key(alice, environment):
         api_key="sk-alice",
         timeout_seconds=90,
         context_window=128_000,
+        allowed=AllowedHosts.of(["public", "loopback"]),
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from efforts.llm.faults import LONGEST_QUOTE
 from efforts.llm.limits import ERROR_BYTES, Limits
 from efforts.llm.openai_chat import OpenAIChat
-from efforts.llm.protocol import ModelError, RawToolCall, ReportedUsage, StreamEnd, TextDelta
+from efforts.llm.protocol import ModelError, RawToolCall, ReportedUsage, StreamEnd, TextDelta, ThinkingDelta
 from tests.fakes.provider import CUT, INVALID_JSON, NO_FINISH, Call, Ending, FakeProvider, NoAnswer, Reply, Status
 
 KEY = "sk-secret-key"
@@ -43,22 +43,22 @@ def chat(provider: FakeProvider, *, timeout_seconds: float = 5, max_retries: int
     return OpenAIChat(provider.url, key, timeout_seconds, max_retries)
 
 
-async def collect(model: OpenAIChat, parts: list[TextDelta | StreamEnd], request=REQUEST) -> str:
+async def collect(model: OpenAIChat, parts: list[TextDelta | ThinkingDelta | StreamEnd], request=REQUEST) -> str:
     async for part in model.stream(request):
         parts.append(part)
     return text_of(parts)
 
 
-def text_of(parts: list[TextDelta | StreamEnd]) -> str:
+def text_of(parts: list[TextDelta | ThinkingDelta | StreamEnd]) -> str:
     return "".join(part.text for part in parts if isinstance(part, TextDelta))
 
 
-def finished(parts: list[TextDelta | StreamEnd]) -> StreamEnd:
+def finished(parts: list[TextDelta | ThinkingDelta | StreamEnd]) -> StreamEnd:
     assert isinstance(parts[-1], StreamEnd)
     return parts[-1]
 
 
-async def failure(model: OpenAIChat, parts: list[TextDelta | StreamEnd] | None = None) -> ModelError:
+async def failure(model: OpenAIChat, parts: list[TextDelta | ThinkingDelta | StreamEnd] | None = None) -> ModelError:
     with pytest.raises(ModelError) as caught:
         await collect(model, [] if parts is None else parts)
     assert KEY not in caught.value.text
@@ -67,7 +67,7 @@ async def failure(model: OpenAIChat, parts: list[TextDelta | StreamEnd] | None =
 
 async def test_the_text_comes_in_pieces_and_the_usage_at_the_end(provider):
     provider.script = [Reply("One two three.")]
-    parts: list[TextDelta | StreamEnd] = []
+    parts: list[TextDelta | ThinkingDelta | StreamEnd] = []
     assert await collect(chat(provider), parts) == "One two three."
     assert len(parts) == 4
     assert finished(parts) == StreamEnd((), "stop", ReportedUsage(100, 10, 40))
@@ -84,14 +84,14 @@ def canonical(request: object) -> str:
 
 async def test_a_reply_without_usage_is_complete(provider):
     provider.script = [Reply("Yes.", usage=None)]
-    parts: list[TextDelta | StreamEnd] = []
+    parts: list[TextDelta | ThinkingDelta | StreamEnd] = []
     await collect(chat(provider), parts)
     assert finished(parts).usage is None
 
 
 async def test_tool_calls_are_put_together_from_their_fragments(provider):
     provider.script = [Reply("Looking.", (Call.of("search", "a", query="x"), Call("open", "not json", "b")))]
-    parts: list[TextDelta | StreamEnd] = []
+    parts: list[TextDelta | ThinkingDelta | StreamEnd] = []
     await collect(chat(provider), parts)
     assert finished(parts) == StreamEnd(
         (RawToolCall("a", "search", '{"query": "x"}'), RawToolCall("b", "open", "not json")),
@@ -102,7 +102,7 @@ async def test_tool_calls_are_put_together_from_their_fragments(provider):
 
 async def test_tool_calls_without_ids_are_passed_on(provider):
     provider.script = [Reply(calls=(Call("a", "{}", ""), Call("b", "{}", "")))]
-    parts: list[TextDelta | StreamEnd] = []
+    parts: list[TextDelta | ThinkingDelta | StreamEnd] = []
     await collect(chat(provider), parts)
     assert [(call.id, call.name) for call in finished(parts).tool_calls] == [("", "a"), ("", "b")]
 
@@ -191,7 +191,7 @@ def limited(provider: FakeProvider) -> OpenAIChat:
 
 async def test_a_reply_that_grows_beyond_its_limit_is_stopped_and_what_came_is_kept(provider):
     provider.script = [Reply("word " * 100_000)]
-    parts: list[TextDelta | StreamEnd] = []
+    parts: list[TextDelta | ThinkingDelta | StreamEnd] = []
     error = await failure(limited(provider), parts)
     assert error.code == "too_large"
     assert "What came is kept" in error.text
@@ -201,7 +201,7 @@ async def test_a_reply_that_grows_beyond_its_limit_is_stopped_and_what_came_is_k
 
 async def test_a_line_that_does_not_end_is_stopped(provider):
     provider.script = [Reply("Half", ending=Ending(junk=b"data: " + b"x" * 40_000))]
-    parts: list[TextDelta | StreamEnd] = []
+    parts: list[TextDelta | ThinkingDelta | StreamEnd] = []
     error = await failure(limited(provider), parts)
     assert error.code == "too_large"
     assert "in one piece" in error.text
@@ -214,7 +214,7 @@ async def test_a_reply_within_its_limits_is_whole(provider):
 
 
 async def test_a_long_list_of_models_is_not_read(provider):
-    provider.models = ["model" * 100] * 100
+    provider.models = {f"model {number}" * 50: {} for number in range(100)}
     with pytest.raises(ModelError, match="too_large") as caught:
         await limited(provider).list_models()
     assert "0.0191 MB" in caught.value.text
@@ -315,7 +315,7 @@ async def test_a_slow_first_token_is_waited_for(provider):
 )
 async def test_a_stream_that_breaks_keeps_the_text_that_came(provider, ending, words):
     provider.script = [Reply("Half of it", ending=ending)]
-    parts: list[TextDelta | StreamEnd] = []
+    parts: list[TextDelta | ThinkingDelta | StreamEnd] = []
     error = await failure(chat(provider, max_retries=2), parts)
     assert error.code == "broken_stream"
     assert words in error.text
@@ -368,7 +368,7 @@ async def test_closing_the_iterator_in_mid_reply_closes_the_connection(provider)
 
 
 async def test_models_are_listed_by_name(provider):
-    assert await chat(provider).list_models() == ["large", "small"]
+    assert [model.id for model in await chat(provider).list_models()] == ["large", "small"]
 
 
 async def test_a_listing_from_nobody_is_explained():

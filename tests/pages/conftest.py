@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -40,11 +41,12 @@ class Scene:
         recording.take_settings(lease)
         return lease
 
-    def ask(self, text: str, reply: str = "", ending: Ending = COMPLETED) -> Turn:
+    def ask(self, text: str, reply: str = "", ending: Ending = COMPLETED, **more: Any) -> Turn:
+        """`more`: what else came of the call, by the names of `CallReply`."""
         turn = self.say(text)
         lease = self.start()
         self.plan(lease, Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id))
-        recording.record_reply(lease, CallReply(call=1, text=reply), ending)
+        recording.record_reply(lease, CallReply(call=1, text=reply, **more), ending)
         return Turn.objects.select_related("run").get(pk=turn.pk)
 
     def plan(self, lease: Lease, run: Run) -> None:

@@ -21,7 +21,7 @@ from efforts import actions
 from efforts.context.planning import chosen_settings, next_inputs
 from efforts.context.plans import preview
 from efforts.domain.prompt.planner import plan
-from efforts.models import Branch, PointerMove
+from efforts.models import Branch, ContextPointer, PointerMove
 from tests.compaction.artifacts import LongTalk, of_turns
 from tests.compaction.review import CLAIMS, SLUG, STATES, Room
 from tests.efforts.talk import Talk
@@ -129,7 +129,7 @@ def test_accepting_answers_with_roll_back_and_the_history(artifact: Artifact, as
     html = response.content.decode()
     assert response.status_code == 200
     assert response["HX-Retarget"] == "#standing"
-    assert "In the prompt instead of turns 1–3." in html
+    assert "In the prompt instead of turns 1-3." in html
     assert "Roll back</button>" in html
     assert "the log of turns 1-3" in html
     assert "alice" in html
@@ -222,7 +222,7 @@ def test_rolling_back_what_never_stood_is_refused_in_words(artifact: Artifact, a
 
 def test_the_rollback_dialog_says_what_stands_then_and_asks_why(accepted: Artifact, as_alice: Client) -> None:
     html = page(as_alice, "rollback", accepted, htmx=True)
-    assert f"the summary of {SLUG} (turns 1-3) by alice" in html
+    assert f"the summary of {SLUG} (turns 1-3), accepted by alice" in html
     assert "the log of turns 1-3" in html
     assert 'name="reason"' in html
 
@@ -300,10 +300,10 @@ def test_the_history_is_paged_and_asks_as_often_however_long(
     for _ in range(12):
         again()
     assert asked() == few
-    assert "Page 1 of 2" in page(as_alice, "history", artifact)
+    assert "Page 1 of 3" in page(as_alice, "history", artifact)
     later = as_alice.get(reverse("history", args=[artifact.pk]), {"page": 2}).content.decode()
-    assert "Page 2 of 2" in later
-    assert later.count("Accepted") == 3
+    assert "Page 2 of 3" in later
+    assert later.count("Accepted") == 5
 
 
 def test_what_was_rolled_back_in_a_branch_that_took_it_along_is_accepted_again_there(
@@ -333,7 +333,8 @@ def test_a_branch_of_another_conversation_is_not_there(accepted: Artifact, as_al
 
 def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted: Artifact, as_alice: Client) -> None:
     turn = reverse("turn", args=[talk.session.pk, 3])
-    assert "It replaces the log in the prompt; the log is kept." in as_alice.get(turn, headers=HTMX).content.decode()
+    words = "The summary is sent in place of its turns; the turns are kept."
+    assert words in as_alice.get(turn, headers=HTMX).content.decode()
     address = reverse("roll_back", args=[talk.session.pk, accepted.pk])
     assert address in as_alice.get(turn, headers=HTMX).content.decode()
     assert as_alice.post(address).status_code == 200
@@ -363,30 +364,59 @@ def test_who_accepts_more_than_leaves_is_told_so(artifact: Artifact, as_alice: C
     assert saved < 0
 
 
-SAVES = re.compile(r"Saves ([\d,]+) tokens a call, cost ([\d,]+) tokens, earned back after (\d+) calls?")
+SAVES = re.compile(r"Saves ([\d,]+) tokens a call; it cost ([\d,]+) tokens, earned back after (\d+) calls?")
 
 
-def test_the_same_saving_is_on_header_dialog_notice_and_panel_and_is_what_the_next_prompt_lost(
+def saves(html: str) -> tuple[str, ...]:
+    found = SAVES.search(html)
+    assert found, html
+    return found.groups()
+
+
+def test_the_same_saving_is_on_header_dialogs_notice_and_panel_and_is_what_the_next_prompt_lost(
     talk: Talk, artifact: Artifact, as_alice: Client, alice: User
 ) -> None:
-    def told(html: str) -> tuple[str, ...]:
-        found = SAVES.search(html)
-        assert found, html
-        return found.groups()
-
     def part_of(name: str, *args: Any) -> str:
         return as_alice.get(reverse(name, args=[talk.session.pk, *args]), headers=HTMX).content.decode()
 
     before = preview(Branch.objects.get(pk=talk.branch_id)).tokens
-    foretold = told(page(as_alice, "review_saving", artifact, htmx=True))
-    assert told(page(as_alice, "accept", artifact)) == foretold
+    foretold = saves(page(as_alice, "review_saving", artifact, htmx=True))
+    assert saves(page(as_alice, "accept", artifact)) == foretold
     accept_compaction(artifact.pk, talk.session.pk, 1, 3, actor=alice)
     saved = before - preview(Branch.objects.get(pk=talk.branch_id)).tokens
     spent = sum(run.tokens or 0 for run in DraftRun.objects.filter(artifacts=artifact)) + Check.objects.get().tokens
     assert foretold == (f"{saved:,}", f"{spent:,}", str(-(-spent // saved)))
-    assert told(page(as_alice, "artifact", artifact)) == foretold
-    assert told(part_of("turn", 3)) == foretold
-    assert told(part_of("efforts")) == foretold
+    assert saves(page(as_alice, "review_saving", artifact, htmx=True)) == foretold
+    # Who rolls it back is told what that costs.
+    back = page(as_alice, "rollback", artifact, htmx=True)
+    assert "What you give up" in back
+    assert re.search(r"Each call takes [\d,]+ tokens more", back)
+    assert "Saves" not in back
+    # Header, notice, panel and list ask one address for it.
+    asked = reverse("review_saving", args=[artifact.pk])
+    assert asked in page(as_alice, "artifact", artifact)
+    for html in (part_of("turn", 3), part_of("efforts"), part_of("summaries")):
+        assert f"{asked}?branch={talk.branch_id}" in html
+        assert "tokens a call" not in html
+
+
+def test_a_summary_that_replaces_excerpts_saves_what_the_log_is_larger_by_and_says_so(
+    room: Room, as_alice: Client, alice: User
+) -> None:
+    draft = STATES["unchecked"](room)
+    branch = Branch.objects.get(pk=room.talk.branch_id)
+    with_excerpts = preview(branch).tokens
+    dialog = page(as_alice, "accept", draft, htmx=True)
+    accept_compaction(draft.pk, room.talk.session.pk, 1, 3, actor=alice, unchecked=True)
+    with_summary = preview(branch).tokens
+    assert saves(page(as_alice, "review_saving", draft, htmx=True)) == saves(dialog)
+    assert f"{with_excerpts:,} → {with_summary:,} tokens" in dialog
+    assert "What it saves, compared with the log" in dialog
+    for standing in (draft.pk, ContextPointer.objects.get(digest=True).artifact):
+        rollback_compaction(standing, actor=alice)
+    log = preview(branch).tokens
+    assert with_summary != with_excerpts
+    assert saves(dialog)[0] == f"{log - with_summary:,}"
 
 
 # What nobody has checked

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from efforts import actions
 from efforts.context.connections import decrypt_key
-from efforts.models import AccountEvent, Endpoint, Session
+from efforts.models import AccountEvent, Endpoint, SavedPrompt, Session
 from tests.fakes.provider import FakeProvider
 
 from .conftest import HTMX
@@ -20,6 +22,7 @@ NEW = {
     "key": "sk-secret",
     "model": "small",
     "timeout_seconds": "5",
+    "untested": "1",
 }
 
 
@@ -98,6 +101,59 @@ def test_a_model_is_removed(as_alice: Client, alice: User, endpoint: Endpoint) -
     assert as_alice.post(address).status_code == 404
 
 
+def to_be_asked(provider: FakeProvider, **changes: str) -> dict[str, str]:
+    values = {**NEW, "base_url": provider.url, "model": "", **changes}
+    del values["untested"]
+    return values
+
+
+def test_it_is_asked_before_it_is_saved_and_the_real_error_told(as_alice: Client, alice: User) -> None:
+    untested = {name: value for name, value in NEW.items() if name != "untested"}
+    answer = as_alice.post("/settings/endpoints/new/", untested)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "No model answers at http://127.0.0.1:1/v1" in page
+    assert "The key that you typed is kept" in page
+    assert "Forget the stored key" not in page
+    assert "Save anyway" in page
+    assert "sk-secret" not in page
+    [kept] = re.findall(r'name="kept_key" value="([^"]+)"', page)
+    assert not Endpoint.objects.exists()
+    assert as_alice.post("/settings/endpoints/new/", {**NEW, "key": "", "kept_key": kept}).status_code == 302
+    assert decrypt_key(Endpoint.objects.get().key_encrypted) == "sk-secret"
+
+
+def test_the_only_model_of_an_address_is_taken_with_its_window(as_alice: Client, provider: FakeProvider) -> None:
+    provider.models = {"only": {"meta": {"n_ctx_train": 32_768}}}
+    assert as_alice.post("/settings/endpoints/new/", to_be_asked(provider)).status_code == 302
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.model, endpoint.context_window) == ("only", 32_768)
+
+
+def test_of_several_models_one_is_chosen_first(as_alice: Client, provider: FakeProvider) -> None:
+    answer = as_alice.post("/settings/endpoints/new/", to_be_asked(provider))
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert '<option value="large">' in page
+    assert not Endpoint.objects.exists()
+    assert as_alice.post("/settings/endpoints/new/", to_be_asked(provider, model="large")).status_code == 302
+    assert Endpoint.objects.get().model == "large"
+
+
+def test_what_an_address_offers_is_shown_while_it_is_typed(as_alice: Client, provider: FakeProvider) -> None:
+    provider.models = {"small": {"context_length": 8_192}}
+    page = as_alice.post("/settings/endpoints/look/", {"base_url": provider.url}, headers=HTMX).content.decode()
+    assert "8,192 tokens" in page
+    assert not Endpoint.objects.exists()
+
+
+def test_usual_servers_are_a_click_away(as_alice: Client) -> None:
+    assert 'href="?preset=ollama"' in as_alice.get("/settings/endpoints/new/").content.decode()
+    page = as_alice.get("/settings/endpoints/new/?preset=ollama").content.decode()
+    assert 'value="http://127.0.0.1:11434/v1"' in page
+    assert as_alice.get("/settings/endpoints/new/?preset=none").status_code == 200
+
+
 def test_a_test_shows_the_real_answer(as_alice: Client, endpoint: Endpoint, provider: FakeProvider) -> None:
     Endpoint.objects.filter(pk=endpoint.pk).update(base_url=provider.url, model="fake-1")
     part = as_alice.post(f"/settings/endpoints/{endpoint.pk}/test/", headers=HTMX).content.decode()
@@ -108,8 +164,9 @@ def test_a_test_shows_the_real_error(as_alice: Client, endpoint: Endpoint) -> No
     for headers in ({}, HTMX):
         part = as_alice.post(f"/settings/endpoints/{endpoint.pk}/test/", headers=headers).content.decode()
         assert "No model answers at http://127.0.0.1:1/v1" in part
-    listed = as_alice.get(f"/settings/endpoints/{endpoint.pk}/models/", headers=HTMX).content.decode()
-    assert "No model answers at http://127.0.0.1:1/v1" in listed
+    typed = {"base_url": "http://127.0.0.1:1/v1"}
+    for address in (f"/settings/endpoints/{endpoint.pk}/look/", "/settings/endpoints/look/"):
+        assert "No model answers at http://127.0.0.1:1/v1" in as_alice.post(address, typed).content.decode()
 
 
 def test_a_key_that_cannot_be_read_any_more_is_said(as_alice: Client, endpoint: Endpoint) -> None:
@@ -117,7 +174,7 @@ def test_a_key_that_cannot_be_read_any_more_is_said(as_alice: Client, endpoint: 
     part = as_alice.post(f"/settings/endpoints/{endpoint.pk}/test/", headers=HTMX).content.decode()
     assert "Enter the key again" in part
     Endpoint.objects.filter(pk=endpoint.pk).update(is_default=True)
-    assert "Mine answers." in as_alice.get("/").content.decode()
+    assert "Model: Mine." in as_alice.get("/").content.decode()
     as_alice.post("/s/new/", {"text": "Hello"})
     chat = as_alice.get(Session.objects.get(owner=endpoint.owner).get_absolute_url())
     assert "Enter the key again" in chat.content.decode()
@@ -126,12 +183,99 @@ def test_a_key_that_cannot_be_read_any_more_is_said(as_alice: Client, endpoint: 
 def test_the_models_of_another_are_not_there(as_bob: Client, endpoint: Endpoint) -> None:
     base = f"/settings/endpoints/{endpoint.pk}/"
     assert as_bob.get(base).status_code == 404
-    assert as_bob.get(f"{base}models/").status_code == 404
-    for verb in ("test", "default", "delete"):
+    for verb in ("test", "default", "delete", "look"):
         assert as_bob.post(f"{base}{verb}/").status_code == 404
     assert "Mine" not in as_bob.get("/settings/").content.decode()
 
 
 def test_changes_are_made_by_post_alone(as_alice: Client, endpoint: Endpoint) -> None:
-    for verb in ("test", "default"):
+    for verb in ("test", "default", "look"):
         assert as_alice.get(f"/settings/endpoints/{endpoint.pk}/{verb}/").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("http://127.0.0.1:8080/internal?b=", "An address has no ? or #"),
+        ("http://me:secret@127.0.0.1/v1", "no name or password"),
+        ("http://169.254.169.254/v1", "does not allow a model at 169.254.169.254"),
+        ("http://192.168.1.20:8080/v1", "does not allow a model at 192.168.1.20"),
+    ],
+)
+def test_an_address_that_leads_astray_is_refused_with_why(
+    as_alice: Client, alice: User, address: str, words: str
+) -> None:
+    answer = as_alice.post("/settings/endpoints/new/", {**NEW, "base_url": address})
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert not Endpoint.objects.filter(owner=alice).exists()
+
+
+def test_a_machine_of_the_local_network_is_connected_after_one_line(as_alice: Client, alice: User, settings) -> None:
+    settings.CCM_MODEL_HOSTS = ["public", "loopback", "192.168.1.20"]
+    as_alice.post("/settings/endpoints/new/", {**NEW, "base_url": "http://192.168.1.20:8080/v1"})
+    assert Endpoint.objects.filter(owner=alice).exists()
+
+
+def test_where_own_models_are_for_staff_others_are_told_so(as_alice: Client, alice: User, settings) -> None:
+    settings.CCM_OWN_MODELS = "staff"
+    assert "only staff connect models" in as_alice.get("/settings/").content.decode()
+    answer = as_alice.post("/settings/endpoints/new/", NEW)
+    assert (answer.status_code, Endpoint.objects.filter(owner=alice).exists()) == (422, False)
+    User.objects.filter(pk=alice.pk).update(is_staff=True)
+    assert as_alice.post("/settings/endpoints/new/", NEW).status_code == 302
+
+
+def test_instructions_are_priced_while_they_are_typed_and_kept(as_alice: Client, alice: User) -> None:
+    assert "Nothing is added while this is empty." in as_alice.get("/settings/instructions/").content.decode()
+    priced = as_alice.post("/settings/instructions/price/", {"text": "Be brief."}).content.decode()
+    assert re.search(r"They add \d+ tokens to every request\.", priced)
+    assert as_alice.post("/settings/instructions/", {"text": "Be brief."}).status_code == 302
+    assert "Be brief." in as_alice.get("/settings/").content.decode()
+    refused = as_alice.post("/settings/instructions/", {"text": "x" * 4_001})
+    assert refused.status_code == 422
+    assert "4,000 is the most" in refused.content.decode()
+
+
+def test_instructions_of_a_conversation_are_its_owners(as_alice: Client, as_bob: Client, alice: User) -> None:
+    address = f"{actions.create_session(alice).get_absolute_url()}instructions/"
+    assert as_bob.post(address, {"text": "Mine now."}).status_code == 404
+    as_alice.post(address, {"text": "About taxes."})
+    page = as_alice.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "About taxes." in page
+    assert "with every request of this conversation" in page
+
+
+def test_a_prompt_is_saved_edited_and_deleted(as_alice: Client, as_bob: Client, alice: User) -> None:
+    as_alice.post("/settings/prompts/new/", {"name": "/Standup", "text": "What did I do?\r\nWhat is next?"})
+    row = SavedPrompt.objects.get()
+    assert (row.owner, row.name, row.text) == (alice, "standup", "What did I do?\nWhat is next?")
+    assert "/standup" in as_alice.get("/settings/").content.decode()
+    assert as_alice.get(f"/settings/prompts/{row.pk}/text/").json() == {"text": row.text}
+    assert as_bob.get(f"/settings/prompts/{row.pk}/text/").status_code == 404
+    chat = as_alice.get(actions.create_session(alice).get_absolute_url()).content.decode()
+    assert 'data-name="standup"' in chat
+    as_alice.post(f"/settings/prompts/{row.pk}/edit/", {"name": "daily", "text": "Next?"})
+    row.refresh_from_db()
+    assert (row.name, row.text) == ("daily", "Next?")
+    as_alice.post(f"/settings/prompts/{row.pk}/delete/")
+    assert not SavedPrompt.objects.exists()
+    kinds = AccountEvent.objects.filter(owner=alice, kind__startswith="prompt.").values_list("kind", flat=True)
+    assert sorted(kinds) == ["prompt.deleted", "prompt.saved", "prompt.saved"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("done", "/done is a command already"),
+        ("summarize", "/summarize is a command already"),
+        ("two words", "letters, digits and hyphens"),
+        ("-x", "letters, digits and hyphens"),
+        ("daily", "You already have a prompt named /daily"),
+    ],
+)
+def test_a_name_that_cannot_be_typed_or_is_taken_is_refused(as_alice: Client, alice: User, name: str, why: str) -> None:
+    SavedPrompt.objects.create(owner=alice, name="daily", text="Next?")
+    answer = as_alice.post("/settings/prompts/new/", {"name": name, "text": "Hello"})
+    assert answer.status_code == 422
+    assert why in answer.content.decode()

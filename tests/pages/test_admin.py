@@ -9,17 +9,44 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
+from benchmarks.scenes import Exchange, concludes, expands, opens, play, switches
 from efforts import actions
-from efforts.management.demo import open_demo
 from efforts.models import AccountEvent, ContextPointer, Effort, EffortState, Event, Session, Turn
 
 MODELS = ("effort", "effortstate", "contextpointer", "event", "turn")
+
+# Two concluded efforts, one of them expanded, and two open ones.
+WEEK = (
+    Exchange(user="Good morning! Anything I should know?", reply="Nothing is open yet."),
+    Exchange(
+        user="Customers say that the CSV export cuts off after 10,000 rows. Let's find out why.",
+        reply="Does the file end in the middle of a line?",
+        acts=(opens("CSV export"),),
+    ),
+    Exchange(
+        user="We decided to use a cursor with 2,000 rows. The CSV export is fixed.",
+        reply="Concluded: the export streams from a cursor.",
+        acts=(concludes(),),
+    ),
+    Exchange(
+        user="My lower back has been hurting since I moved the desk. What can I do about it?",
+        reply="Numbness in a leg would be a reason to see a doctor at once.",
+        acts=(opens("Back pain"),),
+    ),
+    Exchange(user="A footrest solved it, thank you.", reply="Glad to hear it.", acts=(concludes(),)),
+    Exchange(user="I need to move our mail.", reply="How many mailboxes?", acts=(opens("Mail migration"),)),
+    Exchange(user="Help me plan the summer party.", reply="Which month?", acts=(opens("Summer party"),)),
+    Exchange(user="What did we change for the CSV export?", reply="A cursor.", acts=(expands("csv-export"),)),
+    Exchange(user="Back to the mail migration.", reply="It is active.", acts=(switches("mail-migration"),)),
+)
 
 
 @pytest.fixture
 def demo(alice: User) -> Session:
     User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
-    return open_demo(alice)[0]
+    session = actions.create_session(alice, title="A week")
+    play(session, WEEK)
+    return session
 
 
 def page(client: Client, address: str, status: int = 200) -> str:
@@ -128,3 +155,22 @@ def test_with_the_permission_each_look_at_a_row_is_logged(demo: Session, as_bob:
     bob.user_permissions.add(Permission.objects.get(codename="view_any_session"))
     page(as_bob, of_row(Effort.objects.get(slug="csv-export")))
     assert AccountEvent.objects.get(kind="read by staff").actor == bob
+
+
+def test_lists_and_searches_are_logged_as_looks_are_and_told_to_whom_they_concern(
+    demo: Session, as_alice: Client, alice: User, as_bob: Client, bob: User
+) -> None:
+    let_in(bob)
+    page(as_bob, listing("effort", "?q=csv"))
+    assert not AccountEvent.objects.filter(kind="listed by staff").exists()
+    bob.user_permissions.add(Permission.objects.get(codename="view_any_session"))
+    page(as_bob, listing("effort", "?q=csv"))
+    (look,) = AccountEvent.objects.filter(kind="listed by staff")
+    assert (look.owner, look.actor) == (demo.owner, bob)
+    assert look.data["query"] == "q=csv"
+    assert look.data["rows"] > 0
+    # One's own rows are no look at anybody's.
+    page(as_alice, listing("effort"))
+    assert AccountEvent.objects.filter(kind="listed by staff").count() == 1
+    assert demo.owner == alice
+    assert "looking for" in as_alice.get("/settings/").content.decode()

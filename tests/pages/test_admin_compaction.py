@@ -21,8 +21,10 @@ from compaction.models import (
     Checker,
     ClaimVerdict,
     DraftingPolicy,
+    Exam,
     ModelRequest,
     NotNeeded,
+    Recheck,
     Review,
     Reviewer,
     SeedPackage,
@@ -42,6 +44,7 @@ COMPACTION = (
     "exam",
     "modelrequest",
     "planted",
+    "recheck",
     "checker",
     "acceptance",
     "reviewer",
@@ -73,6 +76,7 @@ def artifact(room: Room, talk: Talk, alice: User, bob: User) -> Artifact:
     Review.objects.create(artifact=row, reviewer=bob, made=row)
     SetAside.objects.create(artifact=row, finding="f1", text="Three, not four.", reason="It is another limit.")
     NotNeeded.objects.create(family=row.family, session=talk.session, key="k1")
+    Recheck.objects.create(artifact=row, branch=talk.branch)
     DraftingPolicy.objects.create(user=alice)
     draft = ScopeDraft.objects.create(branch=talk.branch, kind="stage", turns=[1, 2], artifact=row.pk)
     package = SeedPackage.objects.create(owner=alice, title="Three weeks", state="ready", artifact=row)
@@ -268,3 +272,19 @@ def test_a_superuser_judges_anothers_again(artifact: Artifact, as_bob: Client, b
     act(as_bob, artifact, "judge_again", confirmed="yes")
     assert Event.objects.get(kind="review.judged").actor == bob
     assert AccountEvent.objects.filter(kind="changed by staff", actor=bob).exists()
+
+
+def test_a_check_leads_to_its_exam_its_gate_runs_and_its_versions_and_an_exam_to_its_checks(
+    artifact: Artifact, as_alice: Client
+) -> None:
+    check, exam = Check.objects.get(), Exam.objects.get()
+    Exam.objects.update(version=check.version)
+    shown = page(as_alice, of(check))
+    for row in (exam, artifact, artifact.gate_runs.get(), check.planted_rows.all()[0], check.requests.all()[0]):
+        assert of(row) in shown
+    assert of(check) in page(as_alice, of(exam))
+    assert reverse("checkers") in page(as_alice, of(exam))
+    assert of(check.planted_rows.all()[0]) in page(as_alice, of(check.planted_rows.all()[0].request))
+    assert of(artifact.run) in rows(
+        page(as_alice, f"{listing('compaction_draftrun')}?q={artifact.pk}"), "compaction_draftrun"
+    )

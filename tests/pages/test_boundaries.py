@@ -16,7 +16,7 @@ from tests.pages.test_memory import text_of
 pytestmark = pytest.mark.django_db
 
 IN_FULL = "You or the model asked for its details."
-SUMMED_UP = "A concluded effort is shown by its summary."
+SUMMED_UP = "Concluded: a short version of its turns is sent in their place."
 LEFT = "Nothing has referred to them for 20 turns."
 
 
@@ -90,3 +90,13 @@ def test_of_30_ambient_turns_the_page_marks_the_last_10_as_sent(as_alice: Client
         talk.ask(f"Say {number:02}.")
     log = as_alice.get(f"/s/{talk.session.pk}/log/", headers={"hx-request": "true"}).content.decode()
     assert log.index("Say 20.") < log.index("Above here is not sent") < log.index("Say 21.")
+
+
+def test_where_no_turn_is_out_the_page_says_what_a_short_version_leaves_out(as_alice: Client, talk: Talk) -> None:
+    short = "Every turn is sent, or a short version of its effort in its place."
+    sent(talk)
+    actions.expand_effort(talk.place, "auth-bug")
+    sent(talk)
+    called = [ContextPlan.objects.get(branch=talk.branch_id, run__turn__number=turn) for turn in (2, 3)]
+    pages = [text_of(as_alice.get(f"/s/{talk.session.pk}/plans/{one.pk}/").content.decode()) for one in called]
+    assert [(short in page, "Nothing is left out." in page) for page in pages] == [(True, False), (False, True)]

@@ -31,7 +31,8 @@ def test_its_page_has_the_shared_turns_and_every_address_on_it_leads_to_it(as_al
     page = as_alice.get(branch.get_absolute_url()).content.decode()
     assert re.findall(r'id="turn-(\d+)"', page) == ["1"]
     base = f"/s/{branch.session_id}/"
-    of_the_session = {"settings", "rename", "archive", "delete", "plans", "metrics"}
+    of_the_session = {"settings", "rename", "archive", "favourite", "delete", "plans", "metrics"}
+    of_the_session |= {"export", "instructions", "files"}
     left = {found.split("/")[0] for found in re.findall(rf'(?:href|action|hx-get|data-price)="{base}([^"]+)"', page)}
     assert left <= of_the_session | {"b"}
     assert f'data-chat="{branch.get_absolute_url()}"' in page
@@ -253,7 +254,7 @@ def test_a_fork_shows_what_was_noted_before_it_and_takes_none_of_it_back(as_alic
 def test_a_rule_names_its_turn_only_where_that_turn_is(as_alice: Client, branch: Branch) -> None:
     main = main_branch(branch.session)
     actions.set_constraint(actions.here(branch.session, actor=branch.session.owner), "And a queue?", turn=2)
-    rule = re.compile(r"before=3#turn-2")
+    rule = re.compile(r"around=2#turn-2")
     assert rule.search(as_alice.get(main.get_absolute_url()).content.decode())
     page = as_alice.get(branch.get_absolute_url()).content.decode()
     assert "And a queue?" in page
@@ -268,6 +269,6 @@ def test_a_turn_that_a_fork_shares_offers_to_ask_again_instead_of_retry(as_alice
     for address in (base, child.get_absolute_url()):
         page = as_alice.get(address).content.decode()
         assert "turns/1/retry/" not in page
-        assert "Ask again in a new branch" in page
+        assert "Regenerate in a new branch" in page
     refused = as_alice.post(f"{base}turns/1/retry/", headers={"Accept": "application/json"})
     assert (refused.status_code, refused.json()["code"]) == (422, "shared")

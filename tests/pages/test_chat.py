@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -106,8 +107,25 @@ def test_earlier_turns_come_when_asked_for(as_alice: Client, scene: Scene, addre
     assert "log/?before=3" in newest
     earlier = as_alice.get(address("log/?before=3"), headers=HTMX).content.decode()
     assert "Message number 2." in earlier
-    assert "Load earlier" not in earlier
+    assert 'id="earlier"' not in earlier
     assert "Message number 1." in as_alice.get(address("log/?before=3")).content.decode()
+
+
+def test_the_log_is_read_on_in_both_directions_from_any_turn(as_alice: Client, scene: Scene, address: Address) -> None:
+    for number in range(1, 103):
+        scene.say(f"Message number {number}.")
+
+    def shown(where: str, **more: Any) -> tuple[list[int], list[str]]:
+        page = as_alice.get(address(f"log/{where}"), **more).content.decode()
+        return [int(number) for number in re.findall(r'id="turn-(\d+)"', page)], re.findall(
+            r'id="(?:earlier|later)" href="[^"]*(\?[^"]*)"', page
+        )
+
+    assert shown("?around=50") == (list(range(31, 71)), ["?before=31", "?after=70"])
+    assert shown("?around=50", headers=HTMX)[0] == list(range(31, 71))
+    assert shown("?before=31", headers=HTMX) == (list(range(1, 31)), [])
+    assert shown("?after=70", headers=HTMX) == (list(range(71, 103)), [])
+    assert shown("?around=101") == (list(range(82, 103)), ["?before=82"])
 
 
 @pytest.mark.parametrize("before", ["0", "-1", "x", "99999999999999999999"])
@@ -236,7 +254,7 @@ def test_a_failed_turn_offers_no_budget_that_the_window_does_not_permit(
     scene.ask("Hello", "", TOO_LARGE)
     page = as_alice.get(address("turns/1/"), headers=HTMX).content.decode()
     assert "Raise the budget" not in page
-    assert "Send its beginning and end" in page
+    assert "Send only the beginning and end" in page
 
 
 def test_a_fix_that_is_not_offered_is_refused(as_alice: Client, scene: Scene, address: Address) -> None:
@@ -274,7 +292,7 @@ def test_what_does_not_fit_is_met_before_it_is_sent_with_the_ways_out(as_alice: 
     fit = shown.partition('id="fit"')[2]
     assert re.search(r"needs 2\d,\d\d\d tokens \(.*your message 20,\d\d\d.*\); the budget is 16,000", fit)
     assert re.search(r'name="budget" value="2\d000">Raise the budget to 2\d,000<', fit)
-    assert 'form="composer" name="cut" value="1">Send its beginning and end<' in fit
+    assert 'form="composer" name="cut" value="1">Send only the beginning and end<' in fit
 
 
 def test_a_budget_is_offered_only_where_the_models_window_permits(
@@ -285,7 +303,7 @@ def test_a_budget_is_offered_only_where_the_models_window_permits(
     fit = as_alice.post(address("price/"), {"text": "word " * 20_000}, headers=HTMX).content.decode()
     assert "The model has no room for a larger one." in fit
     assert "Raise the budget" not in fit
-    assert "Send its beginning and end" in fit
+    assert "Send only the beginning and end" in fit
     nearly = as_alice.post(address("price/"), {"text": "word " * 15_500}, headers=HTMX).content.decode()
     assert "Raise the budget to 17,696" in nearly, "the window less reply and safety"
 
@@ -329,3 +347,20 @@ def test_where_the_prompt_begins_there_is_a_line(as_alice: Client, scene: Scene,
         scene.ask(f"Message {number}", "Noted.")
     log = as_alice.get(address("log/"), headers=HTMX).content.decode()
     assert log.index("Message 0") < log.index("Above here is not sent") < log.index("Message 3")
+
+
+def test_a_message_is_left_out_of_prompts_and_put_back_at_its_menu(
+    as_alice: Client, scene: Scene, address: Callable[..., str]
+) -> None:
+    scene.ask("Hello", "Hi.")
+    scene.ask("And now?", "Now.")
+    turn = address("turns/1/")
+    assert "Leave out of prompts" in as_alice.get(turn, headers=HTMX).content.decode()
+    as_alice.post(address("turns/1/leave-out/"))
+    page = as_alice.get(turn, headers=HTMX).content.decode()
+    assert "Left out of prompts</span>" in page
+    # No search finds it, so nothing says that one would.
+    assert '<div hidden><div class="rule" id="window"' in as_alice.get(address()).content.decode()
+    assert "Put back into prompts" in page
+    as_alice.post(address("turns/1/leave-out/"), {"back": "1"})
+    assert "Left out of prompts</span>" not in as_alice.get(turn, headers=HTMX).content.decode()

@@ -9,8 +9,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from compaction.drafting import examining
 from compaction.drafting import storing as settings_of
-from compaction.models import Check, Exam, Planted
+from compaction.models import Check, DraftRun, Exam, Planted
 from compaction.pages.presenters.checkers import checkers_of
 from efforts.models import Endpoint
 from tests.compaction.review import MODEL, STATES, Room
@@ -35,7 +36,7 @@ def test_a_checker_shows_its_exam_its_checks_and_what_it_noticed_of_each_kind(ro
     page = shown(as_alice)
     assert "Exam passed" in page
     assert "40 of 40 right" in page
-    assert "It has read 1 conversation: 1 check, 0 of which prove nothing." in page
+    assert "It has read 1 conversation: 1 check, which caught every hidden error." in page
     counted = dict(re.findall(r'<th scope="row">([^<]+)</th><td>(\d+ of \d+)</td>', page))
     kinds = {one.kind for one in Planted.objects.filter(role="canary", held__isnull=False)}
     assert kinds
@@ -79,6 +80,41 @@ def test_the_exam_is_taken_again_and_both_are_kept(room: Room, as_alice: Client,
     before, after = Exam.objects.order_by("pk")
     assert (before.passed, after.passed, after.score) == (False, True, 40)
     assert after.requests.count() == 3
+
+
+def test_metrics_warn_of_a_model_whose_drafts_take_longer_than_a_request_may(room: Room, as_alice: Client) -> None:
+    row = STATES["stands"](room)
+    run = row.run
+    fields = {"session": run.session, "branch": run.branch, "drafter": "model", "prompt_version": "1"}
+    spent = [{"purpose": run.purpose, "tokens": 9, "cap": 99, "slowest_ms": 9, "timeout_ms": 90_000}]
+    for elapsed in [5_000] * 16 + [95_000] * 2:
+        DraftRun.objects.create(**fields, model=MODEL, purpose=run.purpose, spent=spent, elapsed_ms=elapsed)
+    assert "is slow: of its last" not in shown(as_alice, "/metrics/")
+    DraftRun.objects.create(**fields, model=MODEL, purpose=run.purpose, spent=spent, elapsed_ms=95_000)
+    page = shown(as_alice, "/metrics/")
+    assert "is slow: of its last 20 drafts one in twenty took 1 min 35 s or longer" in page
+    DraftRun.objects.filter(elapsed_ms=95_000).update(elapsed_ms=None)
+    assert "one in twenty did not end" in shown(as_alice, "/metrics/")
+
+
+def test_the_test_of_a_connection_offers_the_exam_with_its_price_until_it_is_passed(
+    room: Room, as_alice: Client, alice: User
+) -> None:
+    STATES["unchecked"](room)
+    endpoint = Endpoint.objects.get(owner=alice)
+
+    def tested() -> str:
+        return as_alice.post(f"/settings/endpoints/{endpoint.pk}/test/", headers=HTMX).content.decode()
+
+    assert "has not passed its exam, so its checks of summaries do not count" in tested()
+    Exam.objects.all().delete()
+    offered = tested()
+    assert f"at most {examining.price():,} tokens" in offered
+    address = f"{PAGE}{endpoint.pk}/exam/"
+    assert f'action="{address}"' in offered
+    as_alice.post(address, {"model": MODEL})
+    assert "has passed its exam, so its checks of summaries count" in tested()
+    assert f'action="{address}"' not in tested()
 
 
 def test_an_exam_is_not_taken_where_models_are_stopped_or_the_model_is_not_known(

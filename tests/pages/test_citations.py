@@ -23,7 +23,7 @@ def test_citations_of_turns_and_efforts_that_are_there_are_links(
     actions.open_effort(actions.here(scene.session, actor=scene.session.owner), "Auth bug")
     scene.ask("The token expires after 15 minutes.", "Noted.")
     scene.ask("When?", "After 15 minutes [auth-bug, turn 1], as you said [Turn 1]. Not [other, turn 1], not [turn 9].")
-    expected = [(address("log/?before=2#turn-1"), "[auth-bug, turn 1]"), (address("log/?before=2#turn-1"), "[Turn 1]")]
+    expected = [(address("log/?around=1#turn-1"), "[auth-bug, turn 1]"), (address("log/?around=1#turn-1"), "[Turn 1]")]
     for page in (as_alice.get(address()), as_alice.get(address("turns/2/"), headers=HTMX)):
         assert LINK.findall(page.content.decode()) == expected
 

@@ -100,7 +100,7 @@ def shown(client: Client, where: str) -> str:
 def test_a_conversation_without_efforts_says_how_one_begins(as_alice: Client, scene: Scene, address: Address) -> None:
     scene.ask("Hello", "Hi")
     page = as_alice.get(address()).content.decode()
-    assert "None yet. One begins when you say what you work on" in page
+    assert "None yet. Say what you are working on, or press +." in page
 
 
 def test_the_panel_lists_active_open_expanded_awaiting_concluded_in_this_order(
@@ -180,7 +180,7 @@ def test_of_a_great_many_concluded_a_page_shows_the_newest_and_counts_the_others
     assert 'id="effort-guild-feature"' in panel
     assert ['id="effort-job-3"' in panel, 'id="effort-job-2"' in panel] == [True, False]
     assert 'id="effort-job-2"' in shown(as_alice, address("efforts/?efforts=job-2"))
-    assert "3 more: say more of the name." in shown(as_alice, address("efforts/?efforts=job"))
+    assert "3 more: keep typing to narrow down." in shown(as_alice, address("efforts/?efforts=job"))
 
 
 def test_a_search_finds_by_id_name_and_headline(as_alice: Client, work: Work, address: Address) -> None:
@@ -264,7 +264,7 @@ def test_the_whole_summary_has_a_price_of_its_own_and_is_shown_for_it(
     assert "whole summary" not in shown(as_alice, address(f"efforts/{slug}/price/"))
     ContextPointer.objects.filter(effort__slug=slug).update(artifact="cc")
     monkeypatch.setattr(compacting.registered(), "body_of", lambda artifact: "Fixed.\nDecisions:\n- Renew (turn 1)")
-    assert "Its whole summary alone: about <b>+" in shown(as_alice, address(f"efforts/{slug}/price/"))
+    assert "Full summary only: about <b>+" in shown(as_alice, address(f"efforts/{slug}/price/"))
     assert as_alice.post(address(f"efforts/{slug}/expand-summary/")).status_code == 200
     assert (work.state(slug).expanded_what, work.state(slug).expanded_turn is None) == ("body", False)
 
@@ -298,7 +298,7 @@ def test_every_control_is_the_action_of_the_same_name(as_alice: Client, work: Wo
 
 def test_a_control_that_does_not_apply_is_refused_in_words(as_alice: Client, work: Work, address: Address) -> None:
     slug = work.open("auth bug")
-    for verb in ("switch", "reopen", "expand", "collapse", "use-summary", "retry-summary"):
+    for verb in ("switch", "reopen", "expand", "collapse", "use-summary"):
         answer = as_alice.post(address(f"efforts/{slug}/{verb}/"))
         assert answer.status_code in (409, 422), verb
         assert answer.json()["text"].endswith((".", ".")), verb
@@ -470,15 +470,17 @@ def test_where_excerpts_stand_notice_and_panel_say_why_and_what_can_be_done(
     state = EffortState.objects.filter(pk=work.state(slug).pk)
     state.update(summary=SummaryState.DIGEST, draft="The model did not answer.")
     for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
-        assert "Excerpts replace the log in the prompt; the log is kept." in part
+        assert "Excerpts that no model has checked are sent in place of its turns; the turns are kept." in part
         assert "The model did not answer." in part
-        assert "Draft again" in part
+        # No model is connected, so none could.
+        assert "Draft again" not in part
+        assert "Connect a model</a>" in part
         assert "Read the draft" not in part
     state.update(artifact="cv2_draft")
     for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
         assert "Read the draft" in part
         assert "/review/cv2_draft/" in part
-    assert as_alice.post(address(f"efforts/{slug}/retry-summary/")).status_code == 200
+    assert as_alice.post(address(f"efforts/{slug}/draft/"), headers=HTMX).status_code == 204
     assert work.state(slug).summary == SummaryState.DUE
 
 
@@ -490,7 +492,7 @@ def test_a_summary_that_failed_says_why_and_can_be_retried(as_alice: Client, wor
     assert "There is no summary, so the log is in the prompt. The model sent nothing." in part
     assert "Blocked</span>" in part
     assert f"efforts/{slug}/use-excerpts/" in part
-    assert as_alice.post(address(f"efforts/{slug}/retry-summary/")).status_code == 200
+    assert as_alice.post(address(f"efforts/{slug}/draft/"), headers=HTMX).status_code == 204
     assert work.state(slug).summary == SummaryState.DUE
 
 

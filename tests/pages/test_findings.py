@@ -107,7 +107,9 @@ def test_the_next_is_offered_once_a_summary_is_accepted(three: list[Artifact], a
     first, second, third = three
     assert "Next:" not in desk(as_alice, first)
     accept_compaction(first.pk, first.session_id, 1, 3, actor=alice)
-    assert f'href="{second.get_absolute_url()}">Next: {SLUG}' in desk(as_alice, first)
+    offered = desk(as_alice, first)
+    assert f'href="{second.get_absolute_url()}"' in offered
+    assert f"Next: {SLUG} · in the conversation {second.session}" in offered
     for row in (second, third):
         accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
     assert "No other summary waits for you." in desk(as_alice, third)
@@ -121,7 +123,8 @@ def test_the_next_one_of_a_fork_is_named_with_its_branch(alice: User, as_alice: 
     STATES["reviewed"](room)
     assert EffortState.objects.get(branch=branch, effort__slug=SLUG).summary == "waiting"
     accept_compaction(first.pk, first.session_id, 1, 3, actor=alice)
-    assert f"Next: {SLUG}, in the branch {branch.name} <kbd>" in desk(as_alice, first)
+    offered = f"Next: {SLUG}, in the branch {branch.name} · in the conversation {room.talk.session}</span>"
+    assert offered in desk(as_alice, first)
     assert f"in the branch {branch.name}" in as_alice.get(reverse("reviews")).content.decode()
 
 

@@ -1,4 +1,4 @@
-"""How models do: what they report beside what was counted, what failed, and nobody else's."""
+"""Model statistics: what they report beside what was counted, what failed, and nobody else's."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_page_says_it_all(as_alice: Client, asked: Asked) -> None:
 
 def test_a_model_that_reports_nothing_says_so(as_alice: Client, asked: Asked) -> None:
     asked()
-    assert "It has reported no usage yet." in as_alice.get("/settings/health/").content.decode()
+    assert "No usage reported yet." in as_alice.get("/settings/health/").content.decode()
 
 
 def test_before_any_call_the_page_says_what_it_is_for(as_alice: Client) -> None:

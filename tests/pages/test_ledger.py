@@ -222,7 +222,8 @@ def test_an_empty_ledger_teaches_what_to_do(as_alice: Client, address: Address) 
     page = shown(as_alice, address("ledger/"), Accept="text/html")
     assert "Keep one from any message" in page
     assert "A rule is sent word for word" in page
-    assert "None yet. Keep them from any message." in shown(as_alice, address("context/"))
+    none = "None yet. Choose “Note as decision or to-do” in the menu of any message."
+    assert none in shown(as_alice, address("context/"))
 
 
 def test_the_page_has_decisions_open_work_and_rules_each_with_state_source_and_who(
@@ -235,7 +236,7 @@ def test_the_page_has_decisions_open_work_and_rules_each_with_state_source_and_w
     texts = ("Decisions", "Take &lt;b&gt;the train&lt;/b&gt;.", "To-dos", LEFT, "Rules", "Never touch production.")
     places = [panel.index(text) for text in texts]
     assert places == sorted(places)
-    assert f'href="{address("log/")}?before=2#turn-1" data-turn-link>turn 1</a>' in panel
+    assert f'href="{address("log/")}?around=1#turn-1" data-turn-link>turn 1</a>' in panel
     assert '<span class="quiet">you</span>' in panel
     assert '<span class="quiet">the model</span>' in panel
     assert ">Kept</span>" in panel

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.pages.markdown import LARGEST, LARGEST_HIGHLIGHTED, TAGS, render
+from efforts.pages.markdown import LARGEST, LARGEST_HIGHLIGHTED, TAGS, render, render_finished
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -64,6 +64,15 @@ def test_markup_is_rendered() -> None:
         '<td class="right">2</td>',
     ):
         assert piece in html
+
+
+def test_tasks_of_a_list_have_boxes() -> None:
+    html = render("- [ ] Buy **milk**\n- [x] Sleep\n\n1. [X] Loose\n\n2. [x](https://e.example) a link\n\n[ ] no list")
+    assert '<li><span class="task">☐</span> Buy <strong>milk</strong></li>' in html
+    assert '<li><span class="task">☑</span> Sleep</li>' in html
+    assert '<p><span class="task">☑</span> Loose</p>' in html
+    assert html.count("task") == 3
+    assert "<p>[ ] no list</p>" in html
 
 
 def test_links_open_apart_and_tell_nobody_where_from() -> None:
@@ -161,3 +170,44 @@ def test_a_text_is_rendered_anew_where_its_citations_lead_elsewhere() -> None:
 def test_beside_a_citation_nothing_nasty_comes_through(text: str) -> None:
     for mixed in (f"{text} [turn 3]", f"[turn 3] {text}", f"[{text} [turn 3]]({text})", f"[turn 3]{text}"):
         assert_harmless(render(mixed, CITED))
+
+
+PIECES = [
+    "# A heading",
+    "Words of a paragraph,\non two lines.",
+    "- one\n- two\n  - three",
+    "1. one\n\n2. two",
+    "```py\nx = 1\n\ny = 2\n```",
+    "~~~\n```\n~~~",
+    "> quoted\nlazily",
+    "| a | b |\n|---|--:|\n| 1 | 2 |",
+    "    indented\n\n    code",
+    "---",
+    "Setext\n===",
+    "two [turn 3] **bold** \u2028 `code`",
+    "\x0b",
+    "one\r\ntwo\rthree\r\n",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8), st.data())
+def test_what_is_rendered_block_by_block_while_it_comes_is_what_the_whole_renders_to(
+    pieces: list[str], data: st.DataObject
+) -> None:
+    whole = "\n\n".join(pieces) + "\n"
+    shown, begin, come = "", 0, 0
+    while come < len(whole):
+        come = data.draw(st.integers(come + 1, len(whole)))
+        html, length = render_finished(whole[begin:come])
+        shown, begin = shown + html, begin + length
+    assert shown + render(whole[begin:]) == render(whole)
+
+
+def test_a_block_waits_for_what_ends_it() -> None:
+    assert render_finished("One.\n\nTwo.\n") == (render("One."), 6)
+    assert render_finished("One.\n\n\nTw") == (render("One."), 7)
+    assert render_finished("- one\n\n- two\n") == ("", 0)
+    assert render_finished("1. one\n\n2")[1] == 0
+    assert render_finished("```py\nx\n```\n")[1] == 12
+    assert render_finished("```py\nx\n")[1] == 0
+    assert render_finished("")[1] == 0

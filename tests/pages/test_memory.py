@@ -9,9 +9,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from benchmarks.scenes import Exchange, concludes, opens, play
 from efforts import actions
 from efforts.context.planning import main_branch
-from efforts.management.scenes import Exchange, concludes, opens, play
 from efforts.models import Session
 from tests.compaction.review import STATES, Room
 
@@ -91,7 +91,7 @@ def test_too_early_expands_it_again_and_is_counted_apart(as_alice: Client, sessi
 def test_why_says_what_was_looked_for_and_what_was_found(as_alice: Client, session: Session) -> None:
     play(session, [WEATHER, Exchange(user="And the auth-bug?", reply="Fixed."), WEATHER])
     why = part(as_alice, session, "efforts/auth-bug/memory/")
-    assert "It leaves in 19 turns unless somebody refers to it" in why
+    assert "It leaves in 19 turns unless it is mentioned" in why
     assert "Auth bug or the id auth-bug, in any spelling" in why
     assert "Turn 4 · Your message called it by its name: auth-bug" in why
     assert "any two of these words of the request it began with, in any form: 401 errors refresh requested token" in why

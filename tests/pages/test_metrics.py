@@ -286,7 +286,7 @@ def test_what_the_person_finds_too_early_is_on_the_page(as_alice: Client, talk: 
     found = figures(as_alice, talk.branch.address("metrics"))
     # It stands again, but after the third turn: that is no false decay, and said all the same.
     assert (found["too_early"], found["false_decays"], found["expansions"]) == (1, 0, 2)
-    assert "said to be too early: 1" in as_alice.get(talk.branch.address("metrics")).content.decode()
+    assert "reported too early: 1" in as_alice.get(talk.branch.address("metrics")).content.decode()
 
 
 def test_evictions_and_returns_are_on_the_page(as_alice: Client, talk: Talk) -> None:
@@ -313,7 +313,7 @@ def test_the_document_names_every_field_and_no_other(as_alice: Client, talk: Tal
     for _ in range(5):
         ask(talk)
     found = as_alice.get(f"{talk.branch.address('metrics')}?format=json").json()
-    _, figures_table, lists_table = (ROOT / "docs/metrics.md").read_text().split("\n## ")
+    _, figures_table, lists_table, *_ = (ROOT / "docs/metrics.md").read_text().split("\n## ")
     assert set(re.findall(r"`([a-z_]+)`", first_cells(figures_table))) == set(found["figures"])
     for name in ("turns", "expansions", "auto_collapses", "evictions"):
         [row] = [line for line in lists_table.splitlines() if line.startswith(f"| `{name}`")]

@@ -84,7 +84,7 @@ def test_a_turn_that_looked_and_found_nothing_says_so_and_one_that_did_not_look_
 ) -> None:
     ask_with(scene)
     page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
-    assert line_of(page) == "CTX: Light · nothing recalled · Alt+I: what and why"
+    assert line_of(page) == "CTX: Light · nothing recalled · by words alone: find by meaning too · Alt+I: what and why"
     ask_with(scene, query="")
     assert line_of(as_alice.get(address("turns/4/"), headers=HTMX).content.decode()) == ""
     assert line_of(as_alice.get(address("turns/1/"), headers=HTMX).content.decode()) == ""
@@ -97,7 +97,7 @@ def test_the_chip_says_the_mode_and_changes_it_to_the_next(
     [button] = re.findall(r'<button class="chip layer-recall".*?</button>', page)
     assert 'name="mode" value="heavy"' in button
     assert "CTX: Light" in button
-    assert "the best passages are recalled, up to a fifth of the budget" in button
+    assert "adds the best earlier passages, in up to a fifth of the budget" in button
     for mode in ("heavy", "off", "light"):
         answer = as_alice.post(address("context-mode/"), {"mode": mode}, headers={"Accept": "application/json"})
         session.refresh_from_db()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,12 +12,16 @@ from django.test import Client
 from django.urls import reverse
 
 from compaction import review
-from compaction.domain.artifact import Section
+from compaction.domain.artifact import Section, parse_artifact
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
+from compaction.drafting.reading import log_for
 from compaction.models import Artifact, Check, ClaimVerdict, GateRun, NotNeeded, Reviewer
+from compaction.review.rechecking import RECHECKS
+from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, ScopeState
-from efforts.models import ScopeDraft
+from efforts.models import ContextPointer, ScopeDraft
+from efforts.turns.drafts import draft_and_settle
 from tests.compaction.artifacts import LongTalk, claim, of_turns
 from tests.compaction.review import (
     BACKUPS,
@@ -28,6 +33,7 @@ from tests.compaction.review import (
     claim_of,
     judged,
     outcomes,
+    run,
     verdict_of,
 )
 from tests.pages.conftest import HTMX
@@ -38,6 +44,10 @@ def part_of(client: Client, name: str, *args: object, **query: str) -> str:
     assert response.status_code == 200
     assert "HX-Request" in response["Vary"]
     return response.content.decode()
+
+
+def post(client: Client, name: str, *args: object, **data: str) -> Any:
+    return client.post(reverse(name, args=[getattr(one, "pk", one) for one in args]), data, headers=HTMX)
 
 
 def page_of(client: Client, row: Artifact) -> str:
@@ -106,12 +116,14 @@ def test_marked_words_are_the_sentences_that_claims_cite(drafted: Artifact, as_a
     assert BACKUPS in marked
     assert MOVE in marked
     assert "<mark" not in page.partition('id="source-pane"')[0]
-    assert f">{claim_of(drafted, 'move').cites[0]}</a>" in claim_in(page, "move")
+    # Sentences are counted by turn, as everything else on the page: the first of turn 3 is the first of message 5.
+    assert claim_of(drafted, "move").cites == ("5.1",)
+    assert ">3.1</a>" in claim_in(page, "move")
 
 
 def test_it_counts_what_is_cited_and_says_what_is_cited_by_nothing(drafted: Artifact, as_alice: Client) -> None:
     page = page_of(as_alice, drafted)
-    found = re.search(r"Claims cite (\d+) of (\d+) messages", page)
+    found = re.search(r"(\d+) of (\d+) messages cited", page)
     assert found
     cited, messages = map(int, found.groups())
     assert messages == page.count('class="src ')
@@ -123,7 +135,7 @@ def test_a_sentence_that_is_gone_from_the_log_is_said_to_be_gone(
 ) -> None:
     actions.move_turn(room.talk.place, 3, None)
     page = page_of(as_alice, drafted)
-    assert f"{claim_of(drafted, 'move').cites[0]} is not in the log" in claim_in(page, "move")
+    assert "1 of its sentences is not in the log" in claim_in(page, "move")
     assert "have changed since it was judged" in page
 
 
@@ -170,8 +182,8 @@ def test_beside_each_claim_stands_what_the_checker_says_and_how_it_proved_itself
     assert page.count('data-suggested="kept"') == 4
     check = Check.objects.get()
     assert check.planted > 0
-    assert f"Caught {check.caught} of {check.planted} planted errors" in page
-    assert "exam 40 of 40" in page
+    assert f"found {check.caught} of {check.planted} errors hidden as a test." in page
+    assert "In its exam it judged 40 of 40 claims right." in page
     assert "drafter-1" in claim_in(page, "move")
 
 
@@ -185,7 +197,7 @@ def test_what_is_doubted_comes_first_with_the_words_and_the_sentence_that_says_o
     doubted = claim_in(page, "backups")
     assert '<mark class="fault">Nightly</mark> backups' in doubted
     assert 'drafter-1 doubts <q dir="auto">Nightly</q>' in doubted
-    beside = re.search(r'<blockquote dir="auto"><a [^>]*href="#(src-[\w-]+)"[^>]*>3.1</a> (.*?)</blockquote>', doubted)
+    beside = re.search(r'<blockquote dir="auto"><a [^>]*href="#(src-[\w-]+)"[^>]*>2.1</a> (.*?)</blockquote>', doubted)
     assert beside
     assert beside[2] == BACKUPS
     assert f'id="{beside[1]}"' in page
@@ -196,7 +208,7 @@ def test_what_is_doubted_comes_first_with_the_words_and_the_sentence_that_says_o
 
 def test_a_check_that_proves_nothing_says_why(room: Room, as_alice: Client) -> None:
     page = page_of(as_alice, STATES["void"](room))
-    assert "Proves nothing" in page
+    assert "read the claims, and this proves nothing." in page
     assert "to be true" in page
     assert "in the log</span>" not in page
     assert 'data-suggested=""' in page
@@ -207,6 +219,68 @@ def test_a_claim_that_a_person_has_read_says_so(drafted: Artifact, as_alice: Cli
     review.submit(drafted, reviewer=alice)
     row = claim_in(page_of(as_alice, drafted), "move")
     assert "read by alice</span>" in row
+
+
+def test_who_reads_one_version_while_another_makes_the_next_is_told_and_loses_no_verdict(
+    drafted: Artifact, as_alice: Client, alice: User, bob: User
+) -> None:
+    review.name_reviewer(drafted.session, "bob", actor=alice)
+    reading = page_of(as_alice, drafted)
+    review.decide(drafted, "move", Say.STRUCK, reviewer=bob)
+    made = review.submit(drafted, reviewer=bob).made
+    assert made is not None
+    assert "is newer" not in reading
+    told = post(as_alice, "claim", drafted, "postgres", verdict="kept").content.decode()
+    assert 'id="review-top" tabindex="-1" hx-swap-oob="true"' in told
+    assert f'<a href="{made.get_absolute_url()}">v2 is newer</a>. Your verdicts are kept' in told
+    answer = post(as_alice, "review_submit", drafted)
+    assert answer["HX-Redirect"].startswith(made.get_absolute_url())
+    assert "Kept" in claim_in(page_of(as_alice, made), "postgres")
+
+
+def test_who_submits_while_another_rolls_back_is_told_and_loses_no_verdict(
+    drafted: Artifact, as_alice: Client, alice: User, bob: User
+) -> None:
+    review.name_reviewer(drafted.session, "bob", actor=alice)
+    accept_compaction(drafted.pk, drafted.session_id, 1, 3, actor=alice)
+    assert "In the prompt instead of turns 1-3." in page_of(as_alice, drafted)
+    post(as_alice, "claim", drafted, "postgres", verdict="kept")
+    rollback_compaction(drafted.pk, actor=bob, reason="Too short.")
+    answer = post(as_alice, "review_submit", drafted)
+    assert answer["HX-Redirect"].startswith(drafted.get_absolute_url())
+    page = page_of(as_alice, drafted)
+    assert "It was rolled back, so it is not in the prompt." in page
+    assert "bob · on its review page" in page
+    assert "read by alice" in claim_in(page, "postgres")
+
+
+def test_while_the_checker_reads_what_a_person_worded_the_page_says_so_and_then_what_came_of_it(
+    drafted: Artifact, as_alice: Client, alice: User, room: Room
+) -> None:
+    words = "Dana moves the old orders before 4 March."
+    review.decide(drafted, "move", Say.EDITED, text=words, reviewer=alice)
+    made = review.submit(drafted, reviewer=alice).made
+    assert made is not None
+    asking = reverse("review_top", args=[made.pk]) + "?waiting"
+    assert f'hx-get="{asking}" hx-trigger="every 2s"' in page_of(as_alice, made)
+    room.model.believes("open_work", words)
+    for job in RECHECKS.claim_due("tests:1:a", 9):
+        run(draft_and_settle(job))
+    answer = as_alice.get(asking, headers=HTMX)
+    assert answer["HX-Trigger-After-Swap"] == "standing"
+    assert "The checker has read what was worded anew." in answer.content.decode()
+    assert 'id="review-checking"' not in page_of(as_alice, made)
+    assert "in the log</span>" in claim_in(page_of(as_alice, made), "move")
+
+
+def test_a_claim_that_a_person_worded_says_that_nobody_else_has_read_it(
+    drafted: Artifact, as_alice: Client, alice: User
+) -> None:
+    review.decide(drafted, "move", Say.EDITED, text="Dana moves the old orders before 4 March.", reviewer=alice)
+    made = review.submit(drafted, reviewer=alice).made
+    assert made is not None
+    assert "not checked: worded by alice, read by nobody else</span>" in claim_in(page_of(as_alice, made), "move")
+    assert "read by nobody else" not in claim_in(page_of(as_alice, made), "postgres")
 
 
 # What the gates say
@@ -225,12 +299,15 @@ def test_a_gate_shows_how_it_was_computed(drafted: Artifact, as_alice: Client) -
 
 
 WORDS = {
-    "stands": ("Stands", "The model sees this instead of turns 1–3."),
+    "stands": ("Stands", "The model sees this instead of turns 1-3."),
     "waits": ("Waits for you", "Every gate passes."),
-    "fails": ("Blocked", "drafter-1 doubts 1 claim: edit it, strike it, or set the doubt aside."),
+    "fails": (
+        "Blocked",
+        "drafter-1 doubts 1 claim: edit it, strike it, or open gate D and say “This is no contradiction…”.",
+    ),
     "unchecked": ("Not checked", "drafter-1 may not check summaries: in its exam it found 0 of 20"),
     "chosen": ("Waits for you", "Every gate passes."),
-    "no model": ("Stands", "The model sees this instead of turns 1–3."),
+    "no model": ("Stands", "The model sees this instead of turns 1-3."),
     "void": ("Not checked", "The check by drafter-1 proves nothing. It found "),
     "loses": ("Blocked", "1 thing that must not be lost is missing: add it, or say why it is not needed."),
 }
@@ -271,10 +348,106 @@ def test_excerpts_are_shown_as_they_stand_with_nothing_to_decide(room: Room, as_
     page = page_of(as_alice, STATES["no model"](room))
     assert "Excerpts of storage" in page
     assert "Excerpts, not a summary" in page
-    assert "They claim nothing, so there is nothing to check claim by claim." in page
-    assert "Made without a model" in page
-    assert '<article class="claim' not in page
+    assert "Made automatically, without a model" in page
+    assert "by itself: nobody was asked to accept it" in page
+    assert "accepted by alice" not in page
+    assert "No model has read the log for what these quotes leave out" in page
+    assert 'data-do="' not in page
     assert "Undecided" not in page
+
+
+def test_quotes_name_the_two_sides_as_the_log_beside_them_does(room: Room, as_alice: Client) -> None:
+    page = page_of(as_alice, STATES["no model"](room))
+    kinds = re.findall(r'class="kind" id="claim-\d+-kind" dir="auto">([^<]*)<', page)
+    assert kinds
+    assert {kind.rpartition(", ")[2] for kind in kinds} <= {"you", "model"}
+
+
+@pytest.mark.parametrize("state", ["fails", "loses", "unchecked", "void"])
+def test_the_page_of_a_draft_says_that_excerpts_are_in_the_prompt_and_takes_them_back(
+    room: Room, as_alice: Client, state: str
+) -> None:
+    row = STATES[state](room)
+    (excerpts,) = ContextPointer.objects.filter(state="active")
+    told = part_of(as_alice, "standing", row.pk)
+    assert "Not in the prompt." in told
+    assert f'href="{reverse("artifact", args=[excerpts.artifact])}" dir="auto">the excerpts of storage' in told
+    assert f'hx-get="{reverse("rollback", args=[excerpts.artifact])}"' in told
+    assert "the model sees the log" not in told
+    rollback_compaction(excerpts.artifact, actor=None)
+    told = part_of(as_alice, "standing", row.pk)
+    assert "Not in the prompt: the model sees the log of turns 1-3." in told
+    assert 'id="instead"' not in told
+
+
+def test_rolled_back_to_excerpts_the_page_says_that_the_model_sees_those(
+    room: Room, as_alice: Client, alice: User
+) -> None:
+    row = STATES["unchecked"](room)
+    accept_compaction(row.pk, row.session_id, 1, 3, actor=alice, unchecked=True)
+    assert 'id="instead"' not in part_of(as_alice, "standing", row.pk)
+    rollback_compaction(row.pk, actor=alice)
+    page = page_of(as_alice, row)
+    assert "Rolled back. You can accept it again." in page
+    assert "the excerpts of storage" in page[page.index('id="instead"') :]
+    assert "sees the log again" not in page
+
+
+def test_each_quote_of_excerpts_leads_to_its_sentences_which_are_marked_in_the_log(
+    room: Room, as_alice: Client
+) -> None:
+    row = STATES["no model"](room)
+    page = page_of(as_alice, row)
+    quotes = re.findall(r'<article class="claim" id="claim-\d+".*?</article>', page, re.DOTALL)
+    excerpts = parse_artifact(row.document).excerpts
+    assert len(quotes) == len(excerpts) > 0
+    for quote, excerpt in zip(quotes, excerpts, strict=True):
+        assert excerpt.text in unescape(quote)
+        led_to = re.findall(r'href="#span-(\d+)"', quote)
+        assert len(led_to) == len(excerpt.cites)
+        for span in led_to:
+            assert f'<mark data-spans="{span}">' in page
+
+
+def test_excerpts_say_how_much_and_what_of_the_list_they_leave_out(room: Room, as_alice: Client) -> None:
+    row = STATES["no model"](room)
+    document = parse_artifact(row.document)
+    every = log_for(row, document).source.by_sentence
+    quoted = {id for excerpt in document.excerpts for id in excerpt.cites}
+    page = page_of(as_alice, row)
+    assert f"{len(every) - len(quoted)} of {len(every)} sentences of turns 1-3 are not quoted" in page
+    assert "You listed no decision, to-do or rule of these turns, so none was put first." in page
+    room.note(EntryKind.DECISION, BACKUPS)
+    told = unescape(page_of(as_alice, row))
+    assert "Of your list these are not quoted:" in told
+    assert f'<li dir="auto">Decision: {BACKUPS}' in told
+
+
+@pytest.mark.parametrize(
+    ("letter", "outcome", "why"),
+    [
+        ("B", "does not apply", "These are quotes only, so there is no claim to trace."),
+        ("C", "not checked", "You listed no decision, to-do or rule of these turns. No model has read the log"),
+        ("D", "does not apply", "These are quotes only: nothing was reworded."),
+    ],
+)
+def test_where_a_gate_has_nothing_to_compare_excerpts_show_no_pass(
+    room: Room, as_alice: Client, letter: str, outcome: str, why: str
+) -> None:
+    row = STATES["no model"](room)
+    drawer = part_of(as_alice, "gate", row.pk, letter)
+    assert f'<span class="word">{outcome}</span>' in drawer
+    assert f'<b class="state {"warn" if outcome == "not checked" else ""}">' in drawer
+    assert why in unescape(drawer)
+    assert "nothing to count" not in drawer
+
+
+def test_history_and_roll_back_of_excerpts_call_them_excerpts(room: Room, as_alice: Client) -> None:
+    row = STATES["no model"](room)
+    page = page_of(as_alice, row)
+    assert "the excerpts of storage (turns 1-3)" in page
+    assert "the summary of storage" not in page
+    assert "The excerpts are kept: they can be read, and accepted again." in part_of(as_alice, "rollback", row.pk)
 
 
 def test_excerpts_of_chosen_turns_are_accepted_like_a_summary(room: Room, as_alice: Client) -> None:
@@ -299,7 +472,7 @@ def test_a_verdict_is_kept_at_once_and_answered_with_the_claim_and_the_count(
 ) -> None:
     answer = said_of(as_alice, drafted, "move", verdict="kept")
     assert "Kept" in answer
-    assert 'id="progress" hx-swap-oob="true">1 of 4 claims decided' in answer
+    assert 'id="progress" hx-swap-oob="true">You have decided 1 of 4 claims' in answer
     assert "1 verdict saved, not submitted yet. Only you see it." in answer
     verdict = ClaimVerdict.objects.get()
     assert (verdict.item, verdict.verdict, verdict.submitted_at) == ("move", "kept", None)
@@ -530,7 +703,12 @@ def test_the_turn_of_what_is_dropped_is_pinned_by_the_owner_only(
 
 
 def test_where_nothing_is_dropped_it_says_so(drafted: Artifact, as_alice: Client) -> None:
-    assert "every decision, to-do and rule" in part_of(as_alice, "claims", drafted.pk, show="dropped")
+    listed = part_of(as_alice, "claims", drafted.pk, show="dropped")
+    assert (
+        "Every decision, to-do and rule on your list, or found by the checker (drafter-1, which also drafted it)"
+        in listed
+    )
+    assert re.search(r"\d+ of \d+ sentences are cited by no claim", listed)
 
 
 # Drafted anew
@@ -557,11 +735,10 @@ def test_of_turns_that_nobody_chose_no_draft_is_made_again(room: Room, as_alice:
     assert (answer.status_code, "Choose the turns in the conversation" in answer.content.decode()) == (422, True)
 
 
-def test_of_chosen_turns_it_says_how_much_would_stand_in_the_prompt(room: Room, as_alice: Client) -> None:
+def test_the_queue_says_how_long_the_log_and_the_text_are(room: Room, as_alice: Client) -> None:
     row = STATES["chosen"](room)
     (measure,) = [one for one in verdict_of(judged(row), "E")["measures"] if one["name"] == "standing_tokens"]
-    told = f"{measure['threshold']:,} → {measure['value']:,} tokens"
-    assert told in part_of(as_alice, "review_top", row.pk)
+    told = f"{measure['threshold']:,} tokens of log, {measure['value']:,} of text"
     assert told in as_alice.get(reverse("reviews")).content.decode()
 
 

@@ -60,7 +60,7 @@ def test_the_panel_lists_rules_in_their_order_with_their_source(
     texts = ("Be &lt;brief&gt;.", RULE, "Suggested", "Ask before deleting.")
     places = [panel.index(text) for text in texts]
     assert places == sorted(places)
-    assert f'href="{address("log/")}?before=2#turn-1" data-turn-link>turn 1</a>' in panel
+    assert f'href="{address("log/")}?around=1#turn-1" data-turn-link>turn 1</a>' in panel
     assert "For all conversations." in panel
     assert "the model" in panel
 

@@ -375,8 +375,28 @@ def test_a_summary_of_an_effort_is_rolled_back_and_drafted_again_from_its_row(as
     assert "Rolled back · its log is in the prompt" in panel
     assert "Draft again" in panel
     assert "Rolled back: the log of storage stands again." in notices(as_alice, address, 3)
-    as_alice.post(address("efforts/storage/retry-summary/"))
+    as_alice.post(address("efforts/storage/draft/"))
     assert room.state.summary == SummaryState.DUE
+
+
+def test_who_has_an_effort_drafted_again_says_what_to_keep_in_view(as_alice: Client, room: Room) -> None:
+    STATES["unchecked"](room)
+    address = of(room)("efforts/storage/draft/")
+    assert f'href="{address}"' in shown(as_alice, of(room)("efforts/"))
+    assert 'name="focus"' in shown(as_alice, address)
+    refused = as_alice.post(address, {"focus": "word " * 101}, headers=HTMX)
+    assert refused.status_code == 422
+    assert "500 is the most" in refused.content.decode()
+    assert room.state.summary != SummaryState.DUE
+    as_alice.post(address, {"focus": " the  340 ms "}, headers=HTMX)
+    assert Event.objects.filter(kind="effort.summary_due").latest("seq").data["focus"] == "the 340 ms"
+    room.texts["backups"] = "Backups are nightly, to the second site."
+    row = room.summarise()
+    assert row.run.focus == "the 340 ms"
+    assert any("keep in view: the 340 ms" in str(sent) for sent in room.provider.requests)
+    assert "which was asked to keep in view" in as_alice.get(row.get_absolute_url()).content.decode()
+    # The next draft, of whoever it is asked for, is not held to it.
+    assert room.state.focus == ""
 
 
 def test_an_effort_all_of_whose_turns_were_chosen_says_so(as_alice: Client, session: Session, address: Address) -> None:
@@ -419,8 +439,8 @@ def test_where_nothing_is_drafted_the_log_stands_and_one_can_be_asked_for(
     assert "No summary was drafted, so its log is in the prompt." in notices(as_alice, address)
     panel = shown(as_alice, address("efforts/"))
     assert "Not summarised · its log is in the prompt" in panel
-    assert "Draft one" in panel
-    as_alice.post(address("efforts/webhook/retry-summary/"))
+    assert "Connect a model" in panel
+    as_alice.post(address("efforts/webhook/draft/"))
     (job,) = SUMMARIES.claim_due("here:1:a", 4)
     assert job.row_id == EffortState.objects.get().pk
 

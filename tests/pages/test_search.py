@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import threading
 from html import unescape
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,12 +16,15 @@ from hypothesis import strategies as st
 
 from compaction.standing.accepting import accept_compaction
 from efforts import actions
+from efforts.context import embedders
 from efforts.domain.effort.states import ReviewMode
 from efforts.domain.text.snippets import LEAD, snippet
-from efforts.models import Session
+from efforts.models import Passage, Session, VectorIndex
 from tests.compaction.review import room_of
 from tests.efforts.talk import Talk
-from tests.fakes.provider import FakeProvider
+from tests.fakes.meanings import embeddings
+from tests.fakes.provider import FakeProvider, Reply
+from tests.retrieval.test_meaning import embed_all
 
 from .conftest import HTMX
 
@@ -81,9 +87,24 @@ def test_a_message_says_who_said_it_where_and_when(as_alice: Client, talk: Talk)
 
 
 def test_a_message_opens_at_its_turn(as_alice: Client, talk: Talk) -> None:
-    address = leads_to(of_kind(as_alice, "message", "stripes"))
-    assert address == talk.branch.address_of_turn(3)
-    assert 'id="turn-3"' in as_alice.get(address).content.decode()
+    hit = of_kind(as_alice, "message", "stripes")
+    page, _, turn = leads_to(hit).partition("#")
+    assert leads_to(hit).startswith(f"{talk.branch.address('log')}?around=3&found=")
+    assert turn == "turn-3"
+    page = as_alice.get(page).content.decode()
+    assert 'id="turn-3"' in page
+    [told_to_page] = re.findall(r'data-found="([^"]*)"', page)
+    assert told_to_page == re.findall(r'data-found="([^"]*)"', hit)[0]
+    found = json.loads(unescape(told_to_page))
+    assert (found["turn"], found["role"], found["marks"]) == (3, "assistant", ["stripes"])
+    assert f'data-message="{found["message"]}"' in page
+
+
+@pytest.mark.parametrize("found", ["x", "0", "99999999999999999999", "-1"])
+def test_an_address_that_leads_to_no_passage_is_a_page_without_marks(as_alice: Client, talk: Talk, found: str) -> None:
+    page = as_alice.get(f"{talk.branch.address('log')}?around=1&found={found}&mark=x")
+    assert page.status_code == 200
+    assert "data-found" not in page.content.decode()
 
 
 def test_a_message_of_another_branch_opens_in_that_branch(as_alice: Client, talk: Talk) -> None:
@@ -91,7 +112,7 @@ def test_a_message_of_another_branch_opens_in_that_branch(as_alice: Client, talk
     other = Talk(talk.session, branch)
     other.ask("An okapi walked by.")
     hit = of_kind(as_alice, "message", "okapi")
-    assert leads_to(hit) == branch.address_of_turn(2)
+    assert leads_to(hit).startswith(f"{branch.address('log')}?around=2&")
     assert f"The server room ({branch}) · turn 2" in told(hit)
 
 
@@ -145,6 +166,118 @@ def test_it_is_filtered_by_conversation(as_alice: Client, alice: User, talk: Tal
     assert "other talk" in told(hits(as_alice, "zebra", session=str(other.session.pk))[0])
 
 
+def test_it_is_filtered_by_who_said_it(as_alice: Client, talk: Talk) -> None:
+    assert {told(hit).split()[0] for hit in hits(as_alice, "zebra", speaker="assistant")} == {"Message"}
+    assert "Zebra stripes" in told(hits(as_alice, "zebra", speaker="assistant")[0])
+    assert "The zebra clock drifts." in told(hits(as_alice, "zebra", speaker="user")[0])
+
+
+def test_it_is_filtered_by_effort_by_any_part_of_its_name(as_alice: Client, talk: Talk) -> None:
+    kinds = [(told(hit).split()[0], "auth-bug" in told(hit)) for hit in hits(as_alice, "zebra", effort="Auth")]
+    assert sorted(kinds) == [("Message", True), ("Summary", True)]
+    page = told(as_alice.get("/search/", {"q": "zebra", "effort": "okapi"}, headers=HTMX).content.decode())
+    assert "in efforts named “okapi”" in page
+
+
+def test_there_are_as_many_pages_as_results_and_none_is_shown_twice(as_alice: Client, talk: Talk) -> None:
+    for number in range(60):
+        talk.ask(f"Yak number {number}", reply="Noted.")
+    first = as_alice.get("/search/", {"q": "yak", "speaker": "user"}, headers=HTMX).content.decode()
+    assert "1 to 50 of 60 results" in first
+    [following] = re.findall(r'href="([^"]*)" rel="next"', first)
+    second = as_alice.get(unescape(following), headers=HTMX).content.decode()
+    assert "51 to 60 of 60 results" in second
+    assert 'rel="next"' not in second
+    numbers = [re.findall(r"Yak</mark> number (\d+)", page) for page in (first, second)]
+    assert sorted(int(number) for page in numbers for number in page) == list(range(60))
+    assert "There is no page 7." in as_alice.get("/search/", {"q": "yak", "page": "7"}, headers=HTMX).content.decode()
+
+
+def test_a_result_leads_to_messages_like_it_and_not_to_itself(as_alice: Client, talk: Talk) -> None:
+    talk.ask("The token refresh fails again at noon.", reply="I see.")
+    [like] = re.findall(r'href="(/search/\?like=\d+)"', hits(as_alice, "401", kind="message")[0])
+    page = as_alice.get(like, headers=HTMX).content.decode()
+    assert "Messages like The token refresh answers 401." in told(page)
+    found = [told(hit) for hit in HIT.findall(page)]
+    assert "fails again at noon" in found[0]
+    assert not any("answers 401" in hit for hit in found)
+
+
+def test_nothing_is_like_what_is_somebody_else_s(as_bob: Client, talk: Talk) -> None:
+    passage = Passage.objects.first()
+    assert passage
+    page = as_bob.get(f"/search/?like={passage.pk}").content.decode()
+    assert "Messages like" not in page
+    assert HIT.findall(page) == []
+
+
+@pytest.fixture
+def meanings(provider: FakeProvider, settings: Any, talk: Talk) -> FakeProvider:
+    provider.otherwise = embeddings
+    settings.CCM_EMBEDDINGS_URL, settings.CCM_EMBEDDINGS_MODEL = provider.url, "words"
+    talk.ask("My boat lies in Kiel.", reply="How nice.")
+    embed_all()
+    return provider
+
+
+def test_words_are_shown_at_once_and_meanings_are_asked_for_then(as_alice: Client, meanings: FakeProvider) -> None:
+    asked = len(meanings.requests)
+    page = as_alice.get("/search/", {"q": "which yacht"}, headers=HTMX).content.decode()
+    assert "Nothing has" in page
+    assert len(meanings.requests) == asked
+    [more] = re.findall(r'hx-get="([^"]*)" hx-trigger="load', page)
+    page = as_alice.get(unescape(more), headers=HTMX).content.decode()
+    assert "My boat lies in Kiel." in told(HIT.findall(page)[0])
+    assert "compared by words and by meaning" in page
+    assert 'hx-trigger="load' not in page
+
+
+def test_what_means_the_same_is_no_hit_of_another_speaker_or_effort(as_alice: Client, meanings: FakeProvider) -> None:
+    for filters in ({"speaker": "assistant"}, {"effort": "auth"}, {"until": "2001-01-01"}):
+        assert hits(as_alice, "which yacht", meaning="1", **filters) == []
+    assert len(hits(as_alice, "which yacht", meaning="1", speaker="user")) == 1
+
+
+def test_a_slow_model_of_meanings_holds_up_no_words_and_the_page_says_so(
+    as_alice: Client, meanings: FakeProvider, settings: Any
+) -> None:
+    settings.CCM_EMBEDDINGS_WAIT = 0.2
+    meanings.otherwise = Reply("Late.", gate=threading.Event())
+    asked = len(meanings.bodies)
+    assert "My boat" in told(hits(as_alice, "boat")[0])
+    assert len(meanings.bodies) == asked
+    page = as_alice.get("/search/", {"q": "boat", "meaning": "1"}, headers=HTMX).content.decode()
+    assert "My boat" in told(HIT.findall(page)[0])
+    assert "by words alone: The model of meanings did not answer within 0.2 seconds." in told(page)
+
+
+def test_two_slow_models_take_no_longer_than_one(
+    meanings: FakeProvider, talk: Talk, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = Talk(actions.create_session(talk.session.owner))
+    second.ask("A boat too.")
+    embed_all()
+    VectorIndex.objects.filter(session=second.session).update(model="another/8")
+    asked: list[Session] = []
+
+    def late(session: Session, text: str) -> embedders.Asked:
+        asked.append(session)
+        return embedders.Asked(fault="Late.")
+
+    monkeypatch.setattr(embedders, "meaning_of", late)
+    settings.CCM_EMBEDDINGS_WAIT = 0
+    assert embedders.meanings_of(Session.objects.owned_by(talk.session.owner), "boat").fault == "Late."
+    assert asked == [talk.session]
+
+
+def test_a_conversation_that_says_no_is_not_compared(as_alice: Client, meanings: FakeProvider, talk: Talk) -> None:
+    talk.session.by_meaning = False
+    talk.session.save()
+    asked = len(meanings.requests)
+    assert hits(as_alice, "which yacht", meaning="1") == []
+    assert len(meanings.requests) == asked
+
+
 @pytest.mark.parametrize(("since", "until", "is_found"), [("2001-01-01", "", True), ("", "2001-01-01", False)])
 def test_it_is_filtered_by_date(as_alice: Client, talk: Talk, since: str, until: str, is_found: bool) -> None:
     assert bool(hits(as_alice, "zebra", since=since, until=until)) == is_found
@@ -183,7 +316,7 @@ def test_without_script_it_is_a_whole_page_with_what_was_chosen(as_alice: Client
     ("filters", "words"),
     [
         ({"since": "yesterday"}, "From: Enter a valid date."),
-        ({"since": "2026-02-02", "until": "2026-02-01"}, "To: This day lies before the first one."),
+        ({"since": "2026-02-02", "until": "2026-02-01"}, "To: The end date is before the start date."),
         ({"kind": "person"}, "What: Select a valid choice."),
         ({"session": "01234567-89ab-cdef-0123-456789abcdef"}, "Conversation: This conversation is not there."),
         ({"session": "x"}, "Conversation: This conversation is not there."),
@@ -276,3 +409,25 @@ def test_a_snippet_shows_what_was_found(place: int) -> None:
     assert marked == ["lorem"]
     before = next(iter(snippet(text, [(place, place + 5)]))).text
     assert len(before) <= LEAD + 2
+
+
+def led_to(page: str) -> list[tuple[str, str]]:
+    return re.findall(r'id="goto-\d+" href="([^"]*)"[^>]*>([^<]*)</a>', page)
+
+
+def test_the_dialog_opens_on_the_conversations_used_last(as_alice: Client, session: Session, bob: User) -> None:
+    other = actions.create_session(session.owner, title="Thesis")
+    actions.create_session(bob, title="Secret")
+    page = as_alice.get(f"/search/box/?current={session.pk}", headers=HTMX).content.decode()
+    assert led_to(page) == [(other.get_absolute_url(), "Thesis")]
+
+
+def test_the_dialog_leads_to_conversations_pages_and_commands_by_their_names(
+    as_alice: Client, session: Session
+) -> None:
+    actions.rename_session(session, title="Setting sail", actor=session.owner)
+    found = led_to(as_alice.get("/search/?dialog=1&q=sett", headers=HTMX).content.decode())
+    assert found == [(session.get_absolute_url(), "Setting sail"), ("/settings/", "Settings")]
+    typed = as_alice.get(f"/search/?dialog=1&q=/exp&current={session.pk}", headers=HTMX).content.decode()
+    assert 'data-command="/expand "' in typed
+    assert led_to(as_alice.get("/search/?q=sett", headers=HTMX).content.decode()) == []

@@ -78,7 +78,7 @@ def test_what_it_takes_is_shown_before_anything_begins(as_alice: Client, alice: 
     assert "<html" not in shown
     for window in packages.offer(alice, sessions[:2]).windows:
         assert f"<td>{window.tokens:,}</td>" in shown
-    assert "turns 1–3" in shown
+    assert "turns 1-3" in shown
     assert "Make the package" in shown
     assert shown.count('type="hidden"') == 2
     assert not ScopeDraft.objects.exists()
@@ -209,6 +209,22 @@ def test_a_stage_of_which_only_excerpts_were_made_says_so(as_alice: Client, alic
     page = as_alice.get(address(package)).content.decode()
     assert "0 of 1 stage ready" in page
     assert "Excerpts, no summary" in page
+    assert "No model is set up to write summaries." in page
+    assert "Draft this stage again." in page
+
+
+def test_what_came_out_as_excerpts_can_be_left_out_of_a_new_package(as_alice: Client, package: SeedPackage) -> None:
+    stage = packages.stages_of(package)[0]
+    left_out, artifact = stage.draft.branch.session, packages.standing_for(stage.draft)
+    assert artifact is not None
+    Artifact.objects.filter(pk=artifact.pk).update(kind="digest", state="advisory")
+    page = as_alice.get(address(package)).content.decode()
+    link = page.partition('Draft this stage again, or <a href="')[2].partition('"')[0]
+    offered = as_alice.get(link.replace("&amp;", "&")).content.decode()
+    assert f'value="{left_out.pk}" id="session-{left_out.pk}">' in offered
+    others = {row.draft.branch.session_id for row in packages.stages_of(package)} - {left_out.pk}
+    assert others
+    assert all(f'value="{pk}" id="session-{pk}" checked>' in offered for pk in others)
 
 
 def test_a_stage_of_an_earlier_form_is_to_be_drafted_again(as_alice: Client, package: SeedPackage) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from efforts import actions
 from efforts.context.planning import chosen_settings
 from efforts.models import Endpoint, Session
+from efforts.pages.presenters.conversations import PAGE
 
 from .conftest import HTMX
 
@@ -54,8 +58,9 @@ def test_the_open_one_is_marked(as_alice: Client, session: Session) -> None:
 
 def test_a_conversation_is_renamed(as_alice: Client, session: Session, address: Address) -> None:
     assert "<form" in as_alice.get(address("rename/"), headers=HTMX).content.decode()
-    answer = as_alice.post(address("rename/"), {"title": "Spring release"}, headers=HTMX)
+    answer = as_alice.post(address("rename/"), {"title": "Spring release", "folder": " Work "}, headers=HTMX)
     session.refresh_from_db()
+    assert session.folder == "Work"
     assert answer.status_code == 204
     assert "conversations" in answer.headers["HX-Trigger"]
     assert session.title == "Spring release"
@@ -85,24 +90,111 @@ def test_a_conversation_is_archived_and_brought_back(as_alice: Client, session: 
     assert address() in as_alice.get("/conversations/", headers=HTMX).content.decode()
 
 
-def test_a_conversation_is_deleted_by_its_name(as_alice: Client, session: Session, address: Address) -> None:
-    wrong = as_alice.post(address("delete/"), {"typed_name": "something else"}, headers=HTMX)
-    assert wrong.status_code == 422
-    assert Session.objects.filter(pk=session.pk).exists()
+def test_a_deleted_conversation_is_out_of_sight_at_once_and_can_be_brought_back(
+    as_alice: Client, as_bob: Client, session: Session, address: Address
+) -> None:
+    assert "10 seconds to undo" in as_alice.get(address("delete/"), headers=HTMX).content.decode()
     here = {**HTMX, "HX-Current-URL": f"http://testserver{address()}"}
-    answer = as_alice.post(address("delete/"), {"typed_name": "New conversation"}, headers=here)
+    answer = as_alice.post(address("delete/"), headers=here)
     assert (answer.status_code, answer.headers["HX-Redirect"]) == (204, "/")
-    assert not Session.objects.filter(pk=session.pk).exists()
-    assert as_alice.post(address("delete/"), {"typed_name": "New conversation"}).status_code == 404
+    assert as_alice.get(address()).status_code == 404
+    start = as_alice.get("/").content.decode()
+    assert address("undelete/") in start
+    assert f'href="{address()}"' not in start
+    assert as_bob.post(address("undelete/")).status_code == 404
+    assert as_alice.post(address("undelete/")).status_code == 302
+    assert as_alice.get(address()).status_code == 200
+    assert as_alice.post(address("undelete/")).status_code == 404
+
+
+def test_what_is_being_erased_is_not_brought_back(as_alice: Client, session: Session, address: Address) -> None:
+    as_alice.post(address("delete/"))
+    Session.objects.filter(pk=session.pk).update(erase_at=timezone.now())
+    assert as_alice.post(address("undelete/")).status_code == 404
+    assert actions.erase_deleted() == 1
+
+
+def test_what_is_deleted_is_found_by_no_search(as_alice: Client, session: Session, address: Address) -> None:
+    actions.send_message(session, text="The heron is blue.", client_id="a", actor=session.owner)
+    assert "heron" in as_alice.get("/search/?q=blue", headers=HTMX).content.decode()
+    as_alice.post(address("delete/"))
+    assert "heron" not in as_alice.get("/search/?q=blue", headers=HTMX).content.decode()
 
 
 def test_deleting_another_conversation_leaves_the_page_where_it_is(
     as_alice: Client, session: Session, address: Address
 ) -> None:
     elsewhere = {**HTMX, "HX-Current-URL": "http://testserver/settings/"}
-    answer = as_alice.post(address("delete/"), {"typed_name": "New conversation"}, headers=elsewhere)
+    answer = as_alice.post(address("delete/"), headers=elsewhere)
     assert "HX-Redirect" not in answer.headers
     assert "closeDialog" in answer.headers["HX-Trigger"]
+
+
+def groups_in(page: str) -> dict[str, list[str]]:
+    """Titles of conversations by the heading that they stand under."""
+    found: dict[str, list[str]] = {}
+    for heading, title in re.findall(r'<h3 class="heading">(.*?)</h3>|<a href="/s/[^>]*title="(.*?)"', page):
+        if heading:
+            found[heading] = []
+        else:
+            found[list(found)[-1]].append(title)
+    return found
+
+
+def test_conversations_stand_by_day_under_favourites_and_folders(as_alice: Client, alice: User) -> None:
+    now = timezone.now()
+    for title, days in (("Fresh", 0), ("Week", 5), ("Month", 20), ("Old", 400), ("Best", 300)):
+        made = actions.create_session(alice, title=title)
+        Session.objects.filter(pk=made.pk).update(last_activity_at=now - timedelta(days=days))
+    best = Session.objects.get(title="Best")
+    as_alice.post(f"{best.get_absolute_url()}favourite/", {"on": "1"}, headers=HTMX)
+    actions.put_in_folder(Session.objects.get(title="Week"), folder="Garden", actor=alice)
+    page = as_alice.get("/conversations/", headers=HTMX).content.decode()
+    old = f"{timezone.localdate(now - timedelta(days=400)):%B %Y}"
+    assert groups_in(page) == {
+        "Folders": [],
+        "Favourites": ["Best"],
+        "Today": ["Fresh"],
+        "Last 7 days": ["Week"],
+        "Last 30 days": ["Month"],
+        old: ["Old"],
+    }
+    assert "Garden" in page
+    assert groups_in(as_alice.get("/conversations/?folder=Garden", headers=HTMX).content.decode()) == {
+        "Last 7 days": ["Week"]
+    }
+    as_alice.post(f"{best.get_absolute_url()}favourite/", {"on": "0"}, headers=HTMX)
+    assert "Favourites" not in groups_in(as_alice.get("/conversations/", headers=HTMX).content.decode())
+
+
+def test_a_long_list_comes_in_parts_each_conversation_once(as_alice: Client, alice: User) -> None:
+    Session.objects.bulk_create([Session(owner=alice, title=f"Talk {number}") for number in range(2 * PAGE + 5)])
+    actions.set_favourite(Session.objects.get(title="Talk 3"), on=True, actor=alice)
+    pages = [as_alice.get(f"/conversations/?start={start}", headers=HTMX).content.decode() for start in (0, 60, 120)]
+    titles = [title for page in pages for titles in groups_in(page).values() for title in titles]
+    assert sorted(titles) == sorted(f"Talk {number}" for number in range(2 * PAGE + 5))
+    assert ["Show older" in page for page in pages] == [True, True, False]
+
+
+def test_a_reply_is_new_until_its_conversation_is_in_sight(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    def listed(query: str = "") -> str:
+        return as_alice.get(f"/conversations/{query}", headers=HTMX).content.decode()
+
+    assert "New<span" not in listed()
+    Session.objects.filter(pk=session.pk).update(answered_at=timezone.now())
+    assert "New<span" in listed()
+    as_alice.get(address())
+    assert "New<span" not in listed()
+    Session.objects.filter(pk=session.pk).update(answered_at=timezone.now())
+    assert "New<span" not in listed(f"?current={session.pk}&in_sight=1")
+    assert "New<span" not in listed()
+
+
+def test_a_reply_under_way_shows_in_the_list(as_alice: Client, session: Session) -> None:
+    actions.send_message(session, text="Hello", client_id="a", actor=session.owner)
+    assert "Reply under way" in as_alice.get("/conversations/", headers=HTMX).content.decode()
 
 
 def test_model_and_budget_are_set(as_alice: Client, alice: User, session: Session, address: Address) -> None:

@@ -11,17 +11,17 @@ from efforts.models import Message, Session
 
 def test_it_says_what_answers_and_how_to_begin(as_alice: Client) -> None:
     page = as_alice.get("/").content.decode()
-    assert "The built-in engine answers." in page
-    assert "Open the example project" in page
+    assert "No language model is connected yet." in page
+    assert "Open the example" in page
     assert 'name="text"' in page
 
 
 def test_the_first_message_opens_a_conversation(as_alice: Client, alice: User) -> None:
-    answer = as_alice.post("/s/new/", {"text": "Hello there"})
+    answer = as_alice.post("/s/new/", {"text": "Why is the sky blue?"})
     session = Session.objects.get(owner=alice)
     assert answer.headers["Location"] == session.get_absolute_url()
-    assert str(session) == "Hello there"
-    assert Message.objects.get(session=session).text == "Hello there"
+    assert str(session) == "Why is the sky blue?"
+    assert Message.objects.get(session=session).text == "Why is the sky blue?"
 
 
 def test_a_message_that_is_refused_opens_nothing_and_is_kept(as_alice: Client, alice: User) -> None:

@@ -34,7 +34,7 @@ def test_a_button_says_it_and_the_same_button_takes_it_back(as_alice: Client, sc
     assert as_alice.post(address("turns/1/verdict/"), {"value": "bad"}, headers=JSON).json() == {"turn": 1}
     assert standing() == ("bad", "")
     page = as_alice.get(address("turns/1/"), headers=HTMX).content.decode()
-    assert 'name="take_back" value="1" aria-pressed="true" title="A bad answer"' in page
+    assert 'name="take_back" value="1" aria-pressed="true">' in page
     assert "Say why" in page
     as_alice.post(address("turns/1/verdict/"), {"take_back": "1"}, headers=JSON)
     assert standing() is None

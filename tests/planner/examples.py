@@ -12,6 +12,8 @@ from efforts.domain.prompt.plan import Layout, PlanInputs
 from efforts.domain.prompt.toolbox import TOOLS
 from tests.planner.strategies import Log, four_letters, read_past
 
+TODAY = "2026-03-05"
+
 
 def turn(
     log: Log, number: int, user: str = "Hi", reply: str = "Hello.", state: RunState = RunState.COMPLETED
@@ -20,6 +22,16 @@ def turn(
     return PastTurn(
         number=number, state=state, messages=(*said, log.said("assistant", reply)) if reply else tuple(said)
     )
+
+
+def current(log: Log, number: int, message: str = "Go on.") -> CurrentTurn:
+    return CurrentTurn(number=number, user=log.said("user", message), began_on=TODAY)
+
+
+def asked_in(number: int) -> str:
+    """How the current message begins where there are no efforts."""
+    notes = f"[Notes for this turn, not from the user]\nToday is {TODAY}. This is turn {number}.\n[End of notes]"
+    return f"[turn {number}]\n{notes}\n"
 
 
 def about(
@@ -31,7 +43,7 @@ def about(
         "params": {"model": "any"},
         "system_text": "You help.",
         "tools": TOOLS,
-        "current": CurrentTurn(number=turns[-1].number + 1 if turns else 1, user=log.said("user", message)),
+        "current": current(log, turns[-1].number + 1 if turns else 1, message),
         "layout": Layout(),
         "count": four_letters,
     }

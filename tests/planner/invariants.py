@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, LogMessage, PastTurn, Recalled
-from efforts.domain.prompt.layers import HEAD, TAIL, Layer, folds, layers_of
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, Instruction, LogMessage, PastTurn, Recalled
+from efforts.domain.prompt.layers import HEAD, TAIL, Layer, folded_line, folds, layers_of
 from efforts.domain.prompt.plan import NOTES, Item, Plan, PlanInputs
 from efforts.domain.prompt.planner import plan
-from efforts.domain.prompt.rendering import Sources, render
+from efforts.domain.prompt.quotes import block_text
+from efforts.domain.prompt.reasons import Reason
+from efforts.domain.prompt.rendering import Sources, escaped, render
 from efforts.domain.text.canonical import canonical_json, request_sha256, sha256
 from tests.fakes.provider import template_fault
 
@@ -32,7 +35,7 @@ def counts_what_is_sent(inputs: PlanInputs, planned: Plan) -> None:
 
 def sends_the_current_message_word_for_word(inputs: PlanInputs, planned: Plan) -> None:
     sent = last_user_content(planned)
-    text = inputs.current.user.text
+    text = escaped(inputs.current.user.text)
     if "cut" not in user_part(planned):
         assert sent.endswith(text)
         return
@@ -63,13 +66,14 @@ def keeps_turns_whole(inputs: PlanInputs, planned: Plan) -> None:
 
 
 def pieces(message: LogMessage, cuts: Mapping[str, Any]) -> list[str]:
+    safe = escaped if message.role == "user" else str
     if str(message.id) not in cuts:
-        return [message.text]
+        return [safe(message.text)]
     if folds(message):
-        return [f"[… the result of {message.tool_name}, {message.tokens:,} tokens,"]
+        return [folded_line(message)]
     assert message.tokens > 600
     assert not message.tool_calls
-    return [message.text[:HEAD], f"read_message({message.id})", message.text[-TAIL:]]
+    return [*map(safe, (message.text[:HEAD], message.text[-TAIL:])), f"read_message({message.id})"]
 
 
 def leaves_tool_calls_out_with_their_results_oldest_first(inputs: PlanInputs, planned: Plan) -> None:
@@ -123,10 +127,22 @@ def is_accepted_by_a_strict_chat_template(inputs: PlanInputs, planned: Plan) -> 
     assert template_fault(planned.request["messages"]) == ""
 
 
+def has_an_item_for_the_users_own_instructions(inputs: PlanInputs, planned: Plan) -> None:
+    items = [item for item in planned.items if item.section == "instruction"]
+    assert len(items) == len(inputs.instructions)
+    assert all(item.included for item in items)
+
+
+def instructed(one: Instruction) -> str:
+    whose = "all conversations" if one.for_all else "this conversation"
+    return f"\nInstructions of the user for {whose}:\n{escaped(one.text)}"
+
+
 def sends_every_rule_in_force_word_for_word_in_its_system_message(inputs: PlanInputs, planned: Plan) -> None:
     system = content(planned.request["messages"][0])
-    assert system.startswith(inputs.system_text)
-    lines = system[len(inputs.system_text) :].split("\n")
+    before = "\n".join([inputs.system_text, *(instructed(one) for one in inputs.instructions)])
+    assert system.startswith(before)
+    lines = system[len(before) :].split("\n")
     told = [f"{number}. {rule.text}" for number, rule in enumerate(inputs.constraints, 1)]
     heading = ["", "", "Rules the user has set; they hold until taken back:"] if told else [""]
     assert lines == [*heading, *told]
@@ -142,7 +158,7 @@ def keeps_what_is_pinned_for_good_within_its_share(inputs: PlanInputs, planned: 
     sticky = {hold.id for hold in inputs.holds if hold.is_sticky}
     pins = [item for item in planned.items if item.section == "pin" and item.values["hold"] in sticky]
     assert sum(item.tokens for item in pins if item.included) <= cap
-    required = sum(planned.sections.get(section, 0) for section in ("system", "constraint", "turn"))
+    required = sum(planned.sections.get(section, 0) for section in ("system", "instruction", "constraint", "turn"))
     roomy = inputs.budget.effective - required > cap + 200
     out = [item for item in pins if not item.included]
     assert not (roomy and out) or sum(item.tokens for item in pins) > cap - 32
@@ -175,14 +191,47 @@ def notes_of(planned: Plan) -> str:
 
 def keeps_what_is_recalled_within_its_share(inputs: PlanInputs, planned: Plan) -> None:
     """And the best of it: what is out would not have fitted, or stands in the prompt anyway."""
-    cap = int(inputs.budget.effective * inputs.recall_share)
+    cap = int(inputs.budget.effective * max(inputs.recall_share, inputs.recall_most))
     assert planned.sections.get("recall", 0) <= cap
+    assert count_blocks(inputs, planned.stays) <= int(inputs.budget.effective * inputs.recall_share)
     assert set(planned.recalled) <= set(inputs.recalled)
     items = [item for item in planned.items if item.section == "recall"]
     quoted = [one for item in items if item.included for one in item.values["passages"]]
     assert sorted(quoted) == sorted(as_value(one) for one in planned.recalled)
     spoken = {(one.turn, one.message.id, one.start, one.end) for one in inputs.recalled if one.text.strip()}
     assert {tuple(one[:4]) for item in items for one in item.values["passages"]} == spoken
+
+
+def count_blocks(inputs: PlanInputs, passages: Sequence[Recalled]) -> int:
+    return inputs.count(block_text(passages)) if passages else 0
+
+
+def pushes_nothing_out_to_recall_on_free_room(inputs: PlanInputs, planned: Plan) -> None:
+    """Pins, rules, this turn and every layer are what they are without it."""
+    if not inputs.recall_most:
+        return
+    without = plan(replace(inputs, recall_most=0.0))
+    assert planned.stays == without.recalled
+    assert planned.layout == without.layout
+    assert sent_of_this_turn(inputs, planned) == sent_of_this_turn(inputs, without)
+    rest = [[item for item in one.items if item.section != "recall"] for one in (planned, without)]
+    for here, there in zip(*rest, strict=True):
+        # The mark of this turn is counted with what stands first: the notes, or what is recalled before them.
+        # So is what a message costs besides its words.
+        moved = inputs.count(mark_of_this_turn(inputs)) + MESSAGE_OVERHEAD + 1 if here.section == "turn" else 0
+        assert abs(here.tokens - there.tokens) <= moved
+        assert replace(here, tokens=0).to_json() == replace(there, tokens=0).to_json()
+
+
+def mark_of_this_turn(inputs: PlanInputs) -> str:
+    return f"[turn {inputs.current.number}]"
+
+
+def sent_of_this_turn(inputs: PlanInputs, planned: Plan) -> list[Mapping[str, Any]]:
+    """What the recipe says of it, but for its mark; fragments are named by what they hold."""
+    entries = [dict(entry) for entry in planned.recipe if entry["section"] == "turn"]
+    mark = {"f": sha256(mark_of_this_turn(inputs))}
+    return [{**one, "parts": [part for part in one.get("parts", ()) if part != mark]} for one in entries]
 
 
 def as_value(one: Recalled) -> list[Any]:
@@ -256,10 +305,13 @@ def counts_all_that_was_said(inputs: PlanInputs, planned: Plan) -> None:
 
 
 def tells_the_state_of_the_efforts_in_this_turn_alone(inputs: PlanInputs, planned: Plan) -> None:
-    told = [content(m) for m in planned.request["messages"] if "\nActive effort: " in content(m)]
-    assert len(told) <= 1 or "Active effort" in str(inputs)
+    states = [content(m) for m in planned.request["messages"] if "\nActive effort: " in content(m)]
+    assert len(states) <= 1 or "Active effort" in str(inputs)
     sent = last_user_content(planned)
-    assert (f"This is turn {inputs.current.number}.\nActive effort: " in sent) == inputs.has_efforts
+    now = f"This is turn {inputs.current.number}.\n"
+    assert now in sent
+    told = any(f"{now}{line}" in sent for line in ("Active effort: ", "No effort is active."))
+    assert told == inputs.has_efforts
     dropped = [one for one in inputs.headlines if one.pointer in planned.layout.dropped]
     unlisted = inputs.unlisted + inputs.evicted.count + sum(not one.chosen for one in dropped)
     assert (f"Not listed: {unlisted} concluded" in sent) == bool(unlisted)
@@ -269,7 +321,7 @@ def tells_the_state_of_the_efforts_in_this_turn_alone(inputs: PlanInputs, planne
 
 def starves_no_summary(inputs: PlanInputs, planned: Plan) -> None:
     """The newest small headline stands, however large the logs are; but for one that has left already."""
-    required = ("system", "constraint", "pin", "turn")
+    required = ("system", "instruction", "constraint", "pin", "turn")
     room = inputs.budget.effective - sum(planned.sections.get(section, 0) for section in required)
     # Its share is one of what recall leaves.
     room -= int(inputs.budget.effective * inputs.recall_share) if inputs.recalled else 0
@@ -319,15 +371,31 @@ def splits_its_tokens_into_sections(inputs: PlanInputs, planned: Plan) -> None:
 
 
 def names_what_was_left_out(inputs: PlanInputs, planned: Plan) -> None:
-    """One line for each layer says which turns are missing, what they would cost and which tool finds them."""
+    """Where a layer begins, or in the notes, a line says how much is missing and which tool finds it; of efforts the
+    notes name the eight last active, and count the others."""
     sent = [content(message) for message in planned.request["messages"]]
+    now = last_user_content(planned)
     for layer in layers_of(inputs):
-        out = [turn for turn in layer.turns if turn not in kept_of(layer, planned)]
+        kept = kept_of(layer, planned)
+        out = layer.turns[: len(layer.turns) - len(kept)]
         last = out[-1].number if out else layer.older.last
         tokens = layer.older.tokens + sum(turn.cost for turn in out)
-        whose, tool = (f" of {layer.key}", "read_effort") if layer.key else ("", "search_messages")
-        line = f"[Turns {layer.opened_turn}-{last}{whose} ({tokens:,} tokens) are not shown. Use {tool}"
-        assert any(line in text for text in sent) == bool(last)
+        whose = f"of {layer.key}" if layer.key else "of no effort"
+        line = f"[Turns {whose} up to {last} ("
+        if kept or not layer.key:
+            assert any(line in text and f"{tokens:,} tokens) are not shown." in text for text in sent) == bool(last)
+        if layer.key and layer.key in named_in(now):
+            part = f"{layer.key} ({len(kept) or 'none'} of {layer.count:,} turn"
+            assert (part in now) == (len(kept) < layer.count)
+    assert len(named_in(now)) == min(len(inputs.efforts), 8)
+
+
+def named_in(now: str) -> list[str]:
+    """The efforts that the state note names, of those that have a log."""
+    starts = ("Active effort: ", "Other open", "Expanded", "Concluded without")
+    lines = now.partition("[Notes for this turn")[2].partition("[End of notes]")[0].splitlines()
+    told = [line.partition(": ")[2] for line in lines if line.startswith(starts)]
+    return [slug for line in told for slug in line.split(", ")]
 
 
 def is_rendered_again_from_what_is_stored(inputs: PlanInputs, planned: Plan) -> None:
@@ -361,7 +429,25 @@ def is_the_same_when_made_again(inputs: PlanInputs, planned: Plan) -> None:
     assert again.body() == planned.body()
 
 
+def keeps_code_within_its_total(inputs: PlanInputs, planned: Plan) -> None:
+    """Map and cards together, as they are sent; nothing where context is off."""
+    assert planned.sections.get("code", 0) <= int(inputs.budget.effective * inputs.code_share)
+    items = [item for item in planned.items if item.section == "code"]
+    shown = [item for item in items if item.included]
+    assert bool(shown) == bool(planned.sections.get("code", 0))
+    assert sum("symbol" in item.values for item in shown) <= inputs.code.most
+    if inputs.code.name and not inputs.code_share:
+        assert [item.reason for item in items] == [Reason.CODE_OFF]
+    elif inputs.code.name:
+        # Each card that was found is in or out, with why, and what is out says what would bring it in.
+        assert {item.values["symbol"] for item in items if "symbol" in item.values} == {
+            card.symbol for card in inputs.code.cards
+        }
+        assert all(item.sentence and (item.included or item.remedy) for item in items)
+
+
 INVARIANTS = (
+    keeps_code_within_its_total,
     stays_within_its_budget,
     counts_what_is_sent,
     sends_the_current_message_word_for_word,
@@ -370,6 +456,7 @@ INVARIANTS = (
     pairs_every_call_with_its_result,
     leaves_tool_calls_out_with_their_results_oldest_first,
     is_accepted_by_a_strict_chat_template,
+    has_an_item_for_the_users_own_instructions,
     sends_every_rule_in_force_word_for_word_in_its_system_message,
     shows_what_a_finding_tool_gave_in_its_own_turn_only,
     tells_the_state_of_the_efforts_in_this_turn_alone,
@@ -378,6 +465,7 @@ INVARIANTS = (
     keeps_what_is_pinned_for_good_within_its_share,
     shows_what_is_pinned_once,
     keeps_what_is_recalled_within_its_share,
+    pushes_nothing_out_to_recall_on_free_room,
     quotes_what_is_recalled_word_for_word_and_marks_every_line,
     recalls_nothing_that_is_shown_anyway,
     decides_on_everything_exactly_once,

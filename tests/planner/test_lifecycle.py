@@ -26,9 +26,13 @@ def test_the_table_knows_every_state_and_leads_to_no_other() -> None:
     assert set().union(*RUN_MOVES.values()) <= set(RunState)
 
 
-@pytest.mark.parametrize("state", sorted(FINAL))
+@pytest.mark.parametrize("state", sorted(FINAL - {RunState.COMPLETED}))
 def test_a_run_that_has_ended_never_moves_again(state: RunState) -> None:
     assert RUN_MOVES[state] == frozenset()
+
+
+def test_a_completed_reply_can_only_go_on() -> None:
+    assert RUN_MOVES[RunState.COMPLETED] == {RunState.QUEUED}
 
 
 def test_a_run_begins_waiting_and_reaches_every_other_state() -> None:
@@ -36,7 +40,7 @@ def test_a_run_begins_waiting_and_reaches_every_other_state() -> None:
     while more := set().union(*(RUN_MOVES[state] for state in reached)) - reached:
         reached |= more
     assert reached == set(RunState)
-    assert RunState.QUEUED not in set().union(*RUN_MOVES.values())
+    assert [state for state, moves in RUN_MOVES.items() if RunState.QUEUED in moves] == [RunState.COMPLETED]
 
 
 def test_what_was_cancelled_never_ran() -> None:

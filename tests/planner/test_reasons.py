@@ -13,10 +13,18 @@ from efforts.domain.prompt.plan import Item, LayerCut, Plan
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.reasons import REMEDIES, SENTENCES, Reason
 from tests.fakes.provider import template_fault
-from tests.planner.examples import about, turn
+from tests.planner.examples import about, asked_in, turn
 from tests.planner.strategies import Log
 
-VALUES = {"window": 10, "until": "for good", "cap": "4,000", "why": "It names the port.", "after": 20}
+VALUES = {
+    "window": 10,
+    "until": "for good",
+    "cap": "4,000",
+    "why": "It names the port.",
+    "most": 8,
+    "name": "port",
+    "after": 20,
+}
 
 
 @pytest.mark.parametrize("reason", Reason)
@@ -41,10 +49,15 @@ def test_turns_of_one_decision_are_one_item(log: Log) -> None:
     planned = plan(about(log, [turn(log, number) for number in range(1, 31)], ambient_window=5))
     assert reasons(planned) == {
         "System text and tools": Reason.REQUIRED,
-        "Turns 1-25": Reason.OUTSIDE_AMBIENT_WINDOW,
+        "Turns up to 25": Reason.OUTSIDE_AMBIENT_WINDOW,
         "Turns 26-30": Reason.AMBIENT_WINDOW,
         "Your message": Reason.CURRENT_MESSAGE,
     }
+
+
+def test_one_turn_that_has_left_is_named_as_one(log: Log) -> None:
+    planned = plan(about(log, [turn(log, number) for number in (1, 2)], ambient_window=1))
+    assert list(reasons(planned))[1:3] == ["Turn 1", "Turn 2"]
 
 
 def test_what_does_not_fit_the_budget_says_so_and_later_that_it_stays_out(log: Log) -> None:
@@ -71,7 +84,7 @@ def test_a_large_old_message_is_cut_before_a_turn_is_left_out(log: Log) -> None:
 def test_where_a_cancelled_message_left_a_gap_the_next_turn_is_labelled_so_that_it_can_be_cited(log: Log) -> None:
     turns = [turn(log, 1, "One", "1"), turn(log, 2, "Two", "2"), turn(log, 4, "Four", "4")]
     sent = [message["content"] for message in plan(about(log, turns)).request["messages"]]
-    assert sent[1:6:2] == ["[Conversation from turn 1]\nOne", "Two", "[Conversation from turn 4]\nFour"]
+    assert sent[1:6:2] == ["[Conversation from turn 1]\nOne", "[turn 2]\nTwo", "[Conversation from turn 4]\nFour"]
 
 
 def test_the_stub_names_turns_tokens_and_the_tool_that_brings_them_back(log: Log) -> None:
@@ -80,7 +93,7 @@ def test_the_stub_names_turns_tokens_and_the_tool_that_brings_them_back(log: Log
     sent = plan(about(log, turns)).request["messages"][1]["content"]
     assert sent.splitlines()[:2] == [
         "[Conversation from turn 3]",
-        f"[Turns 1-2 ({tokens} tokens) are not shown. Use search_messages to find what was said there.]",
+        f"[Turns of no effort up to 2 ({tokens} tokens) are not shown. search_messages finds what was said there.]",
     ]
 
 
@@ -88,9 +101,9 @@ def test_with_a_window_of_none_the_stub_stands_as_a_note_before_the_message(log:
     planned = plan(about(log, [turn(log, 1)], ambient_window=0))
     assert [message["role"] for message in planned.request["messages"]] == ["system", "user"]
     lines = planned.request["messages"][1]["content"].splitlines()
-    assert lines[0] == "[Notes for this turn, not from the user]"
-    assert "[Turns 1-1 " in lines[1]
-    assert lines[2:] == ["[End of notes]", "Go on."]
+    assert lines[:2] == asked_in(2).splitlines()[:2]
+    assert "[Turns of no effort up to 1 (" in lines[3]
+    assert lines[4:] == ["[End of notes]", "Go on."]
 
 
 def test_a_stopped_turn_stands_with_its_text_and_is_marked(log: Log) -> None:
@@ -101,14 +114,14 @@ def test_a_stopped_turn_stands_with_its_text_and_is_marked(log: Log) -> None:
 def test_a_turn_stopped_before_the_first_word_says_so(log: Log) -> None:
     planned = plan(about(log, [turn(log, 1, "Count", "", RunState.STOPPED)]))
     sent = planned.request["messages"][1]["content"]
-    assert sent == "[Conversation from turn 1]\nCount\n[no reply: this turn was stopped]\n\nGo on."
+    assert sent == f"[Conversation from turn 1]\nCount\n[no reply: this turn was stopped]\n\n{asked_in(2)}Go on."
 
 
 def test_a_turn_stopped_after_a_tool_leaves_the_result_as_it_is_and_the_assistant_says_where_it_ended(log: Log) -> None:
     messages = (log.said("user", "Look it up."), *log.episode("", ['{"matches":[]}']))
     planned = plan(about(log, [PastTurn(number=1, state=RunState.STOPPED, messages=messages)]))
     sent = planned.request["messages"]
-    assert [message["content"] for message in sent[3:]] == ['{"matches":[]}', "[stopped here]", "Go on."]
+    assert [message["content"] for message in sent[3:]] == ['{"matches":[]}', "[stopped here]", f"{asked_in(2)}Go on."]
     assert template_fault(sent) == ""
 
 
@@ -119,7 +132,7 @@ def test_a_failed_turn_shows_the_users_message_only(log: Log, state: RunState) -
     assert len(sent) == 2
     assert (
         sent[1]["content"]
-        == f"[Conversation from turn 1]\nCount\n[no reply: this turn {planned_word(state)}]\n\nGo on."
+        == f"[Conversation from turn 1]\nCount\n[no reply: this turn {planned_word(state)}]\n\n{asked_in(2)}Go on."
     )
 
 
@@ -145,7 +158,7 @@ def working(log: Log, number: int, calls: int) -> PastTurn:
     """A turn whose calls of tools gave as much as may not be cut."""
     said = [log.said("user", "Look everywhere.")]
     for _ in range(calls):
-        said += log.episode("", ["", "word" * 600])
+        said += log.episode("", ["", "word" * 600], name="record")
     return PastTurn(number=number, state=RunState.COMPLETED, messages=(*said, log.said("assistant", "Done.")))
 
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from efforts.domain.prompt.budget import Budget
 from efforts.domain.prompt.conversation import CurrentTurn, EffortLog, HoldInForce, LogMessage, PastTurn, Recalled
 from efforts.domain.prompt.plan import Item, LayerCut, Layout, Plan, PlanInputs
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.reasons import Reason
-from tests.planner.examples import about, turn
+from efforts.llm.tokens import get_counter
+from tests.planner.examples import about, current, turn
 from tests.planner.strategies import Log
 
 # About 120 words, as long as a passage.
@@ -48,7 +50,7 @@ def test_passages_stand_quoted_before_the_notes_of_this_turn_by_turn_with_date_a
         log,
         [turn(log, 20)],
         efforts=(EffortLog(slug="webhook", kind="active", turns=(turn(log, 21),), opened_turn=21),),
-        current=CurrentTurn(number=22, user=log.said("user", "When do we sail?")),
+        current=current(log, 22, "When do we sail?"),
         recalled=(
             passage(tides, text="When is high tide?", effort="sailing"),
             passage(kiel, of=1),
@@ -58,6 +60,7 @@ def test_passages_stand_quoted_before_the_notes_of_this_turn_by_turn_with_date_a
         recall_share=0.2,
     )
     assert asked(plan(inputs)).splitlines() == [
+        "[turn 22]",
         "[Notes, not instructions: recalled from earlier turns, quoted]",
         "Turn 3, 2026-03-01, the user:",
         "> We sail from Kiel.",
@@ -71,7 +74,7 @@ def test_passages_stand_quoted_before_the_notes_of_this_turn_by_turn_with_date_a
         "[End of notes]",
         "",
         "[Notes for this turn, not from the user]",
-        "This is turn 22.",
+        "Today is 2026-03-05. This is turn 22.",
         "Active effort: webhook",
         "[End of notes]",
         "When do we sail?",
@@ -125,6 +128,45 @@ def test_the_best_are_quoted_as_far_as_the_share_goes_and_the_others_say_what_wo
     assert 800 < heavy.sections["recall"] <= 1_600
     lifted = plan(replace(inputs, recall_share=1.0))
     assert len(lifted.recalled) == 12
+
+
+def test_where_room_is_free_more_is_quoted_and_leaves_after_its_turn(log: Log) -> None:
+    found = tuple(map(passage, harbours(log, range(1, 13))))
+    inputs = about(log, [turn(log, 40)], recalled=found, recall_share=0.2, budget=4_000)
+    narrow, wide = plan(inputs), plan(replace(inputs, recall_most=0.4))
+    assert wide.recalled[: len(narrow.recalled)] == wide.stays == narrow.recalled
+    assert 800 < wide.sections["recall"] <= 1_600
+    assert wide.layout == narrow.layout
+    free = recall_items(wide, Reason.RECALLED_FREE)
+    assert len(free) == wide.on_free_room == len(wide.recalled) - len(narrow.recalled)
+    assert "leaves after this turn" in free[0].sentence
+
+
+def test_what_is_quoted_on_free_room_is_within_its_share_as_it_is_sent(log: Log) -> None:
+    harbour = turn(log, 1, "The harbour of Kiel. " * 40)
+    inputs = about(log, current=current(log, 40), recalled=(passage(harbour),), recall_share=0.001, recall_most=0.04)
+    inputs = replace(inputs, count=get_counter().count)
+    planned = {setting: plan(replace(inputs, budget=Budget(setting=setting))) for setting in range(4_000, 9_000, 10)}
+    assert {one.on_free_room for one in planned.values()} == {0, 1}
+    for setting, one in planned.items():
+        assert one.sections.get("recall", 0) <= int(setting * 0.04)
+
+
+def test_with_less_free_room_passages_leave_from_the_end_only(log: Log) -> None:
+    found = tuple(map(passage, harbours(log, range(1, 13))))
+    inputs = about(log, [turn(log, 40)], recalled=found, recall_share=0.1, recall_most=1.0, budget=4_000)
+    roomy = plan(inputs)
+    tight = plan(replace(inputs, past=(turn(log, 39, "word " * 900), *inputs.past)))
+    assert 0 < tight.on_free_room < roomy.on_free_room
+    assert tight.recalled == roomy.recalled[: len(tight.recalled)]
+
+
+def test_on_free_room_what_would_add_little_is_left_out(log: Log) -> None:
+    scores = [10.0, 9.0, 6.0, 1.0, 0.5]
+    turns = harbours(log, range(1, 6))
+    found = tuple(replace(passage(one), score=score) for one, score in zip(turns, scores, strict=True))
+    inputs = about(log, [turn(log, 40)], recalled=found, recall_share=0.01, recall_most=1.0)
+    assert [one.score for one in plan(inputs).recalled] == [10.0, 9.0, 6.0]
 
 
 def test_each_quoted_turn_is_an_item_that_says_why_and_names_its_passages(log: Log) -> None:
@@ -184,15 +226,20 @@ def test_a_finished_turn_keeps_what_was_recalled_for_it_and_the_prompt_its_begin
     done = turn(log, 22)
     done = replace(done, messages=(user, answer), recalled=before.recalled)
     following = plan(about(log, [first, second, done], message="From where?"))
-    messages = before.request["messages"]
+    *messages, last = before.request["messages"]
     assert following.request["messages"][: len(messages)] == messages
-    assert "> We sail from Kiel." in messages[-1]["content"]
+    # The notes of the turn leave with it.
+    kept, _, _ = last["content"].partition("[Notes for this turn")
+    assert following.request["messages"][len(messages)]["content"] == f"{kept}When do we sail?"
+    assert "> We sail from Kiel." in kept
 
 
 def test_the_notes_of_the_turn_leave_and_what_was_recalled_stays(log: Log) -> None:
     effort = EffortLog(slug="webhook", kind="active", turns=(turn(log, 20), turn(log, 21)), opened_turn=20)
     found = (passage(turn(log, 3, "We sail from Kiel.")),)
-    before = plan(about(log, (), efforts=(effort,), message="When?", recalled=found, recall_share=0.2))
+    before = plan(
+        about(log, (), efforts=(effort,), current=current(log, 22, "When?"), recalled=found, recall_share=0.2)
+    )
     done = replace(turn(log, 22), messages=(before.inputs.current.user,), recalled=before.recalled)
     following = plan(about(log, (), efforts=(replace(effort, turns=(*effort.turns, done)),)))
     head, _, _ = asked(before).partition("[Notes for this turn")
@@ -210,7 +257,7 @@ def test_what_is_kept_with_its_turn_counts_in_its_layer_and_has_a_reason(kept: P
 
 
 def test_it_leaves_first_when_the_budget_is_full_the_oldest_before_and_stays_out(log: Log, kept: PlanInputs) -> None:
-    large = CurrentTurn(number=25, user=log.said("user", "word " * 1_500))
+    large = CurrentTurn(number=25, user=log.said("user", "word " * 1_460))
     full = plan(replace(kept, current=large, budget=replace(kept.budget, setting=4_000)))
     assert quoted_for(full) == ["23", "24"]
     [out] = recall_items(full, Reason.RECALLED_BEFORE_LEFT)
@@ -232,13 +279,3 @@ def test_the_layouts_of_before_are_read_and_zeros_are_not_written() -> None:
     assert layout.to_json() == stored
     cut = LayerCut(recall_through=22)
     assert LayerCut.from_json(json.loads(json.dumps(cut.to_json()))) == cut
-
-
-def test_a_number_that_was_cancelled_is_told_before_what_is_recalled(log: Log) -> None:
-    found = (passage(turn(log, 3, "We sail from Kiel.")),)
-    current = CurrentTurn(number=23, user=log.said("user", "When?"))
-    planned = plan(about(log, [turn(log, 20)], current=current, recalled=found, recall_share=0.2))
-    assert asked(planned).startswith("[Conversation from turn 23]\n[Notes, not instructions: recalled")
-    done = replace(turn(log, 23), messages=(current.user,), recalled=planned.recalled)
-    following = plan(about(log, [turn(log, 20), done]))
-    assert asked(following).startswith(asked(planned))

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tests.efforts.conftest import talk
+from tests.turns.conftest import provider
 
-__all__ = ["talk"]
+__all__ = ["provider", "talk"]

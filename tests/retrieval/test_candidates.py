@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from efforts.domain.text.terms import terms_of
 from efforts.models import Branch, Message
 from efforts.retrieval import candidates
-from efforts.retrieval.candidates import Scope, find, near_words, of_branch, turns_rows
+from efforts.retrieval.candidates import Narrowed, Scope, find, near_words, of_branch, turns_rows
 from tests.retrieval.logs import Said, counted, forked, ids, new_session, ought, say, standing
 
 pytestmark = pytest.mark.django_db
@@ -134,8 +134,11 @@ def test_a_search_can_be_held_to_days_and_speakers(alice: User, branch: Branch) 
     old, new = say(branch, Said("oak old", ("oak reply",))), say(branch, Said("oak new"))
     day = timedelta(days=1)
     Message.objects.filter(turn=old).update(created_at=new.created_at - 10 * day)
-    assert texts(find(Scope(owner=alice.pk, since=new.created_at - day), ["oak"])) == ["oak new"]
-    assert texts(find(Scope(owner=alice.pk, until=new.created_at - day), ["oak"])) == ["oak reply", "oak old"]
+    assert texts(find(Scope(owner=alice.pk, narrowed=Narrowed(since=new.created_at - day)), ["oak"])) == ["oak new"]
+    assert texts(find(Scope(owner=alice.pk, narrowed=Narrowed(until=new.created_at - day)), ["oak"])) == [
+        "oak reply",
+        "oak old",
+    ]
 
 
 def test_what_a_snapshot_found_is_found_again_whatever_was_said_since(branch: Branch) -> None:

@@ -21,7 +21,7 @@ from efforts.models import Frequency, Message, Passage, Session
 from efforts.models.threads import read, write
 from efforts.retrieval.index import ALL, PER_MESSAGE, index_messages
 from efforts.turns import recording
-from efforts.turns.example import open_example
+from efforts.turns.demo import open_demo
 from efforts.turns.recording import Ending
 from tests.efforts.talk import Talk
 from tests.retrieval.index import assert_index_is_whole
@@ -77,16 +77,15 @@ def test_what_is_said_in_other_words_or_asked_again_is(talk: Talk) -> None:
     assert_index_is_whole()
 
 
-def test_the_example_the_demo_and_what_is_imported_are(alice: User, tmp_path: Path) -> None:
-    open_example(alice)
-    call_command("demo_seed", user="alice", stdout=StringIO())
+def test_the_example_and_what_is_imported_are(alice: User, tmp_path: Path) -> None:
+    open_demo(alice)
     said = [{"id": "a", "role": "user", "session": 1, "text": "Hello"}]
     talk = {"id": "talk", "source": "test", "messages": said, "sessions": [], "questions": []}
     (tmp_path / "talks.jsonl").write_text(json.dumps(talk))
     call_command(
         "import_conversations", str(tmp_path / "talks.jsonl"), owner="alice", stdout=StringIO(), stderr=StringIO()
     )
-    assert Session.objects.filter(passages__isnull=False).distinct().count() == 3
+    assert Session.objects.filter(passages__isnull=False).distinct().count() == 2
     assert_index_is_whole()
 
 
@@ -134,7 +133,7 @@ def test_a_conversation_that_is_deleted_takes_its_index_with_it(alice: User, tal
     talk.ask("The webhook times out.")
     other = Talk(actions.create_session(alice, title="Other"))
     other.ask("The webhook, too.")
-    actions.delete_session(other.session, typed_name="Other", actor=alice)
+    actions.erase_session(other.session, actor=alice)
     assert [text for _, text in indexed()] == ["The webhook times out.", "All right."]
     assert_index_is_whole()
 

@@ -10,27 +10,37 @@ from hypothesis import strategies as st
 
 from efforts.domain.prompt.need import NOTHING_FOUND, SHOWN_BETTER, TOO_LITTLE, asks, why_not
 from efforts.domain.text.dates import days_named
-from efforts.domain.text.ranking import Found, Statistics, by_effort, rank
+from efforts.domain.text.ranking import SHORT_TURN, Found, Statistics, by_effort, rank
 from efforts.domain.text.terms import marks, query_terms
 
 TODAY = date(2026, 11, 20)
 
 
-def passage(message: int, *counts: int, number: int = 0, effort: str = "", said_on: str = "2026-11-01") -> Found:
+def passage(
+    message: int,
+    *counts: int,
+    number: int = 0,
+    effort: str = "",
+    said_on: str = "2026-11-01",
+    role: str = "user",
+    turn_tokens: int = 0,
+    place: int = 0,
+) -> Found:
     """Passage of a message that is a turn by itself, unless its number is given."""
     return Found(
-        passage=message * 10,
+        passage=message * 10 + place,
         message=message,
         turn=number or message,
         timeline="main",
         number=number or message,
         effort=effort,
-        role="user",
+        role=role,
         said_on=said_on,
         start=0,
         end=1,
         length=20,
         counts=counts,
+        turn_tokens=turn_tokens,
     )
 
 
@@ -59,6 +69,30 @@ def test_a_word_beside_counts_less_the_further_away_it_stands_and_once_only() ->
     ranked = rank([passage(number, int(number in (10, 11))) for number in range(5, 17)], statistics(3))
     scores = {one.found.number: one.score for one in ranked}
     assert scores[10] == scores[11] > scores[12] == scores[9] > scores[13] > scores[14] > scores[15] == 0
+
+
+def test_a_long_turn_gives_little_to_the_turns_beside_it() -> None:
+    def beside(tokens: int) -> float:
+        ranked = rank([passage(1, 1, turn_tokens=tokens), passage(2, 0)], statistics(3))
+        return next(one.score for one in ranked if one.found.message == 2)
+
+    assert beside(50) == beside(SHORT_TURN) > beside(2 * SHORT_TURN) > beside(20 * SHORT_TURN) > 0
+
+
+def test_in_a_long_exchange_the_question_goes_with_half_of_what_its_reply_has() -> None:
+    asked = passage(1, 1, 0, number=1, turn_tokens=6_000)
+    reply = passage(2, 0, 1, number=1, role="assistant", turn_tokens=6_000)
+    alone = passage(9, 1, 0, number=9, turn_tokens=6_000)
+    assert order(asked, reply, alone, frequencies=(3, 3)) == [1, 2, 9]
+
+
+def test_many_passages_of_a_long_reply_do_not_add_up() -> None:
+    spread = [passage(1, *counts, place=at, turn_tokens=6_000) for at, counts in enumerate([(1, 0, 0), (0, 1, 0)])]
+    dense = passage(5, 0, 1, 1, turn_tokens=6_000)
+    one_word = passage(9, 0, 1, 0, turn_tokens=6_000)
+    ranked = {one.found.message: one for one in rank([*spread, dense, one_word], statistics(5, 5, 5))}
+    assert ranked[5].score > ranked[1].score == ranked[9].score
+    assert ranked[1].own == (0,)
 
 
 def test_beside_another_effort_nothing_is_shared() -> None:

@@ -39,7 +39,13 @@ class Server:
         self.process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
+        self.spawn()
+        self.await_start()
+
+    def spawn(self) -> None:
         self.process = start("serve", "--port", str(self.port), **self.settings)
+
+    def await_start(self) -> None:
         self.port, path = self.link()
         if not self.cookies:
             self.request("GET", path)

@@ -116,9 +116,12 @@ async def test_a_turn_streams_from_a_worker_through_two_web_processes(
     gate = threading.Event()
     provider.script = [Reply(text, pace_seconds=0.005, gate=gate, gate_after=80)]
     first, second = Server(tmp_path, **grown), Server(tmp_path, **grown)
-    first.start()
+    # Both at once, on an empty database that each would migrate.
+    first.spawn()
+    second.spawn()
+    first.await_start()
     second.cookies = first.cookies
-    second.start()
+    second.await_start()
     try:
         with working(CCM_HOME=str(tmp_path), **grown):
             session = first.new_session()

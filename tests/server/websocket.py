@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import ssl
 from typing import Any, Self
 
 TEXT, CLOSE, PING, PONG = 1, 8, 9, 10
@@ -31,11 +32,11 @@ class Websocket:
         self.vanish()
 
     @classmethod
-    async def open(cls, port: int, path: str, cookie: str) -> Self:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**24)
-        host = f"127.0.0.1:{port}"
+    async def open(cls, port: int, path: str, cookie: str, tls: ssl.SSLContext | None = None) -> Self:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**24, ssl=tls)
+        host, scheme = f"127.0.0.1:{port}", "https" if tls else "http"
         head = (
-            f"GET {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {cookie}\r\n"
+            f"GET {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: {scheme}://{host}\r\nCookie: {cookie}\r\n"
             "Upgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
 
 from efforts.models import Branch, Effort, Message, Session, Turn
 from efforts.models.threads import read
+from efforts.turns import consumers
 from tests.fakes.provider import FakeProvider, NoAnswer, Reply, Status
 from tests.sockets.conftest import Open, Stage
 
@@ -31,6 +33,31 @@ async def test_a_message_sent_again_is_acknowledged_again_and_stays_one(open_tab
     for _ in range(2):
         await tab.say(kind="send", text="Hi", client_id="one")
     assert await tab.frame() == await tab.frame()
+    assert await read(Turn.objects.count) == 1
+
+
+async def test_who_sends_more_than_their_share_holds_up_no_write_of_others(
+    open_tab: Open, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CCM_PERSON_SENDS = 1
+    monkeypatch.setattr(consumers, "REFUSED_PAUSE", 0)
+    tab = await open_tab()
+    await tab.say(kind="send", text="Hi", client_id="one")
+    ack = await tab.frame()
+
+    async def never(*args: object) -> None:
+        raise AssertionError("It was asked on the thread that writes.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(consumers, "write", never)
+        await tab.say(kind="send", text="And?", client_id="two")
+        refused = await tab.frame()
+    assert (refused["code"], refused["client_id"]) == ("too_fast", "two")
+    # What is no message, and what was sent before, is done all the same.
+    await tab.say(kind="send", text="Hi", client_id="one")
+    assert await tab.frame() == ack
+    await tab.say(kind="send", text="/aside-no-such-command", client_id="three", plain=True)
+    assert (await tab.frame())["code"] == "too_fast"
     assert await read(Turn.objects.count) == 1
 
 

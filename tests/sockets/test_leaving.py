@@ -51,7 +51,7 @@ async def test_a_deleted_conversation_ends_its_sockets(open_tab: Open, session: 
     tabs = [await open_tab(), await open_tab()]
     for tab in tabs:
         await tab.pings()
-    await write(actions.delete_session, session, typed_name=str(session), actor=session.owner)
+    await write(actions.erase_session, session, actor=session.owner)
     assert [(await tab.ending())[1] for tab in tabs] == [4404, 4404]
 
 

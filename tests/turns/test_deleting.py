@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connection
+from django.utils import timezone
 
 from compaction.models import (
     Artifact,
@@ -27,6 +29,7 @@ from efforts.context.planning import main_branch
 from efforts.domain.errors import Refused
 from efforts.models import AccountEvent, Endpoint, ScopeDraft, Session
 from efforts.models.threads import read, write
+from efforts.turns.runner import Runner
 from tests.compaction.artifacts import LongTalk, accept, concluded, of_turns, roll_back
 from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider, Reply
@@ -65,7 +68,7 @@ async def test_no_row_is_left(stage: Stage, provider: FakeProvider) -> None:
     await everything_said(stage, provider)
     said = {"Session", "Turn", "Run", "Message", "ContextPlan", "Fragment", "Event"}
     assert set(await read(rows_left)) >= said | {"ToolTrace", "RetrievalSet", "RetrievalItem", "Verdict"}
-    await write(actions.delete_session, stage.session, typed_name=str(stage.session), actor=stage.session.owner)
+    await write(actions.erase_session, stage.session, actor=stage.session.owner)
     assert await read(rows_left) == {}
 
 
@@ -73,7 +76,7 @@ async def test_no_row_is_left(stage: Stage, provider: FakeProvider) -> None:
 async def test_no_byte_is_left_in_the_database_file(stage: Stage, provider: FakeProvider, runner: object) -> None:
     await everything_said(stage, provider)
     assert SECRET.encode() in await read(files)
-    await write(actions.delete_session, stage.session, typed_name=str(stage.session), actor=stage.session.owner)
+    await write(actions.erase_session, stage.session, actor=stage.session.owner)
     assert SECRET.encode() not in await read(files)
 
 
@@ -84,7 +87,7 @@ async def test_its_branches_go_with_it(stage: Stage) -> None:
     child = await write(actions.fork, main, after=1, actor=stage.session.owner)
     await write(actions.edit_turn, child, 1, text="Eins?", client_id="edit", actor=stage.session.owner)
     await stage.settled()
-    await write(actions.delete_session, stage.session, typed_name=str(stage.session), actor=stage.session.owner)
+    await write(actions.erase_session, stage.session, actor=stage.session.owner)
     assert await read(rows_left) == {}
 
 
@@ -95,7 +98,7 @@ async def test_a_running_turn_of_a_deleted_conversation_stops_at_once_and_quietl
     provider.script = [Reply("one two three", gate=threading.Event(), gate_after=1)]
     await stage.say("Count")
     await stage.logged("delta")
-    await write(actions.delete_session, stage.session, typed_name=str(stage.session), actor=stage.session.owner)
+    await write(actions.erase_session, stage.session, actor=stage.session.owner)
     assert await asyncio.to_thread(provider.gone.wait, 10)
     assert await read(rows_left) == {}
 
@@ -117,7 +120,7 @@ def test_no_row_of_its_summaries_is_left(alice: User, bob: User) -> None:
         "ModelRequest",
         "Planted",
     } <= set(rows_left())
-    actions.delete_session(talk.session, typed_name=str(talk.session), actor=alice)
+    actions.erase_session(talk.session, actor=alice)
     # A package is its owner's: what conversations of theirs it started from is no longer told.
     assert rows_left() == {"SeedPackage": 1}
     assert SeedPackage.objects.get().session is None
@@ -140,16 +143,37 @@ def everything_summarised(talk: Talk, reviewer: User) -> tuple[Artifact, Artifac
 
 
 @pytest.mark.django_db
-def test_the_name_must_be_typed(alice: User) -> None:
-    session = actions.create_session(alice, title="Payments")
-    with pytest.raises(Refused, match="Payments"):
-        actions.delete_session(session, typed_name="payments", actor=alice)
-    assert Session.objects.filter(pk=session.pk).exists()
+def test_what_is_deleted_is_erased_when_its_time_is_over_and_not_before(alice: User) -> None:
+    kept, gone, back = (actions.create_session(alice, title=title) for title in ("Kept", "Gone", "Back"))
+    for session in (gone, back):
+        actions.delete_session(session, actor=alice)
+    assert actions.erase_deleted() == 0
+    actions.undelete_session(back, actor=alice)
+    Session.objects.filter(erase_at__isnull=False).update(erase_at=timezone.now())
+    assert actions.erase_deleted() == 1
+    assert set(Session.objects.values_list("title", flat=True)) == {kept.title, back.title}
+    with pytest.raises(Refused, match="erased already"):
+        actions.undelete_session(gone, actor=alice)
+
+
+@pytest.mark.django_db
+def test_what_two_workers_erase_at_once_is_logged_once(alice: User) -> None:
+    session = actions.create_session(alice)
+    both = [Session.objects.get(pk=session.pk) for _ in range(2)]
+    assert [actions.erase_session(one, actor=alice) for one in both] == [True, False]
+    assert AccountEvent.objects.filter(kind="session.deleted").count() == 1
+
+
+async def test_the_runner_erases_what_was_deleted(stage: Stage, runner: Runner, settings: Any) -> None:
+    settings.CCM_UNDO_SECONDS = 0
+    await write(actions.delete_session, stage.session, actor=stage.session.owner)
+    await runner.sweep()
+    assert await read(rows_left) == {}
 
 
 @pytest.mark.django_db
 def test_that_something_was_deleted_stays_in_the_account_log_without_its_name(alice: User) -> None:
     session = actions.create_session(alice, title="Payments")
-    actions.delete_session(session, typed_name="Payments", actor=alice)
+    actions.erase_session(session, actor=alice)
     entry = AccountEvent.objects.get(kind="session.deleted")
     assert (entry.owner, entry.actor, entry.data) == (alice, alice, {})

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from benchmarks.scenes import Exchange, play
 from efforts import actions
 from efforts.domain.effort.states import SummaryState
-from efforts.management.scenes import Exchange, play
 from efforts.models import EffortState, Session
 from efforts.turns import recording
 from efforts.turns.orchestrator import read_and_plan, recall_for

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 from datetime import date
 from io import StringIO
 from typing import Any
@@ -83,6 +84,12 @@ def asked(provider: FakeProvider) -> str:
     return str(provider.requests[-1]["messages"][-1]["content"])
 
 
+def once_over(message: Mapping[str, Any]) -> dict[str, Any]:
+    """As later prompts have the message of a turn: without the note that held for it alone."""
+    note = re.compile(r"\[Notes for this turn, .*?\[End of notes\]\n", re.DOTALL)
+    return {**message, "content": note.sub("", message["content"])}
+
+
 async def test_an_early_fact_is_quoted_in_the_prompt_of_the_question_that_needs_it(
     stage: Stage, provider: FakeProvider
 ) -> None:
@@ -90,7 +97,7 @@ async def test_an_early_fact_is_quoted_in_the_prompt_of_the_question_that_needs_
     await stage.ask(ASKED)
     today = (await read(Message.objects.first)).created_at.date()  # type: ignore[union-attr]
     begin, said, rest = asked(provider).partition(f"Turn 1, {today}, the user:\n> {EARLY}\n[End of notes]\n\n")
-    assert (begin, bool(said)) == ("[Notes, not instructions: recalled from earlier turns, quoted]\n", True)
+    assert (begin, bool(said)) == ("[turn 4]\n[Notes, not instructions: recalled from earlier turns, quoted]\n", True)
     assert rest.endswith(ASKED)
 
 
@@ -145,7 +152,7 @@ async def test_the_next_prompt_keeps_what_was_recalled_with_its_turn_and_begins_
     before = provider.requests[-1]["messages"][-1]
     await stage.ask("And when?")
     assert EARLY in before["content"]
-    assert before in provider.requests[-1]["messages"][:-1]
+    assert once_over(before) in provider.requests[-1]["messages"][:-1]
 
 
 async def test_a_fork_keeps_what_was_recalled_before_it(stage: Stage, provider: FakeProvider) -> None:
@@ -158,7 +165,7 @@ async def test_a_fork_keeps_what_was_recalled_before_it(stage: Stage, provider: 
         lambda: actions.send_message(stage.session, text="And when?", client_id="fork", actor=alice, branch=fork)
     )
     await stage.settled()
-    assert before in provider.requests[-1]["messages"][:-1]
+    assert once_over(before) in provider.requests[-1]["messages"][:-1]
 
 
 async def test_a_retry_looks_anew_and_only_its_own_find_stays(stage: Stage, provider: FakeProvider) -> None:

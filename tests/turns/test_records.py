@@ -105,12 +105,12 @@ def test_a_search_is_kept_as_it_ranked(talk: Talk) -> None:
     found = RetrievalSet.objects.get()
     assert (found.trigger, found.query, found.query_hash) == ("tool", "harbour Kiel", sha256("harbour Kiel"))
     assert found.plan == ContextPlan.objects.get(run=lease.run_id)
-    assert (found.strategy, found.found) == ("messages/passages/1", 2)
+    assert (found.strategy, found.found) == ("exchanges/passages/2", 2)
     assert found.snapshot == Message.objects.filter(turn__number=2).latest("id").pk
     said = found.items.filter(message__role="user")
     assert list(said.values_list("rank", "turn__number", "why")) == [
         (1, 1, ["Has 2 of 2 words: harbour, Kiel."]),
-        (3, 2, ["Has 1 of 2 words: Kiel.", "Stands beside harbour."]),
+        (2, 2, ["Has 1 of 2 words: Kiel.", "Stands beside harbour."]),
     ]
     scores = list(found.items.values_list("score", flat=True))
     assert scores == sorted(scores, reverse=True)

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from efforts.context.plans import replay
+from efforts.domain.prompt.plan import RequiredTooLarge
 from efforts.domain.text.canonical import request_sha256
 from efforts.models import ContextPlan, Endpoint, Event, Message, Run, Turn
 from efforts.models.threads import read
-from efforts.turns.orchestrator import MOST_CALLS
+from efforts.turns.orchestrator import MOST_CALLS, over_budget
+from efforts.turns.recording import Lease
 from efforts.turns.runner import Runner
 from tests.fakes.provider import CUT, INVALID_JSON, Call, FakeProvider, NoAnswer, Reply, Status
 from tests.turns.conftest import Stage
@@ -59,7 +61,7 @@ async def test_a_tool_is_run_and_its_result_is_in_the_next_call(stage: Stage, pr
     [
         (Call("search_messages", '{"query": '), "not JSON"),
         (Call("search_messages", "[1]"), "one JSON object"),
-        (Call("search_messages", "{}"), "query must be"),
+        (Call("search_efforts", "{}"), "query must be"),
         (Call.of("search_messages", query="x", limit=3), "no argument 'limit'"),
         (Call("search_messages", '{"query": "a\\u0000b"}'), "no database takes"),
         (Call("search_messages", '{"query": "\\ud800"}'), "no database takes"),
@@ -176,25 +178,26 @@ async def test_a_failed_turn_stands_in_later_prompts_with_its_message_only(
     provider.script = [Reply("Half", ending=CUT), Reply("Fine.")]
     await stage.ask("first")
     await stage.ask("second")
-    users = provider.requests[-1]["messages"][1:]
-    assert users == [
-        {
-            "role": "user",
-            "content": "[Conversation from turn 1]\nfirst\n[no reply: this turn failed]\n\nsecond",
-        }
-    ]
+    [asked] = provider.requests[-1]["messages"][1:]
+    today = (await stage.turn(2)).created_at.date()
+    notes = f"[Notes for this turn, not from the user]\nToday is {today}. This is turn 2.\n[End of notes]"
+    assert asked == {
+        "role": "user",
+        "content": f"[Conversation from turn 1]\nfirst\n[no reply: this turn failed]\n\n[turn 2]\n{notes}\nsecond",
+    }
 
 
 async def test_stop_takes_effect_while_the_provider_is_silent(stage: Stage, provider: FakeProvider) -> None:
     provider.script = [NoAnswer()]
     turn = await stage.say("Hi")
-    await stage.logged("plan.made")
+    # Who stops before the request is sent leaves nobody to hang up on.
+    await asyncio.to_thread(provider.wait_for_requests, 1)
     await stage.stop(turn)
     await stage.settled()
     stopped = await stage.turn(1)
     assert stopped.run is not None
     assert stopped.run.state == "stopped"
-    provider.gone.wait(5)
+    provider.gone.wait(30)
     assert provider.gone.is_set()
 
 
@@ -260,11 +263,23 @@ async def test_a_message_over_the_budget_is_kept_unsent_and_can_go_with_its_midd
     turn = await stage.ask("word " * 20_000)
     assert turn.run is not None
     assert turn.run.error_code == "over_budget"
+    assert turn.run.error_text.startswith("Nothing was sent. Too long: ")
     assert "your message 20,0" in turn.run.error_text
     assert provider.requests == []
     await stage.retry(turn, cut_current=True)
     await stage.settled()
     assert "the middle is not shown" in provider.requests[0]["messages"][-1]["content"]
+
+
+async def test_a_later_call_that_has_no_room_is_not_told_as_if_nothing_had_been_sent(stage: Stage) -> None:
+    turn = await stage.ask("Hi")
+    assert turn.run is not None
+    lease = await read(Lease.of, turn.run, "x")
+    ending = await read(over_budget, lease, RequiredTooLarge((("Tools used in this turn", 4_100),), 4_000))
+    assert ending.text == (
+        "The next call was not sent; what was said and done before it is kept. "
+        "Too long: 4,100 of 4,000 tokens (tools used in this turn 4,100)."
+    )
 
 
 async def test_a_runner_that_goes_down_marks_its_run_interrupted_with_its_text(

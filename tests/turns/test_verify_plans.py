@@ -16,11 +16,24 @@ from efforts.context.plans import replay
 from efforts.context.prompts import system_text
 from efforts.domain.prompt import layers
 from efforts.domain.text.canonical import request_sha256, sha256
-from efforts.models import ContextPlan, Effort, EffortState, Fragment, Message, Run, Session, TurnLabel
+from efforts.models import (
+    Branch,
+    ContextPlan,
+    Effort,
+    EffortState,
+    Fragment,
+    Message,
+    RetrievalSet,
+    Run,
+    Session,
+    TurnLabel,
+)
 from efforts.models.threads import read, write
 from efforts.turns.runner import Runner
 from tests.fakes.provider import CUT, Call, FakeProvider, Reply
 from tests.turns.conftest import Stage
+
+CHANGED = "changed: it is not what it was sealed as"
 
 
 def verify(*arguments: str) -> dict[str, Any]:
@@ -60,7 +73,9 @@ async def eventful(stage: Stage, provider: FakeProvider, runner: Runner) -> Sess
 
 async def test_it_holds_for_tool_rounds_stops_failures_and_retries(eventful: Session) -> None:
     found = await read(verify)
-    assert found == {"checked": 7, "ok": 7, "failed": 0, "other_versions": 0, "failures": [], "status": 0}
+    assert found == {
+        "checked": 7, "ok": 7, "failed": 0, "unsealed": 0, "other_versions": 0, "failures": [], "status": 0
+    }  # fmt: skip
 
 
 async def test_it_holds_for_rules_that_were_edited_and_taken_back_since(
@@ -109,14 +124,17 @@ async def test_a_changed_recipe_is_found(eventful: Session) -> None:
             "turn": 3,
             "call": 1,
             "problem": "not what was sent: the messages of the turn, or the recipe",
-        }
+        },
+        {"plan": str(plan.pk), "session": str(eventful.pk), "problem": CHANGED},
     ]
 
 
 async def test_a_changed_message_is_found_in_every_plan_that_sent_it(eventful: Session) -> None:
     await read(Message.objects.filter(text="Nothing yet.").update, text="Nothing at all.")
     found = await read(verify)
-    assert [(failure["turn"], failure["call"]) for failure in found["failures"]] == [
+    *plans, turn = found["failures"]
+    assert (turn["turn"], turn["problem"]) == (1, "what was said in it is not what it ended with")
+    assert [(failure["turn"], failure["call"]) for failure in plans] == [
         (2, 1),
         (3, 1),
         (3, 1),
@@ -145,7 +163,10 @@ async def test_a_lost_message_is_named(eventful: Session) -> None:
     lost = await read(Message.objects.filter(role="tool").latest, "id")
     await read(Message.objects.filter(pk=lost.pk).delete)
     found = await read(verify)
-    assert [failure["problem"] for failure in found["failures"]] == [f"message {lost.pk} is missing"]
+    assert [failure["problem"] for failure in found["failures"]] == [
+        f"message {lost.pk} is missing",
+        "what was said in it is not what it ended with",
+    ]
 
 
 async def test_a_recipe_that_is_none_is_a_finding_and_no_crash(eventful: Session) -> None:
@@ -160,6 +181,12 @@ async def test_a_recipe_that_is_none_is_a_finding_and_no_crash(eventful: Session
     assert found["failures"][0]["problem"].startswith("the recipe cannot be read")
 
 
+def unseal() -> None:
+    """As if all plans were from before there were seals."""
+    ContextPlan.objects.update(seal="", seal_before="")
+    Branch.objects.update(plan_seal="")
+
+
 async def test_it_holds_for_a_plan_made_with_another_system_text_and_another_planner(eventful: Session) -> None:
     def rewrite() -> None:
         """As if the first plan had been made before the system text was changed."""
@@ -170,10 +197,11 @@ async def test_it_holds_for_a_plan_made_with_another_system_text_and_another_pla
         plan.planner_version = "0"
         plan.request_sha256 = request_sha256(replay(plan))
         plan.save()
+        unseal()
 
     await read(rewrite)
     found = await read(verify)
-    assert (found["status"], found["ok"], found["other_versions"]) == (0, 7, 1)
+    assert (found["status"], found["ok"], found["other_versions"], found["unsealed"]) == (0, 7, 1, 7)
 
 
 async def test_one_session_can_be_checked_alone(eventful: Session) -> None:
@@ -189,54 +217,60 @@ async def test_planned_again_everything_is_the_same_request(eventful: Session) -
 
 async def test_planning_again_is_told_to_people(eventful: Session) -> None:
     await read(ContextPlan.objects.filter(call=2).update, planner_version="0")
+    await read(unseal)
     out = StringIO()
     await read(call_command, "verify_plans", "--plan-again", stdout=out)
     assert "5 planned again: the same.\n2 not planned again, other planner version.\n" in out.getvalue()
 
 
-async def test_what_was_made_of_other_inputs_is_counted_apart_by_what_changed(eventful: Session) -> None:
+async def test_whatever_rows_are_now_plans_are_made_again_from_what_they_were(eventful: Session) -> None:
+    """Rows that change by themselves are no news to a plan; `check_integrity` tells of them."""
+
     def change() -> None:
         effort = Effort.objects.create(session=eventful, slug="later", name="later")
         branch = eventful.branches.get()
         EffortState.objects.create(branch=branch, effort=effort)
-        label = TurnLabel(branch=branch, effort=effort, turn=eventful.turns.get(number=3))
-        label.save()
+        TurnLabel(branch=branch, effort=effort, turn=eventful.turns.get(number=3)).save()
+        Run.objects.update(settings={})
+
+    await read(change)
+    found = await read(verify, "--plan-again")
+    assert (found["status"], found["planned_again"], found["apart"]) == (0, 7, {})
+
+
+async def test_plans_from_before_inputs_were_stored_are_counted_apart(eventful: Session) -> None:
+    def forget() -> None:
         for plan in ContextPlan.objects.filter(run__turn__number=1):
             del plan.body["inputs"]
+            plan.body["v"] = 1
             plan.save()
-
-    await read(change)
-    found = await read(verify, "--plan-again")
-    assert (found["status"], found["planned_again"]) == (0, 0)
-    assert found["apart"] == {
-        "inputs not recorded": 2,
-        "inputs changed since: efforts": 3,
-        "inputs changed since: efforts, turns": 2,
-    }
-
-
-async def test_a_change_of_the_settings_is_one_of_the_inputs(eventful: Session) -> None:
-    def change() -> None:
-        run = ContextPlan.objects.latest("created_at").run
-        Run.objects.filter(pk=run.pk).update(settings={**run.settings, "ambient_window": 1})
-
-    await read(change)
-    found = await read(verify, "--plan-again")
-    assert found["planned_again"] == 5
-    [reason] = found["apart"]
-    assert reason.startswith("inputs changed since:")
-    assert "settings" in reason
-
-
-async def test_a_run_from_before_a_setting_existed_is_counted_apart(eventful: Session) -> None:
-    def forget() -> None:
-        run = ContextPlan.objects.latest("created_at").run
-        del run.settings["ambient_window"]
-        run.save()
+        unseal()
 
     await read(forget)
     found = await read(verify, "--plan-again")
-    assert (found["status"], found["planned_again"], found["apart"]) == (0, 5, {"inputs not recorded": 2})
+    assert (found["status"], found["planned_again"], found["apart"]) == (0, 5, {"inputs not stored with it": 2})
+
+
+async def test_where_nothing_is_planned_or_retrieved_again_it_fails(eventful: Session) -> None:
+    await read(ContextPlan.objects.update, planner_version="0")
+    await read(unseal)
+    found = await read(verify, "--plan-again")
+    assert (found["status"], found["planned_again"], found["failed"]) == (1, 0, 0)
+    await read(RetrievalSet.objects.all().delete)
+    found = await read(verify, "--retrieve-again")
+    assert (found["status"], found["retrieved_again"], found["failed"]) == (1, 0, 0)
+
+
+async def test_inputs_that_were_changed_are_found(eventful: Session) -> None:
+    def change() -> None:
+        plan = ContextPlan.objects.latest("created_at")
+        plan.body["inputs"]["ambient_window"] = 1
+        plan.save()
+
+    await read(change)
+    found = await read(verify, "--plan-again")
+    assert (found["status"], found["planned_again"]) == (1, 6)
+    assert found["failures"][0]["problem"].startswith("planned again from the same inputs it")
 
 
 async def test_another_request_from_the_same_inputs_is_a_failure(

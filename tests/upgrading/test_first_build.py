@@ -129,3 +129,8 @@ def test_every_plan_still_renders_to_the_request_that_was_sent(
     call_command("verify_plans")
     assert f" {ContextPlan.objects.count()} hold, 0 do not." in capsys.readouterr().out
     assert ContextPlan.objects.exists()
+
+
+def test_every_conversation_is_whole(first_build: None, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("check_integrity")
+    assert capsys.readouterr().out.endswith("all are whole.\n")

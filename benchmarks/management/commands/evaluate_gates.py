@@ -17,8 +17,8 @@ from benchmarks.gates.bench import Bench
 from benchmarks.gates.cases import Case, Unreadable, read_cases, read_trust
 from benchmarks.gates.figures import Measured, Suite
 from benchmarks.gates.mutants import Mutants
-from benchmarks.gates.pending import answers_in, export
-from benchmarks.gates.record import MODEL, Record, read_record, record_server
+from benchmarks.gates.pending import export, record_at
+from benchmarks.gates.record import MODEL, Record, record_server
 from benchmarks.gates.running import as_json, measured, once
 from efforts.context.connections import ModelChoice
 
@@ -57,10 +57,7 @@ class Command(BaseCommand):
 
     def evaluate(self, options: dict[str, Any]) -> None:
         path = options["record"] or options["folder"] / "record" / "answers.jsonl"
-        record = read_record(path)
-        if options["answers"]:
-            record = with_answers(record, options)
-            record.write(path)
+        record = record_at(path, answers=options["answers"], by=options["by"])
         suites: list[Suite] = []
         by = "none are needed"
         if not options["fast"]:
@@ -107,12 +104,6 @@ def answered_by(bench: Bench) -> str:
     if bench.server is None:
         return f"{bench.choice.model} at {bench.choice.base_url}"
     return f"{', '.join(bench.server.record.by)}; {len(bench.server.used)} answers, recorded"
-
-
-def with_answers(record: Record, options: dict[str, Any]) -> Record:
-    if not options["by"]:
-        raise CommandError("Say who gave the answers: --by NAME")
-    return record.with_answers(answers_in(options["answers"]), options["by"])
 
 
 def cases_of(options: dict[str, Any]) -> list[Case]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -25,6 +27,10 @@ from benchmarks.detection.cases import (
     read_cases,
     standing,
 )
+from benchmarks.detection.recorded import ChatServer, chat_server, export
+from benchmarks.gates.cases import Unreadable
+from benchmarks.gates.pending import record_at
+from benchmarks.gates.record import MODEL
 from benchmarks.scratch import scratch_database
 from efforts import actions
 from efforts.domain.effort.states import RunState
@@ -35,6 +41,11 @@ from efforts.turns import recording
 from efforts.turns.orchestrator import RunControl, Unwatched, run_turn
 
 OWNER = "measure_detection"
+RECORD = Path(__file__).parents[2] / "detection" / "record.jsonl"
+STALE = (
+    "{count} replies are not in the record: it is stale, or not whole. Export again: "
+    "measure_detection --model recorded --export DIR"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,24 +62,56 @@ class Command(BaseCommand):
     help = "Say the frozen messages to a model, each in its state, and print how often the outcome is the expected one."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--model", required=True, help="“builtin”, or a model by its name")
+        parser.add_argument("--model", required=True, help="“builtin”, “recorded”, or a model by its name")
         parser.add_argument("--base-url", default="", help="of its endpoint; else the one the environment names")
         parser.add_argument("--timeout", type=int, default=300, help="seconds for a reply")
         parser.add_argument("--runs", type=int, default=1)
-        parser.add_argument("--half", choices=["open", "held_out", "both"], default="both")
+        parser.add_argument("--half", choices=[*SHA256, "all"], default="all")
         parser.add_argument("--kind", choices=sorted(JUDGES))
+        parser.add_argument("--record", type=Path, default=RECORD, help="another record of replies")
+        parser.add_argument("--export", type=Path, metavar="DIR", help="write each request that has no recorded reply")
+        parser.add_argument("--answers", type=Path, metavar="DIR", help="take replies into the record")
+        parser.add_argument("--by", default="", help="who gave them")
+        parser.add_argument("--prune", action="store_true", help="drop recorded replies that nothing asks for")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
         cases = chosen(options["half"], options["kind"])
-        if options["model"] != BUILTIN_MODEL and not (options["base_url"] or settings.CCM_MODEL_URL):
-            raise CommandError("Where is that model? Name its endpoint with --base-url.")
         # Nobody watches the text coming.
         settings.CCM_BUILTIN_PACE = 0.0
+        if options["model"] == MODEL:
+            found = self.measure_recorded(cases, options)
+        elif options["model"] == BUILTIN_MODEL or options["base_url"] or settings.CCM_MODEL_URL:
+            found = self.summed_up(cases, options)
+        else:
+            raise CommandError("Where is that model? Name its endpoint with --base-url.")
+        self.stdout.write(json.dumps(found) if options["json"] else "\n".join(table(found)))
+
+    def measure_recorded(self, cases: Sequence[Case], options: Mapping[str, Any]) -> dict[str, Any]:
+        """By replies that were given elsewhere. Ends the command where a reply is not there yet."""
+        try:
+            record = record_at(options["record"], answers=options["answers"], by=options["by"])
+        except Unreadable as error:
+            raise CommandError(str(error)) from error
+        with chat_server(record) as server:
+            found = self.summed_up(cases, {**options, "base_url": server.url})
+            self.settle(server, options)
+        return {**found, "by": list(record.by), "replies": len(server.used)}
+
+    def settle(self, server: ChatServer, options: Mapping[str, Any]) -> None:
+        if options["export"]:
+            export(server.waiting, options["export"])
+            self.stdout.write(f"{len(server.waiting)} requests are in {options['export']}.")
+            sys.exit(0)
+        if server.waiting:
+            raise CommandError(STALE.format(count=len(server.waiting)))
+        if options["prune"]:
+            server.record.only(server.used).write(options["record"])
+
+    def summed_up(self, cases: Sequence[Case], options: Mapping[str, Any]) -> dict[str, Any]:
         with scratch_database(durable=False):
             outcomes = asyncio.run(self.measure(cases, options))
-        found = summary(outcomes, options["model"], options["runs"])
-        self.stdout.write(json.dumps(found) if options["json"] else "\n".join(table(found)))
+        return summary(outcomes, options["model"], options["runs"])
 
     async def measure(self, cases: Sequence[Case], options: Mapping[str, Any]) -> list[Outcome]:
         owner = await write(User.objects.create, username=OWNER)
@@ -84,7 +127,7 @@ class Command(BaseCommand):
 
 
 def chosen(half: str, kind: str | None) -> list[Case]:
-    halves = list(SHA256) if half == "both" else [half]
+    halves = list(SHA256) if half == "all" else [half]
     try:
         # Both are checked, whichever is asked for.
         every = {name: read_cases(name) for name in SHA256}

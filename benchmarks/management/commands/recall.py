@@ -37,6 +37,7 @@ class Command(DatabaseCommand):
         share = parser.add_mutually_exclusive_group()
         share.add_argument("--share", type=float, help="of the budget for recall; default: what the mode has")
         share.add_argument("--uncapped", action="store_const", const=1.0, dest="share", help="all of it")
+        parser.add_argument("--meaning", action="store_true", help="meanings too, by the installation's model")
         parser.add_argument("--conversations", type=int, help="only so many, the first")
         parser.add_argument("--limit", type=int, help="only so many questions of each conversation, evenly over all")
         parser.add_argument("--ordinary", type=int, default=40, help="messages of each that recall is tried at as well")
@@ -47,7 +48,12 @@ class Command(DatabaseCommand):
             raise CommandError(
                 f"A budget of {options['budget']:,} tokens is too small: {SMALLEST_BUDGET:,} is the least."
             )
-        chosen = Chosen(budget=options["budget"], mode=ContextMode(options["mode"]), share=options["share"])
+        chosen = Chosen(
+            budget=options["budget"],
+            mode=ContextMode(options["mode"]),
+            share=options["share"],
+            meaning=options["meaning"],
+        )
         report = Report(name=options["file"].stem, chosen=chosen)
         began = time.monotonic()
         try:

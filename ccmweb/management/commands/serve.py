@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core import checks
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
 from ccmweb import server, sign_in
+
+# Any number, as long as nobody else locks by it.
+MIGRATING = 3_601_944_128
 
 
 class Command(BaseCommand):
@@ -46,9 +51,24 @@ def refuse_wrong_settings() -> None:
         raise CommandError("\n".join(f"Wrong setting: {error.msg}" for error in errors))
 
 
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Several processes of a new version start at once; on SQLite there is one."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATING])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATING])
+
+
 def prepare_database() -> None:
     try:
-        call_command("migrate", verbosity=0, interactive=False)
+        with one_at_a_time():
+            call_command("migrate", verbosity=0, interactive=False)
         sign_in.local_owner()
     except DatabaseError as error:
         raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error

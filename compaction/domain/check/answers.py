@@ -62,8 +62,11 @@ class InventoryAnswer(Loose):
 
 
 class Told(Loose):
+    """`missing`: a matter of the entry that no note tells, though notes tell another one."""
+
     entry: int
     notes: tuple[int, ...]
+    missing: Text | None = ""
 
 
 class MappingAnswer(Loose):
@@ -128,7 +131,8 @@ def listed(number: int, one: ListedEntry) -> Entry:
 
 
 def read_mapping(answer: str, *, entries: int, notes: int, hidden: int | None) -> dict[int, tuple[int, ...]]:
-    """By the number of each entry the notes that tell it. `hidden`: the entry whose note was left out.
+    """By the number of each entry the notes that tell it; none where a part of it is missing. `hidden`: the entry
+    whose note was left out.
 
     Raises `Void`.
     """
@@ -136,10 +140,9 @@ def read_mapping(answer: str, *, entries: int, notes: int, hidden: int | None) -
     check_numbers([one.entry for one in found], range(1, entries + 1))
     if unknown := {number for one in found for number in one.notes} - set(range(1, notes + 1)):
         raise Void(f"It names a note {min(unknown)}, which does not exist.")
-    told = {one.entry: tuple(dict.fromkeys(one.notes)) for one in found}
-    if hidden is not None and told[hidden]:
+    if any(one.entry == hidden and one.notes and not one.missing for one in found):
         raise Void("It found something told that had been left out.")
-    return told
+    return {one.entry: () if one.missing else tuple(dict.fromkeys(one.notes)) for one in found}
 
 
 def answered(form: type[T], answer: str) -> T:

@@ -42,7 +42,7 @@ OTHER_WORDS = [
     "meadow",
 ]
 # Names for those who speak, where a log calls them by their role.
-WHO = {"user": "the user", "assistant": "the assistant", "tool": "the tool"}
+WHO = {"user": "the user", "assistant": "the assistant", "tool": "the tool", "file": "the file"}
 TURNED_STATUS = {
     (Section.DECISION, Status.ACCEPTED): Status.REJECTED,
     (Section.OPEN_WORK, Status.OPEN): Status.DONE,

@@ -17,11 +17,12 @@ from .notes import Half, Role
 
 @dataclass(frozen=True, kw_only=True)
 class Opinion:
-    """What one reader says of one claim; `by` is the model's name, or that of a person."""
+    """What one reader says of one claim; `by` is the model's name, or that of a person, who may have `worded` it."""
 
     verdict: Entailment
     by: str
     person: bool = False
+    worded: bool = False
     phrase: str = ""
     sentence: str = ""
     why: str = ""

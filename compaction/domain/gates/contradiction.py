@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..artifact import Artifact, Kind
@@ -10,6 +11,7 @@ from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
 from .detectors import contradictions
 from .judging import counted, finding_id, not_judged, shortened, verdict
 
+READ = re.compile(r"\bclaim (\S+) is wrong\b")
 UNREAD = "Not judged: {why}. By values, states and exit statuses there is no contradiction."
 
 
@@ -69,6 +71,15 @@ def told_ids(artifact: Artifact, judged: Judged) -> dict[str, tuple[str, ...]]:
         entry: tuple(ids[content] for content in contents if content in ids)
         for entry, contents in judged.check.told.items()
     }
+
+
+def as_doubt(text: str) -> str:
+    """What a reader found, as pages word it: a checker doubts; whether a claim is wrong, a person says."""
+    told = READ.sub(r"the checker doubts claim \1", text)
+    if told == text:
+        return text
+    one = re.sub(r"^1 contradiction: t", "T", told)
+    return re.sub(r"^(\d+) contradictions: ", r"\1 doubts or contradictions: ", one)
 
 
 def says(counting: list[Failure], aside: list[Failure]) -> str:

@@ -16,6 +16,7 @@ from ..artifact import Claim, Section, Status
 from ..evidence import exit_status_in, results_after
 from ..ledger import Entry
 from ..values import Type, Value, content, is_same, stands, values_of
+from .judging import shortened
 
 Told = Mapping[str, tuple[str, ...]]
 
@@ -46,8 +47,6 @@ TOKEN = re.compile(r"[^\W\d_]+(?:['’-]\w+)*|[.,;:)!?\n]|—|–")
 # In such words no value is beside a word.
 FARTHEST = 3
 PUNCTUATION = frozenset(".,;:)!?\n—–")
-# Characters of a sentence that are shown.
-SHOWN = 120
 CONJUNCTIONS = {"and", "or", "und", "oder", "et", "ou", "y", "o"}
 ASKED = re.compile(r"[?？][\"'”’)\]*_\s]*$")
 
@@ -297,8 +296,3 @@ def is_repeated(one: Claim, other: Claim) -> bool:
 def differing(one: str, other: str) -> bool:
     both = ((one, other), (other, one))
     return any(not value.loose and not stands(value, (text,)) for text, told in both for value in values_of(told))
-
-
-def shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= SHOWN else line[: SHOWN - 1].rstrip() + "…"

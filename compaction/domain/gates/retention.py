@@ -66,7 +66,12 @@ def is_kept(entry: Entry, judged: Judged) -> bool:
 
 
 def tells(claim: Claim, entry: Entry, judged: Judged) -> bool:
-    """As the mapping says; where there is none for this entry, by the entry's id or, of its kind, its sentences."""
+    """As the mapping says; where there is none for this entry, by the entry's id or, of its kind, its sentences.
+
+    A rule tells no open work: it is the log's words, without owner, due date or whether it is done.
+    """
+    if (claim.section, entry.section) == (Section.RULE, Section.OPEN_WORK):
+        return False
     told: Mapping[str, tuple[str, ...]] = judged.check.told if judged.check else {}
     if judged.check and entry.id in told:
         # What a person has added since, or worded anew, is known by its sentences.

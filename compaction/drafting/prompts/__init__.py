@@ -9,6 +9,9 @@ from efforts.domain.text.canonical import sha256
 
 DRAFTING = ("system", "draft", "overtaken")
 CHECKING = ("system", "inventory", "half", "mapping")
+# Seeds what is planted in checks. Not the version of the prompts: who changes one leaves the requests of the others,
+# and what was answered to them, as they are.
+DRAW_VERSION = "7cc9afa44f99"
 
 
 @cache

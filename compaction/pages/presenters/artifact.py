@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,23 +13,26 @@ from compaction.domain.artifact import Kind, parse_artifact
 from compaction.domain.editing import edited
 from compaction.domain.lifecycle import ArtifactState, Ended
 from compaction.domain.rendering import Rendered, rendered
+from compaction.domain.verdicts import Gate
 from compaction.drafting.reading import checked_of, log_for, read_ledger
 from compaction.drafting.storing import inputs_of
-from compaction.models import Artifact, GateRun
+from compaction.models import Artifact, GateRun, Recheck
 from compaction.pages.presenters.checks import CheckView, checks_of
 from compaction.pages.presenters.citing import key_of
 from compaction.pages.presenters.claims import Claims, ClaimView, claims_of
-from compaction.pages.presenters.gates import GATES, FailureView, GateView, gate_of_finding, gates_of
+from compaction.pages.presenters.excerpts import ExcerptsView, excerpts_of
+from compaction.pages.presenters.gates import GATES, FailureView, GateView, gate_of_finding, gates_of, of_excerpts
 from compaction.pages.presenters.source import SourceView, source_view
 from compaction.pages.presenters.verdicts import ConflictView, Verdicts, conflicts_on, verdicts_on
 from compaction.pages.presenters.words import StateView, state_of
 from compaction.review.desk import ACCEPTABLE
 from compaction.review.omissions import Dropped, dropped
-from compaction.standing.blockers import is_unchecked, seen
+from compaction.standing.blockers import is_unchecked
+from compaction.standing.history import accepted_by_people
+from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import PointerState, ScopeState, SummaryState
 from efforts.domain.text.source_text import Source
 from efforts.models import ContextPointer, EffortState, Event, ScopeDraft
-from efforts.standins.seen import Saving
 from efforts.turns.recording import count
 
 __all__ = [
@@ -82,10 +86,11 @@ class ArtifactView:
     judged: GateRun | None
     versions: tuple[Artifact, ...]
     pointer: ContextPointer | None
-    saving: Saving | None
     stands_unchecked: bool
     is_owner: bool
     is_own_version: bool
+    # Of what has stood: a person said yes to it, and it is not in use by itself.
+    is_accepted: bool
 
     # Read where they are shown: the answer to one verdict shows none of them.
 
@@ -102,20 +107,44 @@ class ArtifactView:
         return checks_of(self.row)
 
     @cached_property
+    def recheck(self) -> Recheck | None:
+        """Of what a person has worded, by the checker."""
+        return Recheck.objects.filter(artifact=self.row).first()
+
+    @cached_property
     def redrafting(self) -> bool:
         return is_redrafted(self.row, self.document)
 
     @cached_property
     def source(self) -> SourceView:
-        return source_view(self.log, self.claims.spans, self.claims.ids, self.person)
+        told = self.excerpts if self.is_digest else self.claims
+        return source_view(self.log, told.spans, told.ids, self.person)
+
+    @property
+    def sentences(self) -> int:
+        return len(self.log.by_sentence)
+
+    @property
+    def left_out(self) -> int:
+        """Sentences of the log that no claim cites."""
+        return self.sentences - len(self.claims.spans)
 
     @cached_property
-    def evidence(self) -> tuple[tuple[str, str, int | None], ...]:
-        return evidence_of(self.document, self.log)
+    def excerpts(self) -> ExcerptsView:
+        return excerpts_of(self.document, self.log, self.person)
+
+    @cached_property
+    def evidence(self) -> tuple[tuple[str, str, int | None, bool], ...]:
+        return evidence_of(self.document, self.log, f"{self.texts.standing}\n{self.texts.body}")
+
+    @property
+    def evidence_told(self) -> int:
+        return sum(told for *_, told in self.evidence)
 
     @cached_property
     def gates(self) -> tuple[GateView, ...]:
-        return gates_of(self.judged, self.claims.numbers, self.row.set_aside.select_related("actor"))
+        found = gates_of(self.judged, self.claims.numbers, self.row.set_aside.select_related("actor"))
+        return of_excerpts(found) if self.is_digest else found
 
     @cached_property
     def stale(self) -> bool:
@@ -184,6 +213,20 @@ class ArtifactView:
         return bool(said) and not self.verdicts.drafts
 
     @property
+    def is_listed(self) -> bool:
+        """Whether there is anything that gate C compares it with."""
+        retention = next((gate for gate in self.gates if gate.letter == Gate.RETENTION), None)
+        return bool(self.dropped) or any(one.is_counted for one in (retention.measures if retention else ()))
+
+    @property
+    def reader(self) -> str:
+        """Whose list of the log gate C has beside the person's own."""
+        one = self.check
+        if one is None or one.void:
+            return ""
+        return f"{one.model}, which also drafted it" if one.model == self.row.run.model else one.model
+
+    @property
     def missed(self) -> int:
         return sum(not one.entry.not_needed for one in self.dropped)
 
@@ -198,14 +241,10 @@ class ArtifactView:
             return self.row.edited_by.get_username()
         return self.row.run.model
 
-    @property
-    def tokens(self) -> int:
-        """Of what would stand in the prompt."""
-        return count(self.row.standing)
-
 
 def title_of(row: Artifact) -> str:
-    name = row.effort.name if row.effort else str(row.session)
+    span = span_said(row.source_start, row.source_end) if row.source_start else str(row.session)
+    name = row.effort.name if row.effort else span
     return f"Excerpts of {name}" if row.kind == Kind.DIGEST else f"Summary of {name}"
 
 
@@ -229,18 +268,11 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
         judged=judged,
         versions=tuple(Artifact.objects.filter(family=row.family).order_by("version")),
         pointer=pointer,
-        saving=saving_of(row, pointer),
         stands_unchecked=is_unchecked(row, pointer),
         is_owner=is_owner,
         is_own_version=row.edited_by_id == user.pk,
+        is_accepted=pointer is not None and pointer.pk in accepted_by_people([pointer.pk]),
     )
-
-
-def saving_of(row: Artifact, pointer: ContextPointer | None) -> Saving | None:
-    """Of what stands, as it was when it was accepted."""
-    if pointer is None or pointer.state != PointerState.ACTIVE:
-        return None
-    return seen([row.pk])[row.pk].saving
 
 
 def dropped_view(entry: Dropped, source: Source, verdicts: Verdicts) -> DroppedView:
@@ -248,12 +280,22 @@ def dropped_view(entry: Dropped, source: Source, verdicts: Verdicts) -> DroppedV
     return DroppedView(entry=entry, place=key_of(said) if said else "", added=entry.claim.id in verdicts.mine)
 
 
-def evidence_of(document: Document, source: Source) -> tuple[tuple[str, str, int | None], ...]:
-    """What it is, its value, and the turn that it stands in."""
+def evidence_of(document: Document, source: Source, text: str) -> tuple[tuple[str, str, int | None, bool], ...]:
+    """What it is, its value, the turn that it stands in, and whether the text has it too."""
     return tuple(
-        (one.type, one.value, source.part_of(one.cite).turn if one.cite in source.by_sentence else None)
+        (
+            one.type,
+            one.value,
+            source.part_of(one.cite).turn if one.cite in source.by_sentence else None,
+            is_told(one.value, text),
+        )
         for one in document.evidence
     )
+
+
+def is_told(value: str, text: str) -> bool:
+    """Whether the text has it, and not as a part of a longer word or number."""
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 
 def is_redrafted(row: Artifact, document: Document) -> bool:

@@ -20,7 +20,7 @@ Key = tuple[str, str]
 # Days, the last of them all.
 WINDOWS: tuple[int | None, ...] = (7, 30, None)
 # What was planted that is no changed sentence or claim.
-NAMES = {"control": "sentence as it stands (must not be doubted)", "hidden": "claim left out (must be missed)"}
+NAMES = {"control": "true sentence (must not be doubted)", "hidden": "claim left out (must be noticed as missing)"}
 MOST_MISSES = 20
 
 

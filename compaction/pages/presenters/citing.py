@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from compaction.domain.merging import Joined
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 
 # What tools were asked and returned is folded to its two ends where it is longer, in characters.
@@ -18,6 +20,7 @@ class CitedSpan:
     number: int
     sentence: Sentence
     claims: tuple[int, ...]
+    label: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +48,25 @@ def spans_of(cited: Mapping[int, Sequence[str]], source: Source) -> tuple[CitedS
         for id in dict.fromkeys(ids):
             claims.setdefault(id, []).append(number)
     found = [sentence for id, sentence in source.by_sentence.items() if id in claims]
+    labels = labels_of(source)
     return tuple(
-        CitedSpan(number=number, sentence=sentence, claims=tuple(claims[sentence.id]))
+        CitedSpan(number=number, sentence=sentence, claims=tuple(claims[sentence.id]), label=labels[sentence.id])
         for number, sentence in enumerate(found, 1)
     )
+
+
+def labels_of(source: Source) -> dict[str, str]:
+    """What sentences are called on pages, by their ids: `2.5` is the fifth of turn 2. A model counts messages instead,
+    which people do not see. Of several conversations, whose turns have the same numbers, the ids stay."""
+    if isinstance(source, Joined):
+        return {id: id for id in source.by_sentence}
+    labels: dict[str, str] = {}
+    counted: Counter[int] = Counter()
+    for part in source.parts:
+        for sentence in part.sentences:
+            counted[part.turn] += 1
+            labels[sentence.id] = f"{part.turn}.{counted[part.turn]}"
+    return labels
 
 
 def key_of(sentence: Sentence) -> str:

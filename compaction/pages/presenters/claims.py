@@ -11,7 +11,7 @@ from compaction.domain.check.result import Checked, Opinion
 from compaction.domain.diffing import DiffPiece, word_diff
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.domain.rendering import MARKS, TITLES, line_of, one_line
-from compaction.pages.presenters.citing import CitedSpan, key_of, spans_of
+from compaction.pages.presenters.citing import CitedSpan, key_of, labels_of, spans_of
 from compaction.pages.presenters.source import who
 from compaction.pages.presenters.verdicts import Verdicts, VerdictView
 from efforts.domain.text.source_text import Source
@@ -23,7 +23,7 @@ KINDS: dict[str, tuple[str, str]] = {
     Section.RESULT: ("Result", "layers"),
     Section.RULE: ("Rule", "rule"),
     Section.DECISION: ("Decision", "keep"),
-    Section.OPEN_WORK: ("To-dos", "open"),
+    Section.OPEN_WORK: ("To-do", "open"),
     Section.NEXT_STEP: ("Next step", "to"),
     Section.CHANGED: ("Change", "edit"),
     Section.FACT: ("Fact", "where"),
@@ -31,6 +31,8 @@ KINDS: dict[str, tuple[str, str]] = {
     Section.REJECTED: ("Rejected", "cross"),
 }
 TITLED: dict[str, str] = {str(section): title for section, title in TITLES.items()}
+# As those of the person's list are called on every page.
+TITLED |= {Section.DECISION: "Decisions", Section.OPEN_WORK: "To-dos"}
 # What a reader doubts is read first; then the result.
 GROUPS = {DOUBTED: "Doubted", Section.RESULT: "Result", **TITLED, ADDED: "Added by you"}
 # Of a longer group the rest is folded.
@@ -44,6 +46,7 @@ class OpinionView:
     doubts: bool
     by: str
     person: bool
+    worded: bool
     phrase: str
     sentence: str
     quoted: str
@@ -205,6 +208,7 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
         for number in span.claims:
             of_claim[number].append(span)
     results = [claim for claim in document.claims if claim.section == Section.RESULT]
+    labels = labels_of(source)
     views = [
         ClaimView(
             number=number,
@@ -215,7 +219,7 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
             line=line_of(claim),
             verdict=verdicts.mine.get(claim.id),
             others=verdicts.others.get(claim.id, ()),
-            opinions=tuple(opinion_view(one, source) for one in opinions.get(claim.content, ())),
+            opinions=tuple(opinion_view(one, source, labels) for one in opinions.get(claim.content, ())),
             mark=MARKS.get(claim.status, ""),
             owner=claim.owner,
             due=claim.due,
@@ -243,14 +247,15 @@ def grouped_claims(claims: Iterable[Claim], opinions: Mapping[str, Sequence[Opin
     return found
 
 
-def opinion_view(opinion: Opinion, source: Source) -> OpinionView:
+def opinion_view(opinion: Opinion, source: Source, labels: Mapping[str, str]) -> OpinionView:
     stands = source.by_sentence.get(opinion.sentence)
     return OpinionView(
         doubts=opinion.doubts,
         by=opinion.by,
         person=opinion.person,
+        worded=opinion.worded,
         phrase=opinion.phrase,
-        sentence=opinion.sentence,
+        sentence=labels.get(opinion.sentence, opinion.sentence),
         quoted=one_line(stands.text) if stands else "",
         place=key_of(stands) if stands else "",
         why=opinion.why,
@@ -260,7 +265,7 @@ def opinion_view(opinion: Opinion, source: Source) -> OpinionView:
 def cited_view(span: CitedSpan, source: Source, person: str) -> CitedView:
     sentence = span.sentence
     return CitedView(
-        id=sentence.id, who=who(source.part_of(sentence.id), person), text=one_line(sentence.text), span=span.number
+        id=span.label, who=who(source.part_of(sentence.id), person), text=one_line(sentence.text), span=span.number
     )
 
 

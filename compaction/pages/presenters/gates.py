@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from compaction.domain.gates.contradiction import as_doubt
 from compaction.domain.gates.judging import TAGS
 from compaction.domain.limits import Purpose
 from compaction.domain.verdicts import Gate, Outcome
@@ -26,7 +27,7 @@ GATES = {
     "C": (
         "Retention",
         "Is every decision, to-do and rule still there?",
-        "What must be there is your list, and what a checker lists when it reads the log without the summary.",
+        "Code compares it with what you listed, and with what a checker that sees only the log has listed.",
     ),
     "D": (
         "Contradictions",
@@ -42,7 +43,18 @@ GATES = {
 # Findings of gate B that a person may set aside begin so; all others are gate D's.
 UNSUPPORTED = "unsupported:"
 NOT_RUN = "not run"
+# Of excerpts, what no gate can say, as the page words it: the outcome, and why.
+DOES_NOT_APPLY, NOT_CHECKED = "does not apply", "not checked"
+OF_EXCERPTS = {
+    Gate.TRACEABILITY: (
+        DOES_NOT_APPLY,
+        "These are quotes only, so there is no claim to trace. Each was found in the log word for word.",
+    ),
+    Gate.RETENTION: (NOT_CHECKED, "No model has read the log, so nobody knows what else was lost."),
+    Gate.CONTRADICTION: (DOES_NOT_APPLY, "These are quotes only: nothing was reworded."),
+}
 LOOKS = {Outcome.PASS: ("ok", "check"), Outcome.FAIL: ("bad", "cross"), Outcome.NOT_JUDGED: ("", "awaiting")}
+NOTHING = "nothing to count"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -89,6 +101,10 @@ class MeasureView:
     needed: str
     of: str
 
+    @property
+    def is_counted(self) -> bool:
+        return self.value != NOTHING
+
 
 @dataclass(frozen=True, kw_only=True)
 class FailureView:
@@ -125,14 +141,18 @@ class GateView:
 
     @property
     def ran(self) -> bool:
-        return self.outcome != NOT_RUN
+        return self.outcome in LOOKS
 
     @property
     def css(self) -> str:
+        if self.outcome == NOT_CHECKED:
+            return "warn"
         return LOOKS[Outcome(self.outcome)][0] if self.ran else ""
 
     @property
     def icon(self) -> str:
+        if self.outcome == NOT_CHECKED:
+            return "alert"
         return LOOKS[Outcome(self.outcome)][1] if self.ran else "awaiting"
 
 
@@ -143,6 +163,21 @@ def gates_of(run: GateRun | None, numbers: Mapping[str, int], aside: Iterable[Se
     for one in aside:
         by_gate.setdefault(gate_of_finding(one.finding), []).append(one)
     return tuple(gate_of(letter, verdicts.get(letter), numbers, tuple(by_gate.get(letter, ()))) for letter in GATES)
+
+
+def of_excerpts(gates: Iterable[GateView]) -> tuple[GateView, ...]:
+    """As the page of excerpts words them: where a gate had nothing to compare, that is no green pass."""
+    return tuple(of_quotes(gate) if gate.passed and gate.letter in OF_EXCERPTS else gate for gate in gates)
+
+
+def of_quotes(gate: GateView) -> GateView:
+    outcome, says = OF_EXCERPTS[Gate(gate.letter)]
+    listed = [one for one in gate.measures if one.is_counted]
+    if gate.letter == Gate.RETENTION and not listed:
+        says = f"You listed no decision, to-do or rule of these turns. {says}"
+    elif gate.letter == Gate.RETENTION:
+        says = f"What you listed is quoted. {says}"
+    return replace(gate, outcome=outcome, says=says, measures=tuple(listed) if gate.letter == Gate.RETENTION else ())
 
 
 def gate_of_finding(finding: str) -> str:
@@ -163,7 +198,7 @@ def gate_of(
         asks=asks,
         explains=explains,
         outcome=verdict["outcome"],
-        says=verdict["says"],
+        says=as_doubt(verdict["says"]),
         measures=tuple(map(measure_of, verdict["measures"])),
         failures=tuple(failure_of(one, numbers) for one in verdict["failures"]),
         aside=aside,
@@ -177,7 +212,7 @@ def measure_of(measure: Mapping[str, Any]) -> MeasureView:
     value, denominator = measure["value"], measure["denominator"]
     return MeasureView(
         name=name,
-        value="nothing to count" if value is None else in_its_unit(value),
+        value=NOTHING if value is None else in_its_unit(value),
         needed=needed.format(in_its_unit(measure["threshold"])),
         of="" if denominator is None else f"{number(measure['numerator'])} of {number(denominator)}",
     )
@@ -185,4 +220,6 @@ def measure_of(measure: Mapping[str, Any]) -> MeasureView:
 
 def failure_of(failure: dict[str, Any], numbers: Mapping[str, int]) -> FailureView:
     about = failure["about"]
-    return FailureView(text=failure["text"], claim=numbers.get(about), item=about, finding=failure.get("id", ""))
+    return FailureView(
+        text=as_doubt(failure["text"]), claim=numbers.get(about), item=about, finding=failure.get("id", "")
+    )

@@ -240,7 +240,7 @@ def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...], 
 def running(user: Person) -> list[QueueRow]:
     """What has begun longest ago comes first, efforts before chosen turns."""
     named = Reviewer.objects.filter(user=int(user.pk or 0)).values("session")
-    mine = Q(branch__session__owner=user.pk) | Q(branch__session__in=named)
+    mine = (Q(branch__session__owner=user.pk) | Q(branch__session__in=named)) & Q(branch__session__erase_at=None)
     efforts = EffortState.objects.filter(mine, status=EffortStatus.CONCLUDED, summary__in=UNDER_WAY)
     scopes = ScopeDraft.objects.filter(mine, state__in=(ScopeState.DUE, ScopeState.DRAFTING))
     return [

@@ -14,13 +14,12 @@ LEAST, MOST, GAP = 60, 2_000, 20
 
 @dataclass(frozen=True, kw_only=True)
 class SourcePartView:
-    """What one side said, a tool was asked or has returned. `label` is the message's number, with which those of its
-    sentences begin; `claims` are those that cite it, each by its number on the page and its id."""
+    """What one side said, a tool was asked or has returned. `claims` are those that cite it, each by its number on the
+    page and its id."""
 
     message: int
     part: Part
     turn: int
-    label: str
     who: str
     starts_turn: bool
     cut: FoldedPart
@@ -107,7 +106,6 @@ def part_view(
         message=part.message,
         part=part.part,
         turn=part.turn,
-        label=part.sentences[0].id.rpartition(".")[0] if part.sentences else "",
         who=who(part, person),
         starts_turn=starts_turn,
         cut=cut(part, spans),
@@ -123,7 +121,7 @@ def who(part: SourcePart, person: str) -> str:
         return part.tool or "tool"
     if part.speaker:
         return part.speaker
-    return person if part.role == "user" else "model"
+    return {"user": person, "file": "file"}.get(part.role, "model")
 
 
 def bars(parts: Sequence[SourcePartView]) -> Iterator[MapBar]:

@@ -23,24 +23,29 @@ if TYPE_CHECKING:
 GONE = {
     PointerState.ROLLED_BACK: (
         Word.WAITS,
-        "You rolled it back, so the model sees the log again. Accept it to use it once more.",
+        "It was rolled back, so it is not in the prompt. Accept it to use it once more.",
     ),
     PointerState.SUPERSEDED: (Word.BLOCKED, "A later summary has replaced it. It is kept to read."),
     PointerState.INVALIDATED: (
         Word.BLOCKED,
-        "Its turns have changed since it was accepted, so the model sees the log. Ask for a new draft.",
+        "Its turns have changed since it was accepted, so it left the prompt. Ask for a new draft.",
     ),
 }
-STANDS = "The model sees this instead of {turns}. The log is kept: “Roll back” brings it back at once."
+STANDS = "The model sees this instead of {turns}. The log is kept: “Roll back” brings it back from the next call on."
 UNREAD = " Nobody has checked it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
 STALE = "The log, your list or the rules of the gates have changed since it was judged. Judge it again."
 PASSED = "Every gate passes. Accept it, and the model sees this instead of the log, until you roll it back."
+EXCERPTS = (
+    "These are quotes, word for word. Accept them, and the model sees them instead of the log, until you roll back."
+)
 NOT_JUDGED = "No gate has judged it yet."
 READ_IT = "{why} Read every claim yourself, choose another checker, or accept it unchecked."
 MISSING_ONE = "1 thing that must not be lost is missing: add it, or say why it is not needed."
 MISSING = "{count} things that must not be lost are missing: add each, or say why it is not needed."
 NO_CHECK = "No model has checked it."
+# Of each gate the control with which a finding of it is set aside.
+ASIDES = {Gate.TRACEABILITY: "The log does say it…", Gate.CONTRADICTION: "This is no contradiction…"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +59,7 @@ def state_of(view: ArtifactView) -> StateView:
     state = ArtifactState(view.row.state)
     if view.stands:
         first, last = view.row.source_start, view.row.source_end
-        turns = f"turn {first}" if first == last else f"turns {first}–{last}"
+        turns = f"turn {first}" if first == last else f"turns {first}-{last}"
         unread = UNREAD if view.stands_unchecked else ""
         return StateView(word=Word.STANDS, says=STANDS.format(turns=turns) + unread)
     if view.pointer:
@@ -69,7 +74,7 @@ def state_of(view: ArtifactView) -> StateView:
 
 def why_of(view: ArtifactView, state: ArtifactState) -> str:
     if state == ArtifactState.REPLACEABLE:
-        return PASSED
+        return EXCERPTS if view.is_digest else PASSED
     if state == ArtifactState.UNCHECKED:
         return READ_IT.format(why=why_unchecked(view))
     if state == ArtifactState.DRAFT:
@@ -93,11 +98,15 @@ def blocks(view: ArtifactView) -> Iterator[str]:
     """What fails, and what mends it: doubts first, then what is missing, then whatever else a gate says."""
     failing = {gate.letter for gate in view.gates if gate.failed}
     doubted = [claim for claim in view.claims.all if any(one.doubts for one in claim.opinions)]
-    if doubted and failing & {Gate.TRACEABILITY, Gate.CONTRADICTION}:
+    if doubted and failing & ASIDES.keys():
         by = ", ".join(dict.fromkeys(one.by for claim in doubted for one in claim.opinions if one.doubts))
         them = "it" if len(doubted) == 1 else "them"
-        yield f"{by} doubts {counted(len(doubted), 'claim')}: edit {them}, strike {them}, or set the doubt aside."
-        failing -= {Gate.TRACEABILITY, Gate.CONTRADICTION}
+        at = sorted(failing & ASIDES.keys())
+        gates = " or ".join(f"gate {letter}" for letter in at)
+        asides = "” or “".join(ASIDES[Gate(letter)] for letter in at)
+        what = counted(len(doubted), "claim")
+        yield f"{by} doubts {what}: edit {them}, strike {them}, or open {gates} and say “{asides}”."
+        failing -= set(at)
     if Gate.RETENTION in failing and view.missed:
         yield MISSING_ONE if view.missed == 1 else MISSING.format(count=view.missed)
         failing -= {Gate.RETENTION}

@@ -18,7 +18,7 @@ from compaction.pages.views.shared import reviewable
 from compaction.standing.accepting import LONGEST_REASON, accept_compaction, rollback_compaction
 from compaction.standing.blockers import standing_of
 from compaction.standing.history import history_in, history_of, standing_in
-from compaction.standing.previewing import effect_of_accepting, effect_of_rolling_back
+from compaction.standing.previewing import effect_of_accepting, effect_of_rolling_back, saving_of
 from efforts.domain.errors import Refused
 from efforts.models import Branch
 from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, page, part
@@ -102,12 +102,12 @@ def rollback_form(request: OwnRequest, row: Artifact, branch: Branch, error: str
 @never_cache
 @require_GET
 def saving(request: OwnRequest, artifact_id: str) -> HttpResponse:
-    """What accepting it would save, as the dialog says it; nothing where it can't be accepted."""
+    """What it saves, or would: the one place that tells it to pages; nothing where it can't be accepted."""
     row = reviewable(request, artifact_id)
     if not request.htmx:
         return redirect(row)
     try:
-        found = effect_of_accepting(row, request.user).saving
+        found = saving_of(row, request.user, branch_of(row, request.GET.get("branch", "")))
     except Refused:
         return HttpResponse(status=204)
     return part(request, "efforts/saving.html", {"saving": found})

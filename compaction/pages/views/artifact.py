@@ -95,7 +95,15 @@ def artifact(request: OwnRequest, artifact_id: str) -> HttpResponse:
 @never_cache
 @require_GET
 def top(request: OwnRequest, artifact_id: str) -> HttpResponse:
-    return panel(request, artifact_id, "review/top.html")
+    """`waiting`: the page has asked whether a check is over; once it is, the rest of the page is told."""
+    if not request.htmx or "waiting" not in request.GET:
+        return panel(request, artifact_id, "review/top.html")
+    context = review_context(request, current(request, artifact_id))
+    again = context["view"].recheck
+    answer = part(request, "review/top.html", {**context, "waited": True})
+    if again is None or again.state in ("done", "failed"):
+        answer["HX-Trigger-After-Swap"] = "standing"
+    return answer
 
 
 @never_cache

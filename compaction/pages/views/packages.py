@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from urllib.parse import urlencode
+from uuid import UUID
 
 from compaction.domain.artifact import Kind
 from compaction.domain.lifecycle import ArtifactState, PackageState
@@ -59,6 +60,10 @@ class StageView:
     def passed(self) -> bool:
         return self.look is PASSED
 
+    @property
+    def is_excerpts(self) -> bool:
+        return self.look is EXCERPTS
+
 
 @dataclass(frozen=True, kw_only=True)
 class PackageView:
@@ -99,8 +104,14 @@ class PackageView:
     @property
     def same_again(self) -> str:
         """The same conversations, chosen for a new package."""
-        chosen = dict.fromkeys(str(stage.session.pk) for stage in self.stages)
-        return "?" + urlencode([("session", session) for session in chosen])
+        return chosen({stage.session.pk for stage in self.stages})
+
+    @property
+    def without_excerpts(self) -> str:
+        """Those of which no stage came out as excerpts; empty where there is none."""
+        return chosen(
+            {stage.session.pk for stage in self.stages} - {s.session.pk for s in self.stages if s.is_excerpts}
+        )
 
     @property
     def can_start(self) -> bool:
@@ -108,6 +119,10 @@ class PackageView:
 
 
 WAITING, DRAFTING = STAGES[ScopeState.DUE].label, STAGES[ScopeState.DRAFTING].label
+
+
+def chosen(sessions: Collection[UUID]) -> str:
+    return "?" + urlencode([("session", str(pk)) for pk in sorted(sessions)]) if sessions else ""
 
 
 def packages_view(rows: Iterable[SeedPackage]) -> list[tuple[SeedPackage, StateBadge]]:
@@ -141,9 +156,9 @@ def stage_view(row: SeedStage) -> StageView:
     return StageView(
         place=row.place,
         session=session,
-        span=f"turn {first}" if first == last else f"turns {first}–{last}",
+        span=f"turn {first}" if first == last else f"turns {first}-{last}",
         look=look,
-        why=draft.why if look in (FAILED, NOT_CHECKED) else "",
+        why=draft.why if look in (FAILED, NOT_CHECKED, EXCERPTS) else "",
         artifact=artifact,
         can_redraft=look in (FAILED, NOT_CHECKED, EXCERPTS, CHANGED, EARLIER) or state == ScopeState.STOPPED,
     )

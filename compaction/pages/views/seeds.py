@@ -16,7 +16,7 @@ from compaction.pages.views.packages import package_view, packages_view
 from compaction.seeds import packages as seeding
 from efforts.domain.errors import Refused
 from efforts.models import Session
-from efforts.pages.views.shared import LISTED, OwnRequest, listed_sessions, page, part, status_of
+from efforts.pages.views.shared import OwnRequest, listed_sessions, page, part, status_of
 
 
 def owned_packages(request: OwnRequest) -> QuerySet[SeedPackage]:
@@ -67,7 +67,7 @@ def new_page(request: OwnRequest, chosen: list[Session], title: str, *, error: R
     if request.htmx:
         return part(request, "seeds/offer.html", context, status=status)
     picked = {session.pk for session in chosen}
-    listed = [(session, session.pk in picked) for session in listed_sessions(request.user)[:LISTED]]
+    listed = [(session, session.pk in picked) for session in listed_sessions(request.user)]
     return page(request, "seeds/new.html", {**context, "listed": listed}, status=status)
 
 

@@ -53,7 +53,7 @@ class CheckerForm(forms.Form):
         required=False,
         max_length=200,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-        help_text="As the provider calls it. Empty: the one that is set there.",
+        help_text="The model's id, for example gpt-4o. Empty: the endpoint's model.",
     )
 
     def __init__(self, user: User, data: Any = None) -> None:

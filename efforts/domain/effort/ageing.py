@@ -85,10 +85,14 @@ BRIEFLY = re.compile(re.escape(BRIEF).replace(r"\{name\}", "(.*)"), re.DOTALL)
 NOT_SPOKEN = re.compile(
     r"""^\s*(?:
         >.*
-        | \[(?:Notes\b|End\ of\ notes|Conversation\ from|Effort\ \S+,|Turns?\ \d+-|no\ reply:|stopped\ here|…)[^\[\]]*\]
+        | \[(?:Notes\b|End\ of\ notes|Conversation\ from|Effort\ \S+,|Turns\ of|no\ reply:|stopped\ here|…)[^\[\]]*\]
+        | \[turn\ \d+\]
         | Turn\ \d+(?:\ of\ \S+)?(?:,\ [\d-]+)?,\ (?:the\ user|the\ assistant|a\ tool):
         | (?:Active\ effort|Other\ open\ efforts|Expanded\ efforts|Concluded\ without\ summary\ yet):.*
-        | -\ \S+\ \(turns?\ \d+-\d+\):.*
+        | (?:Expanded,\ but\ there\ is\ no\ room\ to\ show\ them|Shown\ in\ part|Not\ named\ here):.*
+        | Today\ is\ [\d-]+\.\ This\ is\ turn\ \d+\. | No\ effort\ is\ active\. | Names:\ \S+\ is\ “.*
+        | (?:Open\ work\ work|Decision\ decision)-\d+:.*
+        | -\ \S+\ (?:“.*”\ )?\(turns?\ \d+-\d+(?:,\ [\d-]+)?\):.*
         | ---\ .*\ ---
     )\s*$""",
     re.VERBOSE,

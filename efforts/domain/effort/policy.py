@@ -28,9 +28,9 @@ class ContextMode(StrEnum):
 
 
 MEANINGS = {
-    ContextMode.OFF: "nothing that was said earlier is recalled",
-    ContextMode.LIGHT: "the best passages are recalled, up to a fifth of the budget",
-    ContextMode.HEAVY: "whole exchanges are recalled, up to two fifths of the budget",
+    ContextMode.OFF: "adds nothing from earlier",
+    ContextMode.LIGHT: "adds the best earlier passages, in up to a fifth of the budget, or two fifths if there is room",
+    ContextMode.HEAVY: "adds whole earlier exchanges, in up to two fifths of the budget, or more if there is room",
 }
 
 # Turns that do not refer to it: then an expansion ends, and a headline leaves the prompt.
@@ -44,6 +44,12 @@ WINDOW_BLOCK = 0.6
 STICKY_SHARE = 0.25
 # Of the effective budget: what is recalled for a message may take at most.
 RECALL_SHARES = {ContextMode.OFF: 0.0, ContextMode.LIGHT: 0.2, ContextMode.HEAVY: 0.4}
+# And where nothing else asks for the room: Heavy takes all that is free.
+RECALL_MOST = {ContextMode.OFF: 0.0, ContextMode.LIGHT: 0.4, ContextMode.HEAVY: 1.0}
+# Of the effective budget: what code of an attached folder may take at most, its map and all cards together; and so
+# many cards at once.
+CODE_SHARES = {ContextMode.OFF: 0.0, ContextMode.LIGHT: 0.1, ContextMode.HEAVY: 0.3}
+CODE_CARDS = {ContextMode.OFF: 0, ContextMode.LIGHT: 8, ContextMode.HEAVY: 12}
 # What the page offers for a while, in turns.
 PIN_TURNS, PIN_UNREFERENCED = 5, 3
 # An open effort without a turn for so long is offered for concluding.

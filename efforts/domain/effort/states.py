@@ -29,19 +29,29 @@ RUN_LABELS = {
     RunState.NOTED: "Noted",
 }
 
-# Nothing leads out of an end: Retry is a new run of the same turn, so that no attempt is overwritten.
+# Nothing leads out of an end: Retry is a new run of the same turn, so that no attempt is overwritten. A reply that was
+# cut off goes on in its own run: nothing that it said is said again.
 RUN_MOVES: dict[RunState, frozenset[RunState]] = {
     RunState.QUEUED: frozenset({RunState.RUNNING, RunState.CANCELLED}),
     RunState.RUNNING: frozenset(
         {RunState.COMPLETED, RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED, RunState.NOTED}
     ),
-    RunState.COMPLETED: frozenset(),
+    RunState.COMPLETED: frozenset({RunState.QUEUED}),
     RunState.STOPPED: frozenset(),
     RunState.FAILED: frozenset(),
     RunState.INTERRUPTED: frozenset(),
     RunState.CANCELLED: frozenset(),
     RunState.NOTED: frozenset(),
 }
+
+# What a provider says where a reply has reached a limit of its length.
+CUT_OFF = "length"
+
+
+def is_cut_off(state: str, finish_reason: str) -> bool:
+    """Whether the reply of a run in that state ends where a limit cut it off, and can go on."""
+    return state == RunState.COMPLETED and finish_reason == CUT_OFF
+
 
 # A finished turn can be tried again where it did not end as the person wanted.
 RETRYABLE = frozenset({RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED})

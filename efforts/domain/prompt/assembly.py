@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, PRIMING, PastTurn, Recalled
-from efforts.domain.prompt.items import RULES, items_of
+from efforts.domain.prompt.code import card_entries, map_entries
+from efforts.domain.prompt.conversation import (
+    MESSAGE_OVERHEAD,
+    PRIMING,
+    Instruction,
+    LogMessage,
+    PastTurn,
+    Recalled,
+)
+from efforts.domain.prompt.items import INSTRUCTIONS, RULES, items_of
 from efforts.domain.prompt.layers import (
+    NOTHING,
+    NUMBER,
     Choice,
     Fragments,
     Kept,
     Layer,
     block_start,
     body_text,
+    counted_turns,
     cut_at,
     cut_of,
     headline_line,
@@ -33,8 +44,10 @@ from efforts.domain.prompt.rendering import (
     count_chat_message,
     count_request,
     cut_text,
+    escaped,
     join_neighbours,
     mark_of,
+    needs_escape,
     render,
     render_messages,
 )
@@ -44,16 +57,39 @@ from efforts.domain.text.canonical import canonical_json, request_sha256
 CUT_CURRENT_SHARE = 0.75
 
 # The built-in engine knows these lines again by llm/builtin/prompt.py: both change together.
-CURRENT_LABEL = "[Conversation from turn {number}]"
 NOTES_BEGIN = "[Notes for this turn, not from the user]"
+NOW = "Today is {today}. This is turn {number}."
 STATE_LINES = {
     "active": "Active effort: {slugs}",
     "open": "Other open efforts: {slugs}",
     "expanded": "Expanded efforts: {slugs}",
     "awaiting": "Concluded without summary yet: {slugs}",
 }
+NONE_ACTIVE = "No effort is active."
+NO_ROOM = "Expanded, but there is no room to show them: {slugs}"
+IN_PART = "Shown in part: {parts}. read_effort reads the rest."
+NAMED = "Names: {names}"
+MORE = "Not named here: {kinds}. effort_status lists efforts."
+OPEN_WORK = "Open work {id}: {text}"
+DECIDED = "Decision {id}: {text}"
+PROPOSED = " (proposed)"
+# Of which efforts the notes tell first, and how those that they do not name are counted.
+ORDER_TOLD = ("active", "expanded", "open", "awaiting")
+MORE_KINDS = {"expanded": "expanded", "open": "more open", "awaiting": "concluded without summary yet"}
+# Efforts that the notes of a turn name, those last active.
+MOST_NAMED = 8
+# Of the budget, for open work and decisions.
+LEDGER_SHARE = 0.05
 CHOSEN_UNLISTED = "Not shown: the {} of chosen turns. search_messages finds what was said there."
+GO_ON = (
+    "[Note, not from the user: your reply was cut off at its limit. Go on exactly where it stops, in the middle of a "
+    "word if need be. Repeat nothing, and begin with no word about this.]"
+)
 # The empty line parts it from our own text.
+INSTRUCTIONS_BEGIN = {
+    True: "\nInstructions of the user for all conversations:",
+    False: "\nInstructions of the user for this conversation:",
+}
 RULES_BEGIN = "\nRules the user has set; they hold until taken back:"
 HEADLINES_BEGIN = "[Notes, not instructions: concluded efforts in short]"
 # Where there are chosen turns among them.
@@ -72,8 +108,10 @@ def build(inputs: PlanInputs, choice: Choice) -> Plan:
         *pin_entries(inputs, choice, fragments),
         *headline_entries(choice, fragments),
         *body_entries(choice, fragments),
-        *(entry for layer in layers_of(inputs) for entry in layer_entries(layer, choice.of(layer), fragments)),
+        *map_entries(inputs, choice, fragments),
+        *(entry for layer in layers_of(inputs) for entry in layer_entries(inputs, layer, choice.of(layer), fragments)),
         *recall_entries(inputs, choice, fragments),
+        *card_entries(choice, fragments),
         *this_turn(inputs, choice, fragments),
     ]
     sources = sources_of(inputs, fragments)
@@ -95,13 +133,24 @@ def build(inputs: PlanInputs, choice: Choice) -> Plan:
         request_sha256=request_sha256(request),
         inputs=inputs,
         recalled=choice.recalled,
+        on_free_room=choice.on_free_room,
     )
 
 
 def system_texts(inputs: PlanInputs) -> list[str]:
-    """Our text, and the rules in force: a fragment for each, so that a new one does not store all others once more."""
+    """Our text, the user's own instructions, and the rules in force: a fragment for each, so that a new one does not
+    store all others once more."""
     rules = [rule_line(number, rule) for number, rule in enumerate(inputs.constraints, 1)]
-    return [inputs.system_text, *([RULES_BEGIN, *rules] if rules else [])]
+    return [*instructed_texts(inputs), *([RULES_BEGIN, *rules] if rules else [])]
+
+
+def instructed_texts(inputs: PlanInputs) -> list[str]:
+    return [inputs.system_text, *instruction_texts(inputs.instructions)]
+
+
+def instruction_texts(instructions: Sequence[Instruction]) -> list[str]:
+    """Each below its line; what in it looks like a line of the program's stands behind a backslash."""
+    return [text for one in instructions for text in (INSTRUCTIONS_BEGIN[one.for_all], escaped(one.text))]
 
 
 def pin_entries(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
@@ -126,7 +175,7 @@ def body_entries(choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any
         yield {"role": "user", "section": "body", "parts": parts}
 
 
-def layer_entries(layer: Layer, kept: Kept, fragments: Fragments) -> Iterator[dict[str, Any]]:
+def layer_entries(inputs: PlanInputs, layer: Layer, kept: Kept, fragments: Fragments) -> Iterator[dict[str, Any]]:
     """One entry for each run of turns that follow each other, labelled so that turns can be cited."""
     stub = layer.stub(kept)
     for first, last in kept.runs:
@@ -141,6 +190,9 @@ def layer_entries(layer: Layer, kept: Kept, fragments: Fragments) -> Iterator[di
             str(turn.number): recall_part(quoted, fragments) for turn in turns if (quoted := kept.recalled_for(turn))
         }
         labels = {str(first): [fragments.add(line) for line in lines]}
+        escaped = [message.id for turn in turns for message in turn.visible if needs_escape(message)]
+        seen = [message for turn in turns for message in turn.visible if message.picture and inputs.sees_pictures]
+        pictures = [message.id for message in seen]
         yield {
             "section": layer.kind,
             "effort": layer.key,
@@ -148,6 +200,9 @@ def layer_entries(layer: Layer, kept: Kept, fragments: Fragments) -> Iterator[di
             "labels": labels,
             "marks": marks,
             "cuts": cuts,
+            "number": fragments.add(NUMBER)["f"],
+            **({"escaped": escaped} if escaped else {}),
+            **({"pictures": pictures} if pictures else {}),
             # Only where there is any: the recipe of a plan that leaves nothing out stays as it was.
             **({"left": left} if left else {}),
             **({"recalled": recalled} if recalled else {}),
@@ -165,49 +220,79 @@ def recall_part(passages: Sequence[Recalled], fragments: Fragments) -> dict[str,
 
 def recall_entries(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
     """What is recalled for this turn stands before its notes: it stays when they leave."""
-    label = gap_label(inputs, choice)
     if choice.recalled:
-        parts = [*([fragments.add(label)] if label else []), recall_part(choice.recalled, fragments)]
+        parts = [number_part(inputs, fragments), recall_part(choice.recalled, fragments)]
         yield {"role": "user", "section": "recall", "parts": parts}
+
+
+def number_part(inputs: PlanInputs, fragments: Fragments) -> dict[str, Any]:
+    """The mark that the turn has in later prompts, too: first, so that these have the same beginning."""
+    return fragments.add(NUMBER.format(number=inputs.current.number))
 
 
 def this_turn(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
     parts = [fragments.add(line) for line in notes(inputs, choice)]
-    cut = cut_current(inputs, fragments) if inputs.cut_current else {}
-    yield {"role": "user", "section": "turn", "parts": [*parts, {"m": inputs.current.user.id, **cut}]}
+    parts = parts if choice.recalled else [number_part(inputs, fragments), *parts]
+    cuts = cut_current(inputs, fragments) if inputs.cut_current else {}
+    said, *files = (
+        {
+            "m": one.id,
+            **cuts.get(one.id, {}),
+            **({"escaped": True} if needs_escape(one) else {}),
+            **({"picture": True} if one.picture and inputs.sees_pictures else {}),
+        }
+        for one in (inputs.current.user, *inputs.current.files)
+    )
+    yield {"role": "user", "section": "turn", "parts": [*parts, said]}
+    if files:
+        yield {"section": "turn", "files": files}
     if inputs.current.episodes:
         yield {"section": "turn", "messages": [message.id for message in inputs.current.episodes]}
+    if inputs.current.cut_off:
+        yield {"role": "user", "section": "turn", "parts": [fragments.add(GO_ON)]}
 
 
 def notes(inputs: PlanInputs, choice: Choice) -> list[str]:
-    """What the model is told at the head of this turn: where the efforts stand, and what is not shown at all."""
-    layers = layers_of(inputs)
-    # Where no turn of a layer is kept, there is no label for its stub to stand beside.
-    stubs = [stub for layer in layers if not choice.of(layer).turns and (stub := layer.stub(choice.of(layer)))]
-    lines = [*state_lines(inputs, choice), *stubs]
-    noted = [NOTES_BEGIN, *lines, NOTES_END] if lines else []
-    label = gap_label(inputs, choice)
-    return [*noted, *([label] if label and not choice.recalled else [])]
-
-
-def gap_label(inputs: PlanInputs, choice: Choice) -> str:
-    """Readers count turns on from the last label; a cancelled number in between would shift what they cite."""
-    shown = choice.of(layers_of(inputs)[0]).turns
-    gap = not inputs.has_efforts and shown and inputs.current.number != shown[-1].number + 1
-    return CURRENT_LABEL.format(number=inputs.current.number) if gap else ""
+    """What the model is told at the head of this turn: when it is, where efforts stand, and what is not shown."""
+    ambient, *_ = layers_of(inputs)
+    # Where no turn is kept there is no label for the stub to stand beside.
+    stub = "" if choice.of(ambient).turns else ambient.stub(NOTHING)
+    lines = [NOW.format(today=inputs.current.began_on, number=inputs.current.number), *state_lines(inputs, choice)]
+    return [NOTES_BEGIN, *lines, *([stub] if stub else []), *ledger_lines(inputs), NOTES_END]
 
 
 def state_lines(inputs: PlanInputs, choice: Choice) -> Iterator[str]:
     """Which efforts there are: a model that must guess it opens what is open and closes what is not meant."""
     if not inputs.has_efforts:
         return
-    efforts = sorted(inputs.efforts, key=lambda effort: (effort.opened_turn, effort.slug))
-    yield f"This is turn {inputs.current.number}."
+    layers = layers_of(inputs)[1:]
+    told = sorted(layers, key=lambda layer: (ORDER_TOLD.index(layer.kind), -layer.active_turn, layer.key))
+    told, rest = told[:MOST_NAMED], told[MOST_NAMED:]
+    shown = {layer.key: len(choice.of(layer).turns) for layer in told}
     for kind, line in STATE_LINES.items():
-        if slugs := [effort.slug for effort in efforts if effort.kind == kind]:
+        slugs = [layer.key for layer in told if layer.kind == kind and (kind != "expanded" or shown[layer.key])]
+        if slugs:
             yield line.format(slugs=", ".join(slugs))
         elif kind == "active":
-            yield line.format(slugs="none")
+            yield NONE_ACTIVE
+    if absent := [layer.key for layer in told if layer.kind == "expanded" and not shown[layer.key]]:
+        yield NO_ROOM.format(slugs=", ".join(absent))
+    if names := [f"{layer.key} is “{layer.name}”" for layer in told if layer.name]:
+        yield NAMED.format(names=", ".join(names))
+    parts = [
+        f"{layer.key} ({shown[layer.key] or 'none'} of {counted_turns(layer.count)})"
+        for layer in told
+        if shown[layer.key] < layer.count
+    ]
+    if parts:
+        yield IN_PART.format(parts=", ".join(parts))
+    yield from not_named(inputs, choice, [layer.kind for layer in rest])
+
+
+def not_named(inputs: PlanInputs, choice: Choice, rest: Sequence[str]) -> Iterator[str]:
+    """How many more there are. `rest`: the kinds of those that the notes do not name."""
+    if kinds := [f"{rest.count(kind)} {said}" for kind, said in MORE_KINDS.items() if kind in rest]:
+        yield MORE.format(kinds=", ".join(kinds))
     gone = choice.unlisted(inputs.headlines)
     if unlisted := inputs.unlisted + inputs.evicted.count + sum(not one.chosen for one in gone):
         yield f"Not listed: {unlisted} concluded effort{'s' if unlisted > 1 else ''}. search_efforts finds them."
@@ -215,21 +300,48 @@ def state_lines(inputs: PlanInputs, choice: Choice) -> Iterator[str]:
         yield CHOSEN_UNLISTED.format("summary" if chosen == 1 else f"{chosen} summaries")
 
 
-def cut_current(inputs: PlanInputs, fragments: Fragments) -> dict[str, Any]:
-    """The largest beginning and end of the current message, two to one, that leave room; none where all of it does."""
-    user = inputs.current.user
+def ledger_lines(inputs: PlanInputs) -> Iterator[str]:
+    """The newest open work and decisions, as many as their share of the budget has room for."""
+    room = int(inputs.budget.effective * LEDGER_SHARE)
+    for one in inputs.ledger:
+        line = (OPEN_WORK if one.id.startswith("work") else DECIDED).format(id=one.id, text=one.text)
+        line += PROPOSED if one.is_proposed else ""
+        room -= inputs.count(line) + 1
+        if room < 0:
+            return
+        yield line
+
+
+def cut_current(inputs: PlanInputs, fragments: Fragments) -> dict[int, dict[str, Any]]:
+    """By its id, how the current message or a file of it is cut so that all of it leaves room; nothing where it does
+    whole. Each may take an even share, and what one does not need is for the larger ones."""
     episodes = sum(message.cost for message in inputs.current.episodes)
-    room = inputs.budget.effective - system_tokens(inputs) - rules_tokens(inputs) - episodes
+    room = (
+        inputs.budget.effective - system_tokens(inputs) - instructions_tokens(inputs) - rules_tokens(inputs) - episodes
+    )
     room = int(room * CUT_CURRENT_SHARE)
-    if user.tokens <= room:
-        return {}
-    keep = len(user.text)
-    cut = cut_of(user, fragments, keep * 2 // 3, keep // 3)
-    while keep > 0 and inputs.count(cut_text(user.text, cut, fragments.texts)) > room:
+    said = (inputs.current.user, *inputs.current.files)
+    # Of a picture there is no beginning and no end.
+    room -= sum(one.tokens for one in said if one.picture)
+    texts = sorted((one for one in said if not one.picture), key=lambda one: (one.tokens, one.id))
+    cuts = {}
+    for place, one in enumerate(texts):
+        share = room // (len(texts) - place)
+        if one.tokens > share:
+            cuts[one.id] = cut_to(inputs, one, share, fragments)
+        room -= min(one.tokens, share)
+    return cuts
+
+
+def cut_to(inputs: PlanInputs, message: LogMessage, room: int, fragments: Fragments) -> dict[str, Any]:
+    """The largest beginning and end of a message, two to one, that fit the room."""
+    keep = len(message.text)
+    cut = cut_of(message, fragments, keep * 2 // 3, keep // 3)
+    while keep > 0 and inputs.count(cut_text(message.text, cut, fragments.texts)) > room:
         # Text has about four characters a token. Starting from twice that lands near in one step, so that a huge
         # message is not counted a dozen times.
         keep = min(keep * 4 // 5, max(room, 0) * 8)
-        cut = cut_of(user, fragments, keep * 2 // 3, keep // 3)
+        cut = cut_of(message, fragments, keep * 2 // 3, keep // 3)
     return {"cut": cut}
 
 
@@ -241,21 +353,27 @@ def system_tokens(inputs: PlanInputs) -> int:
 
 def rules_tokens(inputs: PlanInputs) -> int:
     """What the rules in force add to the system message, with the line above them."""
-    return inputs.count("\n".join(system_texts(inputs))) - inputs.count(inputs.system_text)
+    return inputs.count("\n".join(system_texts(inputs))) - inputs.count("\n".join(instructed_texts(inputs)))
+
+
+def instructions_tokens(inputs: PlanInputs) -> int:
+    """What the user's own instructions add to the system message."""
+    return inputs.count("\n".join(instructed_texts(inputs))) - inputs.count(inputs.system_text)
 
 
 def required_parts(required: Plan) -> tuple[tuple[str, int], ...]:
     """What must be sent, by part; the parts make up the whole."""
-    parts = [(item.title, item.tokens) for item in required.items if item.included and item.section != "constraint"]
-    rules = required.sections.get("constraint")
-    return (*parts[:1], *([(RULES, rules)] if rules else []), *parts[1:])
+    summed = {"instruction": INSTRUCTIONS, "constraint": RULES}
+    parts = [(item.title, item.tokens) for item in required.items if item.included and item.section not in summed]
+    sums = [(title, required.sections[section]) for section, title in summed.items() if section in required.sections]
+    return (*parts[:1], *sums, *parts[1:])
 
 
 def sources_of(inputs: PlanInputs, fragments: Fragments) -> Sources:
     pinned = (message for hold in inputs.holds if hold.turn for message in hold.turn.messages)
     past = (*inputs.past, *(turn for effort in inputs.efforts for turn in effort.turns))
     recalled = (one.message for one in (*inputs.recalled, *(kept for turn in past for kept in turn.recalled)))
-    named = (inputs.current.user, *inputs.current.episodes, *pinned, *recalled)
+    named = (inputs.current.user, *inputs.current.files, *inputs.current.episodes, *pinned, *recalled)
     return Sources(
         fragments=fragments.texts,
         messages={message.id: message for message in named},
@@ -266,6 +384,8 @@ def sources_of(inputs: PlanInputs, fragments: Fragments) -> Sources:
 def section_tokens(inputs: PlanInputs, recipe: Recipe, sources: Sources, tokens: int) -> dict[str, int]:
     """What each layer adds to the prompt as it grows; neighbours are joined, so this turn is what remains."""
     sections = {"system": system_tokens(inputs)}
+    if inputs.instructions:
+        sections["instruction"] = instructions_tokens(inputs)
     if inputs.constraints:
         sections["constraint"] = rules_tokens(inputs)
     before = sent_tokens(inputs, recipe[:1], sources)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 DEFAULT_BUDGET = 16_000
 # System text and tools take up to 1,500 of it; with less a conversation has no room to be one.
 SMALLEST_BUDGET = 4_000
-# Also sent as the limit of the reply, so that the room that is kept is the room that can be used.
+# Room that is kept for the reply where no limit is set; with one, that is kept. It is no limit itself.
 REPLY_RESERVE = 2_048
 # The model may count with another tokenizer than we do.
 SAFETY = 256

@@ -7,7 +7,9 @@ from typing import Literal
 
 from efforts.domain.effort.states import HoldKind, HoldScope, RunState
 
-Role = Literal["user", "assistant", "tool"]
+Role = Literal["user", "assistant", "tool", "file"]
+# Whose messages belong to the turn itself, and to no attempt at it.
+OF_PERSON: tuple[Role, ...] = ("user", "file")
 
 # What chat formats add around one message, in tokens.
 MESSAGE_OVERHEAD = 4
@@ -33,6 +35,10 @@ class LogMessage:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
     tool_name: str = ""
+    # Goes on where the message before it was cut off: the two are one text.
+    continues: bool = False
+    # Of a file that is a picture, what `pictures.reference` made; its text says what it is.
+    picture: str = ""
 
     @property
     def cost(self) -> int:
@@ -63,21 +69,28 @@ class Recalled:
 
 @dataclass(frozen=True, kw_only=True)
 class PastTurn:
-    """A finished turn with the messages of the attempt that counts, the user's first."""
+    """A finished turn with the messages of the attempt that counts, the user's first, then the files added to it."""
 
     number: int
     state: RunState
     messages: tuple[LogMessage, ...]
     # What was recalled for it, and stood in its own prompt.
     recalled: tuple[Recalled, ...] = ()
+    # Its reply ends where a limit cut it off.
+    cut_off: bool = False
 
     @property
     def visible(self) -> tuple[LogMessage, ...]:
-        """What later prompts see: of a failed or interrupted turn the user's message only."""
+        """What later prompts see: of a failed or interrupted turn the user's message only, with its files."""
         if self.state in (RunState.COMPLETED, RunState.STOPPED):
             return self.messages
         # A person who stopped a reply has seen what stands. What a fault left behind was nobody's answer.
-        return self.messages[:1]
+        return self.asked
+
+    @property
+    def asked(self) -> tuple[LogMessage, ...]:
+        """The user's message and its files."""
+        return tuple(message for message in self.messages if message.role in OF_PERSON)
 
     @property
     def episodes(self) -> tuple[tuple[LogMessage, ...], ...]:
@@ -97,11 +110,18 @@ class PastTurn:
 
 @dataclass(frozen=True, kw_only=True)
 class CurrentTurn:
-    """The turn being answered: the user's message and this run's tool episodes so far."""
+    """The turn being answered: the user's message with its files, and this run's tool episodes so far. `began_on` is an
+    ISO date.
+
+    `cut_off`: the last of them is a reply that a limit cut off, and that is to go on.
+    """
 
     number: int
     user: LogMessage
     episodes: tuple[LogMessage, ...] = ()
+    cut_off: bool = False
+    began_on: str = ""
+    files: tuple[LogMessage, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,11 +133,20 @@ class RuleInForce:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Instruction:
+    """What the user wants every reply to follow: `for_all` conversations, or for this one."""
+
+    text: str
+    for_all: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class OlderTurns:
-    """Everything before what was read, as one running sum."""
+    """Everything before what was read, as one running sum; of an effort with the `count` of its turns."""
 
     last: int = 0
     tokens: int = 0
+    count: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +169,47 @@ class HoldInForce:
         return self.kind == HoldKind.STICKY
 
 
+@dataclass(frozen=True, kw_only=True)
+class CodeCard:
+    """A symbol of the attached code: what a prompt shows of it, whole or in short.
+
+    `lines`: its first and last, of the version of the file whose hash is `sha256`; `why`: sentences for people;
+    `address`: where a person can read it.
+    """
+
+    symbol: int
+    title: str
+    path: str
+    lines: tuple[int, int]
+    sha256: str
+    text: str
+    short: str = ""
+    score: float = 0.0
+    why: tuple[str, ...] = ()
+    address: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """What of the attached folder `name` a prompt may show: a map in the order of what its lines are worth, and cards,
+    the best first, `most` of them at once."""
+
+    name: str = ""
+    map: str = ""
+    cards: tuple[CodeCard, ...] = ()
+    most: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """Turns that follow each other in one effort, or in none, and that the person wants in no prompt; `tokens` as they
+    were said."""
+
+    turns: tuple[int, int]
+    tokens: int
+    effort: str = ""
+
+
 EffortKind = Literal["active", "open", "expanded", "awaiting"]
 
 
@@ -148,7 +218,8 @@ class EffortLog:
     """An effort that is shown by its turns: the newest of them, oldest first, and the sum of all before. Or `chosen`
     turns that are expanded.
 
-    `active_turn` is the last turn it was active in: of several, the later one is filled first.
+    `active_turn` is the last turn it was active in: of several, the later one is filled first. `name`: what people call
+    it now, where its id does not say so.
     """
 
     slug: str
@@ -158,6 +229,16 @@ class EffortLog:
     opened_turn: int = 1
     active_turn: int = 0
     chosen: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerNote:
+    """Open work or a decision as the model is told it: `id` is what tools call it, `text` one line."""
+
+    id: str
+    text: str
+    is_proposed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +247,7 @@ class Headline:
     is not shown.
 
     Where there is room its `body` stands instead of its text, if it has one: that of chosen turns, and of an effort
-    while it is `asked` for.
+    while it is `asked` for. `name` as that of a log, `said_on` the ISO date of its last turn.
     """
 
     pointer: int
@@ -177,6 +258,8 @@ class Headline:
     body: str = ""
     asked: bool = False
     chosen: bool = False
+    name: str = ""
+    said_on: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from efforts.domain.prompt.items import SYSTEM_TITLE, TOOLS_USED, title_of
-from efforts.domain.prompt.layers import runs_of
+from efforts.domain.prompt.layers import runs_of, span_title
 from efforts.domain.prompt.pins import TURN
 from efforts.domain.prompt.plan import FINGERPRINT, NOTES, Item
 from efforts.domain.prompt.rendering import Recipe
@@ -143,7 +143,7 @@ def grouped(items: Mapping[int, Item], change_of: Any) -> Iterator[PlanChange]:
         change = change_of(number, items[number])
         groups.setdefault(replace(change, turns=()), []).append(number)
     for change, numbers in groups.items():
-        yield replace(change, title=title_of(runs_of(numbers), change.title), turns=tuple(numbers))
+        yield replace(change, title=title_of(span_title(runs_of(numbers)), change.title), turns=tuple(numbers))
 
 
 def sent_headlines(made: MadePlan) -> dict[str, Item]:

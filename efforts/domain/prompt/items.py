@@ -8,7 +8,8 @@ from typing import Any
 
 from efforts.domain.effort.chosen import SEED
 from efforts.domain.effort.notices import STARTED_FROM
-from efforts.domain.prompt.conversation import Headline, PastTurn
+from efforts.domain.prompt.code import code_items
+from efforts.domain.prompt.conversation import Headline, LogMessage, PastTurn
 from efforts.domain.prompt.layers import (
     NOTHING,
     Choice,
@@ -30,18 +31,22 @@ from efforts.domain.prompt.layers import (
     span_title,
     without_recalled,
 )
-from efforts.domain.prompt.pins import held_turns, is_among_pins, pin_items
+from efforts.domain.prompt.pins import TURN, held_turns, is_among_pins, pin_items
 from efforts.domain.prompt.plan import FINGERPRINT, Item, LayerCut, PlanInputs
 from efforts.domain.prompt.reasons import Reason
 from efforts.domain.prompt.recall import recall_items
-from efforts.domain.prompt.rendering import Recipe, Sources, render_messages
+from efforts.domain.prompt.rendering import Recipe, Sources, count_chat_message, render_messages
 from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.domain.text.files import title_of as file_title
 
 SYSTEM_TITLE = "System text and tools"
 RULES = "Rules"
+INSTRUCTIONS = "Your instructions"
+INSTRUCTIONS_HERE = "Instructions for this conversation"
 YOUR_MESSAGE = "Your message"
 TOOLS_USED = "Tools used in this turn"
 RECALLED_FOR = "Recalled for {}"
+UP_TO = "Turns up to {}"
 
 # Why the turns of a layer are in, by what the layer is.
 SHOWN: Mapping[str, Reason] = {
@@ -58,20 +63,60 @@ def items_of(
 ) -> Iterator[Item]:
     """Every candidate of the plan with its tokens and its reason, in the order of the prompt."""
     yield Item(section="system", title=SYSTEM_TITLE, tokens=sections["system"], reason=Reason.REQUIRED, included=True)
+    yield from instruction_items(inputs)
     yield from rule_items(inputs)
     yield from pin_items(inputs, choice)
     yield from headline_items(inputs, choice)
     yield from body_items(inputs, choice)
     for layer in layers_of(inputs):
         yield from layer_items(inputs, layer, choice, recipe, sources)
+    yield from left_out_items(inputs)
     yield from recall_items(inputs, choice)
+    yield from code_items(inputs, choice)
     episodes = sum(message.cost for message in inputs.current.episodes)
     mine = (part for entry in recipe if entry["section"] == "turn" for part in entry.get("parts", ()))
     cut = any("cut" in part for part in mine)
     reason = Reason.CURRENT_MESSAGE_CUT if cut else Reason.CURRENT_MESSAGE
-    yield Item(section="turn", title=YOUR_MESSAGE, tokens=sections["turn"] - episodes, reason=reason, included=True)
+    files = list(file_items(inputs, recipe, sources))
+    tokens = sections["turn"] - episodes - sum(item.tokens for item in files)
+    yield Item(section="turn", title=YOUR_MESSAGE, tokens=tokens, reason=reason, included=True)
+    yield from files
     if episodes:
         yield Item(section="turn", title=TOOLS_USED, tokens=episodes, reason=Reason.TOOL_EPISODE, included=True)
+
+
+def file_items(inputs: PlanInputs, recipe: Recipe, sources: Sources) -> Iterator[Item]:
+    """What was added to the current message."""
+    for entry in recipe:
+        for part in entry.get("files", ()):
+            message = sources.messages[part["m"]]
+            rendered = next(render_messages([{**entry, "files": [part]}], sources))
+            yield Item(
+                section="turn",
+                title=file_title(message.text),
+                tokens=count_chat_message(rendered, inputs.count),
+                reason=why_file(message, part),
+                included=True,
+                values={"message": message.id},
+            )
+
+
+def instruction_items(inputs: PlanInputs) -> Iterator[Item]:
+    for one in inputs.instructions:
+        yield Item(
+            section="instruction",
+            title=INSTRUCTIONS if one.for_all else INSTRUCTIONS_HERE,
+            tokens=inputs.count(one.text) + 1,
+            reason=Reason.INSTRUCTION,
+            included=True,
+            sha256=sha256(one.text)[:FINGERPRINT],
+        )
+
+
+def why_file(message: LogMessage, part: Mapping[str, Any]) -> Reason:
+    if message.picture:
+        return Reason.PICTURE if "picture" in part else Reason.PICTURE_UNSEEN
+    return Reason.FILE_CUT if "cut" in part else Reason.FILE
 
 
 def rule_items(inputs: PlanInputs) -> Iterator[Item]:
@@ -178,8 +223,9 @@ def layer_items(inputs: PlanInputs, layer: Layer, choice: Choice, recipe: Recipe
     if layer.older.last:
         # From the running sum: what a long past would cost is known without reading it.
         reason = Reason.OUTSIDE_AMBIENT_WINDOW if layer.kind == "ambient" else Reason.EFFORT_OVER_BUDGET
-        span = (1 if layer.kind == "ambient" else layer.opened_turn, layer.older.last)
-        yield turn_item(inputs, layer, (span,), layer.older.tokens, reason)
+        span = (1 if layer.kind == "ambient" else max(layer.opened_turn, 1), layer.older.last)
+        title = UP_TO.format(layer.older.last) if span[0] < layer.older.last else TURN.format(layer.older.last)
+        yield turn_item(inputs, layer, (span,), layer.older.tokens, reason, title=title)
     for reason, group in groupby(layer.turns, lambda turn: reason_of(inputs, layer, choice, turn)):
         turns = tuple(group)
         included = turns[-1] in kept.turns
@@ -205,6 +251,21 @@ def left_items(layer: Layer, kept: Kept, turns: Sequence[PastTurn]) -> Iterator[
                 included=False,
                 values=layer_values(layer),
             )
+
+
+def left_out_items(inputs: PlanInputs) -> Iterator[Item]:
+    """What the person has left out, in the section of its effort where that has one."""
+    kinds = {layer.key: layer.kind for layer in layers_of(inputs)}
+    for one in inputs.left_out:
+        yield Item(
+            section=kinds.get(one.effort, "ambient"),
+            title=title_of(span_title([one.turns]), one.effort),
+            tokens=one.tokens,
+            reason=Reason.LEFT_OUT,
+            included=False,
+            turns=one.turns,
+            values={"effort": one.effort} if one.effort else {},
+        )
 
 
 def layer_values(layer: Layer) -> dict[str, Any]:
@@ -261,11 +322,13 @@ def turn_item(
     *,
     included: bool = False,
     sha: str = "",
+    title: str = "",
 ) -> Item:
+    """`title`: what the turns are called, where not all that lie between are meant."""
     values = {"window": inputs.ambient_window, **layer_values(layer)}
     return Item(
         section=layer.kind,
-        title=title_of(runs, layer.key),
+        title=title_of(title or span_title(runs), layer.key),
         tokens=tokens,
         reason=reason,
         included=included,
@@ -275,9 +338,8 @@ def turn_item(
     )
 
 
-def title_of(runs: Sequence[tuple[int, int]], effort: str = "") -> str:
-    """The turns by their numbers, behind the id of their effort."""
-    title = span_title(runs)
+def title_of(title: str, effort: str = "") -> str:
+    """Turns, behind the id of their effort."""
     return f"{effort}: {title.lower()}" if effort else title
 
 

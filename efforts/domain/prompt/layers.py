@@ -8,8 +8,10 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from efforts.domain.effort.policy import WINDOW_BLOCK
+from efforts.domain.prompt import pictures
 from efforts.domain.prompt.conversation import (
     MESSAGE_OVERHEAD,
+    CodeCard,
     EffortKind,
     EffortLog,
     Headline,
@@ -23,7 +25,7 @@ from efforts.domain.prompt.conversation import (
 from efforts.domain.prompt.plan import LayerCut, PlanInputs
 from efforts.domain.prompt.quotes import block_text
 from efforts.domain.prompt.rendering import cut_text
-from efforts.domain.prompt.toolbox import FINDERS
+from efforts.domain.prompt.toolbox import CONTROLS, FINDERS
 from efforts.domain.text.canonical import canonical_json, sha256
 
 # Messages above LARGE tokens may be cut to HEAD + TAIL characters when the budget needs the room.
@@ -41,18 +43,23 @@ KINDS: dict[EffortKind, str] = {
     "expanded": "concluded, expanded",
     "awaiting": "concluded, without summary yet",
 }
-STUB = "[Turns 1-{last} ({tokens} tokens) are not shown. Use search_messages to find what was said there.]"
-EFFORT_STUB = "[Turns {first}-{last} of {slug} ({tokens} tokens) are not shown. Use read_effort to read them.]"
+# Every other turn of a run; the first has the label's number.
+NUMBER = "[turn {number}]"
+# Up to a turn and not from one: turns of other layers lie in between, and these may be shown.
+STUB = "[Turns of no effort up to {last} ({tokens} tokens) are not shown. search_messages finds what was said there.]"
+EFFORT_STUB = "[Turns of {slug} up to {last} ({turns}, {tokens} tokens) are not shown. read_effort reads them.]"
 CUT = "[… {tokens} tokens in all, the middle is not shown. read_message({id}) shows it.]"
 LEFT = "[… {calls} of this turn, {tokens} tokens with results, not shown. read_message({first}) to ({last}) show them.]"
 FOLDED = "[… the result of {tool}, {tokens} tokens, was shown in its own turn. Call it again to see it.]"
+# What efforts are now the notes of each turn say.
+CONTROLLED = "[… what {tool} answered was shown in its own turn.]"
+REFUSED = "[… {tool} was refused; why was shown in its own turn.]"
 # Runs of turns that a title names; of more only where they begin and end.
 MOST_RUNS = 3
 # A shorter result is not worth a line that says it was there.
 SHORT = 40
 RULE = "{number}. {text}"
-HEADLINE = "- {slug} (turns {first}-{last}):{gap}{text}"
-SEED_HEADLINE = "- {slug} (from earlier conversations):{gap}{text}"
+HEADLINE = "- {slug} ({where}):{gap}{text}"
 # No line of a body can be taken for one that the program writes.
 INDENT = "  "
 
@@ -84,6 +91,7 @@ class Layer:
     opened_turn: int = 1
     active_turn: int = 0
     chosen: bool = False
+    name: str = ""
 
     def label(self, first: int) -> str:
         if self.kind == "ambient":
@@ -104,7 +112,13 @@ class Layer:
         if not out.last:
             return ""
         text = STUB if self.kind == "ambient" else EFFORT_STUB
-        return text.format(first=self.opened_turn, last=out.last, slug=self.key, tokens=f"{out.tokens:,}")
+        turns = counted_turns(self.count - len(kept.turns))
+        return text.format(last=out.last, slug=self.key, turns=turns, tokens=f"{out.tokens:,}")
+
+    @property
+    def count(self) -> int:
+        """How many finished turns the effort has."""
+        return self.older.count + len(self.turns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +138,11 @@ class Kept:
     @property
     def runs(self) -> tuple[tuple[int, int], ...]:
         return runs_of([turn.number for turn in self.turns])
+
+
+def counted_turns(count: int) -> str:
+    """A number of turns, as people read it."""
+    return f"{count:,} turn{'' if count == 1 else 's'}"
 
 
 def runs_of(numbers: Sequence[int]) -> tuple[tuple[int, int], ...]:
@@ -154,6 +173,26 @@ class Pinned:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShownCard:
+    card: CodeCard
+    text: str
+
+    def contains(self, other: CodeCard) -> bool:
+        """Whether the lines of another card are among those that are shown whole."""
+        mine, theirs = self.card.lines, other.lines
+        within = self.card.path == other.path and mine[0] <= theirs[0] and theirs[1] <= mine[1]
+        return within and self.text == self.card.text and mine[1] - mine[0] < self.text.count("\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeShown:
+    """The map of the attached folder as far as it is shown, and its cards, the best first."""
+
+    map: str = ""
+    cards: tuple[ShownCard, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Choice:
     """What is sent beside the required: pins, of each layer, by key, a run of turns, headlines in their order, of some
     of them the body instead, and what is recalled, the best first."""
@@ -163,6 +202,9 @@ class Choice:
     bodies: tuple[Headline, ...] = ()
     pins: tuple[Pinned, ...] = ()
     recalled: tuple[Recalled, ...] = ()
+    # The last of these, which stand on room that nothing else needs, and leave after this turn.
+    on_free_room: int = 0
+    code: CodeShown = CodeShown()
 
     def of(self, layer: Layer) -> Kept:
         return self.layers.get(layer.key, NOTHING)
@@ -237,6 +279,7 @@ def effort_layer(effort: EffortLog) -> Layer:
         opened_turn=effort.opened_turn,
         active_turn=effort.active_turn,
         chosen=effort.chosen,
+        name=effort.name,
     )
 
 
@@ -252,7 +295,7 @@ def with_cuts(inputs: PlanInputs, kept: Kept, through: int, room: int | None) ->
     folded = replace(kept, cuts=frozenset(cuts))
     excess = 0 if room is None else turn_tokens(inputs, kept.turns, folded) - room
     for message in messages:
-        gain = 0 if message.id in cuts else message.tokens - cut_tokens(inputs, message)
+        gain = 0 if message.id in cuts else whole_tokens(inputs, message) - cut_tokens(inputs, message)
         # What was cut before stays cut, or the prompt would change in its middle.
         if gain > 0 and (message.id <= through or excess > 0):
             cuts.add(message.id)
@@ -265,6 +308,8 @@ def layer_tokens(inputs: PlanInputs, layer: Layer, kept: Kept) -> int:
     if not kept.turns:
         return 0
     lines = [layer.label(first) for first, _ in kept.runs]
+    firsts = {first for first, _ in kept.runs}
+    lines += [NUMBER.format(number=turn.number) for turn in kept.turns if turn.number not in firsts]
     if stub := layer.stub(kept):
         lines.append(stub)
     return turn_tokens(inputs, kept.turns, kept) + sum(inputs.count(line) + 1 for line in lines)
@@ -278,8 +323,15 @@ def turn_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], kept: Kept) -> in
 def said_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], kept: Kept) -> int:
     """Of the messages as they are shown, cut or whole, with the lines that stand for tool calls left out."""
     shown = (message for turn in turns for message in turn.visible if message.id not in kept.left)
-    said = sum((cut_tokens(inputs, m) if m.id in kept.cuts else m.tokens) + MESSAGE_OVERHEAD for m in shown)
+    cost = (cut_tokens(inputs, m) if m.id in kept.cuts else whole_tokens(inputs, m) for m in shown)
+    said = sum(tokens + MESSAGE_OVERHEAD for tokens in cost)
     return said + sum(inputs.count(line) + 1 for turn in turns if kept.left and (line := left_line(turn, kept.left)))
+
+
+def whole_tokens(inputs: PlanInputs, message: LogMessage) -> int:
+    """Of a picture that the model does not see its name alone."""
+    unseen = message.picture and not inputs.sees_pictures
+    return message.tokens - (pictures.tokens_of(message.picture) if unseen else 0)
 
 
 def recalled_tokens(inputs: PlanInputs, turns: Sequence[PastTurn], kept: Kept) -> int:
@@ -310,8 +362,15 @@ def calls_said(episodes: Sequence[Sequence[LogMessage]]) -> str:
 
 
 def folds(message: LogMessage) -> bool:
-    """Results of finders are shown whole in their own turn, and afterwards as one line."""
-    return message.role == "tool" and message.tool_name in FINDERS and message.tokens > SHORT
+    """Results of finders and controls are shown whole in their own turn, and afterwards as one line."""
+    return message.role == "tool" and message.tool_name in FINDERS | CONTROLS and message.tokens > SHORT
+
+
+def folded_line(message: LogMessage) -> str:
+    """What stands for the result of a tool after its turn."""
+    if message.tool_name in FINDERS:
+        return FOLDED.format(tool=message.tool_name, tokens=f"{message.tokens:,}")
+    return (REFUSED if message.text.startswith('{"error"') else CONTROLLED).format(tool=message.tool_name)
 
 
 def cut_tokens(inputs: PlanInputs, message: LogMessage) -> int:
@@ -319,7 +378,7 @@ def cut_tokens(inputs: PlanInputs, message: LogMessage) -> int:
     # The stored tokens of a message with tool calls include the calls, which no cut makes smaller.
     short = message.tokens <= LARGE or message.tool_calls or len(message.text) <= HEAD + TAIL
     if short and not folds(message):
-        return message.tokens
+        return whole_tokens(inputs, message)
     fragments = Fragments()
     return inputs.count(cut_text(message.text, cut_of(message, fragments), fragments.texts))
 
@@ -327,8 +386,7 @@ def cut_tokens(inputs: PlanInputs, message: LogMessage) -> int:
 def cut_of(message: LogMessage, fragments: Fragments, head: int = HEAD, tail: int = TAIL) -> dict[str, Any]:
     """The part of a recipe for a message too large: `head` and `tail` are characters."""
     if folds(message):
-        line = FOLDED.format(tool=message.tool_name, tokens=f"{message.tokens:,}")
-        return {"head": 0, "tail": 0, **fragments.add(line)}
+        return {"head": 0, "tail": 0, **fragments.add(folded_line(message))}
     line = CUT.format(tokens=f"{message.tokens:,}", id=message.id)
     return {"head": head, "tail": tail, **fragments.add(line)}
 
@@ -341,8 +399,10 @@ def rule_line(number: int, rule: RuleInForce) -> str:
 def headline_line(headline: Headline) -> str:
     """Its text byte for byte, as it was judged; of several lines each on its own."""
     first, last = headline.turns
-    told = {"slug": headline.slug, "text": headline.text, "gap": "\n" if "\n" in headline.text else " "}
-    return HEADLINE.format(first=first, last=last, **told) if first else SEED_HEADLINE.format(**told)
+    where = f"turns {first}-{last}" if first else "from earlier conversations"
+    where = f"{where}, {headline.said_on}" if headline.said_on else where
+    slug = f"{headline.slug} “{headline.name}”" if headline.name else headline.slug
+    return HEADLINE.format(slug=slug, where=where, text=headline.text, gap="\n" if "\n" in headline.text else " ")
 
 
 def body_text(headline: Headline) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Collection, Sequence
 
 from efforts.domain.text.ranking import Ranked
 
+# Steps of 10,000: what is nearer to the meaning of a message needs none of its words.
+NEAR = 3_500
 # Of what all words of the message weigh: what must stand in one turn outside the prompt.
 LEAST_SHARE = 0.15
 QUESTION = re.compile(
@@ -41,6 +43,8 @@ def asks(text: str) -> bool:
 def why_not(ranked: Sequence[Ranked], shown: Collection[int], weight: float) -> str:
     """Why nothing is recalled; empty where something is. `shown`: numbers of the turns in the prompt; `weight`: of all
     words of the message."""
+    if any(one.meaning for one in ranked):
+        return why_not_by_meaning(ranked, shown, weight)
     outside = max((one.exchange for one in ranked if one.found.number not in shown), default=0.0)
     inside = max((one.exchange for one in ranked if one.found.number in shown), default=0.0)
     if not outside:
@@ -48,3 +52,14 @@ def why_not(ranked: Sequence[Ranked], shown: Collection[int], weight: float) -> 
     if outside < inside:
         return SHOWN_BETTER
     return TOO_LITTLE if outside < LEAST_SHARE * weight else ""
+
+
+def why_not_by_meaning(ranked: Sequence[Ranked], shown: Collection[int], weight: float) -> str:
+    """The same where words and meanings are compared: the better of the two decides."""
+    outside = [one for one in ranked if one.found.number not in shown]
+    if not outside:
+        return NOTHING_FOUND
+    if outside[0].score < max((one.score for one in ranked if one.found.number in shown), default=0.0):
+        return SHOWN_BETTER
+    has_words = max(one.exchange for one in outside) >= LEAST_SHARE * weight
+    return "" if has_words or max(one.meaning for one in outside) >= NEAR else TOO_LITTLE

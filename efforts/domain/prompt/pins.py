@@ -17,7 +17,11 @@ from efforts.domain.text.canonical import sha256
 
 # The built-in engine knows these lines again by llm/builtin/prompt.py: both change together.
 PINS_BEGIN = "[Notes, not instructions: what the user has pinned, quoted]"
-SAID = {"user": "Turn {number}, the user:", "assistant": "Turn {number}, the assistant:"}
+SAID = {
+    "user": "Turn {number}, the user:",
+    "assistant": "Turn {number}, the assistant:",
+    "file": "Turn {number}, a file of the user's:",
+}
 TOOLS_USED = "Turn {number}, the assistant used {tools}."
 # The lines before and after them, about.
 PINS_FRAME = 24

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import Any, Literal
 
 from efforts.domain.prompt.budget import Budget
 from efforts.domain.prompt.conversation import (
+    Code,
     CurrentTurn,
     EffortLog,
     Evicted,
     Headline,
     HoldInForce,
+    Instruction,
+    LedgerNote,
+    LeftOut,
     OlderTurns,
     PastTurn,
     Recalled,
@@ -25,12 +27,13 @@ from efforts.domain.prompt.rendering import Recipe
 from efforts.domain.text.canonical import canonical_json, sha256
 
 # Raise it when the same inputs give another plan: verify_plans tells plans of other versions apart.
-PLANNER_VERSION = "8"
+PLANNER_VERSION = "10"
 # Characters of a hash: they tell an input that changed from one that did not, and guard nothing.
 FINGERPRINT = 8
 
 Section = Literal[
     "system",
+    "instruction",
     "constraint",
     "pin",
     "summary",
@@ -41,6 +44,7 @@ Section = Literal[
     "open",
     "active",
     "recall",
+    "code",
     "turn",
 ]
 # Of these an item's turns are not shown in their places: a note stands for them, or quotes them.
@@ -114,14 +118,19 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanInputs:
-    """All that a plan depends on.
+    """All that a plan depends on. With `sees_pictures` those in messages are sent.
 
     `past` holds the newest ambient turns, `older` the sum of all before them; `efforts` those whose turns are shown,
     `headlines` the concluded ones and chosen turns in short, `unlisted` how many more are concluded; to those that are
     `evicted` nothing refers any more. `epoch` counts changes of effort.
     `constraints` are those in force, in the order in which they are sent; `holds` those that stand, by their grant.
     With `prefer_cache` the ambient window is cut in blocks. `recalled` was found for this turn, the best first;
-    it may take `recall_share` of the budget.
+    it may take `recall_share` of the budget, and up to `recall_most` of it where nothing else asks for the room.
+    `as_of` is the number of the last event when all this was read.
+    `code` was found in the attached folder for this turn; it may take `code_share` of the budget.
+    `ledger`: the newest open work and decisions, newest first.
+    `left_out` is in none of the others; what was recalled from it for earlier turns is not sent with these either.
+    `instructions`: the user's own, for all conversations first.
     """
 
     budget: Budget
@@ -146,6 +155,14 @@ class PlanInputs:
     holds: tuple[HoldInForce, ...] = ()
     recalled: tuple[Recalled, ...] = ()
     recall_share: float = 0.0
+    recall_most: float = 0.0
+    as_of: int = 0
+    code: Code = field(default_factory=Code)
+    code_share: float = 0.0
+    ledger: tuple[LedgerNote, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    instructions: tuple[Instruction, ...] = ()
+    sees_pictures: bool = False
 
     @property
     def has_efforts(self) -> bool:
@@ -154,14 +171,6 @@ class PlanInputs:
     @property
     def base(self) -> str:
         return layout_base(self.budget, self.epoch)
-
-    @cached_property
-    def fingerprints(self) -> dict[str, str]:
-        """Of each input by its name: planned again from inputs with the same, a plan must be the same."""
-        named = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "count"}
-        # `vars`, because a copy of every message would cost more than the hash.
-        texts = {name: json.dumps(value, sort_keys=True, default=vars) for name, value in named.items()}
-        return {name: sha256(text)[:FINGERPRINT] for name, text in texts.items()}
 
     @property
     def layout_key(self) -> str:
@@ -244,21 +253,27 @@ class Plan:
     request_sha256: str
     # The same plan, whatever it was made from.
     inputs: PlanInputs = field(compare=False, repr=False)
-    # What of `inputs.recalled` it quotes.
+    # What of `inputs.recalled` it quotes; of these the last ones on room that is free.
     recalled: tuple[Recalled, ...] = ()
+    on_free_room: int = 0
+
+    @property
+    def stays(self) -> tuple[Recalled, ...]:
+        """What later prompts keep with this turn of what is recalled for it."""
+        return self.recalled[: len(self.recalled) - self.on_free_room]
 
     def body(self) -> dict[str, Any]:
         """What is stored: ids and hashes, no copies of text."""
         return {
             # Plans outlive this code: whoever changes the shape must go on reading the old one.
-            "v": 1,
+            # From 2 on it is stored with its inputs (`stored_inputs`).
+            "v": 2,
             "items": [item.to_json() for item in self.items],
             "sections": dict(self.sections),
             "recipe": self.recipe,
             "params": dict(self.params),
             "layout": self.layout.to_json(),
             "budget": {"setting": self.budget.setting, "window": self.budget.window, "reply": self.budget.reply},
-            "inputs": self.inputs.fingerprints,
         }
 
 

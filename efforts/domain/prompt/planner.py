@@ -15,9 +15,11 @@ from functools import lru_cache
 from math import ceil
 
 from efforts.domain.prompt.assembly import build, required_parts
+from efforts.domain.prompt.code import code_tokens, fit_code
 from efforts.domain.prompt.conversation import Headline, PastTurn
 from efforts.domain.prompt.layers import (
     NOTHING,
+    NUMBER,
     Choice,
     Kept,
     Layer,
@@ -36,7 +38,7 @@ from efforts.domain.prompt.layers import (
 from efforts.domain.prompt.pins import fit_pins, pins_tokens, sticky_cap, unshown
 from efforts.domain.prompt.plan import LayerCut, Plan, PlanInputs, RequiredTooLarge
 from efforts.domain.prompt.quotes import block_text
-from efforts.domain.prompt.recall import fit_recalled, recall_demand, recall_room
+from efforts.domain.prompt.recall import fit_free, fit_recalled, most, recall_demand, recall_room
 from efforts.domain.prompt.shares import CAPS, ORDER, allot
 
 # When the budget forces turns or messages out, this share of it is freed, so that the next turns need no new cut.
@@ -48,7 +50,7 @@ SPARE = 64
 def plan(inputs: PlanInputs) -> Plan:
     """Raises `BudgetTooSmall` or `RequiredTooLarge`; otherwise the plan is within its budget."""
     # While a plan is fitted the same texts are counted again and again; the cache goes when the plan is made.
-    inputs = replace(inputs, count=lru_cache(maxsize=None)(inputs.count))
+    inputs = replace(without_left_out(inputs), count=lru_cache(maxsize=None)(inputs.count))
     limit = inputs.budget.effective
     choice = fill(inputs, room_of(inputs))
     candidate = build(inputs, choice)
@@ -56,6 +58,36 @@ def plan(inputs: PlanInputs) -> Plan:
     while candidate.tokens > limit:
         choice = shed(inputs, choice)
         candidate = build(inputs, choice)
+    return with_free_room(inputs, choice, candidate)
+
+
+def without_left_out(inputs: PlanInputs) -> PlanInputs:
+    """Earlier turns stand without the passages of what is left out that were recalled for them."""
+    if not inputs.left_out:
+        return inputs
+
+    def stripped(turn: PastTurn) -> PastTurn:
+        kept = (one for one in turn.recalled if not is_left_out(inputs, one.turn))
+        return replace(turn, recalled=tuple(kept)) if turn.recalled else turn
+
+    efforts = (replace(effort, turns=tuple(map(stripped, effort.turns))) for effort in inputs.efforts)
+    holds = (replace(hold, turn=stripped(hold.turn)) if hold.turn else hold for hold in inputs.holds)
+    return replace(inputs, past=tuple(map(stripped, inputs.past)), efforts=tuple(efforts), holds=tuple(holds))
+
+
+def is_left_out(inputs: PlanInputs, number: int) -> bool:
+    return any(first <= number <= last for first, last in (one.turns for one in inputs.left_out))
+
+
+def with_free_room(inputs: PlanInputs, choice: Choice, candidate: Plan) -> Plan:
+    """What else was found, as far as room is left that nothing else needs; nothing gives way to it."""
+    more = fit_free(inputs, choice, inputs.budget.effective - candidate.tokens - SPARE)
+    while more:
+        wider = replace(choice, recalled=(*choice.recalled, *more), on_free_room=len(more))
+        planned = build(inputs, wider)
+        if planned.tokens <= inputs.budget.effective and planned.sections["recall"] <= most(inputs):
+            return planned
+        more = more[:-1]
     return candidate
 
 
@@ -80,7 +112,7 @@ def expansion_room(inputs: PlanInputs) -> int:
     room = room_of(inputs)
     choice = fill(inputs, room)
     sticky = [pin for pin in choice.pins if pin.hold.is_sticky]
-    room -= pins_tokens(inputs, sticky) + inputs.count(block_text(choice.recalled))
+    room -= pins_tokens(inputs, sticky) + inputs.count(block_text(choice.recalled)) + code_tokens(inputs, choice.code)
     cap = int(max(room, 0) * CAPS["expanded"])
     return cap - sum(log_tokens(inputs).values())
 
@@ -102,7 +134,15 @@ def log_tokens(inputs: PlanInputs) -> dict[str, int]:
 
 
 def fill(inputs: PlanInputs, room: int) -> Choice:
-    """With what is recalled, which has its room before the layers: of what they show nothing is recalled."""
+    """With code, and with what is recalled, which have their room before the layers: of what these show nothing is
+    recalled. Whatever is pinned for good keeps its room before code."""
+    sticky = fit_pins(inputs, [hold for hold in inputs.holds if hold.is_sticky], min(sticky_cap(inputs), room))
+    code = fit_code(inputs, room - pins_tokens(inputs, sticky))
+    room -= code_tokens(inputs, code)
+    return replace(fill_beside_code(inputs, room), code=code)
+
+
+def fill_beside_code(inputs: PlanInputs, room: int) -> Choice:
     choice = fill_layers(inputs, room, 0)
     wanted = recall_demand(inputs, choice)
     if not wanted:
@@ -244,8 +284,9 @@ def newest_run(inputs: PlanInputs, layer: Layer, standing: Kept, room: int) -> t
     after = 0
     for turn in reversed(standing.turns):
         room -= turn_tokens(inputs, (turn,), standing)
-        # A turn that the next one does not follow stands under a label of its own.
-        room -= 0 if turn.number + 1 == after else inputs.count(layer.label(turn.number)) + 1
+        # A turn that the next one does not follow stands under a label of its own, and each other one has its mark.
+        mark = NUMBER.format(number=after) if turn.number + 1 == after else layer.label(turn.number)
+        room -= inputs.count(mark) + 1
         # Not `continue`: an older turn must not stand where a newer one is missing.
         if room < 0:
             break
@@ -323,8 +364,12 @@ def shed(inputs: PlanInputs, choice: Choice) -> Choice:
         return replace(choice, headlines=tuple(one for one in choice.headlines if one is not oldest))
     if any(not pin.hold.is_sticky for pin in choice.pins):
         return replace(choice, pins=choice.pins[:-1])
+    if choice.code.cards:
+        return replace(choice, code=replace(choice.code, cards=choice.code.cards[:-1]))
     if choice.recalled:
         return replace(choice, recalled=choice.recalled[:-1])
+    if choice.code.map:
+        return replace(choice, code=replace(choice.code, map=""))
     filled = [layer for layer in layers_of(inputs) if choice.of(layer).turns]
     if not filled and not choice.bodies:
         return replace(choice, pins=choice.pins[:-1])

@@ -15,7 +15,7 @@ NOTES_END = "[End of notes]"
 # The first message of a turn says when; those after it only who.
 FIRST = "Turn {turn}{effort}, {said_on}, {who}:"
 NEXT = "Turn {turn}{effort}, {who}:"
-SPEAKERS = {"user": "the user", "assistant": "the assistant", "tool": "a tool"}
+SPEAKERS = {"user": "the user", "assistant": "the assistant", "tool": "a tool", "file": "a file of the user's"}
 BETWEEN = "[…]"
 # So that no line of what was said passes for one of the program's.
 QUOTE = "> "

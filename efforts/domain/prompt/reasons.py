@@ -8,9 +8,14 @@ from enum import StrEnum
 # Stored plans keep these words and not the sentences: sentences may be improved, the words have to stay.
 class Reason(StrEnum):
     REQUIRED = "required"
+    INSTRUCTION = "instruction"
     CONSTRAINT = "constraint"
     CURRENT_MESSAGE = "current_message"
     CURRENT_MESSAGE_CUT = "current_message_cut"
+    FILE = "file"
+    FILE_CUT = "file_cut"
+    PICTURE = "picture"
+    PICTURE_UNSEEN = "picture_unseen"
     TOOL_EPISODE = "tool_episode"
     AMBIENT_WINDOW = "ambient_window"
     CUT_TO_FIT = "cut_to_fit"
@@ -43,17 +48,32 @@ class Reason(StrEnum):
     PIN_OVER_CAP = "pin_over_cap"
     LEASE_OVER_BUDGET = "lease_over_budget"
     RECALLED = "recalled"
+    RECALLED_FREE = "recalled_free"
     RECALL_SHOWN = "recall_shown"
     RECALL_OVER_CAP = "recall_over_cap"
     RECALLED_BEFORE = "recalled_before"
     RECALLED_BEFORE_LEFT = "recalled_before_left"
+    CODE_MAP = "code_map"
+    CODE_FOUND = "code_found"
+    CODE_SHORT = "code_short"
+    CODE_MAP_OVER_CAP = "code_map_over_cap"
+    CODE_OVER_CAP = "code_over_cap"
+    CODE_BEYOND = "code_beyond"
+    CODE_WITHIN = "code_within"
+    CODE_OFF = "code_off"
+    LEFT_OUT = "left_out"
 
 
 SENTENCES: dict[Reason, str] = {
     Reason.REQUIRED: "Always sent.",
+    Reason.INSTRUCTION: "Your own instructions: sent word for word with every request.",
     Reason.CONSTRAINT: "A rule of yours: sent word for word until you take it back.",
-    Reason.CURRENT_MESSAGE: "What this turn asks, whole.",
+    Reason.CURRENT_MESSAGE: "Your message, in full.",
     Reason.CURRENT_MESSAGE_CUT: "What this turn asks, its beginning and end.",
+    Reason.FILE: "You added it to this message, and it is sent whole.",
+    Reason.FILE_CUT: "You added it to this message. Its beginning and end are sent; the model can read the rest.",
+    Reason.PICTURE: "You added it to this message. Its tokens are estimated by its size.",
+    Reason.PICTURE_UNSEEN: "You added it to this message. This model sees no pictures: it gets name and size.",
     Reason.TOOL_EPISODE: "Tools used in this turn.",
     Reason.AMBIENT_WINDOW: "Among the last {window} turns outside any effort.",
     Reason.CUT_TO_FIT: "Shown, with its long messages cut to beginning and end.",
@@ -68,7 +88,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.EXPANDED_EFFORT: "You or the model asked for its details.",
     Reason.AWAITING_SUMMARY: "Concluded, and shown in full until its summary stands.",
     Reason.EFFORT_OVER_BUDGET: "The older part of the effort does not fit the budget.",
-    Reason.HEADLINE: "A concluded effort is shown by its summary.",
+    Reason.HEADLINE: "Concluded: a short version of its turns is sent in their place.",
     Reason.HEADLINE_OVER_BUDGET: "The summaries of later efforts fill the room.",
     Reason.HEADLINE_EVICTED: "Nothing has referred to them for {after} turns.",
     Reason.BODY: "Chosen turns are shown by their summary.",
@@ -86,10 +106,21 @@ SENTENCES: dict[Reason, str] = {
     Reason.PIN_OVER_CAP: "Pinned, but pins may take a quarter of the budget, {cap} tokens, and others fill it.",
     Reason.LEASE_OVER_BUDGET: "Pinned {until}, but what comes first leaves no room for it.",
     Reason.RECALLED: "Recalled for this message, quoted. {why}",
+    Reason.RECALLED_FREE: "Recalled on room that nothing else needs; leaves after this turn. {why}",
     Reason.RECALL_SHOWN: "Found for this message, and in the prompt already.",
-    Reason.RECALL_OVER_CAP: "Found for this message, but better ones fill the room for recall, {cap} tokens at most.",
+    Reason.RECALL_OVER_CAP: "Found for this message, but better ones fill the room for recall, {cap} tokens at most, "
+    "or it would add little.",
     Reason.RECALLED_BEFORE: "Passages that were recalled for these turns, kept with them.",
     Reason.RECALLED_BEFORE_LEFT: "Passages that were recalled for earlier turns leave first when the budget is full.",
+    Reason.CODE_MAP: "How the attached folder is laid out, and what most of it leads to.",
+    Reason.CODE_FOUND: "{why}",
+    Reason.CODE_SHORT: "{why} Shown in short: its lines do not fit.",
+    Reason.CODE_MAP_OVER_CAP: "Code may take {cap} tokens of this budget, too few for a map.",
+    Reason.CODE_OVER_CAP: "{why} Code may take {cap} tokens of this budget, and better matches fill them.",
+    Reason.CODE_BEYOND: "{why} The best {most} are shown.",
+    Reason.CODE_WITHIN: "It stands within another card.",
+    Reason.LEFT_OUT: "You left it out of prompts.",
+    Reason.CODE_OFF: "Context is off: no code is shown by itself.",
 }
 
 REMEDIES: dict[Reason, str] = {
@@ -109,4 +140,10 @@ REMEDIES: dict[Reason, str] = {
     Reason.RECALL_SHOWN: "Nothing is missing: it is not sent twice.",
     Reason.RECALL_OVER_CAP: "Needs {tokens} more tokens: raise the budget, or set the context mode to Heavy.",
     Reason.RECALLED_BEFORE_LEFT: "Ask again: it is looked for anew. Or raise the budget in the settings.",
+    Reason.CODE_MAP_OVER_CAP: "Raise the budget, or choose Heavy (Alt+M).",
+    Reason.CODE_OVER_CAP: "Name {name} in a message, choose Heavy (Alt+M), or raise the budget.",
+    Reason.CODE_BEYOND: "Name {name} in a message, or let the model look it up.",
+    Reason.CODE_WITHIN: "Nothing is missing: its lines are shown.",
+    Reason.LEFT_OUT: "Choose “Put back into prompts” in the menu of its message.",
+    Reason.CODE_OFF: "Choose Light or Heavy (Alt+M). The model can search the code all the same.",
 }

@@ -17,6 +17,8 @@ from efforts.domain.text.canonical import sha256
 
 # Of the room beside what must be sent, at most: beside a long message the last turns are to stand too.
 ROOM_SHARE = 0.5
+# On free room, of the best passage's score: what has less adds little.
+ADDS_LITTLE = 0.5
 # The lines that frame the block, about.
 FRAME = 24
 
@@ -24,6 +26,11 @@ FRAME = 24
 def cap(inputs: PlanInputs) -> int:
     """Tokens that recall may take at most."""
     return int(inputs.budget.effective * inputs.recall_share)
+
+
+def most(inputs: PlanInputs) -> int:
+    """And on room that is free, with what it has anyway."""
+    return int(inputs.budget.effective * inputs.recall_most)
 
 
 def recall_room(inputs: PlanInputs, wanted: int, room: int, pins: Sequence[Pinned]) -> int:
@@ -49,6 +56,21 @@ def fit_recalled(inputs: PlanInputs, choice: Choice, room: int) -> tuple[Recalle
             fitted.append(passage)
     while fitted and inputs.count(block_text(fitted)) > room:
         fitted.pop()
+    return tuple(fitted)
+
+
+def fit_free(inputs: PlanInputs, choice: Choice, room: int) -> tuple[Recalled, ...]:
+    """By rank, until one does not fit or adds little: with less room they leave from the end only."""
+    room = min(room, most(inputs) - inputs.count(block_text(choice.recalled)))
+    left, fitted = room - (0 if choice.recalled else FRAME), list[Recalled]()
+    least = ADDS_LITTLE * max((passage.score for passage in found(inputs)), default=0.0)
+    for passage in missing(inputs, choice):
+        if passage in choice.recalled:
+            continue
+        left -= passage_tokens(inputs, passage)
+        if left < 0 or passage.score < least:
+            break
+        fitted.append(passage)
     return tuple(fitted)
 
 
@@ -97,8 +119,11 @@ def passage_tokens(inputs: PlanInputs, passage: Recalled) -> int:
 
 def recall_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
     """One for each turn that is quoted; one for all that is out for the same reason."""
+    kept = choice.recalled[: len(choice.recalled) - choice.on_free_room]
     for turn, passages in groupby(sorted(choice.recalled, key=lambda one: one.turn), lambda one: one.turn):
-        yield quoted_item(inputs, turn, list(passages))
+        quoted = list(passages)
+        stays = any(one in kept for one in quoted)
+        yield quoted_item(inputs, turn, quoted, Reason.RECALLED if stays else Reason.RECALLED_FREE)
     wanted = missing(inputs, choice)
     out = [passage for passage in wanted if passage not in choice.recalled]
     shown = [passage for passage in found(inputs) if passage not in wanted]
@@ -106,7 +131,7 @@ def recall_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
     yield from out_item(inputs, shown, Reason.RECALL_SHOWN)
 
 
-def quoted_item(inputs: PlanInputs, turn: int, passages: Sequence[Recalled]) -> Item:
+def quoted_item(inputs: PlanInputs, turn: int, passages: Sequence[Recalled], reason: Reason) -> Item:
     text = block_text(passages)
     why = dict.fromkeys(sentence for passage in passages for sentence in passage.why)
     effort = passages[0].effort
@@ -114,7 +139,7 @@ def quoted_item(inputs: PlanInputs, turn: int, passages: Sequence[Recalled]) -> 
         section="recall",
         title=f"{effort}: turn {turn}" if effort else f"Turn {turn}",
         tokens=inputs.count(text),
-        reason=Reason.RECALLED,
+        reason=reason,
         included=True,
         turns=(turn, turn),
         values={"why": " ".join(why), **({"effort": effort} if effort else {}), **named(passages)},
@@ -130,7 +155,7 @@ def out_item(inputs: PlanInputs, passages: Sequence[Recalled], reason: Reason) -
             tokens=sum(passage_tokens(inputs, passage) for passage in passages),
             reason=reason,
             included=False,
-            values={"cap": f"{cap(inputs):,}", **named(passages)},
+            values={"cap": f"{max(cap(inputs), most(inputs)):,}", **named(passages)},
         )
 
 

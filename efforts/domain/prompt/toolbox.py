@@ -6,9 +6,10 @@ from typing import Any
 
 
 def tool(name: str, description: str, /, **parameters: dict[str, Any]) -> dict[str, Any]:
-    """A function schema; parameters with a default are optional."""
+    """A function schema; parameters with a default are optional. That there are no others is said where a call has
+    one (`tools/__init__.py`): in each schema it would be part of every prompt."""
     required = [key for key, value in parameters.items() if "default" not in value]
-    schema = {"type": "object", "properties": parameters, "required": required, "additionalProperties": False}
+    schema = {"type": "object", "properties": parameters, **({"required": required} if required else {})}
     return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
 
 
@@ -23,8 +24,8 @@ OPEN_EFFORT = tool(
 )
 CLOSE_EFFORT = tool(
     "close_effort",
-    "Conclude an effort when the user says that it is solved, works now, is answered or no longer needed. NEVER when "
-    "the user says pause, hold on, wait, later or tomorrow, switches topic or starts something new: leave it open.",
+    "Conclude an effort when the user says that it is solved, works now, is answered or no longer needed, or asks to "
+    "close it. Pausing, waiting, switching topic or starting something new ends nothing by itself.",
     id={"type": "string", "description": "Its id.", "default": ""},
     said={
         "type": "string",
@@ -32,23 +33,37 @@ CLOSE_EFFORT = tool(
         "default": "",
     },
 )
-REOPEN_EFFORT = tool("reopen_effort", "Work again on a concluded effort.", id=EFFORT)
+REOPEN_EFFORT = tool(
+    "reopen_effort",
+    "Make a concluded effort open and active, when the user goes on working on it.",
+    id=EFFORT,
+)
 SWITCH_EFFORT = tool("switch_effort", "Go on with another open effort that the user comes back to.", id=EFFORT)
 EXPAND_EFFORT = tool(
     "expand_effort",
-    "Bring back the whole log of a concluded effort, or of noted turns (id turns-3-9), when the user asks for details "
-    "that its note lacks.",
+    "Show the log of a concluded effort, or of noted turns (id turns-3-9), instead of its note, when the user asks "
+    "for details that the note lacks.",
     id=EFFORT,
     what={"type": "string", "enum": ["raw", "body"], "description": "body: a longer note.", "default": "raw"},
 )
 COLLAPSE_EFFORT = tool(
     "collapse_effort",
-    "Show what is expanded as its note again, when the user has the details or goes on.",
+    "Show the note instead of the log again, when the details are no longer needed.",
     id=EFFORT,
 )
-EFFORT_STATUS = tool("effort_status", "List the efforts with state and tokens, when the user asks for them.")
+EFFORT_STATUS = tool("effort_status", "List efforts and open work with state and tokens, when the user asks for them.")
 SEARCH_EFFORTS = tool("search_efforts", "Find the effort in which something was done.", query=WORDS)
-SEARCH_MESSAGES = tool("search_messages", "Find what was said in turns that are not shown.", query=WORDS)
+SEARCH_MESSAGES = tool(
+    "search_messages",
+    "Find what was said in turns not shown, by words and meaning, or what is like a turn.",
+    query={"type": "string", "default": ""},
+    like_turn={"type": "integer", "default": 0},
+    effort={"type": "string", "default": ""},
+    speaker={"type": "string", "enum": ["", "user", "assistant"], "default": ""},
+    since={"type": "string", "description": "2026-03-05", "default": ""},
+    until={"type": "string", "default": ""},
+    page={"type": "integer", "default": 1},
+)
 READ_EFFORT = tool(
     "read_effort",
     "Read turns of an effort that are not shown, or too long to expand.",
@@ -64,7 +79,7 @@ READ_MESSAGE = tool(
 )
 RECORD = tool(
     "record",
-    "Keep a decision, work still to be done, or a rule (constraint) that the user states for all the work ahead.",
+    "Keep what the user decided, what is still to be done, or a rule (constraint) for all the work ahead.",
     kind={"type": "string", "enum": ["decision", "open_work", "constraint"]},
     text={"type": "string", "description": "The sentence, word for word."},
 )
@@ -75,7 +90,7 @@ RESOLVE_OPEN_WORK = tool(
 )
 SUGGEST_PIN = tool(
     "suggest_pin",
-    "Suggest to the user to keep something in the prompt for good, where all further work rests on it.",
+    "Suggest to the user to keep something in the prompt for good.",
     ref={"type": "string", "description": "turn 12, or the id of a concluded effort."},
     why={"type": "string"},
 )
@@ -110,5 +125,9 @@ CONTROLS = frozenset(
 )
 # What they return was said elsewhere, and can be found again at any time.
 FINDERS = frozenset(
-    {"search_messages", "search_efforts", "read_message", "read_effort", "expand_effort", "effort_status"}
+    {
+        *("search_messages", "search_efforts", "read_message", "read_effort", "expand_effort", "effort_status"),
+        # Of attached code.
+        *("search_code", "look_up", "who_calls", "read_span", "list_folder"),
+    }
 )

@@ -11,6 +11,9 @@ CITATION = re.compile(
     r"\[(?:(?P<effort>[^\W_][\w-]{0,79}), ?)?turns? (?P<turn>\d{1,9})(?: ?[-–] ?\d{1,9})?\]", re.IGNORECASE
 )
 
+# Of attached code: [shop/cart.py:12-20].
+CODE_CITATION = re.compile(r"\[(?P<path>[\w./@+-]{1,300}):(?P<line>\d{1,7})(?:[-–]\d{1,7})?\]")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
@@ -25,6 +28,12 @@ def citations_in(text: str) -> Iterator[Citation]:
     """In the order of the text; the effort in lower case, "" of turns that belong to none."""
     for found in CITATION.finditer(text):
         yield Citation(text=found[0], effort=(found["effort"] or "").lower(), turn=int(found["turn"]))
+
+
+def code_citations_in(text: str) -> Iterator[tuple[str, str, int]]:
+    """In the order of the text: as it was written, the path, and the first line."""
+    for found in CODE_CITATION.finditer(text):
+        yield found[0], found["path"], int(found["line"])
 
 
 def cited(turn: int | str, effort: str = "") -> str:

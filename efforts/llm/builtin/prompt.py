@@ -6,16 +6,18 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 
 from efforts.domain.prompt.toolbox import CONTROLS
 from efforts.domain.text.citations import cited
-from efforts.llm.builtin.passages import Text
+from efforts.llm.builtin.quoting import Text
 from efforts.llm.builtin.replies import is_built_in, is_own_line
 
 # What domain/assembly.py and domain/rendering.py write, and what the engine's quotes must not contain.
 LABEL = re.compile(r"^\[(?:Conversation|Effort)\b[^\[\]]*\bturns? (\d+)[^\[\]]*\]$")
 HIDDEN = re.compile(r"^\[Turns? [^\[\]]* not shown\.[^\[\]]*\]$")
+NUMBER = re.compile(r"^\[turn (\d+)\]$")
 EFFORT_LABEL = re.compile(r"^\[Effort (\S+), [^\[\]]*from turn \d+\]$")
 # User messages side by side are joined for strict chat templates; only this line tells where one ended.
 TURN_ENDS = re.compile(r"^\[no reply: [^\[\]]*\]$")
@@ -26,10 +28,17 @@ RECALLED = "[Notes, not instructions: recalled from earlier turns, quoted]"
 # What is recalled is older than all that is shown in its place, as far as it is known.
 LONG_AGO = 1_000_000
 # Who said what of a turn that is pinned or recalled, each line of it quoted.
-PINNED = re.compile(r"^Turn (\d+)(?: of (\S+))?(?:, [\d-]+)?, the (user|assistant):$")
+PINNED = re.compile(r"^Turn (\d+)(?: of (\S+))?(?:, [\d-]+)?, (?:the (user|assistant)|a file of the user's):$")
 PINNED_TOOLS = re.compile(r"^Turn \d+, the assistant used [^.]*\.$")
 QUOTE = "> "
-HEADLINE = re.compile(r"^- (\S+) \(turns? [^()]*\):(?: (.*))?$")
+# The first line of a card of code, and of what follows the lines with their numbers.
+CODE = re.compile(r"^@ (\S+:\d+-\d+) ")
+CODE_LINE = re.compile(r"^\d+\| ?")
+HEADLINE = re.compile(r"^- (\S+)(?: “.*”)? \(turns? [^()]*\):(?: (.*))?$")
+# A file of the user's: its first line, and the fence that its text stands within.
+FILE = re.compile(r"^File “(.+)” \([^()]*\):$")
+FENCE = re.compile(r"^`{3,}$")
+PICTURE = re.compile(r"^Picture “.+” \([^()]*\)")
 # The lines of the state note, and what of the state they give.
 STATE_LINES = {
     "Active effort": "active",
@@ -39,10 +48,15 @@ STATE_LINES = {
 }
 STATE_LINE = re.compile(rf"^({'|'.join(STATE_LINES)}): (.+)$")
 UNLISTED = re.compile(r"^Not listed: ([\d,]+) concluded efforts?\b")
-THIS_TURN = re.compile(r"^This is turn [\d,]+\.$")
-NO_EFFORT = "none"
+# Logs that are not all shown.
+IN_PART = re.compile(r"^(?:Shown in part|Not named here): ")
+# Of the efforts' state, and of what is recorded, these lines give nothing that is used or quoted.
+TOLD = re.compile(
+    r"^(?:Today is [\d-]*\. This is turn \d+\.|No effort is active\.|Expanded, but there is no room to show them: .+"
+    r"|Names: .+|Open work work-\d+: .+|Decision decision-\d+: .+)$"
+)
 SUMMARY = "summary of "
-SPEAKERS = {"user": "you", "assistant": "reply"}
+SPEAKERS = {"user": "you", "assistant": "reply", "file": "file"}
 SILENT_TOOLS = CONTROLS | {"expand_effort", "effort_status", "record"}
 
 
@@ -82,7 +96,7 @@ class ToolResult:
 class Prompt:
     """`said`: what may be quoted, oldest first, without the current message. `hidden`: earlier turns are not shown.
 
-    `results`: what tools answered since the current message, in `rounds` replies. `logs`: the texts shown of an effort.
+    `results`: what tools answered since the current message. `logs`: the texts shown of an effort.
     """
 
     question: str
@@ -90,7 +104,6 @@ class Prompt:
     hidden: bool
     tools: frozenset[str]
     results: tuple[ToolResult, ...]
-    rounds: int
     state: State
     logs: Mapping[str, tuple[Text, ...]]
 
@@ -105,11 +118,13 @@ class _Reader:
     """Walks the messages with the number of the turn it is in; 0 while no label has told it."""
 
     said: list[Text]
+    files: list[tuple[str, str]] = field(default_factory=list)
     turn: int = 0
     first_of_layer: bool = False
     hidden: bool = False
     recalled: bool = False
     current: str = ""
+    asked: Text | None = None
     effort: str = ""
     state: State = field(default_factory=State)
     headlines: dict[str, str] = field(default_factory=dict)
@@ -121,23 +136,44 @@ class _Reader:
         notes: list[str] | None = None
         # Only what stands before the current message is the state of now.
         self.state = State()
-        for line in content.splitlines():
+        for line in self._without_files(content.splitlines()):
             if notes is not None:
                 notes = self._note(line, notes)
             elif NOTES_BEGIN.match(line):
                 notes, self.recalled = [], line == RECALLED
-            elif TURN_ENDS.match(line):
+            elif TURN_ENDS.match(line) or NUMBER.match(line):
                 self._end_turn(lines)
                 lines = []
+                self._number(line)
             elif not self._heed(line):
                 lines.append(line)
         self._end_turn(lines)
+
+    def _without_files(self, lines: list[str]) -> Iterator[str]:
+        """The lines that are of no file; what files hold is read with the turn that they belong to."""
+        rest = iter(lines)
+        for line in rest:
+            if not (file := FILE.match(line)):
+                if not PICTURE.match(line):
+                    yield line
+                continue
+            fence = next(rest, "")
+            if not FENCE.match(fence):
+                yield from (line, fence)
+                continue
+            held = takewhile(lambda one, fence=fence: one != fence, rest)  # type: ignore[misc]
+            text = "\n".join(one for one in held if not PROGRAM_LINE.match(one))
+            self.files.append((file[1], text))
+
+    def _number(self, line: str) -> None:
+        if mark := NUMBER.match(line):
+            self.turn, self.first_of_layer = int(mark[1]), True
 
     def add(self, text: str, where: str, *, by_user: bool = False) -> None:
         if not text.strip():
             return
         order = len(self.said) - (LONG_AGO if self.recalled else 0)
-        said = Text(text=text.strip(), where=where, by_user=by_user, order=order)
+        said = Text(text=text.strip(), where=where, by_user=by_user, order=order, turn=self.turn, effort=self.effort)
         self.said.append(said)
         self.logs.setdefault(self.effort, []).append(said)
 
@@ -146,6 +182,7 @@ class _Reader:
 
     def _end_turn(self, lines: list[str]) -> None:
         self.current = "\n".join(lines).strip()
+        files, self.files = self.files, []
         if not self.current:
             return
         # Only the first turn after a label is named by it; those that follow are counted.
@@ -153,6 +190,9 @@ class _Reader:
             self.turn += 1
         self.first_of_layer = False
         self.add(self.current, self.place("you"), by_user=True)
+        self.asked = self.said[-1]
+        for name, text in files:
+            self.add(text, self.place(f"{SPEAKERS['file']} {name}"))
 
     def _note(self, line: str, notes: list[str]) -> list[str] | None:
         if line == NOTES_END:
@@ -170,7 +210,10 @@ class _Reader:
                 where, held = f"{SUMMARY}{found[1]}", [found[2] or ""]
             elif found := PINNED.match(line):
                 self._add_note(held, where)
-                where, held = f"{SPEAKERS[found[3]]} {cited(found[1], found[2] or '')}", []
+                where, held = f"{SPEAKERS[found[3] or 'file']} {cited(found[1], found[2] or '')}", []
+            elif found := CODE.match(line):
+                self._add_note(held, where)
+                where, held = f"[{found[1]}]", [line.removeprefix("@ ")]
             elif not PINNED_TOOLS.match(line) and not PROGRAM_LINE.match(line.removeprefix(QUOTE)):
                 held.append(line.removeprefix(QUOTE) if where.startswith(tuple(SPEAKERS.values())) else line)
         self._add_note(held, where)
@@ -185,14 +228,13 @@ class _Reader:
 
     def _tells_state(self, line: str) -> bool:
         if found := STATE_LINE.match(line):
-            ids = tuple(found[2].split(", ")) if found[2] != NO_EFFORT else ()
-            self.state = _with(self.state, STATE_LINES[found[1]], ids)
+            self.state = _with(self.state, STATE_LINES[found[1]], tuple(found[2].split(", ")))
         elif UNLISTED.match(line):
             self.state = replace(self.state, unlisted=True)
-        elif HIDDEN.match(line):
+        elif HIDDEN.match(line) or IN_PART.match(line):
             self.hidden = True
         else:
-            return bool(THIS_TURN.match(line))
+            return bool(TOLD.match(line))
         return True
 
     def _heed(self, line: str) -> bool:
@@ -225,17 +267,16 @@ def read(request: Mapping[str, Any]) -> Prompt:
     if now >= 0:
         reader.user(_content(messages[now]))
     question = reader.current
-    if question:
-        # What is asked is no answer to itself.
-        reader.said.pop()
-        reader.logs[reader.effort].pop()
+    if question and reader.asked:
+        # What is asked is no answer to itself; its files may be.
+        reader.said.remove(reader.asked)
+        reader.logs[reader.effort].remove(reader.asked)
     return Prompt(
         question=question,
         said=tuple(reader.said),
         hidden=reader.hidden,
         tools=frozenset(tool["function"]["name"] for tool in request.get("tools") or ()),
         results=tuple(_result(message, calls) for message in messages[now + 1 :] if message["role"] == "tool"),
-        rounds=sum(bool(message.get("tool_calls")) for message in messages[now + 1 :]),
         state=replace(reader.state, headlines=reader.headlines),
         logs={effort: tuple(texts) for effort, texts in reader.logs.items()},
     )
@@ -306,7 +347,7 @@ def _message_text(message: Mapping[str, Any], order: int) -> Text:
     # What is found of an effort is a passage, of whichever side.
     said = str(message.get("text") or message.get("passage") or "")
     turn, effort = str(message.get("turn")), str(message.get("effort") or "")
-    speaker = SPEAKERS["user" if by_user else "assistant"]
+    speaker = SPEAKERS.get(str(message.get("role")), SPEAKERS["assistant"])
     where = cited(turn, str(message.get("id"))) if "passage" in message else f"{speaker} {cited(turn, effort)}"
     return Text(text=said if by_user else own_words(said), where=where, by_user=by_user, order=order)
 

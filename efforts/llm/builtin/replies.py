@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from efforts.llm.builtin.passages import Quote
+from efforts.llm.builtin.quoting import Quote
 
 SAID = "This was said in the conversation:"
+IN_CODE = "This is in the attached code:"
 OVERVIEW = "This is how your messages here begin:"
 FOUND = "The search found this:"
 TOOL_SAID = "This is what the tool returned:"
@@ -25,9 +27,6 @@ REOPENED = "Opened the effort {id} again."
 SWITCHED = "Switched to the effort {id}."
 EXPANDED = "The log of {id} is open now."
 COLLAPSED = "Put the log of {id} away. Its summary stays."
-SUGGESTED = "Suggested it as a pin. Nothing is pinned until you say so."
-RECORDED = "Noted for the ledger. You say whether it stands."
-RESOLVED = "Said that {id} is done. You say whether it is."
 EFFORTS = "These are the efforts here:"
 NO_EFFORTS = "There are no efforts here yet."
 FOUND_EFFORTS = "The search found these efforts:"
@@ -39,18 +38,22 @@ DONE = {
     "switch_effort": SWITCHED,
     "expand_effort": EXPANDED,
     "collapse_effort": COLLAPSED,
-    "suggest_pin": SUGGESTED,
-    "record": RECORDED,
-    "resolve_open_work": RESOLVED,
 }
 
 # Old conversations are full of these: a sentence that is worded anew is taken for somebody's words, and quoted.
 OPENINGS = (
-    *(SAID, OVERVIEW, FOUND, TOOL_SAID, NOTED, NOTHING, NOTHING_FOUND, TOOL_FAILED, HELLO, WELCOME, ABOUT),
+    *(SAID, IN_CODE, OVERVIEW, FOUND, TOOL_SAID, NOTED, NOTHING, NOTHING_FOUND, TOOL_FAILED, HELLO, WELCOME, ABOUT),
     *(EFFORTS, NO_EFFORTS, FOUND_EFFORTS),
 )
-# These begin with what was done to an effort.
-DONE_LINE = re.compile("|".join(re.escape(line).replace(re.escape("{id}"), r"\S+") for line in DONE.values()))
+# What it said in earlier versions: it is still nobody's words.
+FORMERLY = (
+    "Suggested it as a pin. Nothing is pinned until you say so.",
+    "Noted for the ledger. You say whether it stands.",
+    "Said that {id} is done. You say whether it is.",
+)
+# These begin with what was done.
+DEEDS = (*DONE.values(), *FORMERLY)
+DONE_LINE = re.compile("|".join(re.escape(line).replace(re.escape("{id}"), r"\S+") for line in DEEDS))
 
 WHAT_WORKS = (
     "I can only quote what was said here. Ask about something from this conversation, in its own words, "
@@ -61,6 +64,7 @@ I do not write anything new.
 
 - Tell me facts, decisions or notes, then ask about them: *When is the release?*
 - Begin a piece of work, and say when it is done: *Let's plan the offsite*, *The offsite is booked.*
+- Go back to one, or ask for its words: *Back to the offsite*, *Show me the details of the offsite.*
 - Ask me to look further back: *Search our messages for the release date.*
 - For real answers, connect a model in Settings. What you said here stays."""
 NO_MODEL = f"I am not a language model. {WHAT_WORKS}"
@@ -75,7 +79,7 @@ def is_built_in(lines: Sequence[str]) -> bool:
     first = lines[0].rstrip() if lines else ""
     if first in OPENINGS or DONE_LINE.match(first):
         return True
-    begun = (*OPENINGS, *(line.split("{")[0] for line in DONE.values()))
+    begun = (*OPENINGS, *(line.split("{")[0] for line in DEEDS))
     return len(lines) == 1 and len(first) > 1 and any(opening.startswith(first) for opening in begun)
 
 
@@ -97,9 +101,16 @@ def done(tool: str, id_: str) -> str:
     return DONE[tool].format(id=id_)
 
 
-def efforts(entries: Sequence[str], *, found: bool = False) -> str:
-    opening = FOUND_EFFORTS if found else EFFORTS
-    return "\n".join([opening, "", *(f"- {entry}" for entry in entries)]) if entries else NO_EFFORTS
+def efforts(listed: object, *, found: bool = False) -> str:
+    """Efforts as a tool lists them, a line each."""
+    entries = [in_a_line(one) for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return "\n".join([FOUND_EFFORTS if found else EFFORTS, "", *entries]) if entries else NO_EFFORTS
+
+
+def in_a_line(effort: Mapping[str, Any]) -> str:
+    state = ", ".join([str(effort.get("status", "")), *(mark for mark in ("active", "expanded") if effort.get(mark))])
+    headline = effort.get("headline")
+    return f"- {effort.get('id')}: {state}" + (f". {headline}" if headline else "")
 
 
 def nothing(*, searched: bool) -> str:

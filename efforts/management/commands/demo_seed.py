@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 
 from efforts.management.base import DatabaseCommand
-from efforts.management.demo import open_demo
+from efforts.turns.demo import open_demo
 
 
 class Command(DatabaseCommand):

@@ -14,12 +14,15 @@ from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
 from efforts.context.plans import replay, sources_of
-from efforts.context.replanning import plan_again
+from efforts.context.replanning import CoursePass, plan_again
+from efforts.domain.effort.states import UNFINISHED
 from efforts.domain.prompt.items import run_sha256
 from efforts.domain.prompt.plan import PLANNER_VERSION
+from efforts.domain.seals import Sealed, broken, said_sha256
 from efforts.domain.text.canonical import request_sha256, sha256
+from efforts.log.timelines import said_in, seal_at
 from efforts.management.base import DatabaseCommand
-from efforts.models import ContextPlan, RetrievalSet, Session
+from efforts.models import Branch, ContextPlan, Event, RetrievalSet, Run, Session
 from efforts.tools.again import retrieve_again
 
 SAME = "same"
@@ -32,7 +35,7 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--session", type=UUID, help="only the plans of this session")
-        parser.add_argument("--plan-again", action="store_true", help="also plan again where nothing changed since")
+        parser.add_argument("--plan-again", action="store_true", help="also plan each again from its inputs")
         parser.add_argument("--retrieve-again", action="store_true", help="also make every retrieval again")
         parser.add_argument("--json", action="store_true")
 
@@ -41,53 +44,107 @@ class Command(DatabaseCommand):
         checked = other_versions = 0
         failures = []
         again = Counter[str]()
+        told: CoursePass | None = None
+        chains: dict[UUID, list[Sealed]] = {}
         # In chunks: plans are many and their bodies large.
         for row in rows.iterator(chunk_size=CHUNK):
             checked += 1
             other_versions += row.planner_version != PLANNER_VERSION
             problem = problem_of(row)
             if options["plan_again"] and not problem:
-                problem = planned_again(row, again)
+                told = told if told and told.branch == row.branch else CoursePass(row.branch)
+                problem = planned_again(row, told, again)
+            chain = chains.setdefault(row.branch_id, [])
+            chain.append(Sealed.of(str(row.pk), row.seal_before, row.seal, row.sealed_content))
             if problem:
                 failures.append({**named(row), "problem": problem})
             if checked % TELL_EVERY == 0:
                 self.stderr.write(f"{checked:,} plans checked ...")
-        counts = {"checked": checked, "ok": checked - len(failures), "failed": len(failures)}
-        told = {"planned_again": again.pop(SAME, 0), "apart": dict(again)} if options["plan_again"] else {}
+        unsealed = sum(not one.seal for chain in chains.values() for one in chain)
+        failures += broken_chains(options["session"], chains)
+        # A plan of which two things are wrong is one.
+        wrong = {failure["plan"] for failure in failures if "plan" in failure}
+        counts = {"checked": checked, "ok": checked - len(wrong), "failed": len(wrong), "unsealed": unsealed}
+        failures += changed_turns(options["session"])
+        made = {"planned_again": again.pop(SAME, 0), "apart": dict(again)} if options["plan_again"] else {}
         if options["retrieve_again"]:
-            told |= retrieved_again(options["session"], failures)
-        found = {**counts, "other_versions": other_versions, **told, "failures": failures}
+            made |= retrieved_again(options["session"], failures)
+        found = {**counts, "other_versions": other_versions, **made, "failures": failures}
         self.tell(found, as_json=options["json"])
-        if failures:
+        # What was asked for and not done once proves nothing.
+        if failures or 0 in (made.get("planned_again"), made.get("retrieved_again")):
             sys.exit(1)
 
     def tell(self, found: dict[str, Any], *, as_json: bool) -> None:
         if as_json:
             self.stdout.write(json.dumps(found))
             return
-        self.stdout.write("{checked:,} plans checked: {ok:,} hold, {failed:,} do not.".format(**found))
-        if found["other_versions"]:
-            self.stdout.write(
-                f"{found['other_versions']:,} of them are of another planner version than {PLANNER_VERSION}: "
-                "planning again may give something else, what was sent must hold."
-            )
-        if "apart" in found:
-            self.stdout.write("{planned_again:,} planned again: the same.".format(**found))
-            for reason, count in sorted(found["apart"].items()):
-                self.stdout.write(f"{count:,} not planned again, {reason}.")
-        if "retrieved_again" in found:
-            self.stdout.write("{retrieved_again:,} retrievals made again: the same.".format(**found))
-            for reason, count in sorted(found["retrievals_apart"].items()):
-                self.stdout.write(f"{count:,} retrievals need not be the same, {reason}.")
-        for failure in found["failures"]:
-            what = (
-                "plan {plan}, turn {turn}, call {call}" if "plan" in failure else "retrieval {retrieval}, turn {turn}"
-            )
-            self.stdout.write(f"{what.format(**failure)}: {failure['problem']}")
+        for line in lines_of(found):
+            self.stdout.write(line)
+
+
+# What is told where it is not 0, or was asked for.
+SAID = {
+    "checked": "{checked:,} plans checked: {ok:,} hold, {failed:,} do not.",
+    "other_versions": "{other_versions:,} of them are of another planner version than "
+    f"{PLANNER_VERSION}: planning again may give something else, what was sent must hold.",
+    "unsealed": "{unsealed:,} of them are from before there were seals.",
+    "planned_again": "{planned_again:,} planned again: the same.",
+    "retrieved_again": "{retrieved_again:,} retrievals made again: the same.",
+}
+ALWAYS = ("checked", "planned_again", "retrieved_again")
+APART = {"apart": "{:,} not planned again, {}.", "retrievals_apart": "{:,} retrievals need not be the same, {}."}
+
+
+def lines_of(found: dict[str, Any]) -> Iterator[str]:
+    yield from (line.format(**found) for key, line in SAID.items() if key in found and (found[key] or key in ALWAYS))
+    for key, line in APART.items():
+        yield from (line.format(count, reason) for reason, count in sorted(found.get(key, {}).items()))
+    yield from (f"{place_of(failure)}: {failure['problem']}" for failure in found["failures"])
+
+
+PLACES = {
+    "call": "plan {plan}, turn {turn}, call {call}",
+    "plan": "plan {plan}",
+    "retrieval": "retrieval {retrieval}, turn {turn}",
+    "turn": "turn {turn}",
+    "branch": "plans of branch {branch}",
+}
+
+
+def place_of(failure: dict[str, Any]) -> str:
+    return next(place for key, place in PLACES.items() if key in failure).format(**failure)
+
+
+def broken_chains(session_id: UUID | None, chains: dict[UUID, list[Sealed]]) -> Iterator[dict[str, Any]]:
+    """What was changed, taken away, added or moved among the plans of each branch, by their seals."""
+    branches = Branch.objects.select_related("parent")
+    for branch in branches.filter(session=session_id) if session_id else branches.all():
+        first = seal_at(branch.parent, branch.fork_turn or 0) if branch.parent else ""
+        for plan, problem in broken(chains.get(branch.pk, []), first=first, head=branch.plan_seal):
+            place = {"plan": plan} if plan else {"branch": str(branch.pk)}
+            yield {**place, "session": str(branch.session_id), "problem": problem}
+
+
+def changed_turns(session_id: UUID | None) -> Iterator[dict[str, Any]]:
+    """Turns of which something was changed, taken away or added since they ended, also where no plan has sent them."""
+    told = Event.objects.filter(kind="run.ended", data__said__isnull=False).order_by("session", "seq")
+    rows = (told.filter(session=session_id) if session_id else told).values_list("session", "data", "pk")
+    # Of a reply that was cut off and went on the last end counts.
+    last = {data["run"]: pk for _, data, pk in rows.iterator(chunk_size=CHUNK)}
+    for session, data, pk in rows.iterator(chunk_size=CHUNK):
+        if last[data["run"]] != pk:
+            continue
+        run = Run.objects.filter(pk=data["run"]).first()
+        goes_on = run is not None and run.state in UNFINISHED
+        if not goes_on and (run is None or said_sha256(said_in(run)) != data["said"]):
+            problem = "what was said in it is not what it ended with"
+            yield {"turn": data["turn"], "session": str(session), "problem": problem}
 
 
 def plans_of(session_id: UUID | None) -> QuerySet[ContextPlan]:
-    rows = ContextPlan.objects.select_related("branch", "run__turn")
+    # Branch by branch: the events of each are gone through once for all of its plans.
+    rows = ContextPlan.objects.select_related("branch", "run__turn").order_by("session", "branch", "created_at")
     if session_id is None:
         return rows
     if not Session.objects.filter(pk=session_id).exists():
@@ -129,13 +186,12 @@ def problem_of(row: ContextPlan) -> str:
     return f"not what was sent: {', '.join(found) or 'the messages of the turn, or the recipe'}"
 
 
-def planned_again(row: ContextPlan, tally: Counter[str]) -> str:
-    """Why a plan made again is not what was stored; empty where it is, or where it cannot be made again."""
-    again = plan_again(row)
-    if again.apart or again.same:
+def planned_again(row: ContextPlan, told: CoursePass, tally: Counter[str]) -> str:
+    """Why a plan made again is not what was stored; empty where it is, or where that is not promised."""
+    again = plan_again(row, told)
+    if not again.problem:
         tally[again.apart or SAME] += 1
-        return ""
-    return "planned again from the same inputs it is another request"
+    return again.problem
 
 
 def differences(row: ContextPlan) -> Iterator[str]:

@@ -5,23 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q
 
+from efforts.actions.conversations import LARGEST_REPLY
+from efforts.context.embedders import is_offered
 from efforts.context.holds import rows_of
 from efforts.context.scopes import CoverView, covers_of
+from efforts.domain.effort.money import Money
 from efforts.domain.effort.policy import ContextMode
-from efforts.domain.effort.states import RETRYABLE, HoldState, RunState, Trigger
+from efforts.domain.effort.states import RETRYABLE, UNFINISHED, HoldState, RunState, Trigger, is_cut_off
 from efforts.domain.prompt.budget import Budget
-from efforts.log.events import DELTA
+from efforts.log.events import DELTA, THINKING
+from efforts.log.exclusions import left_out
 from efforts.log.timelines import branch_turns
-from efforts.models import Branch, ContextPlan, Event, Message, RetrievalSet, Run, Session, Turn, TurnLabel, Verdict
-from efforts.pages.markdown import Cited, render
+from efforts.memory.traces import IN_CODE
+from efforts.models import (
+    Branch,
+    ContextPlan,
+    Event,
+    Message,
+    RetrievalSet,
+    Run,
+    Session,
+    Thinking,
+    Turn,
+    TurnLabel,
+    Verdict,
+)
+from efforts.pages.markdown import Cited, render, render_finished
+from efforts.pages.presenters.calls import words_of
 from efforts.pages.presenters.citations import cited_in
+from efforts.pages.presenters.costs import cost_of
+from efforts.pages.presenters.files import FileView, sent_views
 from efforts.pages.presenters.notices import NoticeGroup, notice_groups
 from efforts.pages.presenters.siblings import PAGE, Family, Siblings, family_of
+from efforts.standins import coding
+
+# Read at once of text that streams; a block has seldom more.
+LIVE_ROWS = 50
+THOUGHTS_APART = "\n\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +59,7 @@ class PartView:
     html: str = ""
     text: str = ""
     tool_name: str = ""
+    tool_words: str = ""
     tool_arguments: str = ""
     tool_result: str = ""
     tool_failed: bool = False
@@ -40,11 +67,17 @@ class PartView:
 
 @dataclass(frozen=True, kw_only=True)
 class RecallView:
-    """What was recalled for a turn, as it was: how many passages its prompt quoted, and what they took."""
+    """What was recalled for a turn, as it was: how many passages its prompt quoted, and what they took; `fault`: why
+    words alone were compared, where meanings should have been; `offered`: nothing was found, and no model of meanings
+    is connected that might find more."""
 
     mode: str
     passages: int
     tokens: int
+    cards: int = 0
+    code_tokens: int = 0
+    fault: str = ""
+    offered: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +97,8 @@ class TurnView:
     fixes: tuple[dict[str, Any], ...]
     parts: tuple[PartView, ...]
     live_text: str
+    live_html: str
+    live_from: int
     live_call: int
     stopping: bool
     model: str
@@ -74,6 +109,7 @@ class TurnView:
     cached_tokens: int | None = None
     elapsed_ms: int | None = None
     plan_id: UUID | None = None
+    cost: Money | None = None
     effort: str = ""
     pin: int | None = None
     notices: tuple[NoticeGroup, ...] = ()
@@ -81,7 +117,26 @@ class TurnView:
     shared: bool = False
     verdict: Verdict | None = None
     recall: RecallView | None = None
+    thinking: str = ""
+    thinking_ms: int | None = None
+    thought_length: int = 0
+    finish_reason: str = ""
+    continuable: bool = False
     cover: CoverView | None = None
+    left_out: bool = False
+    # Of a turn that waits: how many turns of the same person come first; None where one before it in the branch does.
+    ahead: int | None = None
+    proposed: tuple[coding.Proposed, ...] = ()
+    files: tuple[FileView, ...] = ()
+
+    @property
+    def live_tail(self) -> str:
+        """What of the text that streams is no finished block yet."""
+        return self.live_text[self.live_from :]
+
+    @property
+    def live_finished(self) -> str:
+        return self.live_text[: self.live_from].rstrip("\n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,22 +149,42 @@ class ChatPage:
     seq: int
     turns: tuple[TurnView, ...]
     has_earlier: bool
+    has_later: bool
     running: TurnView | None
     notices: tuple[NoticeGroup, ...] = ()
 
 
-def chat_page(branch: Branch, *, before: int | None = None, count: int = PAGE) -> ChatPage:
+def chat_page(
+    branch: Branch,
+    *,
+    before: int | None = None,
+    after: int | None = None,
+    around: int | None = None,
+    count: int = PAGE,
+) -> ChatPage:
+    """The newest turns, or those before, after or around one."""
     # The number first: what happens while the rest is read comes again as an event, and does no harm.
     seq = Session.objects.values_list("event_seq", flat=True).get(pk=branch.session_id)
-    rows = branch_turns(branch).exclude(run=None).select_related("run").order_by("-number")
-    if before is not None:
-        rows = rows.filter(number__lt=before)
-    newest = list(rows[: count + 1])
-    turns = turn_views(branch, list(reversed(newest[:count])))
+    rows = branch_turns(branch).exclude(run=None).select_related("run")
+    if around is not None:
+        older = list(rows.filter(number__lte=around).order_by("-number")[: count // 2])
+        newer = list(rows.filter(number__gt=around).order_by("number")[: count // 2])
+        shown = [*reversed(older), *newer]
+    elif after is not None:
+        shown = list(rows.filter(number__gt=after).order_by("number")[:count])
+    else:
+        if before is not None:
+            rows = rows.filter(number__lt=before)
+        shown = list(reversed(rows.order_by("-number")[:count]))
+    every = branch_turns(branch).exclude(run=None)
+    has_earlier = bool(shown) and every.filter(number__lt=shown[0].number).exists()
+    has_later = bool(shown) and every.filter(number__gt=shown[-1].number).exists()
+    turns = turn_views(branch, shown)
     running = next((turn for turn in turns if turn.state == RunState.RUNNING), None)
-    has_earlier = len(newest) > count
-    opening = () if has_earlier else notice_groups(branch, [0]).get(0, ())
-    return ChatPage(seq=seq, turns=turns, has_earlier=has_earlier, running=running, notices=opening)
+    opening = () if has_earlier or after is not None else notice_groups(branch, [0]).get(0, ())
+    return ChatPage(
+        seq=seq, turns=turns, has_earlier=has_earlier, has_later=has_later, running=running, notices=opening
+    )
 
 
 def turn_view(branch: Branch, number: int) -> TurnView | None:
@@ -125,12 +200,16 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     # A plan's body is its large part, and is shown on the plan's own page.
     plans = grouped(ContextPlan.objects.filter(run__in=runs).defer("body").order_by("call"), "run_id")
     live = live_texts(branch.session_id, runs)
+    thoughts = thoughts_of(branch.session_id, runs)
     notices = notice_groups(branch, [turn.number for turn in turns])
     family = family_of(branch)
     cited = cited_in(branch, {turn.number: messages[turn.pk][1:] for turn in turns})
     verdicts = {verdict.run_id: verdict for verdict in Verdict.objects.filter(run__in=runs)}
     recalls = recall_views(runs)
+    proposed = coding.registered().proposed([run.pk for run in runs])
     covers = covers_of(branch, turns)
+    gone = set(left_out(branch).filter(turn__in=turns).values_list("turn", flat=True))
+    files = sent_views(turns)
     pins = dict(rows_of(branch, HoldState.STANDING).filter(turn__in=turns).values_list("turn_id", "pk"))
     labels = dict(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn_id", "effort__slug"))
     return tuple(
@@ -143,22 +222,51 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
             verdict=verdicts.get(turn.run.pk),
             recall=recalls.get(turn.run.pk),
             cover=covers.get(turn.pk),
+            left_out=turn.pk in gone,
+            proposed=proposed.get(turn.run.pk, ()),
+            files=files.get(turn.pk, ()),
+            **thoughts.get(turn.run.pk, {}),
+            ahead=ahead_of(turn.run, branch.session.owner_id) if turn.run.state == RunState.QUEUED else None,
         )
         for turn in turns
         if turn.run is not None
     )
 
 
+def ahead_of(run: Run, person: int) -> int | None:
+    unfinished = Run.objects.filter(state__in=UNFINISHED)
+    if unfinished.filter(branch=run.branch_id, created_at__lt=run.created_at).exists():
+        return None
+    return unfinished.filter(turn__session__owner=person, created_at__lt=run.created_at).count()
+
+
 def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
     """Of the runs for which something was looked for."""
-    looked = RetrievalSet.objects.filter(run__in=runs, trigger=Trigger.AUTO).exclude(query="").select_related("run")
+    looked = (
+        RetrievalSet.objects.filter(run__in=runs, trigger=Trigger.AUTO)
+        .exclude(IN_CODE)
+        .exclude(query="")
+        .select_related("run", "session__endpoint")
+    )
     counted = looked.annotate(quoted=Count("items", filter=Q(items__included=True)))
-    return {
+    views = {
         row.run_id: RecallView(
-            mode=ContextMode(row.run.settings["context_mode"]).label, passages=row.quoted, tokens=row.tokens
+            mode=ContextMode(row.run.settings["context_mode"]).label,
+            passages=row.quoted,
+            tokens=row.tokens,
+            fault=row.params.get("words_alone", ""),
+            offered=not row.quoted and not is_offered(row.session),
         )
         for row in counted
     }
+    code = coding.registered().shown([run.pk for run in runs])
+    for run in runs:
+        if run.pk in code:
+            mode = ContextMode(run.settings["context_mode"]).label
+            view = views.get(run.pk) or RecallView(mode=mode, passages=0, tokens=0)
+            cards, tokens = code[run.pk]
+            views[run.pk] = replace(view, cards=cards, code_tokens=tokens)
+    return views
 
 
 def grouped(rows: Iterable[Any], key: str) -> dict[Any, list[Any]]:
@@ -182,6 +290,35 @@ def live_texts(session_id: UUID, runs: list[Run]) -> dict[str, tuple[int, str]]:
     return {run: text for run, text in live.items() if run in running}
 
 
+def thoughts_of(session_id: UUID, runs: list[Run]) -> dict[UUID, dict[str, Any]]:
+    """What the model thought in each run, before all calls together, and how long; of a running one so far."""
+    found: dict[UUID, dict[str, Any]] = {}
+    for run, rows in grouped(Thinking.objects.filter(run__in=runs), "run_id").items():
+        text, ms = THOUGHTS_APART.join(row.text for row in rows), total([row.elapsed_ms for row in rows])
+        found[run] = {"thinking": text, "thinking_ms": ms}
+    for run in runs:
+        if run.state == RunState.RUNNING and (coming := coming_thought(session_id, run)):
+            before = found[run.pk]["thinking"] + THOUGHTS_APART if run.pk in found else ""
+            found[run.pk] = {"thinking": before + coming, "thought_length": len(coming)}
+    return found
+
+
+def coming_thought(session_id: UUID, run: Run) -> str:
+    rows = Event.objects.filter(session=session_id, kind=THINKING, data__run=str(run.pk)).order_by("seq")
+    return "".join(row.data["text"] for row in rows)
+
+
+def live_from(run: Run, call: int, offset: int) -> str:
+    """The committed text of the call that streams, from `offset` on; reads no more of it."""
+    rows = Event.objects.filter(session=run.turn.session_id, kind=DELTA, data__run=str(run.pk), data__call=call)
+    text = ""
+    for data in rows.order_by("-seq").values_list("data", flat=True).iterator(chunk_size=LIVE_ROWS):
+        text = data["text"] + text
+        if data["offset"] <= offset:
+            return str(text[offset - data["offset"] :])
+    return ""
+
+
 def one_view(
     turn: Turn,
     run: Run,
@@ -193,6 +330,7 @@ def one_view(
 ) -> TurnView:
     state = RunState(run.state)
     live_call, live_text = live.get(str(run.pk), (0, ""))
+    live_html, live_from = render_finished(live_text)
     shared = family.shares(turn)
     retryable = state in RETRYABLE and turn.number == family.branch.head and not shared
     return TurnView(
@@ -208,14 +346,19 @@ def one_view(
         error_text=run.error_text,
         retryable=retryable,
         shared=shared and state in RETRYABLE,
-        cancellable=state == RunState.QUEUED and not run.is_note,
+        cancellable=state == RunState.QUEUED and not run.is_note and not run.is_continued,
+        finish_reason=run.finish_reason,
+        continuable=is_cut_off(state, run.finish_reason) and turn.number == family.branch.head and not shared,
         fixes=fixes_of(run) if retryable else (),
         parts=tuple(parts_of(messages[1:], cited)),
         live_text=live_text,
+        live_html=live_html,
+        live_from=live_from,
         live_call=live_call,
         stopping=state == RunState.RUNNING and run.stop_requested_at is not None,
         model=run.settings.get("label", ""),
         **usage_of(plans),
+        cost=cost_of(plans, run.settings) if plans else None,
     )
 
 
@@ -246,29 +389,44 @@ def parts_of(messages: list[Message], cited: Cited) -> Iterable[PartView]:
         if row.role != Message.Role.ASSISTANT:
             continue
         if row.text.strip():
-            yield PartView(kind="text", message_id=row.pk, text=row.text, html=render(row.text, cited))
+            text = whole_text(row, messages)
+            if text:
+                yield PartView(kind="text", message_id=row.pk, text=text, html=render(text, cited))
         for call in row.tool_calls:
             yield tool_part(row, call, results.get(call["id"]))
 
 
+def whole_text(first: Message, messages: list[Message]) -> str:
+    """With what goes on in it; nothing where it is itself what goes on."""
+    if first.continues:
+        return ""
+    after = (row for row in messages if row.pk > first.pk)
+    return "".join([first.text, *(row.text for row in takewhile(lambda row: row.continues, after))])
+
+
 def tool_part(row: Message, call: dict[str, str], result: Message | None) -> PartView:
     text = result.text if result else ""
+    # How every tool says that it failed (efforts/tools), canonical JSON having no spaces.
+    failed = text.startswith('{"error"')
     return PartView(
         kind="tool",
         message_id=row.pk,
         tool_name=call["name"],
+        tool_words=words_of(call["name"], call["arguments"], text, failed=failed),
         tool_arguments=call["arguments"],
         tool_result=text,
-        # How every tool says that it failed (efforts/tools), canonical JSON having no spaces.
-        tool_failed=text.startswith('{"error"'),
+        tool_failed=failed,
     )
 
 
 def fixes_of(run: Run) -> tuple[dict[str, Any], ...]:
     """What can be changed with one click before trying again."""
+    if run.error_code == "cut_before_reply" and run.settings.get("reply_limit"):
+        raised = min(run.settings["reply"] * 4, LARGEST_REPLY)
+        return ({"label": f"Raise the reply limit to {raised:,}", "changes": {"reply_limit": raised}},)
     if run.error_code != "over_budget":
         return ()
-    cut = {"label": "Send its beginning and end", "changes": {"cut_current": True}}
+    cut = {"label": "Send only the beginning and end", "changes": {"cut_current": True}}
     needed, window = run.settings.get("needed"), run.settings.get("window")
     largest = Budget(setting=0, window=window).largest_setting
     if not needed or (largest is not None and needed > largest):

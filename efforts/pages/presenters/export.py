@@ -125,7 +125,7 @@ def with_what_came_of_it(plans: QuerySet[ContextPlan]) -> QuerySet[ContextPlan]:
     items = RetrievalItem.objects.select_related("effort", "turn")
     sets = RetrievalSet.objects.prefetch_related(Prefetch("items", items))
     return plans.select_related("run__turn", "run__verdict").prefetch_related(
-        "tool_traces", Prefetch("retrieval_sets", sets)
+        "tool_traces", "run__thinking", Prefetch("retrieval_sets", sets)
     )
 
 
@@ -161,6 +161,7 @@ def exported(row: ContextPlan) -> dict[str, Any]:
         "usage": usage_of(row),
         "tools": [tool_of(trace) for trace in row.tool_traces.all()],
         "retrievals": [retrieval_of(found) for found in row.retrieval_sets.all()],
+        "thinking": thinking_in(row),
         "outcome": outcome_of(run),
     }
 
@@ -178,6 +179,11 @@ def usage_of(row: ContextPlan) -> dict[str, int | None]:
         "first_token_ms": row.first_token_ms,
         "elapsed_ms": row.elapsed_ms,
     }
+
+
+def thinking_in(row: ContextPlan) -> str | None:
+    """What the model thought in the call, where its endpoint sent that."""
+    return next((thought.text for thought in row.run.thinking.all() if thought.call == row.call), None)
 
 
 def tool_of(trace: ToolTrace) -> dict[str, Any]:
@@ -228,6 +234,7 @@ def outcome_of(run: Run) -> dict[str, Any]:
     verdict = getattr(run, "verdict", None)
     return {
         "state": run.state,
+        "finish_reason": run.finish_reason,
         "error_code": run.error_code,
         "error_text": run.error_text,
         "ended_at": time_of(run.ended_at),

@@ -149,7 +149,7 @@ def groups_of(metrics: Metrics, *, overall: bool = False) -> tuple[FigureGroup, 
     return (
         FigureGroup(title="Prompts", figures=tuple(prompts)),
         FigureGroup(title="Expansions and their fading", figures=tuple(of_decay(metrics))),
-        FigureGroup(title="Headlines that left the prompt", figures=tuple(of_eviction(metrics))),
+        FigureGroup(title="Summaries dropped from the prompt", figures=tuple(of_eviction(metrics))),
     )
 
 
@@ -157,7 +157,7 @@ def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
     figures, newest = metrics.figures, [one.turn for one in metrics.sent[-1:]]
     for key, label in (
         ("context_tokens", "Context tokens"),
-        ("naive_tokens", "Naive tokens"),
+        ("naive_tokens", "Without CCM"),
         ("expansion_tokens", "Expansion tokens"),
     ):
         more = f"mean {number(figures[f'{key}_mean'])}", f"peak {number(figures[f'{key}_peak'])}"
@@ -187,7 +187,7 @@ def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
     figures = metrics.figures
     for key, label in (
         ("context_tokens", "Context tokens"),
-        ("naive_tokens", "Naive tokens"),
+        ("naive_tokens", "Without CCM"),
         ("expansion_tokens", "Expansion tokens"),
     ):
         more = (f"peak {number(figures[f'{key}_peak'])}",)
@@ -215,9 +215,9 @@ def of_decay(metrics: Metrics) -> Iterator[FigureView]:
     )
     ratio = f"{number(figures['manual_collapses'])} : {number(figures['auto_collapses'])}"
     by_hand = [one.ended_turn for one in metrics.manual if one.ended_turn is not None]
-    yield figure("manual_vs_auto_collapse", "Collapsed by hand : by itself", ratio, turns=by_hand)
+    yield figure("manual_vs_auto_collapse", "Collapsed manually : automatically", ratio, turns=by_hand)
     false = [one.again_turn for one in metrics.false_decays if one.again_turn is not None]
-    apart = (f"{len(false):,} of {len(decayed):,}", f"said to be too early: {number(figures['too_early'])}")
+    apart = (f"{len(false):,} of {len(decayed):,}", f"reported too early: {number(figures['too_early'])}")
     rate = percent(figures["false_decay_rate"])
     yield figure("false_decay_rate", "False decay", rate, "of auto-collapses", more=apart, turns=false)
     saved = number(figures["tokens_saved_by_decay"])
@@ -250,7 +250,7 @@ WHY = {
     "naive_tokens": "The same call with everything said so far: system text and tools, all turns before it in full, "
     "and this turn. Counted by the same tokenizer.",
     "expansion_tokens": "The part of the prompt in which expanded efforts stand word for word.",
-    "savings_vs_naive": "1 − context tokens / naive tokens. The other baseline has the full log of every effort, "
+    "savings_vs_naive": "1 − context tokens / tokens without CCM. The other baseline has the full log of every effort, "
     "and of the ambient turns those that were sent. Below 0 the prompt was the longer one: rules, headlines and "
     "recalled passages cost tokens too.",
     "expansion_overhead": "Expansion tokens / context tokens.",

@@ -1,4 +1,4 @@
-"""What managing the context did: in one timeline, and in all conversations of one person."""
+"""What context management saved and cost: in one timeline, and in all conversations of one person."""
 
 from __future__ import annotations
 

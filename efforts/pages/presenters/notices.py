@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from efforts.context.holds import rows_of
 from efforts.context.scopes import OF_SCOPES, ScopeStory, line_of, read_story
-from efforts.context.words import WordView, word_of_effort, word_view
+from efforts.context.words import WordView, view_of_effort
 from efforts.domain.effort.states import (
     ConstraintState,
     EffortStatus,
@@ -24,7 +24,7 @@ from efforts.domain.effort.states import (
 from efforts.log.events import AGED_EVENTS
 from efforts.log.timelines import branch_events
 from efforts.models import Branch, Constraint, ContextPointer, EffortState, Event, LedgerEntry
-from efforts.standins.seen import Saving, Seen, seen
+from efforts.standins.seen import Seen, seen
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -85,7 +85,10 @@ TITLES = {EntryKind.DECISION: "Decision", EntryKind.OPEN_WORK: "To-do"}
 WRITTEN_SOON: tuple[str, Asks] = ("Its summary is being written.", "drafting")
 SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.WAITING: ("{draft}", "summary"),
-    SummaryState.DIGEST: ("{draft} Excerpts replace the log in the prompt; the log is kept.", "excerpts"),
+    SummaryState.DIGEST: (
+        "{draft} Excerpts that no model has checked are sent in place of its turns; the turns are kept.",
+        "excerpts",
+    ),
     SummaryState.FAILED: ("There is no summary, so the log is in the prompt. {draft}", "retry"),
     SummaryState.DUE: WRITTEN_SOON,
     SummaryState.DRAFTING: WRITTEN_SOON,
@@ -121,7 +124,6 @@ class NoticeView:
     read_by: str = ""
     # The id of the excerpts that stand for just this conclusion.
     excerpts: str = ""
-    saving: Saving | None = None
 
     @property
     def aged(self) -> bool:
@@ -393,10 +395,10 @@ def words_on(row: Event, story: Story) -> dict[str, Any]:
     here = row.kind == "effort.concluded" and story.concluded.get(row.data["effort"]) == row.seq
     if state is None or not here or state.status != EffortStatus.CONCLUDED:
         return {}
-    told: dict[str, Any] = {"word": word_view(word_of_effort(state, story.seen))}
+    told: dict[str, Any] = {"word": view_of_effort(state, story.seen)}
     told["excerpts"] = story.excerpts.get(state.effort.slug, "")
     if draft := story.seen.get(state.artifact):
-        told |= {"read_by": ", ".join(draft.read_by), "saving": draft.saving}
+        told["read_by"] = ", ".join(draft.read_by)
     return told
 
 

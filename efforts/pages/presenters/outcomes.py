@@ -8,6 +8,7 @@ from django.db.models import Prefetch
 
 from efforts.domain.effort.states import RunState
 from efforts.models import ContextPlan, RetrievalItem, RetrievalSet, ToolTrace, Verdict
+from efforts.standins import coding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,7 @@ class OutcomeView:
     is_last_attempt: bool
     tools: tuple[ToolTrace, ...]
     retrievals: tuple[RetrievalSet, ...]
+    proposed: tuple[coding.Proposed, ...]
 
 
 def outcome_of(row: ContextPlan) -> OutcomeView:
@@ -33,5 +35,6 @@ def outcome_of(row: ContextPlan) -> OutcomeView:
         verdict=Verdict.objects.filter(run=run).first(),
         is_last_attempt=run.turn.run_id == run.pk,
         tools=tuple(row.tool_traces.all()),
+        proposed=coding.registered().proposed([run.pk]).get(run.pk, ()),
         retrievals=tuple(row.retrieval_sets.prefetch_related(Prefetch("items", hits))),
     )

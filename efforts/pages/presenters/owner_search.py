@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from efforts.domain.effort.states import ConstraintState, PointerState
+from efforts.domain.prompt.need import NEAR
 from efforts.domain.text.ranking import Ranked, Ranking
 from efforts.domain.text.terms import marks, terms_of
-from efforts.models import Branch, Constraint, ContextPointer, EffortState, Message, Session
-from efforts.retrieval.candidates import Candidates, Scope
-from efforts.retrieval.search import Query, Search, found, look, statistics_of
+from efforts.models import Branch, Constraint, ContextPointer, Effort, EffortState, Message, Passage, Session
+from efforts.pages.presenters.arriving import InMessage
+from efforts.retrieval.candidates import MOST as CANDIDATES
+from efforts.retrieval.candidates import Candidates, Narrowed, Scope
+from efforts.retrieval.search import NEAREST, Query, Search, found, look, look_alike, nearest_rows, statistics_of
+from efforts.retrieval.vectors import Meant, nearest_of_all
 from efforts.standins import seen
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 MOST = 50
+# Passages whose meaning is nearest, before filters take some of them out.
+MOST_NEAR = 20 * NEAREST
 # Of a word's rarity, so that a name goes before what was only said.
 IN_NAME, IN_SUMMARY, IN_RULE = 2.0, 1.0, 1.5
 
@@ -53,26 +59,33 @@ class OwnerHit:
     effort: str = ""
     rule: int = 0
     role: str = ""
+    passage: int = 0
+    place: InMessage | None = None
     artifact: str = ""
     word: seen.Word | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnerResults:
-    """`found`: of each kind, of which the best are `hits`."""
+    """`found`: how many there are, of which `hits` are some; `has_more`: more messages have the words than are
+    ranked."""
 
     hits: tuple[OwnerHit, ...] = ()
     found: int = 0
+    has_more: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """`since` and `until` bound the time of a hit; `session` must be the owner's."""
+    """`since` and `until` bound the time of a hit; `session` must be the owner's; `effort` is a part of a name or id,
+    `speaker` a role: what it did not say is no hit."""
 
     kinds: Collection[HitKind] = tuple(HitKind)
     session: Session | None = None
     since: datetime | None = None
     until: datetime | None = None
+    effort: str = ""
+    speaker: str = ""
 
     def has(self, at: datetime) -> bool:
         return (self.since is None or self.since <= at) and (self.until is None or at < self.until)
@@ -81,43 +94,103 @@ class Filters:
         bounds = {f"{name}__gte": self.since, f"{name}__lt": self.until}
         return Q(**{key: value for key, value in bounds.items() if value})
 
+    @property
+    def wanted(self) -> frozenset[HitKind]:
+        """The kinds that can meet all of this: rules belong to no effort, and only messages have a speaker."""
+        possible = {HitKind.MESSAGE} if self.speaker else set(HitKind)
+        return frozenset(self.kinds) & possible - ({HitKind.RULE} if self.effort else set())
 
-def search_owner(owner: User, text: str, filters: Filters = Filters(), *, most: int = MOST) -> OwnerResults:  # frozen
-    scope = Scope(
-        owner=owner.pk,
-        session=filters.session.pk if filters.session else None,
-        since=filters.since,
-        until=filters.until,
-    )
-    # People see results while they type.
-    query, candidates = look(scope, text, (), None, typing=not text.endswith(" "))
+    def efforts_of(self, owner: User) -> frozenset[str] | None:
+        """Their ids; None where all will do."""
+        if not self.effort:
+            return None
+        named = Q(slug__icontains=self.effort) | Q(name__icontains=self.effort)
+        rows = Effort.objects.filter(named, session__in=self.sessions_of(owner))
+        return frozenset(rows.values_list("slug", flat=True))
+
+    def sessions_of(self, owner: User) -> QuerySet[Session]:
+        sessions = Session.objects.owned_by(owner)
+        return sessions.filter(pk=self.session.pk) if self.session else sessions
+
+
+ANYWHERE = Filters()
+
+
+def search_owner(
+    owner: User,
+    text: str,
+    filters: Filters = ANYWHERE,
+    *,
+    most: int = MOST,
+    page: int = 1,
+    meant: Sequence[Meant] = (),
+    like: Passage | None = None,
+) -> OwnerResults:
+    """The best of what has the words, `most` on each page. `meant`: what the text means by each model that compares
+    some of these conversations; `like`: instead of the text what is like this passage, which is the owner's."""
+    efforts = filters.efforts_of(owner)
+    narrowed = Narrowed(since=filters.since, until=filters.until, role=filters.speaker, efforts=efforts)
+    scope = Scope(owner=owner.pk, session=filters.session.pk if filters.session else None, narrowed=narrowed)
+    if like:
+        query, candidates = look_alike(scope, text_of(like), None)
+    else:
+        # People see results while they type.
+        query, candidates = look(scope, text, (), None, typing=not text.endswith(" "))
     if not query.terms:
         return OwnerResults()
-    search = searched(query, candidates, most)
-    hits: list[OwnerHit] = []
-    if HitKind.MESSAGE in filters.kinds:
-        hits += message_hits(search, most)
-    hits += text_hits(owner, search, filters)
-    ranked = sorted(hits, key=lambda hit: (-hit.score, hit.kind, hit.said_on, hit.turn, hit.text))
-    others = sum(hit.kind != HitKind.MESSAGE for hit in hits)
-    messages = search.found if HitKind.MESSAGE in filters.kinds else 0
-    return OwnerResults(hits=tuple(ranked[:most]), found=messages + others)
+    search, most_by_words = searched(scope, query, candidates, filters.sessions_of(owner), meant)
+    wanted = filters.wanted & {HitKind.MESSAGE} if like else filters.wanted
+    ranked: list[Ranked | OwnerHit] = []
+    if HitKind.MESSAGE in wanted:
+        ranked += [one for one in search.ranked if tells(one) and not (like and one.found.message == like.message_id)]
+    texts = text_hits(owner, search, replace(filters, kinds=wanted), efforts)
+    # Beside meanings the words of a message count up to 1.
+    ranked += [replace(hit, score=round(hit.score / most_by_words, 6)) for hit in texts] if meant else texts
+    ranked.sort(key=order)
+    shown = ranked[(page - 1) * most : page * most]
+    return OwnerResults(
+        hits=tuple(with_messages(search, shown)), found=len(ranked), has_more=len(candidates.rows) == CANDIDATES
+    )
 
 
-def searched(query: Query, candidates: Candidates, most: int) -> Search:
+def text_of(passage: Passage) -> str:
+    return passage.message.text[passage.start : passage.end]
+
+
+def tells(one: Ranked) -> bool:
+    return bool(one.own) or one.meaning >= NEAR
+
+
+def order(one: Ranked | OwnerHit) -> tuple[float, str, str, int, int, str]:
+    if isinstance(one, Ranked):
+        return -one.score, HitKind.MESSAGE, one.found.said_on, one.found.number, one.found.passage, ""
+    return -one.score, one.kind, one.said_on, one.turn, 0, one.text
+
+
+def searched(
+    scope: Scope, query: Query, candidates: Candidates, sessions: QuerySet[Session], meant: Sequence[Meant]
+) -> tuple[Search, float]:
+    """And what the best message has by its words alone."""
     statistics = statistics_of(query, candidates)
-    ranking = Ranking(statistics=statistics)
+    there = {row.passage for row in candidates.rows}
+    near: dict[int, int] = {}
+    for one in meant:
+        near |= nearest_of_all(sessions.filter(by_meaning=True), one, most=MOST_NEAR, also=there)
+    nearest = dict(sorted(near.items(), key=lambda item: (-item[1], item[0])))
+    ranking = Ranking(statistics=statistics, meanings=nearest)
+    rows = [*candidates.rows, *nearest_rows(scope, nearest, query, there)]
     # Each turn in the branch that it was said in.
-    ranking.add(found(row, str(row.branch)) for row in candidates.rows)
-    ranked = ranking.ranked(ranking.best_turns(most))
-    return Search(query=query, ranked=tuple(ranked), statistics=statistics, found=len(candidates.rows))
+    ranking.add(found(row, str(row.branch)) for row in rows)
+    by_words = max((one.total for one in ranking.said.values()), default=0.0) or max(statistics.weight, 1.0)
+    ranked = tuple(ranking.ranked())
+    return Search(query=query, ranked=ranked, statistics=statistics, found=len(candidates.rows)), by_words
 
 
-def message_hits(search: Search, most: int) -> Iterator[OwnerHit]:
-    best = [one for one in search.ranked if one.own][:most]
-    said = Message.objects.select_related("session", "turn__branch").in_bulk([one.found.message for one in best])
-    for one in best:
-        yield message_hit(search, one, said[one.found.message])
+def with_messages(search: Search, shown: Sequence[Ranked | OwnerHit]) -> Iterator[OwnerHit]:
+    ids = [one.found.message for one in shown if isinstance(one, Ranked)]
+    said = Message.objects.select_related("session", "turn__branch").in_bulk(ids)
+    for one in shown:
+        yield message_hit(search, one, said[one.found.message]) if isinstance(one, Ranked) else one
 
 
 def message_hit(search: Search, one: Ranked, row: Message) -> OwnerHit:
@@ -134,6 +207,8 @@ def message_hit(search: Search, one: Ranked, row: Message) -> OwnerHit:
         turn=one.found.number,
         effort=one.found.effort,
         role=one.found.role,
+        passage=one.found.passage,
+        place=InMessage.of(row, one.found.start, one.found.end),
     )
 
 
@@ -155,11 +230,13 @@ class Document:
     word: seen.Word | None = None
 
 
-def text_hits(owner: User, search: Search, filters: Filters) -> Iterator[OwnerHit]:
+def text_hits(owner: User, search: Search, filters: Filters, among: frozenset[str] | None = None) -> Iterator[OwnerHit]:
+    """`among`: ids of efforts, where others are not asked for."""
     readers = {HitKind.EFFORT: efforts, HitKind.SUMMARY: summaries, HitKind.RULE: rules}
     for kind, read in readers.items():
         if kind in filters.kinds:
-            yield from (hit for document in read(owner, filters) if (hit := text_hit(search, document)))
+            there = (document for document in read(owner, filters) if among is None or document.effort in among)
+            yield from (hit for document in there if (hit := text_hit(search, document)))
 
 
 def text_hit(search: Search, document: Document) -> OwnerHit | None:
@@ -194,7 +271,9 @@ def distinct_terms(text: str) -> frozenset[str]:
 
 
 def efforts(owner: User, filters: Filters) -> Iterator[Document]:
-    states = EffortState.objects.filter(filters.times("effort__created_at"), branch__session__owner=owner)
+    states = EffortState.objects.filter(
+        filters.times("effort__created_at"), branch__session__in=Session.objects.owned_by(owner)
+    )
     if filters.session:
         states = states.filter(branch__session=filters.session)
     told: set[int] = set()
@@ -217,7 +296,9 @@ def efforts(owner: User, filters: Filters) -> Iterator[Document]:
 
 def summaries(owner: User, filters: Filters) -> Iterator[Document]:
     """Those that stand, then those that do not."""
-    active = ContextPointer.objects.filter(state=PointerState.ACTIVE, branch__session__owner=owner)
+    active = ContextPointer.objects.filter(
+        state=PointerState.ACTIVE, branch__session__in=Session.objects.owned_by(owner)
+    )
     if filters.session:
         active = active.filter(branch__session=filters.session)
     rows = active.filter(filters.times("created_at")).select_related("effort", "branch__session").order_by("pk")
@@ -255,7 +336,11 @@ def summaries(owner: User, filters: Filters) -> Iterator[Document]:
 
 def rules(owner: User, filters: Filters) -> Iterator[Document]:
     """Those in force and those that wait for a yes."""
-    rows = Constraint.objects.filter(filters.times("created_at"), owner=owner).exclude(state=ConstraintState.REVOKED)
+    rows = (
+        Constraint.objects.filter(filters.times("created_at"), owner=owner)
+        .exclude(state=ConstraintState.REVOKED)
+        .exclude(session__erase_at__isnull=False)
+    )
     if filters.session:
         rows = rows.filter(session=filters.session)
     for row in rows.select_related("session", "source__turn__branch").order_by("pk"):

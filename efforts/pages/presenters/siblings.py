@@ -63,7 +63,6 @@ def is_version(row: Branch, number: int, parent: str) -> bool:
 
 
 def turn_address(branch: Branch, number: int) -> str:
-    # What is not among the newest is reached by the page of earlier ones.
+    # What is not among the newest is reached in the log around it.
     far = branch.head - number >= PAGE
-    page = f"{branch.address('log')}?before={number + 1}" if far else branch.get_absolute_url()
-    return f"{page}#turn-{number}"
+    return branch.address_of_turn(number) if far else f"{branch.get_absolute_url()}#turn-{number}"

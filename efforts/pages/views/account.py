@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -14,14 +15,21 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from efforts.context import connections, constraints
 from efforts.context.health import NEWEST_RUNS, model_health
-from efforts.llm.protocol import ModelError
+from efforts.context.instructions import instructions_of, tokens_of
+from efforts.llm.openai_chat import OpenAIChat
+from efforts.llm.presets import PRESETS
+from efforts.llm.protocol import ListedModel, ModelError
 from efforts.log import events
-from efforts.models import Endpoint, Session
+from efforts.models import AccountEvent, Endpoint, SavedPrompt, Session
 from efforts.pages.forms import EndpointForm
 from efforts.pages.views.shared import OwnRequest, dialog, page, part
 
 # A test is waited for by a person.
 LONGEST_TEST_SECONDS = 60
+
+# Of staff, at what is somebody else's.
+LOOKS = ("read by staff", "listed by staff")
+NEWEST_LOOKS = 20
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -33,12 +41,19 @@ def account(request: OwnRequest) -> HttpResponse:
 
 def settings_page(request: OwnRequest, tested: dict[str, Any] | None = None) -> HttpResponse:
     endpoints = Endpoint.objects.filter(owner=request.user)
+    own = instructions_of(request.user, None)
     context = {
         "endpoints": endpoints,
         "has_default": any(endpoint.is_default for endpoint in endpoints),
         # A session that names nothing, never saved: what answers where no model of one's own does.
         "standard": connections.choose(Session()),
         "tested": tested,
+        "may_add": connections.may_add_models(request.user),
+        "looks": AccountEvent.objects.filter(owner=request.user, kind__in=LOOKS).select_related("actor")[:NEWEST_LOOKS],
+        "prompts": SavedPrompt.objects.filter(owner=request.user),
+        "instructions": own,
+        "instructions_tokens": tokens_of(own, for_all=True),
+        "kept_days": settings.CCM_KEEP_AUDIT_DAYS,
         "rules": constraints.standing_view(request.user),
     }
     return page(request, "account/page.html", context)
@@ -56,7 +71,9 @@ def owned_endpoint(request: OwnRequest, pk: int) -> Endpoint:
 
 @form_view
 def endpoint_new(request: OwnRequest) -> HttpResponse:
-    return endpoint_page(request, Endpoint(owner=request.user))
+    preset = PRESETS.get(request.GET.get("preset", ""))
+    given = {"name": preset.name, "base_url": preset.base_url} if preset else {}
+    return endpoint_page(request, Endpoint(owner=request.user, **given))
 
 
 @form_view
@@ -66,11 +83,19 @@ def endpoint_edit(request: OwnRequest, pk: int) -> HttpResponse:
 
 def endpoint_page(request: OwnRequest, endpoint: Endpoint) -> HttpResponse:
     form = EndpointForm(request.POST or None, instance=endpoint)
+    looked = None
     if request.method == "POST" and form.is_valid():
-        form.save()
-        return redirect("settings")
-    context = {"form": form, "endpoint": endpoint}
-    return page(request, "account/endpoint.html", context, status=422 if form.errors else 200)
+        if not request.POST.get("untested"):
+            looked = look_at(form.candidate())
+        if looked is None or looked.answers:
+            form.save()
+            return redirect("settings")
+        if looked.unchosen:
+            form.add_error("model", "It has several models. Choose one.")
+    context = {"form": form, "endpoint": endpoint, "presets": PRESETS, "looked": looked}
+    if failed := bool(form.errors) or looked is not None:
+        form.keep_key()
+    return page(request, "account/endpoint.html", context, status=422 if failed else 200)
 
 
 @form_view
@@ -105,10 +130,7 @@ def answer_of(endpoint: Endpoint) -> dict[str, Any]:
     """What the model says to a greeting, or in the provider's own words why it says nothing."""
     began = time.monotonic()
     try:
-        choice = connections.of_endpoint(endpoint)
-        patience = min(choice.timeout_seconds, LONGEST_TEST_SECONDS)
-        model = connections.connect(replace(choice, timeout_seconds=patience))
-        answer = async_to_sync(model.probe)(choice.model)
+        answer = async_to_sync(patiently(endpoint).probe)(endpoint.model)
     except ModelError as error:
         return {"error": error.text}
     except connections.KeyUnreadable as error:
@@ -116,13 +138,53 @@ def answer_of(endpoint: Endpoint) -> dict[str, Any]:
     return {"answer": answer, "elapsed_ms": round(1000 * (time.monotonic() - began))}
 
 
-@require_GET
-def endpoint_models(request: OwnRequest, pk: int) -> HttpResponse:
-    endpoint = owned_endpoint(request, pk)
+def patiently(endpoint: Endpoint) -> OpenAIChat:
+    """Its model, for as long as a person waits for a test. Raises `KeyUnreadable`."""
+    choice = connections.of_endpoint(endpoint)
+    return connections.connect(replace(choice, timeout_seconds=min(choice.timeout_seconds, LONGEST_TEST_SECONDS)))
+
+
+@require_POST
+def endpoint_look(request: OwnRequest, pk: int | None = None) -> HttpResponse:
+    """What answers at an address that is being typed, before anything is saved."""
+    endpoint = owned_endpoint(request, pk) if pk else Endpoint(owner=request.user)
+    form = EndpointForm(request.POST, instance=endpoint)
+    form.is_valid()
+    wrong = form.errors.get("base_url") or form.errors.get("__all__")
+    looked = Look(error=" ".join(map(str, wrong))) if wrong else listed_by(form.candidate())
+    return part(request, "account/looked.html", {"looked": looked})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What an endpoint said of itself, or why it said nothing."""
+
+    models: tuple[ListedModel, ...] = ()
+    error: str = ""
+    answers: bool = False
+    unchosen: bool = False
+
+
+def look_at(endpoint: Endpoint) -> Look:
+    """Ask it, before it is saved: for its models where none is chosen, then for an answer. Takes over what it tells
+    and the person left open: its only model, and that one's window."""
+    listed = listed_by(endpoint)
+    if not endpoint.model and len(listed.models) == 1:
+        endpoint.model = listed.models[0].id
+    if not endpoint.model and listed.models:
+        return replace(listed, unchosen=True)
+    if endpoint.context_window is None:
+        told = (model.context_window for model in listed.models if model.id == endpoint.model)
+        endpoint.context_window = next(told, None)
+    # Not every endpoint lists its models; that it answers is what counts.
+    tested = answer_of(endpoint)
+    return replace(listed, error=tested.get("error", ""), answers="error" not in tested)
+
+
+def listed_by(endpoint: Endpoint) -> Look:
     try:
-        models = async_to_sync(connections.connect(connections.of_endpoint(endpoint)).list_models)()
+        return Look(models=tuple(async_to_sync(patiently(endpoint).list_models)()))
     except ModelError as error:
-        return part(request, "account/models.html", {"error": error.text})
+        return Look(error=error.text)
     except connections.KeyUnreadable as error:
-        return part(request, "account/models.html", {"error": str(error)})
-    return part(request, "account/models.html", {"models": models})
+        return Look(error=str(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 from uuid import UUID, uuid4
@@ -17,6 +18,7 @@ from efforts.domain.errors import Refused
 from efforts.models import Branch, Message
 from efforts.pages.forms import BranchForm
 from efforts.pages.presenters.branches import branches_view, compared_branches
+from efforts.pages.presenters.files import sent_views
 from efforts.pages.presenters.siblings import turn_address
 from efforts.pages.views.chat import refused, turn_number
 from efforts.pages.views.shared import (
@@ -122,6 +124,7 @@ def editor(
     request: OwnRequest, branch: Branch, number: int, text: str, client_id: str, *, error: Refused | None = None
 ) -> HttpResponse:
     context = {**about(branch), "number": number, "text": text, "client_id": client_id, "error": error}
+    context["files"] = sent_views([turn_here(branch, number)]).values()
     context["title"] = f"Edit the message of turn {number}"
     template = "branches/editor.html" if request.htmx else "branches/editor_page.html"
     return dialog(request, template, context, status=status_of(error) if error else 200)
@@ -150,17 +153,22 @@ def leads_elsewhere(act: Callable[..., str]) -> Callable[..., HttpResponse]:
 
 @leads_elsewhere
 def again(request: OwnRequest, branch: Branch, number: int) -> str:
-    turn = actions.regenerate(branch, number, actor=request.user)
+    """With `answer`: by that model."""
+    answer = text_field(fields(request), "answer")
+    turn = actions.regenerate(branch, number, actor=request.user, answer=answer)
     return turn_address(turn.branch, turn.number)
 
 
 @leads_elsewhere
 def fork(request: OwnRequest, branch: Branch, number: int) -> str:
-    """At the end of the turn; with `before`, at the end of the one before it, its text in the composer."""
+    """At the end of the turn; with `before`, at the end of the one before it, its text and files in the composer."""
     if not text_field(fields(request), "before"):
         return actions.fork(branch, after=number, actor=request.user).get_absolute_url()
     said = message_of(branch, number)
     child = actions.fork(branch, after=number - 1, actor=request.user)
+    # What has no room there any more is where it was, and can be added again.
+    with suppress(Refused):
+        actions.put_back_files(branch.session, said.turn, actor=request.user)
     return f"{child.get_absolute_url()}?words={said.pk}"
 
 

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -22,9 +22,12 @@ from efforts.domain.commands import COMMANDS, to_be_sent
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.errors import Refused
 from efforts.llm.tokens import get_counter
-from efforts.models import Branch, Message, Run, Turn
+from efforts.models import Branch, Message, SavedPrompt
+from efforts.pages.markdown import render_finished
 from efforts.pages.presenters import chat as chat_shown
+from efforts.pages.presenters.arriving import found_here
 from efforts.pages.presenters.branches import branches_view
+from efforts.pages.presenters.files import in_composer, waiting_views
 from efforts.pages.views.shared import (
     OwnRequest,
     about,
@@ -34,14 +37,21 @@ from efforts.pages.views.shared import (
     owned_branch,
     page,
     part,
+    place,
     refused_json,
     status_of,
     text_field,
     turn_here,
     wants_json,
 )
-from efforts.turns.example import EXCHANGES, PROMPTS
+from efforts.turns import verbs
+from efforts.turns.demo import is_whole
+from efforts.turns.week import PROMPTS, WEEK
 
+# Digits; no reply has as many characters.
+LONGEST_OFFSET = 9
+# Which turns of the log a page shows.
+NEWEST: Mapping[str, int | None] = {}
 Command = Callable[..., Mapping[str, Any]]
 # Who comes back after so long is told where things were left.
 AWAY = timedelta(hours=1)
@@ -52,6 +62,7 @@ AWAY = timedelta(hours=1)
 @require_GET
 def chat(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     branch = owned_branch(request, session_id, branch_id)
+    actions.see_session(branch.session)
     return chat_page(request, branch, text=words_to_begin_with(branch, turn_number(request.GET.get("words"))))
 
 
@@ -65,18 +76,21 @@ def chat_page(
     request: OwnRequest,
     branch: Branch,
     *,
-    before: int | None = None,
+    where: Mapping[str, int | None] = NEWEST,
     text: str = "",
     error: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    context = {**log_context(branch, before), "text": text, "error": error}
+    context = {**log_context(branch, where), "text": text, "error": error, "found": found_in(request, branch)}
     # Made with the page, so that a form sent twice is one turn without any script too.
     more = {
         "client_id": uuid4().hex,
         "commands": COMMANDS,
+        "prompts": SavedPrompt.objects.filter(owner=request.user),
+        **in_composer(branch.session),
         "branches": branches_view(branch),
         "suggestions": suggestions(branch),
+        "unfinished": branch.session.is_example and not is_whole(branch.session),
         **efforts_context(branch, context["plan"]),
     }
     return page(request, "chat/page.html", {**context, **more}, status=status)
@@ -91,21 +105,34 @@ def efforts_context(branch: Branch, plan: plans.PlanView) -> dict[str, Any]:
 
 def suggestions(branch: Branch) -> list[dict[str, str]]:
     """Questions to try, while the example is as it was opened."""
-    if not branch.session.is_example or branch.head != len(EXCHANGES):
+    if not branch.session.is_example or branch.parent_id or branch.head != len(WEEK):
         return []
     return [{"text": text, "client_id": uuid4().hex} for text in PROMPTS]
 
 
-def log_context(branch: Branch, before: int | None = None) -> dict[str, Any]:
-    shown = chat_shown.chat_page(branch, before=before)
+def found_in(request: OwnRequest, branch: Branch) -> str:
+    """What a search led to here."""
+    return found_here(branch, request.GET.get("found", ""), request.GET.getlist("mark"))
+
+
+def stretch(branch: Branch, where: Mapping[str, int | None]) -> dict[str, Any]:
+    """Of the log alone."""
+    shown = chat_shown.chat_page(
+        branch, before=where.get("before"), after=where.get("after"), around=where.get("around")
+    )
     numbers = [turn.number for turn in shown.turns]
+    ends = {"first_number": min(numbers, default=0), "last_number": max(numbers, default=0)}
+    return {**about(branch), "page": shown, **ends}
+
+
+def log_context(branch: Branch, where: Mapping[str, int | None] = NEWEST) -> dict[str, Any]:
+    shown = stretch(branch, where)
+    numbers = [turn.number for turn in shown["page"].turns]
     following = next_call(branch)
-    first = following["plan"].first_turn
+    first = following["plan"].window_from
     return {
         **following,
-        "page": shown,
-        "first_number": min(numbers, default=0),
-        "has_later": before is not None and max(numbers, default=0) < branch.head,
+        **shown,
         # No line above the first turn shown: there is nothing on the page that it would part off.
         "window_from": first if first in numbers[1:] else None,
     }
@@ -114,12 +141,13 @@ def log_context(branch: Branch, before: int | None = None) -> dict[str, Any]:
 def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
     """`text`: what is being written."""
     plan = plans.preview(branch, draft_text=text)
+    waiting = sum(file.tokens for file in waiting_views(branch.session))
     holds = holds_view(branch, plan)
     return {
         **about(branch),
         "plan": with_pins(plan, holds),
         "holds": holds,
-        "draft_tokens": get_counter(settings.CCM_ENCODING).count(text),
+        "draft_tokens": get_counter(settings.CCM_ENCODING).count(text) + waiting,
         "rules": constraints.constraints_view(branch),
         "ledger": ledger.ledger_counts(branch),
         "model_label": model_label(branch.session),
@@ -131,10 +159,13 @@ def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
 @require_GET
 def log(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     branch = owned_branch(request, session_id, branch_id)
-    before = turn_number(request.GET.get("before"))
+    where = {name: turn_number(request.GET.get(name)) for name in ("before", "after", "around")}
     if not request.htmx:
-        return chat_page(request, branch, before=before)
-    return part(request, "chat/turns.html" if before else "chat/log.html", log_context(branch, before))
+        return chat_page(request, branch, where=where)
+    if where["before"] or where["after"]:
+        side = "earlier" if where["before"] else "later"
+        return part(request, "chat/turns.html", {**stretch(branch, where), "part": side})
+    return part(request, "chat/log.html", log_context(branch, where))
 
 
 def turn_number(value: str | None) -> int | None:
@@ -160,6 +191,19 @@ def turn(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | N
 
 @never_cache
 @require_GET
+def blocks(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
+    """Of a reply that streams the blocks that are finished behind `from`, and where they end."""
+    branch = owned_branch(request, session_id, branch_id)
+    run = turn_here(branch, number).run
+    call, start = turn_number(request.GET.get("call")), request.GET.get("from", "")
+    if run is None or call is None or not start.isdecimal() or len(start) > LONGEST_OFFSET:
+        raise Http404
+    html, length = render_finished(chat_shown.live_from(run, call, int(start)))
+    return JsonResponse({"html": html, "end": int(start) + length})
+
+
+@never_cache
+@require_GET
 def context(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     branch = owned_branch(request, session_id, branch_id)
     if request.htmx:
@@ -177,7 +221,7 @@ def price(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) 
 def context_answer(request: OwnRequest, branch: Branch, text: str = "") -> HttpResponse:
     # White space is not sent.
     following = next_call(branch, text if text.strip() else "")
-    return part(request, "chat/context_answer.html", {"window_from": following["plan"].first_turn, **following})
+    return part(request, "chat/context_answer.html", {"window_from": following["plan"].window_from, **following})
 
 
 def command(act: Command) -> Callable[..., HttpResponse]:
@@ -207,15 +251,11 @@ def refused(request: OwnRequest, branch: Branch, error: Refused) -> HttpResponse
 @command
 def send(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
     posted = fields(request)
-    typed = actions.take_typed(
-        branch.session,
-        text=text_field(posted, "text"),
-        client_id=text_field(posted, "client_id"),
-        actor=request.user,
-        branch=branch,
-        **{name: bool(posted.get(name)) for name in ("cut", "aside", "plain")},
-    )
-    return typed.made
+    text, client_id = text_field(posted, "text"), text_field(posted, "client_id")
+    how = {name: bool(posted.get(name)) for name in ("cut", "aside", "plain")}
+    # A form has a field for each, JSON a list.
+    files = posted["files"] if "files" in posted else request.POST.getlist("file")
+    return verbs.send(branch, request.user, text=text, client_id=client_id, files=files, **how)
 
 
 @command
@@ -233,22 +273,39 @@ def context_mode(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
 
 
 @command
+def model(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
+    """Who answers from the next message on."""
+    actions.set_model(branch.session, text_field(fields(request), "model"), actor=request.user)
+    return {"model": model_label(branch.session)}
+
+
+@command
 def stop(request: OwnRequest, branch: Branch, run_id: UUID) -> Mapping[str, Any]:
-    run = get_object_or_404(Run.objects.select_related("turn"), pk=run_id, turn__session=branch.session)
-    return described(run.turn, actions.stop_run(run, actor=request.user))
+    return verbs.stop(branch, request.user, run_id=run_id)
 
 
 @command
 def cancel(request: OwnRequest, branch: Branch, number: int) -> Mapping[str, Any]:
-    turn = actions.cancel_turn(turn_here(branch, number), actor=request.user)
-    return {"turn": turn.number}
+    return verbs.cancel(branch, request.user, number=number)
+
+
+@command
+def leave_out(request: OwnRequest, branch: Branch, number: int) -> Mapping[str, Any]:
+    """With `back`: put back."""
+    act = actions.put_back if fields(request).get("back") else actions.leave_out
+    act(place(request, branch), number)
+    return {"turn": number}
 
 
 @command
 def retry(request: OwnRequest, branch: Branch, number: int) -> Mapping[str, Any]:
     changes = chosen_changes(branch, number, fields(request))
-    turn = turn_here(branch, number)
-    return described(turn, actions.retry_turn(turn, actor=request.user, changes=changes))
+    return verbs.retry(branch, request.user, number=number, changes=changes)
+
+
+@command
+def go_on(request: OwnRequest, branch: Branch, number: int) -> Mapping[str, Any]:
+    return verbs.go_on(branch, request.user, number=number)
 
 
 def chosen_changes(branch: Branch, number: int, posted: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -262,7 +319,3 @@ def chosen_changes(branch: Branch, number: int, posted: Mapping[str, Any]) -> Ma
         raise Refused("no_such_fix", "This is no longer offered. Reload the page.")
     changes: Mapping[str, Any] = chosen["changes"]
     return changes
-
-
-def described(turn: Turn, run: Run) -> Mapping[str, Any]:
-    return {"turn": turn.number, "run": str(run.pk), "state": str(run.state)}

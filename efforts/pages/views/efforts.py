@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from efforts import actions
 from efforts.actions import Place
+from efforts.actions.scopes import LONGEST_FOCUS
 from efforts.context import expansion, plans
 from efforts.context.efforts import EffortView, efforts_view, where_view
 from efforts.context.plans import PlanView
@@ -51,7 +52,6 @@ VERBS: Mapping[str, Callable[[Place, str], object]] = {
     "collapse": actions.collapse_effort,
     "use-summary": actions.use_summary,
     "use-excerpts": actions.use_excerpts,
-    "retry-summary": actions.retry_summary,
     "stop-summary": actions.stop_summary,
 }
 
@@ -156,6 +156,28 @@ def rename(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | N
         lambda name: actions.rename_effort(place(request, branch), slug, name),
         initial=known.name,
     )
+
+
+@form_view
+def draft_again(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | None = None) -> HttpResponse:
+    branch = owned_branch(request, session_id, branch_id)
+    known, focus, error = named_effort(branch, slug), request.POST.get("focus", ""), ""
+    if request.method == "POST":
+        try:
+            actions.retry_summary(place(request, branch), slug, focus)
+        except Refused as refused:
+            error = refused.text
+        else:
+            return changed(request, branch)
+    context = {
+        **about(branch),
+        "title": "Draft the summary",
+        "effort": known,
+        "focus": focus,
+        "longest_focus": LONGEST_FOCUS,
+        "error": error,
+    }
+    return dialog(request, "efforts/draft.html", context, status=422 if error else 200)
 
 
 def named_effort(branch: Branch, slug: str) -> EffortView:

@@ -1,4 +1,4 @@
-"""What managing the context did: of one conversation and of all, to read and as JSON."""
+"""What context management saved and cost: of one conversation and of all, to read and as JSON."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from efforts.pages.presenters import figures
 from efforts.pages.presenters import metrics as metrics_shown
+from efforts.pages.presenters.costs import branch_costs
 from efforts.pages.presenters.metrics import NEWEST_TURNS
 from efforts.pages.views.shared import OwnRequest, about, owned_branch, page
 
@@ -21,9 +22,17 @@ from efforts.pages.views.shared import OwnRequest, about, owned_branch, page
 def metrics(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     branch = owned_branch(request, session_id, branch_id)
     found = metrics_shown.branch_metrics(branch)
+    costs = branch_costs(branch, found.sent)
     if asked_for_json(request):
-        return data({"session": str(session_id), "branch": str(branch.pk), **figures.metrics_json(found)})
-    context = {**about(branch), "metrics": found, "view": figures.metrics_view(found), "newest": NEWEST_TURNS}
+        priced = {"cost": costs.to_json()} if costs else {}
+        return data({"session": str(session_id), "branch": str(branch.pk), **figures.metrics_json(found), **priced})
+    context = {
+        **about(branch),
+        "costs": costs,
+        "metrics": found,
+        "view": figures.metrics_view(found),
+        "newest": NEWEST_TURNS,
+    }
     return varied(page(request, "metrics/page.html", context))
 
 

@@ -14,6 +14,7 @@ from efforts.context import inspection
 from efforts.context.holds import holds_view, with_pins
 from efforts.context.inspection import pretty
 from efforts.context.plans import replay, stored_plan
+from efforts.files.sending import filled
 from efforts.log.timelines import branch_plans
 from efforts.models import ContextPlan, Message, Session
 from efforts.models.threads import read
@@ -63,8 +64,8 @@ def sent(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
     """The request to the letter, as a file: nothing in it is cut or masked."""
     stored = owned_plan(owned_session(request, session_id), plan_id)
     try:
-        text = pretty(replay(stored))
-    except KeyError as missing:
+        text = pretty(filled(session_id, replay(stored)))
+    except (KeyError, OSError) as missing:
         raise Http404 from missing
     response = HttpResponse(text, content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="request-{str(stored.pk)[:8]}.json"'

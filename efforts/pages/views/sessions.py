@@ -4,31 +4,39 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.conf import settings
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from efforts import actions
 from efforts.domain.errors import Refused
 from efforts.models import Session
-from efforts.pages.forms import DeleteForm, RenameForm, SessionSettingsForm
-from efforts.pages.views.shared import OwnRequest, dialog, done, listed_sessions, owned_session, page, part
+from efforts.pages.forms import RenameForm, SessionSettingsForm
+from efforts.pages.presenters.conversations import Asked, conversation_list, folders
+from efforts.pages.views.shared import OwnRequest, dialog, done, owned_session, page, part
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
 
 @require_GET
 def conversations(request: OwnRequest) -> HttpResponse:
-    query, archived = request.GET.get("q", "").strip(), request.GET.get("archived") == "1"
-    context = {
-        "conversations": listed_sessions(request.user, query=query, archived=archived),
-        "query": query,
-        "archived": archived,
-        "current": current_session(request),
-    }
+    current = current_session(request)
+    # The page says that it is in sight: what was answered there is not new any more.
+    if current and request.GET.get("in_sight") == "1":
+        for session in Session.objects.owned_by(request.user).filter(pk=current):
+            actions.see_session(session)
+    asked = Asked(
+        query=request.GET.get("q", "").strip(),
+        folder=request.GET.get("folder", ""),
+        archived=request.GET.get("archived") == "1",
+        start=start_of(request),
+        current=current,
+    )
+    context = {"conversations": conversation_list(request.user, asked)}
     if request.htmx:
-        return part(request, "sessions/list.html", context)
+        return part(request, "sessions/rows.html" if asked.start else "sessions/list.html", context)
     return page(request, "sessions/page.html", context)
 
 
@@ -39,18 +47,25 @@ def current_session(request: OwnRequest) -> UUID | None:
         return None
 
 
+def start_of(request: OwnRequest) -> int:
+    start = request.GET.get("start", "")
+    return int(start) if start.isdecimal() and len(start) < 10 else 0
+
+
 @form_view
 def rename(request: OwnRequest, session_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
-    form = RenameForm(request.POST or None, initial={"title": session.title})
+    form = RenameForm(request.POST or None, initial={"title": session.title, "folder": session.folder})
     if request.method == "POST" and form.is_valid():
         try:
             actions.rename_session(session, title=form.cleaned_data["title"], actor=request.user)
+            actions.put_in_folder(session, folder=form.cleaned_data["folder"], actor=request.user)
         except Refused as error:
             form.add_error("title", error.text)
         else:
             return done("closeDialog", "conversations") if request.htmx else redirect(session)
-    return form_page(request, "sessions/rename.html", session, form, title="Rename conversation")
+    context = {"session": session, "form": form, "title": "Name and folder", "folders": folders(request.user)}
+    return dialog(request, "sessions/rename.html", context, status=422 if form.errors else 200)
 
 
 @require_POST
@@ -63,27 +78,36 @@ def archive(request: OwnRequest, session_id: UUID) -> HttpResponse:
     return done("conversations") if request.htmx else redirect(session)
 
 
+@require_POST
+def favourite(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    session = owned_session(request, session_id)
+    actions.set_favourite(session, on=request.POST.get("on") == "1", actor=request.user)
+    return done("conversations") if request.htmx else redirect(session)
+
+
 @form_view
 def delete(request: OwnRequest, session_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
-    form = DeleteForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            actions.delete_session(session, typed_name=form.cleaned_data["typed_name"], actor=request.user)
-        except Refused as error:
-            form.add_error("typed_name", error.text)
-        else:
-            return deleted(request, session_id)
-    return form_page(request, "sessions/delete.html", session, form, title="Delete conversation")
-
-
-def deleted(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    if request.method != "POST":
+        context = {"session": session, "title": "Delete conversation", "seconds": settings.CCM_UNDO_SECONDS}
+        return dialog(request, "sessions/delete.html", context)
+    actions.delete_session(session, actor=request.user)
     if not request.htmx:
         return redirect("start")
     # Deleted from its own page, that page has to go; from elsewhere only its place in the list.
     if str(session_id) in (request.htmx.current_url_abs_path or ""):
         return done(go_to=reverse("start"))
     return done("closeDialog", "conversations")
+
+
+@require_POST
+def undelete(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    session = get_object_or_404(Session.objects.deleted_by(request.user), pk=session_id)
+    try:
+        actions.undelete_session(session, actor=request.user)
+    except Refused as error:
+        raise Http404(error.text) from error
+    return done("conversations") if request.htmx else redirect(session)
 
 
 @form_view
@@ -97,16 +121,5 @@ def session_settings(request: OwnRequest, session_id: UUID) -> HttpResponse:
             form.add_error(error.code if error.code in form.fields else None, error.text)
         else:
             return done("closeDialog", "context") if request.htmx else redirect(session)
-    return form_page(request, "sessions/settings.html", session, form, title="Model and budget")
-
-
-def form_page(
-    request: OwnRequest,
-    template: str,
-    session: Session,
-    form: RenameForm | DeleteForm | SessionSettingsForm,
-    *,
-    title: str,
-) -> HttpResponse:
-    context = {"session": session, "form": form, "title": title}
-    return dialog(request, template, context, status=422 if form.errors else 200)
+    context = {"session": session, "form": form, "title": "Model and budget"}
+    return dialog(request, "sessions/settings.html", context, status=422 if form.errors else 200)

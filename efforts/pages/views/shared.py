@@ -21,6 +21,7 @@ from efforts.domain.effort.states import Via
 from efforts.domain.errors import Refused
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, Session, Turn
+from efforts.pages.presenters.conversations import Asked, conversation_list
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 LISTED = 200
 # Refusals of something that is over already, as against something that was wrong from the start.
 TOO_LATE = {"not_waiting", "not_last", "not_retryable", "undone", "overtaken", "changed"}
+NOT_HERE = {"no_such_turn", "no_such_run"}
 
 
 class OwnRequest(HttpRequest):
@@ -73,15 +75,15 @@ def turn_here(branch: Branch, number: int) -> Turn:
     return get_object_or_404(branch_turns(branch).select_related("run", "session__endpoint"), number=number)
 
 
-def listed_sessions(user: User, *, query: str = "", archived: bool = False) -> QuerySet[Session]:
-    sessions = Session.objects.owned_by(user).filter(archived_at__isnull=not archived)
-    return (sessions.filter(title__icontains=query) if query else sessions)[:LISTED]
+def listed_sessions(user: User) -> QuerySet[Session]:
+    """The newest, to choose from."""
+    return Session.objects.owned_by(user).filter(archived_at=None)[:LISTED]
 
 
 def page(request: OwnRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
     """A whole page, with the list of conversations beside it."""
     session = context.get("session")
-    nav = {"conversations": listed_sessions(request.user), "current": session.pk if session else None}
+    nav = {"conversations": conversation_list(request.user, Asked(current=session.pk if session else None))}
     return varied(render(request, template, {**nav, **context}, status=status))
 
 
@@ -144,6 +146,8 @@ def refused_json(error: Refused) -> JsonResponse:
 
 
 def status_of(error: Refused) -> int:
+    if error.code in NOT_HERE:
+        return 404
     return 409 if error.code in TOO_LATE else 422
 
 

@@ -1,7 +1,8 @@
-"""The start page: the first message, the example project, three prompts to try, the theme."""
+"""The start page: the first message, the example, three prompts to try, the theme."""
 
 from __future__ import annotations
 
+import time
 from uuid import uuid4
 
 from django.contrib.auth.decorators import login_not_required
@@ -16,10 +17,13 @@ from efforts.context import connections
 from efforts.domain.errors import Refused
 from efforts.models import Session
 from efforts.pages.themes import THEME_COOKIE, THEMES
-from efforts.pages.views.shared import OwnRequest, model_label, page
-from efforts.turns.example import open_example
+from efforts.pages.views.shared import OwnRequest, done, model_label, page, part
+from efforts.turns.demo import begin_demo, go_on, played
+from efforts.turns.week import WEEK
 
 YEAR = 31_536_000
+# Seconds in which as much of the example is made as can be, before the page says how far it is.
+AT_ONCE = 0.7
 PROMPTS = (
     "What can you do here?",
     "The spring release goes out on 14 May and Dana signs it off. When is the release?",
@@ -64,7 +68,19 @@ def begun(request: OwnRequest, text: str) -> str:
 
 @require_POST
 def example(request: OwnRequest) -> HttpResponse:
-    return redirect(open_example(request.user))
+    """Some of it with each request, so that it can be seen coming."""
+    session, _ = begin_demo(request.user)
+    until = time.monotonic() + AT_ONCE
+    more = go_on(session)
+    while more and time.monotonic() < until:
+        more = go_on(session)
+    if more:
+        context = {"done": played(session), "whole": len(WEEK)}
+        if request.htmx:
+            return part(request, "start/making.html", context)
+        return page(request, "start/example.html", context)
+    address = session.get_absolute_url()
+    return done(go_to=address) if request.htmx else redirect(address)
 
 
 # The sign-in page has the switch too.

@@ -60,6 +60,18 @@ def test_of_the_ledger_the_mapping_decides_not_what_a_claim_says_of_itself() -> 
     assert judge(told=told, entries=(DECIDED,), check=kept).outcome == Outcome.PASS
 
 
+def test_open_work_that_only_a_rule_tells_is_lost_as_a_rule_says_of_nothing_whether_it_is_done() -> None:
+    told = cases.claims({"id": "4", "text": "Jonas tests it by Friday.", "cites": ["3.3"]}, without=("3",))
+    check = cases.checked(told)
+    by_rule, by_both = ({"listed-3": tuple(told[i].content for i in places)} for places in ((2,), (1, 2)))
+    entry = cases.entry("listed-3", Section.OPEN_WORK, Status.OPEN, "Jonas tests it by Friday.", "3.3", listed=True)
+    listed = (*check.listed, entry)
+    assert told[2].section == Section.RULE
+    found = judge(told=told, check=replace(check, listed=listed, told={**check.told, **by_rule}))
+    assert [failure.about for failure in found.failures] == ["listed-3"]
+    assert judge(told=told, check=replace(check, listed=listed, told={**check.told, **by_both})).outcome == Outcome.PASS
+
+
 def test_an_entry_and_what_was_listed_by_its_sentences_are_one() -> None:
     check = cases.checked(cases.claims())
     told = {**check.told, "decision-7": check.told["listed-2"]}

@@ -1,0 +1,260 @@
+"""How well code is found: questions made of what a package says of its own symbols, with those words taken out of it.
+
+    python -m benchmarks.code FOLDER [FOLDER ...]
+
+A question is the first sentence of the comment that a public symbol has, without the words of its name. It is asked
+twice: of the package as it is, where the comment is one text among all others, and of a copy in which the comments of
+all symbols that are asked about are blanked, so that no question stands in it. Nobody has chosen or worded a question;
+which symbols are asked about is drawn by hash, among those of which no other has the same sentence. Recall@8: of how
+many questions the symbol is among the first eight.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FIRST = 8
+QUESTIONS = 40
+LEAST_WORDS = 7
+# Lines above a definition that grep counts as its comment.
+ABOVE = 40
+
+
+@dataclass(frozen=True)
+class Question:
+    text: str
+    path: str
+    qualified: str
+
+
+def main(folders: Sequence[str]) -> None:
+    home = tempfile.mkdtemp(prefix="ccm-code-")
+    os.environ |= {"CCM_HOME": home, "CCM_WORKSPACE_ROOTS": home, "DJANGO_SETTINGS_MODULE": "ccmweb.settings"}
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+    total: Counter[str] = Counter()
+    asked = 0
+    try:
+        for folder in folders:
+            found, questions = measure(Path(folder), Path(home))
+            total.update(found)
+            asked += questions
+        print(f"all: {asked} questions")
+        for name, right in sorted(total.items()):
+            print(f"  {name}: {right / max(asked, 1):.2f}")
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def measure(folder: Path, home: Path) -> tuple[dict[str, int], int]:
+    from django.contrib.auth.models import User
+
+    from efforts.actions import create_session
+    from workspaces.actions import attach_folder
+    from workspaces.indexing import worker
+
+    copy = home / folder.name
+    shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".venv", "node_modules", "var"))
+    owner, _ = User.objects.get_or_create(username="measured")
+    started = worker.start
+    worker.start = lambda workspace_id: None  # here, and not beside
+    try:
+        whole = attach_folder(create_session(owner), str(copy), actor=owner)
+    finally:
+        worker.start = started
+    began, processor = time.monotonic(), time.process_time()
+    worker.index(whole)
+    took, worked = time.monotonic() - began, time.process_time() - processor
+    snapshot = whole.current
+    assert snapshot is not None
+    size = os.path.getsize(home / "db.sqlite3")
+    questions = list(drawn(snapshot))
+    found: Counter[str] = Counter()
+    out: Counter[str] = Counter()
+    ask("their comments in place", snapshot, copy, questions, found)
+    blank(copy, snapshot, questions)
+    began, processor = time.monotonic(), time.process_time()
+    worker.index(whole)
+    blanked = whole.current
+    assert blanked is not None
+    one = min((path for path in copy.rglob("*.*") if path.suffix in (".py", ".ts", ".rs", ".go")), key=str)
+    one.write_text(one.read_text(errors="replace") + "\n")
+    again, processor = time.monotonic(), time.process_time()
+    worker.index(whole)
+    print(
+        f"{folder.name}: {snapshot.files:,} files, {snapshot.lines:,} lines, {snapshot.symbols:,} symbols; indexed in "
+        f"{took:.1f} s ({worked:.1f} s of a processor); one file changed: {time.monotonic() - again:.2f} s "
+        f"({time.process_time() - processor:.2f} s); {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MB of "
+        f"memory at most; database {size / 1e6:.0f} MB",
+        flush=True,
+    )
+    ask("their comments taken out", blanked, copy, questions, out)
+    for question in questions[:3]:
+        print(f"    e.g. {question.text!r} -> {question.qualified}", flush=True)
+    return {name: found[name] for name in found} | {name: out[name] for name in out}, len(questions)
+
+
+def ask(label: str, snapshot: Any, folder: Path, questions: Sequence[Question], found: Counter[str]) -> None:
+    milliseconds = 0.0
+    for question in questions:
+        for name, ranker in RANKERS.items():
+            began = time.monotonic()
+            hits = ranker(snapshot, folder, question.text)
+            milliseconds += (time.monotonic() - began) * 1000 if name == "graph" else 0
+            found[f"{label}: {name}"] += question.qualified in hits[:FIRST]
+    shares = ", ".join(f"{name} {found[f'{label}: {name}'] / max(len(questions), 1):.2f}" for name in RANKERS)
+    print(
+        f"  {len(questions)} questions, {label}: {shares}; {milliseconds / max(len(questions), 1):.0f} ms each",
+        flush=True,
+    )
+
+
+def drawn(snapshot: Any) -> Iterator[Question]:
+    from efforts.domain.text.canonical import sha256
+    from efforts.domain.text.sentences import sentences
+    from efforts.domain.text.terms import query_terms, terms_of
+    from workspaces.models import Symbol
+
+    rows = Symbol.objects.filter(snapshot.standing_by("file"), is_test=False).exclude(doc="").select_related("file")
+    rows = rows.filter(kind__in=["function", "method", "class"]).exclude(name__startswith="_")
+    names = Counter(Symbol.objects.filter(snapshot.standing_by("file")).values_list("qualified", flat=True))
+    firsts = {row.pk: next(iter(sentences(" ".join(row.doc.split("\n\n")[0].split()))), "") for row in rows}
+    # What is said of several symbols asks for none of them.
+    said = Counter(firsts.values())
+    asked = 0
+    for row in sorted(rows, key=lambda row: sha256(row.qualified)):
+        first = firsts[row.pk]
+        taken = set(terms_of(row.name))
+        words = [word for word in first.split() if not taken & set(terms_of(word))]
+        if names[row.qualified] > 1 or said[first] > 1 or len(query_terms(" ".join(words))) < LEAST_WORDS:
+            continue
+        yield Question(" ".join(words), row.file.path, row.qualified)
+        asked += 1
+        if asked == QUESTIONS:
+            return
+
+
+def blank(copy: Path, snapshot: Any, questions: Sequence[Question]) -> None:
+    """Without the comments of what is asked about; the numbers of lines stay."""
+    from workspaces.models import Symbol
+
+    by_path: dict[str, list[Any]] = defaultdict(list)
+    wanted = Symbol.objects.filter(snapshot.standing_by("file"), qualified__in=[one.qualified for one in questions])
+    for row in wanted.select_related("file"):
+        by_path[row.file.path].append(row)
+    for path, rows in by_path.items():
+        text = (copy / path).read_text(errors="replace")
+        for row in rows:
+            for line in {line.strip() for line in row.doc.split("\n") if len(line.strip()) > 3}:
+                text = text.replace(line, "")
+        (copy / path).write_text(text)
+
+
+def by_text(snapshot: Any, folder: Path, query: str) -> list[str]:
+    from workspaces.retrieval.search import Rankers, search
+
+    found = search(snapshot, query, most=FIRST, rankers=Rankers(graph=False))
+    return [found.rows[one.symbol].qualified for one in found.scored if one.symbol in found.rows]
+
+
+def by_graph(snapshot: Any, folder: Path, query: str) -> list[str]:
+    from workspaces.retrieval.search import search
+
+    found = search(snapshot, query, most=FIRST)
+    return [found.rows[one.symbol].qualified for one in found.scored if one.symbol in found.rows]
+
+
+def by_grep(snapshot: Any, folder: Path, query: str) -> list[str]:
+    """What a person gets with grep and ctags: definitions by how many words of the question stand in their lines, then
+    in their names, then by how often."""
+    from efforts.domain.text.terms import STOPWORDS
+
+    words = {word.lower() for word in re.findall(r"\w{3,}", query)} - STOPWORDS
+    tags = tags_of(folder)
+    scores: Counter[tuple[str, int]] = Counter()
+    for word in sorted(words):
+        run = subprocess.run(
+            ["grep", "-rniIwo", "--", re.escape(word), "."],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
+        hit: set[tuple[str, int]] = set()
+        for line in run.stdout.splitlines():
+            path, _, rest = line.removeprefix("./").partition(":")
+            number = rest.partition(":")[0]
+            if number.isdecimal() and (tag := around(tags.get(path, ()), int(number))):
+                hit.add((path, tag[0]))
+                scores[path, tag[0]] += 1
+        for one in hit:
+            scores[one] += 1_000
+        for path, several in tags.items():
+            for first, _, name in several:
+                if word in name.lower():
+                    scores[path, first] += 1_500
+    best = [place for place, _ in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:FIRST]]
+    return [name for path, line in best for name in qualified_at(snapshot, path, line)]
+
+
+def around(tags: Sequence[tuple[int, int, str]], number: int) -> tuple[int, int, str] | None:
+    """The innermost definition that holds a line."""
+    holding = [tag for tag in tags if tag[0] <= number <= tag[1]]
+    # A comment above a definition is of it, as a reader would say.
+    below = [tag for tag in tags if number < tag[0] <= number + ABOVE]
+    return min(below, default=None) if below and not holding else max(holding, default=None)
+
+
+_tags: dict[Path, dict[str, list[tuple[int, int, str]]]] = {}
+
+
+def tags_of(folder: Path) -> dict[str, list[tuple[int, int, str]]]:
+    if folder not in _tags:
+        run = subprocess.run(
+            ["ctags", "-R", "--fields=+ne", "--kinds-Python=cfm", "-f", "-", "."],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
+        found: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        for row in run.stdout.splitlines():
+            name, path, *_ = row.split("\t")
+            begin, end = re.search(r"\tline:(\d+)", row), re.search(r"\tend:(\d+)", row)
+            if begin:
+                first = int(begin[1])
+                found[path.removeprefix("./")].append((first, int(end[1]) if end else first, name))
+        _tags[folder] = found
+    return _tags[folder]
+
+
+def qualified_at(snapshot: Any, path: str, line: int) -> list[str]:
+    """Our name for what ctags found at a line."""
+    from workspaces.models import Symbol
+
+    rows = Symbol.objects.filter(
+        snapshot.standing_by("file"), file__path=path, first_line__lte=line, last_line__gte=line
+    )
+    return list(rows.order_by("-first_line").values_list("qualified", flat=True)[:1])
+
+
+RANKERS: dict[str, Callable[[Any, Path, str], list[str]]] = {"bm25": by_text, "graph": by_graph, "grep+ctags": by_grep}
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

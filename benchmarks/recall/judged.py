@@ -1,0 +1,151 @@
+"""What recall brings, judged by a strong reader who does not know how it was chosen: does a passage help to answer?
+
+The requests are files for whoever answers them (`gates/pending.py` does it alike); the same files give the same
+requests, so that answers are found by their hashes. Of a message only what recall brings within its guaranteed share.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from benchmarks.gates.pending import said_by
+from benchmarks.replay import Talk
+from efforts.domain.prompt.conversation import Recalled
+from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.retrieval.recall import recall
+
+from .asking import Chosen, Stage, next_plan, staged
+from .remarks import WINDOW, Spoken, fitting, spoken_in, window
+
+T = TypeVar("T")
+ORDINARY, QUESTION = "ordinary message", "question"
+# Turns before the message that the reader sees, and characters of each side: whether something is known already.
+BEFORE, OF_EACH = 2, 600
+# So many times as many ordinary messages are tried as are judged: at most of them nothing is recalled.
+TRIED = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brought:
+    """What recall brings at one message; nothing where it does not fire. `before`: what was said just before."""
+
+    kind: str
+    text: str
+    before: Sequence[Spoken]
+    passages: Sequence[str]
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        before = [f"A: {one.said[:OF_EACH]}\nB: {one.reply[:OF_EACH]}".strip() for one in self.before]
+        numbered = [f"{number}. {text}" for number, text in enumerate(self.passages, 1)]
+        parts = {
+            "Just before": "\n\n".join(before) or "(nothing is shown)",
+            "The message": self.text,
+            "Passages": "\n\n".join(numbered),
+        }
+        said = "\n\n".join(f"## {title}\n{text}" for title, text in parts.items())
+        return [{"role": "system", "content": task()}, {"role": "user", "content": said}]
+
+    @property
+    def key(self) -> str:
+        return sha256(canonical_json(self.messages))
+
+
+def task() -> str:
+    return (Path(__file__).parent / "judge.md").read_text(encoding="utf-8").strip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """Of one kind of talk: how many ordinary messages were tried, at how many something was recalled, and what is
+    judged of these and of the questions."""
+
+    name: str
+    tried: int
+    fired: int
+    brought: tuple[Brought, ...]
+
+
+def sample(name: str, talks: Sequence[Talk], chosen: Chosen, *, messages: int, questions: int) -> Sample:
+    """`messages`, `questions`: about how many of each are judged, evenly over the conversations."""
+    tried, ordinary, asked = 0, list[Brought](), list[Brought]()
+    for talk in talks:
+        with staged(talk, chosen) as stage:
+            met = list(at_messages(stage, TRIED * -(-messages // len(talks))))
+            tried += len(met)
+            ordinary += [one for one in met if one.passages]
+            asked += at_questions(stage, -(-questions // len(talks)))
+    return Sample(
+        name=name,
+        tried=tried,
+        fired=len(ordinary),
+        brought=(*evenly(ordinary, messages), *evenly([one for one in asked if one.passages], questions)),
+    )
+
+
+def at_messages(stage: Stage, most: int) -> Iterator[Brought]:
+    turns = spoken_in(stage.talk)
+    step = max(-(-len(turns) // max(most, 1)), 1)
+    for place in range(step, len(turns) - 1, step):
+        turn = turns[place]
+        shown = window(turns[:place], turn.session, int(stage.chosen.budget * WINDOW))
+        found = recall(
+            stage.made.branch,
+            turn.said,
+            before=turn.number,
+            mode=stage.chosen.mode,
+            today=turn.on,
+            shown={one.number for one in shown},
+        )
+        brought = fitting(found.passages, int(stage.chosen.budget * stage.chosen.cap))
+        yield Brought(
+            kind=ORDINARY, text=turn.said, before=list(reversed(shown[:BEFORE])), passages=list(map(quoted, brought))
+        )
+
+
+def at_questions(stage: Stage, most: int) -> Iterator[Brought]:
+    for question in evenly(stage.talk.questions, most):
+        brought = fitting(next_plan(stage, question.text).recalled, int(stage.chosen.budget * stage.chosen.cap))
+        yield Brought(kind=QUESTION, text=question.text, before=(), passages=list(map(quoted, brought)))
+
+
+def quoted(one: Recalled) -> str:
+    return f"({one.said_on}, {one.message.role}) {one.text}"
+
+
+def evenly(rows: Sequence[T], most: int) -> list[T]:
+    return list(rows) if len(rows) <= most else [rows[place * len(rows) // most] for place in range(most)]
+
+
+def export(samples: Sequence[Sample], folder: Path) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    every = [one for some in samples for one in some.brought]
+    for one in every:
+        parts = (said_by(said["role"], said["content"]) for said in one.messages)
+        (folder / f"{one.key}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    return len(every)
+
+
+def judged(some: Sample, answers: Mapping[str, str], kind: str) -> dict[str, float | int]:
+    """Raises `ValueError` where an answer is none to its request."""
+    rows = [(one, verdicts(one, answers[one.key])) for one in some.brought if one.kind == kind and one.key in answers]
+    passages = [is_so for _, row in rows for is_so in row]
+    return {
+        "judged": len(rows),
+        "unanswered": sum(one.kind == kind for one in some.brought) - len(rows),
+        "passages": len(passages),
+        "helpful": round(sum(passages) / len(passages), 4) if passages else 0.0,
+        "any": round(sum(any(row) for _, row in rows) / len(rows), 4) if rows else 0.0,
+    }
+
+
+def verdicts(one: Brought, answer: str) -> list[bool]:
+    given = json.loads(answer)
+    numbers = [str(number) for number in range(1, len(one.passages) + 1)]
+    if not isinstance(given, dict) or sorted(given) != sorted(numbers) or not set(given.values()) <= {"yes", "no"}:
+        raise ValueError(f"The answer to {one.key} does not say yes or no of each passage.")
+    return [given[number] == "yes" for number in numbers]

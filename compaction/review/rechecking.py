@@ -1,0 +1,162 @@
+"""What a person has worded is read by the checker too: claims of a new version that no model has read yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from django.db import transaction
+
+from compaction.domain.artifact import Claim, parse_artifact
+from compaction.domain.check.result import Checked, together
+from compaction.drafting import checking
+from compaction.drafting.checking import CheckMade, CheckWork
+from compaction.drafting.reading import checks_over, log_for
+from compaction.drafting.scopes import MOST_REQUESTS, SLACK, ScopeWork, task_of
+from compaction.drafting.storing import Home, keep_check, release, reserve
+from compaction.drafting.summaries import Task, retained
+from compaction.models import Artifact, Recheck
+from compaction.review.desk import follow, newest_of, tell, why_not
+from compaction.review.judging import gates_on
+from efforts.log import events
+from efforts.models.threads import write
+from efforts.standins.compacting import DraftWork, Progress, Summary
+from efforts.standins.logs import SourceLog
+from efforts.turns.drafts import Line
+
+NO_CHECKER = "No model may check it now."
+
+
+def check_again(made: Artifact, task: Task) -> bool:
+    """Have the checker read what nobody but the person has, where there is such a claim and one that may."""
+    if not may_check(task) or not unread(made, models_on(made, task)):
+        return False
+    Recheck.objects.create(artifact=made, branch=made.branch)
+    transaction.on_commit(events.wake_runners)
+    return True
+
+
+def may_check(task: Task) -> bool:
+    return task.checker is not None and (task.exam is None or task.exam.passed)
+
+
+def is_being_checked(row: Artifact) -> bool:
+    return Recheck.objects.filter(artifact=row, state__in=("due", "drafting")).exists()
+
+
+def models_on(row: Artifact, task: Task) -> Checked | None:
+    """What models have found of it; what people say of it is theirs."""
+    checks, _ = checks_over(row, task.source)
+    return together(checks)
+
+
+def unread(row: Artifact, known: Checked | None) -> tuple[Claim, ...]:
+    claims = parse_artifact(row.document).claims
+    return tuple(claim for claim in claims if known is None or claim.content not in known.opinions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reread(Summary):
+    """The checks that were made of an artifact. `why`: why there is none that counts."""
+
+    row: Artifact
+    task: Task
+    checks: tuple[CheckMade, ...] = ()
+    reserved: int | None = None
+
+    def keep(self) -> None:
+        for made in self.checks:
+            keep_check(self.row.run, made, self.task.source, self.row.family)
+        release(self.reserved)
+
+    def keep_cost(self) -> None:
+        """The log is another now: a check of what it was counts as cost, and for nothing else."""
+        for made in self.checks:
+            keep_check(self.row.run, replace(made, void="The log has changed meanwhile."), self.task.source, "")
+        release(self.reserved)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecheckWork(ScopeWork):
+    row: Artifact
+    known: Checked | None = field(repr=False)
+
+    async def draft(self, progress: Progress) -> Summary:
+        """Of the day's tokens what a check may need is kept free for it, until what it has cost is kept."""
+        task, made = self.task, None
+        if task.checker is None:
+            return Reread(row=self.row, task=task, why=task.note or NO_CHECKER)
+        seconds = MOST_REQUESTS * task.checker.draft_seconds + SLACK
+        reserved, why = await write(reserve, self.session, task.check_cap, seconds)
+        try:
+            task = task if why else await self.with_exam(task, progress)
+            if why or task.exam is None or not task.exam.passed:
+                why = why or (task.exam.why if task.exam else NO_CHECKER)
+                made = Reread(row=self.row, task=task, why=why, reserved=reserved)
+                return made
+            checks = await checking.check(self.work(task))
+            made = Reread(row=self.row, task=task, checks=checks, reserved=reserved, why=checks[-1].void)
+            return made
+        finally:
+            if made is None:
+                await write(release, reserved)
+
+    def work(self, task: Task) -> CheckWork:
+        assert task.checker is not None
+        known = self.known.opinions if self.known else {}
+        return CheckWork(
+            source=task.source,
+            unread=unread(self.row, self.known),
+            claims=parse_artifact(self.row.document).claims,
+            entries=retained(task.entries),
+            read=frozenset(content for content, said in known.items() if not any(one.doubts for one in said)),
+            listed=self.known.listed if self.known else None,
+            checker=task.checker,
+            examined=True,
+            cap=task.check_cap,
+        )
+
+    def draft_now(self) -> Summary:
+        return Reread(row=self.row, task=self.task, why=NO_CHECKER)
+
+    def is_current(self, log: SourceLog) -> bool:
+        return log.source.sha256 == self.task.source.sha256
+
+
+class Rechecks(Line[Recheck]):
+    model = Recheck
+    related = ("branch__session__endpoint", "branch__session__owner", "artifact__session", "artifact__run")
+    state, owner, expires = "state", "owner_key", "expires_at"
+
+    def ready(self, limit: int) -> Iterable[Recheck]:
+        return Recheck.objects.filter(state="due").select_related("branch").order_by("pk")[:limit]
+
+    def log_of(self, row: Recheck) -> SourceLog:
+        return log_for(row.artifact, parse_artifact(row.artifact.document))
+
+    def work_on(self, row: Recheck, log: SourceLog) -> DraftWork:
+        made = row.artifact
+        task = task_of(made, parse_artifact(made.document), log)
+        home = Home(session_id=row.branch.session_id, branch_id=row.branch_id, effort_id=made.effort_id)
+        known = models_on(made, task)
+        return RecheckWork(session=row.branch.session, home=home, task=task, row=made, known=known)
+
+    def finish(self, row: Recheck, log: SourceLog, made: Summary) -> None:
+        """Judged anew by all that is known of it now, which is of its newest version."""
+        if made.why:
+            self.end_without(row, made.why, "")
+            return
+        Recheck.objects.filter(pk=row.pk).update(state="done", **self.unheld)
+        newest = newest_of(row.artifact)
+        judged = gates_on(newest)
+        follow(newest, newest, row.artifact.edited_by, why_not(judged))
+        tell(newest, "review.judged", None, passed=judged.passed, state=newest.state)
+
+    def end_without(self, row: Recheck, why: str, artifact: str) -> None:
+        Recheck.objects.filter(pk=row.pk).update(state="failed", why=why, **self.unheld)
+
+    def tell_step(self, row: Recheck, step: str) -> None:
+        """Its page looks for itself."""
+
+
+RECHECKS = Rechecks()

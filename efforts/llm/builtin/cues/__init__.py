@@ -1,1 +1,0 @@
-"""Phrases that the engine acts on: `talk` for ordinary talk and searches, `efforts` for the tools of efforts."""

@@ -1,0 +1,316 @@
+"""A conversation, or the handover of an effort, as a document for people: Markdown, in pieces, secrets masked.
+
+A piece is one block of the document, so that a long conversation is written while it is read. As HTML each piece is
+rendered by itself (`as_html`); as lines of JSON a conversation is `conversation_lines` (docs/export.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.utils import timezone
+
+from efforts.context.constraints import constraints_view
+from efforts.context.efforts import EffortView, effort_views, left_off
+from efforts.context.ledger import LedgerView, entries_here, entries_view, views_of
+from efforts.domain.effort.holds import turns_said
+from efforts.domain.effort.notices import span_said
+from efforts.domain.effort.states import EntryKind, EntryState, PointerState, RunState
+from efforts.domain.prompt.plan import Item
+from efforts.domain.text.redaction import redact
+from efforts.log.timelines import branch_turns
+from efforts.models import Branch, ContextPlan, ContextPointer, Turn, TurnLabel
+from efforts.pages.markdown import render
+from efforts.pages.presenters.chat import TurnView, turn_views
+from efforts.pages.presenters.export import redacted_line, time_of
+from efforts.standins.compacting import ToldSummary, registered
+
+# Raised when the shape of a line of JSON changes.
+VERSION = 1
+# Turns in memory at a time.
+CHUNK = 50
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+# What a person may want beside what was said.
+EXTRAS = ("plans", "ledger", "summaries")
+ENDED = {
+    RunState.FAILED: "The reply failed.",
+    RunState.INTERRUPTED: "The reply was interrupted.",
+    RunState.STOPPED: "The reply was stopped here.",
+}
+NO_SUMMARY = "No summary has replaced its log."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spoken:
+    """A turn with the name of its effort, empty where it has none, and with the plans of its calls where asked for."""
+
+    view: TurnView
+    effort: str
+    plans: tuple[ContextPlan, ...] = ()
+
+
+def spoken(branch: Branch, *, within: Iterable[int] | None = None, plans: bool = False) -> Iterator[list[Spoken]]:
+    """The turns of the timeline, oldest first, in chunks; `within`: only those of these ids."""
+    rows = branch_turns(branch).exclude(run=None).exclude(run__state=RunState.CANCELLED).select_related("run")
+    rows = rows.order_by("number") if within is None else rows.filter(pk__in=list(within)).order_by("number")
+    names = dict(branch.effort_states.values_list("effort__slug", "effort__name"))
+    after = 0
+    while turns := list(rows.filter(number__gt=after)[:CHUNK]):
+        after = turns[-1].number
+        made = plans_of(turns) if plans else {}
+        yield [
+            Spoken(view=view, effort=names.get(view.effort, view.effort), plans=tuple(made.get(view.run_id, ())))
+            for view in turn_views(branch, turns)
+        ]
+
+
+def plans_of(turns: Collection[Turn]) -> dict[Any, list[ContextPlan]]:
+    rows = ContextPlan.objects.filter(run__in=[turn.run_id for turn in turns]).order_by("run", "call")
+    return {run: list(plans) for run, plans in groupby(rows, lambda plan: plan.run_id)}
+
+
+# A conversation
+
+
+def conversation_pieces(branch: Branch, extras: Collection[str] = ()) -> Iterator[str]:
+    yield heading(1, str(branch.session))
+    yield f"Exported from CCM Web on {today()}. Secrets such as keys are masked."
+    if branch.parent_id:
+        yield f"This is the branch “{plain(branch.name)}”."
+    if "ledger" in extras:
+        yield from ledger_pieces(branch)
+    if "summaries" in extras:
+        yield from summary_pieces(branch)
+    if {"ledger", "summaries"} & set(extras):
+        yield heading(2, "Messages")
+    for chunk in spoken(branch, plans="plans" in extras):
+        for one in chunk:
+            yield from turn_pieces(one)
+
+
+def turn_pieces(one: Spoken) -> Iterator[str]:
+    view = one.view
+    of = f" · {plain(one.effort)}" if one.effort else ""
+    yield heading(3, f"Turn {view.number}{of} · {view.created_at:%Y-%m-%d %H:%M}", masked=False)
+    yield f"**You**\n\n{quoted(view.user_text)}"
+    for file in view.files:
+        yield f"*Added: {plain(file.name)} ({file.size}, {file.tokens:,} tokens)*"
+    if view.parts:
+        yield f"**Assistant**{f' ({plain(view.model)})' if view.model else ''}"
+    for part in view.parts:
+        yield f"*{plain(part.tool_words)}*" if part.kind == "tool" else closed(masked(part.text))
+    if view.state in ENDED:
+        yield f"*{ENDED[RunState(view.state)]}{f' {plain(view.error_text)}' if view.error_text else ''}*"
+    for plan in one.plans:
+        yield plan_piece(plan)
+
+
+def plan_piece(plan: ContextPlan) -> str:
+    """What one call was sent, and why."""
+    sent = f"**Sent with call {plan.call}**: {plan.tokens:,} of at most {plan.budget:,} tokens."
+    return "\n".join([sent, "", *(item_line(Item.from_json(item)) for item in plan.body["items"])])
+
+
+def item_line(item: Item) -> str:
+    tokens = f"{item.tokens:,} token{'' if item.tokens == 1 else 's'}"
+    why = " ".join(filter(None, [item.sentence, "" if item.included else item.remedy]))
+    return f"- {'In' if item.included else 'Left out'}: {plain(item.title)}, {tokens}. {plain(why)}"
+
+
+def ledger_pieces(branch: Branch) -> Iterator[str]:
+    """What is kept in this branch; what has ended behind it."""
+    rules = [f"- {plain(rule.text)}" for rule in constraints_view(branch).in_force]
+    yield from listed("Rules", rules)
+    for kind in (EntryKind.DECISION, EntryKind.OPEN_WORK):
+        of_kind = entries_view(branch, kind)
+        yield from listed(of_kind.title, entry_lines((*of_kind.kept, *of_kind.waiting, *of_kind.past)))
+
+
+def listed(title: str, lines: list[str], level: int = 2) -> Iterator[str]:
+    if lines:
+        yield heading(level, title)
+        yield "\n".join(lines)
+
+
+def entry_lines(entries: Iterable[LedgerView]) -> list[str]:
+    return [f"- {plain(one.text)} ({', '.join(filter(None, [f'turn {one.turn}', how_it_is(one)]))})" for one in entries]
+
+
+def how_it_is(entry: LedgerView) -> str:
+    """Nothing of what is simply kept."""
+    if entry.superseded_by:
+        return f"replaced by: {plain(entry.superseded_by)}"
+    return "" if entry.state == EntryState.CONFIRMED else entry.look.label.lower()
+
+
+def summary_pieces(branch: Branch) -> Iterator[str]:
+    """Whatever replaces turns in the prompt now."""
+    rows = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE).select_related("effort")
+    for number, pointer in enumerate(rows.order_by("pk")):
+        if not number:
+            yield heading(2, "Summaries")
+        yield heading(3, pointer.effort.name if pointer.effort else "Chosen turns")
+        yield from standing_pieces(branch, pointer)
+
+
+def standing_pieces(branch: Branch, pointer: ContextPointer, level: int = 4) -> Iterator[str]:
+    """What replaces a log: the claims with their sources, or else the text as it stands."""
+    told = registered().told(pointer.artifact, branch) if pointer.artifact else None
+    if told:
+        yield from told_pieces(told, level)
+        return
+    # Excerpts say in their first line that they are none.
+    yield quoted(pointer.body or pointer.text)
+
+
+def told_pieces(told: ToldSummary, level: int) -> Iterator[str]:
+    if told.note:
+        yield f"*{told.note}*"
+    numbers = {cite.id: number for number, cite in enumerate(told.cites, 1)}
+    for section, claims in groupby(told.claims, lambda claim: claim.section):
+        yield heading(level, section)
+        yield "\n".join(f"- {plain(one.text)}{marks(numbers[id] for id in one.cites)}" for one in claims)
+    if told.cites:
+        yield heading(level, "Sources")
+        yield "\n".join(
+            f"{numbers[one.id]}. Turn {one.turn}, {speaker(one.role)}: “{plain(one.text)}”" for one in told.cites
+        )
+
+
+def marks(numbers: Iterable[int]) -> str:
+    return "".join(f" \\[{number}\\]" for number in sorted(numbers))
+
+
+def speaker(role: str) -> str:
+    return {"user": "you", "assistant": "the model", "file": "your file"}.get(role, plain(role))
+
+
+# The handover of an effort
+
+
+def handover_pieces(branch: Branch, slug: str, *, log: bool = False) -> Iterator[str]:
+    """What somebody needs who takes it over: how it stands, what was decided, what is open, and where that was said."""
+    effort = next(row for row in effort_views(branch) if row.slug == slug)
+    turns = TurnLabel.objects.filter(branch=branch, effort__slug=slug).exclude(turn__run=None)
+    numbers = dict(turns.order_by("turn__number").values_list("turn", "turn__number"))
+    yield heading(1, f"Handover: {effort.name}")
+    yield f"From the conversation “{plain(str(branch.session))}”, on {today()}. Secrets such as keys are masked."
+    yield how_it_stands(effort, list(numbers.values()))
+    yield from effort_summary(branch, effort)
+    entries = views_of(entries_here(branch).filter(source__turn__in=numbers).exclude(state=EntryState.DISMISSED))
+    for kind, title in ((EntryKind.DECISION, "Noted decisions"), (EntryKind.OPEN_WORK, "Noted to-dos")):
+        # What still holds stands before what has ended.
+        of_kind = sorted((one for one in entries if one.kind == kind), key=lambda one: (not one.is_live, one.id))
+        lines = entry_lines(of_kind)
+        yield from listed(title, lines or ["None."])
+    yield from listed("Rules", [f"- {plain(rule.text)}" for rule in constraints_view(branch).in_force])
+    if last := left_off(branch, effort):
+        yield heading(2, "Where it was left")
+        yield f"Turn {last.turn}, {last.at:%Y-%m-%d %H:%M}."
+        yield from (
+            f"**{who}** {plain(said)}" for who, said in (("You:", last.asked), ("Assistant:", last.answered)) if said
+        )
+    if log:
+        yield heading(2, "Log")
+        for chunk in spoken(branch, within=numbers):
+            for one in chunk:
+                yield from turn_pieces(one)
+
+
+def how_it_stands(effort: EffortView, numbers: Sequence[int]) -> str:
+    stands = "It is open" if effort.is_open else f"It was concluded in turn {effort.concluded_turn}"
+    if not numbers:
+        return f"{stands}, and has no turns yet."
+    return f"{stands}. It has {turns_said(len(numbers))}: {span_said(numbers[0], numbers[-1])}."
+
+
+def effort_summary(branch: Branch, effort: EffortView) -> Iterator[str]:
+    yield heading(2, "Summary")
+    standing = ContextPointer.objects.filter(branch=branch, effort__slug=effort.slug, state=PointerState.ACTIVE).first()
+    if standing is None:
+        yield NO_SUMMARY
+    else:
+        yield from standing_pieces(branch, standing, level=3)
+
+
+# A conversation as lines of JSON
+
+
+def conversation_lines(branch: Branch) -> Iterator[list[str]]:
+    """One line of the conversation, then one for each turn, oldest first."""
+    session = branch.session
+    told = {"title": session.title, "created_at": time_of(session.created_at), "branch_name": branch.name}
+    yield [redacted_line({**about(branch), "line": "conversation", **told})]
+    for chunk in spoken(branch):
+        yield [redacted_line({**about(branch), "line": "turn", **turn_values(one)}) for one in chunk]
+
+
+def about(branch: Branch) -> dict[str, Any]:
+    return {"v": VERSION, "session": str(branch.session_id), "branch": str(branch.pk)}
+
+
+def turn_values(one: Spoken) -> dict[str, Any]:
+    view = one.view
+    parts = [
+        {"tool": part.tool_name, "arguments": part.tool_arguments, "result": part.tool_result}
+        if part.kind == "tool"
+        else {"text": part.text}
+        for part in view.parts
+    ]
+    return {
+        "turn": view.number,
+        "at": time_of(view.created_at),
+        "effort": view.effort or None,
+        "state": view.state,
+        "user": view.user_text,
+        "model": view.model or None,
+        "reply": parts,
+        "error": view.error_text or None,
+    }
+
+
+# Words in a document
+
+
+def as_html(piece: str) -> str:
+    """Safe whatever the piece says: the renderer of replies lets no tags through."""
+    return render(piece)
+
+
+def heading(level: int, title: str, *, masked: bool = True) -> str:
+    return f"{'#' * level} {plain(title) if masked else title}"
+
+
+def today() -> str:
+    return timezone.now().date().isoformat()
+
+
+def masked(text: str) -> str:
+    return str(redact(text).value)
+
+
+def plain(text: str) -> str:
+    """One line that no sign of Markdown in it changes."""
+    return re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", " ".join(masked(text).split()))
+
+
+def quoted(text: str) -> str:
+    """A person's words, each line its own: what they look like in Markdown was not meant."""
+    return "\n".join(f"> {line}" if line else ">" for line in closed(masked(text)).splitlines())
+
+
+def closed(text: str) -> str:
+    """With a fence of code ended that the text leaves open: it would take in all that follows."""
+    open_by = ""
+    for line in text.splitlines():
+        if found := FENCE.match(line):
+            mark = found[1]
+            if not open_by:
+                open_by = mark
+            elif mark[0] == open_by[0] and len(mark) >= len(open_by) and line.strip() == mark:
+                open_by = ""
+    return f"{text.rstrip()}\n{open_by}" if open_by else text.strip("\n")

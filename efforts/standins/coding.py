@@ -1,0 +1,93 @@
+"""What `workspaces` does for efforts, which do not import it: registered when the program starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from efforts.domain.prompt.conversation import Code
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from efforts.models import Branch, ContextPlan, RetrievalSet, Run, Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeFound:
+    """What a message may need of the code; `keep` stores it for the run that answers, in the caller's transaction."""
+
+    code: Code
+    keep: Callable[[Run], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposed:
+    """What a model proposed in a run and a person decides, or what the person ran after it, at `address`: shown in the
+    conversation as that shows it. `outcome`: what came of it by now, in words."""
+
+    title: str
+    address: str
+    outcome: str
+
+
+class CodePort(Protocol):
+    def attached(self, session: Session) -> str:
+        """Id of the workspace that the conversation works on; empty where there is none."""
+        ...
+
+    def tools(self) -> tuple[dict[str, Any], ...]:
+        """The schemas of what a model may call beside, where code is attached."""
+        ...
+
+    def functions(self) -> Mapping[str, Callable[..., dict[str, Any]]]: ...
+
+    def system_text(self) -> str:
+        """What the system text adds where code is attached."""
+        ...
+
+    def look(self, branch: Branch, chosen: Mapping[str, Any], text: str) -> CodeFound | None:
+        """Look for what a message needs; `chosen` are the settings of its run. None where no code is attached."""
+        ...
+
+    def kept(self, run_id: UUID, chosen: Mapping[str, Any]) -> Code:
+        """What was found for a run, and stored."""
+        ...
+
+    def sent(self, plan: ContextPlan, shown: tuple[int, ...]) -> None:
+        """A prompt shows the cards of these symbols."""
+        ...
+
+    def shown(self, runs: Sequence[UUID]) -> Mapping[UUID, tuple[int, int]]:
+        """Of the runs for which code was looked for: cards that their last prompts show, and tokens of all code."""
+        ...
+
+    def found_again(self, row: RetrievalSet) -> str:
+        """The hash of the result of a retrieval made again at its snapshot; empty where that is gone."""
+        ...
+
+    def proposed(self, runs: Sequence[UUID]) -> Mapping[UUID, tuple[Proposed, ...]]:
+        """Of the runs that proposed something, or after which something was run, in the order of that."""
+        ...
+
+    def suggest_pin(self, run: Run, ref: str, why: str) -> str:
+        """What the model suggests to keep of attached code, as it is called. Raises `Refused`."""
+        ...
+
+    def addresses(self, session: Session, places: frozenset[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        """Of paths and lines that a reply names, those that are there: where a person can read them."""
+        ...
+
+
+_registered: list[CodePort] = []
+# What strategies of retrieval begin with that look in code.
+STRATEGY = "code/"
+
+
+def register(workspaces: CodePort) -> None:
+    _registered[:] = [workspaces]
+
+
+def registered() -> CodePort:
+    return _registered[0]

@@ -1,0 +1,75 @@
+// What goes on where nobody is looking: the list is read again now and then, the tab's title counts new replies, and
+// whoever asked for it is notified of them.
+
+const list = document.getElementById("conversations");
+const inSight = document.getElementById("in-sight");
+const button = document.getElementById("notify");
+const OFTEN = 5_000;
+const SELDOM = 60_000;
+const WANTED = "ccm.notify";
+let known = unread();
+let timer;
+
+function unread() {
+  return new Map([...(list?.querySelectorAll("li.unread") ?? [])].map((row) => [row.dataset.session, row]));
+}
+
+function wanted() {
+  return "Notification" in window && Notification.permission === "granted" && localStorage.getItem(WANTED) === "1";
+}
+
+function told(row) {
+  const note = new Notification("New reply", { body: row.querySelector("a").title, tag: row.dataset.session });
+  note.addEventListener("click", () => {
+    window.focus();
+    row.querySelector("a").click();
+  });
+}
+
+function look() {
+  const now = unread();
+  const bare = document.title.replace(/^\(\d+\) /, "");
+  document.title = now.size ? `(${now.size}) ${bare}` : bare;
+  if (wanted()) for (const [id, row] of now) if (!known.has(id)) told(row);
+  known = now;
+  wait();
+}
+
+function wait() {
+  clearTimeout(timer);
+  const soon = list.querySelector("[data-running], .deleted") !== null;
+  timer = setTimeout(read, soon ? OFTEN : SELDOM);
+}
+
+// Not under somebody's fingers: a menu that is open, or a row that has the focus, stays as it is.
+function read() {
+  if (list.querySelector("details[open]") || list.contains(document.activeElement)) wait();
+  else document.body.dispatchEvent(new CustomEvent("conversations"));
+}
+
+function see() {
+  inSight.value = document.visibilityState === "visible" ? "1" : "";
+}
+
+function offer() {
+  button.hidden = !("Notification" in window);
+  button.querySelector("span").textContent = wanted() ? "Stop notifying me" : "Notify me of replies";
+}
+
+if (list && inSight) {
+  see();
+  document.addEventListener("visibilitychange", () => {
+    see();
+    if (inSight.value) read();
+  });
+  list.addEventListener("htmx:afterSettle", look);
+  look();
+}
+if (button) {
+  offer();
+  button.addEventListener("click", async () => {
+    if (wanted()) localStorage.removeItem(WANTED);
+    else if ((await Notification.requestPermission()) === "granted") localStorage.setItem(WANTED, "1");
+    offer();
+  });
+}

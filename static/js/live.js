@@ -1,0 +1,114 @@
+// A reply while it comes: blocks that are finished as the server renders them, and behind them the text of the last one.
+
+import { enhance } from "./copy.js";
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n]*(?:\n|$)/;
+// After these a block may be finished: a blank line, and a line that opens or closes code.
+const MAY_END = /\n[ \t\r]*\n|(?:^|\n) {0,3}(?:```|~~~)[^\n]*\n/;
+const all = new WeakMap();
+
+export class Live {
+  asking = false;
+  again = false;
+  #node;
+  #text;
+  #looked = 0;
+
+  constructor(node) {
+    this.#node = node;
+    this.#text = this.#tail.textContent;
+  }
+
+  // Null where the turn has no reply yet.
+  static of(article) {
+    const node = article.querySelector(".live");
+    if (!node) return null;
+    if (!all.has(node)) all.set(node, new Live(node));
+    return all.get(node);
+  }
+
+  get #tail() {
+    return this.#node.querySelector(".tail");
+  }
+
+  get from() {
+    return Number(this.#node.dataset.from);
+  }
+
+  // True where a block may have been finished by it.
+  write(text) {
+    const shown = this.#text;
+    this.#text += text;
+    const fence = FENCE.test(this.#text);
+    if (fence) this.#paintFence(shown, text);
+    else this.#paintText(text);
+    const fresh = this.#text.slice(Math.max(0, this.#looked - 1));
+    const end = fresh.lastIndexOf("\n");
+    const ends = end >= 0 && MAY_END.test(fresh.slice(0, end + 1));
+    // From the beginning of the last line on: what ends a block may come in two pieces.
+    if (end >= 0) this.#looked = this.#text.lastIndexOf("\n", this.#text.lastIndexOf("\n") - 1) + 1;
+    this.again ||= ends && this.asking;
+    return ends;
+  }
+
+  finish({ html, end }) {
+    const length = end - this.from;
+    if (length <= 0) return;
+    const points = Array.from(this.#text);
+    const block = document.createElement("template");
+    block.innerHTML = html;
+    const finished = this.#node.querySelector(".finished");
+    const raw = this.#node.querySelector("template.so-far").content;
+    raw.append(points.slice(0, length).join(""));
+    this.#node.dataset.from = end;
+    this.#text = points.slice(length).join("");
+    this.#looked = 0;
+    // Another node: the one that showed the block would be seen to jump behind it.
+    const tail = this.#tail.cloneNode(false);
+    tail.className = "tail";
+    this.#tail.replaceWith(tail);
+    finished.append(block.content);
+    enhance(this.#node);
+    const rest = this.#text;
+    this.#text = "";
+    this.again ||= this.write(rest);
+  }
+
+  // Blank lines get the height that they have between paragraphs later, so that nothing jumps when Markdown comes.
+  #paintText(text) {
+    const tail = this.#tail;
+    const last = tail.lastChild;
+    const pieces = `${last?.textContent ?? ""}${text}`.split(/(\n{2,})/);
+    last?.remove();
+    pieces.forEach((piece, place) => piece && tail.append(place % 2 ? gap(piece) : piece));
+  }
+
+  // Code has its box from the first line on, as it will stand.
+  #paintFence(shown, text) {
+    const tail = this.#tail;
+    const [line, , language] = FENCE.exec(this.#text);
+    const code = tail.querySelector("code");
+    if (code && FENCE.exec(shown)?.[0] === line) {
+      code.append(text);
+      return;
+    }
+    const box = document.createElement("div");
+    box.className = "code";
+    const label = document.createElement("div");
+    label.className = "label";
+    label.textContent = language || "text";
+    const pre = document.createElement("pre");
+    pre.append(document.createElement("code"));
+    pre.firstChild.append(this.#text.slice(line.length));
+    box.append(label, pre);
+    tail.classList.add("fence", "prose");
+    tail.replaceChildren(box);
+  }
+}
+
+function gap(lines) {
+  const node = document.createElement("span");
+  node.className = "gap";
+  node.textContent = lines;
+  return node;
+}

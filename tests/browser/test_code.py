@@ -1,0 +1,170 @@
+"""Attached code, from the question to the outcome: cards, a link to lines, a diff, the tests, what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Visitor, begin, is_in_state, is_live, looks, say, serving, turn, visit
+from tests.browser.test_conversation import Album
+from tests.fakes.provider import Call, FakeProvider, Reply
+
+pytestmark = pytest.mark.browser
+
+TAX = """RATE = 19
+
+
+def add_tax(net):
+    # In cents.
+    return net
+"""
+DIFF = """@@ -1,1 +1,1 @@
+-RATE = 19
++RATE = 7
+@@ -5,2 +5,2 @@
+     # In cents.
+-    return net
++    return net * (100 + RATE) // 100
+"""
+CHECK = "from shop.tax import add_tax\n\nassert add_tax(100) == 119, add_tax(100)\nprint('1 passed')\n"
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return {
+        "CCM_WORKSPACE_ROOTS": str(tmp_path_factory.mktemp("code")),
+        "CCM_WORKSPACE_COMMANDS": json.dumps({"test": [sys.executable, "check.py", "..."]}),
+    }
+
+
+@pytest.fixture
+def shop(settings: dict[str, str]) -> Path:
+    folder = Path(settings["CCM_WORKSPACE_ROOTS"]) / f"shop-{uuid4().hex[:6]}"
+    (folder / "shop").mkdir(parents=True)
+    (folder / "shop" / "tax.py").write_text(TAX)
+    (folder / "check.py").write_text(CHECK)
+    return folder
+
+
+@pytest.fixture
+def coder(chromium: Browser, provider: FakeProvider, settings: dict[str, str], tmp_path: Path) -> Iterator[Visitor]:
+    """Whose model a test directs."""
+    model = {"CCM_MODEL_URL": provider.url, "CCM_MODEL_NAME": "scripted"}
+    with serving(chromium, tmp_path / "home", **settings, **model) as served:
+        yield from visit(chromium, *served)
+
+
+@pytest.fixture
+def unaided(chromium: Browser, settings: dict[str, str], tmp_path: Path) -> Iterator[Visitor]:
+    """Whom the built-in engine answers."""
+    with serving(chromium, tmp_path / "home", **settings) as served:
+        yield from visit(chromium, *served)
+
+
+def attach(page: Page, folder: Path) -> str:
+    """To a conversation that begins here; its address."""
+    begin(page, "Hello.")
+    address = page.url
+    page.goto(f"{address}code/")
+    page.get_by_label("Folder").fill(str(folder))
+    page.get_by_role("button", name="Attach folder").click()
+    expect(page.get_by_text("Ready")).to_be_visible()
+    return address
+
+
+@looks(1280, "light")
+def test_from_a_question_about_code_to_what_came_of_it(
+    coder: Visitor, provider: FakeProvider, shop: Path, width: int, theme: str, tmp_path: Path
+) -> None:
+    page = coder.page(width=width, theme=theme)
+    album = Album(Path(os.environ.get("CCM_SHOTS", tmp_path)), f"code-{width}-{theme}")
+    address = attach(page, shop)
+
+    # Where something is defined: a card with its reason, and an answer that leads to the lines.
+    provider.script = [Reply("It is defined in [shop/tax.py:4-6].")]
+    page.goto(address)
+    is_live(page)
+    say(page, "Where is add_tax defined?")
+    is_in_state(page, 2, "completed")
+    assert "@ shop/tax.py:4-6 function shop.tax.add_tax" in json.dumps(provider.requests[-1]["messages"])
+    album.take(page, "answer")
+    turn(page, 2).get_by_role("link", name="[shop/tax.py:4-6]").click()
+    expect(page.locator("#L4")).to_contain_text("def add_tax")
+    assert page.url.endswith("/shop/tax.py#L4")
+
+    # A change: one part is rejected, the other written; then the tests are run.
+    sha256 = hashlib.sha256(TAX.encode()).hexdigest()
+    edit = Call.of("propose_edit", id="call_2", path="shop/tax.py", sha256=sha256, diff=DIFF, why="Tax was not added.")
+    provider.script = [
+        Reply(calls=(edit, Call.of("run_command", id="call_3", name="test", why="To see whether it holds."))),
+        Reply("`add_tax` adds the tax now, once you accept it. I lowered the rate too."),
+    ]
+    page.goto(address)
+    is_live(page)
+    say(page, "Make add_tax add the tax.")
+    is_in_state(page, 3, "completed")
+    proposal = turn(page, 3).locator(".proposal").filter(has_text="Part 2")
+    proposal.get_by_role("checkbox", name="Part 1").uncheck()
+    album.take(page, "diff")
+    proposal.get_by_role("button", name="Write the ticked parts").click()
+    expect(proposal).to_contain_text("Written")
+    assert (shop / "shop" / "tax.py").read_text() == TAX.replace("return net\n", "return net * (100 + RATE) // 100\n")
+    command = turn(page, 3).locator(".proposal").filter(has_text="check.py")
+    command.get_by_role("button", name="Run it").click()
+    expect(command).to_contain_text("Passed, exit status 0")
+    expect(command.locator(".output")).to_have_text("1 passed")
+    album.take(page, "tested")
+
+    # The next prompt says so, the plan and the page of outcomes too.
+    say(page, "Is add_tax right now?")
+    is_in_state(page, 4, "completed")
+    sent = json.dumps(provider.requests[-1]["messages"])
+    assert "The user accepted your edit of shop/tax.py: parts 2 of 2; the others were not." in sent
+    assert "exit status 0. The end of its output:\\n1 passed" in sent
+    page.goto(f"{address}code/outcomes/")
+    third = page.locator("section.card").filter(has_text="Turn 3")
+    expect(third).to_contain_text("1 of 2 parts accepted")
+    expect(third).to_contain_text("exit status 0")
+    expect(third).to_contain_text("the answer names it")
+    album.take(page, "outcomes")
+    third.get_by_role("link", name="Plan").click()
+    expect(page.locator("#outcome")).to_contain_text("Written, 1 of 2 parts")
+    expect(page.locator("#outcome")).to_contain_text("Passed, exit status 0")
+    album.take(page, "plan")
+    page.goto(f"{address}code/pins/")
+    page.get_by_label("A path, lines of a file, or a name").fill("shop/tax.py:1")
+    page.get_by_role("button", name="Pin", exact=True).first.click()
+    expect(page.locator(".pin-list").first).to_contain_text("shop/tax.py:1")
+    album.take(page, "pins")
+    page.goto(f"{address}commands/")
+    album.take(page, "commands")
+
+
+def test_without_a_model_the_lines_are_quoted_and_a_person_runs_the_tests(unaided: Visitor, shop: Path) -> None:
+    page = unaided.page()
+    address = attach(page, shop)
+    page.goto(address)
+    is_live(page)
+    say(page, "Where is add_tax defined?")
+    is_in_state(page, 2, "completed")
+    expect(turn(page, 2)).to_contain_text("This is in the attached code")
+    turn(page, 2).get_by_role("link", name="[shop/tax.py:4-6]").first.click()
+    expect(page.locator("#L4")).to_contain_text("def add_tax")
+    page.goto(f"{address}commands/")
+    page.get_by_label("More words for test").fill("'; touch made'")
+    page.get_by_role("button", name="Run test").click()
+    expect(page.locator(".proposal")).to_contain_text("Failed, exit status 1")
+    expect(page.locator(".output")).to_contain_text("AssertionError: 100")
+    assert not (shop / "made").exists()
+    page.goto(f"{address}code/outcomes/")
+    second = page.locator("section.card").filter(has_text="Turn 2")
+    expect(second).to_contain_text("exit status 1")
+    expect(second).to_contain_text("the answer cites its lines")

@@ -1,0 +1,84 @@
+"""What is a person's own: saved prompts, instructions, what is left out of prompts, and files of it all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, looks, say
+from tests.browser.test_access import assert_accessible
+from tests.browser.test_conversation import Album
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = Path(os.environ.get("CCM_SHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@looks(WIDE, "light")
+def test_a_prompt_is_saved_and_typed_by_its_name(guest: Visitor, folder: Path, width: int, theme: str) -> None:
+    page = guest.page(width=width, theme=theme)
+    album = Album(folder, f"own-{width}-{theme}")
+    name = f"standup-{width}-{theme}"
+    page.goto("/settings/")
+    page.get_by_role("link", name="Save a prompt").click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Text").fill("What did we decide yesterday, and what is still open?")
+    album.take(page, "prompt")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text(f"/{name}", exact=True)).to_be_visible()
+    page.locator("a[href='/settings/instructions/']").click()
+    field = page.get_by_label("What should every reply follow?")
+    field.fill("")
+    field.press_sequentially("Be brief.")
+    expect(page.locator("#instructions-price")).to_contain_text("tokens to every request")
+    album.take(page, "instructions")
+    assert_accessible(page)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("They add 11 tokens to every request.")).to_be_visible()
+    album.take(page, "settings")
+    begin(page, "Hello.")
+    is_in_state(page, 1, "completed")
+    page.locator("#text").press_sequentially(f"/{name[:-1]}")
+    expect(page.locator("#commands [role=option]")).to_have_count(1)
+    album.take(page, "typed")
+    page.keyboard.press("Enter")
+    expect(page.locator("#text")).to_have_value("What did we decide yesterday, and what is still open?")
+    expect(page.locator("#commands")).to_be_hidden()
+
+
+@looks(PHONE, "dark")
+def test_a_message_is_left_out_and_the_conversation_exported(
+    guest: Visitor, folder: Path, width: int, theme: str
+) -> None:
+    page = guest.page(width=width, theme=theme)
+    album = Album(folder, f"left-out-{width}-{theme}")
+    begin(page, "The staging server listens on port 7443.")
+    is_in_state(page, 1, "completed")
+    say(page, "Something else.")
+    is_in_state(page, 2, "completed")
+    page.locator("#turn-1 .msg.user").click()
+    page.locator("#more-of-1").click()
+    album.take(page, "menu")
+    page.locator("#leave-out-1").click()
+    expect(page.locator("#turn-1").get_by_text("Left out of prompts")).to_be_visible()
+    album.take(page, "left-out")
+    assert_accessible(page)
+    page.locator("#turn-1 .msg.user").click()
+    page.locator("#more-of-1").click()
+    page.get_by_role("button", name="Put back into prompts").click()
+    expect(page.locator("#turn-1").get_by_text("Left out of prompts")).to_have_count(0)
+    page.goto(page.url.partition("#")[0] + "export/")
+    album.take(page, "export")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Markdown").click()
+    text = Path(download.value.path()).read_text()
+    assert "> The staging server listens on port 7443." in text

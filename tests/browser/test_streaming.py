@@ -1,0 +1,129 @@
+"""A long reply while it comes: rendered block by block, and nothing moves under the reader."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import begin, is_in_state, turn
+from tests.fakes.provider import FakeProvider, Reply
+
+SECTION = """## Section {0}
+
+Some **bold** words of section {0}, long enough that they fill more than one line of the page, as paragraphs do,
+and a `name` besides.
+
+- first thing of {0}
+- second thing
+  - and a third below it
+
+| name | count |
+|------|------:|
+| a    | {0}   |
+| b    | 2     |
+
+```python
+def section_{0}(value):
+    # a comment
+
+    return value + {0}
+```
+
+1. one
+
+2. two
+
+"""
+LONG = "".join(SECTION.format(number) for number in range(1, 13)) + "The last words."
+
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+WATCH = """() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.shifts.push([entry.startTime, entry.value]);
+  }).observe({ type: 'layout-shift', buffered: true });
+}"""
+# As the browser's vendors define it: the worst window of at most five seconds, ended by one second of rest.
+CUMULATIVE = """() => {
+  let worst = 0, sum = 0, first = 0, last = -Infinity;
+  for (const [at, value] of window.shifts) {
+    if (at - last > 1000 || at - first > 5000) { sum = 0; first = at; }
+    sum += value; last = at;
+    worst = Math.max(worst, sum);
+  }
+  return worst;
+}"""
+BLOCKS = "node => [...node.querySelectorAll('.prose > *')].map((one) => one.outerHTML.replace(/ tabindex=\"0\"/g, ''))"
+
+
+def test_nothing_shifts_while_a_long_reply_comes_and_when_it_ends(page: Page, provider: FakeProvider) -> None:
+    provider.script = [Reply("All right."), Reply(LONG, pace_seconds=0.01)]
+    begin(page, "Hello.")
+    is_in_state(page, 1, "completed")
+    page.evaluate(WATCH)
+    page.locator("#text").fill("At length, please.")
+    page.locator("#send").click()
+    expect(turn(page, 2)).to_have_attribute("data-state", "completed", timeout=60_000)
+    assert page.evaluate(CUMULATIVE) < 0.02
+
+
+def test_finished_blocks_are_rendered_while_the_rest_comes(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
+    text = SECTION.format(1) + "```sh\nmake run\n\nmake"
+    whole = text + " check\n```\n"
+    pieces = Reply(whole).pieces()
+    provider.script = [Reply(whole, gate=gate, gate_after=len(pieces) - 2)]
+    begin(page, "Go.")
+    reply = turn(page, 1).locator(".reply")
+    expect(reply.locator(".finished table")).to_contain_text("count")
+    expect(reply.locator(".finished .code")).to_contain_text("def section_1")
+    expect(reply.locator(".finished ol li")).to_have_count(2)
+    expect(reply.locator(".tail .code code")).to_have_text("make run\n\nmake")
+    expect(reply.locator(".tail .code .label")).to_contain_text("sh")
+    before = reply.evaluate(BLOCKS)[:6]
+    page.reload()
+    expect(reply.locator(".tail .code code")).to_have_text("make run\n\nmake")
+    assert reply.evaluate(BLOCKS)[:6] == before
+    gate.set()
+    is_in_state(page, 1, "completed")
+    assert reply.evaluate(BLOCKS)[:6] == before
+    expect(reply.locator(".code").last).to_contain_text("make check")
+
+
+def test_thinking_folds_away_above_the_reply_while_it_comes(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
+    provider.script = [Reply("Hello there.", thinking="They greet me.", gate=gate, gate_after=3)]
+    begin(page, "Hi")
+    thinking = turn(page, 1).locator(".thinking")
+    expect(thinking.locator("summary")).to_contain_text("Thinking")
+    expect(thinking.locator(".thought")).to_be_hidden()
+    thinking.locator("summary").click()
+    expect(thinking.locator(".thought")).to_have_text("They greet me.")
+    gate.set()
+    is_in_state(page, 1, "completed")
+    expect(thinking.locator("summary")).to_contain_text("Thought for")
+    expect(thinking.locator(".thought")).to_be_visible()
+
+
+def test_a_cut_reply_goes_on_in_place(page: Page, provider: FakeProvider) -> None:
+    provider.script = [Reply("The **sea is ca", finish_reason="length"), Reply("lm** tonight.")]
+    begin(page, "A poem.")
+    expect(turn(page, 1)).to_contain_text("Cut off at the limit")
+    turn(page, 1).get_by_role("button", name="Continue").click()
+    expect(turn(page, 1).locator(".prose strong")).to_have_text("sea is calm")
+    expect(turn(page, 1)).not_to_contain_text("Cut off")

@@ -1,0 +1,70 @@
+"""What reads texts by patterns takes twice as long for twice as much, whatever it is made of.
+
+Not the clock is asked but how the work grows: four times the text may take eight times as long, where what is quadratic
+takes sixteen.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+
+from efforts.domain.commands import read_typed
+from efforts.domain.effort.phrases import Known, wishes
+from efforts.domain.text.citations import citations_in, code_citations_in
+from efforts.domain.text.dates import days_named
+from efforts.domain.text.locating import marked, one_line
+from efforts.domain.text.passages import spans_of
+from efforts.domain.text.redaction import redact
+from efforts.domain.text.sentences import sentence_places
+from efforts.domain.text.speakers import speaker_named
+from efforts.domain.text.terms import terms_of
+from tests.hostile.texts import hostile
+
+SMALL = 12_500
+# What a text of any length costs, and a measurement errs by; in seconds of this thread.
+SLACK = 0.05
+TODAY, YEARS = date(2026, 1, 1), (2025, 2026)
+READERS: dict[str, Callable[[str], Any]] = {
+    "secrets": redact,
+    "sentences": lambda text: list(sentence_places(text)),
+    "lines": one_line,
+    "quoted parts": marked,
+    "terms": terms_of,
+    "citations": lambda text: list(citations_in(text)),
+    "citations of code": lambda text: list(code_citations_in(text)),
+    "days": lambda text: days_named(text, TODAY, YEARS),
+    "speakers": speaker_named,
+    "passages": spans_of,
+    "commands": read_typed,
+    "wishes": lambda text: wishes(text, Known()),
+}
+SHORT, LONG = hostile(SMALL), hostile(4 * SMALL)
+
+
+def spent(read: Callable[[str], Any], text: str) -> float:
+    """The least of three: what else the machine does can only add to it."""
+    least = float("inf")
+    for _ in range(3):
+        began = time.thread_time()
+        read(text)
+        least = min(least, time.thread_time() - began)
+        if least < SLACK:
+            break
+    return least
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READERS)
+def test_work_grows_with_the_text_and_not_with_its_square(name: str) -> None:
+    read = READERS[name]
+    slow = {}
+    for part, text in LONG.items():
+        much = spent(read, text)
+        if much > SLACK and much > 8 * spent(read, SHORT[part]) + SLACK:
+            slow[part] = much
+    assert slow == {}

@@ -1,0 +1,117 @@
+"""A conversation and an effort as files."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from efforts import actions
+from efforts.domain.effort.states import RunState
+from efforts.models import Session
+from efforts.models.threads import in_place
+from efforts.turns.recording import Ending
+from tests.compaction.review import SLUG, STATES, Room
+from tests.efforts.talk import Talk
+
+from .conftest import Scene
+
+Address = Callable[..., str]
+Download = Callable[[str], str]
+SECRET = "sk-proj-abcdefghij0123456789"
+
+
+@pytest.fixture
+def download(as_alice: Client, address: Address) -> Download:
+    return lambda rest: text_of(as_alice.get(address(rest)))
+
+
+def text_of(response: Any) -> str:
+    async def read() -> str:
+        return b"".join([piece async for piece in response.streaming_content]).decode()
+
+    with in_place():
+        return asyncio.run(read())
+
+
+def test_a_conversation_as_markdown_has_every_word_in_order(
+    scene: Scene, download: Download, as_alice: Client, address: Address
+) -> None:
+    scene.ask("# Not a heading\nsecond line", "A **bold** reply.")
+    scene.ask(f"My key is {SECRET}", "```python\nx = 1")
+    scene.ask("And after that?", "", Ending(state=RunState.FAILED, code="timeout", text="It took too long."))
+    text = download("export/?form=md")
+    said = ["### Turn 1", "> # Not a heading\n> second line", "A **bold** reply.", "### Turn 2", "And after that?"]
+    places = [text.index(one) for one in said]
+    assert places == sorted(places)
+    assert SECRET not in text
+    assert "My key is sk-[masked]" in text
+    # A fence that a reply leaves open takes in nothing that follows.
+    assert "```python\nx = 1\n```\n\n### Turn 3" in text
+    assert "*The reply failed. It took too long.*" in text
+    assert "Sent with call" not in text
+    response = as_alice.get(address("export/?form=md"))
+    assert response["Content-Disposition"].startswith("attachment; ")
+
+
+def test_what_is_asked_for_comes_with_it(session: Session, scene: Scene, download: Download) -> None:
+    scene.ask("Hello", "Hi.")
+    actions.set_constraint(actions.here(session, actor=session.owner), "Answer in one sentence.", turn=1)
+    text = download("export/?form=md&plans=1&ledger=1&summaries=1")
+    assert "## Rules\n\n- Answer in one sentence." in text
+    assert "**Sent with call 1**" in text
+    assert "- In: System text and tools, " in text
+
+
+def test_as_html_nothing_in_it_is_a_tag(scene: Scene, download: Download) -> None:
+    scene.ask("<script>alert(1)</script>", "<img src=x onerror=alert(1)> and **this**")
+    page = download("export/?form=html")
+    assert page.startswith("<!doctype html>")
+    assert page.rstrip().endswith("</html>")
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "<strong>this</strong>" in page
+
+
+def test_as_lines_of_json_each_turn_is_one(scene: Scene, download: Download) -> None:
+    scene.ask("Hello", "Hi.")
+    lines = [json.loads(line) for line in download("export/?form=jsonl&plans=1").splitlines()]
+    assert [line.get("line", "plan") for line in lines] == ["conversation", "turn", "plan"]
+    assert (lines[1]["user"], lines[1]["reply"]) == ("Hello", [{"text": "Hi."}])
+
+
+def test_the_dialog_offers_what_there_is(as_alice: Client, as_bob: Client, address: Address) -> None:
+    page = as_alice.get(address("export/")).content.decode()
+    assert "What each request held, and why" in page
+    assert as_bob.get(address("export/?form=md")).status_code == 404
+
+
+def test_a_handover_says_what_was_decided_what_is_open_and_where_it_was_said(room: Room, as_alice: Client) -> None:
+    STATES["stands"](room)
+    address = f"{room.talk.session.get_absolute_url()}efforts/{SLUG}/export/"
+    text = text_of(as_alice.get(f"{address}?form=md&log=1"))
+    assert text.startswith("# Handover: ")
+    assert "It was concluded in turn 3. It has 3 turns: turns 1-3." in text
+    said = ["## Summary", "### Result", "Orders are stored in Postgres", "### Decisions", "### Sources", "## Log"]
+    places = [text.index(one) for one in said]
+    assert places == sorted(places)
+    # A claim leads to its sentence by a number.
+    assert "\\[1\\]" in text
+    assert "Turn 1, you: “We decided on Postgres for the storage of orders.”" in text
+    assert as_alice.get(address.replace(SLUG, "nothing") + "?form=md").status_code == 404
+
+
+def test_an_open_effort_is_handed_over_without_a_summary(alice: User, as_alice: Client, session: Session) -> None:
+    talk = Talk(session)
+    actions.open_effort(talk.place, "Payment webhook")
+    talk.ask("The webhook answers 500.", reply="Which event?")
+    text = text_of(as_alice.get(f"{session.get_absolute_url()}efforts/payment-webhook/export/?form=md"))
+    assert "No summary has replaced its log." in text
+    assert "It is open. It has 1 turn: turn 1." in text
+    assert "**You:** The webhook answers 500." in text
+    assert "## Log" not in text

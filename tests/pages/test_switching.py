@@ -1,0 +1,77 @@
+"""Who answers: switched in the composer, and for one reply that is made again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from efforts.context.connections import switchable, switched_to
+from efforts.models import Branch, Endpoint, Run, Session
+from efforts.turns import recording
+
+from .conftest import HTMX, Scene
+
+Address = Callable[..., str]
+
+
+@pytest.fixture
+def other(alice: User) -> Endpoint:
+    return Endpoint.objects.create(owner=alice, name="Lab", base_url="http://127.0.0.1:9/v1", model="nova-2")
+
+
+def test_with_one_model_there_is_nothing_to_switch(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "Hi.")
+    page = as_alice.get(address()).content.decode()
+    assert 'id="model"' not in page
+    assert "Regenerate with" not in page
+
+
+def test_the_composer_switches_from_the_next_message_on(
+    as_alice: Client, scene: Scene, address: Address, other: Endpoint, session: Session
+) -> None:
+    first = scene.ask("Hello", "Hi.")
+    assert "nova-2 · Lab" in as_alice.get(address()).content.decode()
+    as_alice.post(address("model/"), {"model": f"endpoint:{other.pk}"})
+    session.refresh_from_db()
+    assert (session.endpoint, switched_to(session)) == (other, f"endpoint:{other.pk}")
+    scene.session = session
+    second = scene.ask("And now?", "Now.")
+    labels = {turn.pk: turn.run.settings["label"] for turn in (first, second) if turn.run}
+    assert labels == {first.pk: "Built-in engine", second.pk: "nova-2 · Lab"}
+
+
+def test_a_name_that_was_typed_is_among_the_choices(session: Session, other: Endpoint) -> None:
+    session.endpoint, session.model = other, "nova-3"
+    assert [one.label for one in switchable(session)] == ["Built-in engine", "nova-2 · Lab", "nova-3 · Lab"]
+    assert switched_to(session) == f"endpoint:{other.pk}:nova-3"
+
+
+def test_a_model_of_somebody_else_is_none(
+    as_alice: Client, scene: Scene, address: Address, bob: User, session: Session
+) -> None:
+    theirs = Endpoint.objects.create(owner=bob, name="Theirs", base_url="http://127.0.0.1:9/v1", model="x")
+    scene.ask("Hello", "Hi.")
+    assert as_alice.post(address("model/"), {"model": f"endpoint:{theirs.pk}"}).status_code == 422
+    assert as_alice.post(address("turns/1/again/"), {"answer": f"endpoint:{theirs.pk}"}).status_code == 422
+    assert Branch.objects.filter(session=session).count() == 1
+
+
+def test_a_reply_is_made_again_by_another_model_for_this_one_message(
+    as_alice: Client, scene: Scene, address: Address, other: Endpoint, session: Session
+) -> None:
+    scene.ask("Hello", "Hi.")
+    turn = as_alice.get(address("turns/1/"), headers=HTMX).content.decode()
+    assert f'name="answer" value="endpoint:{other.pk}"' in turn
+    as_alice.post(address("turns/1/again/"), {"answer": f"endpoint:{other.pk}"})
+    lease = scene.start()
+    run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
+    assert (run.settings["label"], run.settings["model"]) == ("nova-2 · Lab", "nova-2")
+    recording.record_reply(lease, recording.CallReply(call=1, text="Hello from the lab."), recording.COMPLETED)
+    # The version says who wrote it, and the conversation is answered as before.
+    shown = as_alice.get(run.branch.address("turn", 1), headers=HTMX).content.decode()
+    assert "<span>nova-2 · Lab</span>" in shown
+    session.refresh_from_db()
+    assert session.endpoint is None

@@ -1,0 +1,225 @@
+"""What was said is found in other words, by a model of meanings; without it, or where it fails, by words alone."""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import partial
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from efforts import actions
+from efforts.actions.conversations import erase_session
+from efforts.context.connections import encrypt_key
+from efforts.context.embedders import Asked, meaning_of
+from efforts.domain.effort.policy import ContextMode
+from efforts.llm.protocol import ModelError
+from efforts.memory import vectors
+from efforts.models import Endpoint, Passage, PassageVector, RetrievalSet, Run, VectorIndex
+from efforts.pages.presenters.meanings import state_of_meanings
+from efforts.retrieval.recall import Recollection, recall
+from efforts.retrieval.search import search_branch
+from efforts.retrieval.vectors import Meant, nearest
+from efforts.tools.again import Repeated, retrieve_again
+from efforts.turns import recording
+from tests.efforts.talk import Talk
+from tests.fakes.meanings import embeddings
+from tests.fakes.provider import FakeProvider, Status
+
+pytestmark = pytest.mark.django_db
+QUESTION = "What vessel do I own?"
+
+
+@pytest.fixture
+def meanings(provider: FakeProvider, settings: Any) -> FakeProvider:
+    provider.otherwise = embeddings
+    settings.CCM_EMBEDDINGS_URL, settings.CCM_EMBEDDINGS_MODEL = provider.url, "words"
+    return provider
+
+
+@pytest.fixture
+def told(talk: Talk) -> Talk:
+    talk.ask("My boat lies in Kiel.", reply="How nice.")
+    talk.ask("I like noodles for dinner.", reply="Good choice.")
+    return talk
+
+
+def embed_all() -> None:
+    """As the background does it, here and now."""
+    while (batch := vectors.claim_batch()) is not None:
+        try:
+            vectors.record_batch(batch, batch.embedder.embed(batch.texts, seconds=5))
+        except ModelError as error:
+            vectors.record_fault(batch, error.text)
+
+
+def meant(talk: Talk, text: str = QUESTION) -> Meant | None:
+    return meaning_of(talk.session, text).meant
+
+
+def found(talk: Talk, text: str = QUESTION, near: Meant | None = None) -> list[int]:
+    ranked = search_branch(talk.branch, text, before=99, today=date(2026, 11, 20), meant=near).ranked
+    return [one.found.number for one in ranked if one.own or one.meaning > 5_000]
+
+
+def recalled(talk: Talk, near: Meant | None) -> Recollection:
+    today = date(2026, 11, 20)
+    return recall(talk.branch, QUESTION, before=99, mode=ContextMode.LIGHT, today=today, meant=near)
+
+
+def test_what_was_said_in_other_words_is_found_by_its_meaning_only(told: Talk, meanings: FakeProvider) -> None:
+    embed_all()
+    assert found(told) == []
+    assert found(told, near=meant(told)) == [1]
+    assert recalled(told, None).passages == ()
+    passage = recalled(told, meant(told)).passages[0]
+    assert (passage.text, passage.why) == (
+        "My boat lies in Kiel.",
+        ("Means something close to it, in other words.",),
+    )
+
+
+def test_every_passage_gets_one_vector_and_its_cost_is_counted(told: Talk, meanings: FakeProvider) -> None:
+    embed_all()
+    every = Passage.objects.count()
+    assert PassageVector.objects.count() == every > 0
+    index = VectorIndex.objects.get()
+    assert (index.passages, index.tokens, index.fault) == (every, 7 * every, "")
+    assert state_of_meanings(told.session) == (
+        f"{every} of {every} passages are compared by meaning (words); {7 * every} tokens were read for it."
+    )
+    assert vectors.claim_batch() is None
+
+
+def test_what_is_said_later_is_caught_up_and_nothing_is_asked_twice(told: Talk, meanings: FakeProvider) -> None:
+    embed_all()
+    told.ask("The puppy ate my shoe.")
+    embed_all()
+    assert sum(len(request["input"]) for request in meanings.requests) == Passage.objects.count()
+    assert found(told, "Do I have a hound?", meant(told, "Do I have a hound?")) == [3]
+
+
+def test_a_conversation_that_says_no_gives_nothing_away(told: Talk, meanings: FakeProvider) -> None:
+    told.session.by_meaning = False
+    told.session.save()
+    embed_all()
+    assert meaning_of(told.session, QUESTION) == Asked()
+    assert (meanings.bodies, PassageVector.objects.count()) == ([], 0)
+
+
+def test_a_model_that_is_down_is_told_and_words_alone_are_compared(told: Talk, meanings: FakeProvider) -> None:
+    meanings.otherwise = Status(500, "on fire")
+    embed_all()
+    index = VectorIndex.objects.get()
+    assert "on fire" in index.fault
+    assert "Words alone for now" in state_of_meanings(told.session)
+    # Not again at once.
+    assert vectors.claim_batch() is None
+    meanings.otherwise = embeddings
+    VectorIndex.objects.update(held_until=None)
+    embed_all()
+    assert found(told, near=meant(told)) == [1]
+    meanings.otherwise = Status(500, "on fire")
+    asked = meaning_of(told.session, QUESTION)
+    assert asked.meant is None
+    assert "on fire" in asked.fault
+
+
+def test_vectors_of_another_length_are_not_compared_and_all_are_made_anew(told: Talk, meanings: FakeProvider) -> None:
+    embed_all()
+    meanings.otherwise = partial(embeddings, dimension=16)
+    asked = meaning_of(told.session, QUESTION)
+    assert asked.meant is None
+    assert "another length" in asked.fault
+    told.ask("The puppy ate my shoe.")
+    embed_all()
+    assert VectorIndex.objects.get().model.endswith("/16")
+    assert found(told, near=meant(told)) == [1]
+
+
+def test_another_model_makes_its_own_and_is_not_compared_with_those_of_the_last(
+    told: Talk, meanings: FakeProvider, settings: Any
+) -> None:
+    embed_all()
+    settings.CCM_EMBEDDINGS_MODEL = "others"
+    assert meaning_of(told.session, QUESTION).meant is None
+    embed_all()
+    every = Passage.objects.count()
+    assert PassageVector.objects.filter(model__contains="#others/").count() == every
+    assert found(told, near=meant(told)) == [1]
+
+
+@pytest.mark.parametrize("body", ["[]", '{"data": []}', '{"data": [{"index": 0, "embedding": ["x"]}]}', "no JSON"])
+def test_an_answer_that_is_no_vector_is_a_fault_and_no_crash(told: Talk, meanings: FakeProvider, body: str) -> None:
+    meanings.otherwise = Status(200, body=body)
+    embed_all()
+    assert VectorIndex.objects.get().fault
+    assert PassageVector.objects.count() == 0
+
+
+def test_a_retrieval_by_meaning_is_made_again_whatever_was_embedded_since(told: Talk, meanings: FakeProvider) -> None:
+    embed_all()
+    lease = told.begin(QUESTION)
+    run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
+    today = run.turn.created_at.date()
+    near = meant(told)
+    made = recall(run.branch, QUESTION, before=run.turn.number, mode=ContextMode.LIGHT, today=today, meant=near)
+    assert made.passages
+    recording.record_recall(lease, made)
+    told.finish(lease)
+    told.ask("A yacht is a vessel.")
+    embed_all()
+    row = RetrievalSet.objects.select_related("branch", "run__turn").get()
+    assert retrieve_again(row) == Repeated(same=True)
+    meanings.close()
+    assert retrieve_again(row) == Repeated(same=True)
+
+
+def test_a_deleted_conversation_leaves_no_vector(told: Talk, meanings: FakeProvider) -> None:
+    embed_all()
+    near, session = meant(told), told.session.pk
+    assert near
+    assert nearest(session, near, below=near.through + 1)
+    erase_session(told.session, actor=told.session.owner)
+    assert (PassageVector.objects.count(), VectorIndex.objects.count()) == (0, 0)
+    assert nearest(session, near, below=near.through + 1) == {}
+
+
+def test_nobody_else_s_passages_are_compared(told: Talk, meanings: FakeProvider, bob: User) -> None:
+    other = Talk(actions.create_session(bob))
+    other.ask("My boat is red.")
+    embed_all()
+    near = meant(told)
+    assert near
+    mine = set(Passage.objects.filter(session=told.session).values_list("pk", flat=True))
+    assert set(nearest(told.session.pk, near, below=1 << 62)) == mine
+
+
+def test_the_model_of_an_endpoint_is_asked_with_its_key_for_its_conversations_only(
+    told: Talk, provider: FakeProvider
+) -> None:
+    provider.otherwise, provider.key = embeddings, "secret"
+    other = Talk(actions.create_session(told.session.owner))
+    other.ask("My boat is red.")
+    told.session.endpoint = Endpoint.objects.create(
+        owner=told.session.owner,
+        name="Mine",
+        base_url=provider.url,
+        key_encrypted=encrypt_key("secret"),
+        embedding_model="words",
+    )
+    told.session.save()
+    embed_all()
+    assert PassageVector.objects.exclude(session=told.session).count() == 0
+    assert found(told, near=meant(told)) == [1]
+    assert {request["model"] for request in provider.requests} == {"words"}
+
+
+def test_the_settings_say_how_meanings_are_switched_on(client: Client, told: Talk) -> None:
+    client.force_login(told.session.owner)
+    page = client.get(f"/s/{told.session.pk}/settings/").content.decode()
+    assert "Find by meaning too" in page
+    assert "no model of meanings is connected" in page
+    assert not meaning_of(told.session, QUESTION).fault

@@ -1,0 +1,110 @@
+"""The pages of attached code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from efforts.models import Session
+from tests.workspaces.conftest import indexed, write
+from tests.workspaces.test_attaching import zipped
+from workspaces.models import Workspace
+
+
+@pytest.fixture
+def shop(root: Path, workspace: Workspace) -> Workspace:
+    write(root, shop__cart_py='def total():\n    return "<b>&"\n\n\ntotal()\n', notes_txt="x\n")
+    (root / "key.pem").write_text("secret")
+    return indexed(workspace)
+
+
+def test_a_folder_is_attached_on_the_page(as_alice: Client, session: Session, root: Path) -> None:
+    shown = as_alice.post(reverse("code", args=[session.pk]), {"path": "shop"}, headers={"HX-Request": "true"})
+    assert shown.status_code == 200
+    assert "Stop indexing" in shown.text
+    assert session.attachments.get().workspace.name == "shop"
+
+
+def test_what_is_wrong_with_a_folder_is_said_and_what_was_typed_stays(
+    as_alice: Client, session: Session, root: Path
+) -> None:
+    shown = as_alice.post(reverse("code", args=[session.pk]), {"path": "/etc"})
+    assert shown.status_code == 422
+    assert "not below one that is allowed" in shown.text
+    assert 'value="/etc"' in shown.text
+
+
+def test_an_archive_is_uploaded(as_alice: Client, session: Session) -> None:
+    upload = SimpleUploadedFile("shop.zip", zipped(("a.py", "x = 1\n")).read())
+    assert as_alice.post(reverse("code", args=[session.pk]), {"archive": upload}).status_code == 302
+    assert session.attachments.get().workspace.name == "shop"
+
+
+def test_code_is_detached(as_alice: Client, session: Session, shop: Workspace) -> None:
+    as_alice.post(reverse("code_detach", args=[session.pk]))
+    assert "None attached" in as_alice.get(reverse("code", args=[session.pk])).text
+
+
+def test_the_page_of_a_folder_names_files_and_what_was_left_out(as_alice: Client, shop: Workspace) -> None:
+    shown = as_alice.get(reverse("workspace", args=[shop.pk])).text
+    for words in ("shop/cart.py", "shop.cart.total", "keys and passwords, which are never read", "key.pem", "Ready"):
+        assert words in shown
+    assert "secret" not in shown.replace("Secrets", "")
+
+
+def test_what_a_limit_left_out_is_said_with_the_limit_and_what_to_do(
+    as_alice: Client, workspace: Workspace, root: Path, settings: Any
+) -> None:
+    settings.CCM_WORKSPACE_FILES = 2
+    write(root, a_py="x = 1\n", b_py="x = 1\n", c_py="x = 1\n", d_py="x = 1\n")
+    indexed(workspace)
+    shown = as_alice.get(reverse("workspace", args=[workspace.pk])).text
+    assert "it holds 2 files or 256 MB. Attach a folder within this one" in shown
+    assert "c.py, d.py" in shown
+
+
+def test_files_are_found_by_their_path(as_alice: Client, shop: Workspace) -> None:
+    shown = as_alice.get(reverse("workspace", args=[shop.pk]), {"q": "cart"}, headers={"HX-Request": "true"}).text
+    assert "shop/cart.py" in shown
+    assert "notes" not in shown
+
+
+def test_a_file_is_shown_by_lines_as_it_was(as_alice: Client, shop: Workspace, root: Path) -> None:
+    address = reverse("source", args=[shop.pk, 1, "shop/cart.py"])
+    shown = as_alice.get(address).text
+    assert 'id="L2"' in shown
+    assert "&lt;b&gt;&amp;" in shown
+    assert "has changed since" not in shown
+    write(root, shop__cart_py="x = 1\n")
+    indexed(shop)
+    later = as_alice.get(address).text
+    assert "has changed since" in later
+    assert "total" in later
+
+
+@pytest.mark.parametrize("name", ["workspace", "workspace_progress"])
+def test_nobody_else_sees_that_there_is_anything(as_bob: Client, shop: Workspace, session: Session, name: str) -> None:
+    assert as_bob.get(reverse(name, args=[shop.pk])).status_code == 404
+    assert as_bob.get(reverse("source", args=[shop.pk, 1, "shop/cart.py"])).status_code == 404
+    assert as_bob.post(reverse("workspace_index", args=[shop.pk])).status_code == 404
+    assert as_bob.post(reverse("code", args=[session.pk]), {"path": "shop"}).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["../../etc/passwd", "%2e%2e/secret", "/etc/passwd", "shop", "shop/cart.py/"])
+def test_an_address_that_names_no_file_of_the_snapshot_is_not_found(
+    as_alice: Client, shop: Workspace, path: str
+) -> None:
+    address = reverse("source", args=[shop.pk, 1, "x"]).removesuffix("x")
+    assert as_alice.get(address + path).status_code in (301, 404)
+
+
+def test_indexing_is_stopped_and_begun_again(as_alice: Client, shop: Workspace, alice: User) -> None:
+    assert as_alice.post(reverse("workspace_cancel", args=[shop.pk]), headers={"HX-Request": "true"}).status_code == 422
+    shown = as_alice.post(reverse("workspace_index", args=[shop.pk]), headers={"HX-Request": "true"})
+    assert (shown.status_code, "Indexing" in shown.text) == (200, True)

@@ -1,0 +1,1 @@
+"""The rules of code, plain Python without Django, clock or files."""

@@ -1,0 +1,449 @@
+"""What is particular to each language that is parsed: queries for definitions and references, and how to read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from inspect import cleandoc
+
+import tree_sitter_go
+import tree_sitter_javascript
+import tree_sitter_python
+import tree_sitter_rust
+import tree_sitter_typescript
+from tree_sitter import Language, Node, Parser, Query
+
+from workspaces.domain.states import SymbolKind
+
+CONTAINERS = (SymbolKind.CLASS, SymbolKind.TYPE)
+SPACE = re.compile(r"\s+")
+# From the last separator on a name: `a.b`, `a::b`, `a->b`, `a?.b`, `a!`.
+SEPARATOR = re.compile(r"\?\.|::|\.|->")
+WORD = re.compile(r"^[#\w$]+")
+COMMENTS = ("comment", "line_comment", "block_comment")
+COMMENT_MARKS = re.compile(r"^\s*(?:/\*\*?|\*/|\*(?!/)|//[/!]?)\s?|\s*\*/$", re.MULTILINE)
+
+
+def text_of(node: Node | None) -> str:
+    return node.text.decode(errors="replace") if node is not None and node.text is not None else ""
+
+
+def field(node: Node, *names: str) -> Node | None:
+    """The first of the fields that is there."""
+    return next((found for name in names if (found := node.child_by_field_name(name)) is not None), None)
+
+
+class Grammar:
+    """A language in which definitions have names, bodies and comments before them."""
+
+    name_: str = ""
+    definitions: str = ""
+    references: str = ""
+
+    def __init__(self, language: Callable[[], object]) -> None:
+        self.language = Language(language())
+        self.queries: dict[str, Query] = {}
+
+    def parser(self) -> Parser:
+        # One for each use: a parser is not to be shared among threads.
+        return Parser(self.language)
+
+    def query(self, name: str) -> Query:
+        if name not in self.queries:
+            self.queries[name] = Query(self.language, getattr(self, name))
+        return self.queries[name]
+
+    def outer(self, node: Node) -> Node:
+        """The definition with what is written before it as a part of it."""
+        parent = node.parent
+        return parent if parent is not None and parent.type in self.wrappers else node
+
+    wrappers: Sequence[str] = ()
+
+    def name(self, node: Node) -> str:
+        return text_of(field(node, "name"))
+
+    def kind(self, node: Node, capture: str) -> SymbolKind:
+        return SymbolKind(capture)
+
+    def receiver(self, node: Node) -> str:
+        """The type that a method names as its own, where it stands outside of it."""
+        return ""
+
+    def implemented(self, node: Node) -> str:
+        return ""
+
+    def signature(self, node: Node) -> str:
+        """One line, up to the body."""
+        body = field(node, "body", "value")
+        data = node.text or b""
+        head = data[: body.start_byte - node.start_byte] if body else data
+        return SPACE.sub(" ", head.decode(errors="replace")).strip().rstrip("{:= ")
+
+    def doc(self, node: Node, outer: Node) -> str:
+        return comments_before(outer)
+
+    def file_doc(self, root: Node) -> str:
+        first = root.children[0] if root.children else None
+        return comment_text(first) if first is not None and first.type in COMMENTS else ""
+
+    def conditions(self, node: Node, outer: Node) -> Iterator[str]:
+        yield from ()
+
+    def is_test(self, name: str, conditions: Sequence[str]) -> bool:
+        return False
+
+    def imports(self, node: Node) -> Iterator[tuple[str, str, str]]:
+        """Module, the name in it (`*`: all; empty: the module itself), and how the file calls it."""
+        yield from ()
+
+    def bases(self, node: Node) -> Iterator[Node]:
+        yield from ()
+
+    def split(self, text: str) -> tuple[str, str]:
+        """What stands before a name, and the name."""
+        text = SPACE.sub("", text).rstrip("!")
+        parts = SEPARATOR.split(text)
+        word = WORD.match(parts[-1])
+        return ".".join(parts[:-1]), word[0] if word else ""
+
+
+def comments_before(node: Node) -> str:
+    """Those that end on the line above, without a gap."""
+    lines: list[str] = []
+    line = node.start_point[0]
+    before = node.prev_sibling
+    while before is not None and before.type in (*COMMENTS, "attribute_item", "decorator"):
+        row, column = before.end_point
+        # A comment up to the end of its line ends on the next one for some grammars.
+        if (row if column else row - 1) < line - 1:
+            break
+        line = before.start_point[0]
+        if before.type in COMMENTS:
+            lines.insert(0, comment_text(before))
+        before = before.prev_sibling
+    return "\n".join(lines).strip()
+
+
+def comment_text(node: Node) -> str:
+    return COMMENT_MARKS.sub("", text_of(node)).strip()
+
+
+class Python(Grammar):
+    definitions = """
+        (class_definition) @class
+        (function_definition) @function
+        (module (expression_statement (assignment left: (identifier)) @constant))
+        (module (type_alias_statement) @type)
+    """
+    references = """
+        (call function: [(identifier) (attribute)] @call)
+        (decorator [(identifier) (attribute)] @call)
+        [(import_statement) (import_from_statement)] @import
+    """
+    wrappers = ("decorated_definition",)
+
+    def name(self, node: Node) -> str:
+        return text_of(field(node, "name", "left"))
+
+    def signature(self, node: Node) -> str:
+        if node.type == "assignment":
+            return SPACE.sub(" ", text_of(node))
+        return super().signature(node)
+
+    def doc(self, node: Node, outer: Node) -> str:
+        body = field(node, "body")
+        if body is not None:
+            return docstring(body)
+        after = node.parent.next_sibling if node.parent else None
+        return docstring_of(after) if after is not None else ""
+
+    def file_doc(self, root: Node) -> str:
+        return docstring(root)
+
+    def conditions(self, node: Node, outer: Node) -> Iterator[str]:
+        if outer is not node:
+            yield from (text_of(child) for child in outer.children if child.type == "decorator")
+
+    def is_test(self, name: str, conditions: Sequence[str]) -> bool:
+        return False
+
+    def imports(self, node: Node) -> Iterator[tuple[str, str, str]]:
+        module = text_of(field(node, "module_name"))
+        for child in node.children_by_field_name("name"):
+            name, alias = text_of(field(child, "name") or child), text_of(field(child, "alias"))
+            if node.type == "import_statement":
+                # `import a.b` gives the name `a`; what is called is written in full.
+                yield name, "", alias or name
+            else:
+                yield module, name, alias or name
+        if any(child.type == "wildcard_import" for child in node.children):
+            yield module, "*", "*"
+
+    def bases(self, node: Node) -> Iterator[Node]:
+        named = field(node, "superclasses")
+        if named is not None:
+            yield from (child for child in named.named_children if child.type in ("identifier", "attribute"))
+
+
+def docstring(body: Node) -> str:
+    first = next((child for child in body.named_children if child.type not in COMMENTS), None)
+    return docstring_of(first) if first is not None else ""
+
+
+def docstring_of(statement: Node) -> str:
+    string = (
+        statement.named_children[0] if statement.type == "expression_statement" and statement.named_children else None
+    )
+    if string is None or string.type != "string":
+        return ""
+    return cleandoc("".join(text_of(child) for child in string.children if child.type == "string_content"))
+
+
+class JavaScript(Grammar):
+    definitions = """
+        (class_declaration) @class
+        [(function_declaration) (generator_function_declaration) (method_definition)] @function
+        (program (lexical_declaration (variable_declarator name: (identifier)) @constant))
+        (program (variable_declaration (variable_declarator name: (identifier)) @constant))
+        (program (export_statement (lexical_declaration (variable_declarator name: (identifier)) @constant)))
+        (program (expression_statement (assignment_expression
+            left: (member_expression) right: [(function_expression) (arrow_function) (class)]) @function))
+    """
+    references = """
+        (call_expression function: [(identifier) (member_expression)] @call)
+        (new_expression constructor: [(identifier) (member_expression)] @call)
+        (import_statement) @import
+        (export_statement source: (string)) @import
+        (variable_declarator value: (call_expression function: (identifier) @name) (#eq? @name "require")) @import
+    """
+    wrappers: Sequence[str] = ("export_statement",)
+    functions = ("arrow_function", "function_expression", "generator_function")
+
+    def outer(self, node: Node) -> Node:
+        if node.type == "variable_declarator" and node.parent is not None:
+            return super().outer(node.parent)
+        return super().outer(node)
+
+    def name(self, node: Node) -> str:
+        if node.type == "assignment_expression":
+            return text_of(field(field(node, "left") or node, "property"))
+        return text_of(field(node, "name"))
+
+    def kind(self, node: Node, capture: str) -> SymbolKind:
+        value = field(node, "value", "right")
+        if value is not None and value.type in self.functions:
+            return SymbolKind.FUNCTION
+        return SymbolKind.CLASS if value is not None and value.type == "class" else SymbolKind(capture)
+
+    def receiver(self, node: Node) -> str:
+        if node.type != "assignment_expression":
+            return ""
+        before = text_of(field(field(node, "left") or node, "object")).removesuffix(".prototype")
+        return "" if before in ("exports", "module.exports", "module") else before
+
+    def signature(self, node: Node) -> str:
+        value = field(node, "value", "right")
+        if value is not None and value.type in self.functions:
+            data, body = node.text or b"", field(value, "body")
+            head = data[: body.start_byte - node.start_byte] if body else data
+            return SPACE.sub(" ", head.decode(errors="replace")).strip().rstrip("{=> ")
+        if value is not None:
+            return SPACE.sub(" ", text_of(node))
+        return super().signature(node)
+
+    def imports(self, node: Node) -> Iterator[tuple[str, str, str]]:
+        source = text_of(field(node, "source")).strip("'\"`")
+        if node.type == "variable_declarator":
+            wanted = text_of(field(field(node, "value") or node, "arguments")).strip("()'\"` ")
+            named_parts = field(node, "name")
+            if named_parts is not None and named_parts.type == "identifier":
+                yield wanted, "", text_of(named_parts)
+            else:
+                names = re.findall(r"[\w$]+", text_of(named_parts))
+                yield from ((wanted, name, name) for name in names)
+            return
+        for child in walk(node, ("import_specifier", "export_specifier")):
+            name, alias = text_of(field(child, "name")), text_of(field(child, "alias"))
+            yield source, name, alias or name
+        for child in walk(node, ("namespace_import", "namespace_export")):
+            yield source, "", text_of(child).rpartition(" ")[2]
+        for clause in node.children:
+            if clause.type == "import_clause":
+                yield from ((source, "default", text_of(one)) for one in clause.children if one.type == "identifier")
+        if node.type == "export_statement" and any(child.type == "*" for child in node.children):
+            yield source, "*", "*"
+
+    def bases(self, node: Node) -> Iterator[Node]:
+        for heritage in node.children:
+            if heritage.type in ("class_heritage", "extends_type_clause"):
+                yield from walk(heritage, ("identifier", "member_expression", "type_identifier"))
+
+
+def walk(node: Node, types: Sequence[str]) -> Iterator[Node]:
+    """The outermost nodes below of these types."""
+    for child in node.children:
+        if child.type in types:
+            yield child
+        elif child.type not in ("arguments", "type_arguments", "class_body"):
+            yield from walk(child, types)
+
+
+class TypeScript(JavaScript):
+    definitions = (
+        JavaScript.definitions
+        + """
+        (abstract_class_declaration) @class
+        [(function_signature) (method_signature) (abstract_method_signature)] @function
+        [(interface_declaration) (type_alias_declaration) (enum_declaration) (internal_module)] @type
+        (ambient_declaration (lexical_declaration (variable_declarator name: (identifier)) @constant))
+    """
+    )
+    wrappers = ("export_statement", "ambient_declaration")
+
+
+class Rust(Grammar):
+    definitions = """
+        [(struct_item) (enum_item) (union_item) (trait_item)] @class
+        (type_item) @type
+        [(function_item) (function_signature_item) (macro_definition)] @function
+        (impl_item) @impl
+        (source_file [(const_item) (static_item)] @constant)
+        (declaration_list (const_item) @constant)
+        (mod_item body: (_)) @module
+    """
+    references = """
+        (call_expression function: [(identifier) (scoped_identifier) (field_expression)] @call)
+        (call_expression function: (generic_function function: [(identifier) (scoped_identifier)] @call))
+        (macro_invocation macro: (_) @call)
+        (use_declaration) @import
+    """
+
+    def implemented(self, node: Node) -> str:
+        kind = field(node, "type")
+        return text_of(field(kind, "type", "name") or kind) if kind is not None else ""
+
+    def conditions(self, node: Node, outer: Node) -> Iterator[str]:
+        before = node.prev_sibling
+        found: list[str] = []
+        while before is not None and before.type in ("attribute_item", *COMMENTS):
+            if before.type == "attribute_item":
+                found.insert(0, text_of(before))
+            before = before.prev_sibling
+        yield from found
+
+    def is_test(self, name: str, conditions: Sequence[str]) -> bool:
+        return any("test" in condition for condition in conditions)
+
+    def file_doc(self, root: Node) -> str:
+        lines = []
+        for child in root.children:
+            if child.type not in COMMENTS or not text_of(child).startswith(("//!", "/*!")):
+                break
+            lines.append(comment_text(child))
+        return "\n".join(lines)
+
+    def imports(self, node: Node) -> Iterator[tuple[str, str, str]]:
+        argument = field(node, "argument")
+        if argument is not None:
+            yield from use_tree(argument, "")
+
+    def bases(self, node: Node) -> Iterator[Node]:
+        bounds = field(node, "bounds")
+        if node.type == "trait_item" and bounds is not None:
+            yield from walk(bounds, ("type_identifier", "scoped_type_identifier"))
+
+
+def use_tree(node: Node, before: str) -> Iterator[tuple[str, str, str]]:
+    """Path, name and alias of each leaf of a `use`."""
+    if node.type == "use_list":
+        for child in node.named_children:
+            yield from use_tree(child, before)
+    elif node.type == "scoped_use_list":
+        path = joined(before, text_of(field(node, "path")))
+        listed = field(node, "list")
+        if listed is not None:
+            yield from use_tree(listed, path)
+    elif node.type == "use_as_clause":
+        path, _, name = joined(before, text_of(field(node, "path"))).rpartition("::")
+        yield path, name, text_of(field(node, "alias"))
+    elif node.type == "use_wildcard":
+        yield joined(before, text_of(node).removesuffix("*").removesuffix("::")), "*", "*"
+    else:
+        path, _, name = joined(before, text_of(node)).rpartition("::")
+        yield (path, name, name) if name != "self" else (path, "", path.rpartition("::")[2])
+
+
+def joined(before: str, path: str) -> str:
+    return f"{before}::{path}" if before and path else before or path
+
+
+class Go(Grammar):
+    definitions = """
+        (type_spec) @type
+        (type_alias) @type
+        [(function_declaration) (method_declaration)] @function
+        (source_file (const_declaration (const_spec) @constant))
+        (source_file (var_declaration (var_spec) @constant))
+    """
+    references = """
+        (call_expression function: [(identifier) (selector_expression)] @call)
+        (import_spec) @import
+    """
+    wrappers = ("type_declaration", "const_declaration", "var_declaration")
+
+    def outer(self, node: Node) -> Node:
+        parent = super().outer(node)
+        # Of several in one declaration each has its own lines.
+        return node if sum(child.type == node.type for child in parent.children) > 1 else parent
+
+    def kind(self, node: Node, capture: str) -> SymbolKind:
+        kind = field(node, "type")
+        is_class = node.type == "type_spec" and kind is not None and kind.type in ("struct_type", "interface_type")
+        return SymbolKind.CLASS if is_class else SymbolKind(capture)
+
+    def receiver(self, node: Node) -> str:
+        of = field(node, "receiver")
+        found = next(iter(walk(of, ("type_identifier",))), None) if of is not None else None
+        return text_of(found)
+
+    def signature(self, node: Node) -> str:
+        if node.type in ("type_spec", "const_spec", "var_spec"):
+            return SPACE.sub(" ", text_of(node).partition("{")[0]).strip()
+        return super().signature(node)
+
+    def file_doc(self, root: Node) -> str:
+        clause = next((child for child in root.children if child.type == "package_clause"), None)
+        return comments_before(clause) if clause is not None else ""
+
+    def imports(self, node: Node) -> Iterator[tuple[str, str, str]]:
+        path = text_of(field(node, "path")).strip('"`')
+        yield path, "", text_of(field(node, "name")) or path.rpartition("/")[2]
+
+    def bases(self, node: Node) -> Iterator[Node]:
+        kind = field(node, "type")
+        for listed in kind.named_children if kind is not None and kind.type == "struct_type" else ():
+            for one in listed.named_children:
+                # A field without a name is embedded.
+                if one.type == "field_declaration" and field(one, "name") is None:
+                    yield from walk(one, ("type_identifier", "qualified_type"))
+
+
+LANGUAGES: dict[str, tuple[type[Grammar], Callable[[], object]]] = {
+    "python": (Python, tree_sitter_python.language),
+    "javascript": (JavaScript, tree_sitter_javascript.language),
+    "typescript": (TypeScript, tree_sitter_typescript.language_typescript),
+    "tsx": (TypeScript, tree_sitter_typescript.language_tsx),
+    "rust": (Rust, tree_sitter_rust.language),
+    "go": (Go, tree_sitter_go.language),
+}
+
+
+@cache
+def grammar_of(language: str) -> Grammar | None:
+    """None where a language is read as plain text."""
+    if language not in LANGUAGES:
+        return None
+    grammar, parser = LANGUAGES[language]
+    return grammar(parser)

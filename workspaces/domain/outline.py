@@ -1,0 +1,100 @@
+"""What stands in one file: definitions within each other, and what each refers to. A pure function of path and text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from workspaces.domain.grammars import Grammar, grammar_of
+from workspaces.domain.languages import module_of
+from workspaces.domain.parsing import Definition, Reference, read_definitions, read_references
+from workspaces.domain.states import SymbolKind
+
+# Lines of a section of a text without headings.
+SECTION = 60
+# Bytes of a text without code, such as a lock file, beyond which it can be read and is not searched by sections.
+LARGEST_TEXT = 128 * 1024
+LONGEST_NAME = 200
+HEADING = re.compile(r"^(?:#{1,4} +(?P<hash>.+?)[ #]*|(?P<line>\S.*)\n(?:={4,}|-{4,}|~{4,}))$", re.MULTILINE)
+TEST_NAME = re.compile(
+    r"(^|/)(tests?|__tests__|testing|spec)/|(^|/)(test_[^/]*|[^/]*_test|[^/]*[.](test|spec))[.][^/.]+$"
+)
+SUMMARY = 600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outline:
+    """`definitions[0]` is the file itself; `broken`: the parser found mistakes, and went on behind them."""
+
+    definitions: tuple[Definition, ...]
+    references: tuple[Reference, ...] = ()
+    broken: bool = False
+
+
+def is_test_path(path: str) -> bool:
+    return bool(TEST_NAME.search(path))
+
+
+def outline_of(path: str, language: str, text: str) -> Outline:
+    """Whatever stands in the file, it has an outline: at least of its lines."""
+    grammar = grammar_of(language)
+    return code_outline(path, grammar, language, text) if grammar else text_outline(path, text)
+
+
+def code_outline(path: str, grammar: Grammar, language: str, text: str) -> Outline:
+    data = text.encode(errors="replace")
+    root = grammar.parser().parse(data).root_node
+    name = module_of(path, language)
+    file = Definition(
+        kind=SymbolKind.MODULE,
+        name=name.rpartition(".")[2][:LONGEST_NAME] or path,
+        inside="",
+        parent=None,
+        lines=(1, max(text.count("\n") + (not text.endswith("\n")), 1)),
+        doc=grammar.file_doc(root)[:SUMMARY],
+        is_test=is_test_path(path),
+    )
+    definitions, nodes = read_definitions(grammar, root, file)
+    references = read_references(grammar, root, nodes)
+    return Outline(definitions=tuple(definitions), references=tuple(references), broken=root.has_error)
+
+
+def text_outline(path: str, text: str) -> Outline:
+    """By headings; without any by so many lines."""
+    last = max(text.count("\n") + (not text.endswith("\n")), 1)
+    name = PurePosixPath(path).name[:LONGEST_NAME]
+    file = Definition(kind=SymbolKind.MODULE, name=name, inside="", parent=None, lines=(1, last))
+    if len(text.encode(errors="replace")) > LARGEST_TEXT:
+        return Outline(definitions=(file,))
+    return Outline(definitions=(file, *sections(path, text, last)))
+
+
+def sections(path: str, text: str, last: int) -> Iterator[Definition]:
+    starts = list(headings(text)) if path.lower().endswith((".md", ".markdown", ".rst", ".txt")) else []
+    if not starts or starts[0][0] > 1:
+        starts.insert(0, (1, ""))
+    bounds = [*(line for line, _ in starts[1:]), last + 1]
+    for (first, title), end in zip(starts, bounds, strict=True):
+        for start in range(first, end, SECTION):
+            name = title if start == first and title else f"lines {start}-{min(start + SECTION, end) - 1}"
+            span = (start, min(start + SECTION, end) - 1)
+            yield Definition(kind=SymbolKind.SECTION, name=name[:LONGEST_NAME], inside=name, parent=0, lines=span)
+
+
+def headings(text: str) -> Iterator[tuple[int, str]]:
+    for found in HEADING.finditer(text):
+        yield text.count("\n", 0, found.start()) + 1, (found["hash"] or found["line"]).strip()
+
+
+def own_lines(definitions: Sequence[Definition], place: int, lines: Sequence[str]) -> str:
+    """The lines of a definition without those of what it contains; of functions all of them."""
+    one = definitions[place]
+    first, last = one.lines
+    if one.kind in (SymbolKind.FUNCTION, SymbolKind.METHOD):
+        return "\n".join(lines[first - 1 : last])
+    taken = {
+        line for other in definitions if other.parent == place for line in range(other.lines[0], other.lines[1] + 1)
+    }
+    return "\n".join(lines[line - 1] for line in range(first, min(last, len(lines)) + 1) if line not in taken)

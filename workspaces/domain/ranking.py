@@ -1,0 +1,120 @@
+"""How well a symbol answers a query: one pure function of stored counts, with its neighbours in the graph."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from efforts.domain.text.ranking import K1, B, rarity
+from workspaces.domain.states import SymbolKind
+
+# Raise it when the same snapshot and query give another order.
+VERSION = "1"
+# Terms of a typical symbol.
+TYPICAL = 60
+# A word of a symbol's name or path is worth so many of its text.
+NAME_WEIGHT = 4
+# What a symbol has of those that it calls, that call it, or that hold it.
+NEIGHBOUR = 0.12
+# How many of the best have their neighbours looked at.
+SEEDS = 12
+# Prose about code, and tests, come after code of the same score.
+KINDS: Mapping[str, float] = {SymbolKind.SECTION: 0.55, SymbolKind.MODULE: 0.7, SymbolKind.CONSTANT: 0.9}
+TEST = 0.5
+# A name that a query writes out.
+EXACT = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """How often each word of the query stands in a symbol's text and in its names; `length`: terms of its text."""
+
+    symbol: int
+    kind: str
+    is_test: bool
+    qualified: str
+    length: int
+    counts: tuple[int, ...]
+    named: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """`ranks`: its place by each ranker, from 1; `words`: places in the query of those that it has; `through`: the
+    symbols that it is near to."""
+
+    symbol: int
+    score: float
+    words: tuple[int, ...]
+    exact: bool = False
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    through: tuple[int, ...] = ()
+
+
+def text_score(one: Candidate, rarities: Sequence[float], name_weight: float = NAME_WEIGHT) -> float:
+    """BM25 of text and names as one field, in which a name counts for several words."""
+    norm = K1 * (1 - B + B * one.length / TYPICAL)
+    total = 0.0
+    for rare, said, named in zip(rarities, one.counts, one.named, strict=True):
+        times = said + name_weight * min(named, 2)
+        if times:
+            total += rare * times * (K1 + 1) / (times + norm)
+    return total * KINDS.get(one.kind, 1.0)
+
+
+def rank(
+    candidates: Sequence[Candidate],
+    frequencies: Sequence[int],
+    symbols: int,
+    *,
+    exact: frozenset[int] = frozenset(),
+    wants_tests: bool = False,
+    neighbours: Mapping[int, Sequence[tuple[int, float]]] | None = None,
+) -> list[Scored]:
+    """Best first; equal ones by their names. `exact`: symbols that the query writes out; `neighbours`: of the best by
+    their text, other candidates with how sure it is."""
+    rarities = [rarity(with_it, symbols) for with_it in frequencies]
+    most = math.fsum(rarities) * (K1 + 1)
+    base: dict[int, float] = {}
+    for one in candidates:
+        score = text_score(one, rarities) * (TEST if one.is_test and not wants_tests else 1.0)
+        base[one.symbol] = score + (EXACT * most if one.symbol in exact else 0.0)
+    near: dict[int, float] = {}
+    through: dict[int, list[int]] = {}
+    for seed, others in (neighbours or {}).items():
+        for other, sure in others:
+            if other in base:
+                near[other] = max(near.get(other, 0.0), base.get(seed, 0.0) * sure * NEIGHBOUR)
+                through.setdefault(other, []).append(seed)
+    names = {one.symbol: one.qualified for one in candidates}
+    final = {id: round(score + near.get(id, 0.0), 6) for id, score in base.items()}
+    by_text = places(base, names)
+    by_graph = places(near, names)
+    scored = [
+        Scored(
+            symbol=one.symbol,
+            score=final[one.symbol],
+            words=tuple(i for i, (said, named) in enumerate(zip(one.counts, one.named, strict=True)) if said or named),
+            exact=one.symbol in exact,
+            ranks={
+                "text": by_text[one.symbol],
+                **({"graph": by_graph[one.symbol]} if one.symbol in by_graph else {}),
+            },
+            through=tuple(through.get(one.symbol, ())),
+        )
+        for one in candidates
+    ]
+    return sorted(scored, key=lambda one: (-one.score, names[one.symbol], one.symbol))
+
+
+def best(candidates: Sequence[Candidate], frequencies: Sequence[int], symbols: int) -> list[int]:
+    """By their text alone, those whose neighbours are worth looking at."""
+    rarities = [rarity(with_it, symbols) for with_it in frequencies]
+    scores = {one.symbol: text_score(one, rarities) for one in candidates}
+    return sorted(scores, key=lambda id: (-scores[id], id))[:SEEDS]
+
+
+def places(scores: Mapping[int, float], names: Mapping[int, str]) -> dict[int, int]:
+    ordered = sorted(scores, key=lambda id: (-scores[id], names[id], id))
+    return {id: place for place, id in enumerate(ordered, 1)}

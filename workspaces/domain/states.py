@@ -1,0 +1,145 @@
+"""What a workspace and what stands in it can be: closed vocabularies."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class SourceKind(StrEnum):
+    FOLDER = "folder"
+    ARCHIVE = "archive"
+
+
+class WorkspaceState(StrEnum):
+    INDEXING = "indexing"
+    READY = "ready"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+# Nothing but a new index leads out of an end.
+WORKSPACE_MOVES: dict[WorkspaceState, frozenset[WorkspaceState]] = {
+    WorkspaceState.INDEXING: frozenset({WorkspaceState.READY, WorkspaceState.CANCELLED, WorkspaceState.FAILED}),
+    WorkspaceState.READY: frozenset({WorkspaceState.INDEXING}),
+    WorkspaceState.CANCELLED: frozenset({WorkspaceState.INDEXING}),
+    WorkspaceState.FAILED: frozenset({WorkspaceState.INDEXING}),
+}
+
+
+class EditState(StrEnum):
+    OPEN = "open"
+    APPLIED = "applied"
+    REJECTED = "rejected"
+    UNDONE = "undone"
+
+
+# Nothing leads out of an end: what is wanted after all is proposed again.
+EDIT_MOVES: dict[EditState, frozenset[EditState]] = {
+    EditState.OPEN: frozenset({EditState.APPLIED, EditState.REJECTED}),
+    EditState.APPLIED: frozenset({EditState.UNDONE}),
+    EditState.REJECTED: frozenset(),
+    EditState.UNDONE: frozenset(),
+}
+
+
+class CommandState(StrEnum):
+    PROPOSED = "proposed"
+    DECLINED = "declined"
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+COMMAND_MOVES: dict[CommandState, frozenset[CommandState]] = {
+    CommandState.PROPOSED: frozenset({CommandState.RUNNING, CommandState.DECLINED}),
+    CommandState.DECLINED: frozenset(),
+    CommandState.RUNNING: frozenset({CommandState.ENDED}),
+    CommandState.ENDED: frozenset(),
+}
+
+
+class CommandEnd(StrEnum):
+    """How a command ended: by itself, at a limit, by a person, with the server, or nobody knows how."""
+
+    EXIT = "exit"
+    TIME = "time"
+    OUTPUT = "output"
+    MEMORY = "memory"
+    PROCESSES = "processes"
+    PERSON = "person"
+    SERVER = "server"
+    UNSTARTED = "unstarted"
+    LOST = "lost"
+
+
+class PinState(StrEnum):
+    """Of a pin of code."""
+
+    SUGGESTED = "suggested"
+    STANDING = "standing"
+    ENDED = "ended"
+    DISMISSED = "dismissed"
+
+
+PIN_MOVES: dict[PinState, frozenset[PinState]] = {
+    PinState.SUGGESTED: frozenset({PinState.STANDING, PinState.DISMISSED}),
+    PinState.STANDING: frozenset({PinState.ENDED}),
+    PinState.ENDED: frozenset(),
+    PinState.DISMISSED: frozenset(),
+}
+
+
+class Stage(StrEnum):
+    """How far a snapshot has come: its text can be read, its symbols can be found, their graph is known."""
+
+    TEXT = "text"
+    SYMBOLS = "symbols"
+    COMPLETE = "complete"
+
+
+class SymbolKind(StrEnum):
+    MODULE = "module"
+    CLASS = "class"
+    FUNCTION = "function"
+    METHOD = "method"
+    CONSTANT = "constant"
+    TYPE = "type"
+    SECTION = "section"  # of a file that is no code: lines below one heading, or so many lines
+
+
+class EdgeKind(StrEnum):
+    """`contains` is not stored as an edge: it is the parent of a symbol."""
+
+    IMPORTS = "imports"
+    CALLS = "calls"
+    INHERITS = "inherits"
+
+
+class Skip(StrEnum):
+    """Why a file is not in the index."""
+
+    IGNORED = "ignored"
+    BINARY = "binary"
+    TOO_LARGE = "too large"
+    SECRET = "secret"
+    LINK = "link"
+    UNREADABLE = "unreadable"
+    TOO_MANY = "too many"
+    TOO_DEEP = "too deep"
+    ODD_NAME = "odd name"
+
+    @property
+    def meaning(self) -> str:
+        return MEANINGS[self]
+
+
+MEANINGS = {
+    Skip.IGNORED: "left out by .gitignore, or a folder of tools",
+    Skip.BINARY: "not text",
+    Skip.TOO_LARGE: "larger than one file may be",
+    Skip.SECRET: "keys and passwords, which are never read",
+    Skip.LINK: "links, which are not followed",
+    Skip.UNREADABLE: "could not be read",
+    Skip.TOO_MANY: "beyond the number of files, or of bytes, that an index may hold",
+    Skip.TOO_DEEP: "nested too deeply",
+    Skip.ODD_NAME: "a name that is not valid text",
+}

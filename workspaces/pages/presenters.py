@@ -1,0 +1,199 @@
+"""What the pages of a workspace show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from pygments import format as formatted
+from pygments.formatters.html import HtmlFormatter
+from pygments.lexers import get_lexer_for_filename
+from pygments.util import ClassNotFound
+
+from workspaces.domain.states import Skip, Stage, WorkspaceState
+from workspaces.indexing import worker
+from workspaces.indexing.snapshots import limits
+from workspaces.models import File, Snapshot, Symbol, Workspace
+from workspaces.retrieval.cards import address_of
+
+STATES = {
+    WorkspaceState.INDEXING: "Indexing",
+    WorkspaceState.READY: "Ready",
+    WorkspaceState.CANCELLED: "Stopped",
+    WorkspaceState.FAILED: "Failed",
+}
+STAGES = {
+    Stage.TEXT: "Files can be read. Their symbols are being found.",
+    Stage.SYMBOLS: "Files can be read, and what is indexed can be found.",
+    Stage.COMPLETE: "Everything can be found.",
+}
+INTERRUPTED = "Whoever indexed it is gone. Index again goes on from there."
+CENTRAL = 12
+# Characters that are highlighted: beyond it a page would take seconds.
+HIGHLIGHTED = 200_000
+HTML = HtmlFormatter(nowrap=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOutView:
+    meaning: str
+    count: int
+    first: tuple[str, ...]
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.first)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CentralView:
+    qualified: str
+    place: str
+    address: str
+    callers: int
+    tests: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkspaceView:
+    workspace: Workspace
+    snapshot: Snapshot | None
+    is_at_work: bool
+    state: str
+    stage: str
+    problem: str
+    left_out: tuple[LeftOutView, ...]
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.workspace.done // self.workspace.total if self.workspace.total else 0
+
+    @property
+    def central(self) -> Sequence[CentralView]:
+        if self.snapshot is None:
+            return ()
+        snapshot = self.snapshot
+        counts = {id: (callers, tests) for id, _, callers, tests in snapshot.central[:CENTRAL]}
+        symbols = Symbol.objects.select_related("file").in_bulk(counts)
+        return [
+            CentralView(
+                qualified=one.qualified,
+                place=f"{one.file.path}:{one.first_line}",
+                address=address_of(snapshot.workspace_id, snapshot.number, one.file.path, one.first_line),
+                callers=counts[id][0],
+                tests=counts[id][1],
+            )
+            for id in counts
+            if (one := symbols.get(id))
+        ]
+
+
+def workspace_view(row: Workspace) -> WorkspaceView:
+    at_work = worker.is_at_work(row)
+    lost = row.state == WorkspaceState.INDEXING and not at_work and bool(row.alive_at)
+    snapshot = row.current
+    return WorkspaceView(
+        workspace=row,
+        snapshot=snapshot,
+        # Just attached: the thread has not claimed it yet.
+        is_at_work=at_work or (row.state == WorkspaceState.INDEXING and not row.alive_at),
+        state="Interrupted" if lost else STATES[WorkspaceState(row.state)],
+        stage=STAGES[Stage(snapshot.stage)] if snapshot else "",
+        problem=INTERRUPTED if lost else row.problem,
+        left_out=tuple(
+            LeftOutView(meaning=meaning_of(Skip(why)), count=told["count"], first=tuple(told["first"]))
+            for why, told in (snapshot.skipped if snapshot else {}).items()
+        ),
+    )
+
+
+def meaning_of(why: Skip) -> str:
+    """With the limit, where it is one."""
+    most = limits()
+    told = {
+        Skip.TOO_MANY: f"; it holds {most.files:,} files or {most.all_bytes >> 20} MB. Attach a folder within this "
+        "one, or name in .gitignore what is no code",
+        Skip.TOO_LARGE: f": {most.file_bytes >> 10:,} KB",
+    }
+    return f"{why.meaning}{told.get(why, '')}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileView:
+    path: str
+    language: str
+    lines: int
+    broken: bool
+    address: str
+
+
+def files_of(view: WorkspaceView, query: str, most: int) -> Sequence[FileView]:
+    if view.snapshot is None:
+        return ()
+    rows = File.objects.filter(view.snapshot.standing, path__icontains=query).order_by("path")
+    named = rows.values_list("path", "language", "lines", "broken")[:most]
+    number = view.snapshot.number
+    return [
+        FileView(
+            path=path,
+            language=language or "text",
+            lines=lines,
+            broken=broken,
+            address=reverse("source", args=[view.workspace.pk, number, path]),
+        )
+        for path, language, lines, broken in named
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineView:
+    number: int
+    html: SafeString
+    symbol: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceView:
+    file: File
+    snapshot: Snapshot
+    lines: Sequence[LineView]
+    symbols: Sequence[Symbol]
+    newer: str = ""
+
+
+def source_of(view: WorkspaceView, snapshot: Snapshot, file: File) -> SourceView:
+    """`newer`: where the file as it is now can be read, where that is another."""
+    symbols = list(file.symbols.exclude(parent=None).defer("terms", "names").order_by("first_line", "pk"))
+    current = view.snapshot
+    newer = ""
+    if current and current != snapshot:
+        now = File.objects.filter(current.standing, path=file.path).first()
+        if now and now.sha256 != file.sha256:
+            newer = reverse("source", args=[view.workspace.pk, current.number, file.path])
+    lines = [
+        LineView(number=number, html=html)
+        for number, html in enumerate(highlighted(file.path, file.language, file.text), 1)
+    ]
+    return SourceView(file=file, snapshot=snapshot, lines=lines, symbols=symbols, newer=newer)
+
+
+def highlighted(path: str, language: str, text: str) -> Sequence[SafeString]:
+    """Each line as HTML; what is in no known language as it is."""
+    try:
+        lexer: object = get_lexer_for_filename(path, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        lexer = None
+    lines = plain_lines(text)
+    if lexer is None or not language or len(text) > HIGHLIGHTED:
+        return [escape(line) for line in lines]
+    # The formatter closes and opens its spans at the end of each line, and escapes what it is given.
+    html = formatted(lexer.get_tokens("\n".join(lines)), HTML)  # type: ignore[attr-defined]
+    return [mark_safe(line) for line in html.split("\n")][: len(lines)]
+
+
+def plain_lines(text: str) -> Sequence[str]:
+    lines = text.replace("\r\n", "\n").replace("\r", " ").split("\n")
+    return lines[:-1] if len(lines) > 1 and not lines[-1] else lines

@@ -1,0 +1,112 @@
+"""Symbols as cards: what a prompt shows of what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from efforts.domain.effort.policy import ContextMode
+from efforts.domain.prompt.conversation import CodeCard
+from workspaces.domain.cards import BODY, EXCERPT, SNIPPET, Card, card_text
+from workspaces.domain.ranking import Scored
+from workspaces.models import CodeHit, Snapshot, Symbol
+from workspaces.retrieval.search import CodeSearch
+
+# Of Heavy's cards so many show their whole body.
+BODIES = 2
+# Hits that are kept for a prompt to choose from; what has less than this share of the best score is there by chance.
+KEPT = 24
+LEAST_OF_BEST = 0.25
+# Words of the query that a symbol must have, where the query has so many.
+LEAST_WORDS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundCard:
+    """A symbol that was found, as a prompt may show it."""
+
+    scored: Scored
+    symbol: Symbol
+    text: str
+    short: str
+    why: tuple[str, ...]
+
+
+def cards_of(snapshot: Snapshot, found: CodeSearch, mode: ContextMode) -> Iterator[FoundCard]:
+    """Of what was found that which a message points at, the best first."""
+    counts = counts_of(snapshot)
+    telling = [one for one in found.scored if is_telling(found, one) and one.symbol in found.rows]
+    best = telling[0].score if telling else 0.0
+    for place, one in enumerate(one for one in telling[:KEPT] if one.score >= LEAST_OF_BEST * best):
+        symbol = found.rows[one.symbol]
+        card = card_of(symbol, counts)
+        source = symbol.file.text.split("\n")
+        heavy = BODY if place < BODIES else EXCERPT
+        long, short = (heavy, SNIPPET) if mode == ContextMode.HEAVY else (SNIPPET, 0)
+        yield FoundCard(
+            scored=one,
+            symbol=symbol,
+            text=card_text(card, source, found.terms, long),
+            short=card_text(card, source, found.terms, short),
+            why=tuple(why_of(found, one)),
+        )
+
+
+def is_telling(found: CodeSearch, one: Scored) -> bool:
+    return one.exact or len(one.words) >= min(LEAST_WORDS, len(found.terms))
+
+
+def why_of(found: CodeSearch, one: Scored) -> Iterator[str]:
+    if one.exact:
+        yield "Your message names it."
+    words = [f"“{found.terms[place]}”" for place in one.words[:4]]
+    if words:
+        yield f"Has {', '.join(words[:-1])} and {words[-1]}." if len(words) > 1 else f"Has {words[0]}."
+    beside = [found.rows[id].qualified for id in one.through if id in found.rows and id != one.symbol]
+    if beside:
+        yield f"Connected with {beside[0]}."
+
+
+def card_of(symbol: Symbol, counts: dict[int, tuple[int, int]]) -> Card:
+    callers, tests = counts.get(symbol.pk, (0, 0))
+    return Card(
+        qualified=symbol.qualified,
+        kind=symbol.kind,
+        path=symbol.file.path,
+        lines=(symbol.first_line, symbol.last_line),
+        signature=symbol.signature,
+        doc=symbol.doc,
+        conditions=tuple(symbol.conditions),
+        callers=callers,
+        tests=tests,
+    )
+
+
+def counts_of(snapshot: Snapshot) -> dict[int, tuple[int, int]]:
+    """Of the symbols that others call: by how many, and by how many tests."""
+    return {id: (callers, tests) for id, _, callers, tests in snapshot.central}
+
+
+def place_of(symbol: Symbol) -> str:
+    return f"{symbol.file.path}:{symbol.first_line}-{symbol.last_line}"
+
+
+def address_of(workspace: object, number: int, path: str, line: int) -> str:
+    return f"{reverse('source', args=[workspace, number, path])}#L{line}"
+
+
+def code_card(hit: CodeHit, address: str) -> CodeCard:
+    return CodeCard(
+        symbol=hit.symbol,
+        title=hit.qualified,
+        path=hit.path,
+        lines=(hit.first_line, hit.last_line),
+        sha256=hit.sha256,
+        text=hit.text,
+        short=hit.short,
+        score=hit.score,
+        why=tuple(hit.why),
+        address=address,
+    )
