@@ -20,6 +20,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 from efforts.domain.text.citations import CITATION, CODE_CITATION
+from efforts.pages import formulas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,7 +48,7 @@ BLOCKS = {"p", "hr", "ul", "ol", "li", "blockquote", "pre", "div"}
 INLINE = {"a", "br", "em", "strong", "s", "code", "span"}
 TABLES = {"table", "thead", "tbody", "tr", "th", "td"}
 # No form, no script, no id, no style, no hx-*: what a model writes must not name, dress or drive the page.
-TAGS = HEADINGS | BLOCKS | INLINE | TABLES
+TAGS = HEADINGS | BLOCKS | INLINE | TABLES | formulas.TAGS
 ATTRIBUTES = {
     "a": {"href", "title", "target", "class"},
     "code": {"class"},
@@ -57,6 +58,7 @@ ATTRIBUTES = {
     "th": {"class"},
     "td": {"class"},
     "ol": {"start"},
+    **formulas.ATTRIBUTES,
 }
 # Lists and indented code go on behind one.
 ENDED_BY_BLANK_LINE = {"paragraph_open", "heading_open", "hr", "table_open", "blockquote_open"}
@@ -102,7 +104,8 @@ def render_finished(text: str) -> tuple[SafeString, int]:
     whole = text[: text.rfind("\n") + 1]
     if not whole.strip() or len(text) > LARGEST:
         return SafeString(), 0
-    markdown, env = _markdown(), {CITE: {}, DEADLINE: time.thread_time() + LONGEST}
+    markdown = _markdown()
+    env = {CITE: {}, DEADLINE: time.thread_time() + LONGEST, formulas.STREAMING: True}
     try:
         tokens = markdown.parse(whole, env)
         lines = _lines(whole)
@@ -131,9 +134,15 @@ def _finished_lines(tokens: Sequence[Token], lines: int) -> int:
     assert last.map is not None
     if last.type == "fence":
         closed = last.content.count("\n") == last.map[1] - last.map[0] - 2
+    elif last.type == formulas.FORMULA:
+        closed = last.meta[formulas.CLOSED]
     else:
         closed = last.type in ENDED_BY_BLANK_LINE and lines > last.map[1]
-    return last.map[1] if closed else last.map[0]
+    if closed:
+        return last.map[1]
+    before = blocks[-2].map if last.type == formulas.FORMULA and len(blocks) > 1 else None
+    # A formula that never ends is text, and goes on with the block right before it.
+    return before[0] if before and before[1] == last.map[0] else last.map[0]
 
 
 def _with_ends(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
@@ -167,6 +176,7 @@ def _markdown() -> MarkdownIt:
     markdown.block.ruler.before("table", DEADLINE, _in_time_for_block, {"alt": ["paragraph", "blockquote", "list"]})
     markdown.inline.ruler.before("text", DEADLINE, _in_time)
     markdown.inline.ruler.before("link", CITE, _citation)
+    formulas.add_formulas(markdown)
     markdown.block.ruler.at("reference", _reference)
     markdown.core.ruler.after("inline", "task", _tasks)
     for name, rule in RULES.items():
@@ -276,6 +286,12 @@ def _task(self: RendererHTML, tokens: Sequence[Token], at: int, options: Options
     return f'<span class="task">{tokens[at].content}</span> '
 
 
+def _formula(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    if time.thread_time() > env[DEADLINE]:
+        raise TooSlow
+    return formulas.draw(tokens[at])
+
+
 def _cell(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
     """Alignment comes as a style attribute, which the content security policy forbids."""
     token = tokens[at]
@@ -291,6 +307,7 @@ RULES: dict[str, Any] = {
     "link_open": _link,
     "image": _image,
     "task": _task,
+    formulas.FORMULA: _formula,
     "th_open": _cell,
     "td_open": _cell,
 }
