@@ -21,7 +21,7 @@ from efforts.standins.logs import SourceLog
 
 from .conversations import bring_back, check_message, collapse_when_idle, option_of, put_message, sent_before
 from .exclusions import copy_exclusions
-from .files import copies_of
+from .files.composer import copies_of
 from .holds import copy_holds
 from .names import checked_line
 from .pointers import active_over, copy_pointer, is_covered, stands_by, summary_due

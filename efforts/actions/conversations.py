@@ -20,14 +20,14 @@ from efforts.domain.effort.states import RETRYABLE, ReviewMode, RunState, is_cut
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.budget import SMALLEST_BUDGET
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON
-from efforts.files import storing
 from efforts.log import events, labels
 from efforts.models import Branch, Endpoint, Message, MessageFile, Run, Session, Turn
 from efforts.retrieval.index import add_message, count_tokens, forget_deleted, read_ahead
 from efforts.retrieval.vectors import forget as forget_vectors
 
 from .efforts import new_work_session
-from .files import add_to_turn, read_files_ahead, to_send
+from .files import storing
+from .files.composer import add_to_turn, read_files_ahead, to_send
 from .names import LONGEST_NAME, checked_line, entitle, title_from
 from .places import here
 from .pointers import source_changes, words_change

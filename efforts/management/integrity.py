@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, F, Max, Sum
 
+from efforts.actions.files import storing
 from efforts.context.planning import counted_tokens
 from efforts.domain.effort.reducer import STEPS, Course, Happening, Label, Stand, course_of
 from efforts.domain.effort.states import (
@@ -23,7 +24,6 @@ from efforts.domain.effort.states import (
 from efforts.domain.prompt.conversation import OF_PERSON
 from efforts.domain.seals import Sealed, broken
 from efforts.domain.text.canonical import canonical_json, sha256
-from efforts.files import storing
 from efforts.log import labels
 from efforts.log.events import STREAMED, sealed_content
 from efforts.log.timelines import branch_events, branch_turns

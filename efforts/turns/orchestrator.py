@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.db.models import Max
 
+from efforts.actions.files.sending import filled
 from efforts.context.connections import KeyUnreadable, ModelChoice, answering, choose, connect_chat
 from efforts.context.moments import one_moment
 from efforts.context.planning import RunSnapshot, mode_of, read_run, run_inputs
@@ -25,7 +26,6 @@ from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, ToolCall
 from efforts.domain.prompt.plan import Plan, RequiredTooLarge
 from efforts.domain.prompt.planner import plan, room_of
 from efforts.domain.text.canonical import canonical_json
-from efforts.files.sending import filled
 from efforts.llm.protocol import ChatModel, ModelError, RawToolCall, ReportedUsage, StreamEnd, TextDelta
 from efforts.log.concerned import concern, concerning
 from efforts.log.events import DELTA, THINKING

@@ -19,14 +19,14 @@ from PIL import Image
 from pypdf import PdfReader, PdfWriter
 
 from efforts import actions
+from efforts.actions.files import storing
+from efforts.actions.files.reading import read_file
+from efforts.actions.files.sending import filled
 from efforts.context.plans import replay
 from efforts.context.replanning import plan_again
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.pictures import reference, tokens_of
 from efforts.domain.text.files import LONGEST_NAME, clean_name, read_text
-from efforts.files import storing
-from efforts.files.reading import read_file
-from efforts.files.sending import filled
 from efforts.models import Message, MessageFile, Session
 
 from .conftest import Scene

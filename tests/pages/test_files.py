@@ -13,8 +13,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, TestCase
 
 from efforts import actions
+from efforts.actions.files import storing
 from efforts.context.replanning import plan_again
-from efforts.files import storing
 from efforts.models import ContextPlan, Event, Message, MessageFile, Run, Session, Turn
 from efforts.turns import recording
 from efforts.turns.recording import COMPLETED, CallReply

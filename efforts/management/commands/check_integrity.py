@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.core.management.base import CommandError, CommandParser
 
-from efforts.files import storing
+from efforts.actions.files import storing
 from efforts.management.base import DatabaseCommand
 from efforts.management.commands.rebuild_index import mended
 from efforts.management.integrity import problems_of

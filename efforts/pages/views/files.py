@@ -11,9 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from efforts import actions
+from efforts.actions.files import storing
 from efforts.domain.errors import Refused
 from efforts.domain.text.files import clean_name, inside
-from efforts.files import storing
 from efforts.models import MessageFile, Session
 from efforts.pages.presenters.files import Refusal, in_composer, together
 from efforts.pages.views.chat import chat_page, command

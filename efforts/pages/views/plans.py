@@ -10,11 +10,11 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from efforts.actions.files.sending import filled
 from efforts.context import inspection
 from efforts.context.holds import holds_view, with_pins
 from efforts.context.inspection import pretty
 from efforts.context.plans import replay, stored_plan
-from efforts.files.sending import filled
 from efforts.log.timelines import branch_plans
 from efforts.models import ContextPlan, Message, Session
 from efforts.models.threads import read

@@ -16,11 +16,12 @@ from efforts.domain.errors import Refused
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD
 from efforts.domain.prompt.pictures import tokens_of
 from efforts.domain.text.files import MOST_TEXT, clean_name, size_words
-from efforts.files import storing
-from efforts.files.reading import read_file
 from efforts.log import events
 from efforts.models import Message, MessageFile, Session, Turn
 from efforts.retrieval.index import add_message, count_tokens, read_ahead
+
+from . import storing
+from .reading import read_file
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

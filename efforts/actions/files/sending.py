@@ -7,7 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from efforts.domain.prompt.pictures import hash_of, media_type_of, picture_in
-from efforts.files.storing import path_of
+
+from .storing import path_of
 
 
 def filled(session_id: UUID, request: dict[str, Any]) -> dict[str, Any]:

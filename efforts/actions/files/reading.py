@@ -19,7 +19,8 @@ from efforts.domain.text.files import (
     size_words,
     storable,
 )
-from efforts.files import processes
+
+from . import processes
 
 # Whatever it is, it is downloaded as bytes, so that no browser takes it for a page.
 BYTES = "application/octet-stream"
