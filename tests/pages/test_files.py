@@ -13,8 +13,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, TestCase
 
 from efforts import actions
-from efforts.actions.files import storing
+from efforts.actions.files import composer, storing
 from efforts.context.replanning import plan_again
+from efforts.domain.errors import Refused
 from efforts.models import ContextPlan, Event, Message, MessageFile, Run, Session, Turn
 from efforts.turns import recording
 from efforts.turns.recording import COMPLETED, CallReply
@@ -188,3 +189,23 @@ def test_a_cancelled_message_gives_its_files_back(as_alice: Client, scene: Scene
     assert 'data-files="' in as_alice.get(address()).content.decode()
     as_alice.post(address("turns/1/files/"))
     assert "notes.txt" in as_alice.get(address("files/"), headers=HTMX).content.decode()
+
+
+def test_one_that_is_refused_takes_no_bytes_from_another_that_comes_at_the_same_time(
+    session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check, checks = composer.check_room, iter(("seen", "at once", "seen", "refused", "kept"))
+
+    def check_room(*given: Any) -> None:
+        check(*given)
+        match next(checks):
+            case "at once":
+                with pytest.raises(Refused):
+                    actions.add_file(session, name="again.txt", data=NOTES, actor=alice)
+            case "refused":
+                raise Refused("files_full", "Another one came first.")
+
+    monkeypatch.setattr(composer, "check_room", check_room)
+    row = actions.add_file(session, name="notes.txt", data=NOTES, actor=alice)
+    assert storing.is_whole(session.pk, row.sha256)
+    assert kept(session) == [row.sha256]

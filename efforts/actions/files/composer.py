@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -45,28 +46,26 @@ def add_file(session: Session, *, name: str, data: bytes, actor: User) -> Messag
     # Before the transaction: reading may take seconds.
     read = read_file(name, data)
     tokens = count_tokens(read.text) + (tokens_of(read.picture) if read.picture else 0)
-    sha = storing.keep(session.pk, read.kept)
-    try:
-        with transaction.atomic():
-            # One after the other, or two that come at once would both be the last that fits.
-            Session.objects.select_for_update().get(pk=session.pk)
-            check_room(session, len(read.kept), len(read.text))
-            row = MessageFile.objects.create(
-                session=session,
-                name=name,
-                kind=read.kind,
-                media_type=read.media_type,
-                size=len(data),
-                stored=len(read.kept),
-                sha256=sha,
-                text=read.text,
-                picture=read.picture,
-                tokens=tokens,
-            )
-            events.append(session.pk, "file.added", about(row), actor=actor)
-    except BaseException:
-        forget_unused(session.pk, [sha])
-        raise
+    sha = sha256(read.kept).hexdigest()
+    # On the disk before a row names it, so that the lock is not held while it is written.
+    with storing.written(session.pk, read.kept) as draft, transaction.atomic():
+        # One after the other, or two that come at once would both be the last that fits.
+        Session.objects.select_for_update().get(pk=session.pk)
+        check_room(session, len(read.kept), len(read.text))
+        row = MessageFile.objects.create(
+            session=session,
+            name=name,
+            kind=read.kind,
+            media_type=read.media_type,
+            size=len(data),
+            stored=len(read.kept),
+            sha256=sha,
+            text=read.text,
+            picture=read.picture,
+            tokens=tokens,
+        )
+        events.append(session.pk, "file.added", about(row), actor=actor)
+        storing.keep(session.pk, draft, sha)
     return row
 
 
@@ -112,13 +111,16 @@ def remove_file(session: Session, file_id: UUID, *, actor: User) -> None:
             raise Refused("overtaken", "This file was sent already.")
         row.delete()
         events.append(session.pk, "file.removed", {"file": str(file_id), "name": row.name}, actor=actor)
-    forget_unused(session.pk, [row.sha256])
+    forget_unused(session.pk, row.sha256)
 
 
-def forget_unused(session_id: UUID, hashes: Iterable[str]) -> None:
-    """The bytes that no file of the conversation is of any more."""
-    for sha in set(hashes) - set(MessageFile.objects.filter(session=session_id).values_list("sha256", flat=True)):
-        storing.forget(session_id, sha)
+def forget_unused(session_id: UUID, sha: str) -> None:
+    """The bytes, where no file of the conversation is of them any more."""
+    with transaction.atomic():
+        # Or they could go between the row and the bytes of one that is added now.
+        Session.objects.select_for_update().filter(pk=session_id).first()
+        if not MessageFile.objects.filter(session=session_id, sha256=sha).exists():
+            storing.forget(session_id, sha)
 
 
 def forget_unsent() -> int:

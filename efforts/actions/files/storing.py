@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
 
@@ -21,23 +22,27 @@ def path_of(session_id: UUID, sha256: str) -> Path:
     return folder_of(session_id) / sha256
 
 
-def keep(session_id: UUID, data: bytes) -> str:
-    """Its hash. It is there whole or not at all, and on the disk before any row names it."""
-    sha = hashlib.sha256(data).hexdigest()
+@contextmanager
+def written(session_id: UUID, data: bytes) -> Iterator[Path]:
+    """The bytes on the disk, under a name of their own until they are kept; what is not kept is gone afterwards."""
     folder = folder_of(session_id)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     # As mkstemp makes it, its owner's alone.
-    handle, draft = tempfile.mkstemp(dir=folder)
+    handle, name = tempfile.mkstemp(dir=folder)
+    draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(draft, folder / sha)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
-    return sha
+        yield draft
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def keep(session_id: UUID, draft: Path, sha256: str) -> None:
+    """To be called under the session's lock, with the row that names them."""
+    os.replace(draft, path_of(session_id, sha256))
 
 
 def is_whole(session_id: UUID, sha256: str) -> bool:
