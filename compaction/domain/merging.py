@@ -126,19 +126,17 @@ def carried(stages: Sequence[Stage], checks: Sequence[Checked | None]) -> list[C
 def moved(check: Checked, before: Sequence[Claim], after: Sequence[Claim], place: int) -> Checked:
     """What was said of claims, said of them with the names that they have among those of other stages."""
     contents = {old.content: new.content for old, new in zip(before, after, strict=True)}
+    # Entries of the ledger are told apart by their stage; those of an inventory are renamed with all others.
+    listed = {entry.id for entry in check.listed}
+    names = {id: id if id in listed else f"{place}:{id}" for id in check.told}
     return replace(
         check,
         opinions={contents[old]: said for old, said in check.opinions.items() if old in contents},
         listed=tuple(
             replace(entry, sentences=tuple(f"{place}:{id}" for id in entry.sentences)) for entry in check.listed
         ),
-        told={
-            # Entries of the ledger are told apart by their stage; those of an inventory are renamed with all others.
-            (id if any(entry.id == id for entry in check.listed) else f"{place}:{id}"): tuple(
-                contents[old] for old in told if old in contents
-            )
-            for id, told in check.told.items()
-        },
+        told={names[id]: tuple(contents[old] for old in told if old in contents) for id, told in check.told.items()},
+        missing={names[id]: words for id, words in check.missing.items()},
     )
 
 
@@ -151,6 +149,7 @@ def merged_checks(checks: Sequence[Checked | None], gone: Collection[str]) -> Ch
     opinions: dict[str, tuple[Opinion, ...]] = {}
     listed: list[Entry] = []
     told: dict[str, tuple[str, ...]] = {}
+    missing: dict[str, str] = {}
     for place, check in enumerate(found, start=1):
         opinions.update(check.opinions)
         names = {entry.id: f"{place}.{entry.id}" for entry in check.listed}
@@ -158,6 +157,7 @@ def merged_checks(checks: Sequence[Checked | None], gone: Collection[str]) -> Ch
             left = tuple(content for content in contents if content not in gone)
             if left or not contents:
                 told[names.get(id, id)] = left
+        missing.update({names.get(id, id): words for id, words in check.missing.items()})
         listed += [
             replace(entry, id=names[entry.id])
             for entry in check.listed
@@ -169,6 +169,7 @@ def merged_checks(checks: Sequence[Checked | None], gone: Collection[str]) -> Ch
         listed=tuple(listed),
         listed_by=", ".join(dict.fromkeys(check.listed_by for check in found)),
         told=told,
+        missing=missing,
         hidden=all(check.hidden for check in found),
         examined=all(check.examined for check in found),
         caught=sum(check.caught for check in found),

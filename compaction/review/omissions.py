@@ -23,7 +23,8 @@ LISTED = "{by} listed it as {what} when it read the log. Add it, or say that it 
 
 @dataclass(frozen=True, kw_only=True)
 class Dropped:
-    """`claim` would be added; its cites lead to the words. `key`: the entry's id; `confirmed`: of the ledger."""
+    """`claim` would be added; its cites lead to the words. `key`: the entry's id; `confirmed`: of the ledger;
+    `missing`: what of it no claim tells, where claims tell the rest."""
 
     key: str
     kind: str
@@ -32,6 +33,7 @@ class Dropped:
     claim: Claim
     turn: int
     confirmed: bool
+    missing: str = ""
     not_needed: bool = False
     reason: str = ""
 
@@ -57,6 +59,7 @@ def dropped(artifact: Artifact) -> tuple[Dropped, ...]:
             claim=claim_of(entry),
             turn=next((source.part_of(id).turn for id in entry.sentences if id in source.by_sentence), 0),
             confirmed=not entry.listed,
+            missing=check.missing.get(entry.id, "") if check else "",
             not_needed=entry.id in waived,
             reason=waived.get(entry.id, ""),
         )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compaction.domain.artifact import Claim, Section
-from compaction.domain.check.answers import Entailment, Void, read_half, read_inventory, read_mapping
+from compaction.domain.check.answers import Entailment, Told, Void, read_half, read_inventory, read_mapping
 from compaction.domain.check.mapping import Question, question, told
 from compaction.domain.check.notes import CANARIES, CONTROLS, Half, Note, Role, halves, seed_of
 from compaction.domain.check.planting import NothingToPlant
@@ -243,7 +243,13 @@ def telling(found: Question) -> dict[int, tuple[int, ...]]:
 
 def read_answer(found: Question, told: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
     answer = {"told": [{"entry": entry, "notes": notes} for entry, notes in told.items()]}
-    return read_mapping(json.dumps(answer), entries=len(found.entries), notes=len(found.claims), hidden=found.lost)
+    return by_entry(found, answer)
+
+
+def by_entry(found: Question, answer: dict[str, Any]) -> dict[int, tuple[int, ...]]:
+    text = json.dumps(answer)
+    read = read_mapping(text, entries=len(found.entries), notes=len(found.claims), hidden=found.lost)
+    return {entry: one.by for entry, one in read.items()}
 
 
 def test_one_claim_is_hidden_and_its_entry_must_be_told_by_none() -> None:
@@ -261,11 +267,22 @@ def test_an_entry_of_which_a_matter_is_missing_is_told_by_none_though_notes_tell
     found = asked()
     place = next(place for place, notes in telling(found).items() if notes)
     told = [{"entry": entry, "notes": notes, "missing": ""} for entry, notes in telling(found).items()]
-    whole = read_mapping(json.dumps({"told": told}), entries=3, notes=len(found.claims), hidden=found.lost)
+    whole = by_entry(found, {"told": told})
     told[place - 1]["missing"] = "that it starts at 2"
-    part = read_mapping(json.dumps({"told": told}), entries=3, notes=len(found.claims), hidden=found.lost)
+    part = by_entry(found, {"told": told})
     assert whole[place] == telling(found)[place]
     assert part == {**whole, place: ()}
+
+
+def test_a_mapping_that_finds_the_hidden_entry_told_in_part_is_void_too() -> None:
+    found = asked()
+    told: list[dict[str, Any]] = [{"entry": entry, "notes": notes} for entry, notes in telling(found).items()]
+    hidden = next(one for one in told if one["entry"] == found.lost)
+    hidden["missing"] = "that it is outside"
+    by_entry(found, {"told": told})
+    hidden["notes"] = (1,)
+    with pytest.raises(Void, match="had been left out"):
+        by_entry(found, {"told": told})
 
 
 @pytest.mark.parametrize("spoiled", [{1: (99,)}, {9: (1,)}])
@@ -341,4 +358,5 @@ def test_of_what_the_hidden_claim_cites_it_tells_no_more_than_its_own_entry() ->
     )
     found = question(entries, claims, {"10", "11"}, "seed")
     assert found.hidden is None
-    assert told(found, {1: (), 2: ()}) == {"listed-1": (), "listed-2": ()}
+    answer = {place: Told(entry=place, notes=()) for place in (1, 2)}
+    assert told(found, answer) == {"listed-1": (), "listed-2": ()}

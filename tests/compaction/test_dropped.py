@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
 
 from compaction import review
 from compaction.domain.artifact import parse_artifact
@@ -20,6 +22,7 @@ from tests.turns.conftest import provider
 from .review import BACKUPS, MODEL, Room, judged, room_of, told_by, verdict_of
 
 __all__ = ["provider"]
+HTMX = {"HX-Request": "true"}
 RULE = "Never store card numbers with the orders."
 
 
@@ -46,6 +49,16 @@ def test_what_the_inventory_lists_and_no_claim_tells_is_dropped_with_its_sentenc
     source = log_for(row, parse_artifact(row.document)).source
     assert [source.by_sentence[cite].text for cite in one.claim.cites] == [BACKUPS]
     assert verdict_of(judged(row), "C")["outcome"] == "fail"
+
+
+def test_of_what_is_told_in_part_the_missing_words_are_named(room: Room, as_alice: Client) -> None:
+    room.claims, room.texts["backups"] = ("result", "postgres", "move", "backups"), "There are nightly backups."
+    room.model.lacks[BACKUPS] = "that they go to the second site"
+    row = room.draft()
+    # It is listed twice, so that its claim is not the one that is hidden.
+    assert {(one.text, one.missing) for one in dropped(row)} == {(BACKUPS, "that they go to the second site")}
+    page = as_alice.get(reverse("claims", args=[row.pk]), {"show": "dropped"}, headers=HTMX).content.decode()
+    assert "Only in part: no claim tells “that they go to the second site”." in page
 
 
 def test_what_the_person_keeps_comes_first(room: Room) -> None:

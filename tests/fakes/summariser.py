@@ -48,11 +48,13 @@ class Line:
 @dataclass
 class Summariser:
     """`script`: what it writes, by words of the sentence that a claim is of; `misses`: kinds that it leaves out of its
-    inventory; `answers`: by step another answer, in its turn."""
+    inventory; `lacks`: of entries with such words it finds so much untold, though notes tell the rest; `answers`: by
+    step another answer, in its turn."""
 
     script: list[dict[str, Any]] = field(default_factory=list)
     opinions: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     listed: list[tuple[str, str]] = field(default_factory=list)
+    lacks: dict[str, str] = field(default_factory=dict)
     overtakes: list[tuple[str, str, str]] = field(default_factory=list)
     repairs: Callable[[str, list[Line]], dict[str, Any]] | None = None
     known: set[str] = field(default_factory=set)
@@ -152,7 +154,9 @@ class Summariser:
             else:
                 sentences[number].append(line.split(": ", 1)[1])
         for entry, words in sentences.items():
-            told_by.append({"entry": entry, "notes": [n for n, text in texts.items() if self.tells(text, words)]})
+            notes_by = [n for n, text in texts.items() if self.tells(text, words)]
+            lacking = next((lack for said, lack in self.lacks.items() if any(said in one for one in words)), "")
+            told_by.append({"entry": entry, "notes": notes_by, "missing": lacking if notes_by else ""})
         return {"told": told_by}
 
     def tells(self, note: str, words: list[str]) -> bool:

@@ -68,6 +68,11 @@ class Told(Loose):
     notes: tuple[int, ...]
     missing: Text | None = ""
 
+    @property
+    def by(self) -> tuple[int, ...]:
+        """The notes that tell all of it."""
+        return () if self.missing else tuple(dict.fromkeys(self.notes))
+
 
 class MappingAnswer(Loose):
     told: tuple[Told, ...]
@@ -130,19 +135,18 @@ def listed(number: int, one: ListedEntry) -> Entry:
     )
 
 
-def read_mapping(answer: str, *, entries: int, notes: int, hidden: int | None) -> dict[int, tuple[int, ...]]:
-    """By the number of each entry the notes that tell it; none where a part of it is missing. `hidden`: the entry
-    whose note was left out.
+def read_mapping(answer: str, *, entries: int, notes: int, hidden: int | None) -> dict[int, Told]:
+    """By the number of each entry what tells it. `hidden`: the entry whose note was left out.
 
-    Raises `Void`.
+    Raises `Void`, also where notes are to tell a part of that entry.
     """
     found = answered(MappingAnswer, answer).told
     check_numbers([one.entry for one in found], range(1, entries + 1))
     if unknown := {number for one in found for number in one.notes} - set(range(1, notes + 1)):
         raise Void(f"It names a note {min(unknown)}, which does not exist.")
-    if any(one.entry == hidden and one.notes and not one.missing for one in found):
+    if any(one.entry == hidden and one.notes for one in found):
         raise Void("It found something told that had been left out.")
-    return {one.entry: () if one.missing else tuple(dict.fromkeys(one.notes)) for one in found}
+    return {one.entry: one for one in found}
 
 
 def answered(form: type[T], answer: str) -> T:

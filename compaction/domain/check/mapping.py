@@ -11,6 +11,7 @@ from efforts.domain.text.terms import terms_of
 
 from ..artifact import Claim, Section
 from ..ledger import RETAINED, Entry
+from .answers import Told
 
 # A claim of which another one has a larger part of the terms is not hidden: the other may well tell its entry too.
 MOST_SHARED = 0.3
@@ -66,15 +67,24 @@ def shared(claim: Claim, claims: Sequence[Claim]) -> float:
     return max((len(terms & other) / max(len(terms), 1) for other in others), default=0.0)
 
 
-def told(asked: Question, answer: Mapping[int, tuple[int, ...]]) -> dict[str, tuple[str, ...]]:
+def told(asked: Question, answer: Mapping[int, Told]) -> dict[str, tuple[str, ...]]:
     """By the id of each entry the ids of the claims that tell it; that of the hidden claim is told by it."""
     found = {
-        entry.id: tuple(asked.claims[number - 1].id for number in answer[place])
+        entry.id: tuple(asked.claims[number - 1].id for number in answer[place].by)
         for place, entry in enumerate(asked.entries, start=1)
     }
     if asked.hidden and asked.lost:
         found[asked.entries[asked.lost - 1].id] = (asked.hidden.id,)
     return found
+
+
+def missing(asked: Question, answer: Mapping[int, Told]) -> dict[str, str]:
+    """By the id of an entry that is told in part what of it is not."""
+    return {
+        entry.id: " ".join(words.split())
+        for place, entry in enumerate(asked.entries, start=1)
+        if place != asked.lost and (words := answer[place].missing)
+    }
 
 
 def sentences_of(entry: Entry, source: Source) -> list[str]:

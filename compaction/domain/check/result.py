@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from efforts.domain.text.source_text import Source
 
 from ..artifact import Claim
 from ..ledger import Entry
-from .answers import Entailment, NoteVerdict, Void, missed_turns, read_half, read_inventory, read_mapping
-from .mapping import Question
+from .answers import Entailment, NoteVerdict, Told, Void, missed_turns, read_half, read_inventory, read_mapping
+from .mapping import Question, missing
 from .mapping import told as told_by
 from .notes import Half, Role
 
@@ -35,7 +35,8 @@ class Opinion:
 @dataclass(frozen=True, kw_only=True)
 class Checked:
     """By the content of a claim what readers say of it, doubts first; `listed`: the inventory; by the id of an entry
-    the contents of the claims that tell it. `hidden`: whether a claim could be left out to prove the mapping.
+    the contents of the claims that tell it, and what of it none tells (`missing`). `hidden`: whether a claim could be
+    left out to prove the mapping.
 
     `by` names the readers, `listed_by` those of them who made the inventory; `examined`: each of them has passed its
     exam, or is a person. `caught` of `planted` errors.
@@ -46,6 +47,7 @@ class Checked:
     listed: tuple[Entry, ...] = ()
     listed_by: str = ""
     told: Mapping[str, tuple[str, ...]]
+    missing: Mapping[str, str] = field(default_factory=dict)
     hidden: bool = False
     examined: bool = False
     caught: int = 0
@@ -88,10 +90,10 @@ def read(
     opinions = {}
     for notes, found in zip(halves, verdicts, strict=True):
         opinions.update({content: (one,) for content, one in opinions_of(notes, found, by).items()})
-    told, hidden = {}, False
+    told, untold, hidden = {}, {}, False
     for asked, text in ((one.asked, one.text) for one in said if one.asked):
         answer = read_mapping(text, entries=len(asked.entries), notes=len(asked.claims), hidden=asked.lost)
-        told, hidden = told_contents(asked, answer), asked.hidden is not None
+        told, untold, hidden = told_contents(asked, answer), missing(asked, answer), asked.hidden is not None
     planted = planted_in(halves, opinions)
     return Checked(
         by=by,
@@ -99,6 +101,7 @@ def read(
         listed=listed or (),
         listed_by=by,
         told=told,
+        missing=untold,
         hidden=hidden,
         examined=examined,
         caught=planted,
@@ -133,7 +136,7 @@ def opinions_of(half: Half, verdicts: Mapping[int, NoteVerdict], by: str) -> dic
     return found
 
 
-def told_contents(asked: Question, answer: Mapping[int, tuple[int, ...]]) -> dict[str, tuple[str, ...]]:
+def told_contents(asked: Question, answer: Mapping[int, Told]) -> dict[str, tuple[str, ...]]:
     claims = (*asked.claims, asked.hidden) if asked.hidden else asked.claims
     contents = {claim.id: claim.content for claim in claims}
     return {entry: tuple(contents[id] for id in ids) for entry, ids in told_by(asked, answer).items()}
@@ -156,6 +159,7 @@ def together(checks: Iterable[Checked]) -> Checked | None:
         listed=mapped[-1].listed,
         listed_by=mapped[-1].listed_by,
         told=mapped[-1].told,
+        missing=mapped[-1].missing,
         hidden=mapped[-1].hidden,
         examined=all(check.examined for check in found),
         caught=sum(check.caught for check in found),
