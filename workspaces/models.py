@@ -18,12 +18,12 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
+from efforts.domain.effort.states import HoldState
 from workspaces.domain.states import (
     CommandEnd,
     CommandState,
     EdgeKind,
     EditState,
-    PinState,
     SourceKind,
     Stage,
     SymbolKind,
@@ -370,7 +370,7 @@ class CodePin(models.Model):
     run = models.ForeignKey(
         "efforts.Run", models.CASCADE, null=True, blank=True, related_name="+", help_text="That suggested it."
     )
-    state = models.CharField(max_length=9, choices=[(s.value, s.value) for s in PinState], default=PinState.STANDING)
+    state = models.CharField(max_length=9, choices=[(s.value, s.value) for s in HoldState], default=HoldState.STANDING)
     why = models.TextField(blank=True, help_text="As the model says.")
     qualified = models.CharField(max_length=1024, blank=True, help_text="Of a symbol; empty: the lines are pinned.")
     kind = models.CharField(max_length=8, blank=True)

@@ -31,7 +31,7 @@ from efforts.llm.tokens import get_counter
 from efforts.log import events, labels
 from efforts.log.timelines import clock_of
 from efforts.memory import references
-from efforts.models import Branch, ContextPointer, Effort, EffortState, PointerMove, PointerTurn, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, PointerMove, PointerTurn, TurnLabel, moves
 from efforts.standins import compacting
 from efforts.standins.chosen import chosen_turns
 from efforts.standins.logs import SourceLog
@@ -191,12 +191,13 @@ def turns_of(pointer: ContextPointer) -> list[int]:
 
 def change(pointer: ContextPointer, to: PointerState) -> None:
     """Compare and swap: raises `Refused` where somebody else has changed it."""
-    state = PointerState(pointer.state)
-    standing = ContextPointer.objects.filter(pk=pointer.pk, state=state)
-    if to not in POINTER_MOVES[state] or not standing.update(state=to):
-        raise Refused("changed", "Somebody else has just changed the summary of these turns. Look again.")
+    moves.move(
+        pointer,
+        to,
+        POINTER_MOVES,
+        Refused("changed", "Somebody else has just changed the summary of these turns. Look again."),
+    )
     PointerTurn.objects.filter(pointer=pointer).update(active=to == PointerState.ACTIVE)
-    pointer.state = to
 
 
 def note(

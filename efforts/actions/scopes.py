@@ -16,7 +16,7 @@ from efforts.domain.effort.states import SCOPE_MOVES, UNFINISHED, ScopeKind, Sco
 from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.log.timelines import branch_turns
-from efforts.models import Branch, ContextPointer, ScopeDraft
+from efforts.models import Branch, ContextPointer, ScopeDraft, moves
 from efforts.standins import compacting
 from efforts.standins.compacting import Estimate
 from efforts.standins.logs import SourceLog
@@ -187,11 +187,9 @@ def fresh(place: Place, draft: ScopeDraft) -> ScopeDraft:
 
 def move(draft: ScopeDraft, to: ScopeState) -> None:
     """Compare and swap: the runner changes it too."""
-    state = ScopeState(draft.state)
-    changes: dict[str, Any] = {"state": to, "owner_key": "", "expires_at": None, "artifact": "", "why": ""}
-    if to not in SCOPE_MOVES[state] or not ScopeDraft.objects.filter(pk=draft.pk, state=state).update(**changes):
-        raise Refused("changed", f"The summary of {span_of(draft)} has just been changed by somebody else. Look again.")
-    draft.refresh_from_db()
+    said = f"The summary of {span_of(draft)} has just been changed by somebody else. Look again."
+    ended: dict[str, Any] = {"owner_key": "", "expires_at": None, "artifact": "", "why": ""}
+    moves.move(draft, to, SCOPE_MOVES, Refused("changed", said), **ended)
 
 
 def request(place: Place, draft: ScopeDraft) -> None:

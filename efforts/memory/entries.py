@@ -17,7 +17,7 @@ from efforts.domain.errors import Refused
 from efforts.domain.text.locating import Span
 from efforts.log import events
 from efforts.memory.ledger import EntryOrigin
-from efforts.models import LedgerEntry, Message, Session
+from efforts.models import LedgerEntry, Message, Session, moves
 
 CHANGED = "This has just been changed elsewhere. Look again."
 KEPT = "This is kept already."
@@ -125,14 +125,9 @@ def set_seems_done(row: LedgerEntry, turn: int | None, *, was: int | None) -> bo
 
 
 def move(row: LedgerEntry, to: EntryState, where: EntryOrigin, **changes: Any) -> None:
-    if to not in ENTRY_MOVES[EntryKind(row.kind)][EntryState(row.state)]:
-        raise Refused("changed", CHANGED)
     ended = {"ended_turn": where.turn, "ended_branch": where.branch} if to in ENDED else NOT_ENDED
-    # One update that must change a row: of two who move it at once, one is told.
-    unchanged = LedgerEntry.objects.filter(pk=row.pk, state=row.state)
-    if not unchanged.update(state=to, changed_at=timezone.now(), **ended, **changes):
-        raise Refused("changed", CHANGED)
-    row.refresh_from_db()
+    legal = ENTRY_MOVES[EntryKind(row.kind)]
+    moves.move(row, to, legal, Refused("changed", CHANGED), changed_at=timezone.now(), **ended, **changes)
 
 
 def create(

@@ -18,7 +18,7 @@ from efforts.domain.effort.states import HOLD_MOVES, HoldBy, HoldEnd, HoldScope,
 from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.memory import references
-from efforts.models import Branch, Effort, EffortState, Hold, Run, Turn
+from efforts.models import Branch, Effort, EffortState, Hold, Run, Turn, moves
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -101,12 +101,7 @@ def dismiss(row: Hold, where: HoldOrigin) -> None:
 
 
 def move(row: Hold, to: HoldState, **changes: Any) -> None:
-    if to not in HOLD_MOVES[HoldState(row.state)]:
-        raise Refused("changed", CHANGED)
-    unchanged = Hold.objects.filter(pk=row.pk, state=row.state)
-    if not unchanged.update(state=to, changed_at=timezone.now(), **changes):
-        raise Refused("changed", CHANGED)
-    row.refresh_from_db()
+    moves.move(row, to, HOLD_MOVES, Refused("changed", CHANGED), changed_at=timezone.now(), **changes)
 
 
 def settle(run: Run, *, completed: bool) -> None:

@@ -17,7 +17,7 @@ from efforts.domain.effort.states import CONSTRAINT_MOVES, ConstraintBy, Constra
 from efforts.domain.errors import Refused
 from efforts.domain.text.locating import Span
 from efforts.log import events
-from efforts.models import Constraint, Message, Session
+from efforts.models import Constraint, Message, Session, moves
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -119,13 +119,7 @@ def revoke(row: Constraint, where: EntryOrigin | None = None, **more: Any) -> No
 
 
 def move(row: Constraint, to: ConstraintState, **changes: Any) -> None:
-    if to not in CONSTRAINT_MOVES[ConstraintState(row.state)]:
-        raise Refused("changed", CHANGED)
-    # One update that must change a row: of two who move it at once, one is told.
-    unchanged = Constraint.objects.filter(pk=row.pk, state=row.state)
-    if not unchanged.update(state=to, changed_at=timezone.now(), **changes):
-        raise Refused("changed", CHANGED)
-    row.refresh_from_db()
+    moves.move(row, to, CONSTRAINT_MOVES, Refused("changed", CHANGED), changed_at=timezone.now(), **changes)
 
 
 def create(

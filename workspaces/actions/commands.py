@@ -14,6 +14,7 @@ from efforts.domain.text.redaction import redact
 from efforts.llm.tokens import get_counter
 from efforts.log import events
 from efforts.models import Run, Session
+from efforts.models.moves import locked
 from workspaces.actions.writing import root_of
 from workspaces.commands import running
 from workspaces.commands.listed import argv_of
@@ -186,7 +187,7 @@ def told_argv(command: CommandRun) -> str:
 
 def held(command: CommandRun, move: CommandState) -> CommandRun:
     """Locked, as it is now."""
-    command = CommandRun.objects.select_for_update(of=("self",)).select_related("workspace").get(pk=command.pk)
+    command = locked(command, "workspace")
     if move not in COMMAND_MOVES[CommandState(command.state)]:
         raise Refused("decided", OVER.format(state=command.state))
     return command

@@ -13,6 +13,7 @@ from django.utils import timezone
 from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.models import Run, Session
+from efforts.models.moves import locked
 from workspaces.actions.writing import folder_of, read_file, replace_file
 from workspaces.domain.edits import BadDiff, Hunk, apply_hunks, changes, read_diff
 from workspaces.domain.states import EDIT_MOVES, EditState
@@ -123,7 +124,7 @@ def undo_edit(edit: ProposedEdit, *, actor: User) -> ProposedEdit:
 
 def held(edit: ProposedEdit, move: EditState) -> ProposedEdit:
     """Locked, as it is now; two people who press at once do not both write."""
-    edit = ProposedEdit.objects.select_for_update(of=("self",)).select_related("workspace").get(pk=edit.pk)
+    edit = locked(edit, "workspace")
     if move not in EDIT_MOVES[EditState(edit.state)]:
         raise Refused("decided", DECIDED.format(state=edit.state) if edit.state != EditState.OPEN else NOT_WRITTEN)
     return edit

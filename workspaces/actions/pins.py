@@ -9,10 +9,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from efforts.domain.effort.states import HOLD_MOVES, HoldState
 from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.models import Run, Session
-from workspaces.domain.states import PIN_MOVES, PinState, SymbolKind
+from efforts.models.moves import locked, move
+from workspaces.domain.states import SymbolKind
 from workspaces.models import CodePin, File, Snapshot, Symbol
 
 if TYPE_CHECKING:
@@ -38,12 +40,12 @@ def pin_code(session: Session, ref: str, *, actor: User, path: str = "") -> Code
     where several have it. Raises `Refused`."""
     session = Session.objects.select_for_update().get(pk=session.pk)
     pin = found(session, ref, path)
-    if standing := same(pin).filter(state=PinState.STANDING).first():
+    if standing := same(pin).filter(state=HoldState.STANDING).first():
         return standing
-    if session.code_pins.filter(state=PinState.STANDING).count() >= MOST_PINS:
+    if session.code_pins.filter(state=HoldState.STANDING).count() >= MOST_PINS:
         raise Refused("too_many", TOO_MANY)
-    same(pin).filter(state=PinState.SUGGESTED).update(state=PinState.DISMISSED, ended_at=timezone.now())
-    pin.state = PinState.STANDING
+    same(pin).filter(state=HoldState.SUGGESTED).update(state=HoldState.DISMISSED, ended_at=timezone.now())
+    pin.state = HoldState.STANDING
     pin.save()
     tell(pin, "workspace.pin_set", actor)
     return pin
@@ -54,13 +56,13 @@ def suggest_code_pin(run: Run, ref: str, why: str) -> CodePin:
     """By a model: nothing is pinned before a person does."""
     session = Session.objects.select_for_update().get(pk=run.turn.session_id)
     pin = found(session, ref)
-    if same(pin).filter(state=PinState.STANDING).exists():
+    if same(pin).filter(state=HoldState.STANDING).exists():
         raise Refused("pinned", PINNED.format(title=pin.title))
-    if same(pin).filter(state=PinState.DISMISSED).exists():
+    if same(pin).filter(state=HoldState.DISMISSED).exists():
         raise Refused("dismissed", GONE.format(title=pin.title))
-    if waiting := same(pin).filter(state=PinState.SUGGESTED).first():
+    if waiting := same(pin).filter(state=HoldState.SUGGESTED).first():
         return waiting
-    pin.state, pin.run, pin.why = PinState.SUGGESTED, run, " ".join(why.split())[:LONGEST_WHY]
+    pin.state, pin.run, pin.why = HoldState.SUGGESTED, run, " ".join(why.split())[:LONGEST_WHY]
     pin.save()
     tell(pin, "workspace.pin_suggested", None)
     return pin
@@ -68,14 +70,14 @@ def suggest_code_pin(run: Run, ref: str, why: str) -> CodePin:
 
 @transaction.atomic
 def accept_code_pin(pin: CodePin, *, actor: User) -> CodePin:
-    pin = moved(pin, PinState.STANDING)
+    pin = moved(pin, HoldState.STANDING)
     tell(pin, "workspace.pin_set", actor)
     return pin
 
 
 @transaction.atomic
 def unpin_code(pin: CodePin, *, actor: User) -> CodePin:
-    pin = moved(pin, PinState.ENDED)
+    pin = moved(pin, HoldState.ENDED)
     tell(pin, "workspace.pin_ended", actor)
     return pin
 
@@ -83,7 +85,7 @@ def unpin_code(pin: CodePin, *, actor: User) -> CodePin:
 @transaction.atomic
 def dismiss_code_pin(pin: CodePin, *, actor: User) -> CodePin:
     """A suggestion of the model's."""
-    pin = moved(pin, PinState.DISMISSED)
+    pin = moved(pin, HoldState.DISMISSED)
     tell(pin, "workspace.pin_dismissed", actor)
     return pin
 
@@ -93,19 +95,16 @@ def let_go(session: Session, ref: str, *, actor: User, path: str = "") -> CodePi
     """What is kept by itself is not, from the next message on."""
     session = Session.objects.select_for_update().get(pk=session.pk)
     pin = found(session, ref, path)
-    pin.state, pin.ended_at = PinState.DISMISSED, timezone.now()
+    pin.state, pin.ended_at = HoldState.DISMISSED, timezone.now()
     pin.save()
     tell(pin, "workspace.pin_dismissed", actor)
     return pin
 
 
-def moved(pin: CodePin, state: PinState) -> CodePin:
-    pin = CodePin.objects.select_for_update(of=("self",)).get(pk=pin.pk)
-    if state not in PIN_MOVES[PinState(pin.state)]:
-        raise Refused("over", OVER.format(state=pin.state))
-    pin.state = state
-    pin.ended_at = None if state == PinState.STANDING else timezone.now()
-    pin.save()
+def moved(pin: CodePin, state: HoldState) -> CodePin:
+    pin = locked(pin)
+    over = Refused("over", OVER.format(state=pin.state))
+    move(pin, state, HOLD_MOVES, over, ended_at=None if state == HoldState.STANDING else timezone.now())
     return pin
 
 

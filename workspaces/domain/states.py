@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from efforts.domain.effort.states import machine
+
 
 class SourceKind(StrEnum):
     FOLDER = "folder"
@@ -17,15 +19,6 @@ class WorkspaceState(StrEnum):
     FAILED = "failed"
 
 
-# Nothing but a new index leads out of an end.
-WORKSPACE_MOVES: dict[WorkspaceState, frozenset[WorkspaceState]] = {
-    WorkspaceState.INDEXING: frozenset({WorkspaceState.READY, WorkspaceState.CANCELLED, WorkspaceState.FAILED}),
-    WorkspaceState.READY: frozenset({WorkspaceState.INDEXING}),
-    WorkspaceState.CANCELLED: frozenset({WorkspaceState.INDEXING}),
-    WorkspaceState.FAILED: frozenset({WorkspaceState.INDEXING}),
-}
-
-
 class EditState(StrEnum):
     OPEN = "open"
     APPLIED = "applied"
@@ -34,12 +27,10 @@ class EditState(StrEnum):
 
 
 # Nothing leads out of an end: what is wanted after all is proposed again.
-EDIT_MOVES: dict[EditState, frozenset[EditState]] = {
-    EditState.OPEN: frozenset({EditState.APPLIED, EditState.REJECTED}),
-    EditState.APPLIED: frozenset({EditState.UNDONE}),
-    EditState.REJECTED: frozenset(),
-    EditState.UNDONE: frozenset(),
-}
+EDIT_MOVES = machine(
+    EditState,
+    {EditState.OPEN: {EditState.APPLIED, EditState.REJECTED}, EditState.APPLIED: {EditState.UNDONE}},
+)
 
 
 class CommandState(StrEnum):
@@ -49,12 +40,13 @@ class CommandState(StrEnum):
     ENDED = "ended"
 
 
-COMMAND_MOVES: dict[CommandState, frozenset[CommandState]] = {
-    CommandState.PROPOSED: frozenset({CommandState.RUNNING, CommandState.DECLINED}),
-    CommandState.DECLINED: frozenset(),
-    CommandState.RUNNING: frozenset({CommandState.ENDED}),
-    CommandState.ENDED: frozenset(),
-}
+COMMAND_MOVES = machine(
+    CommandState,
+    {
+        CommandState.PROPOSED: {CommandState.RUNNING, CommandState.DECLINED},
+        CommandState.RUNNING: {CommandState.ENDED},
+    },
+)
 
 
 class CommandEnd(StrEnum):
@@ -69,23 +61,6 @@ class CommandEnd(StrEnum):
     SERVER = "server"
     UNSTARTED = "unstarted"
     LOST = "lost"
-
-
-class PinState(StrEnum):
-    """Of a pin of code."""
-
-    SUGGESTED = "suggested"
-    STANDING = "standing"
-    ENDED = "ended"
-    DISMISSED = "dismissed"
-
-
-PIN_MOVES: dict[PinState, frozenset[PinState]] = {
-    PinState.SUGGESTED: frozenset({PinState.STANDING, PinState.DISMISSED}),
-    PinState.STANDING: frozenset({PinState.ENDED}),
-    PinState.ENDED: frozenset(),
-    PinState.DISMISSED: frozenset(),
-}
 
 
 class Stage(StrEnum):

@@ -1,5 +1,4 @@
 import django.db.models.deletion
-import workspaces.domain.states
 from django.db import migrations, models
 
 
@@ -15,7 +14,7 @@ class Migration(migrations.Migration):
             name='CodePin',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('suggested', 'suggested'), ('standing', 'standing'), ('ended', 'ended'), ('dismissed', 'dismissed')], default=workspaces.domain.states.PinState['STANDING'], max_length=9)),
+                ('state', models.CharField(choices=[('suggested', 'suggested'), ('standing', 'standing'), ('ended', 'ended'), ('dismissed', 'dismissed')], default='standing', max_length=9)),
                 ('why', models.TextField(blank=True, help_text='As the model says.')),
                 ('qualified', models.CharField(blank=True, help_text='Of a symbol; empty: the lines are pinned.', max_length=1024)),
                 ('kind', models.CharField(blank=True, max_length=8)),

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from efforts.context.planning import main_branch
+from efforts.domain.effort.states import HoldState
 from efforts.models import Session
-from workspaces.domain.states import PinState
 from workspaces.models import CodePin, Snapshot, Symbol
 from workspaces.retrieval.cards import address_of, place_of
 from workspaces.retrieval.pins import Resolved, kept_now, pins_of
@@ -54,7 +54,7 @@ def code_pins_view(session: Session) -> CodePinsView | None:
     return CodePinsView(
         name=name,
         pinned=[pin_view(one, snapshot) for one in pinned],
-        suggested=list(session.code_pins.filter(workspace=attached.workspace, state=PinState.SUGGESTED)),
+        suggested=list(session.code_pins.filter(workspace=attached.workspace, state=HoldState.SUGGESTED)),
         kept=list(kept_views(kept_now(branch, snapshot), here, snapshot)),
     )
 

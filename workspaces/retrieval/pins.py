@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from efforts.domain.effort.policy import ContextMode
+from efforts.domain.effort.states import HoldState
 from efforts.models import Branch, Session
 from workspaces.domain.cards import BODY, EXCERPT, SNIPPET, card_text
 from workspaces.domain.following import Followed, follow
 from workspaces.domain.ranking import Scored
-from workspaces.domain.states import PinState, SymbolKind
+from workspaces.domain.states import SymbolKind
 from workspaces.models import CodePin, File, Snapshot, Symbol
 from workspaces.retrieval.cards import FoundCard, card_of, counts_of
 from workspaces.retrieval.uses import Key, kept_symbols
@@ -35,7 +36,7 @@ class Resolved:
 
 def pins_of(session: Session, snapshot: Snapshot) -> Sequence[Resolved]:
     """Those that stand, in the order in which they were pinned."""
-    rows = CodePin.objects.filter(session=session, workspace=snapshot.workspace_id, state=PinState.STANDING)
+    rows = CodePin.objects.filter(session=session, workspace=snapshot.workspace_id, state=HoldState.STANDING)
     return [resolved(pin, snapshot) for pin in rows.order_by("pk")]
 
 
@@ -123,7 +124,7 @@ def standing_cards(branch: Branch, snapshot: Snapshot, mode: ContextMode) -> Ite
 def kept_now(branch: Branch, snapshot: Snapshot) -> Sequence[tuple[Symbol, str]]:
     """With why it is kept. What a person has dismissed is not."""
     gone: set[Key] = set(
-        CodePin.objects.filter(session=branch.session_id, state=PinState.DISMISSED).values_list("path", "qualified")
+        CodePin.objects.filter(session=branch.session_id, state=HoldState.DISMISSED).values_list("path", "qualified")
     )
     found = list[tuple[Symbol, str]]()
     for (path, qualified), one in kept_symbols(branch).items():

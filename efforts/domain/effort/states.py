@@ -1,6 +1,16 @@
 """The state machines: all legal moves, each in one table."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import TypeAlias, TypeVar
+
+S = TypeVar("S", bound=StrEnum)
+Moves: TypeAlias = Mapping[S, frozenset[S]]
+
+
+def machine(states: type[S], moves: Mapping[S, set[S]]) -> Moves[S]:
+    """Where each state leads. Nothing leads out of one that `moves` leaves out: it is an end."""
+    return {state: frozenset(moves.get(state, ())) for state in states}
 
 
 class RunState(StrEnum):
@@ -29,20 +39,22 @@ RUN_LABELS = {
     RunState.NOTED: "Noted",
 }
 
-# Nothing leads out of an end: Retry is a new run of the same turn, so that no attempt is overwritten. A reply that was
-# cut off goes on in its own run: nothing that it said is said again.
-RUN_MOVES: dict[RunState, frozenset[RunState]] = {
-    RunState.QUEUED: frozenset({RunState.RUNNING, RunState.CANCELLED}),
-    RunState.RUNNING: frozenset(
-        {RunState.COMPLETED, RunState.STOPPED, RunState.FAILED, RunState.INTERRUPTED, RunState.NOTED}
-    ),
-    RunState.COMPLETED: frozenset({RunState.QUEUED}),
-    RunState.STOPPED: frozenset(),
-    RunState.FAILED: frozenset(),
-    RunState.INTERRUPTED: frozenset(),
-    RunState.CANCELLED: frozenset(),
-    RunState.NOTED: frozenset(),
-}
+# Retry is a new run of the same turn, so that no attempt is overwritten. A reply that was cut off goes on in its own
+# run: nothing that it said is said again.
+RUN_MOVES = machine(
+    RunState,
+    {
+        RunState.QUEUED: {RunState.RUNNING, RunState.CANCELLED},
+        RunState.RUNNING: {
+            RunState.COMPLETED,
+            RunState.STOPPED,
+            RunState.FAILED,
+            RunState.INTERRUPTED,
+            RunState.NOTED,
+        },
+        RunState.COMPLETED: {RunState.QUEUED},
+    },
+)
 
 # What a provider says where a reply has reached a limit of its length.
 CUT_OFF = "length"
@@ -64,10 +76,13 @@ class EffortStatus(StrEnum):
     CONCLUDED = "concluded"
 
 
-EFFORT_MOVES: dict[EffortStatus, frozenset[EffortStatus]] = {
-    EffortStatus.OPEN: frozenset({EffortStatus.CONCLUDED}),
-    EffortStatus.CONCLUDED: frozenset({EffortStatus.OPEN}),
-}
+EFFORT_MOVES = machine(
+    EffortStatus,
+    {
+        EffortStatus.OPEN: {EffortStatus.CONCLUDED},
+        EffortStatus.CONCLUDED: {EffortStatus.OPEN},
+    },
+)
 
 
 class Via(StrEnum):
@@ -110,15 +125,18 @@ class ScopeState(StrEnum):
     STOPPED = "stopped"
 
 
-SCOPE_MOVES: dict[ScopeState, frozenset[ScopeState]] = {
-    ScopeState.DUE: frozenset({ScopeState.DRAFTING, ScopeState.STOPPED}),
-    # Due again: whoever drafted it is gone, or the log has changed meanwhile.
-    ScopeState.DRAFTING: frozenset({ScopeState.DUE, ScopeState.READY, ScopeState.FAILED, ScopeState.STOPPED}),
-    # By a review of what was drafted.
-    ScopeState.READY: frozenset({ScopeState.DUE, ScopeState.FAILED}),
-    ScopeState.FAILED: frozenset({ScopeState.DUE, ScopeState.READY}),
-    ScopeState.STOPPED: frozenset({ScopeState.DUE}),
-}
+SCOPE_MOVES = machine(
+    ScopeState,
+    {
+        ScopeState.DUE: {ScopeState.DRAFTING, ScopeState.STOPPED},
+        # Due again: whoever drafted it is gone, or the log has changed meanwhile.
+        ScopeState.DRAFTING: {ScopeState.DUE, ScopeState.READY, ScopeState.FAILED, ScopeState.STOPPED},
+        # By a review of what was drafted.
+        ScopeState.READY: {ScopeState.DUE, ScopeState.FAILED},
+        ScopeState.FAILED: {ScopeState.DUE, ScopeState.READY},
+        ScopeState.STOPPED: {ScopeState.DUE},
+    },
+)
 
 
 class ReviewMode(StrEnum):
@@ -150,11 +168,13 @@ class ConstraintState(StrEnum):
 
 
 # What was taken back is stated anew where it shall hold again, so that each time it held is a row of its own.
-CONSTRAINT_MOVES: dict[ConstraintState, frozenset[ConstraintState]] = {
-    ConstraintState.SUGGESTED: frozenset({ConstraintState.IN_FORCE, ConstraintState.REVOKED}),
-    ConstraintState.IN_FORCE: frozenset({ConstraintState.REVOKED}),
-    ConstraintState.REVOKED: frozenset(),
-}
+CONSTRAINT_MOVES = machine(
+    ConstraintState,
+    {
+        ConstraintState.SUGGESTED: {ConstraintState.IN_FORCE, ConstraintState.REVOKED},
+        ConstraintState.IN_FORCE: {ConstraintState.REVOKED},
+    },
+)
 
 
 class ConstraintBy(StrEnum):
@@ -184,21 +204,22 @@ class EntryState(StrEnum):
 
 
 # A decision gives way to another one, work gets done; what was dismissed is noted anew where it shall stand again.
-ENTRY_MOVES: dict[EntryKind, dict[EntryState, frozenset[EntryState]]] = {
-    EntryKind.DECISION: {
-        EntryState.PROPOSED: frozenset({EntryState.CONFIRMED, EntryState.DISMISSED}),
-        EntryState.CONFIRMED: frozenset({EntryState.SUPERSEDED, EntryState.DISMISSED}),
-        EntryState.SUPERSEDED: frozenset(),
-        EntryState.DONE: frozenset(),
-        EntryState.DISMISSED: frozenset(),
-    },
-    EntryKind.OPEN_WORK: {
-        EntryState.PROPOSED: frozenset({EntryState.CONFIRMED, EntryState.DISMISSED}),
-        EntryState.CONFIRMED: frozenset({EntryState.DONE, EntryState.DISMISSED}),
-        EntryState.SUPERSEDED: frozenset(),
-        EntryState.DONE: frozenset({EntryState.CONFIRMED}),
-        EntryState.DISMISSED: frozenset(),
-    },
+ENTRY_MOVES = {
+    EntryKind.DECISION: machine(
+        EntryState,
+        {
+            EntryState.PROPOSED: {EntryState.CONFIRMED, EntryState.DISMISSED},
+            EntryState.CONFIRMED: {EntryState.SUPERSEDED, EntryState.DISMISSED},
+        },
+    ),
+    EntryKind.OPEN_WORK: machine(
+        EntryState,
+        {
+            EntryState.PROPOSED: {EntryState.CONFIRMED, EntryState.DISMISSED},
+            EntryState.CONFIRMED: {EntryState.DONE, EntryState.DISMISSED},
+            EntryState.DONE: {EntryState.CONFIRMED},
+        },
+    ),
 }
 LIVE_ENTRIES = frozenset({EntryState.PROPOSED, EntryState.CONFIRMED})
 
@@ -227,6 +248,8 @@ class HoldScope(StrEnum):
 
 
 class HoldState(StrEnum):
+    """Of a pin, whatever is pinned."""
+
     SUGGESTED = "suggested"
     STANDING = "standing"
     ENDED = "ended"
@@ -234,12 +257,13 @@ class HoldState(StrEnum):
 
 
 # What is pinned again is a row of its own, so that each time it stood is on record.
-HOLD_MOVES: dict[HoldState, frozenset[HoldState]] = {
-    HoldState.SUGGESTED: frozenset({HoldState.STANDING, HoldState.DISMISSED}),
-    HoldState.STANDING: frozenset({HoldState.ENDED}),
-    HoldState.ENDED: frozenset(),
-    HoldState.DISMISSED: frozenset(),
-}
+HOLD_MOVES = machine(
+    HoldState,
+    {
+        HoldState.SUGGESTED: {HoldState.STANDING, HoldState.DISMISSED},
+        HoldState.STANDING: {HoldState.ENDED},
+    },
+)
 
 
 class HoldEnd(StrEnum):
@@ -266,12 +290,14 @@ class PointerState(StrEnum):
 
 
 # What was rolled back is accepted anew where it shall stand again, so that each time it stood is a row of its own.
-POINTER_MOVES: dict[PointerState, frozenset[PointerState]] = {
-    PointerState.ACTIVE: frozenset({PointerState.SUPERSEDED, PointerState.ROLLED_BACK, PointerState.INVALIDATED}),
-    PointerState.SUPERSEDED: frozenset({PointerState.ACTIVE}),
-    PointerState.ROLLED_BACK: frozenset(),
-    PointerState.INVALIDATED: frozenset({PointerState.ACTIVE}),
-}
+POINTER_MOVES = machine(
+    PointerState,
+    {
+        PointerState.ACTIVE: {PointerState.SUPERSEDED, PointerState.ROLLED_BACK, PointerState.INVALIDATED},
+        PointerState.SUPERSEDED: {PointerState.ACTIVE},
+        PointerState.INVALIDATED: {PointerState.ACTIVE},
+    },
+)
 
 
 class PointerMoveKind(StrEnum):
