@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
@@ -49,6 +50,8 @@ class Row:
     session: Session
     is_running: bool
     is_unread: bool
+    # Another one beside it is called the same.
+    is_namesake: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,13 +108,16 @@ def listed(user: User, asked: Asked) -> list[Row]:
     sessions = Session.objects.owned_by(user).filter(asked.which).annotate(is_running=Exists(unfinished))
     if not asked.is_narrowed:
         sessions = sessions.order_by("-is_favourite", "-last_activity_at")
+    some = list(sessions[asked.start : asked.start + PAGE + 1])
+    called = Counter(map(str, some))
     return [
         Row(
             session=session,
+            is_namesake=called[str(session)] > 1,
             is_running=bool(getattr(session, "is_running", False)),
             is_unread=session.pk != asked.current and is_unread(session),
         )
-        for session in sessions[asked.start : asked.start + PAGE + 1]
+        for session in some
     ]
 
 
