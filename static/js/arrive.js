@@ -8,7 +8,9 @@ export function arriveAt(node) {
   for (let box = node.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
   if (node.closest("#context")) showPanel(true);
   else showTab(node.closest("#side") ? "efforts" : "main");
-  node.scrollIntoView({ block: node.closest("#log") ? "start" : "nearest" });
+  // What opens below a name is looked for too.
+  const whole = node.matches("summary") ? node.parentElement : node;
+  whole.scrollIntoView({ block: node.closest("#log") ? "start" : "nearest" });
   node.focus({ preventScroll: true });
   node.classList.add("arrived");
   setTimeout(() => node.classList.remove("arrived"), MARKED_FOR);
