@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from compaction.drafting import costs, examining
 from compaction.models import Check, Checker, CheckerRefused, Exam, Planted
+from efforts.llm.recorded import RECORDED_MODEL
 from efforts.models import Endpoint
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ class CheckerView:
     checks: tuple[Check, ...]
     kinds: tuple[KindView, ...]
     misses: tuple[MissView, ...]
+
+    @property
+    def is_recorded(self) -> bool:
+        """Of the example: it takes no exam."""
+        return self.model == RECORDED_MODEL
 
     @property
     def void(self) -> tuple[Check, ...]:

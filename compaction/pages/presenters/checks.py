@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from compaction.models import Artifact, Check, Exam
+from efforts.llm.recorded import RECORDED_MODEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +20,11 @@ class CheckView:
     caught: int
     planted: int
     exam: Exam | None
+
+    @property
+    def is_recorded(self) -> bool:
+        """Of the example: it takes no exam."""
+        return self.model == RECORDED_MODEL
 
 
 def checks_of(row: Artifact) -> tuple[CheckView, ...]:
