@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -121,9 +121,17 @@ def exam_known(session: Session, checker: ModelChoice) -> Examined | None:
 
 def spent_on(family: str) -> int:
     """Tokens that an artifact, all versions of it, took to draft and to check; its checker's exam is not counted."""
-    runs = Artifact.objects.filter(family=family).values_list("run", "run__tokens").distinct()
-    checks = Check.objects.filter(family=family).values_list("tokens", flat=True)
-    return sum(tokens or 0 for _, tokens in runs) + sum(checks)
+    return spent_by_family([family])[family]
+
+
+def spent_by_family(families: Collection[str]) -> dict[str, int]:
+    spent = dict.fromkeys(families, 0)
+    runs = Artifact.objects.filter(family__in=families).values_list("family", "run", "run__tokens").distinct()
+    for family, _, tokens in runs:
+        spent[family] += tokens or 0
+    for family, tokens in Check.objects.filter(family__in=families).values_list("family", "tokens"):
+        spent[family] += tokens
+    return spent
 
 
 def why_not_asked(session: Session) -> str:

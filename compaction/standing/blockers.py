@@ -16,6 +16,7 @@ from compaction.drafting.reading import READ, log_for
 from compaction.models import Acceptance, Artifact, Check, ClaimVerdict, GateRun
 from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
+from compaction.standing.presence import Presence, presence_of
 from efforts.actions.pointers import active_over, span_of, turns_of
 from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused
@@ -63,6 +64,8 @@ class ArtifactStanding:
     instead: tuple[Stood, ...]
     # Whether the model sees the log of some of its turns.
     log: bool
+    # Where it stands: whether the next prompt has it.
+    presence: Presence | None = None
 
     @property
     def stands(self) -> bool:
@@ -89,7 +92,7 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
     branch = branch or row.branch
     newest = newest_by_branch(row)
     here = newest.pop(branch, None)
-    stands = here is not None and here.state == PointerState.ACTIVE
+    stands = here if here is not None and here.state == PointerState.ACTIVE else None
     instead, log = ((), False) if stands else in_its_place(row, branch)
     return ArtifactStanding(
         row=row,
@@ -99,9 +102,10 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
         gone=tuple(other for other, pointer in newest.items() if pointer.state == PointerState.ROLLED_BACK),
         newer=Artifact.objects.filter(family=row.family, version__gt=row.version).order_by("-version").first(),
         unsubmitted=ClaimVerdict.objects.filter(artifact=row, reviewer=user, submitted_at=None).count(),
-        unchecked=is_unchecked(row, here if stands else None),
+        unchecked=is_unchecked(row, stands),
         instead=instead,
         log=log,
+        presence=presence_of(stands) if stands else None,
     )
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from compaction.models import Acceptance, Artifact
+from compaction.standing.presence import Presence, presences_of
 from efforts.domain.effort.states import PointerMoveKind, PointerState
 from efforts.domain.prompt.layers import runs_of, span_title
 from efforts.models import Branch, ContextPointer, PointerMove, PointerTurn
@@ -92,6 +93,7 @@ class StandingView:
 
     pointer: ContextPointer
     stood: Stood
+    presence: Presence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,4 +219,8 @@ def standing_of_artifact(artifact_id: str) -> tuple[StandingView, ...]:
 def stands(pointers: QuerySet[ContextPointer]) -> tuple[StandingView, ...]:
     active = pointers.filter(state=PointerState.ACTIVE)
     rows = list(active.select_related("effort", "actor", "branch").order_by("-pk"))
-    return tuple(StandingView(pointer=row, stood=stood) for row, stood in zip(rows, stood_now(rows), strict=True))
+    present = presences_of(rows)
+    return tuple(
+        StandingView(pointer=row, stood=stood, presence=present[row.pk])
+        for row, stood in zip(rows, stood_now(rows), strict=True)
+    )

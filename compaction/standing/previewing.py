@@ -12,6 +12,7 @@ from compaction.drafting.costs import spent_on
 from compaction.models import Artifact
 from compaction.standing.accepting import REVIEW, accept_compaction, next_prompt, rollback_compaction, saved_by
 from compaction.standing.history import PointerMoveView, last_move
+from compaction.standing.presence import Presence, presence_of
 from efforts.actions.pointers import roll_back
 from efforts.context.inspection import DifferenceView, differing
 from efforts.context.plans import PlanView
@@ -29,10 +30,11 @@ NOTHING = "This is done already, so nothing would change. Load the page again."
 @dataclass(frozen=True, kw_only=True)
 class Saving:
     """In tokens: by how much a text makes the next prompt smaller than the log of its turns does (None: not known), and
-    what was spent on drafting and checking it."""
+    what was spent on drafting and checking it. While it stands and is not sent, there is nothing to compare."""
 
     saved: int | None
     spent: int
+    presence: Presence = Presence.SENT
 
     @property
     def is_larger(self) -> bool:
@@ -106,7 +108,9 @@ def effect_of_rolling_back(artifact: Artifact, user: User, branch: Branch) -> Ef
 def saving_of(artifact: Artifact, user: User, branch: Branch | None = None) -> Saving:
     """As it stands, or as it would once it is accepted. Raises `Refused` where it can do neither."""
     branch = branch or artifact.branch
-    stands = ContextPointer.objects.filter(branch=branch, artifact=artifact.pk, state=PointerState.ACTIVE).exists()
+    stands = ContextPointer.objects.filter(branch=branch, artifact=artifact.pk, state=PointerState.ACTIVE).first()
+    if stands and (presence := presence_of(stands)) != Presence.SENT:
+        return Saving(saved=0, spent=spent_on(artifact.family), presence=presence)
     found = effect_of_rolling_back(artifact, user, branch) if stands else effect_of_accepting(artifact, user, branch)
     return found.saving
 

@@ -146,14 +146,14 @@ def test_a_key_takes_over_what_the_checker_suggests(visitor: Visitor, places: Pl
         expect(page.locator("#claims [data-do=undo]")).to_have_count(undone)
 
 
-UNCHECKED = ["Draft again", "Choose a checker", "Read the draft"]
+UNCHECKED = ["Draft again", "Choose a checker", "Review the draft"]
 NOTICES = {
     "good": (
         "Stands",
-        "Checked by drafter-1, which wrote it. The summary is sent in place of its turns; the turns are kept.",
+        "Checked by drafter-1, which wrote it. The summary replaces its turns; the turns are kept.",
         ["Roll back"],
     ),
-    "contradicting": ("Blocked", "Gate D: 1 contradiction", ["Draft again", "Read the draft"]),
+    "contradicting": ("Blocked", "Gate D: 1 contradiction", ["Draft again", "Review the draft"]),
     "void": (
         "Not checked",
         "The check by drafter-1 proves nothing.",
@@ -163,7 +163,7 @@ NOTICES = {
     "no_draft": ("Stands", "The draft failed. The reply is not in the form", ["Draft again"]),
     "no_model": (
         "Stands",
-        "No model is set up to write summaries. Excerpts that no model has checked are sent in place of its turns",
+        "No model is set up to write summaries. Excerpts that no model has checked replace its turns",
         ["Connect a model", "Open the excerpts"],
     ),
 }
@@ -201,7 +201,7 @@ def test_the_page_of_a_doubted_claim_opens_on_it_and_a_few_keys_mend_accept_and_
 ) -> None:
     page = visitor.page()
     page.goto(places["talk of doubted"])
-    page.get_by_role("link", name="Read the draft").first.focus()
+    page.get_by_role("link", name="Review the draft").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/review/**")
     expect(page.locator("#claim-1")).to_be_focused()

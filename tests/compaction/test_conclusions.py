@@ -54,8 +54,8 @@ from .worth import (
 
 CONCLUDED = f"--- Concluded effort: {SLUG} ---"
 EXCERPTS = "Excerpts, not a summary. "
-REPLACED = "Excerpts that no model has checked are sent in place of its turns; the turns are kept."
-NO_SUMMARY = "There is no summary, so the log is in the prompt."
+REPLACED = "Excerpts that no model has checked replace its turns; the turns are kept."
+NO_SUMMARY = "There is no summary, so its turns are sent in full."
 
 
 # What a model may do, and what is then said of it
@@ -312,7 +312,8 @@ def test_where_nothing_is_drafted_no_model_is_asked_and_the_log_stays(bench: Ben
         (
             CASES["no model drafts"],
             Via.MODEL,
-            f"There is no summary, so the log is in the prompt. {BY_THE_MODEL} No model is set up to write summaries.",
+            f"There is no summary, so its turns are sent in full. {BY_THE_MODEL} "
+            "No model is set up to write summaries.",
             "retry",
         ),
     ],

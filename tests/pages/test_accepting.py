@@ -333,13 +333,13 @@ def test_a_branch_of_another_conversation_is_not_there(accepted: Artifact, as_al
 
 def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted: Artifact, as_alice: Client) -> None:
     turn = reverse("turn", args=[talk.session.pk, 3])
-    words = "The summary is sent in place of its turns; the turns are kept."
+    words = "The summary replaces its turns; the turns are kept."
     assert words in as_alice.get(turn, headers=HTMX).content.decode()
     address = reverse("roll_back", args=[talk.session.pk, accepted.pk])
     assert address in as_alice.get(turn, headers=HTMX).content.decode()
     assert as_alice.post(address).status_code == 200
     shown = as_alice.get(turn, headers=HTMX).content.decode()
-    assert "Its summary was rolled back: its log is in the prompt." in shown
+    assert "Its summary was rolled back: its turns are sent in full." in shown
     assert address not in shown
     moves = page(as_alice, "history", accepted)
     assert moves.index("alice · in the chat") < moves.index("alice · on its review page")

@@ -470,15 +470,16 @@ def test_where_excerpts_stand_notice_and_panel_say_why_and_what_can_be_done(
     state = EffortState.objects.filter(pk=work.state(slug).pk)
     state.update(summary=SummaryState.DIGEST, draft="The model did not answer.")
     for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
-        assert "Excerpts that no model has checked are sent in place of its turns; the turns are kept." in part
+        assert "Excerpts that no model has checked replace its turns; the turns are kept." in part
         assert "The model did not answer." in part
         # No model is connected, so none could.
         assert "Draft again" not in part
         assert "Connect a model</a>" in part
-        assert "Read the draft" not in part
+        assert "Review the draft" not in part
+    assert "/review/cv2_digest/" in shown(as_alice, address("efforts/"))
     state.update(artifact="cv2_draft")
     for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
-        assert "Read the draft" in part
+        assert "Review the draft" in part
         assert "/review/cv2_draft/" in part
     assert as_alice.post(address(f"efforts/{slug}/draft/"), headers=HTMX).status_code == 204
     assert work.state(slug).summary == SummaryState.DUE
@@ -489,7 +490,7 @@ def test_a_summary_that_failed_says_why_and_can_be_retried(as_alice: Client, wor
     actions.close_effort(work.place(), slug)
     EffortState.objects.update(summary=SummaryState.FAILED, draft="The model sent nothing.")
     part = shown(as_alice, address("turns/1/"))
-    assert "There is no summary, so the log is in the prompt. The model sent nothing." in part
+    assert "There is no summary, so its turns are sent in full. The model sent nothing." in part
     assert "Blocked</span>" in part
     assert f"efforts/{slug}/use-excerpts/" in part
     assert as_alice.post(address(f"efforts/{slug}/draft/"), headers=HTMX).status_code == 204

@@ -12,15 +12,16 @@ from django.test import Client
 from django.urls import reverse
 
 from compaction import review
-from compaction.domain.artifact import Section, parse_artifact
+from compaction.domain.artifact import Kind, Section, parse_artifact
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
+from compaction.drafting.costs import spent_on
 from compaction.drafting.reading import log_for
 from compaction.models import Artifact, Check, ClaimVerdict, GateRun, NotNeeded, Reviewer
 from compaction.review.rechecking import RECHECKS
 from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, ScopeState
-from efforts.models import ContextPointer, ScopeDraft
+from efforts.models import ContextPointer, EffortState, ScopeDraft
 from efforts.turns.drafts import draft_and_settle
 from tests.compaction.artifacts import LongTalk, claim, of_turns
 from tests.compaction.review import (
@@ -735,11 +736,41 @@ def test_of_turns_that_nobody_chose_no_draft_is_made_again(room: Room, as_alice:
     assert (answer.status_code, "Choose the turns in the conversation" in answer.content.decode()) == (422, True)
 
 
-def test_the_queue_says_how_long_the_log_and_the_text_are(room: Room, as_alice: Client) -> None:
-    row = STATES["chosen"](room)
-    (measure,) = [one for one in verdict_of(judged(row), "E")["measures"] if one["name"] == "standing_tokens"]
-    told = f"{measure['threshold']:,} tokens of log, {measure['value']:,} of text"
-    assert told in as_alice.get(reverse("reviews")).content.decode()
+def test_the_queue_says_what_each_cost_and_what_are_only_excerpts(room: Room, as_alice: Client) -> None:
+    row = STATES["stands"](room)
+    shown = as_alice.get(reverse("reviews"), {"tab": "accepted"}).content.decode()
+    assert f">Summary of {row.name}<" in shown
+    assert f"It cost {spent_on(row.family):,} tokens" in shown
+    Artifact.objects.filter(pk=row.pk).update(kind=Kind.DIGEST)
+    shown = as_alice.get(reverse("reviews"), {"tab": "accepted"}).content.decode()
+    assert f">Excerpts of {row.name}<" in shown
+    assert "No model has checked what they leave out." in shown
+
+
+AWAY = {
+    "expanded": ({"expanded_turn": 3}, "Expanded now: the model sees turns 1-3.", "Saves nothing while it is expanded"),
+    "left": ({"evicted_clock": 3}, "It replaces turns 1-3, but is not in the prompt now", "Not in the prompt now"),
+}
+
+
+@pytest.mark.parametrize("case", AWAY)
+def test_what_stands_and_is_not_sent_does_not_say_that_the_model_sees_it(
+    room: Room, as_alice: Client, case: str
+) -> None:
+    row = STATES["stands"](room)
+    fields, sentence, saving = AWAY[case]
+    EffortState.objects.filter(branch=row.branch, effort=row.effort).update(**fields)
+    page = page_of(as_alice, row)
+    assert sentence in page
+    assert "In the prompt instead of" not in page
+    assert saving in part_of(as_alice, "review_saving", row.pk)
+    listed = part_of(as_alice, "summaries", row.session_id)
+    assert "In the prompt instead of" not in listed
+    queued = as_alice.get(reverse("reviews"), {"tab": "accepted"}).content.decode()
+    assert ("Not in the prompt now." in queued, "Expanded: its turns" in queued) == (case == "left", case == "expanded")
+    # And back again.
+    EffortState.objects.filter(branch=row.branch, effort=row.effort).update(**dict.fromkeys(fields))
+    assert "In the prompt instead of turns 1-3." in page_of(as_alice, row)
 
 
 # An earlier form

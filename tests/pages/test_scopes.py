@@ -372,7 +372,7 @@ def test_a_summary_of_an_effort_is_rolled_back_and_drafted_again_from_its_row(as
     assert f'href="/review/{artifact.pk}/"' in shown(as_alice, address("efforts/"))
     as_alice.post(address(f"summaries/{artifact.pk}/roll-back/"))
     panel = shown(as_alice, address("efforts/"))
-    assert "Rolled back · its log is in the prompt" in panel
+    assert "Rolled back · its turns are sent in full" in panel
     assert "Draft again" in panel
     assert "Rolled back: the log of storage stands again." in notices(as_alice, address, 3)
     as_alice.post(address("efforts/storage/draft/"))
@@ -436,9 +436,9 @@ def test_where_nothing_is_drafted_the_log_stands_and_one_can_be_asked_for(
         actions.move_turn(here, number, "webhook")
     actions.close_effort(here, "webhook")
     assert (EffortState.objects.get().summary, SUMMARIES.claim_due("here:1:a", 4)) == (SummaryState.NONE, [])
-    assert "No summary was drafted, so its log is in the prompt." in notices(as_alice, address)
+    assert "No summary was drafted, so its turns are sent in full." in notices(as_alice, address)
     panel = shown(as_alice, address("efforts/"))
-    assert "Not summarised · its log is in the prompt" in panel
+    assert "Not summarised · its turns are sent in full" in panel
     assert "Connect a model" in panel
     as_alice.post(address("efforts/webhook/draft/"))
     (job,) = SUMMARIES.claim_due("here:1:a", 4)

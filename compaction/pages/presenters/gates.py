@@ -86,7 +86,7 @@ MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
     "rule_recall": ("Rules kept", percent, "{}"),
     "contradiction_count": ("Contradictions", number, "{}"),
     "elapsed_ms_p95": ("Time of 95 % of such drafts", seconds, "at most {}, as a warning"),
-    "standing_tokens": ("Tokens in the prompt", number, "fewer than {}"),
+    "standing_tokens": ("Tokens of its text, beside the log", number, "fewer than {}"),
     "short_tokens": ("Tokens of what stands first", number, "{} are aimed at"),
     "compression_ratio": ("Size compared with the log", percent, "at most {}"),
     **{f"tokens_{purpose}": (f"Tokens {what}", number, "at most {}") for purpose, what in DONE.items()},

@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from compaction.domain.artifact import SCHEMA_VERSION, Kind, parse_artifact
+from compaction.domain.artifact import SCHEMA_VERSION, Kind
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Outcome
+from compaction.drafting.costs import spent_by_family
 from compaction.models import Artifact, ClaimVerdict, GateRun, Reviewer
+from compaction.pages.presenters.artifact import title_of
 from compaction.pages.presenters.gates import GATES, GateView, gates_of
 from compaction.standing.blockers import OF_STATE
+from compaction.standing.presence import Presence, presences_of
 from efforts.context.words import WordView
 from efforts.domain.effort.states import EffortStatus, PointerState, ScopeState, SummaryState
 from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
 from efforts.standins.seen import Word
-from efforts.turns.recording import count
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     Person = User | AnonymousUser
 
 ON_A_PAGE = 25
+EXCERPTS = "Quotes, word for word. No model has checked what they leave out."
 UNDER_WAY = (SummaryState.DUE, SummaryState.DRAFTING)
 
 
@@ -70,14 +73,17 @@ class QueueRow:
     artifact: Artifact | None = None
     gates: tuple[GateView, ...] = ()
     word: WordView | None = None
-    tokens_before: int | None = None
-    tokens_after: int = 0
+    spent: int = 0
+    # Where it stands: whether the next prompt has it.
+    presence: Presence | None = None
     reviewers: tuple[str, ...] = ()
     doing: str = ""
 
     @property
     def says(self) -> str:
-        """What the gates say, the one that fails first."""
+        """What the gates say, the one that fails first; of excerpts they can say little."""
+        if self.artifact and self.artifact.kind == Kind.DIGEST:
+            return EXCERPTS
         for wanted in (Outcome.FAIL, Outcome.NOT_JUDGED):
             if found := next((gate for gate in self.gates if gate.outcome == wanted), None):
                 return f"{found.name}: {found.says}"
@@ -209,20 +215,30 @@ def stood(*states: PointerState) -> Exists:
 def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
     keys = [one.pk for one in artifacts]
     runs = {run.artifact_id: run for run in GateRun.objects.filter(artifact__in=keys).order_by("pk")}
-    standing = set(Artifact.objects.filter(stood(PointerState.ACTIVE), pk__in=keys).values_list("pk", flat=True))
+    active = list(ContextPointer.objects.filter(state=PointerState.ACTIVE, artifact__in=keys))
+    present = presences_of(active)
+    # In its own branch, where it stands there.
+    own = {(one.pk, one.branch_id) for one in artifacts}
+    active.sort(key=lambda one: (one.artifact, one.branch_id) in own)
+    standing = {one.artifact: present[one.pk] for one in active}
+    spent = spent_by_family({one.family for one in artifacts})
     said: dict[str, dict[str, None]] = {}
     verdicts = ClaimVerdict.objects.filter(artifact__in=keys).order_by("pk")
     for key, name in verdicts.values_list("artifact", "reviewer__username"):
         said.setdefault(key, {})[name] = None
     for one in artifacts:
-        yield row_of(one, runs.get(one.pk), tuple(said.get(one.pk, ())), stands=one.pk in standing)
+        yield row_of(
+            one, runs.get(one.pk), tuple(said.get(one.pk, ())), presence=standing.get(one.pk), spent=spent[one.family]
+        )
 
 
-def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...], *, stands: bool) -> QueueRow:
+def row_of(
+    artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...], *, presence: Presence | None, spent: int
+) -> QueueRow:
     """Of an earlier form only the texts are known."""
     known = artifact.is_current
     return QueueRow(
-        title=artifact.name,
+        title=title_of(artifact),
         session=artifact.session,
         first=artifact.source_start,
         last=artifact.source_end,
@@ -230,11 +246,16 @@ def row_of(artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...], 
         at=artifact.created_at,
         artifact=artifact,
         gates=gates_of(run, {}) if known else (),
-        word=WordView(word=Word.STANDS if stands else OF_STATE[ArtifactState(artifact.state)]),
-        tokens_before=parse_artifact(artifact.document).source.source_tokens if known else None,
-        tokens_after=count(artifact.standing),
+        word=word_of(artifact, stands=presence is not None),
+        presence=presence,
+        spent=spent,
         reviewers=reviewers,
     )
+
+
+def word_of(artifact: Artifact, *, stands: bool) -> WordView:
+    word = Word.STANDS if stands else OF_STATE[ArtifactState(artifact.state)]
+    return WordView(word=word, quotes=stands and artifact.kind == Kind.DIGEST)
 
 
 def running(user: Person) -> list[QueueRow]:

@@ -11,7 +11,8 @@ from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
 from compaction.drafting import costs
 from compaction.review.desk import ACCEPTABLE
-from compaction.standing.blockers import OF_STATE
+from compaction.standing.blockers import OF_STATE, in_its_place
+from compaction.standing.presence import Presence, presence_of
 from efforts.context.words import WordView
 from efforts.domain.effort.states import PointerState
 from efforts.standins.seen import Word
@@ -31,13 +32,24 @@ GONE = {
         "Its turns have changed since it was accepted, so it left the prompt. Ask for a new draft.",
     ),
 }
-STANDS = "The model sees this instead of {turns}. The log is kept: “Roll back” brings it back from the next call on."
+STANDS = {
+    Presence.SENT: (
+        "The model sees this instead of {turns}. The log is kept: “Roll back” brings it back from the next call on."
+    ),
+    Presence.EXPANDED: (
+        "Expanded now: the model sees {turns}. Once collapsed, it sees this instead of them, until you roll it back."
+    ),
+    Presence.LEFT: (
+        "It replaces {turns}, but is not in the prompt now: nothing has mentioned it for a while. A mention brings it "
+        "back."
+    ),
+}
 UNREAD = " Nobody has checked it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
 STALE = "The log, your list or the rules of the gates have changed since it was judged. Judge it again."
-PASSED = "Every gate passes. Accept it, and the model sees this instead of the log, until you roll it back."
+PASSED = "Every gate passes. Accept it, and the model sees this instead of {now}, until you roll it back."
 EXCERPTS = (
-    "These are quotes, word for word. Accept them, and the model sees them instead of the log, until you roll back."
+    "These are quotes, word for word. Accept them, and the model sees them instead of {now}, until you roll back."
 )
 NOT_JUDGED = "No gate has judged it yet."
 READ_IT = "{why} Read every claim yourself, choose another checker, or accept it unchecked."
@@ -57,11 +69,12 @@ class StateView(WordView):
 
 def state_of(view: ArtifactView) -> StateView:
     state = ArtifactState(view.row.state)
-    if view.stands:
+    if view.pointer and view.stands:
         first, last = view.row.source_start, view.row.source_end
         turns = f"turn {first}" if first == last else f"turns {first}-{last}"
         unread = UNREAD if view.stands_unchecked else ""
-        return StateView(word=Word.STANDS, says=STANDS.format(turns=turns) + unread)
+        says = STANDS[presence_of(view.pointer)].format(turns=turns)
+        return StateView(word=Word.STANDS, says=says + unread, quotes=view.is_digest)
     if view.pointer:
         word, says = GONE[PointerState(view.pointer.state)]
         return StateView(word=word, says=says)
@@ -74,12 +87,19 @@ def state_of(view: ArtifactView) -> StateView:
 
 def why_of(view: ArtifactView, state: ArtifactState) -> str:
     if state == ArtifactState.REPLACEABLE:
-        return EXCERPTS if view.is_digest else PASSED
+        return (EXCERPTS if view.is_digest else PASSED).format(now=seen_now(view))
     if state == ArtifactState.UNCHECKED:
         return READ_IT.format(why=why_unchecked(view))
     if state == ArtifactState.DRAFT:
         return NOT_JUDGED
     return " ".join(blocks(view)) or STALE
+
+
+def seen_now(view: ArtifactView) -> str:
+    """What accepting takes out of the prompt."""
+    instead, log = in_its_place(view.row, view.row.branch)
+    names = [one.name for one in instead]
+    return " and ".join([*names, "the log of the other turns"] if log and names else names or ["the log"])
 
 
 def why_unchecked(view: ArtifactView) -> str:

@@ -86,15 +86,15 @@ WRITTEN_SOON: tuple[str, Asks] = ("Its summary is being written.", "drafting")
 SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.WAITING: ("{draft}", "summary"),
     SummaryState.DIGEST: (
-        "{draft} Excerpts that no model has checked are sent in place of its turns; the turns are kept.",
+        "{draft} Excerpts that no model has checked replace its turns; the turns are kept.",
         "excerpts",
     ),
-    SummaryState.FAILED: ("There is no summary, so the log is in the prompt. {draft}", "retry"),
+    SummaryState.FAILED: ("There is no summary, so its turns are sent in full. {draft}", "retry"),
     SummaryState.DUE: WRITTEN_SOON,
     SummaryState.DRAFTING: WRITTEN_SOON,
-    SummaryState.ROLLED_BACK: ("Its summary was rolled back: its log is in the prompt.", ""),
+    SummaryState.ROLLED_BACK: ("Its summary was rolled back: its turns are sent in full.", ""),
     SummaryState.COVERED: ("A summary of chosen turns covers all of it.", ""),
-    SummaryState.NONE: ("No summary was drafted, so its log is in the prompt.", "draft"),
+    SummaryState.NONE: ("No summary was drafted, so its turns are sent in full.", "draft"),
 }
 
 
