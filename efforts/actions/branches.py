@@ -230,7 +230,8 @@ def free_name(branch: Branch, name: str) -> str:
 
 
 def archive_branch(branch: Branch, *, actor: User) -> Branch:
-    """Out of sight and out of the way; nothing of it is lost."""
+    """Out of sight and out of the way; nothing of it is lost. Raises `Refused` for the main branch, and while it
+    answers."""
     if branch.parent_id is None:
         raise Refused("main", "The main branch cannot be archived. Archive the conversation instead.")
     with transaction.atomic():

@@ -18,7 +18,8 @@ WITHOUT_TURNS = "What this conversation starts from has no turns here. Its whole
 
 
 def expand_chosen(place: Place, branch: Branch, one: Chosen, what: str) -> int:
-    """Show what was said, or the whole summary where one line stands; what that adds to the prompt, in tokens."""
+    """Show what was said, or the whole summary where one line stands. Returns the tokens that this adds to the prompt.
+    Raises `Refused` where that is shown already, has no turns here, or finds no room."""
     if what == RAW and not one.first:
         raise Refused("no_turns", WITHOUT_TURNS)
     if one.is_expanded or (what == BODY and one.is_whole):

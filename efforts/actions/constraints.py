@@ -38,7 +38,8 @@ def set_constraint(place: Place, text: str, *, turn: int | None = None) -> Const
 
 
 def record_constraint(place: Place, text: str) -> Constraint:
-    """A rule by the model: in force only where the user said just this, else a suggestion."""
+    """A rule by the model: in force only where the user said just this, else a suggestion. Raises `Refused` where the
+    user has taken it back, or it is in force already."""
     text = checked_rule(text)
     with ruling(place) as (book, where):
         source = own_words(place, text)

@@ -102,6 +102,7 @@ def check_message(text: str, client_id: str) -> None:
 
 
 def check_client_id(client_id: str) -> None:
+    """Raises `Refused` where it is no id that a page makes."""
     if not CLIENT_ID.fullmatch(client_id):
         raise Refused("bad_client_id", "The message came without a usable id. Reload the page and send it again.")
 
@@ -168,6 +169,7 @@ def collapse_when_idle(session: Session, actor: User) -> None:
 
 
 def check_text(text: str) -> None:
+    """Raises `Refused` where a message is empty, too large (in bytes), or no text that every database takes."""
     if not text.strip():
         raise Refused("empty", "The message is empty.")
     # Only PostgreSQL would refuse it; refused at once, whatever the database.
@@ -258,7 +260,8 @@ def step_back(run: Run) -> None:
 
 def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = None) -> Run:
     """A new run of the last turn. `changes`: {"budget": tokens} and {"reply_limit": tokens} for the session,
-    {"cut_current": true} for the run."""
+    {"cut_current": true} for the run. Raises `Refused` where it is not the last turn, a fork shares it, or it did not
+    stop or fail."""
     changes = changes or {}
     check_share(actor)
     with transaction.atomic():
@@ -339,6 +342,7 @@ def set_model(session: Session, value: str, *, actor: User) -> None:
 
 
 def option_of(session: Session, value: str) -> ModelOption:
+    """What the person chose among the models that are theirs. Raises `Refused` where it is not among them any more."""
     option = next((one for one in switchable(session) if one.value == value), None)
     if option is None:
         raise Refused("unknown_model", "This model is not among yours any more. Reload the page.")

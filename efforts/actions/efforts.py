@@ -185,7 +185,8 @@ def message_of(run: Run) -> str:
 
 
 def reopen_effort(place: Place, slug: str) -> EffortState:
-    """Open a concluded effort again; it is active afterwards, and its summary no longer stands for it."""
+    """Open a concluded effort again; it is active afterwards, and its summary no longer stands for it. Raises `Refused`
+    where it is open already."""
     with changing(place) as branch:
         state = known(branch, slug)
         was: dict[str, Any] = {
@@ -285,7 +286,7 @@ def shown_here(place: Place, branch: Branch, state: EffortState) -> str:
 
 
 def check_affordable(branch: Branch, place: Place, state: EffortState, what: str) -> int:
-    """What expanding it would add to the prompt, in tokens."""
+    """What expanding it would add to the prompt, in tokens. Raises `Refused` where there is no room for it."""
     cost = price(branch, place.run, slug_in(state), what)
     if not cost.fits:
         span = "read_effort shows a span" if place.via == Via.MODEL else "Pin the turns you mean"
@@ -295,7 +296,7 @@ def check_affordable(branch: Branch, place: Place, state: EffortState, what: str
 
 
 def collapse_effort(place: Place, slug: str) -> str:
-    """An effort, or chosen turns, by their id, which is returned."""
+    """An effort, or chosen turns, by their id, which is returned. Raises `Refused` where it is not expanded."""
     with changing(place) as branch:
         if chosen := find_chosen(branch, slug):
             collapse_chosen(place, chosen)
@@ -327,7 +328,7 @@ def new_work_session(place: Place, why: str = "asked") -> int:
 
 
 def rename_effort(place: Place, slug: str, name: str) -> EffortState:
-    """Another name; the id stays."""
+    """Another name; the id stays. Raises `Refused` where another effort of the branch has it."""
     name = checked_name(name)
     with changing(place) as branch:
         state = known(branch, slug)
@@ -368,7 +369,8 @@ def finished_turn(branch: Branch, number: int) -> Turn:
 
 
 def use_summary(place: Place, slug: str) -> None:
-    """The person's yes to a summary that waits for it: from now on it stands for the effort."""
+    """The person's yes to a summary that waits for it: from now on it stands for the effort. Raises `Refused` where
+    none waits."""
     with changing(place) as branch:
         state = known(branch, slug)
         waits = state.summary == SummaryState.WAITING or (state.summary == SummaryState.DIGEST and state.artifact)
@@ -382,7 +384,8 @@ def use_summary(place: Place, slug: str) -> None:
 
 
 def use_excerpts(place: Place, slug: str) -> None:
-    """Its excerpts stand from now on; a draft that waits goes on to wait beside them."""
+    """Its excerpts stand from now on; a draft that waits goes on to wait beside them. Raises `Refused` where nothing
+    waits to replace its log, or nothing in it can be quoted."""
     with changing(place) as branch:
         state = known(branch, slug)
         if state.status != EffortStatus.CONCLUDED or state.summary not in WITHOUT_EXCERPTS:
@@ -424,7 +427,8 @@ def let_digest_stand(state: EffortState, digest: str, draft: str, why: str, acto
 
 
 def stop_summary(place: Place, slug: str) -> None:
-    """Nobody waits for it any more; what stands in the prompt goes on to."""
+    """Nobody waits for it any more; what stands in the prompt goes on to. Raises `Refused` where none is being
+    drafted."""
     with changing(place) as branch:
         state = known(branch, slug)
         drafting = EffortState.objects.filter(pk=state.pk, summary__in=UNDER_WAY)

@@ -16,7 +16,8 @@ MOST = 200
 
 
 def leave_out(place: Place, number: int) -> None:
-    """From the next call on no prompt has anything of the turn. What was summarised with it is summarised anew."""
+    """From the next call on no prompt has anything of the turn. What was summarised with it is summarised anew. Raises
+    `Refused` where too many are left out."""
     with changing(place) as branch:
         turn = finished_turn(branch, number)
         # In another tab it was left out already, which is what was wanted.
@@ -30,6 +31,7 @@ def leave_out(place: Place, number: int) -> None:
 
 
 def put_back(place: Place, number: int) -> None:
+    """The turn is in prompts again; what was summarised without it is summarised anew."""
     with changing(place) as branch:
         turn = finished_turn(branch, number)
         if left_out(branch).filter(turn=turn).delete()[0]:
@@ -38,7 +40,7 @@ def put_back(place: Place, number: int) -> None:
 
 
 def take_back(place: Place, branch: Branch, event: Event) -> None:
-    """Undo, unless it was changed again since."""
+    """Undo of either. Raises `Refused` where the turn was changed again since."""
     number = event.data["left"]
     is_out = left_out(branch).filter(turn__number=number).exists()
     if is_out != (event.kind == LEFT_OUT):

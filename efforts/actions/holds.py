@@ -25,11 +25,14 @@ TURN_REF = re.compile(r"(?:turn\s*)?#?(\d{1,9})", re.IGNORECASE)
 
 
 def pin_turn(place: Place, number: int, scope: HoldScope = HoldScope.ALWAYS, turns: int = 0) -> Hold:
+    """A finished turn stays in the prompt; `turns`: of a scope that counts them. A pin that it had gives way to this
+    one."""
     with changing(place) as branch:
         return grant(place, branch, Target(turn=finished_turn(branch, number)), scope, turns)
 
 
 def pin_effort(place: Place, slug: str, scope: HoldScope = HoldScope.ALWAYS, turns: int = 0) -> Hold:
+    """The log of a concluded effort stays in the prompt; otherwise as `pin_turn`."""
     with changing(place) as branch:
         return grant(place, branch, Target(effort=concluded(branch, slug).effort), scope, turns)
 
@@ -73,6 +76,7 @@ def concluded(branch: Branch, slug: str) -> EffortState:
 
 
 def unpin(place: Place, pk: int) -> None:
+    """A pin that stands ends."""
     with changing(place) as branch:
         holds.end(known_hold(branch, pk, HoldState.STANDING), HoldEnd.RELEASED, where_of(place))
 
@@ -85,12 +89,14 @@ def accept_pin(place: Place, pk: int) -> Hold:
 
 
 def dismiss_pin(place: Place, pk: int) -> None:
+    """A suggestion of the model's is not taken, and not made again."""
     with changing(place) as branch:
         holds.dismiss(known_hold(branch, pk, HoldState.SUGGESTED), where_of(place))
 
 
 def suggest_pin(place: Place, ref: str, why: str) -> Hold:
-    """By the model: nothing changes until the person says yes. Of one thing there is one suggestion."""
+    """By the model: nothing changes until the person says yes. Of one thing there is one suggestion. Raises `Refused`
+    where it is pinned already, or the person has dismissed it."""
     with changing(place) as branch:
         target = target_of(branch, ref)
         if row := holds.live(branch).filter(**target.fields()).first():
@@ -113,7 +119,7 @@ def target_of(branch: Branch, ref: str) -> Target:
 
 
 def pin_again(place: Place, branch: Branch, event: Event) -> None:
-    """Undo of what ended by itself."""
+    """Undo of what ended by itself. Raises `Refused` where it has been pinned since."""
     row = Hold.objects.select_related("turn", "effort", "within").get(pk=event.data["hold"], branch=branch)
     target, scope = Target(turn=row.turn, effort=row.effort), HoldScope(row.scope)
     if holds.standing(branch).filter(**target.fields()).exists():

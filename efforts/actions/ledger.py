@@ -46,11 +46,13 @@ def note_entry(
 
 
 def confirm_entry(place: Place, pk: int) -> None:
+    """What was proposed stands from now on."""
     with keeping(place) as where:
         entries.confirm(known(place, pk), where)
 
 
 def edit_entry(place: Place, pk: int, text: str) -> None:
+    """Other words for what is live. Raises `Refused` where it was changed meanwhile, or the words are kept already."""
     text = checked_entry(text)
     with keeping(place) as where:
         entries.edit(known(place, pk), text, where)
@@ -71,11 +73,13 @@ def finish_entry(place: Place, pk: int) -> None:
 
 
 def reopen_entry(place: Place, pk: int) -> None:
+    """What was done is to be done again."""
     with keeping(place) as where:
         entries.reopen(known(place, pk), where)
 
 
 def dismiss_entry(place: Place, pk: int) -> None:
+    """It does not stand, and is not proposed again."""
     with keeping(place) as where:
         entries.dismiss(known(place, pk), where)
 
@@ -93,7 +97,8 @@ def dismiss_words(place: Place, message: int, kind: EntryKind, words: str) -> Le
 
 
 def restore_entry(place: Place, pk: int) -> LedgerEntry:
-    """What was dismissed waits for an answer again, as an entry of its own."""
+    """What was dismissed waits for an answer again, as an entry of its own. Raises `Refused` where it was not
+    dismissed."""
     with keeping(place) as where:
         row = known(place, pk)
         if row.state != EntryState.DISMISSED:
@@ -108,7 +113,8 @@ def leave_open(place: Place, pk: int) -> None:
 
 
 def propose_entry(place: Place, kind: EntryKind, text: str) -> LedgerEntry:
-    """By the model: nothing stands until the person says so. Of one text there is one."""
+    """By the model: nothing stands until the person says so. Of one text there is one. Raises `Refused` where the
+    person has dismissed it, or too many are kept."""
     text = checked_entry(text)
     with locked(place) as where:
         session, origin = place.branch.session, origin_in_turn(place, text)
@@ -122,7 +128,8 @@ def propose_entry(place: Place, kind: EntryKind, text: str) -> LedgerEntry:
 
 
 def resolve_entry(place: Place, ref: str) -> LedgerEntry:
-    """By the model: what was only proposed is dropped; of what the person keeps, the person is asked."""
+    """By the model: what was only proposed is dropped; of what the person keeps, the person is asked. Raises `Refused`
+    where `ref` names no open work here, or it has ended already."""
     found = REF.fullmatch(ref.strip())
     with locked(place) as where:
         row = open_work_here(place).filter(pk=int(found[1]) if found else 0).first()
@@ -144,7 +151,8 @@ def unknown_work(place: Place, ref: str) -> str:
 
 
 def propose_again(place: Place, event: Event) -> None:
-    """Undo of a proposal that the model dropped: it waits for the person as before."""
+    """Undo of a proposal that the model dropped: it waits for the person as before. Raises `Refused` where more has
+    happened to it since."""
     with keeping(place) as where:
         row = known(place, event.data["entry"])
         kind = EntryKind(row.kind)

@@ -24,12 +24,14 @@ MARKDOWN = re.compile(r"^[\s#>+_-]+|[*`]+")
 
 
 def is_control(character: str) -> bool:
+    """Whether no title may have the character."""
     # Not Cf: joiners of emoji and marks of right-to-left text belong to titles.
     return category(character) in ("Cc", "Cs")
 
 
 def checked_line(text: str, what: str, longest: int) -> str:
-    """In one line, which may be empty."""
+    """In one line, which may be empty. Raises `Refused` where it is longer than `longest` characters, or cannot be
+    shown."""
     line = " ".join(text.split())
     if len(line) > longest:
         raise Refused("too_long", f"The {what} has {len(line):,} characters; {longest:,} is the most. Shorten it.")
@@ -59,7 +61,8 @@ def entitle(session: Session, title: str) -> None:
 
 
 def checked_name(name: str) -> str:
-    """The name of an effort in one line; of any script, but with something to make an id of."""
+    """The name of an effort in one line; of any script, but with something to make an id of. Raises `Refused` where it
+    has none."""
     name = checked_line(name, "name", LONGEST_NAME)
     if not name:
         raise Refused("empty", "The name is empty. Give the effort a short name, such as: payment webhook.")
@@ -77,4 +80,5 @@ def slug_of(name: str) -> str:
 
 
 def numbered(slug: str, number: int) -> str:
+    """The slug with the number at its end, no longer than one may be."""
     return f"{slug[: LONGEST_SLUG - len(str(number)) - 1]}-{number}"

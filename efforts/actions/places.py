@@ -61,6 +61,7 @@ def changing(place: Place) -> Iterator[Branch]:
 
 
 def states_of(branch: Branch) -> QuerySet[EffortState]:
+    """All efforts of the branch, with their names."""
     return EffortState.objects.filter(branch=branch).select_related("effort")
 
 
@@ -78,6 +79,7 @@ def effort_here(branch: Branch, slug: str) -> Effort:
 
 
 def with_id(branch: Branch, id: str) -> EffortState | None:
+    """The effort of just that id, if the branch has it."""
     return states_of(branch).filter(effort__slug=id).first() if id else None
 
 
@@ -95,6 +97,7 @@ def unknown(branch: Branch, slug: str) -> str:
 
 
 def the_active(branch: Branch) -> EffortState:
+    """Raises `Refused` where none is active, and names those that are open."""
     if branch.active_effort_id:
         return states_of(branch).get(effort=branch.active_effort_id)
     ids = open_ids(branch)

@@ -43,6 +43,7 @@ def save_prompt(owner: User, name: str, text: str, *, pk: int | None = None) -> 
 
 
 def delete_prompt(owner: User, pk: int) -> None:
+    """A saved prompt of the owner's; the log of the account has its name."""
     with transaction.atomic():
         row = known(owner, pk)
         row.delete()

@@ -156,7 +156,7 @@ def roll_back(place: Place, artifact: str) -> list[ContextPointer]:
 
 
 def stop_compaction(place: Place, draft: ScopeDraft) -> None:
-    """Nobody waits for it any more; the log stays in the prompt."""
+    """Nobody waits for it any more; the log stays in the prompt. Raises `Refused` where it is not being drafted."""
     with changing(place):
         draft = fresh(place, draft)
         if draft.state not in (ScopeState.DUE, ScopeState.DRAFTING):
@@ -167,7 +167,7 @@ def stop_compaction(place: Place, draft: ScopeDraft) -> None:
 
 
 def redraft_turns(place: Place, draft: ScopeDraft) -> ScopeDraft:
-    """Have the same turns summarised anew, as they are now."""
+    """Have the same turns summarised anew, as they are now. Raises `Refused` where they are being drafted."""
     with changing(place) as branch:
         draft = fresh(place, draft)
         if draft.state in (ScopeState.DUE, ScopeState.DRAFTING):

@@ -46,7 +46,8 @@ Inverse = Callable[[Place, Branch, dict[str, Any]], None]
 
 
 def undo(place: Place, seq: int) -> None:
-    """Take event `seq` back. The log keeps it, and says that it was taken back."""
+    """Take event `seq` back. The log keeps it, and says that it was taken back. Raises `Refused` where it cannot be
+    taken back, or something else has changed the same since."""
     with changing(place) as branch:
         event = of_branch(branch).filter(seq=seq).first()
         if event is None:
@@ -67,7 +68,8 @@ def undo(place: Place, seq: int) -> None:
 
 
 def too_early(place: Place, seq: int) -> None:
-    """An expansion ended before the person was done with it: it stands again, and that is counted."""
+    """An expansion ended before the person was done with it: it stands again, and that is counted. Raises `Refused`
+    where nothing has ended by itself there."""
     with changing(place) as branch:
         event = of_branch(branch).filter(seq=seq, kind__in=AGED_EVENTS).first()
         if event is None:

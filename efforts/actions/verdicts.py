@@ -20,7 +20,8 @@ LONGEST_WHY = 1_000
 
 
 def judge_run(run: Run, value: str, *, actor: User, why: str = "") -> Verdict:
-    """Good or bad, with a reason where there is one; instead of what was said before."""
+    """Good or bad, with a reason where there is one; instead of what was said before. Raises `Refused` where it is
+    neither, or the run has not ended."""
     why = checked_why(why)
     if value not in set(VerdictValue):
         raise Refused("bad_verdict", "An answer is good or bad.")

@@ -89,7 +89,8 @@ def start_command(session: Session, name: str, words: str = "", *, actor: User) 
 
 @transaction.atomic
 def allow_command(command: CommandRun, *, actor: User) -> CommandRun:
-    """What a model proposed is run, as it was proposed, while it is still on the list."""
+    """What a model proposed is run, as it was proposed, while it is still on the list. Raises `Refused` where the list
+    has changed since."""
     command = held(command, CommandState.RUNNING)
     still = argv_of(command.name, "")
     if command.argv[: len(still)] != still:
@@ -120,6 +121,7 @@ def begin(command: CommandRun, actor: User) -> CommandRun:
 
 @transaction.atomic
 def decline_command(command: CommandRun, *, actor: User) -> CommandRun:
+    """What a model proposed is not run, and the model is told so with the next message."""
     command = held(command, CommandState.DECLINED)
     command.state, command.ended_at = CommandState.DECLINED, timezone.now()
     command.result = f"The user did not allow your command {told_argv(command)}. It was not run."
@@ -130,7 +132,7 @@ def decline_command(command: CommandRun, *, actor: User) -> CommandRun:
 
 @transaction.atomic
 def stop_command(command: CommandRun, *, actor: User) -> None:
-    """Its end follows, as soon as whoever runs it has seen this."""
+    """Its end follows, as soon as whoever runs it has seen this. Raises `Refused` where it does not run."""
     mine = CommandRun.objects.filter(pk=command.pk, state=CommandState.RUNNING)
     if settle_lost(command) or not mine.update(cancel_requested_at=timezone.now()):
         raise Refused("not_running", NOT_RUNNING)

@@ -104,6 +104,7 @@ def accept_edit(edit: ProposedEdit, accepted: Collection[int], *, actor: User) -
 
 @transaction.atomic
 def reject_edit(edit: ProposedEdit, *, actor: User) -> ProposedEdit:
+    """The file stays as it is, and the model is told so. Raises `Refused` where it was decided already."""
     edit = held(edit, EditState.REJECTED)
     edit.state, edit.decided_at = EditState.REJECTED, timezone.now()
     settle(edit, f"The user rejected your edit of {edit.path}. The file is as it was.")
@@ -162,6 +163,7 @@ def tell(edit: ProposedEdit, kind: str, actor: User | None, **more: object) -> N
 
 
 def hunks_of(edit: ProposedEdit) -> tuple[Hunk, ...]:
+    """The parts of the diff, as they were proposed."""
     return tuple(Hunk.from_json(told) for told in edit.hunks)
 
 

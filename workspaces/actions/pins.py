@@ -53,7 +53,8 @@ def pin_code(session: Session, ref: str, *, actor: User, path: str = "") -> Code
 
 @transaction.atomic
 def suggest_code_pin(run: Run, ref: str, why: str) -> CodePin:
-    """By a model: nothing is pinned before a person does."""
+    """By a model: nothing is pinned before a person does. Raises `Refused` where it is pinned, the person has dismissed
+    it, or `ref` means nothing in the code."""
     session = Session.objects.select_for_update().get(pk=run.turn.session_id)
     pin = found(session, ref)
     if same(pin).filter(state=HoldState.STANDING).exists():
@@ -70,6 +71,7 @@ def suggest_code_pin(run: Run, ref: str, why: str) -> CodePin:
 
 @transaction.atomic
 def accept_code_pin(pin: CodePin, *, actor: User) -> CodePin:
+    """What a model suggested is pinned. Raises `Refused` where it was answered already."""
     pin = moved(pin, HoldState.STANDING)
     tell(pin, "workspace.pin_set", actor)
     return pin
@@ -77,6 +79,7 @@ def accept_code_pin(pin: CodePin, *, actor: User) -> CodePin:
 
 @transaction.atomic
 def unpin_code(pin: CodePin, *, actor: User) -> CodePin:
+    """It stays no longer. Raises `Refused` where it is not pinned."""
     pin = moved(pin, HoldState.ENDED)
     tell(pin, "workspace.pin_ended", actor)
     return pin

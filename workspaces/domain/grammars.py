@@ -26,6 +26,7 @@ COMMENT_MARKS = re.compile(r"^\s*(?:/\*\*?|\*/|\*(?!/)|//[/!]?)\s?|\s*\*/$", re.
 
 
 def text_of(node: Node | None) -> str:
+    """What the node spans; empty where there is none."""
     return node.text.decode(errors="replace") if node is not None and node.text is not None else ""
 
 

@@ -68,4 +68,5 @@ def uses_of(name: str, place: Place, done: Done) -> tuple[Use, ...]:
 
 
 def overlap(one: Place, other: Place) -> bool:
+    """Whether both are of one file and share a line."""
     return one[0] == other[0] and one[1] <= other[2] and other[1] <= one[2]

@@ -14,6 +14,7 @@ LONGEST_LINE = 300
 
 
 def printed(data: bytes) -> str:
+    """As a terminal would show it at last: without colours, and of lines that were drawn over the last."""
     text = ESCAPES.sub("", data.decode(errors="replace"))
     return UNPRINTED.sub("", REDRAWN.sub("", text.replace("\r\n", "\n")))
 

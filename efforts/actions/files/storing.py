@@ -19,6 +19,7 @@ def folder_of(session_id: UUID) -> Path:
 
 
 def path_of(session_id: UUID, sha256: str) -> Path:
+    """Where the bytes of that hash lie, or would."""
     return folder_of(session_id) / sha256
 
 
@@ -46,6 +47,7 @@ def keep(session_id: UUID, draft: Path, sha256: str) -> None:
 
 
 def is_whole(session_id: UUID, sha256: str) -> bool:
+    """Whether the bytes are there, and are those of the hash."""
     try:
         with path_of(session_id, sha256).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == sha256
@@ -54,6 +56,7 @@ def is_whole(session_id: UUID, sha256: str) -> bool:
 
 
 def forget(session_id: UUID, sha256: str) -> None:
+    """The bytes of that hash, if they are there."""
     path_of(session_id, sha256).unlink(missing_ok=True)
 
 

@@ -77,6 +77,7 @@ def digits(amount: Decimal) -> str:
 
 
 def cost(price: Price | None, used: Used) -> Money | None:
+    """Of the tokens that were used; None where no price is known."""
     return Money(amount=price.of(used), currency=price.currency, about=used.counted) if price else None
 
 
@@ -89,4 +90,5 @@ def summed(amounts: Iterable[Money]) -> tuple[Money, ...]:
 
 
 def said(amounts: Iterable[Money]) -> str:
+    """Amounts in words, each in its currency."""
     return " + ".join(map(str, amounts))

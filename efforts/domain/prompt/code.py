@@ -80,12 +80,14 @@ def cards_block(cards: tuple[ShownCard, ...]) -> str:
 
 
 def map_entries(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
+    """The message with the map of attached code, if one is shown."""
     if choice.code.map:
         parts = [fragments.add(map_block(inputs, choice.code.map))]
         yield {"role": "user", "section": "code", "parts": parts}
 
 
 def card_entries(choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
+    """The message with cards of what was found in attached code, if any are shown."""
     if choice.code.cards:
         lines = [CARDS_BEGIN, *(one.text for one in choice.code.cards), NOTES_END]
         yield {"role": "user", "section": "code", "parts": [fragments.add_lines(lines)]}

@@ -48,10 +48,12 @@ def parts_of(picture: str) -> re.Match[str]:
 
 
 def hash_of(picture: str) -> str:
+    """The SHA-256 of its bytes, by which they are kept."""
     return str(parts_of(picture)[1])
 
 
 def media_type_of(picture: str) -> str:
+    """As in "image/png"."""
     return f"image/{parts_of(picture)[4]}"
 
 
@@ -61,6 +63,7 @@ def content_part(picture: str) -> dict[str, Any]:
 
 
 def text_part(text: str) -> dict[str, Any]:
+    """As the protocol has a text beside pictures."""
     return {"type": "text", "text": text}
 
 

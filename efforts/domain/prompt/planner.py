@@ -92,7 +92,7 @@ def with_free_room(inputs: PlanInputs, choice: Choice, candidate: Plan) -> Plan:
 
 
 def room_of(inputs: PlanInputs) -> int:
-    """Tokens that are left beside what must be sent."""
+    """Tokens that are left beside what must be sent. Raises `RequiredTooLarge` where that alone is over the budget."""
     limit = inputs.budget.effective
     required = build(inputs, Choice())
     # If that is over the budget nothing may be sent, and its items say what needs how much.

@@ -59,6 +59,7 @@ class InputsLost(Exception):
 
 
 def store(inputs: PlanInputs) -> StoredInputs:
+    """As JSON: what is not as it is by default, with long texts apart so that several plans share them."""
     texts: dict[str, str] = {}
     values: dict[str, Any] = {"recalled": hash_of_recalled(inputs)}
     for one in fields(inputs):
@@ -138,6 +139,7 @@ def hashes_in(value: Any) -> Iterator[str]:
 
 
 def named_in(value: Any) -> Named:
+    """The messages and turns that stored inputs name instead of repeating them."""
     named = Named()
     for one in walk(value):
         if one.keys() == {"m"}:

@@ -120,6 +120,7 @@ def not_text(data: bytes, name: str) -> Refused:
 
 
 def check_length(text: str) -> None:
+    """Raises `Refused` where a file has more characters of text than one may have."""
     if len(text) > MOST_TEXT:
         raise Refused(
             "file_text",
