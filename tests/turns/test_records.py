@@ -14,6 +14,7 @@ from efforts.context.planning import read_run
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.planner import plan
 from efforts.domain.text.canonical import sha256
+from efforts.domain.text.ranking import VERSION
 from efforts.models import ContextPlan, Message, RetrievalSet, Run, ToolTrace
 from efforts.models.threads import read
 from efforts.tools import ToolContext, run_tool
@@ -105,7 +106,7 @@ def test_a_search_is_kept_as_it_ranked(talk: Talk) -> None:
     found = RetrievalSet.objects.get()
     assert (found.trigger, found.query, found.query_hash) == ("tool", "harbour Kiel", sha256("harbour Kiel"))
     assert found.plan == ContextPlan.objects.get(run=lease.run_id)
-    assert (found.strategy, found.found) == ("exchanges/passages/2", 2)
+    assert (found.strategy, found.found) == (f"exchanges/passages/{VERSION}", 2)
     assert found.snapshot == Message.objects.filter(turn__number=2).latest("id").pk
     said = found.items.filter(message__role="user")
     assert list(said.values_list("rank", "turn__number", "why")) == [

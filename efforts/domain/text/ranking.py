@@ -17,14 +17,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 # Raise it when the same log and query give another order: replays tell retrievals of other versions apart.
-VERSION = "2"
+VERSION = "3"
 # BM25 after Robertson and Zaragoza (2009): a word's second mention says little, and length hardly counts.
 K1, B = 0.9, 0.4
 # Terms of a typical passage; measured instead, it would change with every message and gain nothing.
 TYPICAL_LENGTH = 40
 # Of a word's weight in a message: for the others of its turn, for the turns beside it, for all of its effort.
 SAME_TURN = 0.6
-BESIDE = (0.3, 0.2, 0.1)
+BESIDE = (0.3, 0.2)
 SAME_EFFORT = 0.2
 # A turn of at most so many tokens is short human talk; of a longer one so much less is shared.
 SHORT_TURN = 120
