@@ -174,7 +174,6 @@ RULES: Mapping[str, Mapping[str, Any]] = {
     "length": {"B": 0.0},
     "words of the same turn": {"SAME_TURN": 0.0},
     "words of the turns beside": {"BESIDE": ()},
-    "words of the third turn": {"BESIDE": ranking_rules.BESIDE[:2]},
     "words of the effort": {"SAME_EFFORT": 0.0},
     "less of a long turn": {"SHORT_TURN": 1 << 40},
     "the other side of a long exchange": {"OTHER_SIDE": 0.0},
