@@ -1,7 +1,8 @@
 """What recall brings, judged by a strong reader who does not know how it was chosen: does a passage help to answer?
 
-The requests are files for whoever answers them (`gates/pending.py` does it alike); the same files give the same
-requests, so that answers are found by their hashes. Of a message only what recall brings within its guaranteed share.
+The requests are files for whoever answers them (`gates/pending.py` does it alike). What was answered is kept by message
+and passage, in hashes: a rule that brings fewer passages is measured by what was judged before. Of a message only what
+recall brings within its guaranteed share.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ from .asking import Chosen, Stage, next_plan, staged
 from .remarks import WINDOW, Spoken, fitting, spoken_in, window
 
 T = TypeVar("T")
+# A message and a passage, as hashes: what was said is not to be copied.
+Pair = tuple[str, str]
+Verdicts = dict[Pair, bool]
+# In the folder of the requests: which passages each of them asks about.
+ASKED = "passages.jsonl"
 ORDINARY, QUESTION = "ordinary message", "question"
 # Turns before the message that the reader sees, and characters of each side: whether something is known already.
 BEFORE, OF_EACH = 2, 600
@@ -53,6 +59,13 @@ class Brought:
     @property
     def key(self) -> str:
         return sha256(canonical_json(self.messages))
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The message with each of its passages, by which verdicts are kept."""
+        before = [(one.said, one.reply) for one in self.before]
+        message = sha256(canonical_json([self.text, before]))
+        return [(message, sha256(text)) for text in self.passages]
 
 
 def task() -> str:
@@ -121,31 +134,59 @@ def evenly(rows: Sequence[T], most: int) -> list[T]:
     return list(rows) if len(rows) <= most else [rows[place * len(rows) // most] for place in range(most)]
 
 
-def export(samples: Sequence[Sample], folder: Path) -> int:
+def export(samples: Sequence[Sample], folder: Path, known: Verdicts) -> int:
+    """Of what brings a passage that nobody has judged."""
     folder.mkdir(parents=True, exist_ok=True)
-    every = [one for some in samples for one in some.brought]
+    every = [one for some in samples for one in some.brought if not known.keys() >= {*one.pairs}]
     for one in every:
         parts = (said_by(said["role"], said["content"]) for said in one.messages)
         (folder / f"{one.key}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    rows = (json.dumps({"request": one.key, "pairs": one.pairs}) + "\n" for one in every)
+    (folder / ASKED).write_text("".join(rows), encoding="utf-8")
     return len(every)
 
 
-def judged(some: Sample, answers: Mapping[str, str], kind: str) -> dict[str, float | int]:
-    """Raises `ValueError` where an answer is none to its request."""
-    rows = [(one, verdicts(one, answers[one.key])) for one in some.brought if one.kind == kind and one.key in answers]
-    passages = [is_so for _, row in rows for is_so in row]
+def answered(folder: Path, answers: Mapping[str, str]) -> Verdicts:
+    """Of the requests in the folder. Raises `ValueError` where an answer is none to its request, `OSError`."""
+    asked = [json.loads(line) for line in (folder / ASKED).read_text(encoding="utf-8").splitlines()]
+    found: Verdicts = {}
+    for row in asked:
+        if row["request"] in answers:
+            said = verdicts(row["request"], len(row["pairs"]), answers[row["request"]])
+            found |= {(message, passage): is_so for (message, passage), is_so in zip(row["pairs"], said, strict=True)}
+    return found
+
+
+def verdicts(request: str, passages: int, answer: str) -> list[bool]:
+    given = json.loads(answer)
+    numbers = [str(number) for number in range(1, passages + 1)]
+    if not isinstance(given, dict) or sorted(given) != sorted(numbers) or not set(given.values()) <= {"yes", "no"}:
+        raise ValueError(f"The answer to {request} does not say yes or no of each passage.")
+    return [given[number] == "yes" for number in numbers]
+
+
+def read_verdicts(file: Path) -> Verdicts:
+    """Nothing where there is no such file yet. Raises `ValueError`."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    rows = [json.loads(line) for line in lines]
+    return {(row["message"], row["passage"]): bool(row["helps"]) for row in rows}
+
+
+def write_verdicts(file: Path, known: Verdicts) -> None:
+    rows = ({"message": message, "passage": passage, "helps": helps} for (message, passage), helps in known.items())
+    lines = sorted(json.dumps(row) + "\n" for row in rows)
+    file.write_text("".join(lines), encoding="utf-8")
+
+
+def judged(some: Sample, known: Verdicts, kind: str) -> dict[str, float | int]:
+    """Of the messages of which every passage was judged."""
+    of_kind = [one for one in some.brought if one.kind == kind]
+    rows = [[known[pair] for pair in one.pairs] for one in of_kind if known.keys() >= {*one.pairs}]
+    passages = [helps for row in rows for helps in row]
     return {
         "judged": len(rows),
-        "unanswered": sum(one.kind == kind for one in some.brought) - len(rows),
+        "unanswered": len(of_kind) - len(rows),
         "passages": len(passages),
         "helpful": round(sum(passages) / len(passages), 4) if passages else 0.0,
-        "any": round(sum(any(row) for _, row in rows) / len(rows), 4) if rows else 0.0,
+        "any": round(sum(any(row) for row in rows) / len(rows), 4) if rows else 0.0,
     }
-
-
-def verdicts(one: Brought, answer: str) -> list[bool]:
-    given = json.loads(answer)
-    numbers = [str(number) for number in range(1, len(one.passages) + 1)]
-    if not isinstance(given, dict) or sorted(given) != sorted(numbers) or not set(given.values()) <= {"yes", "no"}:
-        raise ValueError(f"The answer to {one.key} does not say yes or no of each passage.")
-    return [given[number] == "yes" for number in numbers]

@@ -12,24 +12,39 @@ from django.core.management.base import CommandError, CommandParser
 from benchmarks.gates.cases import Unreadable
 from benchmarks.gates.pending import answers_in
 from benchmarks.recall import Chosen
-from benchmarks.recall.judged import ORDINARY, QUESTION, Sample, export, judged, sample
+from benchmarks.recall.judged import (
+    ORDINARY,
+    QUESTION,
+    Sample,
+    Verdicts,
+    answered,
+    export,
+    judged,
+    read_verdicts,
+    sample,
+    write_verdicts,
+)
 from benchmarks.replay import read_talks
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.prompt.budget import SMALLEST_BUDGET
 from efforts.management.base import DatabaseCommand
 
+RECORD = Path(__file__).parents[2] / "recall" / "judged.jsonl"
+
 
 class Command(DatabaseCommand):
     help = (
-        "Write what recall brings at ordinary messages and at questions of each file as requests to judge it, one file "
-        "a message, or count the answers: files of the same names, ending .json. Nothing is kept."
+        "Count what recall brings at ordinary messages and at questions of each file, and how much of it was judged "
+        "helpful; write what nobody has judged as requests, one file a message, or take in the answers, which stand "
+        "beside them: files of the same names, ending .json."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("files", type=Path, nargs="+", help="JSON Lines, each of one kind of talk")
-        what = parser.add_mutually_exclusive_group(required=True)
+        what = parser.add_mutually_exclusive_group()
         what.add_argument("--export", type=Path, help="a folder for the requests")
-        what.add_argument("--answers", type=Path, help="the folder of the answers")
+        what.add_argument("--answers", type=Path, help="that folder, with answers; they are kept in the record")
+        parser.add_argument("--record", type=Path, default=RECORD, help="what was judged so far")
         parser.add_argument("--messages", type=int, default=20, help="ordinary messages of each file")
         parser.add_argument("--questions", type=int, default=14, help="questions of each file")
         parser.add_argument("--conversations", type=int, default=5, help="of each file, the first")
@@ -48,24 +63,28 @@ class Command(DatabaseCommand):
             counts = {name: options[name] for name in ("messages", "questions")}
             samples.append(sample(file.stem, talks, chosen, **counts))
             self.stderr.write(f"{file.stem}: {samples[-1].fired} of {samples[-1].tried} ordinary messages recall")
-        if options["export"]:
-            self.stdout.write(f"{export(samples, options['export'])} requests in {options['export']}.")
-            return
         try:
-            found = figures(samples, answers_in(options["answers"]))
-        except (Unreadable, ValueError) as error:
+            known = read_verdicts(options["record"])
+            if folder := options["answers"]:
+                known |= answered(folder, answers_in(folder))
+                write_verdicts(options["record"], known)
+        except (Unreadable, OSError, ValueError) as error:
             raise CommandError(str(error)) from error
+        if options["export"]:
+            self.stdout.write(f"{export(samples, options['export'], known)} requests in {options['export']}.")
+            return
+        found = figures(samples, known)
         self.stdout.write(json.dumps(found) if options["json"] else "\n".join(lines_of(found)))
 
 
 Figures = dict[str, dict[str, dict[str, float | int]]]
 
 
-def figures(samples: list[Sample], answers: dict[str, str]) -> Figures:
+def figures(samples: list[Sample], known: Verdicts) -> Figures:
     return {
         some.name: {
             "recalled": {"tried": some.tried, "fired": some.fired},
-            **{kind: judged(some, answers, kind) for kind in (ORDINARY, QUESTION)},
+            **{kind: judged(some, known, kind) for kind in (ORDINARY, QUESTION)},
         }
         for some in samples
     }
