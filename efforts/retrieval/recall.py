@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import islice
 from typing import Any
 
 from efforts.domain.effort.policy import ContextMode
@@ -20,7 +21,9 @@ from .vectors import Meant
 
 # More than fits a small budget. What weighs less than this share of the best is there by chance.
 MOST = 60
-LEAST_OF_BEST = 0.2
+LEAST_OF_BEST = 0.3
+# For a message that asks in passing: so many passages at most, and so many characters of them.
+FEW, FEW_CHARACTERS = 3, 1_000
 # Characters of a message that is recalled whole in an exchange; of a longer one its best passage.
 WHOLE = 2_400
 
@@ -62,9 +65,11 @@ def recall(
     looked = replace(nothing, query=text, params={**search.query.params, **params, **meaning}, found=search.found)
     if why := why_not(search, shown):
         return replace(looked, why=why)
-    chosen = outside(search.ranked, shown)
+    chosen, why = outside(search.ranked, shown), need.NEEDED
+    if need.asks_in_passing(text):
+        chosen, why = list(few(chosen)), need.LITTLE_NEEDED
     passages = exchanges(search, chosen) if mode == ContextMode.HEAVY else quoted(search, chosen)
-    return replace(looked, passages=tuple(passages), why=need.NEEDED)
+    return replace(looked, passages=tuple(passages), why=why)
 
 
 def why_not(search: Search, shown: Collection[int]) -> str:
@@ -76,6 +81,16 @@ def why_not(search: Search, shown: Collection[int]) -> str:
 def outside(ranked: Sequence[Ranked], shown: Collection[int]) -> list[Ranked]:
     hidden = [one for one in ranked if one.found.number not in shown and (one.own or one.near or one.meaning)]
     return [one for one in hidden[:MOST] if one.score >= LEAST_OF_BEST * hidden[0].score]
+
+
+def few(chosen: Iterable[Ranked]) -> Iterator[Ranked]:
+    """The best one, and those after it that are short enough."""
+    left = FEW_CHARACTERS
+    for place, one in enumerate(islice(chosen, FEW)):
+        left -= one.found.end - one.found.start
+        if place and left < 0:
+            break
+        yield one
 
 
 def quoted(search: Search, chosen: Sequence[Ranked]) -> Iterator[Recalled]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.domain.prompt.need import NOTHING_FOUND, SHOWN_BETTER, TOO_LITTLE, asks, why_not
+from efforts.domain.prompt.need import NOTHING_FOUND, SHOWN_BETTER, TOO_LITTLE, asks, asks_in_passing, why_not
 from efforts.domain.text.dates import days_named
 from efforts.domain.text.ranking import SHORT_TURN, Found, Statistics, by_effort, rank
 from efforts.domain.text.terms import marks, query_terms
@@ -68,7 +68,7 @@ def test_the_reply_to_a_message_with_the_word_goes_before_a_message_far_away_tha
 def test_a_word_beside_counts_less_the_further_away_it_stands_and_once_only() -> None:
     ranked = rank([passage(number, int(number in (10, 11))) for number in range(5, 17)], statistics(3))
     scores = {one.found.number: one.score for one in ranked}
-    assert scores[10] == scores[11] > scores[12] == scores[9] > scores[13] > scores[14] > scores[15] == 0
+    assert scores[10] == scores[11] > scores[12] == scores[9] > scores[13] > scores[14] == 0
 
 
 def test_a_long_turn_gives_little_to_the_turns_beside_it() -> None:
@@ -176,6 +176,22 @@ def test_a_message_that_asks_or_speaks_of_the_past_may_need_recall(text: str) ->
 @pytest.mark.parametrize("text", ["Thanks, that works.", "Write the test now.", "The export is fixed.", ""])
 def test_a_message_that_asks_nothing_needs_none(text: str) -> None:
     assert not asks(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "in_passing"),
+    [
+        ("What did we decide?", False),
+        ("Hi! Which cabin was booked for the second week of August?", False),
+        ("The draft is finished and on its way to the printer. Do you remember the cabin?", False),
+        ("The draft is finished and on its way to the printer. Which limit did we choose?", False),
+        ("The draft is finished and on its way to the printer. How about you?", True),
+        ("I bought a soundbar for the new television last Friday.\nCan you recommend a place for it?", True),
+        ("", False),
+    ],
+)
+def test_a_message_that_tells_more_than_it_asks_needs_little_unless_it_points_back(text: str, in_passing: bool) -> None:
+    assert asks_in_passing(text) == in_passing
 
 
 def test_nothing_is_recalled_where_the_prompt_answers_better_or_too_little_is_there() -> None:

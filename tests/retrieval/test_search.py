@@ -15,7 +15,7 @@ from efforts.domain.effort.policy import ContextMode
 from efforts.models import Branch, Turn
 from efforts.pages.presenters.owner_search import Filters, HitKind, OwnerResults, search_owner
 from efforts.retrieval.efforts import search_efforts
-from efforts.retrieval.recall import recall
+from efforts.retrieval.recall import FEW, recall
 from efforts.retrieval.search import search_branch
 from tests.efforts.talk import Talk
 
@@ -248,6 +248,14 @@ def test_what_a_question_needs_is_recalled_and_nothing_for_a_remark(talk: Talk) 
     assert recalled(talk, "Thanks for the retry limit.") == []
     assert recalled(talk, "What is the retry limit?", ContextMode.OFF) == []
     assert recalled(talk, "What is the retry limit?", shown=(1,)) == []
+
+
+def test_a_message_that_asks_in_passing_brings_the_best_few(talk: Talk) -> None:
+    for place in ("Kiel", "Lisbon", "Genoa", "Porto", "Bergen"):
+        talk.ask(f"The harbour of {place} has two cranes.")
+    assert len(recalled(talk, "Which harbour has two cranes?")) == 5
+    told = "And so that is how it is with all of this for us now. Which harbour has two cranes?"
+    assert len(recalled(talk, told)) == FEW
 
 
 def test_heavy_recalls_whole_exchanges(talk: Talk) -> None:

@@ -1,6 +1,7 @@
 """Whether a message needs what is not in the prompt: only then is anything recalled for it.
 
-It asks, or speaks of what was; and what is not shown answers it at least as well as what is. Figures: docs/recall.md.
+It asks, or speaks of what was; and what is not shown answers it at least as well as what is. A message that asks in
+passing needs little. Figures: docs/recall.md.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from efforts.domain.text.ranking import Ranked
+from efforts.domain.text.sentences import sentences
 
 # Steps of 10,000: what is nearer to the meaning of a message needs none of its words.
 NEAR = 3_500
@@ -25,6 +27,14 @@ PAST = re.compile(
     r"i (?:said|told|mentioned|asked)|back then|once more|as (?:we|you|i))\b",
     re.IGNORECASE,
 )
+# It is about what was said, whatever else stands in the message.
+POINTS_BACK = re.compile(
+    r"\b(?:remember|remind|recall|earlier|previously|back then|last time|(?:did|had|have|was|were) (?:we|i)|"
+    r"(?:we|you|i) (?:said|told|decided|agreed|discussed|talked|chose|suggested|mentioned|recommended|asked))\b",
+    re.IGNORECASE,
+)
+# Of a message that asks for what was said, at least so much are its questions; the greeting before them is short.
+MOSTLY = 0.8
 
 IS_OFF = "The context mode is Off."
 NOTHING_ASKED = "The message asks for nothing that was said before."
@@ -33,11 +43,22 @@ NOTHING_FOUND = "Nothing outside the prompt has its words."
 TOO_LITTLE = "What is outside the prompt has too little of its words."
 SHOWN_BETTER = "What the prompt shows answers it better than anything outside."
 NEEDED = "It asks, and what is outside the prompt has its words."
+LITTLE_NEEDED = "It asks in passing: only the best of what is outside the prompt is recalled."
 
 
 def asks(text: str) -> bool:
     """Whether the text asks something, or speaks of what was."""
     return bool(QUESTION.search(text) or PAST.search(text))
+
+
+def asks_in_passing(text: str) -> bool:
+    """Whether most of the text tells something, and nothing in it points back: then little of what was said before
+    helps with it."""
+    if POINTS_BACK.search(text):
+        return False
+    said = [one for line in text.splitlines() for one in sentences(line)]
+    asked = sum(len(one) for one in said if asks(one))
+    return asked < MOSTLY * sum(map(len, said))
 
 
 def why_not(ranked: Sequence[Ranked], shown: Collection[int], weight: float) -> str:
