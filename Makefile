@@ -16,11 +16,15 @@ SERVERS := DATABASE_URL=$${DATABASE_URL:-postgres://postgres@127.0.0.1:5432/post
 	REDIS_URL=$${REDIS_URL:-redis://127.0.0.1:6379/0}
 COMPILE := uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url
-# Pure rules, and processes that bring a database of their own: the same with servers as without, so run once.
-SERVERLESS := $(addprefix --ignore=tests/,planner llm browser fakes house/test_commands.py \
+# The same with servers as without, so run once: pure rules, processes that bring a database of their own, and how
+# pages look and what they say (who may see them, what they search, count, accept and list is asked of both databases).
+PAGES := admin admin_compaction accepting branches efforts ledger metrics operations pins review scopes search sessions who_may
+SERVERLESS := $(addprefix --ignore=tests/,planner llm browser fakes hostile house/test_commands.py \
 	house/test_serve.py house/test_settings.py server/test_killing.py server/test_reconnecting.py server/test_stopping.py \
 	server/test_nginx.py fuzz/test_answers.py fuzz/test_imports.py fuzz/test_streams.py house/test_migrations.py \
-	compaction/gates $(filter-out %/test_proof_run.py %/test_importing.py,$(patsubst tests/%,%,$(wildcard tests/benchmarks/test_*.py))))
+	compaction/gates workspaces/test_commands.py workspaces/test_outlines.py workspaces/test_walking.py \
+	$(filter-out $(PAGES:%=pages/test_%.py),$(patsubst tests/%,%,$(wildcard tests/pages/test_*.py))) \
+	$(filter-out %/test_proof_run.py %/test_importing.py,$(patsubst tests/%,%,$(wildcard tests/benchmarks/test_*.py))))
 # Tests start dozens of processes: where they may not keep what they compiled, each compiles all of it.
 COMPILED := env -u PYTHONDONTWRITEBYTECODE
 NO_SERVERS := $(COMPILED) -u DATABASE_URL -u REDIS_URL
@@ -46,11 +50,11 @@ run: $(APP)
 	@if [ -f .env ]; then set -a; . ./.env; set +a; fi; exec $(BIN)/python manage.py serve --host $(HOST) --port $(PORT)
 
 test: setup
-	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "not slow and not grown" $(ARGS)
+	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "not slow and not grown and not soak" $(ARGS)
 	@echo "With the slow ones, on PostgreSQL and Redis too: make test-all (make servers says how to get them)."
 
 test-all: setup
-	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "not grown" $(ARGS)
+	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "not grown and not soak" $(ARGS)
 	@$(MAKE) --no-print-directory test-servers
 
 test-servers: setup
@@ -58,10 +62,11 @@ test-servers: setup
 		psycopg.connect(os.environ[\"DATABASE_URL\"], connect_timeout=5).close(); \
 		redis.Redis.from_url(os.environ[\"REDIS_URL\"], socket_timeout=5).ping()"' \
 		|| { echo "PostgreSQL or Redis cannot be reached: make servers" >&2; exit 1; }
-	$(SERVERS) $(COMPILED) $(BIN)/pytest -n 2 -m "not slow" $(SERVERLESS) $(ARGS)
+	$(SERVERS) $(COMPILED) $(BIN)/pytest -n 2 -m "not slow and not soak" $(SERVERLESS) $(ARGS)
 
-# An hour of what nobody would send on purpose.
+# An hour of what nobody would send on purpose, and of stories longer than any suite has time for.
 soak: setup
+	$(NO_SERVERS) $(BIN)/pytest -n 2 -m soak $(ARGS)
 	$(NO_SERVERS) $(BIN)/pytest -n 2 --dist load --hypothesis-profile=soak tests/fuzz $(ARGS)
 
 check: setup

@@ -248,7 +248,7 @@ def first_of(data: Path, name: str, **chosen: Any) -> Conversation:
 
 @pytest.mark.slow
 @pytest.mark.django_db
-@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("given", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_prompts_of_months_of_talk_keep_their_beginning(data: Path, given: bool) -> None:
     # What is recalled is another for every message.
     figures = first_of(data, "locomo", given=given, mode=ContextMode.OFF).figures
@@ -262,7 +262,7 @@ def test_prompts_of_months_of_talk_keep_their_beginning(data: Path, given: bool)
 @pytest.mark.slow
 @pytest.mark.django_db
 # Without efforts a turn is a few lines, and the note at its head, which the next prompt leaves out, weighs more.
-@pytest.mark.parametrize(("efforts", "share"), [("sessions", 0.92), ("none", 0.90)])
+@pytest.mark.parametrize(("efforts", "share"), [("sessions", 0.92), pytest.param("none", 0.90, marks=pytest.mark.soak)])
 def test_where_the_cache_is_preferred_they_keep_more_of_it(data: Path, efforts: str, share: float) -> None:
     figures = first_of(data, "locomo", efforts=efforts, prefer_cache=True, mode=ContextMode.OFF).figures
     assert figures.as_json()["unchanged_prefix"]["product"]["inside"]["of_previous"] >= share
@@ -270,7 +270,7 @@ def test_where_the_cache_is_preferred_they_keep_more_of_it(data: Path, efforts: 
 
 @pytest.mark.slow
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["elitr", "swe-agent"])
+@pytest.mark.parametrize("name", [pytest.param("elitr", marks=pytest.mark.soak), "swe-agent"])
 def test_no_call_of_other_people_s_conversations_is_over_budget(data: Path, name: str) -> None:
     figures = first_of(data, name).figures
     assert figures.over_budget == 0

@@ -378,7 +378,7 @@ def test_pointers_stay_whole() -> None:
     assert_whole(Pointers, examples=2, steps=60)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.django_db
 def test_many_pointers_stay_whole() -> None:
     assert_whole(Pointers, examples=10, steps=80)

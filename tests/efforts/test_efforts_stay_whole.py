@@ -396,7 +396,7 @@ def test_efforts_stay_whole() -> None:
     assert_whole(Efforts, examples=3, steps=100)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.django_db
 def test_many_efforts_stay_whole() -> None:
     assert_whole(Efforts, examples=6, steps=100)

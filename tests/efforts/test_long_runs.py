@@ -470,7 +470,7 @@ def test_memory_does_not_thrash_and_loses_nothing() -> None:
     play_many(examples=3, turns=50)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.django_db
 def test_memory_does_not_thrash_and_loses_nothing_in_a_thousand_turns() -> None:
     happened = play_many(examples=3, turns=350)

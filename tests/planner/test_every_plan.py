@@ -53,14 +53,14 @@ def test_every_plan_holds_the_invariants_with_the_real_tokenizer(inputs: PlanInp
     assert_invariants(inputs)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @given(inputs=histories())
 @settings(RANDOM, max_examples=2_000)
 def test_thousands_of_plans_hold_the_invariants(inputs: PlanInputs) -> None:
     assert_invariants(inputs)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @given(inputs=MEASURED)
 @settings(RANDOM, max_examples=500)
 def test_many_plans_hold_the_invariants_with_the_real_tokenizer(inputs: PlanInputs) -> None:

@@ -450,10 +450,10 @@ class Conversation(RuleBasedStateMachine):
 
 @pytest.mark.django_db
 def test_conversations_stay_whole() -> None:
-    assert_whole(Conversation, examples=20, steps=40)
+    assert_whole(Conversation, examples=8, steps=40)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.django_db
 def test_many_long_conversations_stay_whole() -> None:
     assert_whole(Conversation, examples=30, steps=60)

@@ -44,7 +44,7 @@ def test_after_whatever_happened_every_plan_is_the_same(alice: User) -> None:
     assert made_again(played.session) == {"same": ContextPlan.objects.count()}
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_two_hundred_plans_are_the_same_after_conclusions_forks_rollbacks_renames_and_other_settings(
     alice: User,
 ) -> None:
