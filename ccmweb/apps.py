@@ -10,4 +10,4 @@ class CcmwebConfig(AppConfig):
 
     def ready(self) -> None:
         # For what they register: system checks, and receivers of sign-ins.
-        from ccmweb import checks, sign_in  # noqa: F401
+        from ccmweb import checks, language, sign_in  # noqa: F401

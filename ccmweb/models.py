@@ -20,3 +20,16 @@ class SignInLink(models.Model):
 
     def __str__(self) -> str:
         return f"link of {self.user}, {self.created_at:%Y-%m-%d %H:%M}"
+
+
+class ChosenLanguage(models.Model):
+    """Of one person's pages; of who has none the browser says it."""
+
+    owner = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="chosen_language")
+    code = models.CharField(max_length=10)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.owner}: {self.code}"

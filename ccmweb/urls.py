@@ -8,7 +8,7 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from ccmweb import health, operations, prometheus, views
+from ccmweb import health, language, operations, prometheus, views
 from ccmweb.sign_in import SignInForm
 
 urlpatterns = [
@@ -17,6 +17,7 @@ urlpatterns = [
     ),
     path("sign-in/<str:token>/", views.sign_in_link, name="sign_in_link"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
+    path("settings/language/", language.choose, name="language"),
     path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),
     path("operations/", operations.operations, name="operations"),

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from django import template
 from django.utils import timezone
+from django.utils.formats import get_format
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_noop
 
 from efforts.context.connections import KeyUnreadable, choose_for_drafts, switchable, switched_to
+from efforts.models.said import said as in_readers_words
 from efforts.pages.themes import PANEL_COOKIE, THEME_COOKIE, THEMES, TIPS_COOKIE
 
 if TYPE_CHECKING:
@@ -23,11 +26,11 @@ register = template.Library()
 
 DEEPEST = 3
 AGES = (
-    (timedelta(days=365), "y"),
-    (timedelta(weeks=1), "w"),
-    (timedelta(days=1), "d"),
-    (timedelta(hours=1), "h"),
-    (timedelta(minutes=1), "min"),
+    (timedelta(days=365), gettext_noop("y")),
+    (timedelta(weeks=1), gettext_noop("w")),
+    (timedelta(days=1), gettext_noop("d")),
+    (timedelta(hours=1), gettext_noop("h")),
+    (timedelta(minutes=1), gettext_noop("min")),
 )
 ICON_OF_STATE = {
     "queued": "wait",
@@ -44,6 +47,12 @@ ICON_OF_STATE = {
 @register.simple_tag
 def icon(name: str, css: str = "") -> SafeString:
     return format_html('<svg class="icon {}" aria-hidden="true"><use href="#i-{}"/></svg>', css, name)
+
+
+@register.filter
+def said(text: object) -> object:
+    """A text that was made or stored in English, in the reader's language."""
+    return in_readers_words(text)
 
 
 @register.filter
@@ -115,27 +124,34 @@ def state_icon(state: str) -> str:
     return ICON_OF_STATE.get(state, "wait")
 
 
+def by_locale(figure: str) -> str:
+    """A figure as English writes it, with the reader's signs for thousands and decimals."""
+    signs = {",": str(get_format("THOUSAND_SEPARATOR")), ".": str(get_format("DECIMAL_SEPARATOR"))}
+    return "".join(signs.get(sign, sign) for sign in figure)
+
+
 @register.filter
 def number(value: float | None) -> str:
-    return "" if value is None else f"{value:,.0f}"
+    return "" if value is None else by_locale(f"{value:,.0f}")
 
 
 @register.filter
 def signed(value: float) -> str:
-    return f"{value:+,.0f}".replace("-", "−")
+    return by_locale(f"{value:+,.0f}".replace("-", "−"))
 
 
 @register.filter
 def percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f} %"
+    return "" if share is None else by_locale(f"{100 * share:.1f} %")
 
 
 @register.filter
 def off(difference: float) -> str:
     """How far a count is, in percent, from the figure that it is measured by."""
     if abs(difference) < 0.05:
-        return "the same"
-    return f"{abs(difference):.1f} % {'high' if difference > 0 else 'low'}"
+        return gettext("the same")
+    share = by_locale(f"{abs(difference):.1f}")
+    return (gettext("%s %% high") if difference > 0 else gettext("%s %% low")) % share
 
 
 @register.filter
@@ -149,10 +165,10 @@ def duration(milliseconds: int | None) -> str:
     if milliseconds is None:
         return ""
     seconds = milliseconds / 1000
-    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+    return by_locale(f"{seconds:.1f} s") if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
 
 
 @register.filter
 def age(moment: datetime) -> str:
     passed = timezone.now() - moment
-    return next((f"{passed // unit} {name}" for unit, name in AGES if passed >= unit), "now")
+    return next((f"{passed // unit} {gettext(name)}" for unit, name in AGES if passed >= unit), gettext("now"))

@@ -20,12 +20,14 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.db.models import Q
 from django.http import HttpRequest
+from django.utils import translation
 
 from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.log.concerned import concern
 from efforts.models import Branch, Session
 from efforts.models.faults import told_of
+from efforts.models.said import said
 from efforts.models.threads import read, write
 from efforts.turns import verbs
 from efforts.turns.runner import end
@@ -116,6 +118,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     async def websocket_connect(self, message: dict[str, Any]) -> None:
         self.session_id = self.scope["url_route"]["kwargs"]["session_id"]
         self.user = self.scope["user"]
+        translation.activate(language_of(self.scope))
         # For all that this socket does from here on, in the tasks that it starts too.
         concern(user=self.user.pk, session=self.session_id)
         # Accepted even to be refused: of a failed handshake a browser learns no code.
@@ -328,10 +331,22 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         about: dict[str, Any] = (
             {key: frame[key] for key in ("client_id", "turn", "run") if key in frame} if frame else {}
         )
-        await self.send_json({"kind": "error", "code": code, "text": text, "of": frame and frame["kind"], **about})
+        await self.send_json(
+            {"kind": "error", "code": code, "text": said(text), "of": frame and frame["kind"], **about}
+        )
 
     async def send_json(self, frame: dict[str, Any]) -> None:
         await self.base_send({"type": "websocket.send", "text": json.dumps({"v": 1, **frame})})
+
+
+def language_of(scope: dict[str, Any]) -> str:
+    """The one that the pages of this browser speak."""
+    request = HttpRequest()
+    request.COOKIES = scope.get("cookies", {})
+    accepted = dict(scope.get("headers", ())).get(b"accept-language", b"").decode("latin-1")
+    request.META["HTTP_ACCEPT_LANGUAGE"] = accepted
+    chosen: str = scope["session"].get("language", "")
+    return chosen or translation.get_language_from_request(request)
 
 
 def parse(message: dict[str, Any]) -> dict[str, Any]:

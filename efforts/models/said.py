@@ -1,0 +1,73 @@
+"""Texts that are made in English, and stored so, in the reader's language: asked for where a page shows them.
+
+A catalogue has them with the names of what stands in them (`{turns} turns left`), and here a finished text is matched
+with those. In a translation `{name:said}` is a part that is such a text itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TypeVar
+
+from django.utils import translation
+from django.utils.functional import Promise
+from django.utils.safestring import SafeData, mark_safe
+from django.utils.translation import trans_real
+
+PLACE = re.compile(r"\{(\w+)(:said)?\}")
+# A page of many rows asks for the same few over and over.
+REMEMBERED = 4096
+T = TypeVar("T")
+
+
+def said(text: T) -> T | str:
+    """What is no text, and what no catalogue has, as it is."""
+    language = translation.get_language() or "en"
+    if language.startswith("en") or isinstance(text, Promise) or not isinstance(text, str) or not text.strip():
+        return text
+    found = _said(language, str(text))
+    return mark_safe(found) if isinstance(text, SafeData) else found
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _said(language: str, text: str) -> str:
+    whole = _catalogue(language)
+    if text in whole:
+        return whole[text]
+    for pattern, words in _patterns(language):
+        if match := pattern.fullmatch(text):
+            return _filled(language, words, match.groupdict())
+    return text
+
+
+def _filled(language: str, words: str, parts: Mapping[str, str]) -> str:
+    return PLACE.sub(lambda place: _said(language, parts[place[1]]) if place[2] else parts[place[1]], words)
+
+
+@lru_cache
+def _catalogue(language: str) -> dict[str, str]:
+    catalogue = trans_real.translation(language)._catalog  # type: ignore[attr-defined]
+    return {english: words for english, words in catalogue.items() if isinstance(english, str) and english}
+
+
+@lru_cache
+def _patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """Those that say most themselves first: others would take their words for what stands in a place."""
+    made = [(english, words) for english, words in _catalogue(language).items() if PLACE.search(english)]
+    made.sort(key=lambda one: -len(PLACE.sub("", one[0])))
+    return [(re.compile(_expression(english), re.DOTALL), words) for english, words in made]
+
+
+def _expression(english: str) -> str:
+    """Of a text with places: each takes something, and a place named twice the same twice."""
+    seen: set[str] = set()
+    parts = []
+    last = 0
+    for place in PLACE.finditer(english):
+        parts.append(re.escape(english[last : place.start()]))
+        parts.append(f"(?P={place[1]})" if place[1] in seen else f"(?P<{place[1]}>.+?)")
+        seen.add(place[1])
+        last = place.end()
+    return "".join([*parts, re.escape(english[last:])])
