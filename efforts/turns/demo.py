@@ -24,7 +24,7 @@ from efforts.turns import recording
 from efforts.turns.drafts import draft_and_settle
 from efforts.turns.orchestrator import RunControl, RunMeans, Unwatched, run_turn
 from efforts.turns.summaries import SUMMARIES
-from efforts.turns.week import OTHERWISE, OTHERWISE_AT, TITLE, WEEK, Exchange
+from efforts.turns.week import OTHERWISE, OTHERWISE_AT, TITLE, WEEK, Exchange, act
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -91,11 +91,9 @@ def change(session: Session, **fields: Any) -> None:
 def play(session: Session, exchange: Exchange, client_id: str) -> None:
     """The turn, what of it waits to be drafted, and what the person then does."""
     answer(actions.send_message(session, text=exchange.user, client_id=client_id, actor=session.owner), exchange)
-    for act in exchange.then:
-        act(session)
+    act(session, exchange.then)
     draft(session)
-    for act in exchange.later:
-        act(session)
+    act(session, exchange.later)
 
 
 def play_otherwise(session: Session) -> None:
