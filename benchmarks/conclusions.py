@@ -18,8 +18,7 @@ from django.db import transaction
 from django.test import Client
 
 from benchmarks import servers
-from benchmarks.gates.cases import Unreadable
-from benchmarks.gates.pending import Pending, answers_in
+from benchmarks.gates.pending import Pending, record_at
 from benchmarks.gates.ranges import Kept, Range, annotation, kept_of, read_kept, read_ranges, write_kept
 from benchmarks.gates.record import MODEL, Messages, Record, RecordServer, listening, read_record
 from benchmarks.gates.running import once
@@ -141,12 +140,8 @@ def whole_record() -> Record:
     return Record(answers={**read_record(COMMON).answers, **read_record(OWN).answers})
 
 
-def write_own(record: Record) -> None:
-    record.only(set(record.answers) - set(read_record(COMMON).answers)).write(OWN)
-
-
 def prune(server: Talking) -> None:
-    write_own(server.record.only(server.used))
+    server.record.only(server.used - set(read_record(COMMON).answers)).write(OWN)
 
 
 def set_stage(server: Talking) -> Stage:
@@ -162,21 +157,21 @@ def set_stage(server: Talking) -> Stage:
 
 def take(stage: Stage, folder: Path, by: str) -> Stage:
     """Lists become entries, which are kept at once; all else is recorded."""
-    if not by:
-        raise Unreadable("Say who gave the answers: --by NAME")
-    answers = answers_in(folder)
-    new = list(read_kept(LEDGERS))
+    record = record_at(OWN, answers=folder, by=by)
+    new, lists = list(read_kept(LEDGERS)), set()
     for one in list(stage.unlisted):
         source = one.log.source
-        if answer := answers.pop(annotation(source).key, None):
-            entries = kept_of(one.range.id, source, answer)
+        key = annotation(source).key
+        if key in record.answers:
+            lists.add(key)
+            entries = kept_of(one.range.id, source, record.answers[key].answer)
             keep(one, entries)
             new += entries
             stage.unlisted.remove(one)
             stage.concluded.append(one)
     write_kept(LEDGERS, sorted(new, key=lambda one: one.range))
-    stage.server.record = stage.server.record.with_answers(answers, by)
-    write_own(stage.server.record)
+    record.only(set(record.answers) - lists).write(OWN)
+    stage.server.record = whole_record()
     return stage
 
 
