@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from compaction.domain.artifact import Claim, parse_artifact
 from compaction.domain.check.result import Checked, together
@@ -128,8 +128,8 @@ class Rechecks(Line[Recheck]):
     related = ("branch__session__endpoint", "branch__session__owner", "artifact__session", "artifact__run")
     state, owner, expires = "state", "owner_key", "expires_at"
 
-    def ready(self, limit: int) -> Iterable[Recheck]:
-        return Recheck.objects.filter(state="due").select_related("branch").order_by("pk")[:limit]
+    def due(self) -> QuerySet[Recheck]:
+        return Recheck.objects.filter(state="due")
 
     def log_of(self, row: Recheck) -> SourceLog:
         return log_for(row.artifact, parse_artifact(row.artifact.document))

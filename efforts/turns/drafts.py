@@ -18,7 +18,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import F, Model, QuerySet, Window
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from efforts.domain.effort.shares import Waiting, next_to_run
@@ -36,8 +37,8 @@ log = logging.getLogger("ccm.drafts")
 
 # Drafted at once by one process; each may be a model call.
 MOST_DRAFTS = 4
-# Due rows among which each person's next is looked for.
-LOOKED_AT = 1_000
+# Of each person's due rows the oldest, among which their next are looked for.
+LOOKED_AT = 50
 # In each line's table of states.
 DUE, DRAFTING = "due", "drafting"
 NOTHING = "There is nothing in it that could be quoted."
@@ -72,8 +73,12 @@ class Line(ABC, Generic[Row]):
     expires: ClassVar[str]
 
     @abstractmethod
-    def ready(self, limit: int) -> Iterable[Row]:
-        """Rows that are due and whose turns have all ended, oldest first."""
+    def due(self) -> QuerySet[Row]:
+        """Rows that wait to be drafted."""
+
+    def is_ready(self, row: Row) -> bool:
+        """Whether its turns have all ended, where `due` does not ask."""
+        return True
 
     @abstractmethod
     def log_of(self, row: Row) -> SourceLog: ...
@@ -109,34 +114,31 @@ class Line(ABC, Generic[Row]):
     def drafting(self) -> QuerySet[Any]:
         return self.rows.filter(**{self.state: DRAFTING})
 
-    def claim_due(self, owner: str, limit: int, drafting: Counter[int] | None = None) -> list[Job]:
+    def claim_due(self, owner: str, limit: int, drafting: Counter[int]) -> list[Job]:
         """Of each person in turn; one person leaves a draft to others. `drafting`: how many each has, of all lines;
         those that are claimed are added."""
-        drafting = Counter() if drafting is None else drafting
-        rows: list[Any] = list(self.ready(LOOKED_AT)) if limit > 0 else []
-        if not rows:
+        if limit <= 0:
             return []
-        of_branch = dict(
-            Branch.objects.filter(pk__in={row.branch_id for row in rows}).values_list("pk", "session__owner")
-        )
+        nth = Window(RowNumber(), partition_by=F("branch__session__owner"), order_by="pk")
+        due: Any = self.due().annotate(person=F("branch__session__owner"), nth=nth).filter(nth__lte=LOOKED_AT)
         places: Counter[int] = Counter()
         waiting = []
-        for row in rows:
-            person = of_branch[row.branch_id]
-            places[person] += 1
-            waiting.append(Waiting(run=row, person=person, place=places[person], since=row.pk))
+        for row in due.order_by("pk"):
+            if self.is_ready(row):
+                places[row.person] += 1
+                waiting.append(Waiting(run=row, person=row.person, place=places[row.person], since=row.pk))
         chosen = next_to_run(waiting, drafting, room=limit, each=max(1, MOST_DRAFTS - 1))
         jobs = []
         for row in chosen:
             if job := self.claim(row, owner):
-                drafting[of_branch[row.branch_id]] += 1
+                drafting[row.person] += 1
                 jobs.append(job)
         return jobs
 
     def claim(self, row: Any, owner: str) -> Job | None:
         job = Job(line=self, row_id=row.pk, branch_id=row.branch_id, key=f"{owner}/{secrets.token_hex(4)}")
-        due = self.rows.filter(pk=row.pk, **{self.state: DUE})
-        taken = due.update(**{self.state: DRAFTING, self.owner: job.key, self.expires: lease_end()})
+        waiting = self.rows.filter(pk=row.pk, **{self.state: DUE})
+        taken = waiting.update(**{self.state: DRAFTING, self.owner: job.key, self.expires: lease_end()})
         return job if taken else None
 
     def held(self, jobs: Iterable[Job]) -> QuerySet[Any]:

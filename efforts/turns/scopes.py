@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from itertools import islice
 from typing import Any
+
+from django.db.models import QuerySet
 
 from efforts.context.sources import read_scope_log
 from efforts.domain.effort.states import UNFINISHED, ScopeState, Via
@@ -23,9 +23,11 @@ class Scopes(Line[ScopeDraft]):
     related = ("branch__session__endpoint", "branch__session__owner")
     state, owner, expires = "state", "owner_key", "expires_at"
 
-    def ready(self, limit: int) -> Iterable[ScopeDraft]:
-        due = ScopeDraft.objects.filter(state=ScopeState.DUE).select_related("branch").order_by("pk")
-        return islice((draft for draft in due if not still_talking(draft)), limit)
+    def due(self) -> QuerySet[ScopeDraft]:
+        return ScopeDraft.objects.filter(state=ScopeState.DUE).select_related("branch")
+
+    def is_ready(self, row: ScopeDraft) -> bool:
+        return not still_talking(row)
 
     def log_of(self, row: ScopeDraft) -> SourceLog:
         return read_scope_log(row.branch, row.turns)

@@ -6,7 +6,6 @@ with the draft beside it. Of the model's, and where the person reviews all of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -40,9 +39,9 @@ class Summaries(Line[EffortState]):
     related = ("branch__session__endpoint", "branch__session__owner", "effort")
     state, owner, expires = "summary", "summary_owner", "summary_expires_at"
 
-    def ready(self, limit: int) -> Iterable[EffortState]:
+    def due(self) -> QuerySet[EffortState]:
         due = EffortState.objects.filter(summary=SummaryState.DUE, status=EffortStatus.CONCLUDED)
-        return due.exclude(still_talking()).order_by("pk")[:limit]
+        return due.exclude(still_talking())
 
     def log_of(self, row: EffortState) -> SourceLog:
         return read_summary_log(row.branch, row.effort)

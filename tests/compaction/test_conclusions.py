@@ -26,6 +26,7 @@ from efforts.models import ContextPointer, EffortState, Event, LedgerEntry, Sess
 from efforts.models.threads import in_place, read, write
 from efforts.pages.presenters.notices import NoticeView, notice_groups
 from efforts.standins.seen import Word
+from efforts.turns.drafts import claim_from
 from efforts.turns.runner import Runner
 from efforts.turns.summaries import BY_THE_MODEL, REVIEWED, SUMMARIES, WHOLE
 from tests.efforts.logs import WEBHOOK, Exchanges, concluded
@@ -591,7 +592,7 @@ def test_what_a_log_asks_for_changes_no_ledger_no_gate_and_no_pointer(bench: Ben
 
 def test_a_ledger_that_changed_while_it_was_drafted_makes_it_due_again_and_only_the_cost_is_kept(bench: Bench) -> None:
     bench.conclude_later()
-    (job,) = SUMMARIES.claim_due("here:1:a", 1)
+    (job,) = claim_from([SUMMARIES], "here:1:a", 1)
     drafting = SUMMARIES.read_work(job)
     assert drafting is not None
     with in_place():

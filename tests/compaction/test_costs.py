@@ -35,6 +35,7 @@ from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, PRIMING
 from efforts.models import EffortState, Message, Session
 from efforts.models.threads import read, write
 from efforts.standins.compacting import Estimate, Summary, registered
+from efforts.turns.drafts import claim_from
 from efforts.turns.recording import count
 from efforts.turns.runner import Runner
 from efforts.turns.scopes import SCOPES
@@ -235,7 +236,7 @@ def test_what_models_answered_for_nothing_is_counted_all_the_same(
     bench: Bench, meanwhile: Callable[[Session], None]
 ) -> None:
     bench.conclude_later()
-    (job,) = SUMMARIES.claim_due("here:1:a", 1)
+    (job,) = claim_from([SUMMARIES], "here:1:a", 1)
     drafting = SUMMARIES.read_work(job)
     assert drafting is not None
     made: list[Summary] = []

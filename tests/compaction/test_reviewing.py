@@ -19,7 +19,7 @@ from efforts import actions
 from efforts.domain.effort.states import ReviewMode
 from efforts.domain.errors import Refused
 from efforts.models import ContextPointer
-from efforts.turns.drafts import draft_and_settle
+from efforts.turns.drafts import claim_from, draft_and_settle
 from efforts.turns.summaries import SUMMARIES
 
 from .review import document_of, examined, judged, outcomes, run, told_by, verdict_of
@@ -192,7 +192,7 @@ def test_what_was_worded_anew_counts_as_read_by_who_worded_it_and_all_else_as_re
 
 
 def checked_again(made: Artifact) -> Recheck:
-    for job in RECHECKS.claim_due("tests:1:a", 9):
+    for job in claim_from([RECHECKS], "tests:1:a", 9):
         run(draft_and_settle(job))
     return Recheck.objects.get(artifact=made)
 

@@ -25,6 +25,7 @@ from efforts.domain.effort.states import ScopeKind
 from efforts.domain.errors import Refused
 from efforts.log.timelines import branch_turns
 from efforts.models import ContextPointer, Event, Message, ScopeDraft, Session
+from efforts.turns.drafts import claim_from
 from efforts.turns.scopes import SCOPES
 from tests.compaction.artifacts import made_of
 from tests.efforts.logs import WEBHOOK, conversation, say
@@ -320,7 +321,7 @@ def test_switched_off_what_is_in_line_is_drafted_no_more(session: Session, alice
     say(session, [*FILLER, *FILLER][:99])
     Talk(session).ask("One hundred.")
     SCOPES.draft_now(ScopeDraft.objects.earliest("pk"))
-    (claimed,) = SCOPES.claim_due("here:1:a", 1)
+    (claimed,) = claim_from([SCOPES], "here:1:a", 1)
     rolling.set_rolling(session, False, actor=alice)
     assert list(ScopeDraft.objects.order_by("pk").values_list("state", flat=True)) == ["ready", "stopped", "stopped"]
     assert not claimed.mine().exists()

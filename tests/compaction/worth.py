@@ -17,7 +17,7 @@ from efforts.context.planning import chosen_settings, main_branch, next_inputs
 from efforts.domain.effort.states import EntryBy, EntryKind, EntryState, ReviewMode, ScopeKind, Via
 from efforts.domain.prompt.planner import plan
 from efforts.models import ContextPointer, EffortState, Endpoint, Event, LedgerEntry, Message, ScopeDraft, Session
-from efforts.turns.drafts import Line, draft_and_settle
+from efforts.turns.drafts import Line, claim_from, draft_and_settle
 from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES
 from tests.compaction.review import run
@@ -223,7 +223,7 @@ class Bench:
 
 def work(line: Line[Any], most: int = 8) -> None:
     """All that is due, as the runner does it."""
-    for job in line.claim_due("here:1:a", most):
+    for job in claim_from([line], "here:1:a", most):
         run(draft_and_settle(job))
 
 

@@ -16,7 +16,7 @@ from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, Event, Run, ScopeDraft, Session
 from efforts.standins.compacting import DraftWork, Summary
 from efforts.turns import drafts
-from efforts.turns.drafts import INTERNAL, Job
+from efforts.turns.drafts import INTERNAL, Job, claim_from
 from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES
 from tests.efforts.logs import WEBHOOK, concluded, conversation, say
@@ -45,7 +45,7 @@ def refusal(session: Session, first: int, last: int, **more: Any) -> tuple[str, 
 
 
 def claimed(draft: ScopeDraft) -> Job:
-    (job,) = SCOPES.claim_due(HERE, 4)
+    (job,) = claim_from([SCOPES], HERE, 4)
     assert job.row_id == draft.pk
     return job
 
@@ -223,7 +223,7 @@ def test_a_source_that_changed_meanwhile_makes_it_due_again(talk: Session) -> No
 def test_nothing_is_drafted_while_one_of_the_turns_is_tried_again(talk: Session) -> None:
     draft = ask(talk)
     Run.objects.filter(turn__number=3).update(state=RunState.RUNNING)
-    assert SCOPES.claim_due(HERE, 4) == []
+    assert claim_from([SCOPES], HERE, 4) == []
     Run.objects.filter(turn__number=3).update(state=RunState.STOPPED)
     assert claimed(draft).branch_id == draft.branch_id
 

@@ -19,7 +19,7 @@ from efforts.llm.tokens import get_counter
 from efforts.models import ContextPointer, EffortState, Event, PointerTurn, Run, Session, TurnLabel
 from efforts.standins.compacting import DraftWork, Summary
 from efforts.turns import drafts
-from efforts.turns.drafts import NOTHING, Job
+from efforts.turns.drafts import NOTHING, Job, claim_from
 from efforts.turns.summaries import BY_THE_MODEL, NOT_JUDGED, REVIEWED, SUMMARIES, WHOLE
 from tests.efforts.logs import concluded, conversation, say
 from tests.efforts.port import EXCERPTS, HEADLINE, SHORT_FORM, Scripted
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("port")
 
 
 def job_of(state: EffortState) -> Job:
-    (job,) = SUMMARIES.claim_due(HERE, 4)
+    (job,) = claim_from([SUMMARIES], HERE, 4)
     assert job.row_id == state.pk
     return job
 
@@ -431,7 +431,7 @@ def test_nothing_is_drafted_before_the_closing_turn_has_ended(talk: Session, por
     state = concluded(talk)
     closing = Run.objects.get(turn__number=3)
     Run.objects.filter(pk=closing.pk).update(state=RunState.RUNNING)
-    assert SUMMARIES.claim_due(HERE, 4) == []
+    assert claim_from([SUMMARIES], HERE, 4) == []
     Run.objects.filter(pk=closing.pk).update(state=RunState.STOPPED)
     assert job_of(state).branch_id == state.branch_id
 
@@ -446,7 +446,7 @@ def test_a_summary_is_claimed_once(talk: Session, port: Scripted) -> None:
 def test_no_more_are_claimed_than_there_is_room_for(talk: Session, port: Scripted) -> None:
     for name in ("one", "two", "three"):
         concluded(talk, name)
-    assert len(SUMMARIES.claim_due(HERE, 2)) == 2
+    assert len(claim_from([SUMMARIES], HERE, 2)) == 2
 
 
 def test_what_a_dead_runner_was_drafting_is_due_again(talk: Session, port: Scripted) -> None:
@@ -478,7 +478,7 @@ def test_another_attempt_at_the_closing_turn_makes_its_summary_due_again(talk: S
     assert EffortState.objects.get(pk=state.pk).summary == SummaryState.DUE
     assert ContextPointer.objects.get().state == PointerState.INVALIDATED
     assert not PointerTurn.objects.filter(active=True).exists()
-    assert SUMMARIES.claim_due(HERE, 4) == []
+    assert claim_from([SUMMARIES], HERE, 4) == []
 
 
 def test_a_pointer_that_ended_leaves_its_turns_to_another(talk: Session, port: Scripted) -> None:

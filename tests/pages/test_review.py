@@ -22,7 +22,7 @@ from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, ScopeState
 from efforts.models import ContextPointer, EffortState, ScopeDraft
-from efforts.turns.drafts import draft_and_settle
+from efforts.turns.drafts import claim_from, draft_and_settle
 from tests.compaction.artifacts import LongTalk, claim, of_turns
 from tests.compaction.review import (
     BACKUPS,
@@ -265,7 +265,7 @@ def test_while_the_checker_reads_what_a_person_worded_the_page_says_so_and_then_
     asking = reverse("review_top", args=[made.pk]) + "?waiting"
     assert f'hx-get="{asking}" hx-trigger="every 2s"' in page_of(as_alice, made)
     room.model.believes("open_work", words)
-    for job in RECHECKS.claim_due("tests:1:a", 9):
+    for job in claim_from([RECHECKS], "tests:1:a", 9):
         run(draft_and_settle(job))
     answer = as_alice.get(asking, headers=HTMX)
     assert answer["HX-Trigger-After-Swap"] == "standing"

@@ -18,6 +18,7 @@ from efforts import actions
 from efforts.domain.effort.states import PointerState, ReviewMode, RunState, ScopeKind, ScopeState, SummaryState, Via
 from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, EffortState, Event, Run, ScopeDraft, Session
+from efforts.turns.drafts import claim_from
 from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES, summarise_now
 from tests.compaction.review import MODEL, STATES, Room
@@ -435,13 +436,13 @@ def test_where_nothing_is_drafted_the_log_stands_and_one_can_be_asked_for(
     for number in (1, 2, 3):
         actions.move_turn(here, number, "webhook")
     actions.close_effort(here, "webhook")
-    assert (EffortState.objects.get().summary, SUMMARIES.claim_due("here:1:a", 4)) == (SummaryState.NONE, [])
+    assert (EffortState.objects.get().summary, claim_from([SUMMARIES], "here:1:a", 4)) == (SummaryState.NONE, [])
     assert "No summary was drafted, so its turns are sent in full." in notices(as_alice, address)
     panel = shown(as_alice, address("efforts/"))
     assert "Not summarised · its turns are sent in full" in panel
     assert "Connect a model" in panel
     as_alice.post(address("efforts/webhook/draft/"))
-    (job,) = SUMMARIES.claim_due("here:1:a", 4)
+    (job,) = claim_from([SUMMARIES], "here:1:a", 4)
     assert job.row_id == EffortState.objects.get().pk
 
 

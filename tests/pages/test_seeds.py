@@ -16,7 +16,7 @@ from efforts.context.planning import main_branch
 from efforts.context.plans import preview
 from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, Endpoint, ScopeDraft, Session
-from efforts.turns.drafts import draft_and_settle
+from efforts.turns.drafts import claim_from, draft_and_settle
 from efforts.turns.scopes import SCOPES
 from tests.compaction.review import MODEL, aside, examined, run
 from tests.efforts.talk import Talk
@@ -57,7 +57,7 @@ def talk_of(owner: User, endpoint: Endpoint, *said: str) -> Session:
 
 def drafted(package: SeedPackage) -> SeedPackage:
     """All stages that are due, as a runner drafts them."""
-    for job in SCOPES.claim_due("tests:1:a", 9):
+    for job in claim_from([SCOPES], "tests:1:a", 9):
         run(draft_and_settle(job))
     return package
 

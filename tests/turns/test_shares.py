@@ -14,6 +14,7 @@ from efforts import actions
 from efforts.domain.effort.shares import Waiting, next_to_run
 from efforts.domain.errors import Refused
 from efforts.models import Run, Session
+from efforts.turns import drafts
 from efforts.turns.drafts import MOST_DRAFTS, claim_from
 from efforts.turns.recording import COMPLETED, CallReply, claim_runs, record_reply
 from efforts.turns.scopes import SCOPES
@@ -87,6 +88,19 @@ def test_one_persons_drafts_of_both_kinds_leave_a_place_to_others(alice: User, b
     actions.compact_turns(his.place, 1, 1)
     (job,) = claim_from((SUMMARIES, SCOPES), "here", MOST_DRAFTS - len(first))
     assert job.branch_id == his.branch_id
+
+
+def test_one_persons_many_drafts_do_not_hide_those_of_others(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many wait, of each person the oldest are looked at."""
+    monkeypatch.setattr(drafts, "LOOKED_AT", MOST_DRAFTS - 1)
+    places = [Talk(actions.create_session(owner)) for owner in (alice, alice, alice, alice, bob)]
+    for talk in places:
+        talk.ask("We keep it.")
+        actions.compact_turns(talk.place, 1, 1)
+    claimed = {job.branch_id for job in claim_from((SCOPES,), "here", MOST_DRAFTS)}
+    assert claimed == {talk.branch_id for talk in (*places[: MOST_DRAFTS - 1], places[-1])}
 
 
 @pytest.mark.usefixtures("many")
