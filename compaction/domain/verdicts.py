@@ -88,13 +88,15 @@ class Measure:
 class Failure:
     """What fails, and by which rule. `about` is the id of a claim or entry; empty for the whole document.
 
-    `id` is of what a person may set aside: a doubt or a contradiction, the same for the same claim.
+    `id` is of what a person may set aside: a doubt or a contradiction, the same for the same claim. `told` is what the
+    drafter hears of it, where that is put otherwise than for people.
     """
 
     rule: str
     about: str
     text: str
     id: str = ""
+    told: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -357,7 +357,7 @@ def findings_of(tried: Tried) -> list[str]:
     if tried.error or tried.artifact is None:
         # What was cut, or not answered at all, is not mended by telling it so.
         return [tried.malformed] if tried.malformed and tried.ended == Ended.UNPARSEABLE else []
-    return list(dict.fromkeys(failure.text for verdict in tried.verdicts for failure in verdict.failures))
+    return list(dict.fromkeys(one.told or one.text for verdict in tried.verdicts for one in verdict.failures))
 
 
 def repair_of(task: Task, tried: Tried, findings: Sequence[str]) -> Request | None:

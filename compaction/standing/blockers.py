@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
-from compaction.domain.gates.contradiction import as_doubt
+from compaction.domain.gates.contradiction import worded
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
 from compaction.drafting.reading import READ, log_for
@@ -199,7 +199,11 @@ def judged(row: Artifact, log: SourceLog) -> Iterable[Blocker]:
     for verdict in failing:
         name = verdict["gate"]
         at = f"{row.get_absolute_url()}#gate-{name}"
-        yield Blocker(text=f"Gate {name}: {as_doubt(verdict['says'])}", mend="See what fails", address=at)
+        yield Blocker(
+            text=f"Gate {name}: {worded(verdict['says'], verdict['evaluator_version'])}",
+            mend="See what fails",
+            address=at,
+        )
     if not failing:
         yield Blocker(text=error.text)
 

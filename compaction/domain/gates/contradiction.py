@@ -11,7 +11,9 @@ from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
 from .detectors import contradictions
 from .judging import counted, finding_id, not_judged, shortened, verdict
 
-READ = re.compile(r"\bclaim (\S+) is wrong\b")
+# What a reader doubts; whether the claim is wrong, a person says. All other findings are code's.
+DOUBTED = "read"
+LAST_CALLED_WRONG, CALLED_WRONG = 6, re.compile(r"\bclaim (\S+) is wrong\b")
 UNREAD = "Not judged: {why}. By values, states and exit statuses there is no contradiction."
 
 
@@ -56,8 +58,14 @@ def found_in(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
                 at = f" in “{shortened(doubt.phrase)}”" if doubt.phrase else ""
                 other = f"; {doubt.sentence} says otherwise" if doubt.sentence else ""
                 why = f": {shortened(doubt.why)}" if doubt.why else ""
-                text = f"claim {claim.id} is wrong{at}{other}{why}"
-                yield Failure(rule="read", about=claim.id, text=text, id=finding_id("read", claim))
+                found = f"{at}{other}{why}"
+                yield Failure(
+                    rule=DOUBTED,
+                    about=claim.id,
+                    text=f"the checker doubts claim {claim.id}{found}",
+                    id=finding_id(DOUBTED, claim),
+                    told=f"claim {claim.id} is wrong{found}",
+                )
     told = told_ids(artifact, judged)
     for one in contradictions(artifact.claims, judged.source, judged.entries, told):
         yield Failure(rule=one.rule, about=one.about, text=one.text, id=finding_id(one.rule, claims[one.about]))
@@ -73,9 +81,11 @@ def told_ids(artifact: Artifact, judged: Judged) -> dict[str, tuple[str, ...]]:
     }
 
 
-def as_doubt(text: str) -> str:
-    """What a reader found, as pages word it: a checker doubts; whether a claim is wrong, a person says."""
-    told = READ.sub(r"the checker doubts claim \1", text)
+def worded(text: str, evaluator: str) -> str:
+    """A text of this gate as it was stored: up to version 6 it called a claim wrong that a reader doubts."""
+    if int(evaluator) > LAST_CALLED_WRONG:
+        return text
+    told = CALLED_WRONG.sub(r"the checker doubts claim \1", text, count=1)
     if told == text:
         return text
     one = re.sub(r"^1 contradiction: t", "T", told)
@@ -83,7 +93,14 @@ def as_doubt(text: str) -> str:
 
 
 def says(counting: list[Failure], aside: list[Failure]) -> str:
-    parts = [f"{counted(len(counting), 'contradiction')}: {counting[0].text}" if counting else "No contradiction"]
+    parts = [found_says(counting) if counting else "No contradiction"]
     if aside:
         parts.append(f"{counted(len(aside), 'finding')} set aside by a person")
     return f"{'; '.join(parts)}."
+
+
+def found_says(found: list[Failure]) -> str:
+    first = found[0].text
+    if not any(one.rule == DOUBTED for one in found):
+        return f"{counted(len(found), 'contradiction')}: {first}"
+    return f"{len(found)} doubts or contradictions: {first}" if len(found) > 1 else f"{first[0].upper()}{first[1:]}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compaction.domain.gates.contradiction import as_doubt
+from compaction.domain.gates.contradiction import worded
 from compaction.domain.gates.judging import TAGS
 from compaction.domain.limits import Purpose
 from compaction.domain.verdicts import Gate, Outcome
@@ -198,9 +198,9 @@ def gate_of(
         asks=asks,
         explains=explains,
         outcome=verdict["outcome"],
-        says=as_doubt(verdict["says"]),
+        says=worded(verdict["says"], verdict["evaluator_version"]),
         measures=tuple(map(measure_of, verdict["measures"])),
-        failures=tuple(failure_of(one, numbers) for one in verdict["failures"]),
+        failures=tuple(failure_of(one, numbers, verdict["evaluator_version"]) for one in verdict["failures"]),
         aside=aside,
         evaluator=verdict["evaluator_version"],
         tag=TAGS.get(Gate(letter), "").replace("_", " ") if fails else "",
@@ -218,8 +218,7 @@ def measure_of(measure: Mapping[str, Any]) -> MeasureView:
     )
 
 
-def failure_of(failure: dict[str, Any], numbers: Mapping[str, int]) -> FailureView:
+def failure_of(failure: dict[str, Any], numbers: Mapping[str, int], evaluator: str) -> FailureView:
     about = failure["about"]
-    return FailureView(
-        text=as_doubt(failure["text"]), claim=numbers.get(about), item=about, finding=failure.get("id", "")
-    )
+    text = worded(failure["text"], evaluator)
+    return FailureView(text=text, claim=numbers.get(about), item=about, finding=failure.get("id", ""))

@@ -21,6 +21,27 @@ def test_one_contradiction_fails_and_says_which_claim_is_wrong() -> None:
     assert [(one.rule, one.about) for one in found.failures] == [("read", "2")]
 
 
+def test_to_people_a_reader_s_finding_is_a_doubt_and_the_drafter_hears_that_it_is_wrong() -> None:
+    check = cases.checked(cases.claims(), ("2", Said.CONTRADICTED), ("3", Said.CONTRADICTED))
+    both = judge(check=check)
+    assert both.says.startswith("2 doubts or contradictions: the checker doubts claim 2")
+    assert both.failures[0].told.startswith("claim 2 is wrong")
+    one = judge(check=check, set_aside=frozenset({both.failures[0].id}))
+    assert one.says.startswith("The checker doubts claim 3")
+
+
+def test_what_was_stored_before_is_worded_as_a_doubt_too_and_nothing_since() -> None:
+    assert contradiction.worded("1 contradiction: claim 2 is wrong.", "6") == "The checker doubts claim 2."
+    assert contradiction.worded("2 contradictions: claim 2 is wrong.", "6").startswith(
+        "2 doubts or contradictions: the"
+    )
+    assert contradiction.worded("2 contradictions: claims 2 and 3 differ.", "6") == (
+        "2 contradictions: claims 2 and 3 differ."
+    )
+    quoted = "The checker doubts claim 2: it says that claim 3 is wrong."
+    assert contradiction.worded(quoted, "7") == quoted
+
+
 def test_set_aside_it_counts_no_more_and_is_told() -> None:
     check = cases.checked(cases.claims(), ("2", Said.CONTRADICTED))
     [failure] = judge(check=check).failures
