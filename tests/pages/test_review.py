@@ -17,6 +17,8 @@ from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.drafting.costs import spent_on
 from compaction.drafting.reading import log_for
 from compaction.models import Artifact, Check, ClaimVerdict, GateRun, NotNeeded, Reviewer
+from compaction.pages.presenters.artifact import artifact_view
+from compaction.pages.presenters.words import seen_now
 from compaction.review.rechecking import RECHECKS
 from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
@@ -745,6 +747,14 @@ def test_the_queue_says_what_each_cost_and_what_are_only_excerpts(room: Room, as
     shown = as_alice.get(reverse("reviews"), {"tab": "accepted"}).content.decode()
     assert f">Excerpts of {row.name}<" in shown
     assert "No model has checked what they leave out." in shown
+
+
+def test_a_blocked_summary_says_what_it_cost_and_what_it_would_take_the_place_of(
+    room: Room, as_alice: Client, alice: User
+) -> None:
+    row = STATES["fails"](room)
+    assert f"It cost {spent_on(row.family):,} tokens" in part_of(as_alice, "review_saving", row.pk)
+    assert seen_now(artifact_view(row, alice)) == f"the excerpts of {row.name} (turns 1-3)"
 
 
 AWAY = {

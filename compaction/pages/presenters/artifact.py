@@ -25,7 +25,6 @@ from compaction.pages.presenters.gates import GATES, FailureView, GateView, gate
 from compaction.pages.presenters.source import SourceView, source_view
 from compaction.pages.presenters.verdicts import ConflictView, Verdicts, conflicts_on, verdicts_on
 from compaction.pages.presenters.words import StateView, state_of
-from compaction.review.desk import ACCEPTABLE
 from compaction.review.omissions import Dropped, dropped
 from compaction.standing.blockers import is_unchecked
 from compaction.standing.history import accepted_by_people
@@ -196,10 +195,6 @@ class ArtifactView:
     @property
     def is_newest(self) -> bool:
         return self.newest.pk == self.row.pk
-
-    @property
-    def can_accept(self) -> bool:
-        return not self.stands and self.row.state in ACCEPTABLE
 
     @property
     def can_decide(self) -> bool:

@@ -12,13 +12,14 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
+from compaction.drafting.costs import spent_on
 from compaction.models import Artifact
 from compaction.pages.presenters.artifact import title_of
 from compaction.pages.views.shared import reviewable
 from compaction.standing.accepting import LONGEST_REASON, accept_compaction, rollback_compaction
 from compaction.standing.blockers import standing_of
 from compaction.standing.history import history_in, history_of, standing_in
-from compaction.standing.previewing import effect_of_accepting, effect_of_rolling_back, saving_of
+from compaction.standing.previewing import Saving, effect_of_accepting, effect_of_rolling_back, saving_of
 from efforts.domain.errors import Refused
 from efforts.models import Branch
 from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, page, part
@@ -102,14 +103,15 @@ def rollback_form(request: OwnRequest, row: Artifact, branch: Branch, error: str
 @never_cache
 @require_GET
 def saving(request: OwnRequest, artifact_id: str) -> HttpResponse:
-    """What it saves, or would: the one place that tells it to pages; nothing where it can't be accepted."""
+    """What it saves, or would, and has cost: the one place that tells it to pages; only the latter where it can't be
+    accepted."""
     row = reviewable(request, artifact_id)
     if not request.htmx:
         return redirect(row)
     try:
         found = saving_of(row, request.user, branch_of(row, request.GET.get("branch", "")))
     except Refused:
-        return HttpResponse(status=204)
+        found = Saving(saved=None, spent=spent_on(row.family))
     return part(request, "efforts/saving.html", {"saving": found})
 
 
