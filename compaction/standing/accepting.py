@@ -82,21 +82,31 @@ def accept_compaction(
     with changing(Place(branch=branch or artifact.branch, turn=0, actor=actor)) as here:
         if standing := standing_pointer(here, artifact.pk):
             return standing
-        # Read again under the lock: it may have been judged since the caller's look.
-        artifact = found(artifact_id)
-        document = checked(artifact)
-        log = log_for(artifact, document, here)
-        judged = check_judged(artifact, log, unchecked=unchecked or note == NOT_JUDGED)
-        state = check_concluded(here, artifact)
         before = next_prompt(here)
-        pointer = set_pointer(here, artifact.effort, log, stand_in(artifact, document), actor=actor, via=via)
+        accepted = let_stand(here, artifact_id, actor=actor, via=via, note=note, unchecked=unchecked)
         saved = saved_by(before, next_prompt(here))
         if not larger and saved is not None and saved < 0:
             raise Refused("larger", LARGER.format(more=-saved))
-        told = {"actor": actor, "via": via, "saved": saved}
-        Acceptance.objects.create(artifact=artifact, pointer=pointer, gate_run=judged, **told)
-        tell_accepted(here, artifact, pointer, state, actor, {"note": note, "accepted": via})
-        return pointer
+        accepted.saved = saved
+        accepted.save(update_fields=["saved"])
+        return accepted.pointer
+
+
+def let_stand(
+    here: Branch, artifact_id: str, *, actor: User | None, via: str = REVIEW, note: str = "", unchecked: bool = False
+) -> Acceptance:
+    """Under the lock of its branch, where it does not stand yet. What that saves is not known yet. Raises `Refused` as
+    accepting does."""
+    # Read again under the lock: it may have been judged since the caller's look.
+    artifact = found(artifact_id)
+    document = checked(artifact)
+    log = log_for(artifact, document, here)
+    judged = check_judged(artifact, log, unchecked=unchecked or note == NOT_JUDGED)
+    state = check_concluded(here, artifact)
+    pointer = set_pointer(here, artifact.effort, log, stand_in(artifact, document), actor=actor, via=via)
+    accepted = Acceptance.objects.create(artifact=artifact, pointer=pointer, gate_run=judged, actor=actor, via=via)
+    tell_accepted(here, artifact, pointer, state, actor, {"note": note, "accepted": via})
+    return accepted
 
 
 def next_prompt(branch: Branch) -> PlanView:

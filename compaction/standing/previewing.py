@@ -10,15 +10,23 @@ from django.db import transaction
 
 from compaction.drafting.costs import spent_on
 from compaction.models import Artifact
-from compaction.standing.accepting import REVIEW, accept_compaction, next_prompt, rollback_compaction, saved_by
+from compaction.standing.accepting import (
+    REVIEW,
+    let_stand,
+    next_prompt,
+    rollback_compaction,
+    saved_by,
+    standing_pointer,
+)
 from compaction.standing.history import PointerMoveView, last_move
 from compaction.standing.presence import Presence, presence_of
+from efforts.actions.places import Place, changing
 from efforts.actions.pointers import roll_back
 from efforts.context.inspection import DifferenceView, differing
 from efforts.context.plans import PlanView
 from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused
-from efforts.models import Branch, ContextPointer
+from efforts.models import Branch, ContextPointer, Session
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -91,11 +99,9 @@ def effect_of_accepting(artifact: Artifact, user: User, branch: Branch | None = 
     """Raises `Refused` as accepting would."""
 
     def accept() -> list[ContextPointer]:
-        first, last = artifact.source_start, artifact.source_end
-        pointer = accept_compaction(
-            artifact.pk, artifact.session_id, first, last, actor=user, branch=branch, unchecked=True
-        )
-        return [pointer]
+        with changing(Place(branch=branch or artifact.branch, turn=0, actor=user)) as here:
+            standing = standing_pointer(here, artifact.pk)
+            return [standing or let_stand(here, artifact.pk, actor=user, unchecked=True).pointer]
 
     return effect(branch or artifact.branch, accept, user, artifact)
 
@@ -116,9 +122,12 @@ def saving_of(artifact: Artifact, user: User, branch: Branch | None = None) -> S
 
 
 def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, artifact: Artifact) -> Effect:
-    # Both sides in one transaction, so that nothing else comes in between them.
+    seen, now = last_event(branch), next_prompt(branch)
+    # Whoever writes waits until this ends: in it is only what cannot be read before.
     with transaction.atomic():
-        now, before = next_prompt(branch), last_move(branch)
+        # What has come in between belongs to both sides.
+        now = now if last_event(branch) == seen else next_prompt(branch)
+        before = last_move(branch)
         stands = act()
         move, then = last_move(branch), next_prompt(branch)
         accepted = any(one.artifact == artifact.pk for one in stands)
@@ -132,6 +141,10 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
         found = differing(now.made, then.made, branch, more=then.tokens - now.tokens)
     saving = Saving(saved=saved_by(log, then if accepted else now), spent=spent_on(artifact.family))
     return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found, saving=saving)
+
+
+def last_event(branch: Branch) -> int:
+    return Session.objects.values_list("event_seq", flat=True).get(pk=branch.session_id)
 
 
 def with_the_log(branch: Branch, standing: Iterable[ContextPointer]) -> PlanView:
