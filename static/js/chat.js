@@ -26,11 +26,12 @@ const { session, branch, chat } = shell.dataset;
 // What this browser keeps is kept by branch; of the main one under the conversation's id.
 const [, place] = chat.match(/\/s\/(.+)\/$/);
 
-const log = new Log(chat, arrived);
+const scroller = document.getElementById("scroller");
+const log = new Log(chat, arrived, scroller);
 const efforts = new Efforts(session, { refresh: (turn) => log.refresh(turn), reload: () => resync(), context: () => refreshContext() });
 const pending = new Pending(takeBack);
 const latest = document.getElementById("latest");
-const follower = new Follower(document.getElementById("scroller"), latest, [log.node, pending.node], log);
+const follower = new Follower(scroller, latest, [log.node, pending.node], log);
 const composer = new Composer(place, { send, stop, typed: () => refreshContext() });
 const outbox = new Outbox(place, branch, { ready: () => ready, frame: (frame) => socket.send(frame), post: sendByPost }, showPending);
 const files = new Files({ changed: filesChanged, leaving: () => outbox.items().flatMap((item) => item.files ?? []) });
@@ -377,14 +378,13 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
 document.body.addEventListener("htmx:beforeSwap", (event) => {
   const { id } = event.detail.target;
   if (id !== "earlier" && id !== "later") return;
-  const scroller = document.getElementById("scroller");
   const asked = document.activeElement === event.detail.target;
   const reading = id === "earlier" ? messages().at(0) : messages().at(-1);
   const top = reading?.getBoundingClientRect().top;
   log.node.addEventListener("htmx:afterSwap", () => {
+    log.moreCame(id);
     if (reading) scroller.scrollTop += reading.getBoundingClientRect().top - top;
     if (asked) reading?.focus({ preventScroll: true });
-    log.moreCame();
   }, { once: true });
 });
 
@@ -403,8 +403,14 @@ function move(pick) {
 const GROUP = "Outside text fields";
 bind(GROUP, "j", "Next message", () => move((at) => at + 1));
 bind(GROUP, "k", "Previous message", () => move((at, all) => (at < 0 ? all : at) - 1));
-bind(GROUP, "g g", "First message", () => move(() => 0));
-bind(GROUP, "G", "Last message", () => move((_, all) => all - 1));
+bind(GROUP, "g g", "First message", () => {
+  if (document.querySelector("#earlier:not([hidden])")) location.assign(`${chat}log/?around=1#turn-1`);
+  else move(() => 0);
+});
+bind(GROUP, "G", "Last message", async () => {
+  if (log.detached) await toNewest();
+  move((_, all) => all - 1);
+});
 bind(GROUP, "y", "Copy the message", () => {
   const message = document.activeElement?.closest?.(".msg");
   return message ? copyText(messageText(message)) : false;

@@ -3,6 +3,7 @@
 import { data, part } from "./http.js";
 import { enhance } from "./copy.js";
 import { Live } from "./live.js";
+import { Stretch } from "./stretch.js";
 
 const RETRY_AFTER = 1_500;
 // Another one in each answer.
@@ -16,12 +17,17 @@ export class Log {
   #unpainted = new Map();
   #stopping = new Set();
   #unseen = new Set();
+  #stretch;
+  #scroller;
 
-  constructor(base, changed) {
+  constructor(base, changed, scroller) {
     this.#base = base;
+    this.#scroller = scroller;
+    this.#stretch = new Stretch(base, scroller);
     this.#changed = changed;
     this.#remember(this.node);
     prepare(this.node);
+    this.#stretch.watch(this.node);
   }
 
   get node() {
@@ -43,7 +49,7 @@ export class Log {
 
   // Later turns than those on the page are there, and come when one scrolls to them.
   get detached() {
-    return Boolean(this.node.querySelector("#later"));
+    return Boolean(this.node.querySelector("#later:not([hidden])"));
   }
 
   turn(number) {
@@ -59,22 +65,37 @@ export class Log {
   // Returns the number of the last event that the new log contains, or null if it could not be read. Where one reads far
   // back it stays there, unless the newest turns are asked for.
   async reload({ newest = false } = {}) {
-    const away = this.detached;
-    const [, last] = this.#ends();
-    const answer = await part(`${this.#base}log/${away && !newest ? `?around=${last}` : ""}`);
+    const { detached } = this;
+    const away = detached && !newest;
+    const answer = await part(`${this.#base}log/${away ? `?around=${this.#inSight().dataset.turn}` : ""}`);
     if (!answer.ok) return null;
     await editorCame(this.node);
+    const reading = away ? this.#inSight() : null;
+    const top = reading?.getBoundingClientRect().top;
     const fresh = parse(answer.data).querySelector("#log");
     for (const article of fresh.querySelectorAll(".turn")) this.#settleIn(this.turn(article.dataset.turn), article);
     this.#remember(fresh);
-    if (!away || !newest) this.#keepEarlier(fresh);
+    if (!detached || !newest) this.#keepEarlier(fresh);
     replace(this.node, fresh);
     this.#arrived(fresh);
+    this.#stretch.watch(fresh);
+    const twin = reading && this.turn(reading.dataset.turn);
+    if (twin) this.#scroller.scrollTop += twin.getBoundingClientRect().top - top;
     return this.seq;
   }
 
+  // The turn that is being read: the first one that has not passed the upper edge.
+  #inSight() {
+    const { top } = this.#scroller.getBoundingClientRect();
+    const turns = [...this.node.querySelectorAll(".turn")];
+    return turns.find((turn) => turn.getBoundingClientRect().bottom > top) ?? turns.at(-1);
+  }
+
   // More turns of the log, at either end.
-  moreCame() {
+  moreCame(end) {
+    this.#stretch.trim(this.node, end);
+    this.#stretch.watch(this.node);
+    for (const number of this.#shown.keys()) if (!this.turn(number)) this.#shown.delete(number);
     prepare(this.node);
     this.#changed(null);
     if (this.detached) return;
@@ -106,7 +127,7 @@ export class Log {
     if (this.turn(number)) return false;
     const [first, last] = this.#ends();
     if (this.detached && number > last) this.#unseen.add(number);
-    return (this.detached && number > last) || (this.node.querySelector("#earlier") && number < first);
+    return (this.detached && number > last) || (this.node.querySelector("#earlier:not([hidden])") && number < first);
   }
 
   #ends() {

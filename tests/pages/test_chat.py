@@ -11,7 +11,9 @@ from uuid import uuid4
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from efforts.domain.effort.states import RunState
 from efforts.models import ContextPlan, Endpoint, Message, Run, Session, Turn
@@ -100,14 +102,22 @@ def test_the_log_says_which_event_it_includes(as_alice: Client, scene: Scene, ad
 
 
 def test_earlier_turns_come_when_asked_for(as_alice: Client, scene: Scene, address: Address) -> None:
+    asked = {}
     for number in range(1, 43):
         scene.ask(f"Message number {number}.", "Noted.")
+        if number in (21, 42):
+            with CaptureQueriesContext(connection) as queries:
+                as_alice.get(address())
+            asked[number] = len(queries)
+    # However long it is, one page of it is read.
+    assert asked[42] <= asked[21] + 1
     newest = as_alice.get(address("log/"), headers=HTMX).content.decode()
     assert "Message number 2." not in newest
     assert "log/?before=3" in newest
     earlier = as_alice.get(address("log/?before=3"), headers=HTMX).content.decode()
     assert "Message number 2." in earlier
-    assert 'id="earlier"' not in earlier
+    assert re.search(r'id="earlier"[^>]* hidden>', earlier)
+    assert 'id="later"' not in earlier
     assert "Message number 1." in as_alice.get(address("log/?before=3")).content.decode()
 
 
@@ -118,7 +128,7 @@ def test_the_log_is_read_on_in_both_directions_from_any_turn(as_alice: Client, s
     def shown(where: str, **more: Any) -> tuple[list[int], list[str]]:
         page = as_alice.get(address(f"log/{where}"), **more).content.decode()
         return [int(number) for number in re.findall(r'id="turn-(\d+)"', page)], re.findall(
-            r'id="(?:earlier|later)" href="[^"]*(\?[^"]*)"', page
+            r'id="(?:earlier|later)" href="[^"]*(\?[^"]*)"[^>]*drop">', page
         )
 
     assert shown("?around=50") == (list(range(31, 71)), ["?before=31", "?after=70"])
