@@ -56,7 +56,7 @@ from .efforts import (
     use_summary,
 )
 from .exclusions import copy_exclusions, leave_out, put_back
-from .files.composer import add_file, check_size, forget_unsent, put_back_files, remove_file, waiting_files
+from .files.composer import add_file, check_size, forget_unsent, names_of, put_back_files, remove_file, waiting_files
 from .holds import accept_pin, copy_holds, dismiss_pin, pin_effort, pin_turn, suggest_pin, unpin
 from .instructions import set_instructions
 from .ledger import (
@@ -122,6 +122,7 @@ __all__ = [
     "leave_out",
     "look_at_turns",
     "move_turn",
+    "names_of",
     "new_work_session",
     "note_entry",
     "open_effort",

@@ -32,9 +32,9 @@ const efforts = new Efforts(session, { refresh: (turn) => log.refresh(turn), rel
 const pending = new Pending(takeBack);
 const latest = document.getElementById("latest");
 const follower = new Follower(scroller, latest, [log.node, pending.node], log);
-const composer = new Composer(place, { send, stop, typed: () => refreshContext() });
 const outbox = new Outbox(place, branch, { ready: () => ready, frame: (frame) => socket.send(frame), post: sendByPost }, showPending);
 const files = new Files({ changed: filesChanged, leaving: () => outbox.items().flatMap((item) => item.files ?? []) });
+const composer = new Composer(place, { send, stop, typed: () => refreshContext(), names: () => files.names });
 const scheme = location.protocol === "https:" ? "wss" : "ws";
 const socket = new Socket(`${scheme}://${location.host}/ws/s/${session}/`, { seq: () => seq, frame, live, down, ended });
 

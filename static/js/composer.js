@@ -28,7 +28,7 @@ export class Composer {
   #reading = false;
   #closed = false;
 
-  // on: {send(text, {cut, aside, plain}), stop(), typed()}
+  // on: {send(text, {cut, aside, plain}), stop(), typed(), names() -> of the files that would go with it}
   constructor(place, on) {
     this.#draftKey = `ccm.draft.${place}`;
     this.#on = on;
@@ -130,12 +130,17 @@ export class Composer {
   }
 
   #submit({ cut = false, plain = false } = {}) {
-    const text = this.#field.value;
+    const text = this.#text;
     if (this.#closed || this.#reading || !text.trim()) return;
     this.#on.send(text, { cut, plain, aside: this.#aside.checked });
     this.#aside.checked = false;
     this.clear();
     this.keepDraft();
+  }
+
+  // Files without words are called by their names.
+  get #text() {
+    return this.#field.value.trim() ? this.#field.value : this.#on.names().join(", ");
   }
 
   #typed() {
@@ -151,7 +156,7 @@ export class Composer {
   }
 
   #show() {
-    const empty = !this.#field.value.trim();
+    const empty = !this.#text.trim();
     this.#stop.hidden = !this.#running;
     this.#send.hidden = this.#running && empty;
     this.#send.disabled = empty || this.#closed || this.#reading;

@@ -1,5 +1,6 @@
 // Files in the composer: picked, dropped or pasted, read by the server one after the other, taken away, sent.
 
+import { receive } from "./drops.js";
 import { part, send, whyNot } from "./http.js";
 import { icon } from "./status.js";
 
@@ -25,7 +26,7 @@ export class Files {
       event.preventDefault();
       this.#remove(event.target);
     });
-    this.#listenForDrops();
+    receive(document.getElementById("scroller"), document.querySelector("#composer textarea"), (files) => this.add([...files]));
     this.#hideLeaving();
   }
 
@@ -36,6 +37,10 @@ export class Files {
   // Of what is in the composer.
   get ids() {
     return [...this.#node.querySelectorAll("[data-file]")].map(({ dataset }) => dataset.file);
+  }
+
+  get names() {
+    return [...this.#node.querySelectorAll("[data-file]")].map(({ dataset }) => dataset.name);
   }
 
   // They go with a message.
@@ -63,6 +68,7 @@ export class Files {
 
   async reload() {
     this.#show(await part(this.#address));
+    this.#on.changed();
   }
 
   async #next() {
@@ -146,29 +152,5 @@ export class Files {
   #tidy() {
     const list = this.#node.querySelector(".files");
     if (list && !list.children.length) list.remove();
-  }
-
-  #listenForDrops() {
-    const area = document.getElementById("scroller");
-    const has = (event) => event.dataTransfer?.types.includes("Files");
-    document.addEventListener("dragover", (event) => {
-      if (!has(event)) return;
-      event.preventDefault();
-      area.classList.add("dropping");
-    });
-    document.addEventListener("dragleave", (event) => event.relatedTarget === null && area.classList.remove("dropping"));
-    document.addEventListener("drop", (event) => {
-      area.classList.remove("dropping");
-      if (!has(event)) return;
-      event.preventDefault();
-      this.add([...event.dataTransfer.files]);
-    });
-    document.querySelector("#composer textarea").addEventListener("paste", (event) => {
-      const files = [...(event.clipboardData?.files ?? [])];
-      // A table copied from a spreadsheet comes as a picture too: then its text is meant.
-      if (!files.length || event.clipboardData.types.includes("text/plain")) return;
-      event.preventDefault();
-      this.add(files);
-    });
   }
 }

@@ -7,10 +7,26 @@ const MARKS = globalThis.CSS?.highlights;
 const UNSPACED = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]/;
 
 export function showFound(json) {
-  const { turn, message, role, at, marks } = JSON.parse(json);
+  const found = JSON.parse(json);
+  const { turn, message, role } = found;
   const article = document.getElementById(`turn-${turn}`);
+  const file = article?.querySelector(`details[data-says="${message}"]`);
+  if (file) return unfold(file, found);
   const box = article?.querySelector(role === "user" ? ".said" : `[data-message="${message}"]`);
-  if (!box) return;
+  if (box) mark(box, found);
+}
+
+// The text of a file comes when it is unfolded.
+function unfold(file, found) {
+  const text = file.querySelector(".file-text");
+  if (text.querySelector("pre")) return mark(text, found);
+  text.addEventListener("htmx:afterSwap", () => mark(text, found), { once: true });
+  // Open already, it was unfolded before anybody listened.
+  if (file.open) window.htmx.trigger(file, "toggle");
+  file.open = true;
+}
+
+function mark(box, { at, marks }) {
   const texts = textsOf(box);
   const length = texts.reduce((sum, text) => sum + text.data.length, 0);
   const found = rangesOf(texts, marks);
@@ -19,7 +35,8 @@ export function showFound(json) {
   const ranges = block ? [block] : found.map(({ range }) => range);
   if (MARKS) MARKS.set(NAME, new Highlight(...ranges));
   const target = block ?? nearest?.range;
-  if (target) bringIntoView(target, [box, document.getElementById("scroller")]);
+  const boxes = [box.querySelector("pre"), box, document.getElementById("scroller")];
+  if (target) bringIntoView(target, boxes.filter(Boolean));
 }
 
 function textsOf(box) {

@@ -9,8 +9,9 @@ from uuid import UUID
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import App, Visitor, begin, is_in_state, is_live, looks, say, session_of, turn, until
+from tests.browser.conftest import App, Visitor, is_in_state, is_live, looks, say, session_of, turn, until
 from tests.browser.test_conversation import Album
+from tests.browser.test_search import marked
 
 pytestmark = pytest.mark.browser
 
@@ -37,9 +38,17 @@ def test_files_go_with_a_message_and_with_its_conversation(
 ) -> None:
     album = Album(Path(os.environ.get("CCM_SHOTS", tmp_path)), f"files-{width}-{theme}")
     page = visitor.page(width=width, theme=theme)
-    begin(page, "Hello.")
-    is_in_state(page, 1, "completed")
     chips = page.locator("#files [data-file]")
+    # A conversation begins with one that is dropped on the start page.
+    page.goto("/")
+    page.get_by_label("First message").fill("Hello.")
+    page.evaluate(GIVE, ["body", "drop", "first.txt", "A first file."])
+    page.wait_for_url("**/s/*/")
+    is_live(page)
+    expect(chips).to_have_count(1)
+    expect(page.locator("#text")).to_have_value("Hello.")
+    page.locator("#send").click()
+    is_in_state(page, 1, "completed")
     (tmp_path / "notes.txt").write_text(NOTES)
     (tmp_path / "wrong.zip").write_bytes(b"PK\x03\x04" + bytes(200))
 
@@ -60,7 +69,7 @@ def test_files_go_with_a_message_and_with_its_conversation(
     # Taken away again; still there after a reload.
     page.get_by_role("button", name="Remove pasted.csv").click()
     expect(chips).to_have_count(2)
-    assert len(kept(visitor.app, page)) == 2
+    assert len(kept(visitor.app, page)) == 3
     page.reload()
     is_live(page)
     expect(chips).to_have_count(2)
@@ -82,6 +91,11 @@ def test_files_go_with_a_message_and_with_its_conversation(
 
     page.goto("/search/?q=Marisol+crane")
     expect(page.get_by_text("Your file").first).to_be_visible()
+    # A hit inside a file unfolds it.
+    page.locator(".hit", has_text="Your file").first.locator(".place").click()
+    until(page, lambda: {"Marisol", "crane"} <= set(marked(page)))
+    expect(turn(page, 2).locator(".file pre").first).to_be_in_viewport()
+    page.go_back()
     page.go_back()
     is_live(page)
 

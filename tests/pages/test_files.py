@@ -128,6 +128,41 @@ def test_it_is_read_downloaded_and_found(as_alice: Client, as_bob: Client, scene
     assert "Your file" in found
 
 
+def test_a_file_without_words_is_called_by_its_name(as_alice: Client, scene: Scene, address: Address) -> None:
+    add(as_alice, address)
+    assert send(as_alice, address, " ").status_code == 200
+    [turn] = Turn.objects.filter(session=scene.session)
+    assert [row.text for row in turn.messages.filter(role="user")] == ["notes.txt"]
+    assert turn.messages.filter(role="file").count() == 1
+    assert send(as_alice, address, " ").json()["code"] == "empty"
+
+
+def start_with(client: Client, *files: tuple[str, bytes]) -> Any:
+    posted = {"text": "Who serviced it?", "file": [SimpleUploadedFile(*one) for one in files]}
+    return client.post("/s/new/", posted, follow=True)
+
+
+def test_a_conversation_begins_with_files_which_wait_with_their_price(as_alice: Client) -> None:
+    answer = start_with(as_alice, ("notes.txt", NOTES), ("wrong.zip", b"PK\x03\x04" + bytes(200)))
+    page = answer.content.decode()
+    [session] = Session.objects.all()
+    assert answer.redirect_chain[-1][0] == session.get_absolute_url()
+    assert [row.name for row in MessageFile.objects.filter(session=session, message=None)] == ["notes.txt"]
+    for piece in ('data-name="notes.txt"', "Who serviced it?</textarea>", "wrong.zip</b> was not added"):
+        assert piece in page
+    again = as_alice.get(session.get_absolute_url()).content.decode()
+    assert "was not added" not in again
+    assert not Turn.objects.exists()
+
+
+def test_where_no_file_can_be_read_no_conversation_begins(as_alice: Client) -> None:
+    answer = start_with(as_alice, ("wrong.zip", b"PK\x03\x04" + bytes(200)))
+    assert answer.status_code == 422
+    assert "wrong.zip: " in answer.content.decode()
+    assert "Who serviced it?</textarea>" in answer.content.decode()
+    assert not Session.objects.exists()
+
+
 def test_another_branch_has_the_files_of_the_message_it_says_again(
     as_alice: Client, scene: Scene, address: Address, alice: User
 ) -> None:

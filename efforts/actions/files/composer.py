@@ -144,6 +144,12 @@ def put_back_files(session: Session, turn: Turn, *, actor: User) -> list[Message
     return rows
 
 
+def names_of(session: Session, ids: Sequence[UUID]) -> str:
+    """What a message of files alone says."""
+    names = dict(waiting_files(session).filter(pk__in=ids).values_list("pk", "name"))
+    return ", ".join(names[one] for one in dict.fromkeys(ids) if one in names)
+
+
 def read_files_ahead(session: Session, ids: Sequence[UUID]) -> None:
     """To be called before the transaction that sends them."""
     for row in MessageFile.objects.filter(session=session, pk__in=ids[: settings.CCM_FILES_PER_MESSAGE]):

@@ -25,6 +25,8 @@ class FileView:
     kind: str
     size: str
     tokens: int
+    # That has its text in the log, where it was sent.
+    message: int | None = None
 
     @property
     def icon(self) -> str:
@@ -61,9 +63,13 @@ def in_composer(session: Session) -> dict[str, Any]:
     return {
         "files": files,
         "unseen": any(file.is_picture for file in files) and not sees_pictures(session),
-        "file_bytes": settings.CCM_FILE_BYTES,
-        "file_most": size_words(settings.CCM_FILE_BYTES),
+        **limits(),
     }
+
+
+def limits() -> dict[str, Any]:
+    """The most that one file may have."""
+    return {"file_bytes": settings.CCM_FILE_BYTES, "file_most": size_words(settings.CCM_FILE_BYTES)}
 
 
 def sees_pictures(session: Session) -> bool:
@@ -84,7 +90,8 @@ def sent_views(turns: Sequence[Turn]) -> dict[int, tuple[FileView, ...]]:
 
 
 def file_view(row: MessageFile) -> FileView:
-    return FileView(id=row.pk, name=row.name, kind=row.kind, size=size_words(row.size), tokens=row.tokens)
+    size = size_words(row.size)
+    return FileView(id=row.pk, name=row.name, kind=row.kind, size=size, tokens=row.tokens, message=row.message_id)
 
 
 def together(refusals: Iterable[Refusal]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import wraps
 from typing import Any
@@ -27,7 +27,8 @@ from efforts.pages.markdown import render_finished
 from efforts.pages.presenters import chat as chat_shown
 from efforts.pages.presenters.arriving import found_here
 from efforts.pages.presenters.branches import branches_view
-from efforts.pages.presenters.files import in_composer, waiting_views
+from efforts.pages.presenters.files import Refusal, in_composer, waiting_views
+from efforts.pages.views.begun import take_begun
 from efforts.pages.views.shared import (
     OwnRequest,
     about,
@@ -63,7 +64,9 @@ AWAY = timedelta(hours=1)
 def chat(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     branch = owned_branch(request, session_id, branch_id)
     actions.see_session(branch.session)
-    return chat_page(request, branch, text=words_to_begin_with(branch, turn_number(request.GET.get("words"))))
+    text, refused = take_begun(request, branch.session)
+    text = text or words_to_begin_with(branch, turn_number(request.GET.get("words")))
+    return chat_page(request, branch, text=text, refused=refused)
 
 
 def words_to_begin_with(branch: Branch, message_id: int | None) -> str:
@@ -79,6 +82,7 @@ def chat_page(
     where: Mapping[str, int | None] = NEWEST,
     text: str = "",
     error: str = "",
+    refused: Sequence[Refusal] = (),
     status: int = 200,
 ) -> HttpResponse:
     context = {**log_context(branch, where), "text": text, "error": error, "found": found_in(request, branch)}
@@ -88,6 +92,7 @@ def chat_page(
         "commands": COMMANDS,
         "prompts": SavedPrompt.objects.filter(owner=request.user),
         **in_composer(branch.session),
+        "refused": refused,
         "branches": branches_view(branch),
         "suggestions": suggestions(branch),
         "unfinished": branch.session.is_example and not is_whole(branch.session),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from django.contrib.auth.decorators import login_not_required
@@ -16,10 +18,16 @@ from efforts import actions
 from efforts.context import connections
 from efforts.domain.errors import Refused
 from efforts.models import Session
+from efforts.pages.presenters.files import limits, together
 from efforts.pages.themes import THEME_COOKIE, THEMES
+from efforts.pages.views.begun import keep_begun
+from efforts.pages.views.files import add
 from efforts.pages.views.shared import OwnRequest, done, model_label, page, part
 from efforts.turns.demo import begin_demo, go_on, played
 from efforts.turns.week import WEEK
+
+if TYPE_CHECKING:
+    from django.core.files.uploadedfile import UploadedFile
 
 YEAR = 31_536_000
 # Seconds in which as much of the example is made as can be, before the page says how far it is.
@@ -40,13 +48,15 @@ def start_page(request: OwnRequest, *, text: str = "", error: str = "", status: 
     endpoint, model = connections.defaults_for(request.user)
     label = model_label(Session(endpoint=endpoint, model=model))
     context = {"text": text, "error": error, "prompts": PROMPTS, "builtin": label == connections.BUILTIN_LABEL}
-    return page(request, "start/page.html", {**context, "model_label": label}, status=status)
+    return page(request, "start/page.html", {**context, "model_label": label, **limits()}, status=status)
 
 
 @require_POST
 def new_session(request: OwnRequest) -> HttpResponse:
     text = request.POST.get("text", "")
     try:
+        if files := request.FILES.getlist("file"):
+            return redirect(with_files(request, files, text))
         return redirect(begun(request, text))
     except Refused as error:
         return start_page(request, text=text, error=error.text, status=422)
@@ -63,6 +73,19 @@ def begun(request: OwnRequest, text: str) -> str:
             if typed.go:
                 transaction.set_rollback(True)
                 return typed.go
+    return session.get_absolute_url()
+
+
+def with_files(request: OwnRequest, files: Sequence[UploadedFile[bytes]], text: str) -> str:
+    """A conversation with the files in its composer, where their price is seen before they are sent. Raises `Refused`
+    where none of them can be read; then there is no conversation."""
+    # Not in one transaction: reading files may take seconds.
+    session = actions.create_session(request.user)
+    refused = [fault for upload in files if (fault := add(request, session, upload))]
+    if len(refused) == len(files):
+        actions.erase_session(session, actor=request.user)
+        raise Refused("files", together(refused))
+    keep_begun(request, session, text, refused)
     return session.get_absolute_url()
 
 
