@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from compaction.domain.artifact import Artifact as Document
@@ -128,8 +128,38 @@ def checked_of(artifact: Artifact, document: Document, source: Source) -> tuple[
     return found_by, ids
 
 
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """What was checked by itself, and what models have found of it. `overtaken`: entries that a later one overtakes."""
+
+    source: Source
+    known: Checked | None
+    overtaken: frozenset[str] = frozenset()
+
+
 def checks_over(artifact: Artifact, source: Source) -> tuple[list[Checked], list[int]]:
     """Those of its whole source; and those of its windows as one, where each has been checked."""
+    whole, windows, ids = by_windows(artifact, source)
+    merged = merged_checks(list(windows.values()), overtaken_in(artifact, windows.values()))
+    return [*([merged] if merged else []), *whole], ids
+
+
+def windows_over(artifact: Artifact, source: Source) -> list[Window]:
+    """The windows that it was checked in; else the whole."""
+    whole, windows, _ = by_windows(artifact, source)
+    gone = overtaken_in(artifact, windows.values())
+    return [
+        Window(
+            source=source.between(set(turns)),
+            known=known,
+            overtaken=frozenset(id for id, told in known.told.items() if told and set(told) <= gone),
+        )
+        for turns, known in windows.items()
+    ] or [Window(source=source, known=together(whole))]
+
+
+def by_windows(artifact: Artifact, source: Source) -> tuple[list[Checked], dict[tuple[int, ...], Checked], list[int]]:
+    """Checks of its whole source; by their turns those of its windows, where these are all of it; and the ids."""
     rows = Check.objects.filter(family=artifact.family, void="").prefetch_related("requests").order_by("pk")
     by_turns: dict[tuple[int, ...], list[Checked]] = {}
     ids = []
@@ -138,16 +168,15 @@ def checks_over(artifact: Artifact, source: Source) -> tuple[list[Checked], list
             by_turns.setdefault(tuple(row.turns), []).append(check)
             ids.append(row.pk)
     whole = by_turns.pop(source.turns, [])
-    windows = [together(by_turns[turns]) for turns in sorted(by_turns)]
     if {turn for turns in by_turns for turn in turns} != set(source.turns):
-        return whole, ids
-    merged = merged_checks(windows, overtaken_in(artifact, windows))
-    return [*([merged] if merged else []), *whole], ids
+        return whole, {}, ids
+    windows = {turns: check for turns in sorted(by_turns) if (check := together(by_turns[turns]))}
+    return whole, windows, ids
 
 
 def of_stages(artifact: Artifact) -> tuple[list[Checked], list[int]]:
     """Of what a conversation starts from: those of its stages, as these were when they were put together."""
-    first = first_version(artifact)
+    first = Artifact.objects.get(pk=artifact.family)
     stages, checks, ids = [], [], []
     for row in stage_rows(artifact.session):
         drafted = Artifact.objects.get(pk=row.draft.artifact)
@@ -164,14 +193,11 @@ def of_stages(artifact: Artifact) -> tuple[list[Checked], list[int]]:
 
 
 def overtaken_in(artifact: Artifact, parts: Iterable[Checked | None]) -> set[str]:
-    """Contents of claims that were read as those of its parts and that its first version did not have any more. What
-    a person has struck since is missed."""
+    """Contents of claims that were read as those of its parts and that none of its versions has. What a person has
+    struck since is missed."""
     read_ever = {content for check in parts if check for content in check.opinions}
-    return read_ever - {claim.content for claim in parse_artifact(first_version(artifact).document).claims}
-
-
-def first_version(artifact: Artifact) -> Artifact:
-    return Artifact.objects.get(pk=artifact.family)
+    versions = Artifact.objects.filter(family=artifact.family)
+    return read_ever - {claim.content for row in versions for claim in parse_artifact(row.document).claims}
 
 
 def reworded(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -11,13 +13,14 @@ from compaction.domain.artifact import Claim, parse_artifact
 from compaction.domain.check.result import Checked, together
 from compaction.drafting import checking
 from compaction.drafting.checking import CheckMade, CheckWork
-from compaction.drafting.reading import checks_over, log_for
+from compaction.drafting.reading import Window, checks_over, log_for, windows_over
 from compaction.drafting.scopes import MOST_REQUESTS, SLACK, ScopeWork, task_of
 from compaction.drafting.storing import Home, keep_check, release, reserve
 from compaction.drafting.summaries import Task, retained
 from compaction.models import Artifact, Recheck
 from compaction.review.desk import follow, newest_of, tell, why_not
 from compaction.review.judging import gates_on
+from efforts.domain.text.source_text import Source
 from efforts.log import events
 from efforts.models.threads import write
 from efforts.standins.compacting import DraftWork, Progress, Summary
@@ -57,60 +60,79 @@ def unread(row: Artifact, known: Checked | None) -> tuple[Claim, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Reread(Summary):
-    """The checks that were made of an artifact. `why`: why there is none that counts."""
+    """The checks that were made of an artifact, each beside what it has read. `why`: why there is none that counts."""
 
     row: Artifact
     task: Task
-    checks: tuple[CheckMade, ...] = ()
+    checks: tuple[tuple[Source, CheckMade], ...] = ()
     reserved: int | None = None
 
     def keep(self) -> None:
-        for made in self.checks:
-            keep_check(self.row.run, made, self.task.source, self.row.family)
+        for source, made in self.checks:
+            keep_check(self.row.run, made, source, self.row.family)
         release(self.reserved)
 
     def keep_cost(self) -> None:
         """The log is another now: a check of what it was counts as cost, and for nothing else."""
-        for made in self.checks:
-            keep_check(self.row.run, replace(made, void="The log has changed meanwhile."), self.task.source, "")
+        for source, made in self.checks:
+            keep_check(self.row.run, replace(made, void="The log has changed meanwhile."), source, "")
         release(self.reserved)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecheckWork(ScopeWork):
     row: Artifact
-    known: Checked | None = field(repr=False)
+    unread: tuple[Claim, ...]
+    windows: Sequence[Window] = field(repr=False)
 
     async def draft(self, progress: Progress) -> Summary:
-        """Of the day's tokens what a check may need is kept free for it, until what it has cost is kept."""
-        task, made = self.task, None
+        """Of the day's tokens what its checks may need is kept free for them, until what they have cost is kept."""
+        task, made, works = self.task, None, len(self.to_read)
         if task.checker is None:
             return Reread(row=self.row, task=task, why=task.note or NO_CHECKER)
-        seconds = MOST_REQUESTS * task.checker.draft_seconds + SLACK
-        reserved, why = await write(reserve, self.session, task.check_cap, seconds)
+        seconds = works * MOST_REQUESTS * task.checker.draft_seconds + SLACK
+        reserved, why = await write(reserve, self.session, works * task.check_cap, seconds)
         try:
             task = task if why else await self.with_exam(task, progress)
             if why or task.exam is None or not task.exam.passed:
                 why = why or (task.exam.why if task.exam else NO_CHECKER)
                 made = Reread(row=self.row, task=task, why=why, reserved=reserved)
                 return made
-            checks = await checking.check(self.work(task))
-            made = Reread(row=self.row, task=task, checks=checks, reserved=reserved, why=checks[-1].void)
+            checks: list[tuple[Source, CheckMade]] = []
+            for window, claims in self.to_read:
+                of_window = await checking.check(self.work(task, window, claims))
+                checks += [(window.source, one) for one in of_window]
+                why = why or of_window[-1].void
+            made = Reread(row=self.row, task=task, checks=tuple(checks), reserved=reserved, why=why)
             return made
         finally:
             if made is None:
                 await write(release, reserved)
 
-    def work(self, task: Task) -> CheckWork:
+    @cached_property
+    def to_read(self) -> list[tuple[Window, tuple[Claim, ...]]]:
+        """Each window of which a claim is unread, with all its claims: a claim is of the one that it cites most."""
+        claims: dict[int, list[Claim]] = {}
+        for claim in parse_artifact(self.row.document).claims:
+            cited = [sum(id in window.source.by_sentence for id in claim.cites) for window in self.windows]
+            claims.setdefault(cited.index(max(cited)), []).append(claim)
+        return [
+            (self.windows[place], tuple(its)) for place, its in sorted(claims.items()) if set(its) & set(self.unread)
+        ]
+
+    def work(self, task: Task, window: Window, claims: tuple[Claim, ...]) -> CheckWork:
         assert task.checker is not None
-        known = self.known.opinions if self.known else {}
+        known, ids = window.known, set(window.source.by_sentence)
+        said_of = known.opinions if known else {}
+        wanted = [one for one in retained(task.entries) if one.id not in window.overtaken]
+        listed = known.listed if known else ()
         return CheckWork(
-            source=task.source,
-            unread=unread(self.row, self.known),
-            claims=parse_artifact(self.row.document).claims,
-            entries=retained(task.entries),
-            read=frozenset(content for content, said in known.items() if not any(one.doubts for one in said)),
-            listed=self.known.listed if self.known else None,
+            source=window.source,
+            unread=tuple(claim for claim in claims if claim in self.unread),
+            claims=claims,
+            entries=tuple(one for one in wanted if window.source is task.source or ids & set(one.sentences)),
+            read=frozenset(content for content, said in said_of.items() if not any(one.doubts for one in said)),
+            listed=tuple(one for one in listed if one.id not in window.overtaken) if known else None,
             checker=task.checker,
             examined=True,
             cap=task.check_cap,
@@ -138,8 +160,14 @@ class Rechecks(Line[Recheck]):
         made = row.artifact
         task = task_of(made, parse_artifact(made.document), log)
         home = Home(session_id=row.branch.session_id, branch_id=row.branch_id, effort_id=made.effort_id)
-        known = models_on(made, task)
-        return RecheckWork(session=row.branch.session, home=home, task=task, row=made, known=known)
+        return RecheckWork(
+            session=row.branch.session,
+            home=home,
+            task=task,
+            row=made,
+            unread=unread(made, models_on(made, task)),
+            windows=windows_over(made, task.source),
+        )
 
     def finish(self, row: Recheck, log: SourceLog, made: Summary) -> None:
         """Judged anew by all that is known of it now, which is of its newest version."""

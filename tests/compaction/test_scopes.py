@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from compaction import review
+from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.domain.limits import largest_source
 from compaction.domain.merging import How
 from compaction.drafting.reading import checked_of, log_for
-from compaction.models import Artifact, Check, DraftRun, ModelRequest
+from compaction.models import Artifact, Check, DraftRun, ModelRequest, Recheck
+from compaction.review.rechecking import RECHECKS
 from compaction.standing.accepting import accept_compaction
 from efforts import actions
 from efforts.context.planning import main_branch
@@ -26,7 +28,7 @@ from tests.fakes.provider import FakeProvider, NoAnswer, Reply, Status
 
 from .conftest import Stage
 from .review import document_of, examined, judged, told_by, verdict_of
-from .worth import BACKUPS, LOG, ORDER, POSTGRES, TEXTS, Bench, summariser
+from .worth import BACKUPS, LOG, ORDER, POSTGRES, TEXTS, Bench, summariser, work
 
 
 @pytest.fixture
@@ -209,6 +211,31 @@ def test_a_window_of_which_no_draft_comes_ends_it_and_asks_no_further(windows: B
     draft = windows.choose(last=7)
     assert draft.artifact == windows.digest().pk
     assert windows.steps() == ["draft", "draft"]
+
+
+def test_what_a_person_words_anew_is_read_beside_its_own_window(windows: Bench, settings: Any) -> None:
+    """Beside the whole log a check of it would cost more than it may."""
+    windows.choose(last=7)
+    settings.CCM_CHECK_CAP = 3_400
+    row, words, last = windows.draft(), "The orders go to MariaDB now.", parts_of(windows)[-1]
+    item = next(id for id, text in told_by(row).items() if text == AGAIN)
+    alice = windows.session.owner
+    review.decide(row, item, ClaimVerdictValue.EDITED, reviewer=alice, text=words)
+    made = review.submit(row, reviewer=alice).made
+    assert made is not None
+    windows.model.believes("decision", words)
+    before = {check.pk for check in windows.checks()}
+    work(RECHECKS)
+    again = Recheck.objects.get(artifact=made)
+    assert (again.state, again.why) == ("done", "")
+    (check,) = [one for one in windows.checks() if one.pk not in before]
+    assert check.turns == last
+    # What a later window has overtaken is missed no more than before.
+    assert verdict_of(judged(made), "C")["says"] == f"Kept: the inventory of fake-1 4 of 4{NOT_PROVEN}"
+    document = document_of(made)
+    known, _ = checked_of(made, document, log_for(made, document).source)
+    assert known is not None
+    assert {one.by for one in known.opinions[document.by_id[item].content]} == {"alice", "fake-1"}
 
 
 def test_windows_whose_check_is_void_wait_unchecked(windows: Bench) -> None:
