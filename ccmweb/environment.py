@@ -35,8 +35,8 @@ class Environment:
     def text(self, name: str, default: str = "") -> str:
         return os.environ.get(name, "").strip() or default
 
-    def switch(self, name: str) -> bool:
-        raw = self.text(name, "off")
+    def switch(self, name: str, default: bool = False) -> bool:
+        raw = self.text(name, "on" if default else "off")
         if raw.lower() not in SWITCH:
             raise ImproperlyConfigured(f"{name}={raw} is neither on nor off.")
         return SWITCH[raw.lower()]

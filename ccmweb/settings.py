@@ -26,6 +26,8 @@ CCM_MODEL_KEY = env.text("CCM_MODEL_KEY")
 CCM_MODEL_NAME = env.text("CCM_MODEL_NAME")
 CCM_MODEL_WINDOW = env.whole("CCM_MODEL_WINDOW", 0, least=0) or None
 CCM_MODEL_PICTURES = env.switch("CCM_MODEL_PICTURES")
+# Asks the model, also one of a person's own, for a title after the first reply of a conversation.
+CCM_MODEL_TITLES = env.switch("CCM_MODEL_TITLES", True)
 CCM_MODEL_TIMEOUT = env.whole("CCM_MODEL_TIMEOUT", 300)
 # What one answer of a provider may have, in bytes: a reply as it streams, one line of it, and what comes whole.
 CCM_MODEL_STREAM_BYTES = env.whole("CCM_MODEL_STREAM_BYTES", 32 * 1024 * 1024)

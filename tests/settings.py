@@ -25,3 +25,5 @@ else:
     DATABASES["default"]["OPTIONS"]["options"] = "-c synchronous_commit=off -c lock_timeout=60s"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CCM_BUILTIN_PACE = 0.0
+# Each first reply would be followed by a call that no script has.
+CCM_MODEL_TITLES = False

@@ -22,7 +22,7 @@ from efforts.llm.tokens import get_counter
 from efforts.log import events, labels
 from efforts.log.timelines import branch_turns, clock_of
 from efforts.memory import holds, references
-from efforts.models import Branch, ContextPointer, Effort, EffortState, Run, Turn, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Run, Titling, Turn, TurnLabel
 from efforts.standins import compacting
 from efforts.standins.chosen import find_chosen
 from efforts.standins.logs import SourceLog
@@ -129,7 +129,8 @@ def start(branch: Branch, place: Place, name: str) -> EffortState:
     route(branch, place, effort, TurnLabel.By.OPENED)
     record(place, "effort.opened", effort.slug, name=name, before=before)
     # What the model calls the first thing that is worked on says more than how the person began to talk.
-    if place.via == Via.MODEL and not Effort.objects.filter(session=branch.session_id).exclude(pk=effort.pk).exists():
+    first = place.via == Via.MODEL and not Titling.objects.filter(session=branch.session_id).exists()
+    if first and not Effort.objects.filter(session=branch.session_id).exclude(pk=effort.pk).exists():
         entitle(branch.session, name[:1].upper() + name[1:])
     return fresh(state)
 

@@ -58,6 +58,8 @@ class ModelChoice:
     price: Price | None = None
     # Pictures in messages are sent to it.
     sees_pictures: bool = False
+    # It is asked what conversations are called.
+    writes_titles: bool = False
 
     @property
     def reply_limit(self) -> str:
@@ -118,6 +120,7 @@ def of_environment(model: str = "") -> ModelChoice:
         context_window=settings.CCM_MODEL_WINDOW or None,
         draft_seconds=settings.CCM_DRAFT_TIMEOUT,
         sees_pictures=settings.CCM_MODEL_PICTURES,
+        writes_titles=settings.CCM_MODEL_TITLES,
     )
 
 
@@ -136,6 +139,7 @@ def of_endpoint(endpoint: Endpoint, model: str = "") -> ModelChoice:
         most_reply=endpoint.reply_limit,
         price=price_of(endpoint, name),
         sees_pictures=endpoint.sees_pictures,
+        writes_titles=settings.CCM_MODEL_TITLES and endpoint.writes_titles,
     )
 
 

@@ -15,6 +15,7 @@ from .prompt import SavedPrompt
 from .record import RetrievalItem, RetrievalSet, ToolTrace, Verdict
 from .scope import ScopeDraft
 from .session import Branch, Session
+from .titling import Titling
 from .turn import Message, Run, Thinking, Turn, TurnLabel
 from .vector import PassageVector, VectorIndex
 
@@ -49,6 +50,7 @@ __all__ = [
     "ScopeDraft",
     "Session",
     "Thinking",
+    "Titling",
     "ToolTrace",
     "Turn",
     "TurnLabel",

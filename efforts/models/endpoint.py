@@ -36,6 +36,9 @@ class Endpoint(models.Model):
     sees_pictures = models.BooleanField(
         default=False, db_default=False, help_text="Pictures in a message are sent to the model."
     )
+    writes_titles = models.BooleanField(
+        default=True, db_default=True, help_text="Is asked for a title after the first reply of a conversation."
+    )
     draft_seconds = models.PositiveIntegerField(
         default=DRAFT_SECONDS, help_text="The longest that one summary may take."
     )

@@ -388,6 +388,7 @@ class EndpointForm(ModelFormOfEndpoint):
             "price_cached",
             "currency",
             "sees_pictures",
+            "writes_titles",
             "is_default",
         ]
         labels = {
@@ -396,6 +397,7 @@ class EndpointForm(ModelFormOfEndpoint):
             "draft_model": "Model for summaries",
             "embedding_model": "Model for meanings",
             "sees_pictures": "This model sees pictures",
+            "writes_titles": "Titles by this model",
             "is_default": "Default for new conversations",
         }
         help_texts = {
@@ -405,6 +407,7 @@ class EndpointForm(ModelFormOfEndpoint):
             "embedding_model": "Optional. An embedding model of this address, such as text-embedding-3-small: what was "
             "said is found in other words too, and all of it is sent there once.",
             "sees_pictures": "Pictures in your messages are sent to it. Otherwise it gets their names and sizes only.",
+            "writes_titles": "After the first reply it is asked once what to call the conversation. Yours stay.",
             "is_default": "",
         }
         widgets = {

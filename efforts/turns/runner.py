@@ -31,6 +31,7 @@ from efforts.turns.orchestrator import RunControl, run_turn
 from efforts.turns.recording import Delta, Lease
 from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES
+from efforts.turns.titles import ask_for_title
 
 log = logging.getLogger("ccm.runner")
 
@@ -184,6 +185,7 @@ class Runner:
         finally:
             self.controls.pop(control.lease.run_id, None)
             self.wake.set()
+        await ask_for_title(control.lease)
 
     async def listen(self) -> None:
         layer = get_channel_layer()

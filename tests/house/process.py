@@ -44,4 +44,6 @@ def _command(arguments: tuple[str, ...]) -> list[str]:
 
 def _environment(settings: dict[str, str]) -> dict[str, str]:
     ours = ("CCM_", "DATABASE_URL", "REDIS_URL", "DJANGO_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(ours)} | settings
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    # Each first reply would be followed by a call that no script has.
+    return {**kept, "CCM_MODEL_TITLES": "off", **settings}
