@@ -6,6 +6,7 @@ Every function belongs inside the transaction of a caller that holds the lock of
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -34,8 +35,35 @@ WHY_AGED = {
     SummaryState.DUE: "",
     SummaryState.DRAFTING: "",
 }
-# How the summaries of chosen turns leave, step by step.
-TIERS = (("shortened_clock", "compaction.shortened"), ("evicted_clock", "compaction.evicted"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ageing:
+    """What may leave the prompt by its age: an effort, or chosen turns for which a summary stands. `row` has the clocks
+    of its age, `since` is the one that counts; `family` is that of its events, which name it by `about`."""
+
+    row: EffortState | ContextPointer
+    since: int
+    family: str
+    about: dict[str, str]
+
+    def change(self, **columns: Any) -> None:
+        type(self.row)._base_manager.filter(pk=self.row.pk).update(**columns)
+
+    def event(self, branch: Branch, what: str, turn: int, **more: Any) -> Event:
+        kind = f"{self.family}.{what}"
+        where = {"turn": turn, "branch": str(branch.pk), "clock": branch.clock, "via": VIA, **self.about}
+        data = {**where, "turns": branch.clock - self.row.referenced_clock, **more}
+        return Event(session_id=branch.session_id, kind=kind, data=with_notice(kind, data))
+
+
+def of_effort(state: EffortState) -> Ageing:
+    return Ageing(row=state, since=state.referenced_clock, family="effort", about={"effort": state.effort.slug})
+
+
+def of_chosen(one: Chosen) -> Ageing:
+    about = {"id": one.id, "artifact": one.pointer.artifact}
+    return Ageing(row=one.pointer, since=one.since, family="compaction", about=about)
 
 
 def settle(run: Run, *, completed: bool) -> None:
@@ -49,45 +77,44 @@ def settle(run: Run, *, completed: bool) -> None:
         evict(branch, run.turn.number)
     # After it: what fades now stands as its summary for a turn at least.
     decay(branch, run.turn.number)
-    decay_chosen(branch, run.turn.number)
 
 
 def decay(branch: Branch, turn: int) -> None:
     """Expansions that nothing has referred to for so many turns end; those that are pinned stay."""
-    expanded = unpinned(branch).filter(expanded_turn__isnull=False)
-    for state in expanded.order_by("expanded_turn", "pk"):
-        if stale(branch.clock, state.referenced_clock, branch.session.decay_threshold):
-            EffortState.objects.filter(pk=state.pk).update(expanded_turn=None)
-            price = price_of(branch, "effort.expanded", data__effort=state.effort.slug)
-            events.append_all([event(branch, "effort.decayed", turn, state, tokens=price)])
+    expanded = {"expanded_turn__isnull": False}
+    efforts = unpinned(branch).filter(**expanded).order_by("expanded_turn", "pk")
+    for one in (*map(of_effort, efforts), *map(of_chosen, with_spans(chosen_pointers(branch).filter(**expanded)))):
+        if stale(branch.clock, one.row.referenced_clock, branch.session.decay_threshold):
+            one.change(expanded_turn=None)
+            events.append_all([one.event(branch, "decayed", turn, tokens=price_of(branch, one))])
 
 
 def evict(branch: Branch, turn: int) -> None:
-    """Summaries leave the prompt, and of logs that await one the digest stands; all stays findable, and a reference
-    brings it back."""
-    concluded = unpinned(branch).filter(status=EffortStatus.CONCLUDED).exclude(summary=SummaryState.COVERED)
-    standing = concluded.filter(evicted_clock=None, expanded_turn=None)
-    oldest = branch.clock - branch.session.eviction_threshold
-    leaving = [
-        state
-        for state in standing.filter(referenced_clock__lte=max(oldest, 0)).order_by("pk")
-        if stale(branch.clock, state.referenced_clock, branch.session.eviction_threshold)
-    ]
+    """Summaries leave the prompt, and of logs that await one the digest stands; those of chosen turns give way to one
+    line, and this leaves after as many turns again. All stays findable, and a reference brings it back."""
+    threshold = branch.session.eviction_threshold
+    old = {"evicted_clock": None, "expanded_turn": None, "referenced_clock__lte": max(branch.clock - threshold, 0)}
+    concluded = unpinned(branch).filter(status=EffortStatus.CONCLUDED, **old).exclude(summary=SummaryState.COVERED)
     stands = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE).values_list("effort", flat=True)
-    awaiting = [state for state in leaving if state.effort_id not in set(stands)]
-    aged = {state.pk for state in awaiting if age(branch, turn, state)}
-    leaving = [state for state in leaving if state.pk not in aged]
+    summarised, leaving = set(stands), []
+    for state in concluded.order_by("pk"):
+        is_old = stale(branch.clock, state.referenced_clock, threshold)
+        if is_old and (state.effort_id in summarised or not age(branch, turn, state)):
+            leaving.append((of_effort(state), "evicted"))
+    for one in with_spans(chosen_pointers(branch).filter(**old)):
+        if stale(branch.clock, one.since, threshold):
+            leaving.append((of_chosen(one), "shortened" if one.pointer.shortened_clock is None else "evicted"))
+    for row, what in leaving:
+        row.change(**{f"{what}_clock": branch.clock})
     if leaving:
-        EffortState.objects.filter(pk__in=[state.pk for state in leaving]).update(evicted_clock=branch.clock)
-        events.append_all([event(branch, "effort.evicted", turn, state) for state in leaving])
-    fade_chosen(branch, turn)
+        events.append_all([row.event(branch, what, turn) for row, what in leaving])
 
 
 def age(branch: Branch, turn: int, state: EffortState) -> bool:
     """The log of an effort that awaits a summary gives way to its digest, which stays as long as a summary does; false
     where none may stand."""
     digest = compacting.registered().digest_of(state, read_summary_log(branch, state.effort))
-    told = event(branch, "effort.aged", turn, state, artifact=digest, was=summary_of(state))
+    told = of_effort(state).event(branch, "aged", turn, artifact=digest, was=summary_of(state))
     try:
         with transaction.atomic():
             stands = bool(digest and compacting.registered().accept(digest, None, AGED))
@@ -109,44 +136,15 @@ def summary_of(state: EffortState) -> dict[str, str]:
     return {"summary": str(summary), "artifact": state.artifact, "draft": state.draft}
 
 
-def fade_chosen(branch: Branch, turn: int) -> None:
-    """The summaries of chosen turns give way to one line, and this leaves after as many turns again."""
-    threshold = branch.session.eviction_threshold
-    standing = chosen_pointers(branch).filter(evicted_clock=None, expanded_turn=None)
-    old = standing.filter(referenced_clock__lte=max(branch.clock - threshold, 0))
-    for one in with_spans(old):
-        if stale(branch.clock, one.since, threshold):
-            field, kind = TIERS[one.pointer.shortened_clock is not None]
-            ContextPointer.objects.filter(pk=one.pointer.pk).update(**{field: branch.clock})
-            events.append_all([chosen_event(branch, kind, turn, one)])
-
-
-def decay_chosen(branch: Branch, turn: int) -> None:
-    for one in with_spans(chosen_pointers(branch).filter(expanded_turn__isnull=False)):
-        if stale(branch.clock, one.pointer.referenced_clock, branch.session.decay_threshold):
-            ContextPointer.objects.filter(pk=one.pointer.pk).update(expanded_turn=None)
-            price = price_of(branch, "compaction.expanded", data__id=one.id, data__what=RAW)
-            events.append_all([chosen_event(branch, "compaction.decayed", turn, one, tokens=price)])
-
-
-def chosen_event(branch: Branch, kind: str, turn: int, one: Chosen, **more: Any) -> Event:
-    where = {"turn": turn, "branch": str(branch.pk), "clock": branch.clock, "via": VIA}
-    about = {"id": one.id, "artifact": one.pointer.artifact, "turns": branch.clock - one.pointer.referenced_clock}
-    return Event(session_id=branch.session_id, kind=kind, data={**where, **about, **more})
-
-
 def unpinned(branch: Branch) -> QuerySet[EffortState]:
     pinned = holds.standing(branch).filter(effort__isnull=False).values("effort")
     return EffortState.objects.filter(branch=branch).exclude(effort__in=pinned).select_related("effort")
 
 
-def price_of(branch: Branch, kind: str, **whose: str) -> int:
+def price_of(branch: Branch, one: Ageing) -> int:
     """What the expansion added to the prompt when it was made, in tokens."""
-    last = branch_events(branch).filter(kind=kind, **whose).order_by("-seq").first()
+    whose = {f"data__{name}": one.about[name] for name in ("effort", "id") if name in one.about}
+    if one.family == "compaction":
+        whose["data__what"] = RAW
+    last = branch_events(branch).filter(kind=f"{one.family}.expanded", **whose).order_by("-seq").first()
     return int(last.data["tokens"]) if last else 0
-
-
-def event(branch: Branch, kind: str, turn: int, state: EffortState, **more: Any) -> Event:
-    where = {"turn": turn, "branch": str(branch.pk), "clock": branch.clock, "effort": state.effort.slug, "via": VIA}
-    data = {**where, "turns": branch.clock - state.referenced_clock, **more}
-    return Event(session_id=branch.session_id, kind=kind, data=with_notice(kind, data))
