@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
 from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun
-from efforts.admin.base import ReadOnly, link, linked, links, pretty
+from efforts.admin.base import ReadOnly, link, linked, linked_all, links, pretty, whole
 from efforts.models import ContextPointer
 
 from .changing import asked, judge_now, roll_back_all
@@ -62,13 +62,8 @@ class ArtifactAdmin(ReadOnly):
     def of_checks(self, row: Artifact) -> SafeString:
         return links(Check.objects.filter(family=row.family))
 
-    @admin.display(description="Gate runs")
-    def of_gate_runs(self, row: Artifact) -> SafeString:
-        return links(row.gate_runs.all())
-
-    @admin.display(description="Acceptances")
-    def of_acceptances(self, row: Artifact) -> SafeString:
-        return links(row.acceptances.all())
+    of_gate_runs = linked_all("gate_runs")
+    of_acceptances = linked_all("acceptances")
 
     @admin.display(description="Pointers")
     def of_pointers(self, row: Artifact) -> SafeString:
@@ -78,17 +73,9 @@ class ArtifactAdmin(ReadOnly):
     def of_versions(self, row: Artifact) -> SafeString:
         return links(Artifact.objects.filter(family=row.family).order_by("version"))
 
-    @admin.display(description="Claim verdicts")
-    def of_verdicts(self, row: Artifact) -> SafeString:
-        return links(row.claim_verdicts.select_related("reviewer"))
-
-    @admin.display(description="Reviews")
-    def of_reviews(self, row: Artifact) -> SafeString:
-        return links(row.reviews.select_related("reviewer"))
-
-    @admin.display(description="Findings set aside")
-    def of_set_aside(self, row: Artifact) -> SafeString:
-        return links(row.set_aside.all())
+    of_verdicts = linked_all("claim_verdicts", "Claim verdicts", "reviewer")
+    of_reviews = linked_all("reviews", "Reviews", "reviewer")
+    of_set_aside = linked_all("set_aside", "Findings set aside")
 
     @admin.display(description="Document")
     def whole_document(self, row: Artifact) -> SafeString:
@@ -129,26 +116,11 @@ class DraftRunAdmin(ReadOnly):
     exclude = ("spent",)
     readonly_fields = ("of_requests", "of_checks", "of_artifacts", "of_gate_runs", "whole_spent", "on_page")
     of_session, of_effort = linked("session"), linked("effort")
-
-    @admin.display(description="Artifacts")
-    def of_artifacts(self, row: DraftRun) -> SafeString:
-        return links(row.artifacts.all())
-
-    @admin.display(description="Gate runs")
-    def of_gate_runs(self, row: DraftRun) -> SafeString:
-        return links(row.gate_runs.all())
-
-    @admin.display(description="Requests")
-    def of_requests(self, row: DraftRun) -> SafeString:
-        return links(row.requests.all())
-
-    @admin.display(description="Checks")
-    def of_checks(self, row: DraftRun) -> SafeString:
-        return links(row.checks.all())
-
-    @admin.display(description="Spent")
-    def whole_spent(self, row: DraftRun) -> SafeString:
-        return pretty(row.spent)
+    of_artifacts = linked_all("artifacts")
+    of_gate_runs = linked_all("gate_runs")
+    of_requests = linked_all("requests")
+    of_checks = linked_all("checks")
+    whole_spent = whole("spent")
 
 
 @admin.register(GateRun)
@@ -173,18 +145,13 @@ class GateRunAdmin(ReadOnly):
     exclude = ("inputs", "verdicts", "checks")
     readonly_fields = ("of_artifact", "of_run", "of_checks", "whole_verdicts", "whole_inputs", "on_page")
     of_artifact, of_run = linked("artifact"), linked("run")
-
-    @admin.display(description="Verdicts")
-    def whole_verdicts(self, row: GateRun) -> SafeString:
-        return pretty(row.verdicts)
+    whole_verdicts = whole("verdicts")
 
     @admin.display(description="Checks")
     def of_checks(self, row: GateRun) -> SafeString:
         return links(Check.objects.filter(pk__in=row.checks))
 
-    @admin.display(description="Judged by")
-    def whole_inputs(self, row: GateRun) -> SafeString:
-        return pretty(row.inputs)
+    whole_inputs = whole("inputs", "Judged by")
 
     @admin.display(description="On the page")
     def on_page(self, row: GateRun) -> str:

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.utils.safestring import SafeString
 
 from compaction.models import Artifact, Check, Checker, CheckerRefused, Exam, GateRun, ModelRequest, Planted, Recheck
-from efforts.admin.base import ReadOnly, artifact_link, link, linked, links, pretty
+from efforts.admin.base import ReadOnly, artifact_link, link, linked, linked_all, links, pretty, whole
 from efforts.models import Session
 
 
@@ -61,17 +61,9 @@ class CheckAdmin(ReadOnly):
     def of_family(self, row: Check) -> str:
         return artifact_link(row.family)
 
-    @admin.display(description="Requests")
-    def of_requests(self, row: Check) -> SafeString:
-        return links(row.requests.all())
-
-    @admin.display(description="Planted")
-    def of_planted(self, row: Check) -> SafeString:
-        return links(row.planted_rows.all())
-
-    @admin.display(description="Listed before")
-    def whole_listed(self, row: Check) -> SafeString:
-        return pretty(row.listed)
+    of_requests = linked_all("requests")
+    of_planted = linked_all("planted_rows", "Planted")
+    whole_listed = whole("listed", "Listed before")
 
 
 @admin.register(Exam)
@@ -107,9 +99,7 @@ class ExamAdmin(ReadOnly):
     def on_page(self, row: Exam) -> str:
         return link("Open", "checkers")
 
-    @admin.display(description="Requests")
-    def of_requests(self, row: Exam) -> SafeString:
-        return links(row.requests.all())
+    of_requests = linked_all("requests")
 
 
 @admin.register(ModelRequest)
@@ -140,21 +130,14 @@ class ModelRequestAdmin(ReadOnly):
         run = row.run or (row.check_made.run if row.check_made else None)
         return run.session if run else None
 
-    @admin.display(description="Planted")
-    def of_planted(self, row: ModelRequest) -> SafeString:
-        return links(row.planted.all())
+    of_planted = linked_all("planted")
 
     @admin.display(description="Messages")
     def whole_messages(self, row: ModelRequest) -> SafeString:
         return pretty(row.messages or "Not kept any more.")
 
-    @admin.display(description="What its numbers stand for")
-    def whole_notes(self, row: ModelRequest) -> SafeString:
-        return pretty(row.notes)
-
-    @admin.display(description="Usage")
-    def whole_usage(self, row: ModelRequest) -> SafeString:
-        return pretty(row.usage)
+    whole_notes = whole("notes", "What its numbers stand for")
+    whole_usage = whole("usage")
 
 
 @admin.register(Planted)

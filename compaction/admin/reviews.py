@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.utils.safestring import SafeString
 
 from compaction.models import (
     ClaimVerdict,
@@ -17,7 +16,7 @@ from compaction.models import (
     SeedStage,
     SetAside,
 )
-from efforts.admin.base import ReadOnly, artifact_link, link, linked, links
+from efforts.admin.base import ReadOnly, artifact_link, link, linked, linked_all
 
 
 @admin.register(Reviewer)
@@ -101,10 +100,7 @@ class SeedPackageAdmin(ReadOnly):
     list_select_related = ("owner", "session", "artifact")
     readonly_fields = ("of_stages",)
     of_session, of_artifact = linked("session"), linked("artifact")
-
-    @admin.display(description="Stages")
-    def of_stages(self, row: SeedPackage) -> SafeString:
-        return links(row.stages.order_by("place"))
+    of_stages = linked_all("stages")
 
 
 @admin.register(SeedStage)

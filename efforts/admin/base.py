@@ -52,6 +52,27 @@ def linked(name: str) -> Callable[[Any, Any], str]:
     return column
 
 
+def linked_all(name: str, title: str = "", *related: str) -> Callable[[Any, Any], SafeString]:
+    """A column that links to all rows of the relation `name`; their names need those that they refer to (`related`)."""
+
+    @admin.display(description=title or name.replace("_", " ").capitalize())
+    def column(self: Any, row: Any) -> SafeString:
+        rows = getattr(row, name).all()
+        return links(rows.select_related(*related) if related else rows)
+
+    return column
+
+
+def whole(name: str, title: str = "") -> Callable[[Any, Any], SafeString]:
+    """All of the field `name`, which is JSON."""
+
+    @admin.display(description=title or name.capitalize())
+    def column(self: Any, row: Any) -> SafeString:
+        return pretty(getattr(row, name))
+
+    return column
+
+
 def links(rows: Iterable[models.Model]) -> SafeString:
     return format_html_join(" · ", "{}", ((row_link(row),) for row in rows)) or SafeString("-")
 

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from efforts.models import Branch, ContextPlan, Message, Run, Session, Turn
 
-from .base import ReadOnly, link, linked, links, pretty
+from .base import ReadOnly, link, linked, linked_all, links, whole
 
 
 @admin.register(Session)
@@ -79,14 +79,8 @@ class RunAdmin(ReadOnly):
     readonly_fields = ("made_with", "of_turn", "of_plans")
 
     of_turn = linked("turn")
-
-    @admin.display(description="Made with")
-    def made_with(self, row: Run) -> SafeString:
-        return pretty(row.settings)
-
-    @admin.display(description="Plans")
-    def of_plans(self, row: Run) -> SafeString:
-        return links(row.plans.order_by("call"))
+    made_with = whole("settings", "Made with")
+    of_plans = linked_all("plans")
 
 
 @admin.register(Message)
@@ -124,6 +118,4 @@ class ContextPlanAdmin(ReadOnly):
     def opened(self, row: ContextPlan) -> str:
         return link("Open", "plan", row.session_id, row.pk)
 
-    @admin.display(description="Body")
-    def whole_body(self, row: ContextPlan) -> SafeString:
-        return pretty(row.body)
+    whole_body = whole("body")

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from efforts.memory.holds import what_of
 from efforts.models import Constraint, ContextPointer, Effort, EffortState, Hold, LedgerEntry, PointerMove, ScopeDraft
 
-from .base import ReadOnly, artifact_link, link, linked, links, standing
+from .base import ReadOnly, artifact_link, link, linked, linked_all, links, standing
 
 
 @admin.register(Effort)
@@ -47,13 +47,8 @@ class EffortAdmin(ReadOnly):
         address = f"{reverse('admin:efforts_event_changelist')}?effort={row.pk}"
         return format_html('<a href="{}">Events</a>', address)
 
-    @admin.display(description="In branches")
-    def of_states(self, row: Effort) -> SafeString:
-        return links(row.states.select_related("branch", "effort"))
-
-    @admin.display(description="Pointers")
-    def of_pointers(self, row: Effort) -> SafeString:
-        return links(row.pointers.all())
+    of_states = linked_all("states", "In branches", "branch", "effort")
+    of_pointers = linked_all("pointers")
 
 
 @admin.register(EffortState)
@@ -109,13 +104,8 @@ class ContextPointerAdmin(ReadOnly):
     def of_artifact(self, row: ContextPointer) -> str:
         return artifact_link(row.artifact)
 
-    @admin.display(description="Took over from")
-    def of_previous(self, row: ContextPointer) -> SafeString:
-        return links(row.previous.order_by("pk"))
-
-    @admin.display(description="Moves")
-    def of_moves(self, row: ContextPointer) -> SafeString:
-        return links(row.moves.order_by("pk"))
+    of_previous = linked_all("previous", "Took over from")
+    of_moves = linked_all("moves")
 
     @admin.display(description="Text")
     def beginning(self, row: ContextPointer) -> str:

@@ -8,11 +8,10 @@ from django.contrib import admin
 from django.db import models
 from django.db.models import Q
 from django.http import HttpRequest
-from django.utils.safestring import SafeString
 
 from efforts.models import AccountEvent, Effort, Endpoint, Event
 
-from .base import ReadOnly, linked, pretty, seen_by
+from .base import ReadOnly, linked, seen_by, whole
 
 
 class EffortFilter(admin.SimpleListFilter):
@@ -57,10 +56,7 @@ class EventAdmin(ReadOnly):
         return row.data.get("effort") or "-"
 
     of_session = linked("session")
-
-    @admin.display(description="Data")
-    def whole_data(self, row: Event) -> SafeString:
-        return pretty(row.data)
+    whole_data = whole("data")
 
 
 @admin.register(AccountEvent)
