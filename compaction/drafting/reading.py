@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
 
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Claim, Kind, Section, Status, parse_artifact
 from compaction.domain.check.answers import Entailment, Void
 from compaction.domain.check.mapping import Question
-from compaction.domain.check.notes import Note, Role
+from compaction.domain.check.notes import Half
 from compaction.domain.check.result import Checked, Opinion, Said, read, together
 from compaction.domain.editing import Decision
 from compaction.domain.gates.cost import LAST_RUNS
@@ -30,6 +33,7 @@ from efforts.models import Branch, Constraint, Session
 from efforts.standins.logs import SourceLog
 from efforts.turns.recording import count
 
+T = TypeVar("T")
 # What a kind and a state of the ledger mean at the end of the scope; what is only proposed or was dismissed is none.
 MEANINGS: dict[tuple[str, str], tuple[Section, Status]] = {
     (EntryKind.DECISION, EntryState.CONFIRMED): (Section.DECISION, Status.ACCEPTED),
@@ -39,6 +43,13 @@ MEANINGS: dict[tuple[str, str], tuple[Section, Status]] = {
     (CONSTRAINT, ConstraintState.IN_FORCE): (Section.RULE, Status.IN_FORCE),
     (CONSTRAINT, ConstraintState.REVOKED): (Section.RULE, Status.REVOKED),
 }
+# As rows keep them.
+NOTES, QUESTION, ENTRIES, CLAIM = (
+    TypeAdapter(Half),
+    TypeAdapter(Question),
+    TypeAdapter(tuple[Entry, ...]),
+    TypeAdapter(Claim),
+)
 # Whoever says so of a claim has read it.
 READ = (ClaimVerdictValue.KEPT, ClaimVerdictValue.EDITED, ClaimVerdictValue.ADDED)
 
@@ -231,53 +242,32 @@ def stored(row: Check, source: Source | None) -> Checked | None:
     if source is None:
         return None
     said = [
-        Said(text=one.answer, notes=notes_of(one.notes), asked=question_of(one.notes)) for one in row.requests.all()
+        Said(
+            text=one.answer,
+            notes=from_kept(NOTES, one.notes) if isinstance(one.notes, list) else (),
+            asked=from_kept(QUESTION, one.notes) if isinstance(one.notes, dict) else None,
+        )
+        for one in row.requests.all()
     ]
-    listed = None if row.listed is None else tuple(entry_from(one) for one in row.listed)
+    listed = None if row.listed is None else from_kept(ENTRIES, row.listed)
     try:
         return read(said, source, by=row.model, examined=row.examined, listed=listed)
     except Void:
         return None
 
 
-def notes_of(kept: Any) -> tuple[Note, ...]:
-    if not isinstance(kept, list):
-        return ()
-    return tuple(
-        Note(
-            number=one["number"],
-            role=Role(one["role"]),
-            claim=claim_from(one["claim"]),
-            kind=one["kind"],
-            of=one["of"],
-        )
-        for one in kept
-    )
-
-
-def question_of(kept: Any) -> Question | None:
-    if not isinstance(kept, dict):
-        return None
-    return Question(
-        entries=tuple(entry_from(one) for one in kept["entries"]),
-        claims=tuple(claim_from(one) for one in kept["claims"]),
-        hidden=claim_from(kept["hidden"]) if kept["hidden"] else None,
-        lost=kept["lost"],
-    )
+def from_kept(form: TypeAdapter[T], kept: Any) -> T:
+    # By way of its text: JSON has neither tuples nor the words of an enumeration.
+    return form.validate_json(json.dumps(kept))
 
 
 def claim_from(kept: dict[str, Any]) -> Claim:
-    return Claim.model_validate({**kept, "cites": tuple(kept["cites"])}, strict=False)
+    return from_kept(CLAIM, kept)
 
 
 def decision_of(row: ClaimVerdict) -> Decision:
     added = claim_from(row.added) if row.added else None
     return Decision(claim=row.item, verdict=ClaimVerdictValue(row.verdict), text=row.text, added=added)
-
-
-def entry_from(kept: dict[str, Any]) -> Entry:
-    fixed = {"section": Section(kept["section"]), "status": Status(kept["status"])}
-    return Entry(**{**kept, **fixed, "sentences": tuple(kept["sentences"])})
 
 
 def person_read(artifact: Artifact, document: Document) -> Checked | None:

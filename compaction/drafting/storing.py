@@ -20,11 +20,11 @@ from compaction.domain.ledger import Entry
 from compaction.domain.lifecycle import Ended, state_of
 from compaction.domain.limits import Purpose
 from compaction.domain.verdicts import GateVerdict
-from compaction.drafting.checking import CheckExchange as CheckExchange
-from compaction.drafting.checking import CheckMade as CheckMade
+from compaction.drafting.checking import CheckExchange, CheckMade
 from compaction.drafting.costs import why_not
 from compaction.drafting.examining import kept
 from compaction.drafting.prompts import draft_version
+from compaction.drafting.reading import NOTES, QUESTION
 from compaction.drafting.summaries import Drafted, Tried, spent_on
 from compaction.models import (
     Artifact,
@@ -145,30 +145,14 @@ def keep_check(run: DraftRun, made: CheckMade, source: Source, family: str) -> C
     )
     for place, one in enumerate(made.exchanges):
         asked = ModelRequest.objects.create(
-            check_made=row, **kept(place, one.step, one.request, one.answer), notes=notes_of(one)
+            check_made=row,
+            **kept(place, one.step, one.request, one.answer),
+            notes=QUESTION.dump_python(one.asked, mode="json")
+            if one.asked
+            else NOTES.dump_python(one.notes, mode="json"),
         )
         Planted.objects.bulk_create(planted_in(row, asked, one))
     return row
-
-
-def notes_of(one: CheckExchange) -> list[dict[str, Any]] | dict[str, Any]:
-    if one.asked:
-        return {
-            "entries": [asdict(entry) for entry in one.asked.entries],
-            "claims": [claim.model_dump(mode="json") for claim in one.asked.claims],
-            "hidden": one.asked.hidden.model_dump(mode="json") if one.asked.hidden else None,
-            "lost": one.asked.lost,
-        }
-    return [
-        {
-            "number": note.number,
-            "role": note.role,
-            "claim": note.claim.model_dump(mode="json"),
-            "kind": note.kind,
-            "of": note.of,
-        }
-        for note in one.notes
-    ]
 
 
 def planted_in(row: Check, asked: ModelRequest, one: CheckExchange) -> list[Planted]:
