@@ -43,10 +43,6 @@ def may_check(task: Task) -> bool:
     return task.checker is not None and (task.exam is None or task.exam.passed)
 
 
-def is_being_checked(row: Artifact) -> bool:
-    return Recheck.objects.filter(artifact=row, state__in=("due", "drafting")).exists()
-
-
 def models_on(row: Artifact, task: Task) -> Checked | None:
     """What models have found of it; what people say of it is theirs."""
     checks, _ = checks_over(row, task.source)

@@ -28,14 +28,9 @@ def is_repeated(run: Run) -> bool:
     """Whether the last search of the run looks for what an earlier one of its kind looked for."""
     searches = RetrievalSet.objects.filter(run=run, trigger=Trigger.TOOL).order_by("-created_at")
     rows = searches.values_list("strategy", "query", "params")
-    made = [(strategy, looked_for(query), narrowed_by(params)) for strategy, query, params in rows]
+    made = [
+        # All that was asked for, by its words in any order.
+        (strategy, frozenset(query_terms(query)), {**params.get("asked", {}), "query": ""})
+        for strategy, query, params in rows
+    ]
     return bool(made) and made[0] in made[1:]
-
-
-def looked_for(query: str) -> frozenset[str]:
-    return frozenset(query_terms(query))
-
-
-def narrowed_by(params: dict[str, Any]) -> dict[str, Any]:
-    """All that was asked for but the words."""
-    return {**params.get("asked", {}), "query": ""}

@@ -27,10 +27,7 @@ class EditState(StrEnum):
 
 
 # Nothing leads out of an end: what is wanted after all is proposed again.
-EDIT_MOVES = machine(
-    EditState,
-    {EditState.OPEN: {EditState.APPLIED, EditState.REJECTED}, EditState.APPLIED: {EditState.UNDONE}},
-)
+EDIT_MOVES = machine(EditState, open="applied rejected", applied="undone")
 
 
 class CommandState(StrEnum):
@@ -40,13 +37,7 @@ class CommandState(StrEnum):
     ENDED = "ended"
 
 
-COMMAND_MOVES = machine(
-    CommandState,
-    {
-        CommandState.PROPOSED: {CommandState.RUNNING, CommandState.DECLINED},
-        CommandState.RUNNING: {CommandState.ENDED},
-    },
-)
+COMMAND_MOVES = machine(CommandState, proposed="running declined", running="ended")
 
 
 class CommandEnd(StrEnum):

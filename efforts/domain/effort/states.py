@@ -8,9 +8,10 @@ S = TypeVar("S", bound=StrEnum)
 Moves: TypeAlias = Mapping[S, frozenset[S]]
 
 
-def machine(states: type[S], moves: Mapping[S, set[S]]) -> Moves[S]:
-    """Where each state leads. Nothing leads out of one that `moves` leaves out: it is an end."""
-    return {state: frozenset(moves.get(state, ())) for state in states}
+def machine(states: type[S], **moves: str) -> Moves[S]:
+    """Where each state leads, by name. Nothing leads out of one that `moves` leaves out: it is an end."""
+    named = {states[name.upper()]: {states[to.upper()] for to in words.split()} for name, words in moves.items()}
+    return {state: frozenset(named.get(state, ())) for state in states}
 
 
 class RunState(StrEnum):
@@ -42,18 +43,7 @@ RUN_LABELS = {
 # Retry is a new run of the same turn, so that no attempt is overwritten. A reply that was cut off goes on in its own
 # run: nothing that it said is said again.
 RUN_MOVES = machine(
-    RunState,
-    {
-        RunState.QUEUED: {RunState.RUNNING, RunState.CANCELLED},
-        RunState.RUNNING: {
-            RunState.COMPLETED,
-            RunState.STOPPED,
-            RunState.FAILED,
-            RunState.INTERRUPTED,
-            RunState.NOTED,
-        },
-        RunState.COMPLETED: {RunState.QUEUED},
-    },
+    RunState, queued="running cancelled", running="completed stopped failed interrupted noted", completed="queued"
 )
 
 # What a provider says where a reply has reached a limit of its length.
@@ -76,13 +66,7 @@ class EffortStatus(StrEnum):
     CONCLUDED = "concluded"
 
 
-EFFORT_MOVES = machine(
-    EffortStatus,
-    {
-        EffortStatus.OPEN: {EffortStatus.CONCLUDED},
-        EffortStatus.CONCLUDED: {EffortStatus.OPEN},
-    },
-)
+EFFORT_MOVES = machine(EffortStatus, open="concluded", concluded="open")
 
 
 class Via(StrEnum):
@@ -127,15 +111,13 @@ class ScopeState(StrEnum):
 
 SCOPE_MOVES = machine(
     ScopeState,
-    {
-        ScopeState.DUE: {ScopeState.DRAFTING, ScopeState.STOPPED},
-        # Due again: whoever drafted it is gone, or the log has changed meanwhile.
-        ScopeState.DRAFTING: {ScopeState.DUE, ScopeState.READY, ScopeState.FAILED, ScopeState.STOPPED},
-        # By a review of what was drafted.
-        ScopeState.READY: {ScopeState.DUE, ScopeState.FAILED},
-        ScopeState.FAILED: {ScopeState.DUE, ScopeState.READY},
-        ScopeState.STOPPED: {ScopeState.DUE},
-    },
+    due="drafting stopped",
+    # Due again: whoever drafted it is gone, or the log has changed meanwhile.
+    drafting="due ready failed stopped",
+    # By a review of what was drafted.
+    ready="due failed",
+    failed="due ready",
+    stopped="due",
 )
 
 
@@ -168,13 +150,7 @@ class ConstraintState(StrEnum):
 
 
 # What was taken back is stated anew where it shall hold again, so that each time it held is a row of its own.
-CONSTRAINT_MOVES = machine(
-    ConstraintState,
-    {
-        ConstraintState.SUGGESTED: {ConstraintState.IN_FORCE, ConstraintState.REVOKED},
-        ConstraintState.IN_FORCE: {ConstraintState.REVOKED},
-    },
-)
+CONSTRAINT_MOVES = machine(ConstraintState, suggested="in_force revoked", in_force="revoked")
 
 
 class ConstraintBy(StrEnum):
@@ -205,20 +181,9 @@ class EntryState(StrEnum):
 
 # A decision gives way to another one, work gets done; what was dismissed is noted anew where it shall stand again.
 ENTRY_MOVES = {
-    EntryKind.DECISION: machine(
-        EntryState,
-        {
-            EntryState.PROPOSED: {EntryState.CONFIRMED, EntryState.DISMISSED},
-            EntryState.CONFIRMED: {EntryState.SUPERSEDED, EntryState.DISMISSED},
-        },
-    ),
+    EntryKind.DECISION: machine(EntryState, proposed="confirmed dismissed", confirmed="superseded dismissed"),
     EntryKind.OPEN_WORK: machine(
-        EntryState,
-        {
-            EntryState.PROPOSED: {EntryState.CONFIRMED, EntryState.DISMISSED},
-            EntryState.CONFIRMED: {EntryState.DONE, EntryState.DISMISSED},
-            EntryState.DONE: {EntryState.CONFIRMED},
-        },
+        EntryState, proposed="confirmed dismissed", confirmed="done dismissed", done="confirmed"
     ),
 }
 LIVE_ENTRIES = frozenset({EntryState.PROPOSED, EntryState.CONFIRMED})
@@ -257,13 +222,7 @@ class HoldState(StrEnum):
 
 
 # What is pinned again is a row of its own, so that each time it stood is on record.
-HOLD_MOVES = machine(
-    HoldState,
-    {
-        HoldState.SUGGESTED: {HoldState.STANDING, HoldState.DISMISSED},
-        HoldState.STANDING: {HoldState.ENDED},
-    },
-)
+HOLD_MOVES = machine(HoldState, suggested="standing dismissed", standing="ended")
 
 
 class HoldEnd(StrEnum):
@@ -291,12 +250,7 @@ class PointerState(StrEnum):
 
 # What was rolled back is accepted anew where it shall stand again, so that each time it stood is a row of its own.
 POINTER_MOVES = machine(
-    PointerState,
-    {
-        PointerState.ACTIVE: {PointerState.SUPERSEDED, PointerState.ROLLED_BACK, PointerState.INVALIDATED},
-        PointerState.SUPERSEDED: {PointerState.ACTIVE},
-        PointerState.INVALIDATED: {PointerState.ACTIVE},
-    },
+    PointerState, active="superseded rolled_back invalidated", superseded="active", invalidated="active"
 )
 
 

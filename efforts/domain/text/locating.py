@@ -13,7 +13,6 @@ from efforts.domain.text.sentences import split
 
 # No sentence is longer, so that the one around some words is found without reading all of a huge message.
 AROUND = 1_000
-QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 LIST_MARK = re.compile(r"^(?:[-*+•]|\d+[.)]|#{1,6})\s+")
 # Of Markdown: emphasis, code, escapes, and what begins a line of a list, a heading or a quotation.
 MARKS = re.compile(r"[*_`~\\]+|^[ \t]*(?:[-+•]|\d+[.)]|#{1,6}|>)[ \t]+", re.MULTILINE)

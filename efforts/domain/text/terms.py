@@ -38,7 +38,6 @@ SIGNS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0dff\u200c\u200d"
 WORD = rf"(?:[^\W_{UNSPACED}]|[{SIGNS}])+"
 SYMBOL = "[\u2190-\u2bff\U0001f000-\U0001faff]"
 TOKEN = re.compile(rf"[{UNSPACED}]+|{WORD}(?:['’._/\\@#:&+-]{WORD})*(?:\+\+|\#)?|{SYMBOL}")
-PART = re.compile(WORD)
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 CONNECTED = re.compile(r"[._/\\@#:&+-]")
 NUMBERS = re.compile(r"\d+(?:s|th|st|nd|rd)")

@@ -31,9 +31,8 @@ LONG_AGO = 1_000_000
 PINNED = re.compile(r"^Turn (\d+)(?: of (\S+))?(?:, [\d-]+)?, (?:the (user|assistant)|a file of the user's):$")
 PINNED_TOOLS = re.compile(r"^Turn \d+, the assistant used [^.]*\.$")
 QUOTE = "> "
-# The first line of a card of code, and of what follows the lines with their numbers.
+# The first line of a card of code.
 CODE = re.compile(r"^@ (\S+:\d+-\d+) ")
-CODE_LINE = re.compile(r"^\d+\| ?")
 HEADLINE = re.compile(r"^- (\S+)(?: “.*”)? \(turns? [^()]*\):(?: (.*))?$")
 # A file of the user's: its first line, and the fence that its text stands within.
 FILE = re.compile(r"^File “(.+)” \([^()]*\):$")

@@ -74,11 +74,6 @@ class ConversationList:
     deleted: tuple[Session, ...]
     following: int | None
 
-    @property
-    def is_changing(self) -> bool:
-        """Something in it will look different soon, whatever the person does."""
-        return bool(self.deleted) or any(row.is_running for group in self.groups for row in group.rows)
-
 
 def conversation_list(user: User, asked: Asked) -> ConversationList:
     """One page of the person's own conversations. The whole list has favourites and folders above, on its first
