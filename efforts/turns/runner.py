@@ -137,14 +137,17 @@ class Runner:
         # Reading the tokenizer's table takes a quarter of a second; nobody's first message shall wait for it.
         await read(get_counter, settings.CCM_ENCODING)
         helpers = [
-            asyncio.create_task(keep_up(work)) for work in (self.deltas.run, self.listen, self.keep_leases, embed_all)
+            asyncio.create_task(keep_up(work))
+            for work in (self.deltas.run, self.listen, self.keep_leases, tidy, embed_all)
         ]
         try:
             await keep_up(self.take_runs)
         finally:
-            # Waited for although we are cancelled: each turn has its end stored before the process is gone.
-            await self.go_down()
-            await end(helpers)
+            try:
+                # Waited for although we are cancelled: each turn has its end stored before the process is gone.
+                await self.go_down()
+            finally:
+                await end(helpers)
 
     async def take_runs(self) -> None:
         while True:
@@ -162,8 +165,6 @@ class Runner:
         room = settings.CCM_MAX_RUNS - len(self.controls)
         for lease in await self.claim(room) if room > 0 else []:
             self.start(lease)
-        await write(actions.erase_deleted)
-        await write(actions.forget_unsent)
         # After the runs: a summary can wait, a person does not.
         await self.drafts.sweep()
 
@@ -221,6 +222,18 @@ class Runner:
             # Not without end: who stops a process kills it in the end, and the next start recovers the rest.
             await asyncio.wait(self.tasks, timeout=5)
         await self.drafts.go_down()
+
+
+async def tidy() -> None:
+    """What no turn waits for, so that none waits behind it."""
+    while True:
+        await tidy_once()
+        await asyncio.sleep(SWEEP)
+
+
+async def tidy_once() -> None:
+    await write(actions.erase_deleted)
+    await write(actions.forget_unsent)
 
 
 async def keep_up(work: Callable[[], Coroutine[Any, Any, None]]) -> None:

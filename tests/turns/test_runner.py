@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import threading
 from typing import Any
 
@@ -10,6 +12,7 @@ from django.db import OperationalError, connection, transaction
 
 from efforts import actions
 from efforts.log import events
+from efforts.management.commands import run_turns
 from efforts.models import Branch, Event, Message, Run, Session
 from efforts.models.threads import read
 from efforts.turns import recording
@@ -128,3 +131,22 @@ def wait_until_somebody_waits() -> None:
             if cursor.fetchone() != (0,):
                 return
     raise AssertionError("Nobody waits.")
+
+
+async def test_a_worker_that_is_asked_to_end_stores_all_however_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = []
+
+    class Slow:
+        async def run(self) -> None:
+            # By now the worker listens for it.
+            signal.raise_signal(signal.SIGTERM)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                # Longer than it takes to be asked again, where somebody asks again.
+                await asyncio.sleep(0.6)
+                stored.append("all")
+
+    monkeypatch.setattr(run_turns, "Runner", Slow)
+    await run_turns.work()
+    assert stored == ["all"]

@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from efforts.management.base import DatabaseCommand
-from efforts.turns.runner import PROCESS, Runner, end
+from efforts.turns.runner import PROCESS, Runner
 
 
 class Command(DatabaseCommand):
@@ -34,7 +34,9 @@ async def work() -> None:
     # Either may be first: asked to end, or ended by a fault.
     await asyncio.wait({runner, waiting}, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
-    await end([runner])
+    # Once: what it does when it is cancelled, storing how far each turn came, must not be cancelled in its turn.
+    runner.cancel()
+    await asyncio.wait([runner])
     # A fault that ended it is raised here, and becomes the exit status.
     with suppress(asyncio.CancelledError):
         await runner
