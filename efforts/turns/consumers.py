@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, ClassVar
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 from channels.consumer import AsyncConsumer, get_handler_name
 from channels.exceptions import StopConsumer
@@ -55,6 +56,8 @@ MOST_FAULTS = 3
 
 # Of this process, by person.
 open_sockets: Counter[int] = Counter()
+# Kept while somebody holds one or waits for it.
+send_gates: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
 
 class BadFrame(Exception):
@@ -218,13 +221,15 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         text, client_id = need(frame, "text", str), need(frame, "client_id", str)
         how = {name: frame.get(name) is True for name in ("cut", "aside", "plain")}
         asked = {"text": text, "client_id": client_id, "plain": how["plain"]}
-        try:
-            # Where writes go through one thread, those of all others would stand behind refusals.
-            await read(self.done, verbs.check_send, branch_in(frame), asked)
-        except Refused as error:
-            if error.code in BEYOND_SHARE:
-                await asyncio.sleep(REFUSED_PAUSE)
-            raise
+        # One of a person after the other, their pauses too: all their pages together ask no faster than one.
+        async with send_gates.setdefault(self.user.pk, asyncio.Lock()):
+            try:
+                # Where writes go through one thread, those of all others would stand behind refusals.
+                await read(self.done, verbs.check_send, branch_in(frame), asked)
+            except Refused as error:
+                if error.code in BEYOND_SHARE:
+                    await asyncio.sleep(REFUSED_PAUSE)
+                raise
         await self.command(frame, verbs.send, text=text, client_id=client_id, files=frame.get("files"), **how)
 
     async def on_stop(self, frame: dict[str, Any]) -> None:

@@ -223,6 +223,10 @@ def registered() -> tuple[Line[Any], ...]:
 # At work
 
 
+def any_due(lines: Iterable[Line[Any]]) -> bool:
+    return any(line.rows.filter(**{line.state: DUE}).exists() for line in lines)
+
+
 def claim_from(lines: Sequence[Line[Any]], owner: str, room: int) -> list[Job]:
     drafting: Counter[int] = Counter()
     for line in lines:
@@ -263,7 +267,9 @@ class Drafts:
     async def sweep(self) -> None:
         await self.drop_what_is_taken_back()
         room = MOST_DRAFTS - len(self.jobs)
-        for job in await write(claim_from, self.lines, self.owner, room) if room > 0 else []:
+        # Most sweeps find none: then the thread that writes, where turns stand in line on SQLite, is not asked.
+        due = room > 0 and await read(any_due, self.lines)
+        for job in await write(claim_from, self.lines, self.owner, room) if due else []:
             task = asyncio.create_task(self.work(job))
             self.jobs[task] = job
             task.add_done_callback(self.ended)

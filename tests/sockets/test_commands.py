@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
 
+from efforts.domain.errors import Refused
 from efforts.models import Branch, Effort, Message, Session, Turn
 from efforts.models.threads import read
-from efforts.turns import consumers
+from efforts.turns import consumers, verbs
 from tests.fakes.provider import FakeProvider, NoAnswer, Reply, Status
 from tests.sockets.conftest import Open, Stage
 
@@ -59,6 +60,27 @@ async def test_who_sends_more_than_their_share_holds_up_no_write_of_others(
     await tab.say(kind="send", text="/aside-no-such-command", client_id="three", plain=True)
     assert (await tab.frame())["code"] == "too_fast"
     assert await read(Turn.objects.count) == 1
+
+
+async def test_all_pages_of_one_person_together_are_refused_no_faster_than_one(
+    open_tab: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A refusal costs questions to the database: of twenty pages twenty times as many."""
+    two = threading.Barrier(2)
+    met = []
+
+    def refuse(*args: object, **values: object) -> None:
+        with suppress(threading.BrokenBarrierError):
+            met.append(two.wait(0.2))
+        raise Refused("too_fast", "Not so fast.")
+
+    monkeypatch.setattr(verbs, "check_send", refuse)
+    monkeypatch.setattr(consumers, "REFUSED_PAUSE", 0)
+    tabs = [await open_tab() for _ in range(3)]
+    for tab in tabs:
+        await tab.say(kind="send", text="And?", client_id="one")
+    assert [(await tab.frame())["code"] for tab in tabs] == ["too_fast"] * 3
+    assert met == []
 
 
 async def test_messages_of_two_tabs_get_one_order(open_tab: Open) -> None:

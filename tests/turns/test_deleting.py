@@ -29,7 +29,7 @@ from efforts.context.planning import main_branch
 from efforts.domain.errors import Refused
 from efforts.models import AccountEvent, Endpoint, ScopeDraft, Session
 from efforts.models.threads import read, write
-from efforts.turns.runner import Runner
+from efforts.turns.runner import tidy_once
 from tests.compaction.artifacts import LongTalk, accept, concluded, of_turns, roll_back
 from tests.efforts.talk import Talk
 from tests.fakes.provider import Call, FakeProvider, Reply
@@ -164,10 +164,11 @@ def test_what_two_workers_erase_at_once_is_logged_once(alice: User) -> None:
     assert AccountEvent.objects.filter(kind="session.deleted").count() == 1
 
 
-async def test_the_runner_erases_what_was_deleted(stage: Stage, runner: Runner, settings: Any) -> None:
+@pytest.mark.usefixtures("runner")
+async def test_the_runner_erases_what_was_deleted(stage: Stage, settings: Any) -> None:
     settings.CCM_UNDO_SECONDS = 0
     await write(actions.delete_session, stage.session, actor=stage.session.owner)
-    await runner.sweep()
+    await tidy_once()
     assert await read(rows_left) == {}
 
 

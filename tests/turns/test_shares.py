@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -14,9 +16,10 @@ from efforts import actions
 from efforts.domain.effort.shares import Waiting, next_to_run
 from efforts.domain.errors import Refused
 from efforts.models import Run, Session
-from efforts.turns import drafts
+from efforts.turns import drafts, runner
 from efforts.turns.drafts import MOST_DRAFTS, claim_from
 from efforts.turns.recording import COMPLETED, CallReply, claim_runs, record_reply
+from efforts.turns.runner import Runner
 from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES
 from tests.efforts.talk import Talk
@@ -62,6 +65,26 @@ def ask(person: User, count: int) -> list[Session]:
     for session in sessions:
         actions.take_typed(session, text="Tell me more.", client_id=uuid4().hex, actor=person)
     return sessions
+
+
+async def test_where_nothing_waits_a_look_for_work_takes_one_place_among_the_writes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On SQLite all writes stand in one line, and a runner looks with each message and each end of a turn."""
+    written: list[Callable[..., Any]] = []
+
+    async def find_nothing(function: Callable[..., Any], *args: Any) -> tuple[()]:
+        return ()
+
+    async def note(function: Callable[..., Any], *args: Any) -> tuple[()]:
+        written.append(function)
+        return ()
+
+    for module in (runner, drafts):
+        monkeypatch.setattr(module, "read", find_nothing)
+        monkeypatch.setattr(module, "write", note)
+    await Runner().sweep()
+    assert written == [claim_runs]
 
 
 @pytest.mark.usefixtures("many")
