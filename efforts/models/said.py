@@ -19,6 +19,7 @@ from django.utils.translation import trans_real
 PLACE = re.compile(r"\{(\w+)(:said)?\}")
 # A page of many rows asks for the same few over and over.
 REMEMBERED = 4096
+FEW = 2
 T = TypeVar("T")
 
 
@@ -61,13 +62,16 @@ def _patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
 
 
 def _expression(english: str) -> str:
-    """Of a text with places: each takes something, and a place named twice the same twice."""
+    """Of a text with places: each takes something, and a place named twice the same twice. Where there is next to
+    nothing but places (`{found} of {planted}`), figures: a person's words are no such text."""
+    letters = sum(map(str.isalpha, PLACE.sub("", english)))
+    takes = r"\S+?" if letters <= FEW else ".+?"
     seen: set[str] = set()
     parts = []
     last = 0
     for place in PLACE.finditer(english):
         parts.append(re.escape(english[last : place.start()]))
-        parts.append(f"(?P={place[1]})" if place[1] in seen else f"(?P<{place[1]}>.+?)")
+        parts.append(f"(?P={place[1]})" if place[1] in seen else f"(?P<{place[1]}>{takes})")
         seen.add(place[1])
         last = place.end()
     return "".join([*parts, re.escape(english[last:])])

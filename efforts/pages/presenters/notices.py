@@ -367,8 +367,7 @@ def about_scope(row: Event, story: Story) -> NoticeView | None:
 
 def about_rollback(row: Event) -> NoticeView:
     slug = row.data["effort"]
-    stands = "the earlier summary of" if row.data["own"] else "the log of"
-    text = f"Rolled back: {stands} {slug} stands again."
+    text = f"Rolled back: the {'earlier summary' if row.data['own'] else 'log'} of {slug} stands again."
     artifact = row.data["artifact"]
     return NoticeView(
         seq=row.seq, kind=row.kind, effort=slug, text=text, layer="awaiting", artifact=artifact, span=slug

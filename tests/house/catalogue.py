@@ -1,0 +1,217 @@
+"""What a catalogue must have: the texts of templates, scripts and modules, read without gettext's own tools.
+
+`python -m tests.house.catalogue` brings every catalogue up to date: new texts wait in it for their translation.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import polib
+from django.utils.translation.template import templatize
+
+ROOT = Path(__file__).resolve().parents[2]
+CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop"}
+# Context, English, English of several: "" where there is none.
+Text = tuple[str, str, str]
+# Modules whose texts people read. What models are told is English, and so is what is only logged.
+SAID = (
+    "ccmweb/operations.py",
+    "ccmweb/sign_in.py",
+    "compaction/drafting/costs.py",
+    "compaction/drafting/examining.py",
+    "compaction/drafting/scopes.py",
+    "compaction/drafting/summaries.py",
+    "compaction/pages/**/*.py",
+    "compaction/review/*.py",
+    "compaction/standing/*.py",
+    "efforts/actions/[!_]*.py",
+    "efforts/actions/files/composer.py",
+    "efforts/actions/files/reading.py",
+    "efforts/context/connections.py",
+    "efforts/context/efforts.py",
+    "efforts/context/holds.py",
+    "efforts/context/ledger.py",
+    "efforts/context/plans.py",
+    "efforts/context/scopes.py",
+    "efforts/domain/commands.py",
+    "efforts/domain/effort/holds.py",
+    "efforts/domain/effort/notices.py",
+    "efforts/domain/effort/policy.py",
+    "efforts/domain/effort/states.py",
+    "efforts/domain/hosts.py",
+    "efforts/domain/prompt/budget.py",
+    "efforts/domain/prompt/difference.py",
+    "efforts/domain/prompt/items.py",
+    "efforts/domain/prompt/need.py",
+    "efforts/domain/prompt/reasons.py",
+    "efforts/domain/prompt/whereabouts.py",
+    "efforts/domain/text/files.py",
+    "efforts/memory/*.py",
+    "efforts/models/faults.py",
+    "efforts/pages/forms.py",
+    "efforts/pages/presenters/*.py",
+    "efforts/pages/views/*.py",
+    "efforts/retrieval/efforts.py",
+    "efforts/retrieval/search.py",
+    "efforts/standins/seen.py",
+    "efforts/turns/consumers.py",
+    "efforts/turns/demo.py",
+    "efforts/turns/drafts.py",
+    "efforts/turns/orchestrator.py",
+    "efforts/turns/recording.py",
+    "efforts/turns/summaries.py",
+    "efforts/turns/verbs.py",
+    "workspaces/actions/*.py",
+    "workspaces/domain/activation.py",
+    "workspaces/domain/outcomes.py",
+    "workspaces/domain/states.py",
+    "workspaces/indexing/archives.py",
+    "workspaces/indexing/worker.py",
+    "workspaces/pages/*.py",
+    "workspaces/retrieval/cards.py",
+)
+# Documents that are handed on keep one language.
+NOT_SAID = ("efforts/pages/presenters/documents.py", "efforts/pages/presenters/export.py")
+SENTENCE = re.compile(r"[A-Za-z]{2,}[,:.]? [A-Za-z{(“]|^[A-Z][a-z]+[…?.!:]?$")
+CODE = re.compile(r"[\\<>\n_]|^(SET|PRAGMA|private)\b|=\w")
+STRING = r"""u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+CALL = re.compile(rf"\b(?:_|gettext)\({STRING}\)|\bngettext\({STRING}, {STRING}(?=,)|\bpgettext\({STRING}, {STRING}\)")
+
+
+def of_templates() -> Iterator[Text]:
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        if "admin" not in path.parts:
+            for call in CALL.finditer(templatize(path.read_text(), origin=path.name)):
+                yield from of_call(call[0] if call[0].endswith(")") else f"{call[0]})")
+
+
+def of_call(source: str) -> Iterator[Text]:
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        if node.func.id in CALLS and texts:
+            yield "", texts[0], ""
+        elif node.func.id == "ngettext" and len(texts) == 2:
+            yield "", texts[0], texts[1]
+        elif node.func.id == "pgettext" and len(texts) == 2:
+            yield texts[0], texts[1], ""
+
+
+def of_modules() -> Iterator[Text]:
+    """Every text that is no docstring; of an f-string all that it may come to."""
+    yield from of_call((ROOT / "efforts/templatetags/look.py").read_text())
+    for path in sorted({path for pattern in SAID for path in ROOT.glob(pattern)}):
+        if str(path.relative_to(ROOT)) not in NOT_SAID:
+            for text in of_module(ast.parse(path.read_text())):
+                if SENTENCE.search(text) and not CODE.search(PLACE.sub("", text)):
+                    yield "", text, ""
+
+
+PLACE = re.compile(r"\{\w*\}")
+# Their texts are for a log or no words at all; and an annotation is none.
+SILENT = {
+    "info",
+    "machine",
+    "warning",
+    "error",
+    "exception",
+    "debug",
+    "compile",
+    "filter",
+    "exclude",
+    "TypeVar",
+    "sub",
+    "cast",
+    "split",
+}
+
+
+def of_module(tree: ast.Module) -> Iterator[str]:
+    silent = {id(part) for node in ast.walk(tree) for whole in unsaid(node) for part in ast.walk(whole)}
+    for node in ast.walk(tree):
+        if id(node) in silent:
+            continue
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield named(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            silent |= {id(part) for part in ast.walk(node)}
+            yield from filled(node)
+
+
+def unsaid(node: ast.AST) -> Iterator[ast.AST]:
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    if isinstance(node, documented) and isinstance(node.body[:1] and node.body[0], ast.Expr):
+        yield node.body[0]
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in SILENT:
+        yield node
+    if isinstance(node, ast.FunctionDef) and node.name in ("__str__", "__repr__"):
+        yield node
+    if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation:
+        yield node.annotation
+    if isinstance(node, ast.Assign) and any(getattr(one, "id", "") == "__all__" for one in node.targets):
+        yield node
+
+
+def named(text: str) -> str:
+    """With names where `format` counts them, and a notice without the dashes that pages leave out."""
+    text = text.removeprefix("--- ").removesuffix(" ---")
+    number = iter(range(1, 10))
+    return re.sub(r"\{(?::[^}]*)?\}", lambda _: f"{{part{next(number)}}}", re.sub(r"\{(\w+)[:!][^}]*\}", r"{\1}", text))
+
+
+def filled(node: ast.JoinedStr) -> Iterator[str]:
+    whole = [""]
+    names: list[str] = []
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            ways = [str(part.value)]
+        else:
+            assert isinstance(part, ast.FormattedValue)
+            ways = list(ways_of(part.value, names))
+        whole = [before + way for before in whole for way in ways]
+    yield from whole
+
+
+def ways_of(value: ast.expr, names: list[str]) -> Iterator[str]:
+    """A choice between words is each of them; all else is a place with a name."""
+    if isinstance(value, ast.IfExp):
+        for one in (value.body, value.orelse):
+            yield from ways_of(one, names)
+    elif isinstance(value, ast.Constant) and isinstance(value.value, str):
+        yield value.value
+    elif isinstance(value, ast.JoinedStr):
+        yield from filled(value)
+    else:
+        found = re.findall(r"[a-z][a-z_0-9]*", ast.unparse(value).casefold()) or ["part"]
+        name = found[-1] if found[-1] not in ("n", "id") else found[0]
+        names.append(name)
+        yield f"{{{name}{names.count(name) if names.count(name) > 1 else ''}}}"
+
+
+def texts() -> list[Text]:
+    return list(dict.fromkeys([*of_templates(), *of_modules()]))
+
+
+def catalogue_of(language: str) -> Path:
+    return ROOT / "locale" / language / "LC_MESSAGES" / "django.po"
+
+
+def bring_up_to_date(path: Path) -> None:
+    known = {(one.msgctxt or "", one.msgid, one.msgid_plural): one for one in polib.pofile(str(path))}
+    made = polib.POFile(wrapwidth=119)
+    made.metadata = polib.pofile(str(path)).metadata
+    for context, english, several in texts():
+        one = known.get((context, english, several))
+        made.append(one or polib.POEntry(msgctxt=context or None, msgid=english, msgid_plural=several))
+    made.save(str(path))
+    made.save_as_mofile(str(path.with_suffix(".mo")))
+
+
+if __name__ == "__main__":
+    for found in (ROOT / "locale").glob("*/LC_MESSAGES/django.po"):
+        bring_up_to_date(found)

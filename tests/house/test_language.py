@@ -1,0 +1,126 @@
+"""Pages in other languages: every text is in the catalogue and translated, and English stays what it was."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import polib
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client, override_settings
+from django.utils import translation
+
+from ccmweb.models import ChosenLanguage
+from efforts.domain.effort.notices import with_notice
+from efforts.models.said import said
+from efforts.templatetags import look
+from tests.conftest import signed_in
+from tests.house.catalogue import Text, catalogue_of, texts
+
+PLACE = re.compile(r"%\(\w+\)s|\{\w+(?::said)?\}|%s")
+TAG = re.compile(r"</?\w+")
+GERMAN = catalogue_of("de")
+
+
+@pytest.fixture(scope="module")
+def german() -> polib.POFile:
+    return polib.pofile(str(GERMAN))
+
+
+def key(one: polib.POEntry) -> Text:
+    return one.msgctxt or "", one.msgid, one.msgid_plural
+
+
+def forms(one: polib.POEntry) -> list[str]:
+    return list(one.msgstr_plural.values()) if one.msgid_plural else [one.msgstr]
+
+
+def test_every_text_is_in_the_catalogue_and_no_other(german: polib.POFile) -> None:
+    assert {key(one) for one in german} == set(texts()), "run python -m tests.house.catalogue, and translate"
+
+
+def test_every_text_is_translated(german: polib.POFile) -> None:
+    assert [one.msgid for one in german if one.fuzzy or not all(forms(one))] == []
+
+
+def places(text: str) -> set[str]:
+    return {found.replace(":said", "") for found in PLACE.findall(text)}
+
+
+def mismatched(german: polib.POFile) -> Iterator[tuple[str, str]]:
+    for one in german:
+        for words in forms(one):
+            # A verb that English needs in the middle of a sentence may have no place of its own.
+            same = places(words) == places(one.msgid) or one.msgid == "{capitalize} {verb} being summarised."
+            if not same or Counter(TAG.findall(words)) != Counter(TAG.findall(one.msgid)):
+                yield one.msgid, words
+
+
+def test_a_translation_has_the_same_places_and_tags(german: polib.POFile) -> None:
+    assert list(mismatched(german)) == []
+
+
+def test_what_is_read_is_what_is_written(german: polib.POFile) -> None:
+    compiled = polib.mofile(str(GERMAN.with_suffix(".mo")))
+    assert {key(one): forms(one) for one in compiled} == {key(one): forms(one) for one in german}
+
+
+def test_german_speaks_to_nobody_as_a_friend(german: polib.POFile) -> None:
+    wrong = re.compile(r"\b(du|dich|dir|dein\w*)\b", re.IGNORECASE)
+    assert [words for one in german for words in forms(one) if wrong.search(re.sub(r"<[^>]*>", "", words))] == []
+
+
+def test_a_stored_notice_stays_english_and_is_read_in_german() -> None:
+    stored = with_notice("effort.concluded", {"effort": "boiler"})["notice"]
+    assert stored == "--- Concluded effort: boiler ---"
+    shown = stored.removeprefix("--- ").removesuffix(" ---")
+    assert said(shown) == shown
+    with translation.override("de"):
+        assert said(shown) == "Vorhaben abgeschlossen: boiler"
+        rolled_back = said("Rolled back: the log of boiler stands again.")
+        assert rolled_back == "Zurückgerollt: das Protokoll von boiler gilt wieder."
+        assert said("Words of a person.") == "Words of a person."
+
+
+def test_figures_have_the_signs_of_the_language() -> None:
+    figures = look.number(12_345), look.signed(-1_200), look.percent(0.125), look.duration(1_500)
+    assert figures == ("12,345", "−1,200", "12.5 %", "1.5 s")
+    with translation.override("de"):
+        assert (look.number(12_345), look.signed(-1_200), look.percent(0.125)) == ("12.345", "−1.200", "12,5 %")
+
+
+@pytest.mark.django_db
+def test_the_browsers_language_is_spoken_to_who_is_not_signed_in() -> None:
+    page = Client(headers={"accept-language": "de-AT,de;q=0.9"}).get("/sign-in/").content.decode()
+    assert '<html lang="de"' in page
+    assert "Anmelden" in page
+    assert '<html lang="en"' in Client().get("/sign-in/").content.decode()
+
+
+@pytest.mark.django_db
+def test_an_error_page_is_in_the_readers_language(alice: User) -> None:
+    client = Client(headers={"accept-language": "de"})
+    client.force_login(alice)
+    assert "Seite nicht gefunden" in client.get("/s/nothing-here/").content.decode()
+
+
+def test_a_chosen_language_is_kept_with_its_person(alice: User) -> None:
+    client = signed_in(alice)
+    assert client.post("/settings/language/", {"language": "de"}).status_code == 302
+    assert "Einstellungen" in client.get("/settings/").content.decode()
+    # Another browser, that speaks English.
+    assert "Einstellungen" in signed_in(alice).get("/settings/").content.decode()
+    client.post("/settings/language/", {"language": ""})
+    assert "Einstellungen" not in client.get("/settings/").content.decode()
+    assert not ChosenLanguage.objects.exists()
+    client.post("/settings/language/", {"language": "tlh"})
+    assert not ChosenLanguage.objects.exists()
+
+
+@pytest.mark.django_db
+@override_settings(LANGUAGES=[("en", "English"), ("ar", "Pseudo")])
+def test_a_language_that_runs_to_the_left_turns_the_page_round() -> None:
+    page = Client(headers={"accept-language": "ar"}).get("/sign-in/").content.decode()
+    assert '<html lang="ar" dir="rtl"' in page
