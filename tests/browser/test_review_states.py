@@ -153,7 +153,7 @@ NOTICES = {
         "Checked by drafter-1, which wrote it. The summary replaces its turns; the turns are kept.",
         ["Roll back"],
     ),
-    "contradicting": ("Blocked", "Gate D: 1 contradiction", ["Draft again", "Review the draft"]),
+    "contradicting": ("Blocked", "Gate D: The checker doubts claim", ["Draft again", "Review the draft"]),
     "void": (
         "Not checked",
         "The check by drafter-1 proves nothing.",
