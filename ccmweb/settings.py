@@ -112,6 +112,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.forms",
     "csp",
     "django_htmx",
     "axes",
@@ -153,6 +154,8 @@ TEMPLATES = [
         },
     },
 ]
+# A choice is worded by a template of ours.
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 ROOT_URLCONF = "ccmweb.urls"
 ASGI_APPLICATION = "ccmweb.asgi.application"
 

@@ -20,6 +20,8 @@ PLACE = re.compile(r"\{(\w+)(:said)?\}")
 # A page of many rows asks for the same few over and over.
 REMEMBERED = 4096
 FEW = 2
+# The context of what scripts say, as gettext puts one before a text.
+SCRIPT = "script\x04"
 T = TypeVar("T")
 
 
@@ -30,6 +32,17 @@ def said(text: T) -> T | str:
         return text
     found = _said(language, str(text))
     return mark_safe(found) if isinstance(text, SafeData) else found
+
+
+def words_of_scripts() -> dict[str, str]:
+    language = translation.get_language() or "en"
+    return {} if language.startswith("en") else _words_of_scripts(language)
+
+
+@lru_cache
+def _words_of_scripts(language: str) -> dict[str, str]:
+    known = _catalogue(language).items()
+    return {english.removeprefix(SCRIPT): words for english, words in known if english.startswith(SCRIPT)}
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -56,7 +69,11 @@ def _catalogue(language: str) -> dict[str, str]:
 @lru_cache
 def _patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
     """Those that say most themselves first: others would take their words for what stands in a place."""
-    made = [(english, words) for english, words in _catalogue(language).items() if PLACE.search(english)]
+    made = [
+        (english, words)
+        for english, words in _catalogue(language).items()
+        if PLACE.search(english) and not english.startswith(SCRIPT)
+    ]
     made.sort(key=lambda one: -len(PLACE.sub("", one[0])))
     return [(re.compile(_expression(english), re.DOTALL), words) for english, words in made]
 

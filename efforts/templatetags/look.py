@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from efforts.context.connections import KeyUnreadable, choose_for_drafts, switchable, switched_to
 from efforts.models.said import said as in_readers_words
+from efforts.models.said import words_of_scripts
 from efforts.pages.themes import PANEL_COOKIE, THEME_COOKIE, THEMES, TIPS_COOKIE
 
 if TYPE_CHECKING:
@@ -53,6 +54,12 @@ def icon(name: str, css: str = "") -> SafeString:
 def said(text: object) -> object:
     """A text that was made or stored in English, in the reader's language."""
     return in_readers_words(text)
+
+
+@register.simple_tag
+def script_words() -> dict[str, str]:
+    """The texts of scripts in the reader's language; none where that is English."""
+    return words_of_scripts()
 
 
 @register.filter

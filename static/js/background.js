@@ -1,6 +1,8 @@
 // What goes on where nobody is looking: the list is read again now and then, the tab's title counts new replies, and
 // whoever asked for it is notified of them.
 
+import { worded } from "./words.js";
+
 const list = document.getElementById("conversations");
 const inSight = document.getElementById("in-sight");
 const button = document.getElementById("notify");
@@ -19,7 +21,7 @@ function wanted() {
 }
 
 function told(row) {
-  const note = new Notification("New reply", { body: row.querySelector("a").title, tag: row.dataset.session });
+  const note = new Notification(worded("New reply"), { body: row.querySelector("a").title, tag: row.dataset.session });
   note.addEventListener("click", () => {
     window.focus();
     row.querySelector("a").click();
@@ -53,7 +55,7 @@ function see() {
 
 function offer() {
   button.hidden = !("Notification" in window);
-  button.querySelector("span").textContent = wanted() ? "Stop notifying me" : "Notify me of replies";
+  button.querySelector("span").textContent = worded(wanted() ? "Stop notifying me" : "Notify me of replies");
 }
 
 if (list && inSight) {

@@ -18,6 +18,7 @@ import "./rules.js";
 import "./tips.js";
 import { Socket } from "./socket.js";
 import { alert, connection, say } from "./status.js";
+import { worded } from "./words.js";
 
 const CONTEXT_AFTER = 300;
 
@@ -333,7 +334,7 @@ function showPending() {
 }
 
 function retitle(title) {
-  const shown = title || "New conversation";
+  const shown = title || worded("New conversation");
   document.getElementById("title").textContent = shown;
   document.title = `${shown} · CCM Web`;
 }

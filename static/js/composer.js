@@ -5,6 +5,7 @@ import { fit } from "./field.js";
 import { bind } from "./keys.js";
 import { icon } from "./status.js";
 import * as store from "./store.js";
+import { worded } from "./words.js";
 
 const DRAFT_AFTER = 250;
 const FIELD = "#composer textarea";
@@ -74,7 +75,7 @@ export class Composer {
     const plain = document.createElement("button");
     plain.type = "button";
     plain.className = "button small";
-    plain.append(icon("send"), "Send as a message");
+    plain.append(icon("send"), worded("Send as a message"));
     plain.addEventListener("click", () => this.#submit({ plain: true }));
     const answer = document.createElement("p");
     answer.append(plain);
@@ -160,8 +161,8 @@ export class Composer {
     this.#stop.hidden = !this.#running;
     this.#send.hidden = this.#running && empty;
     this.#send.disabled = empty || this.#closed || this.#reading;
-    this.#send.querySelector("span").textContent = this.#running ? "Send next" : "Send";
-    const words = this.#running && !empty ? "Waits until this turn ends." : this.#plainHint;
+    this.#send.querySelector("span").textContent = worded(this.#running ? "Send next" : "Send");
+    const words = this.#running && !empty ? worded("Waits until this turn ends.") : this.#plainHint;
     if (this.#hint.innerHTML !== words) this.#hint.innerHTML = words;
   }
 }

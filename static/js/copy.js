@@ -2,6 +2,7 @@
 
 import { say } from "./status.js";
 import * as store from "./store.js";
+import { worded } from "./words.js";
 
 const WRAP = "ccm.wrap";
 
@@ -18,7 +19,7 @@ function buttonOf(text, name) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "button ghost small";
-  button.textContent = text;
+  button.textContent = worded(text);
   button.dataset[name] = "";
   return button;
 }
@@ -72,6 +73,6 @@ document.addEventListener("click", async (event) => {
   await copyText("copyCode" in button.dataset ? code.textContent : messageText(button.closest(".msg")));
   const use = button.querySelector("use");
   if (use) use.setAttribute("href", "#i-check");
-  else button.textContent = "Copied";
-  setTimeout(() => (use ? use.setAttribute("href", "#i-copy") : (button.textContent = "Copy")), 1_500);
+  else button.textContent = worded("Copied");
+  setTimeout(() => (use ? use.setAttribute("href", "#i-copy") : (button.textContent = worded("Copy"))), 1_500);
 });

@@ -39,7 +39,7 @@ const WORDS = {
   "hold.ended": ({ what }) => `Unpinned ${what}`,
   "turn.left_out": ({ left }) => `Turn ${left} is left out of prompts`,
   "turn.put_back": ({ left }) => `Turn ${left} is back in prompts`,
-  "turn.moved": ({ moved, target }) => `Turn ${moved} moved to ${target ?? "no effort"}`,
+  "turn.moved": ({ moved, target }) => target ? `Turn ${moved} moved to ${target}` : `Turn ${moved} moved to no effort`,
 };
 // What is being done for a summary, as far as it is worth saying.
 const STEPS = {

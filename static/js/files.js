@@ -3,6 +3,7 @@
 import { receive } from "./drops.js";
 import { part, send, whyNot } from "./http.js";
 import { icon } from "./status.js";
+import { worded } from "./words.js";
 
 export class Files {
   #node = document.getElementById("files");
@@ -58,7 +59,7 @@ export class Files {
       name.className = "clip";
       name.dir = "auto";
       name.textContent = file.name;
-      chip.append(icon("spin", "spin"), name, "Reading …");
+      chip.append(icon("spin", "spin"), name, worded("Reading …"));
       this.#list().append(chip);
       this.#coming.push({ file, chip });
     }
@@ -133,7 +134,7 @@ export class Files {
     const which = document.createElement("b");
     which.dir = "auto";
     which.textContent = name;
-    words.append(which, ` ${what}. ${why}`);
+    words.append(which, ` ${worded(what)}. ${worded(why)}`);
     box.append(icon("alert"), words);
     this.#node.append(box);
   }
@@ -143,7 +144,7 @@ export class Files {
     if (!list) {
       list = document.createElement("ul");
       list.className = "files";
-      list.setAttribute("aria-label", "Files of this message");
+      list.setAttribute("aria-label", worded("Files of this message"));
       this.#node.prepend(list);
     }
     return list;

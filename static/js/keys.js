@@ -1,6 +1,7 @@
 // One table of keys: it binds them, and the sheet under "?" is written from it.
 
 import * as store from "./store.js";
+import { worded } from "./words.js";
 
 const OFF = "ccm.letters.off";
 const CHORD_WITHIN = 1_000;
@@ -108,12 +109,12 @@ function letterSwitch() {
   box.type = "checkbox";
   box.checked = store.read(OFF) !== "1";
   box.addEventListener("change", () => (box.checked ? store.forget(OFF) : store.write(OFF, "1")));
-  label.append(box, "Single letters work outside text fields");
+  label.append(box, worded("Single letters work outside text fields"));
   return label;
 }
 
 function element(name, text = "") {
   const node = document.createElement(name);
-  node.textContent = text;
+  node.textContent = worded(text);
   return node;
 }

@@ -1,6 +1,7 @@
 // Messages that this browser holds and the server does not have yet, shown under the log.
 
 import { icon } from "./status.js";
+import { worded } from "./words.js";
 
 export class Pending {
   #node = document.getElementById("pending");
@@ -18,7 +19,7 @@ export class Pending {
     }
     for (const item of items) {
       const bubble = this.#bubble(item.client_id) ?? this.#add(item);
-      const words = live ? "Sending" : "Waits for the connection";
+      const words = worded(live ? "Sending" : "Waits for the connection");
       bubble.querySelector(".state").replaceChildren(icon("wait"), words);
       bubble.querySelector("button").hidden = flying(item.client_id);
     }
@@ -50,13 +51,13 @@ export class Pending {
     const who = document.createElement("div");
     who.className = "who";
     const name = document.createElement("b");
-    name.textContent = "You";
+    name.textContent = worded("You");
     const state = document.createElement("span");
     state.className = "state";
     const back = document.createElement("button");
     back.type = "button";
     back.className = "button ghost small push";
-    back.textContent = "Take back";
+    back.textContent = worded("Take back");
     back.addEventListener("click", () => this.#takeBack(clientId));
     who.append(name, state, back);
     const said = document.createElement("div");

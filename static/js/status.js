@@ -1,9 +1,11 @@
 // The page's two live regions and its connection lamp.
 
+import { worded } from "./words.js";
+
 const LONGEST_ALERTS = 3;
 
 export function say(text) {
-  document.getElementById("says").textContent = text;
+  document.getElementById("says").textContent = worded(text);
 }
 
 export function alert(text) {
@@ -11,11 +13,11 @@ export function alert(text) {
   const box = document.createElement("div");
   box.className = "notice bad";
   const words = document.createElement("p");
-  words.textContent = text;
+  words.textContent = worded(text);
   const close = document.createElement("button");
   close.type = "button";
   close.className = "button ghost small";
-  close.textContent = "Close";
+  close.textContent = worded("Close");
   close.addEventListener("click", () => box.remove());
   words.append(" ", close);
   box.append(icon("alert"), words);
@@ -38,8 +40,8 @@ const WORDS = { live: "Live", reconnecting: "Reconnecting", offline: "Offline", 
 export function connection(state, waiting) {
   const lamp = document.getElementById("connection");
   if (!lamp) return;
-  const queue = waiting === 0 ? "" : `, ${waiting} message${waiting === 1 ? "" : "s"} waiting`;
-  const text = WORDS[state] + (state === "live" ? "" : queue);
+  const queue = waiting === 1 ? `, ${waiting} message waiting` : `, ${waiting} messages waiting`;
+  const text = worded(WORDS[state]) + (state === "live" || waiting === 0 ? "" : worded(queue));
   lamp.hidden = false;
   lamp.dataset.state = state;
   if (lamp.lastElementChild.textContent !== text) lamp.lastElementChild.textContent = text;

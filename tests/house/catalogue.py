@@ -102,6 +102,28 @@ def of_call(source: str) -> Iterator[Text]:
             yield texts[0], texts[1], ""
 
 
+LITERAL = re.compile(r'"([^"\\\n]*)"|`([^`\n]*)`')
+EXPRESSION = re.compile(r"\$\{[^{}]*?(\w+)(?:\(\w*\))?\}")
+# Names of keys and of things that a browser has.
+NAMES = re.compile(
+    r"^(Enter|Escape|Tab|Shift|Mod|Alt|Home|End|Accept|Files|Mac|Notification|Ctrl"
+    r"|\S*[a-z+-][A-Z]\S*|[A-Z-]+|\{\w+\}([^ ].*| \{.*)?|\{\w+\} · CCM Web)$"
+)
+
+
+def of_scripts() -> Iterator[Text]:
+    for path in sorted((ROOT / "static" / "js").glob("*.js")):
+        code = re.sub(r"^\s*//.*", "", path.read_text(), flags=re.MULTILINE)
+        for plain, filled_in in (found.groups() for found in LITERAL.finditer(code)):
+            text = EXPRESSION.sub(r"{\1}", filled_in or plain or "")
+            starts = re.match(r"[A-Z{]|, \{", text) or text in SAID_BY_SCRIPTS
+            if starts and re.search(r"[a-z]{2,} ?[a-z ….?]", text) and not NAMES.match(text) and not CODE.search(text):
+                yield "script", text, ""
+
+
+SAID_BY_SCRIPTS = ("was not added", "was not removed", "what this conversation starts from")
+
+
 def of_modules() -> Iterator[Text]:
     """Every text that is no docstring; of an f-string all that it may come to."""
     yield from of_call((ROOT / "efforts/templatetags/look.py").read_text())
@@ -194,7 +216,7 @@ def ways_of(value: ast.expr, names: list[str]) -> Iterator[str]:
 
 
 def texts() -> list[Text]:
-    return list(dict.fromkeys([*of_templates(), *of_modules()]))
+    return list(dict.fromkeys([*of_templates(), *of_modules(), *of_scripts()]))
 
 
 def catalogue_of(language: str) -> Path:
