@@ -1,7 +1,8 @@
 """Every question of every kind of talk ranked in memory, by the product's own functions: a rule is tried in seconds.
 
 The passages, counts and lengths are those that the index would store; no database is asked, and nothing is left out
-for being far from the query. What reaches a prompt, `manage.py recall` measures.
+for being far from the query. What is quoted is chosen as in a prompt that has the room for it and shows nothing of what
+was said; what reaches a real one, `manage.py recall` measures.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import count
 from typing import Any
@@ -19,7 +20,9 @@ from django.conf import settings
 from numpy.typing import NDArray
 
 from benchmarks.replay import Question, Talk, moment
+from efforts.domain.effort.policy import RECALL_MOST, RECALL_SHARES, ContextMode
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD
+from efforts.domain.prompt.recall import ADDS_LITTLE
 from efforts.domain.text import ranking as ranking_rules
 from efforts.domain.text.dates import days_named
 from efforts.domain.text.passages import spans_of
@@ -29,24 +32,45 @@ from efforts.domain.text.terms import query_terms, terms_of
 from efforts.llm.embeddings import STORED, Embedder
 from efforts.llm.tokens import get_counter
 from efforts.memory.vectors import AT_ONCE, SECONDS
+from efforts.retrieval.recall import LEAST_OF_BEST, MOST
+from efforts.retrieval.search import AROUND
 from efforts.retrieval.vectors import STEPS
 
 from .baselines import Fts5, Keywords
-from .evidence import Told, pieces_in, told_in
-from .ranks import Table, distinct, figures
+from .evidence import Target, Told, flat, held, pieces_in, told_in
+from .ranks import Table, distinct, figures, recall
 
-# As many turns as the product reads whole, and those on each side.
-WHOLE_TURNS, AROUND = 16, 1
+# Tokens of whole prompts, and of the line above a passage, with the marks of quotation.
+BUDGETS = (4_000, 8_000, 16_000)
+FRAME = 22
 
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """A passage as the index has it, and the messages of the data that it holds something of."""
+    """A passage as the index has it, the messages of the data that it holds something of, and those of which enough
+    stands where it is quoted; `tokens`: what it takes there, with the line above it."""
 
     found: Found
     text: str
     terms: Counter[str]
     holds: tuple[str, ...]
+    stands: tuple[str, ...]
+    tokens: int
+
+    @property
+    def hit(self) -> Hit:
+        return Hit(holds=self.holds, stands=self.stands, tokens=self.tokens)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """Something that a method found, to be quoted as it is. `score`: by which the product stops; others fill the
+    room."""
+
+    holds: tuple[str, ...]
+    stands: tuple[str, ...]
+    tokens: int
+    score: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,11 +129,13 @@ def pieces_of(talk: Talk) -> Iterator[Piece]:
                         text=said.text[start:end],
                         terms=Counter(terms),
                         holds=tuple(pieces_in(said.pieces, start, end)),
+                        stands=tuple(held(said.text, said.pieces, start, end, flat(said.text))),
+                        tokens=tokens(said.text[start:end]) + FRAME,
                     )
 
 
-def by_words(talk: Indexed, question: Question, meanings: Mapping[int, int] | None = None) -> list[str]:
-    """As `search_messages` ranks; with `meanings`, as recall does."""
+def by_words(talk: Indexed, question: Question, meanings: Mapping[int, int] | None = None) -> list[Hit]:
+    """As recall ranks; with `meanings`, by them too."""
     terms = query_terms(question.text)
     ranking = Ranking(
         statistics=Statistics(passages=len(talk.pieces), frequencies=tuple(talk.frequencies[term] for term in terms)),
@@ -118,18 +144,20 @@ def by_words(talk: Indexed, question: Question, meanings: Mapping[int, int] | No
         meanings=meanings or {},
     )
     ranking.add(piece.found._replace(counts=tuple(piece.terms[term] for term in terms)) for piece in talk.pieces)
-    best = ranking.best_turns(WHOLE_TURNS) | ranking.meant_turns(WHOLE_TURNS)
+    best = ranking.best_turns(MOST) | ranking.meant_turns(MOST)
     wanted = {(timeline, number + step) for timeline, number in best for step in range(-AROUND, AROUND + 1)}
-    return distinct(id for one in ranking.ranked(wanted) for id in talk.pieces[one.found.passage].holds)
+    return [replace(talk.pieces[one.found.passage].hit, score=one.score) for one in ranking.ranked(wanted)]
 
 
-Rank = Callable[[Indexed, Question], list[str]]
+Rank = Callable[[Indexed, Question], list[Hit]]
 PRODUCT = "product"
 
 
 def methods_of(talk: Indexed, embedder: Embedder | None = None) -> dict[str, Rank]:
     """The product's ranking, and what others do with the same messages. With an embedder meanings are compared too."""
     fts5, keywords = Fts5(talk.told.named), Keywords(talk.told.named)
+    tokens = get_counter(settings.CCM_ENCODING).count
+    whole = {id: Hit(holds=(id,), stands=(id,), tokens=tokens(text) + FRAME) for id, text in talk.told.named.items()}
     ranked: dict[str, Rank] = {PRODUCT: by_words}
     if embedder:
         near = Near(talk, embedder)
@@ -140,8 +168,8 @@ def methods_of(talk: Indexed, embedder: Embedder | None = None) -> dict[str, Ran
         }
     return {
         **ranked,
-        "plain FTS5": lambda _, question: fts5.rank(question.text),
-        "seeds' keywords": lambda _, question: keywords.rank(question.text),
+        "plain FTS5": lambda _, question: [whole[id] for id in fts5.rank(question.text)],
+        "seeds' keywords": lambda _, question: [whole[id] for id in keywords.rank(question.text)],
     }
 
 
@@ -162,10 +190,40 @@ class Near:
         near = np.rint(self.rows @ self.vectors([question.text])[0] * STEPS).astype(int)
         return {place: max(int(value), 0) for place, value in enumerate(near)}
 
-    def alone(self, question: Question) -> list[str]:
+    def alone(self, question: Question) -> list[Hit]:
         near = self.of(question)
         best = sorted(near, key=lambda place: (-near[place], place))
-        return distinct(id for place in best for id in self.talk.pieces[place].holds)
+        return [self.talk.pieces[place].hit for place in best]
+
+
+def quoted(found: Sequence[Hit], budget: int) -> list[Hit]:
+    """What of it a prompt quotes in Light: by rank in the guaranteed room; then, where room is free, until one does not
+    fit or adds little."""
+    best = found[0].score if found else 0.0
+    wanted = [one for one in found[:MOST] if one.score and one.score >= LEAST_OF_BEST * best]
+    left, kept, others = int(budget * RECALL_SHARES[ContextMode.LIGHT]), list[Hit](), list[Hit]()
+    for one in wanted:
+        fits = one.tokens <= left
+        left -= one.tokens if fits else 0
+        (kept if fits else others).append(one)
+    left += int(budget * (RECALL_MOST[ContextMode.LIGHT] - RECALL_SHARES[ContextMode.LIGHT]))
+    for one in others:
+        left -= one.tokens
+        if left < 0 or one.score < ADDS_LITTLE * best:
+            break
+        kept.append(one)
+    return kept
+
+
+def figures_of(targets: Sequence[Target], found: Sequence[Hit]) -> dict[str, float]:
+    """How soon the targets are found; at each budget how many of them are quoted, and in how many tokens."""
+    row = figures(targets, distinct(id for one in found for id in one.holds))
+    for budget in BUDGETS:
+        kept = quoted(found, budget)
+        stands = [id for one in kept for id in one.stands]
+        row[f"evidence@{budget}"] = recall(targets, stands, len(stands))
+        row[f"tokens@{budget}"] = sum(one.tokens for one in kept)
+    return row
 
 
 # Each rule of the ranking as if there were none.
@@ -206,6 +264,6 @@ def measure(
         for question in talk.talk.questions[::every]:
             if targets := talk.told.targets(question):
                 for name, rank in ranks.items():
-                    row = figures(targets, rank(talk, question))
+                    row = figures_of(targets, rank(talk, question))
                     tables.setdefault(name, Table()).add(question.category, row)
     return tables

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import mean
+from statistics import mean, median
 from typing import TypeVar
 
 T = TypeVar("T", bound=Hashable)
@@ -54,6 +54,9 @@ class Table:
         every = [row for rows in self.rows.values() for row in rows]
         by_category = {ALL: every, **dict(sorted(self.rows.items()))}
         return {category: means(rows) for category, rows in by_category.items() if rows}
+
+    def median(self, figure: str) -> float:
+        return median(row[figure] for rows in self.rows.values() for row in rows)
 
 
 def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:

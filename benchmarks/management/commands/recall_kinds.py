@@ -11,8 +11,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchmarks.recall.kinds import PRODUCT, RULES, Indexed, Rank, index, measure, methods_of, without
+from benchmarks.recall.kinds import BUDGETS, PRODUCT, RULES, Indexed, Rank, index, measure, methods_of, without
 from benchmarks.recall.ranks import ALL, Table
+from benchmarks.recall.remembered import Remembered
 from benchmarks.replay import read_talks
 from efforts.context.embedders import embedder_of
 
@@ -25,12 +26,14 @@ PLAIN = "plain FTS5"
 class Command(BaseCommand):
     help = (
         "Rank every question of each file in memory, by the product's own functions, and print recall@1, 5, 10 and 20 "
-        "of each method; exit status 1 where the product is worse at 10 than plain FTS5 on any file."
+        "of each method, the evidence that prompts of 4,000, 8,000 and 16,000 tokens quote, and the median tokens of "
+        "the last; exit status 1 where the product is worse at 10 than plain FTS5 on any file."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("files", type=Path, nargs="+", help="JSON Lines, each of one kind of talk")
         parser.add_argument("--meaning", action="store_true", help="meanings too, by the installation's model")
+        parser.add_argument("--vectors", type=Path, help="with it: a file that keeps vectors for the next time")
         parser.add_argument("--by-conversation", action="store_true", help="each conversation by itself as well")
         parser.add_argument("--ablate", action="store_true", help="instead: what each rule of the ranking earns")
         parser.add_argument("--every", type=int, default=1, help="only each so manieth question")
@@ -41,6 +44,8 @@ class Command(BaseCommand):
         embedder = embedder_of(None) if options["meaning"] else None
         if options["meaning"] and embedder is None:
             raise CommandError("No model of meanings: set CCM_EMBEDDINGS_FOLDER or CCM_EMBEDDINGS_URL.")
+        if embedder and options["vectors"]:
+            embedder = Remembered(embedder, options["vectors"])
         methods, every = partial(methods_of, embedder=embedder), options["every"]
         for file in options["files"]:
             talks = read(file)
@@ -113,10 +118,17 @@ def figures_of(name: str, found: Kinds) -> dict[str, list[float]]:
 
 
 def lines_of(found: Kinds) -> Iterator[str]:
-    for name in found:
+    for name, tables in found.items():
         figure = "hit" if name.partition(":")[0] in HITS else "recall"
-        yield f"| {name} | " + " | ".join(f"{figure}@{cut}" for cut in CUTS) + " |"
-        yield "|---" * (len(CUTS) + 1) + "|"
-        for method, row in figures_of(name, found).items():
-            yield f"| {method} | " + " | ".join(f"{value:.3f}" for value in row) + " |"
+        heads = [f"{figure}@{cut}" for cut in CUTS] + [f"evidence@{budget}" for budget in BUDGETS]
+        last = f"tokens@{BUDGETS[-1]}"
+        yield f"| {name} | " + " | ".join([*heads, last]) + " |"
+        yield "|---" * (len(heads) + 2) + "|"
+        for method, table in tables.items():
+            means = table.as_json()[ALL]
+            yield (
+                f"| {method} | "
+                + " | ".join(f"{means[head]:.3f}" for head in heads)
+                + f" | {table.median(last):,.0f} |"
+            )
         yield ""
