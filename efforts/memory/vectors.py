@@ -18,6 +18,7 @@ from efforts.llm.embeddings import Embedded, Embedder
 from efforts.llm.protocol import ModelError
 from efforts.llm.tokens import get_counter
 from efforts.models import Endpoint, Passage, PassageVector, Session, VectorIndex
+from efforts.retrieval.vectors import write_codes
 
 # Texts of one request; seconds that it may take, and that the next one waits after a fault.
 AT_ONCE = 64
@@ -118,6 +119,7 @@ def record_batch(batch: Batch, made: Embedded) -> None:
             if passage in there
         ]
         PassageVector.objects.bulk_create(rows, ignore_conflicts=True)
+        write_codes(batch.session, key, through=batch.ids[-1])
         index.through, index.passages = batch.ids[-1], index.passages + len(rows)
     counted = get_counter(settings.CCM_ENCODING).count
     index.tokens += made.tokens if made.tokens is not None else sum(map(counted, batch.texts))

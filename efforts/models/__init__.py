@@ -17,7 +17,7 @@ from .scope import ScopeDraft
 from .session import Branch, Session
 from .titling import Titling
 from .turn import Message, Run, Thinking, Turn, TurnLabel
-from .vector import PassageVector, VectorIndex
+from .vector import PassageVector, VectorCodes, VectorIndex
 
 __all__ = [
     "AccountEvent",
@@ -54,6 +54,7 @@ __all__ = [
     "ToolTrace",
     "Turn",
     "TurnLabel",
+    "VectorCodes",
     "VectorIndex",
     "Verdict",
 ]

@@ -22,6 +22,26 @@ class PassageVector(models.Model):
         return f"vector of {self.passage_id}"
 
 
+class VectorCodes(models.Model):
+    """The signs of the vectors of passages that follow each other in a conversation: by them the nearest of all that
+    an owner has are chosen, without reading the vectors."""
+
+    session = models.ForeignKey("Session", models.CASCADE, related_name="+", db_index=False)
+    model = models.CharField(max_length=300)
+    last = models.BigIntegerField(help_text="Id of the last of the passages.")
+    passages = models.BinaryField(help_text="Their ids, 64-bit integers.")
+    codes = models.BinaryField(
+        help_text="A bit for each number of a vector, 1 above zero; as many 64-bit words as needed."
+    )
+
+    class Meta:
+        verbose_name_plural = "vector codes"
+        constraints = [models.UniqueConstraint(fields=["session", "model", "last"], name="codes_of_session")]
+
+    def __str__(self) -> str:
+        return f"codes through {self.last}"
+
+
 class VectorIndex(models.Model):
     """Of one conversation. Passages have vectors in the order of their ids: those up to `through` have one."""
 

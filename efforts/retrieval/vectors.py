@@ -1,4 +1,5 @@
-"""Passages whose meaning is near a text's: every vector of a conversation is compared, exactly.
+"""Passages whose meaning is near a text's: every vector of a conversation is compared, exactly; of all that an owner
+has those that are chosen by their signs.
 
 `Nearest` is the door for an engine of vectors: what has this one method can take the place of `nearest`.
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
@@ -18,14 +19,21 @@ import numpy as np
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
-from efforts.models import PassageVector, Session, VectorIndex
+from efforts.models import PassageVector, Session, VectorCodes, VectorIndex
 
 # As `llm.embeddings` writes them.
 STORED = np.dtype("<f2")
 # Of a similarity from -1 to 1: finer differences hang on the machine that computes them.
 STEPS = 10_000
-# Vectors that are compared at once where they are read and not kept: some 30 MB of 384 numbers each.
-BLOCK = 20_000
+# Vectors that are compared at once where they are read and not kept: some 8 MB of 384 numbers each.
+BLOCK = 5_000
+# Of all that an owner has: so many are chosen by their signs. Figures: docs/recall.md.
+CHOSEN = 10_000
+# Passages of one row of codes, some 60 kB of 384 numbers each; rows read, and ids asked for, at once.
+OF_A_ROW, ROWS_AT_ONCE, IDS_AT_ONCE = 1_024, 16, 5_000
+ID, WORD = np.dtype("<i8"), np.dtype("<u8")
+# Above an id there is room for how many signs differ.
+BITS_OF_ID = 50
 # Of vectors that are kept in memory by one process, in bytes; the conversations asked last stay.
 MOST_BYTES = 128 * 1024 * 1024
 
@@ -82,22 +90,70 @@ def nearest(session: UUID, meant: Meant, *, below: int) -> dict[int, int]:
 
 
 def nearest_of_all(sessions: QuerySet[Session], meant: Meant, *, most: int, also: Collection[int]) -> dict[int, int]:
-    """Of several conversations the `most` nearest passages, and those of `also` that have a vector. Every vector is
-    compared, and none is kept: memory is bounded by a block, however much was said."""
-    rows = PassageVector.objects.filter(model=meant.model)
+    """Of several conversations the `most` nearest passages, and those of `also` that have a vector. In two stages: of
+    every passage the signs are compared, of those nearest by them the vectors. Nothing is kept, and memory is bounded,
+    however much was said."""
     query = np.frombuffer(meant.vector, STORED).astype(np.float32)
-    best: list[tuple[int, int]] = []
-    for block in blocks(rows.filter(session__in=sessions), len(meant.vector)):
-        near = near_to(query, block)
-        first = np.argpartition(-near, most)[:most] if len(near) > most else np.arange(len(near))
-        best += zip((-near[first]).tolist(), block.ids[first].tolist(), strict=True)
-        best = sorted(best)[:most]
-    wanted = [
-        (-near, id)
-        for block in blocks(rows.filter(session__in=sessions, passage__in=also), len(meant.vector))
-        for near, id in zip(near_to(query, block).tolist(), block.ids.tolist(), strict=True)
-    ]
-    return {id: max(-near, 0) for near, id in sorted({*best, *wanted})}
+    chosen = chosen_by_signs(VectorCodes.objects.filter(session__in=sessions, model=meant.model), query)
+    mine = PassageVector.objects.filter(session__in=sessions, model=meant.model)
+    near: dict[int, int] = {}
+    for ids in batched_ids(sorted({*chosen, *also})):
+        for block in blocks(mine.filter(passage__in=ids), len(meant.vector)):
+            near |= zip(block.ids.tolist(), near_to(query, block).tolist(), strict=True)
+    best = sorted(near.keys() & {*chosen}, key=lambda id: (-near[id], id))[:most]
+    return {id: max(near[id], 0) for id in sorted({*best, *(near.keys() & {*also})}, key=lambda id: (-near[id], id))}
+
+
+def chosen_by_signs(rows: QuerySet[VectorCodes], query: NDArray[np.float32]) -> list[int]:
+    """The passages with the fewest signs that differ; of equals the older ones."""
+    signs = codes_of(query[np.newaxis])[0]
+    best = np.empty(0, dtype=np.int64)
+    for passages, codes in rows.order_by().values_list("passages", "codes").iterator(chunk_size=ROWS_AT_ONCE):
+        ids = array_of(passages, ID)
+        read = array_of(codes, WORD).reshape(len(ids), len(signs))
+        differ = np.bitwise_count(read ^ signs).sum(axis=1, dtype=np.int64)
+        # One number of both, so that the same are chosen whatever the order in which they are read.
+        best = np.concatenate([best, differ << BITS_OF_ID | ids])
+        if len(best) > 2 * CHOSEN:
+            best = np.partition(best, CHOSEN)[:CHOSEN]
+    return [int(one) for one in np.sort(best)[:CHOSEN] & ((1 << BITS_OF_ID) - 1)]
+
+
+def codes_of(rows: NDArray[np.float32]) -> NDArray[np.uint64]:
+    bits = np.packbits(rows > 0, axis=1)
+    width = -(-bits.shape[1] // WORD.itemsize) * WORD.itemsize
+    return np.ascontiguousarray(np.pad(bits, ((0, 0), (0, width - bits.shape[1])))).view(WORD)
+
+
+def write_codes(session: UUID, model: str, *, through: int) -> None:
+    """Of the vectors that came since, in the order of their ids: the last row is filled up, then new ones are begun."""
+    row = VectorCodes.objects.filter(session=session, model=model).order_by("-last").first()
+    new = PassageVector.objects.filter(session=session, model=model, passage__lte=through)
+    read = new.filter(passage__gt=row.last if row else 0).order_by("passage").values_list("passage", "vector")
+    some = list(read)
+    while some:
+        if row is None or len(row.passages) >= OF_A_ROW * ID.itemsize:
+            row = VectorCodes(session_id=session, model=model, passages=b"", codes=b"")
+        left = OF_A_ROW - len(row.passages) // ID.itemsize
+        passages, codes = coded(some[:left])
+        row.last = some[:left][-1][0]
+        row.passages, row.codes = bytes(row.passages) + passages, bytes(row.codes) + codes
+        row.save()
+        some = some[left:]
+
+
+def coded(rows: list[tuple[int, bytes | memoryview]]) -> tuple[bytes, bytes]:
+    """Ids and codes, as they are stored, of passages and their vectors."""
+    read = joined(None, rows, len(rows[0][1]))
+    return read.ids.astype(ID).tobytes(), codes_of(read.rows).tobytes()
+
+
+def array_of(stored: bytes | memoryview, kind: np.dtype[Any]) -> NDArray[Any]:
+    return np.frombuffer(bytes(stored), kind)
+
+
+def batched_ids(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (ids[first : first + IDS_AT_ONCE] for first in range(0, len(ids), IDS_AT_ONCE))
 
 
 def near_to(query: NDArray[np.float32], vectors: Vectors) -> NDArray[np.int64]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -17,11 +19,12 @@ from efforts.context.embedders import Asked, meaning_of
 from efforts.domain.effort.policy import ContextMode
 from efforts.llm.protocol import ModelError
 from efforts.memory import vectors
-from efforts.models import Endpoint, Passage, PassageVector, RetrievalSet, Run, VectorIndex
+from efforts.models import Endpoint, Passage, PassageVector, RetrievalSet, Run, Session, VectorCodes, VectorIndex
 from efforts.pages.presenters.meanings import state_of_meanings
+from efforts.retrieval.rebuilding import rebuild
 from efforts.retrieval.recall import Recollection, recall
 from efforts.retrieval.search import search_branch
-from efforts.retrieval.vectors import Meant, nearest
+from efforts.retrieval.vectors import Meant, nearest, nearest_of_all
 from efforts.tools.again import Repeated, retrieve_again
 from efforts.turns import recording
 from tests.efforts.talk import Talk
@@ -183,8 +186,58 @@ def test_a_deleted_conversation_leaves_no_vector(told: Talk, meanings: FakeProvi
     assert near
     assert nearest(session, near, below=near.through + 1)
     erase_session(told.session, actor=told.session.owner)
-    assert (PassageVector.objects.count(), VectorIndex.objects.count()) == (0, 0)
+    assert [one.objects.count() for one in (PassageVector, VectorCodes, VectorIndex)] == [0, 0, 0]
     assert nearest(session, near, below=near.through + 1) == {}
+
+
+def of_all(owner: User, near: Meant, most: int = 100, also: tuple[int, ...] = ()) -> dict[int, int]:
+    return nearest_of_all(Session.objects.filter(owner=owner), near, most=most, also=also)
+
+
+@pytest.fixture
+def short_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("efforts.retrieval.vectors.OF_A_ROW", 3)
+
+
+@pytest.mark.usefixtures("short_rows")
+def test_all_that_an_owner_said_is_compared_in_two_stages_and_the_nearest_are_as_near_as_in_one(
+    told: Talk, meanings: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed_all()
+    told.ask("The ferry to Oslo is a fine vessel.")
+    embed_all()
+    assert [len(bytes(row.passages)) // 8 for row in VectorCodes.objects.order_by("last")] == [3, 3]
+    near = meant(told)
+    assert near
+    exact = nearest(told.session.pk, near, below=10**12)
+    assert len(exact) == 6
+    assert list(of_all(told.session.owner, near).items()) == list(exact.items())
+    monkeypatch.setattr("efforts.retrieval.vectors.CHOSEN", 2)
+    first, *_, last = exact
+    assert first in of_all(told.session.owner, near, most=1, also=(last,))
+    assert len(of_all(told.session.owner, near)) == 2
+    assert of_all(told.session.owner, near, most=1, also=(last,))[last] == exact[last]
+
+
+@pytest.mark.usefixtures("short_rows")
+def test_where_the_index_was_mended_codes_are_caught_up_with(told: Talk, meanings: FakeProvider) -> None:
+    embed_all()
+    near = meant(told)
+    assert near
+    before = of_all(told.session.owner, near)
+    Passage.objects.earliest("pk").delete()
+    rebuild()
+    embed_all()
+    assert of_all(told.session.owner, near) == before
+
+
+def test_codes_are_written_again_for_what_was_said_before_there_were_any(told: Talk, meanings: FakeProvider) -> None:
+    embed_all()
+    before = list(VectorCodes.objects.values_list("session", "model", "last", "passages", "codes"))
+    VectorCodes.objects.all().delete()
+    import_module("efforts.migrations.0031_vector_codes").write(apps, None)
+    after = list(VectorCodes.objects.values_list("session", "model", "last", "passages", "codes"))
+    assert [tuple(map(str, row)) for row in after] == [tuple(map(str, row)) for row in before] != []
 
 
 def test_nobody_else_s_passages_are_compared(told: Talk, meanings: FakeProvider, bob: User) -> None:
