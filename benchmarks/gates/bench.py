@@ -8,10 +8,10 @@ from enum import StrEnum
 
 from compaction.domain.artifact import Draft, Kind, SourceRef
 from compaction.domain.limits import largest_source
-from compaction.drafting.asking import Answer
+from compaction.drafting.asking import Answer, Exchange
 from compaction.drafting.checking import CheckMade
 from compaction.drafting.requesting import Request
-from compaction.drafting.summaries import DraftExchange, Examined, Task, Tried, request_of, tried_of
+from compaction.drafting.summaries import Examined, Task, Tried, request_of, tried_of
 from efforts.context.connections import ModelChoice
 from efforts.domain.text.canonical import canonical_json
 from efforts.turns.recording import count
@@ -95,7 +95,7 @@ def task_of(case: Case, choice: ModelChoice) -> Task:
 def offered(task: Task, draft: Draft, answer: Answer) -> Tried:
     """As if the drafter had written just this, at the cost of that answer; nobody has checked it yet."""
     text = canonical_json(draft.model_dump(mode="json", exclude={"claims": {"__all__": {"ledger_ref"}}}))
-    exchange = DraftExchange(step="draft", request=request_of(task), answer=replace(answer, text=text))
+    exchange = Exchange(step="draft", request=request_of(task), answer=replace(answer, text=text))
     return tried_of(task, (exchange,))
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compaction.domain.limits import body_asked
-from compaction.drafting.asking import ask
-from compaction.drafting.summaries import DraftExchange, Tried, findings_of, repair_of, tried_again, with_check
+from compaction.drafting.asking import Exchange, ask
+from compaction.drafting.summaries import Tried, findings_of, repair_of, tried_again, with_check
 from efforts.turns.recording import count
 
 from .bench import Bench, Ending, ending_of, offered, silent, task_of
@@ -106,7 +106,7 @@ async def final_of(label: str, first: Tried, bench: Bench) -> Tried | None:
     answer = await ask(request, bench.choice)
     if bench.waits(label, [("repair", request)]):
         return None
-    again = tried_again(first, DraftExchange(step="repair", request=request, answer=answer))
+    again = tried_again(first, Exchange(step="repair", request=request, answer=answer))
     if again is first:
         return first
     final = await with_check(again, silent)

@@ -155,20 +155,13 @@ TIME = re.compile(
 
 GROUP = "[.,'’\u202f\u00a0]"
 SCALES = {
-    "k": 1_000,
-    "thousand": 1_000,
-    "tausend": 1_000,
-    "mille": 1_000,
-    "mil": 1_000,
-    "million": 1_000_000,
-    "millions": 1_000_000,
-    "millionen": 1_000_000,
-    "millones": 1_000_000,
-    "mio": 1_000_000,
-    "billion": 1_000_000_000,
-    "milliarden": 1_000_000_000,
-    "milliards": 1_000_000_000,
-    "mrd": 1_000_000_000,
+    name: size
+    for size, names in {
+        1_000: "k thousand tausend mille mil",
+        1_000_000: "million millions millionen millones mio",
+        1_000_000_000: "billion milliarden milliards mrd",
+    }.items()
+    for name in names.split()
 }
 NUMBER = re.compile(
     rf"(?<![\w.])[-+]?(?P<figures>[1-9]\d{{0,2}}(?:{GROUP}\d{{3}})+(?:[.,]\d{{1,2}}(?!\d))?"
@@ -245,18 +238,8 @@ LANGUAGES = {
 }
 # No exact number, or another word as well: they stand for one and ask for none, as do those of `PAIRS`.
 LOOSE = {
-    "second",
-    "seconde",
-    "segundo",
-    "once",
-    "hundred",
-    "hundreds",
-    "thousand",
-    "thousands",
-    "million",
-    "cent",
-    "mil",
-}
+    "second", "seconde", "segundo", "once", "hundred", "hundreds", "thousand", "thousands", "million", "cent", "mil",
+}  # fmt: skip
 PAIRS = {"both": "2", "pair": "2", "couple": "2", "twice": "2", "double": "2", "doubled": "2", "triple": "3"} | {
     "half-dozen": "6", "dozen": "12", "dutzend": "12", "douzaine": "12", "docena": "12", "beide": "2", "beiden": "2",
     "zweimal": "2", "dreimal": "3", "doppelt": "2", "deux": "2", "ambos": "2", "thrice": "3", "a": "1", "an": "1",

@@ -40,6 +40,15 @@ class Answer:
     limit: int = 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """One request to a model and its answer."""
+
+    step: str
+    request: Request
+    answer: Answer
+
+
 async def ask(request: Request, choice: ModelChoice) -> Answer:
     """Whatever happens is an answer; only a cancellation goes through. A form that is refused is left out, and not
     asked of that model again; a reply that was cut while the model still thought has more room at the second try."""

@@ -18,7 +18,7 @@ from compaction.domain.check.planting import NothingToPlant
 from compaction.domain.check.result import Checked, Said, read
 from compaction.domain.ledger import Entry, merged
 from compaction.domain.limits import HALF_REPLY, INVENTORY_REPLY, MAPPING_REPLY
-from compaction.drafting.asking import CUT, Answer, ask, most_tokens, with_room_to_think
+from compaction.drafting.asking import CUT, Exchange, ask, most_tokens, with_room_to_think
 from compaction.drafting.prompts import DRAW_VERSION, check_version
 from compaction.drafting.requesting import Request, half, inventory, mapping
 from efforts.context.connections import ModelChoice
@@ -31,15 +31,17 @@ CUT_SHORT = "Its answer was cut at its limit."
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckExchange:
-    """One request of a check and its answer. `notes` are those of a half; `asked`, of a mapping, what it is about."""
+class ToAsk:
+    """One request of a check. `notes` are those of a half; `asked`, of a mapping, what it is about."""
 
     step: str
     request: Request
-    answer: Answer
     notes: Half = ()
     asked: Question | None = None
 
+
+@dataclass(frozen=True, kw_only=True)
+class CheckExchange(ToAsk, Exchange):
     @property
     def said(self) -> Said:
         return Said(text=self.answer.text, notes=self.notes, asked=self.asked)
@@ -132,14 +134,6 @@ async def check_once(work: CheckWork, attempt: int, spent: int) -> CheckMade:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ToAsk:
-    step: str
-    request: Request
-    notes: Half = ()
-    asked: Question | None = None
-
-
 def requests_of(work: CheckWork, seed: str) -> list[ToAsk]:
     """Inventory first, where it is not there yet; then the halves. Raises `NothingToPlant`."""
     asked = []
@@ -154,10 +148,7 @@ def requests_of(work: CheckWork, seed: str) -> list[ToAsk]:
 
 
 async def exchange(to_ask: ToAsk, checker: ModelChoice) -> CheckExchange:
-    answer = await ask(to_ask.request, checker)
-    return CheckExchange(
-        step=to_ask.step, request=to_ask.request, answer=answer, notes=to_ask.notes, asked=to_ask.asked
-    )
+    return CheckExchange(**vars(to_ask), answer=await ask(to_ask.request, checker))
 
 
 def check_cap(work: CheckWork, spent: int, requests: Sequence[Request]) -> None:

@@ -16,7 +16,7 @@ from compaction.domain.limits import DraftPrice, Purpose, largest_source, price
 from compaction.drafting import examining
 from compaction.drafting.prompts import draft_version
 from compaction.drafting.reading import latest_runs, void_checks
-from compaction.drafting.summaries import Examined
+from compaction.drafting.summaries import Examined, Means
 from compaction.models import Artifact, Check, Checker, CheckerRefused, DraftingPolicy, DraftRun, Exam, Reserved
 from efforts.context.connections import KeyUnreadable, ModelChoice, choose, choose_for_drafts, of_endpoint
 from efforts.domain.effort.states import ScopeState, SummaryState
@@ -51,24 +51,7 @@ OTHERS = ", what is being drafted may need {reserved:,}"
 # What a draft may be made with
 
 
-@dataclass(frozen=True, kw_only=True)
-class DraftMeans:
-    """A model (None: by none; `note` says why, if one was meant), a checker of what it drafts, and their limits.
-
-    `exam` is None where the checker has taken none. `largest`: tokens of a log that one draft can have.
-    """
-
-    choice: ModelChoice | None
-    note: str
-    checker: ModelChoice | None
-    exam: Examined | None
-    cap: int
-    check_cap: int
-    largest: int
-    latest: tuple[int | None, ...]
-
-
-def means_of(session: Session, log_tokens: int, purpose: str) -> DraftMeans:
+def means_of(session: Session, log_tokens: int, purpose: str) -> Means:
     """For a summary of a log of so many tokens, as it is sent."""
     cap, check_cap = cap_of(purpose), cap_of(Purpose.CHECK)
     choice, note = choice_of(session, log_tokens, purpose)
@@ -79,7 +62,7 @@ def means_of(session: Session, log_tokens: int, purpose: str) -> DraftMeans:
         exam = exam_known(session, checker) if checker else None
     except KeyUnreadable as error:
         exam = Examined(passed=False, why=str(error))
-    return DraftMeans(
+    return Means(
         choice=choice,
         note=note,
         checker=checker,

@@ -41,7 +41,7 @@ from compaction.domain.merging import How, merged, merged_checks, prefixed, read
 from compaction.domain.rendering import Rendered, rendered
 from compaction.domain.verdicts import GateVerdict, Judged, Offered, Spent
 from compaction.drafting import checking
-from compaction.drafting.asking import CUT, Answer, ask, most_tokens, with_room_to_think
+from compaction.drafting.asking import CUT, Answer, Exchange, ask, most_tokens, with_room_to_think
 from compaction.drafting.checking import CheckMade
 from compaction.drafting.requesting import Request, drafting, drafting_again, drafting_longer, overtaking
 from efforts.context.connections import ModelChoice
@@ -84,19 +84,13 @@ class Examined:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
-    """What is drafted, by which model (None: by none; `note` says why, if one was meant), within which limits.
+class Means:
+    """Which model drafts (None: none; `note` says why, if one was meant), within which limits.
 
-    `entries` are confirmed, whatever their status. `checker` reads the draft; `exam` is None where it has taken none.
-    `largest` is the most tokens of a log that one draft may have; what is longer is drafted in windows.
+    `checker` reads the draft; `exam` is None where it has taken none. `largest` is the most tokens of a log that one
+    draft may have; what is longer is drafted in windows.
     """
 
-    name: str
-    kind: Kind
-    source: Source
-    ref: SourceRef
-    entries: tuple[Entry, ...] = ()
-    focus: str = ""
     choice: ModelChoice | None = None
     note: str = ""
     checker: ModelChoice | None = None
@@ -105,16 +99,19 @@ class Task:
     check_cap: int
     largest: int
     latest: tuple[int | None, ...] = ()
-    purpose: str = Purpose.COMPACTION
 
 
 @dataclass(frozen=True, kw_only=True)
-class DraftExchange:
-    """One request to a drafter and its answer."""
+class Task(Means):
+    """What is drafted; `entries` are confirmed, whatever their status."""
 
-    step: str
-    request: Request
-    answer: Answer
+    name: str
+    kind: Kind
+    source: Source
+    ref: SourceRef
+    entries: tuple[Entry, ...] = ()
+    focus: str = ""
+    purpose: str = Purpose.COMPACTION
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +122,7 @@ class Tried:
     drafter: str
     ended: Ended
     offered: Offered
-    exchanges: tuple[DraftExchange, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
     checks: tuple[CheckMade, ...] = ()
     artifact: Artifact | None = None
     text: Rendered | None = None
@@ -276,19 +273,19 @@ async def draft_one(task: Task, progress: Progress) -> Tried:
         return tried
     await progress("repair")
     answer = await ask(request, task.choice)
-    again = await read(tried_again, tried, DraftExchange(step="repair", request=request, answer=answer))
+    again = await read(tried_again, tried, Exchange(step="repair", request=request, answer=answer))
     # Where it changes nothing, nothing is read again.
     return again if again.artifact == tried.artifact else await with_check(again, progress)
 
 
-async def first_draft(task: Task, choice: ModelChoice) -> tuple[DraftExchange, ...]:
+async def first_draft(task: Task, choice: ModelChoice) -> tuple[Exchange, ...]:
     """Once more where the reply was cut at its limit, with twice the room, and room to think."""
     request = await read(request_of, task)
-    made = [DraftExchange(step="draft", request=request, answer=await ask(request, choice))]
+    made = [Exchange(step="draft", request=request, answer=await ask(request, choice))]
     if made[0].answer.stop_reason == CUT:
         longer = with_room_to_think(drafting_longer(request))
         if made[0].answer.usage.total + await read(most_tokens, longer) <= task.cap:
-            made.append(DraftExchange(step="draft", request=longer, answer=await ask(longer, choice)))
+            made.append(Exchange(step="draft", request=longer, answer=await ask(longer, choice)))
     return tuple(made)
 
 
@@ -309,7 +306,7 @@ def retained(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(entry for entry in entries if entry.is_retained and not entry.in_system)
 
 
-def tried_of(task: Task, exchanges: tuple[DraftExchange, ...]) -> Tried:
+def tried_of(task: Task, exchanges: tuple[Exchange, ...]) -> Tried:
     answer = exchanges[-1].answer
     offered = Offered(text=answer.text, form="draft", stop_reason=answer.stop_reason)
     bare = Tried(task=task, drafter="model", ended=ended_of(answer), offered=offered, exchanges=exchanges)
@@ -331,7 +328,7 @@ def ended_of(answer: Answer) -> Ended:
     return Ended.DRAFTED if answer.text else Ended.EMPTY
 
 
-def tried_again(before: Tried, exchange: DraftExchange) -> Tried:
+def tried_again(before: Tried, exchange: Exchange) -> Tried:
     """The draft with what the repair changes of it; one that changes nothing, or cannot be read, leaves it as it was,
     but for its cost."""
     exchanges = (*before.exchanges, exchange)
@@ -558,7 +555,7 @@ async def draft_windows(task: Task, windows: Sequence[Sequence[int]], progress: 
     request = overtaking(parts, OVERTAKEN_REPLY)
     assert task.choice is not None
     answer = await ask(request, task.choice)
-    exchange = DraftExchange(step="overtaken", request=request, answer=answer)
+    exchange = Exchange(step="overtaken", request=request, answer=answer)
     return (*made, await read(merged_tried, task, tuple(made), parts, exchange))
 
 
@@ -578,9 +575,7 @@ def window_task(task: Task, turns: Sequence[int]) -> Task:
     return replace(task, kind=Kind.STAGE, source=source, ref=ref, entries=entries)
 
 
-def merged_tried(
-    task: Task, made: tuple[Tried, ...], parts: Sequence[Sequence[Claim]], exchange: DraftExchange
-) -> Tried:
+def merged_tried(task: Task, made: tuple[Tried, ...], parts: Sequence[Sequence[Claim]], exchange: Exchange) -> Tried:
     overtaken: dict[str, How] = {}
     malformed = ""
     try:

@@ -87,7 +87,7 @@ class Offer:
     windows: tuple[Window, ...]
     refused: tuple[tuple[Session, str], ...]
     refusal: str
-    note: str
+    note: str = ""
 
     @property
     def tokens(self) -> int:
@@ -95,11 +95,11 @@ class Offer:
 
     @property
     def most(self) -> int:
-        return most_of_all(self.windows)
+        return sum(window.most for window in self.windows) + self.exam
 
     @property
     def exam(self) -> int:
-        return exam_of_all(self.windows)
+        return max((window.exam for window in self.windows), default=0)
 
     @property
     def conversations(self) -> int:
@@ -115,29 +115,20 @@ def offer(user: User, sessions: Iterable[Session]) -> Offer:
             windows += windows_of(session)
         except Refused as error:
             refused.append((session, error.text))
-    priced_windows = tuple(priced(window) for window in windows)
-    return Offer(
-        windows=priced_windows,
+    found = Offer(
+        windows=tuple(priced(window) for window in windows),
         refused=tuple(refused),
         refusal=refusal_of(windows, refused),
-        note=note_on(user, priced_windows),
     )
+    return replace(found, note=note_on(user, found))
 
 
-def note_on(user: User, windows: Sequence[Window]) -> str:
-    """Why no model drafts them, or not all."""
-    if note := next((window.note for window in windows if window.note), ""):
+def note_on(user: User, found: Offer) -> str:
+    """Why no model drafts its windows, or not all."""
+    if note := next((window.note for window in found.windows if window.note), ""):
         return note
-    most = most_of_all(windows)
-    return BEYOND.format(most=most, left=left_today(user)) if most and why_not(user, most) else ""
-
-
-def most_of_all(windows: Sequence[Window]) -> int:
-    return sum(window.most for window in windows) + exam_of_all(windows)
-
-
-def exam_of_all(windows: Sequence[Window]) -> int:
-    return max((window.exam for window in windows), default=0)
+    beyond = found.most and why_not(user, found.most)
+    return BEYOND.format(most=found.most, left=left_today(user)) if beyond else ""
 
 
 def refusal_of(windows: Sequence[Window], refused: Sequence[tuple[Session, str]]) -> str:

@@ -20,27 +20,9 @@ WORD = re.compile(r"(?<![\w'’-])[a-z]{5,}(?![\w'’-])")
 VERB = re.compile(r"\b(is|are|was|were|will|must|should|can)\b(?! not|n['’]t)", re.IGNORECASE)
 # Ordinary words of which some stand in no log that could be meant.
 OTHER_WORDS = [
-    "garden",
-    "window",
-    "kitchen",
-    "bridge",
-    "winter",
-    "harvest",
-    "piano",
-    "ladder",
-    "umbrella",
-    "orchard",
-    "candle",
-    "museum",
-    "ferry",
-    "blanket",
-    "chimney",
-    "lantern",
-    "carpet",
-    "compass",
-    "violin",
-    "meadow",
-]
+    "garden", "window", "kitchen", "bridge", "winter", "harvest", "piano", "ladder", "umbrella", "orchard",
+    "candle", "museum", "ferry", "blanket", "chimney", "lantern", "carpet", "compass", "violin", "meadow",
+]  # fmt: skip
 # Names for those who speak, where a log calls them by their role.
 WHO = {"user": "the user", "assistant": "the assistant", "tool": "the tool", "file": "the file"}
 TURNED_STATUS = {
