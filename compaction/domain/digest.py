@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from efforts.domain.text.source_text import Part, Source, SourcePart
 
-from .artifact import SCHEMA_VERSION, Artifact, Evidence, Excerpt, Kind, Section, SourceRef, Warned, with_id
+from .artifact import SCHEMA_VERSION, Artifact, Evidence, Excerpt, Kind, Section, SourceRef, with_id
 from .ledger import Entry
 from .rendering import digest_text
 
@@ -35,7 +35,6 @@ def digest(
     entries: Sequence[Entry],
     evidence: tuple[Evidence, ...],
     count: Count,
-    warnings: tuple[Warned, ...] = (),
 ) -> Artifact | None:
     """Equal for equal inputs. None where it has no room even for its title, or the source no words."""
     limit = digest_limit(ref.source_tokens)
@@ -61,8 +60,24 @@ def digest(
         kept.append(opening)
     if last and (closing := longest(last, lambda line: fits([*kept, line], title, limit, count), back=True)):
         kept.append(closing)
-    made = card(ref, title, tuple(kept), evidence, source, warnings, opening=opening.text if opening else name)
-    return made if fits(kept, title, limit, count) else None
+    if not fits(kept, title, limit, count):
+        return None
+    return with_id(
+        Artifact(
+            schema_version=SCHEMA_VERSION,
+            artifact_id="",
+            kind=Kind.DIGEST,
+            source=ref,
+            claims=(),
+            short=(),
+            opening=opening.text if opening else name,
+            title=title,
+            excerpts=tuple(kept),
+            evidence=evidence,
+            redactions=source.masked,
+            warnings=(),
+        )
+    )
 
 
 def opening_of(
@@ -85,33 +100,6 @@ def longest(part: SourcePart, fits: Callable[[Excerpt], bool], *, back: bool = F
             return found
         found = line
     return found
-
-
-def card(
-    ref: SourceRef,
-    title: str,
-    excerpts: tuple[Excerpt, ...],
-    evidence: tuple[Evidence, ...],
-    source: Source,
-    warnings: tuple[Warned, ...],
-    opening: str = "",
-) -> Artifact:
-    return with_id(
-        Artifact(
-            schema_version=SCHEMA_VERSION,
-            artifact_id="",
-            kind=Kind.DIGEST,
-            source=ref,
-            claims=(),
-            short=(),
-            opening=opening,
-            title=title,
-            excerpts=excerpts,
-            evidence=evidence,
-            redactions=source.masked,
-            warnings=warnings,
-        )
-    )
 
 
 def fits(lines: Sequence[Excerpt], title: str, limit: int, count: Count) -> bool:

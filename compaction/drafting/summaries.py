@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from compaction.domain.artifact import (
     SCHEMA_VERSION,
@@ -39,7 +40,7 @@ from compaction.domain.limits import (
 )
 from compaction.domain.merging import How, merged, merged_checks, prefixed, read_overtaken
 from compaction.domain.rendering import Rendered, rendered
-from compaction.domain.verdicts import GateVerdict, Judged, Offered, Spent
+from compaction.domain.verdicts import GateVerdict, Judged, Offered, Outcome, Spent
 from compaction.drafting import checking
 from compaction.drafting.asking import CUT, Answer, Exchange, ask, most_tokens, with_room_to_think
 from compaction.drafting.checking import CheckMade
@@ -171,9 +172,8 @@ class Tried:
         """Why it does not stand by itself, in a sentence."""
         if self.artifact is None:
             return DRAFT_FAILED.format(why=self.error or self.no_draft)
-        failing = [verdict for verdict in self.verdicts if verdict.failed]
-        if failing:
-            return " ".join(reason(verdict) for verdict in failing)
+        if failing := why_not(verdict.as_json() for verdict in self.verdicts):
+            return failing
         return "" if self.stands else UNCHECKED.format(why=self.unchecked or self.void or NO_CHECKER)
 
     @property
@@ -188,14 +188,17 @@ class Tried:
         return VOID.format(model=last.model, why=last.void) if last and last.void else ""
 
 
-def reason(verdict: GateVerdict) -> str:
-    named = "; ".join(one.text for one in verdict.failures[:MOST_NAMED] if said_of(one.text) not in verdict.says)
-    return f"Gate {verdict.gate}: {verdict.says}" + (f" {named}." if named else "")
+def why_not(verdicts: Iterable[dict[str, Any]]) -> str:
+    """What the gates lack, as their verdicts are stored: in a sentence each, with the first of what fails."""
+    failing = (verdict for verdict in verdicts if verdict["outcome"] == Outcome.FAIL)
+    return " ".join(f"Gate {verdict['gate']}: {verdict['says']}{named_in(verdict)}" for verdict in failing)
 
 
-def said_of(text: str) -> str:
-    """Without its first letter, which is a capital where it begins a sentence."""
-    return text[1:]
+def named_in(verdict: dict[str, Any]) -> str:
+    texts = [str(failure["text"]) for failure in verdict["failures"][:MOST_NAMED]]
+    # The first letter is a capital where it begins a sentence.
+    named = "; ".join(text for text in texts if text[1:] not in verdict["says"])
+    return f" {named}." if named else ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from compaction.domain.lifecycle import ArtifactState
-from compaction.drafting.summaries import MOST_NAMED, said_of
-from compaction.models import Artifact, ClaimVerdict, GateRun
+from compaction.models import Artifact, ClaimVerdict
 from compaction.standing.accepting import drafter_of, found, is_reviewer
 from efforts.actions import Place
 from efforts.actions.places import changing, record, states_of
@@ -102,15 +101,3 @@ def follow_scope(before: Artifact, now: Artifact, why: str) -> None:
         SCOPES.wait(draft, Summary(text=now.headline, drafter=drafter_of(now), artifact=now.pk))
     else:
         SCOPES.end_without(draft, why, now.pk)
-
-
-def why_not(run: GateRun) -> str:
-    """What the gates lack, in a sentence each, with the first of what fails."""
-    failing = (verdict for verdict in run.verdicts if verdict["outcome"] == "fail")
-    return " ".join(f"Gate {verdict['gate']}: {verdict['says']}{named_in(verdict)}" for verdict in failing)
-
-
-def named_in(verdict: dict[str, Any]) -> str:
-    texts = [str(failure["text"]) for failure in verdict["failures"][:MOST_NAMED]]
-    named = "; ".join(text for text in texts if said_of(text) not in verdict["says"])
-    return f" {named}." if named else ""

@@ -11,8 +11,9 @@ from compaction.domain.gates import evaluate
 from compaction.domain.lifecycle import ArtifactState, state_of
 from compaction.drafting.reading import checked_of, judged_now, log_for, read_ledger
 from compaction.drafting.storing import inputs_of, keep_verdicts
+from compaction.drafting.summaries import why_not
 from compaction.models import Artifact, GateRun, SetAside
-from compaction.review.desk import at_desk, follow, place_of, tell, why_not
+from compaction.review.desk import at_desk, follow, place_of, tell
 from compaction.standing.accepting import LONGEST_REASON, checked, in_one_line, standing_pointer
 from efforts import actions
 from efforts.actions.pointers import SUMMARY_DUE
@@ -45,7 +46,7 @@ def judge_again(artifact: Artifact, *, actor: User) -> GateRun:
 def judge(row: Artifact, actor: User) -> GateRun:
     """Under the lock; the effort that waits with it follows."""
     judged = gates_on(row)
-    follow(row, row, actor, why_not(judged))
+    follow(row, row, actor, why_not(judged.verdicts))
     return judged
 
 

@@ -16,9 +16,9 @@ from compaction.drafting.checking import CheckMade, CheckWork
 from compaction.drafting.reading import Window, checks_over, log_for, windows_over
 from compaction.drafting.scopes import MOST_REQUESTS, SLACK, ScopeWork, task_of
 from compaction.drafting.storing import Home, keep_check, release, reserve
-from compaction.drafting.summaries import Task, retained
+from compaction.drafting.summaries import Task, retained, why_not
 from compaction.models import Artifact, Recheck
-from compaction.review.desk import follow, newest_of, tell, why_not
+from compaction.review.desk import follow, newest_of, tell
 from compaction.review.judging import gates_on
 from efforts.domain.text.source_text import Source
 from efforts.log import events
@@ -173,7 +173,7 @@ class Rechecks(Line[Recheck]):
         Recheck.objects.filter(pk=row.pk).update(state="done", **self.unheld)
         newest = newest_of(row.artifact)
         judged = gates_on(newest)
-        follow(newest, newest, row.artifact.edited_by, why_not(judged))
+        follow(newest, newest, row.artifact.edited_by, why_not(judged.verdicts))
         tell(newest, "review.judged", None, passed=judged.passed, state=newest.state)
 
     def end_without(self, row: Recheck, why: str, artifact: str) -> None:

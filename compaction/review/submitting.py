@@ -15,9 +15,9 @@ from compaction.domain.verdicts import Offered
 from compaction.drafting.reading import decision_of, log_for
 from compaction.drafting.scopes import task_of
 from compaction.drafting.storing import Home, keep_artifact
-from compaction.drafting.summaries import Tried
+from compaction.drafting.summaries import Tried, why_not
 from compaction.models import Artifact, ClaimVerdict, DraftRun, Review, SetAside
-from compaction.review.desk import at_desk, drafts_of, follow, newest_of, tell, why_not
+from compaction.review.desk import at_desk, drafts_of, follow, newest_of, tell
 from compaction.review.judging import gates_on, judge
 from compaction.review.rechecking import check_again
 from compaction.standing.accepting import checked
@@ -99,7 +99,7 @@ def next_version(row: Artifact, verdicts: Sequence[ClaimVerdict], reviewer: User
     more = {"family": row.family, "version": row.version + 1, "edited_from": row, "edited_by": reviewer}
     made = keep_artifact(home, run, tried, **more)
     carry_aside(row, made)
-    follow(row, made, reviewer, why_not(gates_on(made)))
+    follow(row, made, reviewer, why_not(gates_on(made).verdicts))
     check_again(made, tried.task)
     return made
 
