@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from compaction import review
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
+from compaction.drafting.costs import spent_on
 from compaction.pages.presenters.queue import Tab, needs_me, next_in_queue, queue_of
 from compaction.review.omissions import dropped
 from compaction.standing import accepting
@@ -122,10 +123,9 @@ def test_a_row_tells_what_it_is_how_it_was_judged_and_who_looked_at_it(room: Roo
     row = room.draft()
     review.decide(row, "move", Say.KEPT, reviewer=alice)
     (shown,) = queue_of(alice, Tab.NEEDS_ME).rows
-    assert (shown.title, shown.session, shown.first, shown.last) == (SLUG, room.talk.session, 1, 3)
+    assert (shown.title, shown.session, shown.first, shown.last) == (f"Summary of {SLUG}", room.talk.session, 1, 3)
     assert outcomes(judged(row)) == dict.fromkeys("ABCDE", "pass")
-    assert shown.tokens_before is not None
-    assert 0 < shown.tokens_after < shown.tokens_before
+    assert shown.spent == spent_on(row.family) > 0
     assert shown.reviewers == ("alice",)
 
 
