@@ -6,6 +6,7 @@ Each is one transaction under the lock of its branch. Views, the runner, the adm
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from compaction.models import Acceptance, Artifact, GateRun
 from efforts.actions.efforts import BUILTIN, summary_stands
 from efforts.actions.places import Place, changing, record, states_of
 from efforts.actions.pointers import StandIn, all_ended, roll_back, set_pointer
-from efforts.context.plans import PlanView, preview
+from efforts.context.plans import PlanView, read_preview
 from efforts.domain.effort.states import EffortStatus, PointerState, Via
 from efforts.domain.errors import Refused
 from efforts.domain.text.source_text import POLICY_VERSION
@@ -110,8 +111,13 @@ def let_stand(
 
 
 def next_prompt(branch: Branch) -> PlanView:
+    return read_next_prompt(branch)()
+
+
+def read_next_prompt(branch: Branch) -> Callable[[], PlanView]:
+    """It is planned when what comes back is called, which needs no lock."""
     rows = Branch.objects.select_related("session__endpoint", "active_effort")
-    return preview(rows.get(pk=branch.pk))
+    return read_preview(rows.get(pk=branch.pk))
 
 
 def saved_by(before: PlanView, after: PlanView) -> int | None:

@@ -13,7 +13,7 @@ from compaction.models import Artifact
 from compaction.standing.accepting import (
     REVIEW,
     let_stand,
-    next_prompt,
+    read_next_prompt,
     rollback_compaction,
     saved_by,
     standing_pointer,
@@ -26,7 +26,7 @@ from efforts.context.inspection import DifferenceView, differing
 from efforts.context.plans import PlanView
 from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused
-from efforts.models import Branch, ContextPointer, Session
+from efforts.models import Branch, ContextPointer
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -122,18 +122,17 @@ def saving_of(artifact: Artifact, user: User, branch: Branch | None = None) -> S
 
 
 def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, artifact: Artifact) -> Effect:
-    seen, now = last_event(branch), next_prompt(branch)
-    # Whoever writes waits until this ends: in it is only what cannot be read before.
+    # Whoever writes waits until this ends: in it is only what has to be read, and nothing is planned.
     with transaction.atomic():
-        # What has come in between belongs to both sides.
-        now = now if last_event(branch) == seen else next_prompt(branch)
-        before = last_move(branch)
+        # Both sides in one transaction, so that nothing else comes in between them.
+        read_now, before = read_next_prompt(branch), last_move(branch)
         stands = act()
-        move, then = last_move(branch), next_prompt(branch)
+        move, read_then = last_move(branch), read_next_prompt(branch)
         accepted = any(one.artifact == artifact.pk for one in stands)
-        log = with_the_log(branch, stands) if stands else then
+        read_log = with_the_log(branch, stands) if stands else read_then
         # And no ring either: what would be done on commit is forgotten with it.
         transaction.set_rollback(True)
+    now, then, log = read_now(), read_then(), read_log()
     if move is None or move == before:
         raise Refused("nothing", NOTHING)
     found = None
@@ -143,14 +142,10 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
     return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found, saving=saving)
 
 
-def last_event(branch: Branch) -> int:
-    return Session.objects.values_list("event_seq", flat=True).get(pk=branch.session_id)
-
-
-def with_the_log(branch: Branch, standing: Iterable[ContextPointer]) -> PlanView:
+def with_the_log(branch: Branch, standing: Iterable[ContextPointer]) -> Callable[[], PlanView]:
     """The next prompt where neither these stand nor what stood before them."""
     known = [one.pk for one in standing]
     rows = ContextPointer.objects.filter(state=PointerState.ACTIVE).select_related("effort").order_by("pk")
     while active := rows.filter(pk__in=known).last():
         known += [one.pk for one in roll_back(branch, active, actor=None, via=REVIEW)]
-    return next_prompt(branch)
+    return read_next_prompt(branch)

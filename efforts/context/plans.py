@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -29,6 +30,7 @@ from efforts.models import Branch, ContextPlan, Fragment, Message
 
 NOTES_TITLE = "Notes for this turn"
 NOTES_SAID = "Sent with your next message, which is still empty."
+UNSENT = (BudgetTooSmall, KeyUnreadable, RequiredTooLarge)
 SHA256 = re.compile(r'"([0-9a-f]{64})"')
 # In the order of the prompt.
 SECTIONS = {
@@ -187,34 +189,57 @@ def preview(
 
     `changes`: settings to take instead of those that stand; `expanded`: efforts, likewise.
     """
+    return read_preview(branch, draft_text=draft_text, changes=changes, expanded=expanded)()
+
+
+def read_preview(
+    branch: Branch,
+    *,
+    draft_text: str = "",
+    changes: Mapping[str, Any] | None = None,
+    expanded: Collection[str] | None = None,
+) -> Callable[[], PlanView]:
+    """All that `preview` has to read. It is planned when what comes back is called, which asks no database."""
     changes = changes or {}
     session = branch.session
-    everything = said_so_far(branch)
     view: dict[str, Any] = {
         "id": None,
         "setting": changes.get("budget", session.budget),
         "encoding": settings.CCM_ENCODING,
-        "everything_tokens": everything,
+        "everything_tokens": said_so_far(branch),
         "prefer_cache": session.prefer_cache,
     }
+    chosen: dict[str, Any] = {}
     try:
         chosen = {**chosen_settings(session), **changes}
-        planned = plan(next_inputs(branch, chosen, draft_text, expanded))
+        inputs = next_inputs(branch, chosen, draft_text, expanded)
     # Every page shows the next call: what is wrong with it must not close the page.
-    except (BudgetTooSmall, KeyUnreadable) as error:
+    except UNSENT as error:
+        return partial(unsent, view, chosen, error)
+
+    def planned() -> PlanView:
+        try:
+            shown = PlanView(**view, **facts(plan(inputs)))
+        except UNSENT as error:
+            return unsent(view, chosen, error)
+        return shown if draft_text else replace(shown, included=tuple(map(without_message, shown.included)))
+
+    return planned
+
+
+def unsent(view: Mapping[str, Any], chosen: Mapping[str, Any], error: Exception) -> PlanView:
+    """Of a call that cannot be made."""
+    if not isinstance(error, RequiredTooLarge):
         return PlanView(**view, tokens=0, budget=view["setting"], reply_reserve=0, problem=str(error))
-    except RequiredTooLarge as error:
-        return PlanView(
-            **view,
-            tokens=error.needed,
-            budget=error.budget,
-            reply_reserve=chosen["reply"],
-            required_overflow=error.parts,
-            problem=f"Too long: {error.needed:,} of {error.budget:,} tokens.",
-            raise_to=budget_of(chosen).raised_for(error.needed),
-        )
-    shown = PlanView(**view, **facts(planned))
-    return shown if draft_text else replace(shown, included=tuple(map(without_message, shown.included)))
+    return PlanView(
+        **view,
+        tokens=error.needed,
+        budget=error.budget,
+        reply_reserve=chosen["reply"],
+        required_overflow=error.parts,
+        problem=f"Too long: {error.needed:,} of {error.budget:,} tokens.",
+        raise_to=budget_of(chosen).raised_for(error.needed),
+    )
 
 
 def without_message(item: ItemView) -> ItemView:

@@ -15,12 +15,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun, Reviewer
-from compaction.standing import accepting, previewing
-from compaction.standing.accepting import accept_compaction, next_prompt, rollback_compaction
+from compaction.standing.accepting import accept_compaction, rollback_compaction
 from compaction.standing.previewing import effect_of_accepting, effect_of_rolling_back
 from efforts import actions
+from efforts.context import plans
 from efforts.context.planning import chosen_settings, next_inputs
-from efforts.context.plans import PlanView, preview
+from efforts.context.plans import preview
+from efforts.domain.prompt.plan import Plan, PlanInputs
 from efforts.domain.prompt.planner import plan
 from efforts.models import Branch, ContextPointer, PointerMove
 from tests.compaction.artifacts import LongTalk, of_turns
@@ -114,20 +115,21 @@ def test_nor_does_it_outside_of_any_other_transaction(artifact: Artifact, as_ali
     assert {name: rows for name, rows in all_rows().items() if rows != before[name]} == {}
 
 
-def test_what_stands_now_is_planned_before_anybody_has_to_wait(
+def test_nothing_is_planned_while_others_have_to_wait(
     artifact: Artifact, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    depths = []
+    depths, outside = [], len(connection.savepoint_ids)
 
-    def planned(branch: Branch) -> PlanView:
+    def planned(inputs: PlanInputs) -> Plan:
         depths.append(len(connection.savepoint_ids))
-        return next_prompt(branch)
+        with CaptureQueriesContext(connection) as queries:
+            made = plan(inputs)
+        assert not queries.captured_queries
+        return made
 
-    monkeypatch.setattr(previewing, "next_prompt", planned)
-    monkeypatch.setattr(accepting, "next_prompt", planned)
-    outside = len(connection.savepoint_ids)
+    monkeypatch.setattr(plans, "plan", planned)
     effect_of_accepting(artifact, alice)
-    assert depths == [outside, outside + 1, outside + 1]
+    assert depths == [outside] * 3
 
 
 def test_what_is_foretold_is_what_comes(talk: Talk, artifact: Artifact, alice: User) -> None:
