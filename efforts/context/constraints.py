@@ -10,7 +10,7 @@ from django.db.models import F, Q, QuerySet
 
 from efforts.domain.effort.states import ConstraintState
 from efforts.domain.prompt.conversation import RuleInForce as Rule
-from efforts.models import Branch, Constraint, Session
+from efforts.models import Branch, Constraint, Event, Session
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -53,8 +53,19 @@ def constraints_view(branch: Branch) -> ConstraintsView:
     )
     return ConstraintsView(
         in_force=tuple(view_of(row, number, branch) for number, row in enumerate(rules, 1)),
-        suggested=tuple(view_of(row, branch=branch) for row in waiting),
+        suggested=tuple(view_of(row, branch=branch) for row in suggested_here(branch, list(waiting))),
     )
+
+
+def suggested_here(branch: Branch, rows: list[Constraint]) -> list[Constraint]:
+    """Without those that were suggested in a turn of another branch: what led to them was never said here."""
+    if not rows:
+        return rows
+    told = Event.objects.filter(
+        session=branch.session_id, kind="constraint.suggested", data__constraint__in=[row.pk for row in rows]
+    ).values_list("data", flat=True)
+    here = {data["constraint"] for data in told if branch.owner_of(data["turn"]) == data["branch"]}
+    return [row for row in rows if row.pk in here]
 
 
 def standing_view(owner: User) -> tuple[ConstraintView, ...]:

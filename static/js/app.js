@@ -75,6 +75,16 @@ document.addEventListener("change", (event) => {
   if (target) target.value = event.target.value || target.defaultValue;
 });
 
+// A request that a newer one replaces, or that is left with its page, is no error: htmx says so as if it were one.
+document.body.addEventListener("htmx:beforeSend", ({ detail: { xhr } }) => {
+  const ended = xhr.onabort;
+  xhr.onabort = () => {
+    const { error } = console;
+    console.error = () => {};
+    ended();
+    console.error = error;
+  };
+});
 document.body.addEventListener("htmx:responseError", (event) => alert(whyNot({ status: event.detail.xhr.status })));
 // The panel is read again by itself, and the line at the foot says that there is no connection.
 document.body.addEventListener("htmx:sendError", (event) => event.detail.elt.id === "context" || alert(whyNot({ status: 0 })));

@@ -107,8 +107,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.problems: list[str] = []
-        # A page that is left while a part of it is being read says so.
-        self.expected = ["^htmx:(afterRequest|sendAbort)"]
+        self.expected: list[str] = []
 
     def expect(self, pattern: str) -> None:
         self.expected.append(pattern)

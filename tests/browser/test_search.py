@@ -64,8 +64,12 @@ def test_a_key_opens_the_dialog_and_enter_leads_to_the_first_result(guest: Visit
     page = guest.page()
     address = talk(page, provider)
     page.goto("/settings/")
-    open_search(page).press_sequentially(f"who signs the {MARK}")
+    field = open_search(page)
+    box = field.bounding_box()
+    field.press_sequentially(f"who signs the {MARK}")
     expect(hits(page).first).to_contain_text("turn 1")
+    # Where one types stays where it is, however much is found.
+    assert field.bounding_box() == box
     expect(page.locator("#dialog .results")).to_have_attribute("data-query", f"who signs the {MARK}")
     page.keyboard.press("Enter")
     page.wait_for_url(f"{address}log/?around=1&found=*#turn-1")

@@ -181,6 +181,14 @@ def test_a_suggestion_made_twice_is_one(talk: Talk) -> None:
     assert states(talk) == {"Be brief.": "suggested"}
 
 
+def test_in_a_branch_where_its_words_were_never_said_nothing_is_suggested(talk: Talk) -> None:
+    talk.ask("Hello.")
+    recorded(talk, "Go on.", "Be brief.")
+    before, after = (actions.fork(talk.branch, after=turn, actor=talk.session.owner) for turn in (1, 2))
+    seen = [[one.text for one in constraints_view(branch).suggested] for branch in (talk.branch, after, before)]
+    assert seen == [["Be brief."], ["Be brief."], []]
+
+
 def test_the_model_is_told_of_a_twin_and_of_wrong_kinds(talk: Talk) -> None:
     actions.set_constraint(talk.place, RULE)
     assert recorded(talk, "Go on.", RULE) == {"error": "This rule is in force already."}

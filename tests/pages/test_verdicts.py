@@ -12,12 +12,13 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 
 from efforts import actions
+from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.models import ContextPlan, Run, Session, Verdict
 from efforts.models.threads import write
 from efforts.tools import ToolContext, run_tool
 from efforts.turns import recording
-from efforts.turns.recording import COMPLETED, CallReply
+from efforts.turns.recording import COMPLETED, CallReply, Ending
 
 from .conftest import HTMX, Scene
 
@@ -76,6 +77,13 @@ def test_a_turn_that_runs_has_no_buttons(as_alice: Client, scene: Scene, address
     scene.say("And?")
     scene.start()
     assert "A good answer" not in as_alice.get(address("turns/1/"), headers=HTMX).content.decode()
+
+
+def test_a_turn_that_failed_has_none_either(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", ending=Ending(state=RunState.FAILED, code="timeout", text="It sent nothing."))
+    page = as_alice.get(address()).content.decode()
+    assert 'data-state="failed"' in page
+    assert "A good answer" not in page
 
 
 def test_a_stranger_judges_nothing(as_bob: Client, as_alice: Client, scene: Scene, address: Address) -> None:
