@@ -29,7 +29,11 @@ CLOSERS = {"$$": "$$", r"\[": r"\]", r"\(": r"\)", "$": "$"}
 # "$5 and $10", "$HOME/$USER" and "\[1\]" are none: a formula has a command, an operator, or is a single name.
 LIKE_MATH = re.compile(r"[\\^_=<>+*|]|[\w)]\s*[-/]\s*[\w(]|^-?[A-Za-z]'*(\([^()]*\))?$")
 NUMBER = re.compile(r"-?\d+([.,]\d+)*[A-Za-z]?")
+# Words between white space; beside a power or an index two letters are a product.
 PROSE = re.compile(r"(?:^|\s)[A-Za-z]{2,}(?:\s|$)")
+LONG_PROSE = re.compile(r"(?:^|\s)[A-Za-z]{3,}(?:\s|$)")
+# Which the library knows by other names.
+INNER = re.compile(r"(\\(?:begin|end)\{)(?:aligned|split|gathered)\}")
 # Wider space would push what stands behind it out of sight.
 SPACE = re.compile(r"-?[0-2]?(\.\d+)?(em|ex|pt)")
 TAGS = {
@@ -46,6 +50,7 @@ ATTRIBUTES = {
     "mfrac": {"linethickness"},
     "mstyle": {"displaystyle", "scriptlevel"},
     "mtable": {"displaystyle"},
+    "mtd": {"columnalign"},
     "mover": {"accent"},
     "munder": {"accentunder"},
     "munderover": {"accent", "accentunder"},
@@ -67,7 +72,7 @@ def mathml(source: str, block: bool) -> str:
     converter = Converter(display="block" if block else "inline")
     converter.macros = NoDefinitions()
     try:
-        tree = converter.convert_to_element(source)
+        tree = converter.convert_to_element(INNER.sub(r"\1align*}", source))
         for node in tree.iter():
             _tidy(node)
         drawn = tostring(tree, encoding="unicode")
@@ -95,7 +100,8 @@ def add_formulas(markdown: MarkdownIt) -> None:
 
 
 def _is_formula(source: str) -> bool:
-    return bool(LIKE_MATH.search(source)) and ("\\" in source or not PROSE.search(source))
+    prose = LONG_PROSE if "^" in source or "_" in source else PROSE
+    return bool(LIKE_MATH.search(source)) and ("\\" in source or not prose.search(source))
 
 
 def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
