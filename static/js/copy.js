@@ -12,7 +12,7 @@ export function enhance(root) {
     wrap.setAttribute("aria-pressed", String(store.read(WRAP) === "1"));
     label.append(wrap, buttonOf("Copy", "copyCode"));
   }
-  for (const block of root.querySelectorAll(".prose pre, .prose table")) block.tabIndex = 0;
+  for (const block of root.querySelectorAll(".prose :is(pre, table, .math.block, .math.wide)")) block.tabIndex = 0;
 }
 
 function buttonOf(text, name) {
