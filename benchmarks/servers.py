@@ -53,7 +53,9 @@ UNBOUNDED = {
 @contextmanager
 def product(provider_port: int, **settings: str) -> Iterator[tuple[int, int]]:
     """Port and process id of the product, on the database of CCM_HOME."""
-    model = {"CCM_MODEL_URL": f"http://127.0.0.1:{provider_port}/v1", "CCM_MODEL_NAME": "paced", "CCM_MODEL_TITLES": "off"}
+    model = {"CCM_MODEL_URL": f"http://127.0.0.1:{provider_port}/v1", "CCM_MODEL_NAME": "paced"}
+    # Each first reply would be followed by another call.
+    model["CCM_MODEL_TITLES"] = "off"
     with process("manage.py", "serve", "--port", "0", **model, **settings) as running:
         yield port_in(running, r"http://127\.0\.0\.1:(\d+)/sign-in/"), running.pid
 
