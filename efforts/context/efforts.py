@@ -119,10 +119,10 @@ class EffortView:
         """When it leaves the prompt by itself; empty where it stays, or has left."""
         if self.leaves_in is None or self.pinned or self.evicted:
             return ""
-        verb = "fades" if self.standing == Standing.EXPANDED else "leaves"
+        fades = self.standing == Standing.EXPANDED
         if not self.leaves_in:
-            return f"{verb} at the next change of effort"
-        return f"{verb} in {turns_said(self.leaves_in)}"
+            return f"{'fades' if fades else 'leaves'} at the next change of effort"
+        return f"{'fades' if fades else 'leaves'} in {turns_said(self.leaves_in)}"
 
     @property
     def leaves_soon(self) -> bool:

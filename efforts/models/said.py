@@ -20,6 +20,8 @@ PLACE = re.compile(r"\{(\w+)(:said)?\}")
 # A page of many rows asks for the same few over and over.
 REMEMBERED = 4096
 FEW = 2
+# So many of something.
+COUNTED = re.compile(r"\{\w+\} [a-z-]+")
 # The context of what scripts say, as gettext puts one before a text.
 SCRIPT = "script\x04"
 T = TypeVar("T")
@@ -81,8 +83,11 @@ def _patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
 def _expression(english: str) -> str:
     """Of a text with places: each takes something, and a place named twice the same twice. Where there is next to
     nothing but places (`{found} of {planted}`), figures: a person's words are no such text."""
-    letters = sum(map(str.isalpha, PLACE.sub("", english)))
-    takes = r"\S+?" if letters <= FEW else ".+?"
+    if COUNTED.fullmatch(english):
+        return PLACE.sub(lambda place: rf"(?P<{place[1]}>[\d.,]+)", english)
+    own = PLACE.sub("", english)
+    bare = english.startswith("{") and own.isascii() and sum(map(str.isalpha, own)) <= FEW
+    takes = r"\S+?" if bare else ".+?"
     seen: set[str] = set()
     parts = []
     last = 0

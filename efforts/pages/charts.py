@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from xml.sax.saxutils import escape
 
+from efforts.models.said import said as worded
+
 # As in static/css/tokens.css: on light, on dark.
 LAYERS = {
     "system": ("#70767f", "#8f959f"),
@@ -133,7 +135,8 @@ def bars(row: BarRow, number: int, chart: Chart, field: Field) -> Iterator[str]:
         end = WIDTH - RIGHT if bar.end is None else field.x(bar.end - chart.first + 0.5)
         # Of no length it would not be seen at all.
         shape = f'x="{begin:.1f}" y="{y + BAR_TOP}" width="{max(end - begin, 3):.1f}" height="{BAR_BOTTOM - BAR_TOP}"'
-        yield f'<rect class="chart-area layer-{row.layer}" {shape} rx="2"><title>{escape(bar.words)}</title></rect>'
+        title = escape(worded(bar.words))
+        yield f'<rect class="chart-area layer-{row.layer}" {shape} rx="2"><title>{title}</title></rect>'
 
 
 def field_of(series: Sequence[Series], chart: Chart, values: Sequence[float]) -> Field:
@@ -225,8 +228,8 @@ def pictured(chart: Chart, field: Field, inside: Sequence[str], *, standalone: b
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {WIDTH} {height}" role="img" '
             f'aria-labelledby="{name} {said}">',
-            f'<title id="{name}">{escape(chart.title)}</title>',
-            f'<desc id="{said}">{escape(chart.desc)}</desc>',
+            f'<title id="{name}">{escape(worded(chart.title))}</title>',
+            f'<desc id="{said}">{escape(worded(chart.desc))}</desc>',
             *(
                 [f"<style>{STYLE}</style>", f'<rect class="chart-ground" width="{WIDTH}" height="{height}"/>']
                 * standalone
@@ -246,7 +249,7 @@ def grid(chart: Chart, field: Field) -> Iterator[str]:
     yield from time_axis(chart, field)
     middle = field.head + field.plot / 2
     turned = f'text-anchor="middle" transform="translate(14 {middle:.1f}) rotate(-90)"'
-    yield f'<text class="chart-text" {turned}>{escape(chart.y)}</text>'
+    yield f'<text class="chart-text" {turned}>{escape(worded(chart.y))}</text>'
 
 
 def time_axis(chart: Chart, field: Field) -> Iterator[str]:
@@ -269,7 +272,7 @@ def figure(value: float, step: float) -> str:
 
 
 def text(x: float, y: float, words: str, anchor: str) -> str:
-    return f'<text class="chart-text" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+    return f'<text class="chart-text" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(worded(words))}</text>'
 
 
 def legend(series: Sequence[Series]) -> Iterator[str]:
@@ -286,7 +289,7 @@ def legend_places(series: Sequence[Series]) -> Iterator[tuple[int, float]]:
     """The row and where in it."""
     row, x = 0, float(LEFT)
     for one in series:
-        width = 34 + CHARACTER * len(one.name)
+        width = 34 + CHARACTER * len(worded(one.name))
         if x > LEFT and x + width > WIDTH - RIGHT:
             row, x = row + 1, float(LEFT)
         yield row, x

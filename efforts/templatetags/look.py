@@ -131,6 +131,7 @@ def state_icon(state: str) -> str:
     return ICON_OF_STATE.get(state, "wait")
 
 
+@register.filter(name="in_signs")
 def by_locale(figure: str) -> str:
     """A figure as English writes it, with the reader's signs for thousands and decimals."""
     signs = {",": str(get_format("THOUSAND_SEPARATOR")), ".": str(get_format("DECIMAL_SEPARATOR"))}

@@ -1,5 +1,7 @@
 // Three tips on the example. They stand above the composer and cover nothing; what each is about is outlined.
 
+import { worded } from "./words.js";
+
 const YEAR = 31_536_000;
 
 const box = document.getElementById("tips");
@@ -15,7 +17,7 @@ function show(next) {
   document.querySelector((narrow.matches && atNarrow) || wide)?.classList.add("pointed");
   box.querySelector("[data-now]").textContent = at + 1;
   const last = at === tips.length - 1;
-  box.querySelector("[data-tips=next]").textContent = last ? "Done" : "Next";
+  box.querySelector("[data-tips=next]").textContent = worded(last ? "Done" : "Next");
   box.querySelector("[data-tips=close]").hidden = last;
 }
 

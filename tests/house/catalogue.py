@@ -76,7 +76,7 @@ SAID = (
 )
 # Documents that are handed on keep one language.
 NOT_SAID = ("efforts/pages/presenters/documents.py", "efforts/pages/presenters/export.py")
-SENTENCE = re.compile(r"[A-Za-z]{2,}[,:.]? [A-Za-z{(“]|^[A-Z][a-z]+[…?.!:]?$")
+SENTENCE = re.compile(r"[A-Za-z]{2,}[,:.]? [A-Za-z{(“]|^[A-Z][a-z]+[…?.!:]?$|^\{\w+\}(\? “| [a-z])")
 CODE = re.compile(r"[\\<>\n_]|^(SET|PRAGMA|private)\b|=\w")
 STRING = r"""u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 CALL = re.compile(rf"\b(?:_|gettext)\({STRING}\)|\bngettext\({STRING}, {STRING}(?=,)|\bpgettext\({STRING}, {STRING}\)")
@@ -215,8 +215,46 @@ def ways_of(value: ast.expr, names: list[str]) -> Iterator[str]:
         yield f"{{{name}{names.count(name) if names.count(name) > 1 else ''}}}"
 
 
+# Labels that are made from the names of states, and parts of speech.
+LABELS = (
+    "Open",
+    "Heavy",
+    "Light",
+    "Off",
+    "good",
+    "bad",
+    "none",
+    "decision",
+    "open work",
+    "rule",
+    "confirmed",
+    "done",
+    "dismissed",
+    "proposed",
+    "superseded",
+    "written",
+    "undone",
+    "declined",
+    "ended",
+    "running",
+    "passed",
+    "failed",
+    "you",
+    "system",
+    "off",
+    "light",
+    "heavy",
+    "or",
+    "efforts",
+    "messages",
+    "rules",
+    "summaries",
+    "A structure, B sources, C retention, D contradictions, E cost and size",
+)
+
+
 def texts() -> list[Text]:
-    return list(dict.fromkeys([*of_templates(), *of_modules(), *of_scripts()]))
+    return list(dict.fromkeys([*of_templates(), *of_modules(), *of_scripts(), *(("", label, "") for label in LABELS)]))
 
 
 def catalogue_of(language: str) -> Path:
