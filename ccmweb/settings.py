@@ -217,6 +217,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+if DEBUG:
+    # To look at pages that are written from right to left; most of their texts are English.
+    LANGUAGES += [("ar", "Right to left")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = env.time_zone("TIME_ZONE")
 USE_TZ = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 register = template.Library()
 
+# Of a figure, in whatever it stands.
+SIGN = re.compile(r"(?<=\d)[.,](?=\d)")
 DEEPEST = 3
 AGES = (
     (timedelta(days=365), gettext_noop("y")),
@@ -135,7 +138,7 @@ def state_icon(state: str) -> str:
 def by_locale(figure: str) -> str:
     """A figure as English writes it, with the reader's signs for thousands and decimals."""
     signs = {",": str(get_format("THOUSAND_SEPARATOR")), ".": str(get_format("DECIMAL_SEPARATOR"))}
-    return "".join(signs.get(sign, sign) for sign in figure)
+    return SIGN.sub(lambda sign: signs[sign[0]], figure)
 
 
 @register.filter
