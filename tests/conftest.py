@@ -17,7 +17,7 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 # `make soak`; only what is in tests/fuzz takes so many.
-settings.register_profile("soak", deadline=None, max_examples=10_000)
+settings.register_profile("soak", deadline=None, max_examples=int(os.environ.get("EXAMPLES", 10_000)))
 
 # The shell first: a whole browser draws windows that nobody sees, and takes half as long again.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -150,10 +150,10 @@ class FakeProvider:
         """Give back the port of one that was never started."""
         self._server.server_close()
 
-    def wait_for_requests(self, count: int) -> None:
-        """Return once `count` requests have come in; fail after ten seconds."""
+    def wait_for_requests(self, count: int, seconds: float = PATIENCE_SECONDS) -> None:
+        """Return once `count` requests have come in; fail after so many seconds."""
         with self._changed:
-            if not self._changed.wait_for(lambda: len(self.bodies) >= count, PATIENCE_SECONDS):
+            if not self._changed.wait_for(lambda: len(self.bodies) >= count, seconds):
                 raise AssertionError(f"{len(self.bodies)} of {count} requests came")
 
     def take(self, body: bytes, headers: dict[str, str]) -> Answer:

@@ -5,74 +5,130 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
-from collections.abc import Iterator
-from contextlib import closing
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
-from tests.fakes.provider import FakeProvider
-from tests.house.process import killed_after, start
+from tests.fakes.provider import FakeProvider, Reply
+from tests.house.process import killed_after, manage, start
+from tests.server.forking import Child
 from tests.server.websocket import Closed, Websocket
 from tests.sockets.follower import Follower, Page
 
 PATIENCE = 30.0
-# In seconds; a database is made on the way.
-STARTED = 120.0
+# In seconds, on a machine that is busy with much else; a database is made on the way.
+STARTED = 600.0
 SESSION = re.compile(r"/s/([0-9a-f-]{36})/")
 
 
-class Server:
-    """`manage.py serve` that can be killed and started again on the same port and state folder."""
+class Process:
+    """A command of `manage.py` that can be killed and started again."""
 
-    def __init__(self, home: Path, **settings: str) -> None:
-        self.home = home
-        self.settings = {"CCM_HOME": str(home), **settings}
-        self.port = 0
-        self.cookies: dict[str, str] = {}
-        self.process: subprocess.Popen[str] | None = None
+    command: tuple[str, ...]
+    # In its first line once it is ready.
+    ready: str
+
+    def __init__(self, **settings: str) -> None:
+        self.settings = settings
+        self.process: subprocess.Popen[str] | Child | None = None
+        self.said: list[str] = []
+        self.reading: threading.Thread | None = None
+        self.begin: Callable[..., subprocess.Popen[str] | Child] = partial(start, **settings)
 
     def start(self) -> None:
         self.spawn()
         self.await_start()
 
     def spawn(self) -> None:
-        self.process = start("serve", "--port", str(self.port), **self.settings)
+        self.process = self.begin(*self.command)
 
-    def await_start(self) -> None:
-        self.port, path = self.link()
-        if not self.cookies:
-            self.request("GET", path)
-
-    def link(self) -> tuple[int, str]:
+    def await_start(self) -> re.Match[str]:
         assert self.process is not None
+        assert self.process.stdout is not None
         said = []
         with killed_after(STARTED, self.process):
-            for line in self.output():
+            for line in self.process.stdout:
                 said.append(line)
-                if found := re.search(r"http://127\.0\.0\.1:(\d+)(/sign-in/[\w-]{43}/)", line):
-                    return int(found[1]), found[2]
-        raise AssertionError(f"The server did not start: {''.join(said)}")
-
-    def output(self) -> Any:
-        assert self.process is not None
-        return self.process.stdout
+                if found := re.search(self.ready, line):
+                    self.said = []
+                    # Who is not read waits, once the pipe is full.
+                    self.reading = threading.Thread(target=self.said.extend, args=(self.process.stdout,), daemon=True)
+                    self.reading.start()
+                    return found
+        raise AssertionError(f"The process did not start: {''.join(said)}")
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> str:
         """End the process; what it said."""
         assert self.process is not None
+        assert self.process.stdout is not None
         self.process.send_signal(how)
-        said, _ = self.process.communicate(timeout=PATIENCE)
-        return said
+        self.process.wait(STARTED)
+        if self.reading:
+            self.reading.join()
+        self.process.stdout.close()
+        return "".join(self.said)
 
     def kill(self) -> None:
-        self.end(signal.SIGKILL)
+        if self.lives():
+            self.end(signal.SIGKILL)
+
+    def lives(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+
+class Worker(Process):
+    command = ("run_turns",)
+    ready = "^Runner "
+
+
+@contextmanager
+def working(settings: dict[str, str], count: int = 1) -> Iterator[list[Worker]]:
+    workers = [Worker(**settings) for _ in range(count)]
+    try:
+        # All at the same moment.
+        for worker in workers:
+            worker.spawn()
+        for worker in workers:
+            worker.await_start()
+        yield workers
+    finally:
+        for worker in workers:
+            worker.kill()
+
+
+class Server(Process):
+    """`manage.py serve`, always on the same port and state folder."""
+
+    ready = r"http://127\.0\.0\.1:(\d+)(/sign-in/[\w-]{43}/)"
+
+    def __init__(self, home: Path, **settings: str) -> None:
+        super().__init__(CCM_HOME=str(home), **settings)
+        self.home = home
+        self.port = 0
+        self.cookies: dict[str, str] = {}
+
+    @property
+    def command(self) -> tuple[str, ...]:  # type: ignore[override]
+        return "serve", "--port", str(self.port)
+
+    def await_start(self) -> re.Match[str]:
+        found = super().await_start()
+        self.port = int(found[1])
+        if not self.cookies:
+            self.request("GET", found[2])
+        return found
 
     @property
     def cookie(self) -> str:
@@ -103,33 +159,45 @@ class Server:
         await tab.say(kind="hello", last_seq=last_seq)
         return tab
 
-    def rows(self, query: str, *values: Any) -> list[Any]:
-        """Straight from the file, whether a process lives or not."""
-        with closing(sqlite3.connect(self.home / "db.sqlite3", timeout=PATIENCE)) as database:
-            return database.execute(query, values).fetchall()
+    @contextmanager
+    def database(self) -> Iterator[Callable[..., list[Any]]]:
+        """Straight from the database, whether a process lives or not; all that is asked is of one moment."""
+        if "DATABASE_URL" in self.settings:
+            import psycopg
 
-    def page(self, session: str) -> Page:
+            with closing(psycopg.connect(self.settings["DATABASE_URL"])) as grown:
+                grown.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+                yield lambda query, *values: grown.execute(query.replace("?", "%s"), values).fetchall()
+            return
         with closing(sqlite3.connect(self.home / "db.sqlite3", timeout=PATIENCE, isolation_level=None)) as database:
             database.execute("BEGIN")
-            ((seq,),) = database.execute("SELECT event_seq FROM efforts_session WHERE id = ?", [bare(session)])
-            standing = database.execute(STANDING, [bare(session)]).fetchall()
-            deltas = database.execute(DELTAS, [bare(session)]).fetchall()
+            yield lambda query, *values: database.execute(query, values).fetchall()
+
+    def rows(self, query: str, *values: Any) -> list[Any]:
+        with self.database() as asked:
+            return asked(query, *values)
+
+    def page(self, session: str) -> Page:
+        with self.database() as asked:
+            ((seq,),) = asked("SELECT event_seq FROM efforts_session WHERE id = ?", bare(session))
+            standing = asked(STANDING, bare(session))
+            deltas = asked(DELTAS, bare(session))
         live: dict[tuple[str, int], str] = {}
         for run, call, text in deltas:
-            live[run, call] = live.get((run, call), "") + text
-        return Page(seq=seq, standing={(run, call): text for run, call, text in standing}, live=live)
+            live[run, int(call)] = live.get((run, int(call)), "") + text
+        return Page(seq=seq, standing={(run, int(call)): text for run, call, text in standing}, live=live)
 
     def follower(self, session: str) -> Follower:
         return Follower(read=lambda: self.page(session))
 
     def runs(self, session: str) -> dict[str, str]:
         rows = self.rows(RUNS, bare(session))
-        return {str(UUID(run)): state for run, state in rows}
+        return {str(UUID(str(run))): state for run, state in rows}
 
 
 STANDING = """
     SELECT data ->> 'run', data ->> 'call', text FROM efforts_event
-    JOIN efforts_message ON efforts_message.id = data ->> 'message'
+    JOIN efforts_message ON efforts_message.id = CAST(data ->> 'message' AS bigint)
     WHERE efforts_event.session_id = ? AND kind = 'message.stands' AND role = 'assistant'
 """
 DELTAS = """
@@ -170,15 +238,73 @@ async def follow_for(seconds: float, tab: Websocket, follower: Follower) -> list
         return frames
 
 
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state folder with an empty database: to make one takes many times as long as to copy it."""
+    home = tmp_path_factory.mktemp("migrated")
+    assert manage("migrate", CCM_HOME=str(home)).returncode == 0
+    return home
+
+
+@contextmanager
+def new_database(url: str, template: str = "template1") -> Iterator[str]:
+    """The address of a copy of `template`, an empty one, on the PostgreSQL server of `url`."""
+    import psycopg
+
+    name = f"ccm_{uuid4().hex}"
+    with closing(psycopg.connect(url, autocommit=True)) as database:
+        database.execute(f"CREATE DATABASE {name} TEMPLATE {template.rsplit('/', 1)[-1]}")
+        try:
+            yield f"{url.rsplit('/', 1)[0]}/{name}"
+        finally:
+            database.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="module")
+def grown() -> Iterator[dict[str, str]]:
+    """Settings for a database of its own in PostgreSQL and for Redis."""
+    urls = os.environ.get("DATABASE_URL", ""), os.environ.get("REDIS_URL", "")
+    if not (urls[0].startswith("postgres") and urls[1]):
+        give_up = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        give_up("No PostgreSQL and Redis: set DATABASE_URL and REDIS_URL (make servers).")
+    with new_database(urls[0]) as url:
+        yield {"DATABASE_URL": url, "REDIS_URL": urls[1]}
+
+
 @pytest.fixture
-def provider() -> Iterator[FakeProvider]:
+def home(tmp_path: Path, migrated: Path) -> Path:
+    home = tmp_path / "home"
+    shutil.copytree(migrated, home)
+    return home
+
+
+@pytest.fixture(scope="session")
+def one_provider() -> Iterator[FakeProvider]:
     with FakeProvider() as provider:
         yield provider
 
 
 @pytest.fixture
-def server(tmp_path: Path, provider: FakeProvider) -> Iterator[Server]:
-    server = Server(tmp_path, CCM_MODEL_URL=provider.url, CCM_MODEL_NAME="fake-1")
+def provider(one_provider: FakeProvider) -> FakeProvider:
+    one_provider.script, one_provider.otherwise = [], Reply("All right.")
+    one_provider.bodies.clear()
+    return one_provider
+
+
+@pytest.fixture(scope="session")
+def started(tmp_path_factory: pytest.TempPathFactory, migrated: Path, one_provider: FakeProvider) -> Iterator[Server]:
+    """For all who need no other settings: what takes long is a start."""
+    home = tmp_path_factory.mktemp("started") / "home"
+    shutil.copytree(migrated, home)
+    many = {"CCM_PERSON_SOCKETS": "5000"}
+    server = Server(home, CCM_MODEL_URL=one_provider.url, CCM_MODEL_NAME="fake-1", **many)
     server.start()
     yield server
     server.kill()
+
+
+@pytest.fixture
+def server(started: Server, provider: FakeProvider) -> Server:
+    if not started.lives():
+        started.start()
+    return started

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,19 +12,11 @@ from tests.server.websocket import Closed, Websocket
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
-CROWD = 300
+CROWD = 1_000
 # Pieces of a reply, and characters of each: more than sockets and kernel hold for one who does not read.
 PIECES, LONG = 400, 10_000
 # In seconds: how long a whole crowd may take on a machine that does other things too.
 ALL_IN = 240.0
-
-
-@pytest.fixture
-def server(tmp_path: Path, provider: FakeProvider) -> Iterator[Server]:
-    server = Server(tmp_path, CCM_MODEL_URL=provider.url, CCM_MODEL_NAME="fake-1", CCM_PERSON_SOCKETS=str(2 * CROWD))
-    server.start()
-    yield server
-    server.kill()
 
 
 async def test_who_does_not_read_holds_up_nobody_and_has_all_of_it_later(
