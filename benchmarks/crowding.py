@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from benchmarks.measures import times
 from benchmarks.stage import Stage
+from efforts.models import Run
 from tests.server.websocket import Websocket
 
 # Of the one who sends: conversations, and what each turn is, two seconds of pieces.
@@ -35,7 +36,24 @@ async def crowding(port: int, busy: Stage, other: Stage) -> dict[str, Any]:
     for sender in senders:
         sender.cancel()
     await asyncio.gather(*senders, return_exceptions=True)
-    return {"quiet": quiet, "crowded": crowded, "taken_of_the_one": told["ack"], "refused": told["error"]}
+    return {
+        "quiet": quiet,
+        "crowded": crowded,
+        "taken_of_the_one": told["ack"],
+        "refused": told["error"],
+        "begun_before_the_other": await asyncio.to_thread(begun_before, busy, other),
+    }
+
+
+def begun_before(busy: Stage, other: Stage) -> dict[str, int]:
+    """How many turns of the one began between a message of the other and its own beginning: fairness without a clock
+    that a busy machine slows."""
+    of_one = Run.objects.filter(turn__session__owner=busy.owner)
+    counts = [
+        of_one.filter(started_at__gt=sent, started_at__lt=begun).count()
+        for sent, begun in Run.objects.filter(turn__session__owner=other.owner).values_list("created_at", "started_at")
+    ]
+    return {"most": max(counts), "together": sum(counts), "messages": len(counts)}
 
 
 async def seen_by(port: int, other: Stage) -> dict[str, Any]:
