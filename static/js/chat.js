@@ -156,6 +156,8 @@ async function resync(how = {}) {
     return;
   }
   seq = Math.max(seq, now);
+  // It may have been given one meanwhile, whose event is among those that the log contains.
+  retitle(log.node.dataset.title);
   waiting.every(apply);
   refreshContext();
   efforts.refresh();

@@ -98,7 +98,8 @@ def test_a_turn_by_itself_is_the_turn_of_the_page(as_alice: Client, scene: Scene
 def test_the_log_says_which_event_it_includes(as_alice: Client, scene: Scene, address: Address) -> None:
     scene.ask("Hello", "Hi")
     scene.session.refresh_from_db()
-    assert f'data-seq="{scene.session.event_seq}"' in as_alice.get(address("log/"), headers=HTMX).content.decode()
+    page = as_alice.get(address("log/"), headers=HTMX).content.decode()
+    assert f'data-seq="{scene.session.event_seq}" data-title="{scene.session.title}"' in page
 
 
 def test_earlier_turns_come_when_asked_for(as_alice: Client, scene: Scene, address: Address) -> None:
