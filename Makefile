@@ -19,12 +19,15 @@ SERVERS := DATABASE_URL=$${DATABASE_URL:-postgres://postgres@127.0.0.1:5432/post
 	REDIS_URL=$${REDIS_URL:-redis://127.0.0.1:6379/0}
 COMPILE := uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url
-# Hours of what nobody would do on purpose: stories longer than any suite has time for, requests, frames, streams and
-# files of anything, and processes killed; the last on PostgreSQL and Redis too where DATABASE_URL and REDIS_URL are set.
-soak: setup
-	$(NO_SERVERS) $(BIN)/pytest -n 2 -m soak $(ARGS)
-	EXAMPLES=$(EXAMPLES) $(NO_SERVERS) $(BIN)/pytest -n 2 --dist load --hypothesis-profile=soak tests/fuzz $(ARGS)
-	$(COMPILED) $(BIN)/python -m benchmarks.killing --strikes $(STRIKES)
+# The same with servers as without, so run once: pure rules, processes that bring a database of their own, and how
+# pages look and what they say (who may see them, what they search, count, accept and list is asked of both databases).
+PAGES := admin admin_compaction accepting branches efforts ledger metrics operations pins review scopes search sessions who_may
+SERVERLESS := $(addprefix --ignore=tests/,planner llm browser fakes hostile house/test_commands.py \
+	house/test_serve.py house/test_settings.py server/test_killing.py server/test_reconnecting.py server/test_stopping.py \
+	server/test_nginx.py fuzz/test_answers.py fuzz/test_imports.py fuzz/test_streams.py house/test_migrations.py \
+	compaction/gates workspaces/test_commands.py workspaces/test_outlines.py workspaces/test_walking.py \
+	$(filter-out $(PAGES:%=pages/test_%.py),$(patsubst tests/%,%,$(wildcard tests/pages/test_*.py))) \
+	$(filter-out %/test_proof_run.py %/test_importing.py,$(patsubst tests/%,%,$(wildcard tests/benchmarks/test_*.py))))
 # Tests start dozens of processes: where they may not keep what they compiled, each compiles all of it.
 COMPILED := env -u PYTHONDONTWRITEBYTECODE
 NO_SERVERS := $(COMPILED) -u DATABASE_URL -u REDIS_URL

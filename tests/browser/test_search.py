@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,10 @@ def numbers_on(page: Page) -> list[int]:
     return numbers
 
 
+def reads_on(page: Page, end: int, reading: int) -> bool:
+    return numbers_on(page)[end] != reading
+
+
 def scroll_to(page: Page, place: str) -> None:
     page.locator("#scroller").evaluate(f"node => {{ node.scrollTop = {place} }}")
 
@@ -124,7 +129,7 @@ def test_a_hit_far_back_opens_in_the_log_which_reads_on_in_both_directions(
         reading = numbers_on(page)[end]
         scroll_to(page, place)
         before = top_of(page, reading)
-        until(page, lambda end=end, reading=reading: numbers_on(page)[end] != reading)
+        until(page, partial(reads_on, page, end, reading))
         page.evaluate("() => new Promise(requestAnimationFrame)")
         assert abs(top_of(page, reading) - before) < 60
         numbers = numbers_on(page)
