@@ -102,7 +102,7 @@ def test_one_summary_waits_one_failed_and_one_was_rolled_back(demo: Session) -> 
     assert slugs(demo, summary=SummaryState.WAITING) == {"payment-webhook"}
     assert slugs(demo, summary=SummaryState.STANDS) == {"csv-export"}
     failed = EffortState.objects.get(branch=main_branch(demo), effort__slug="campaign-budget")
-    assert "1 contradiction" in failed.draft
+    assert "The checker doubts claim 3" in failed.draft
     # What waits can be accepted as it is.
     waits = EffortState.objects.get(branch=main_branch(demo), effort__slug="payment-webhook")
     scope = Artifact.objects.values_list("session", "source_start", "source_end").get(pk=waits.artifact)
