@@ -197,7 +197,8 @@ def test_months_of_two_people_s_talk_are_found_again(data: Path) -> None:
 @pytest.mark.slow
 def test_meetings_and_chats_with_an_assistant_are_found_no_worse_than_by_fts5(data: Path) -> None:
     meetings = measured(data / "qmsum-dev.jsonl", conversations=4, ordinary=0)
-    assert meetings["found"]["product"]["messages"]["all"]["hit@10"] >= 0.75
+    product, fts5 = (meetings["found"][method]["messages"]["all"] for method in ("product", "fts5"))
+    assert product["hit@10"] >= max(0.70, fts5["hit@10"])
     chats = measured(data / "longmemeval-dev.jsonl", conversations=1, ordinary=0)
     product, fts5 = (chats["found"][method]["sessions"]["all"] for method in ("product", "fts5"))
     assert product["recall@5"] >= fts5["recall@5"]
