@@ -17,7 +17,8 @@ pytestmark = pytest.mark.browser
 
 # What a browser logs about a network that is not there.
 NO_NETWORK = (
-    r"ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_RE(FUSED|SET)|WebSocket connection|ERR_NETWORK_CHANGED|htmx:sendError"
+    r"ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_RE(FUSED|SET)|WebSocket connection|ERR_NETWORK_CHANGED"
+    r"|htmx:(sendError|afterRequest)"
 )
 
 

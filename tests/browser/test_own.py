@@ -32,7 +32,7 @@ def test_a_prompt_is_saved_and_typed_by_its_name(guest: Visitor, folder: Path, w
     page.get_by_label("Name").fill(name)
     page.get_by_label("Text").fill("What did we decide yesterday, and what is still open?")
     album.take(page, "prompt")
-    page.get_by_role("button", name="Save", exact=True).click()
+    page.locator("#dialog").get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text(f"/{name}", exact=True)).to_be_visible()
     page.locator("a[href='/settings/instructions/']").click()
     field = page.get_by_label("What should every reply follow?")
@@ -42,7 +42,7 @@ def test_a_prompt_is_saved_and_typed_by_its_name(guest: Visitor, folder: Path, w
     album.take(page, "instructions")
     assert_accessible(page)
     with page.expect_navigation():
-        page.get_by_role("button", name="Save", exact=True).click()
+        page.locator("#dialog").get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("They add 11 tokens to every request.")).to_be_visible()
     album.take(page, "settings")
     begin(page, "Hello.")
