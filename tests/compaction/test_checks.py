@@ -274,13 +274,13 @@ def test_an_entry_of_which_a_matter_is_missing_is_told_by_none_though_notes_tell
     assert part == {**whole, place: ()}
 
 
-def test_a_mapping_that_finds_the_hidden_entry_told_in_part_is_void_too() -> None:
+def test_of_the_hidden_entry_notes_may_tell_a_part_and_not_all() -> None:
     found = asked()
     told: list[dict[str, Any]] = [{"entry": entry, "notes": notes} for entry, notes in telling(found).items()]
     hidden = next(one for one in told if one["entry"] == found.lost)
-    hidden["missing"] = "that it is outside"
+    hidden |= {"notes": (1,), "missing": "that it is outside"}
     by_entry(found, {"told": told})
-    hidden["notes"] = (1,)
+    hidden["missing"] = ""
     with pytest.raises(Void, match="had been left out"):
         by_entry(found, {"told": told})
 

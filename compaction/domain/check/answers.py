@@ -138,13 +138,13 @@ def listed(number: int, one: ListedEntry) -> Entry:
 def read_mapping(answer: str, *, entries: int, notes: int, hidden: int | None) -> dict[int, Told]:
     """By the number of each entry what tells it. `hidden`: the entry whose note was left out.
 
-    Raises `Void`, also where notes are to tell a part of that entry.
+    Raises `Void`. Of the hidden entry notes may tell a part: it counts as lost like any other told in part.
     """
     found = answered(MappingAnswer, answer).told
     check_numbers([one.entry for one in found], range(1, entries + 1))
     if unknown := {number for one in found for number in one.notes} - set(range(1, notes + 1)):
         raise Void(f"It names a note {min(unknown)}, which does not exist.")
-    if any(one.entry == hidden and one.notes for one in found):
+    if any(one.entry == hidden and one.by for one in found):
         raise Void("It found something told that had been left out.")
     return {one.entry: one for one in found}
 
