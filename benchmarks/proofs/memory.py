@@ -23,6 +23,7 @@ from .scripts import (
     AMBIENT,
     AUTH_BUG,
     BOTH,
+    BY_BOTH,
     COMPARING,
     DETAILS,
     FOLLOWING,
@@ -68,6 +69,7 @@ def slice3(session: Session) -> Proof:
     prove_independent(proof)
     prove_open_stays(proof)
     prove_ceiling(proof)
+    prove_who_refers(proof)
     return proof
 
 
@@ -140,6 +142,22 @@ def prove_references(proof: Proof) -> None:
         seed="its prose takes one word, its code and its criteria two; two are the rule",
         measured=f"turns after 2 that refer to it: {listed(since)}",
         holds=not {3, 4, 5, 6} & set(since),
+    )
+
+
+def prove_who_refers(proof: Proof) -> None:
+    turn = proof.turn(BY_BOTH).number - proof.setup
+    found = {event["by"]: event for event in happened(proof, "effort.referenced", AUTH) if event["turn"] == turn}
+    asked, answered = found.get("user"), found.get("assistant")
+    proof.claim(
+        "Words of its summary refer to it where its name is not said",
+        measured=f"turn {turn}: {listed(asked['words'] if asked else ())}",
+        holds=asked is not None and asked["how"] == "keywords",
+    )
+    proof.claim(
+        "What the assistant says refers to it too",
+        measured=f"turn {turn}: {listed(answered['words'] if answered else ())}",
+        holds=answered is not None,
     )
 
 

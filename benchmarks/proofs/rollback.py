@@ -1,4 +1,4 @@
-"""Letting excerpts stand and rolling back: the request of the next message before, meanwhile and after.
+"""Letting excerpts stand and rolling back: the next request before, meanwhile and after; and what may not stand.
 
 No model is asked in a proof, so excerpts are what can stand; a summary moves the same pointers.
 """
@@ -8,13 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchmarks.scenes import play
+from django.db import transaction
+
+from benchmarks.scenes import Act, change, expands, play
+from compaction.domain.lifecycle import ArtifactState
+from compaction.models import Artifact
 from efforts import actions
 from efforts.context.planning import main_branch
 from efforts.context.sources import read_effort_log
-from efforts.domain.effort.states import ReviewMode
+from efforts.domain.effort.states import PointerMoveKind, ReviewMode
+from efforts.domain.errors import Refused
 from efforts.domain.prompt.plan import Plan
-from efforts.models import EffortState, Session
+from efforts.models import EffortState, PointerMove, Session
 from efforts.standins import compacting
 from efforts.turns.scopes import SCOPES
 
@@ -22,6 +27,8 @@ from .measuring import Proof
 from .scripts import AUTH_BUG, GREETING, SEARCH_PAGE
 
 VIA = "review"
+# Turns of a summary that stands before that of all of them.
+EARLIER = 4
 
 
 def rollback(session: Session) -> Proof:
@@ -30,11 +37,53 @@ def rollback(session: Session) -> Proof:
     session.save(update_fields=["review_mode"])
     proof = Proof(name="rollback", title="Letting excerpts stand and rolling back", session=session)
     play(session, [GREETING, *AUTH_BUG, *SEARCH_PAGE])
-    prove_round_trip(proof, "auth-bug", artifact_of(session, "auth-bug"))
+    artifact = artifact_of(session, "auth-bug")
+    prove_refused(proof, artifact)
+    prove_round_trip(proof, "auth-bug", artifact, then=expands("auth-bug"))
     newest = main_branch(session).head
     first = newest - len(SEARCH_PAGE) + 1
+    # What stands for a part of them comes back with the rest of their log.
+    compacting.registered().accept(artifact_of_turns(session, first, first + EARLIER - 1), session.owner, VIA)
     prove_round_trip(proof, f"turns {first}-{newest}", artifact_of_turns(session, first, newest))
+    prove_history(proof)
     return proof
+
+
+def prove_refused(proof: Proof, artifact: str) -> None:
+    """Excerpts that the gates do not pass, and such of a log that is another since."""
+    place = actions.here(proof.session, actor=proof.session.owner)
+    rows = Artifact.objects.filter(pk=artifact)
+    state = rows.values_list("state", flat=True).get()
+    rows.update(state=ArtifactState.REJECTED)
+    rejected = refusal(proof, artifact)
+    rows.update(state=state)
+    proof.claim("What the gates do not pass cannot stand", measured=rejected or "accepted", holds=rejected == "gates")
+    actions.move_turn(place, 1, "auth-bug")
+    stale = refusal(proof, artifact)
+    actions.move_turn(place, 1, None)
+    proof.claim("Nor can excerpts of a log that has grown since", measured=stale or "accepted", holds=stale == "stale")
+
+
+def refusal(proof: Proof, artifact: str) -> str:
+    """The code of the refusal; empty where it stands, which is undone."""
+    try:
+        with transaction.atomic():
+            compacting.registered().accept(artifact, proof.session.owner, VIA)
+            transaction.set_rollback(True)
+    except Refused as refused:
+        return refused.code
+    return ""
+
+
+def prove_history(proof: Proof) -> None:
+    moves = PointerMove.objects.filter(branch__session=proof.session).order_by("pk")
+    found = [(str(kind), str(actor)) for kind, actor in moves.values_list("kind", "actor__username")]
+    owner, done, undone = proof.session.owner.username, PointerMoveKind.ACCEPTED, PointerMoveKind.ROLLED_BACK
+    proof.claim(
+        "The history has each of these steps, and whose it was",
+        measured=", ".join(kind.replace("_", " ") for kind, _ in found),
+        holds=found == [(str(kind), owner) for kind in (done, undone, done, done, undone)],
+    )
 
 
 def artifact_of(session: Session, slug: str) -> str:
@@ -51,11 +100,14 @@ def artifact_of_turns(session: Session, first: int, last: int) -> str:
     return draft.artifact
 
 
-def prove_round_trip(proof: Proof, name: str, artifact: str) -> None:
+def prove_round_trip(proof: Proof, name: str, artifact: str, then: Act | None = None) -> None:
+    """`then`: what is done while they stand."""
     owner, done = proof.session.owner, compacting.registered()
     before = measure(proof, f"The log of {name} stands")
     pointer = done.accept(artifact, owner, VIA)
     stands = measure(proof, "Excerpts are accepted in its place", before)
+    if then:
+        change(proof.session, then)
     done.roll_back(artifact, owner, main_branch(proof.session))
     after = measure(proof, "They are rolled back", before)
     lines = (pointer.body or pointer.text).splitlines()

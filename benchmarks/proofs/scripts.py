@@ -215,6 +215,10 @@ ONCE_MORE = Exchange(
     user="Back to the auth bug: how many seconds early did we say?",
     reply="300 seconds before the end: `if (token.endsIn() < 300) await renewOnce();`",
 )
+BY_BOTH = Exchange(
+    user="Was anybody thrown out with a 401 since?",
+    reply="Nobody that you told me of. The auth bug seems to be gone.",
+)
 COMPARING = Exchange(
     user="And how was that with the cards on the start page?",
     reply="214 queries became 3, by `select_related('author')` and one annotation.",

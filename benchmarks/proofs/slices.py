@@ -12,6 +12,7 @@ from efforts.domain.prompt.plan import Plan
 from efforts.models import EffortState, Event, Session, Turn
 from efforts.standins.logs import SourceLog
 
+from .counting import budget
 from .measuring import Proof, next_plan, scratch
 from .memory import slice3, slice4
 from .rollback import rollback
@@ -156,6 +157,7 @@ PROOFS: dict[str, Callable[[Session], Proof]] = {
     "slice2": slice2,
     "slice3": slice3,
     "slice4": slice4,
+    "budget": budget,
     "rollback": rollback,
 }
 
