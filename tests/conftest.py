@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,20 @@ settings.register_profile("soak", deadline=None, max_examples=int(os.environ.get
 # The shell first: a whole browser draws windows that nobody sees, and takes half as long again.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+def cancel_until_gone(loop: asyncio.AbstractEventLoop) -> None:
+    """A loop that closes cancels what is left on it once, and waits for ever where Redis' client swallows that."""
+    for _ in range(60):
+        if not (left := asyncio.all_tasks(loop)):
+            return
+        for task in left:
+            task.cancel()
+        loop.run_until_complete(asyncio.wait(left, timeout=0.5))
+    raise AssertionError(f"These end by no cancellation: {left}")
+
+
+asyncio.runners._cancel_all_tasks = cancel_until_gone  # type: ignore[attr-defined]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

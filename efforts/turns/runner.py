@@ -126,6 +126,7 @@ class Runner:
         self.tasks: set[asyncio.Task[None]] = set()
         self.deltas = DeltaWriter()
         self.wake = asyncio.Event()
+        self.going_down = False
         self.drafts = Drafts((SUMMARIES, SCOPES, *registered()), owner, self.wake)
 
     async def run(self) -> None:
@@ -143,6 +144,7 @@ class Runner:
         try:
             await keep_up(self.take_runs)
         finally:
+            self.going_down = True
             try:
                 # Waited for although we are cancelled: each turn has its end stored before the process is gone.
                 await self.go_down()
@@ -254,23 +256,32 @@ async def end(tasks: Collection[asyncio.Task[None]]) -> None:
         _, pending = await asyncio.wait(pending, timeout=0.5)
 
 
+async def stop(runner: Runner, task: asyncio.Task[None]) -> None:
+    """Cancel the runner's task until it takes, and not again: what it stores as it goes down must not be cancelled."""
+    while not (runner.going_down or task.done()):
+        task.cancel()
+        await asyncio.wait([task], timeout=0.5)
+    await asyncio.wait([task])
+
+
+_runner: Runner | None = None
 _embedded: asyncio.Task[None] | None = None
 
 
 def ensure_started() -> None:
     """Start this process's runner on the running loop, once."""
-    global _embedded
+    global _runner, _embedded
     # A task of another loop, as one test leaves for the next, never runs again.
     if _embedded is None or _embedded.done() or _embedded.get_loop() is not asyncio.get_running_loop():
-        _embedded = asyncio.create_task(Runner().run())
+        _runner = Runner()
+        _embedded = asyncio.create_task(_runner.run())
         _embedded.add_done_callback(_log_end)
 
 
 async def shut_down() -> None:
     """End this process's runner; what it was answering is marked interrupted."""
-    if _embedded is not None:
-        _embedded.cancel()
-        await asyncio.wait([_embedded])
+    if _runner is not None and _embedded is not None:
+        await stop(_runner, _embedded)
 
 
 def _log_end(task: asyncio.Task[None]) -> None:

@@ -17,7 +17,7 @@ from efforts.domain.effort.states import UNFINISHED
 from efforts.log import events
 from efforts.models import Endpoint, Event, Message, Run, Session, Turn
 from efforts.models.threads import read, write
-from efforts.turns.runner import Runner
+from efforts.turns.runner import Runner, stop
 from tests.fakes.provider import FakeProvider
 
 PATIENCE = 10.0
@@ -56,8 +56,7 @@ async def runner(transactional_db: None, layer: Any) -> AsyncIterator[Runner]:
     runner = Runner()
     task = asyncio.create_task(runner.run())
     yield runner
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    await stop(runner, task)
 
 
 class Stage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -136,13 +137,14 @@ def wait_until_somebody_waits() -> None:
 async def test_a_worker_that_is_asked_to_end_stores_all_however_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     stored = []
 
-    class Slow:
+    class Slow(Runner):
         async def run(self) -> None:
             # By now the worker listens for it.
             signal.raise_signal(signal.SIGTERM)
             try:
                 await asyncio.Event().wait()
             finally:
+                self.going_down = True
                 # Longer than it takes to be asked again, where somebody asks again.
                 await asyncio.sleep(0.6)
                 stored.append("all")
@@ -150,3 +152,19 @@ async def test_a_worker_that_is_asked_to_end_stores_all_however_long_it_takes(mo
     monkeypatch.setattr(run_turns, "Runner", Slow)
     await run_turns.work()
     assert stored == ["all"]
+
+
+async def test_a_worker_whose_cancellation_is_swallowed_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Deaf(Runner):
+        async def run(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            asked.append("once")
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(run_turns, "Runner", Deaf)
+    await asyncio.wait_for(run_turns.work(), 10)
+    assert asked == ["once"]

@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from efforts.management.base import DatabaseCommand
-from efforts.turns.runner import PROCESS, Runner
+from efforts.turns.runner import PROCESS, Runner, stop
 
 
 class Command(DatabaseCommand):
@@ -24,7 +24,8 @@ class Command(DatabaseCommand):
 
 async def work() -> None:
     """Run until SIGTERM or SIGINT; what was being answered is then marked interrupted with its text kept."""
-    runner = asyncio.create_task(Runner().run())
+    runner = Runner()
+    working = asyncio.create_task(runner.run())
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -32,11 +33,9 @@ async def work() -> None:
         loop.add_signal_handler(number, asked.set)
     waiting = asyncio.create_task(asked.wait())
     # Either may be first: asked to end, or ended by a fault.
-    await asyncio.wait({runner, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({working, waiting}, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
-    # Once: what it does when it is cancelled, storing how far each turn came, must not be cancelled in its turn.
-    runner.cancel()
-    await asyncio.wait([runner])
+    await stop(runner, working)
     # A fault that ended it is raised here, and becomes the exit status.
     with suppress(asyncio.CancelledError):
-        await runner
+        await working
