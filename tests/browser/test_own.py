@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, looks, say
 from tests.browser.test_access import assert_accessible
@@ -53,6 +53,19 @@ def test_a_prompt_is_saved_and_typed_by_its_name(guest: Visitor, folder: Path, w
     page.keyboard.press("Enter")
     expect(page.locator("#text")).to_have_value("What did we decide yesterday, and what is still open?")
     expect(page.locator("#commands")).to_be_hidden()
+    takes_it_back(page, name)
+
+
+def takes_it_back(page: Page, name: str) -> None:
+    """Both are the person's, who has other conversations on this server."""
+    page.goto("/settings/")
+    page.get_by_role("button", name=f"Delete /{name}").click()
+    expect(page.get_by_text(f"/{name}", exact=True)).to_have_count(0)
+    page.locator("a[href='/settings/instructions/']").click()
+    page.get_by_label("What should every reply follow?").fill("")
+    with page.expect_navigation():
+        page.locator("#dialog").get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("What you write here is sent with every request")).to_be_visible()
 
 
 @looks(PHONE, "dark")
