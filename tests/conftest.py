@@ -43,6 +43,10 @@ asyncio.runners._cancel_all_tasks = cancel_until_gone  # type: ignore[attr-defin
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # Playwright keeps an event loop on the main thread; tests with loops of their own go first.
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    for item in items:
+        if item.get_closest_marker("server"):
+            # It waits itself for processes that start, and says which did not.
+            item.add_marker(pytest.mark.timeout(900))
 
 
 @pytest.fixture(scope="session")
