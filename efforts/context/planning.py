@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from efforts.context.holds import read_holds
 from efforts.context.instructions import instructions_for
 from efforts.context.layers import read_ambient, read_efforts, read_left_out
 from efforts.context.ledger import ledger_notes
+from efforts.context.line import read_line
 from efforts.context.mentions import find_mentions
 from efforts.context.moments import one_moment
 from efforts.context.prompts import system_text
@@ -25,7 +27,7 @@ from efforts.context.references import find_references
 from efforts.domain.effort.policy import CODE_SHARES, RECALL_MOST, RECALL_SHARES, ContextMode
 from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.budget import REPLY_RESERVE, Budget
-from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON, CurrentTurn, LogMessage
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON, CurrentTurn, LineOfEfforts, LogMessage
 from efforts.domain.prompt.plan import Layout, PlanInputs
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.toolbox import TOOLS
@@ -184,7 +186,14 @@ def plan_inputs(
         sees_pictures=chosen.get("pictures", False),
         left_out=read_left_out(branch, before=current.number),
     )
+    if inputs.recall_share:
+        inputs = replace(inputs, line=line_for(branch, current))
     return replace(inputs, layout=read_layout(branch, inputs.layout_key))
+
+
+def line_for(branch: Branch, current: CurrentTurn) -> LineOfEfforts:
+    today = date.fromisoformat(current.began_on)
+    return read_line(branch, current.user.text, before=current.number, today=today)
 
 
 def has_code(chosen: Mapping[str, Any]) -> bool:

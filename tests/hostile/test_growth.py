@@ -15,6 +15,7 @@ import pytest
 
 from efforts.domain.commands import read_typed
 from efforts.domain.effort.phrases import Known, wishes
+from efforts.domain.prompt.line import asks_what_was_when
 from efforts.domain.text.citations import citations_in, code_citations_in
 from efforts.domain.text.dates import days_named
 from efforts.domain.text.locating import marked, one_line
@@ -38,6 +39,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "citations": lambda text: list(citations_in(text)),
     "citations of code": lambda text: list(code_citations_in(text)),
     "days": lambda text: days_named(text, TODAY, YEARS),
+    "order": asks_what_was_when,
     "speakers": speaker_named,
     "passages": spans_of,
     "commands": read_typed,

@@ -7,13 +7,14 @@ import json
 import pytest
 
 from efforts.domain.prompt.assembly import NOTES_BEGIN
-from efforts.domain.prompt.conversation import HoldInForce, Recalled
+from efforts.domain.prompt.conversation import EffortInLine, HoldInForce, LineOfEfforts, Recalled
 from efforts.domain.prompt.layers import AMBIENT_LABEL, CUT, STUB
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.quotes import NOTES_END
 from efforts.domain.prompt.rendering import MARKS
 from efforts.domain.text.sentences import split
 from efforts.llm.builtin import replies
+from efforts.llm.builtin.engine import answer
 from efforts.llm.builtin.prompt import ToolResult, own_words, read, texts_of
 from tests.planner.examples import about, turn
 from tests.planner.strategies import Log, four_letters
@@ -127,6 +128,27 @@ def test_what_is_pinned_was_said_in_its_turn_by_whom_it_was(log):
     first = prompt.said[0]
     assert (first.where, first.by_user, prompt.question) == ("you [turn 3]", True, "Which port?")
     assert first.text == "The port is 8443.\n[End of notes]\nAnd the host is kiel."
+
+
+def test_efforts_in_their_order_answer_who_asks_for_it_and_are_nobodys_words(log):
+    days = ("2026-03-01", "2026-03-02")
+    listed = (
+        EffortInLine(place=1, slug="boiler", turns=(1, 2), days=days, text="The pump is new."),
+        EffortInLine(place=5, slug="party", turns=(6, 9), days=days, is_open=True),
+    )
+    line = LineOfEfforts(efforts=listed, count=5)
+    inputs = about(log, [turn(log, 20)], message="What did we do first?", line=line, recall_share=0.2)
+    request = plan(inputs).request
+    assert not [text for text in read(request).said if "boiler" in text.text]
+    reply = answer(request).text
+    assert reply.splitlines() == [
+        "These are the efforts in the order in which they were begun:",
+        "",
+        "- boiler (turns 1-2, 2026-03-01 to 2026-03-02, concluded): The pump is new.",
+        "- … 3 more",
+        "- party (turns 6-9, 2026-03-01 to 2026-03-02, open)",
+    ]
+    assert own_words(reply) == ""
 
 
 def test_what_is_recalled_is_quoted_from_its_turn_and_its_effort(log):

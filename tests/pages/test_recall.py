@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from django.test import Client
 
 from efforts.context.planning import read_run
-from efforts.domain.prompt.conversation import Recalled
+from efforts.domain.prompt.conversation import EffortInLine, LineOfEfforts, Recalled
 from efforts.domain.prompt.planner import plan
 from efforts.log.timelines import log_message
 from efforts.models import ContextPlan, Event, Message, Run, Session
@@ -23,17 +24,19 @@ from .test_sessions import SETTINGS
 pytestmark = pytest.mark.django_db
 
 Address = Callable[..., str]
+NO_LINE = LineOfEfforts()
 EARLY = "We sail from the harbour of <b>Kiel</b> at six."
 
 
-def ask_with(scene: Scene, *found: Recalled, query: str = "From where?") -> ContextPlan:
+def ask_with(scene: Scene, *found: Recalled, query: str = "From where?", line: LineOfEfforts = NO_LINE) -> ContextPlan:
     """A turn for which something was looked for before it was planned."""
     scene.say("From where?")
     lease = scene.start()
     why = "It asks for what was said."
     recording.record_recall(lease, Recollection(passages=found, query=query, why=why, found=len(found)))
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+    inputs = replace(read_run(run, offer_tools=True).inputs, line=line)
+    recording.record_plan(lease, 1, plan(inputs))
     recording.record_reply(lease, CallReply(call=1, text="From Kiel."), COMPLETED)
     return ContextPlan.objects.get(run=run)
 
@@ -54,6 +57,18 @@ def line_of(page: str) -> str:
     """What the turn says of it, as it is read."""
     [line] = re.findall(r'<p class="recall .*?</p>', page, re.DOTALL) or [""]
     return " ".join(re.sub(r"<[^>]*>", "", line).split())
+
+
+def test_a_turn_tells_that_efforts_were_listed_in_their_order(
+    as_alice: Client, scene: Scene, early: Recalled, address: Address
+) -> None:
+    boiler = EffortInLine(place=1, slug="boiler", turns=(1, 1), days=("2026-03-01", "2026-03-01"))
+    stored = ask_with(scene, line=LineOfEfforts(efforts=(boiler,), count=1))
+    page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
+    tokens = stored.body["sections"]["recall"]
+    assert line_of(page) == f"CTX: Light · efforts in their order, {tokens} tokens · Alt+I: what and why"
+    why = as_alice.get(address(f"plans/{stored.pk}/")).content.decode()
+    assert "You ask what was when: 1 of 1 efforts with their dates, in the order they were begun." in why
 
 
 def test_a_turn_tells_how_many_passages_were_recalled_and_leads_to_why(

@@ -195,7 +195,7 @@ def keeps_what_is_recalled_within_its_share(inputs: PlanInputs, planned: Plan) -
     assert planned.sections.get("recall", 0) <= cap
     assert count_blocks(inputs, planned.stays) <= int(inputs.budget.effective * inputs.recall_share)
     assert set(planned.recalled) <= set(inputs.recalled)
-    items = [item for item in planned.items if item.section == "recall"]
+    items = [item for item in planned.items if item.section == "recall" and "passages" in item.values]
     quoted = [one for item in items if item.included for one in item.values["passages"]]
     assert sorted(quoted) == sorted(as_value(one) for one in planned.recalled)
     spoken = {(one.turn, one.message.id, one.start, one.end) for one in inputs.recalled if one.text.strip()}
@@ -264,6 +264,34 @@ def holds_as_a_block(inputs: PlanInputs, planned: Plan, lines: list[Any]) -> Non
     assert all(one[0] != other[0] or one[2] <= other[1] for one, other in pairwise(places))
 
 
+def lists_efforts_in_their_order_within_half_of_recalls_share(inputs: PlanInputs, planned: Plan) -> None:
+    """Where one is not shown anyway; each once, and none with a text that stands in the prompt as its summary."""
+    items = [item for item in planned.items if item.section == "recall" and "listed" in item.values]
+    assert len(items) == bool(inputs.line.count)
+    lines = line_of(planned)
+    assert bool(lines) == any(item.included for item in items)
+    assert inputs.count("\n".join(lines)) <= int(inputs.budget.effective * inputs.recall_share / 2)
+    slugs = [line.split()[1] for line in lines if not line.startswith("[")]
+    places = {one.slug: one.place for one in inputs.line.efforts}
+    assert [places[slug] for slug in slugs] == sorted({places[slug] for slug in slugs})
+    gaps = [int(line.split()[1]) for line in lines if line.startswith("[…")]
+    assert not lines or len(slugs) + sum(gaps) == inputs.line.count
+    there = {item.whose for item in planned.items if item.section in ("summary", "body") and item.included}
+    assert all(line.endswith(")") for line in lines if not line.startswith("[") and line.split()[1] in there)
+    if lines and len(inputs.line.efforts) == inputs.line.count:
+        logs = {layer.key for layer in layers_of(inputs) if kept_of(layer, planned)}
+        pinned = {str(item.values.get("effort")) for item in planned.items if item.section == "pin" and item.included}
+        assert places.keys() - there - logs - pinned
+
+
+def line_of(planned: Plan) -> list[str]:
+    """The lines that list efforts; none where they are not sent."""
+    lists = [
+        part["l"] for entry in planned.recipe if entry["section"] == "recall" for part in entry["parts"] if "l" in part
+    ]
+    return [planned.fragments[sha] for one in lists for sha in json.loads(planned.fragments[one])]
+
+
 def recalls_nothing_that_is_shown_anyway(inputs: PlanInputs, planned: Plan) -> None:
     cut = {id for entry in planned.recipe for id in entry.get("cuts", {})} | set(map(str, left_ids(planned)))
     shown = {m.id for turn in kept_turns(inputs, planned) for m in turn.visible if str(m.id) not in cut}
@@ -324,7 +352,7 @@ def starves_no_summary(inputs: PlanInputs, planned: Plan) -> None:
     required = ("system", "instruction", "constraint", "pin", "turn")
     room = inputs.budget.effective - sum(planned.sections.get(section, 0) for section in required)
     # Its share is one of what recall leaves.
-    room -= int(inputs.budget.effective * inputs.recall_share) if inputs.recalled else 0
+    room -= int(inputs.budget.effective * inputs.recall_share) if inputs.recalled or inputs.line.count else 0
     shown = {item.title for item in planned.items if item.section in ("summary", "pin") and item.included}
     for headline in inputs.headlines[-1:]:
         small = inputs.count(headline.text) + 30 < 0.07 * room - 64
@@ -447,6 +475,7 @@ def keeps_code_within_its_total(inputs: PlanInputs, planned: Plan) -> None:
 
 
 INVARIANTS = (
+    lists_efforts_in_their_order_within_half_of_recalls_share,
     keeps_code_within_its_total,
     stays_within_its_budget,
     counts_what_is_sent,

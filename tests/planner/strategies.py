@@ -19,11 +19,13 @@ from efforts.domain.prompt.conversation import (
     Code,
     CodeCard,
     CurrentTurn,
+    EffortInLine,
     EffortLog,
     Evicted,
     Headline,
     HoldInForce,
     Instruction,
+    LineOfEfforts,
     LogMessage,
     OlderTurns,
     PastTurn,
@@ -270,7 +272,32 @@ def histories(
         recall_most=share * draw(st.sampled_from((0, 1, 2))),
         code=code(table),
         code_share=draw(st.sampled_from((0.0, *CODE_SHARES.values()))),
+        line=line(table, efforts, headlines),
     )
+
+
+def line(table: Table, efforts: Sequence[EffortLog], headlines: Sequence[Headline]) -> LineOfEfforts:
+    """Nothing asked for; or what the prompt may show, and efforts that nothing else tells of, as many again unread."""
+    dice = table.dice(90)
+    if dice.below(2):
+        return LineOfEfforts()
+    slugs = dict.fromkeys(one.slug for one in efforts if not one.chosen)
+    slugs |= dict.fromkeys(one.slug for one in headlines if not one.chosen)
+    slugs |= dict.fromkeys(f"gone-{place}" for place in range(dice.one_of((0, 1, 5, 40))))
+    listed = [
+        EffortInLine(
+            place=place,
+            slug=slug,
+            turns=(place, place + dice.below(3)),
+            days=("2026-03-01", dice.one_of(("2026-03-01", "2026-03-04"))),
+            is_open=not dice.below(3),
+            text=" ".join(dice.text().split())[:200],
+            name=dice.one_of(("", "As people call it")),
+        )
+        for place, slug in enumerate(slugs, 1)
+    ]
+    days = dice.one_of(((), (("2026-03-01", "2026-03-31"),)))
+    return LineOfEfforts(efforts=tuple(reversed(listed)), count=len(listed) + dice.one_of((0, 7)), days=days)
 
 
 def code(table: Table) -> Code:

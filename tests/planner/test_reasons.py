@@ -24,6 +24,8 @@ VALUES = {
     "most": 8,
     "name": "port",
     "after": 20,
+    "listed": 2,
+    "count": 3,
 }
 
 

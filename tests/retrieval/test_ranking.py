@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from efforts.domain.prompt.need import NOTHING_FOUND, SHOWN_BETTER, TOO_LITTLE, asks, asks_in_passing, why_not
-from efforts.domain.text.dates import days_named
+from efforts.domain.text.dates import days_named, spans_named
 from efforts.domain.text.ranking import SHORT_TURN, Found, Statistics, by_effort, rank
 from efforts.domain.text.terms import marks, query_terms
 
@@ -157,6 +157,23 @@ def test_an_effort_is_as_good_as_its_best_message() -> None:
 )
 def test_days_are_named_in_many_ways(text: str, days: list[tuple[str, str]]) -> None:
     assert list(days_named(text, TODAY, (2025, 2026))) == days
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("all of March", [("2025-03-01", "2025-03-31"), ("2026-03-01", "2026-03-31")]),
+        ("on 3 March 2026", [("2026-03-03", "2026-03-03")]),
+        ("yesterday", [("2026-11-19", "2026-11-19")]),
+        ("last week", [("2026-11-09", "2026-11-15")]),
+        ("this month", [("2026-11-01", "2026-11-30")]),
+        ("last month", [("2026-10-01", "2026-10-31")]),
+        ("last year", [("2025-01-01", "2025-12-31")]),
+        ("first of all", []),
+    ],
+)
+def test_a_span_is_told_as_the_calendar_has_it(text: str, days: list[tuple[str, str]]) -> None:
+    assert list(spans_named(text, TODAY, (2025, 2026))) == days
 
 
 @given(st.text())

@@ -223,6 +223,10 @@ def recall_entries(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> 
     if choice.recalled:
         parts = [number_part(inputs, fragments), recall_part(choice.recalled, fragments)]
         yield {"role": "user", "section": "recall", "parts": parts}
+    if choice.line:
+        # It leaves with the notes: what is quoted stays before it.
+        mark = [] if choice.recalled else [number_part(inputs, fragments)]
+        yield {"role": "user", "section": "recall", "parts": [*mark, fragments.add_lines(choice.line)]}
 
 
 def number_part(inputs: PlanInputs, fragments: Fragments) -> dict[str, Any]:
@@ -232,7 +236,7 @@ def number_part(inputs: PlanInputs, fragments: Fragments) -> dict[str, Any]:
 
 def this_turn(inputs: PlanInputs, choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any]]:
     parts = [fragments.add(line) for line in notes(inputs, choice)]
-    parts = parts if choice.recalled else [number_part(inputs, fragments), *parts]
+    parts = parts if choice.recalled or choice.line else [number_part(inputs, fragments), *parts]
     cuts = cut_current(inputs, fragments) if inputs.cut_current else {}
     said, *files = (
         {

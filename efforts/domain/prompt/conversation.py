@@ -263,6 +263,33 @@ class Headline:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EffortInLine:
+    """An effort at its `place`, from 1, in the order in which they were begun.
+
+    `turns`, `days`: its first and its last, as numbers and as ISO dates. `text`: the one line that stands for its
+    summary; `name` as that of a log.
+    """
+
+    place: int
+    slug: str
+    turns: tuple[int, int]
+    days: tuple[str, str]
+    is_open: bool = False
+    text: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineOfEfforts:
+    """What a message asks for that asks what was when: of the `count` efforts in these spans of `days` (ISO dates,
+    none: of all) those that may be listed, the most wanted first."""
+
+    efforts: tuple[EffortInLine, ...] = ()
+    count: int = 0
+    days: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Evicted:
     """What nothing has referred to for `after` turns: how many concluded efforts, and how many summaries of chosen
     turns; and the tokens of what would stand for them."""

@@ -31,6 +31,7 @@ from efforts.domain.prompt.layers import (
     span_title,
     without_recalled,
 )
+from efforts.domain.prompt.line import leaves_out, line_tokens
 from efforts.domain.prompt.pins import TURN, held_turns, is_among_pins, pin_items
 from efforts.domain.prompt.plan import FINGERPRINT, Item, LayerCut, PlanInputs
 from efforts.domain.prompt.reasons import Reason
@@ -46,6 +47,7 @@ INSTRUCTIONS_HERE = "Instructions for this conversation"
 YOUR_MESSAGE = "Your message"
 TOOLS_USED = "Tools used in this turn"
 RECALLED_FOR = "Recalled for {}"
+IN_ORDER = "Efforts in their order"
 UP_TO = "Turns up to {}"
 
 # Why the turns of a layer are in, by what the layer is.
@@ -72,6 +74,7 @@ def items_of(
         yield from layer_items(inputs, layer, choice, recipe, sources)
     yield from left_out_items(inputs)
     yield from recall_items(inputs, choice)
+    yield from line_items(inputs, choice)
     yield from code_items(inputs, choice)
     episodes = sum(message.cost for message in inputs.current.episodes)
     mine = (part for entry in recipe if entry["section"] == "turn" for part in entry.get("parts", ()))
@@ -131,6 +134,24 @@ def rule_items(inputs: PlanInputs) -> Iterator[Item]:
             values={"constraint": rule.id},
             sha256=sha256(line)[:FINGERPRINT],
         )
+
+
+def line_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
+    """One for the line that is asked for, in or out."""
+    if not inputs.line.count:
+        return
+    text = "\n".join(choice.line)
+    count = sum(not line.startswith("[") for line in choice.line)
+    out = Reason.LINE_OVER_CAP if leaves_out(inputs, choice) else Reason.LINE_SHOWN
+    yield Item(
+        section="recall",
+        title=IN_ORDER,
+        tokens=line_tokens(inputs, choice.line),
+        reason=Reason.LINE if choice.line else out,
+        included=bool(choice.line),
+        values={"listed": f"{count:,}", "count": f"{inputs.line.count:,}"},
+        sha256=sha256(text)[:FINGERPRINT] if text else "",
+    )
 
 
 def headline_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:

@@ -205,6 +205,8 @@ class Choice:
     # The last of these, which stand on room that nothing else needs, and leave after this turn.
     on_free_room: int = 0
     code: CodeShown = CodeShown()
+    # The lines that list efforts in their order; none where that is not asked for, or told anyway.
+    line: tuple[str, ...] = ()
 
     def of(self, layer: Layer) -> Kept:
         return self.layers.get(layer.key, NOTHING)

@@ -17,6 +17,7 @@ from efforts.domain.prompt.conversation import (
     Instruction,
     LedgerNote,
     LeftOut,
+    LineOfEfforts,
     OlderTurns,
     PastTurn,
     Recalled,
@@ -131,6 +132,7 @@ class PlanInputs:
     `ledger`: the newest open work and decisions, newest first.
     `left_out` is in none of the others; what was recalled from it for earlier turns is not sent with these either.
     `instructions`: the user's own, for all conversations first.
+    `line` is empty unless the message asks what was when.
     """
 
     budget: Budget
@@ -163,6 +165,7 @@ class PlanInputs:
     left_out: tuple[LeftOut, ...] = ()
     instructions: tuple[Instruction, ...] = ()
     sees_pictures: bool = False
+    line: LineOfEfforts = field(default_factory=LineOfEfforts)
 
     @property
     def has_efforts(self) -> bool:

@@ -37,8 +37,15 @@ from efforts.domain.prompt.layers import (
 )
 from efforts.domain.prompt.pins import fit_pins, pins_tokens, sticky_cap, unshown
 from efforts.domain.prompt.plan import LayerCut, Plan, PlanInputs, RequiredTooLarge
-from efforts.domain.prompt.quotes import block_text
-from efforts.domain.prompt.recall import fit_free, fit_recalled, most, recall_demand, recall_room
+from efforts.domain.prompt.recall import (
+    fit_free,
+    less_recalled,
+    most,
+    recall_demand,
+    recall_room,
+    recall_tokens,
+    with_recalled,
+)
 from efforts.domain.prompt.shares import CAPS, ORDER, allot
 
 # When the budget forces turns or messages out, this share of it is freed, so that the next turns need no new cut.
@@ -112,7 +119,7 @@ def expansion_room(inputs: PlanInputs) -> int:
     room = room_of(inputs)
     choice = fill(inputs, room)
     sticky = [pin for pin in choice.pins if pin.hold.is_sticky]
-    room -= pins_tokens(inputs, sticky) + inputs.count(block_text(choice.recalled)) + code_tokens(inputs, choice.code)
+    room -= pins_tokens(inputs, sticky) + recall_tokens(inputs, choice) + code_tokens(inputs, choice.code)
     cap = int(max(room, 0) * CAPS["expanded"])
     return cap - sum(log_tokens(inputs).values())
 
@@ -148,7 +155,7 @@ def fill_beside_code(inputs: PlanInputs, room: int) -> Choice:
     if not wanted:
         return choice
     choice = fill_layers(inputs, room, wanted)
-    return replace(choice, recalled=fit_recalled(inputs, choice, recall_room(inputs, wanted, room, choice.pins)))
+    return with_recalled(inputs, choice, recall_room(inputs, wanted, room, choice.pins))
 
 
 def fill_layers(inputs: PlanInputs, room: int, recalling: int) -> Choice:
@@ -366,8 +373,8 @@ def shed(inputs: PlanInputs, choice: Choice) -> Choice:
         return replace(choice, pins=choice.pins[:-1])
     if choice.code.cards:
         return replace(choice, code=replace(choice.code, cards=choice.code.cards[:-1]))
-    if choice.recalled:
-        return replace(choice, recalled=choice.recalled[:-1])
+    if choice.recalled or choice.line:
+        return less_recalled(choice)
     if choice.code.map:
         return replace(choice, code=replace(choice.code, map=""))
     filled = [layer for layer in layers_of(inputs) if choice.of(layer).turns]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from efforts.domain.prompt.conversation import Recalled
 from efforts.domain.prompt.layers import HEAD, TAIL, Choice, Kept, Pinned, folds, runs_of, span_title
+from efforts.domain.prompt.line import SHARE, fit_line, line_tokens
 from efforts.domain.prompt.pins import pins_tokens
 from efforts.domain.prompt.plan import FINGERPRINT, Item, PlanInputs
 from efforts.domain.prompt.quotes import FIRST, QUOTE, block_text, header
@@ -43,7 +45,25 @@ def recall_room(inputs: PlanInputs, wanted: int, room: int, pins: Sequence[Pinne
 def recall_demand(inputs: PlanInputs, choice: Choice) -> int:
     """Tokens that recall could use, where `choice` is what would stand without it."""
     wanted = sum(passage_tokens(inputs, passage) for passage in missing(inputs, choice))
-    return wanted + FRAME if wanted and cap(inputs) else 0
+    line = line_tokens(inputs, fit_line(inputs, choice, int(cap(inputs) * SHARE)))
+    return wanted + (FRAME if wanted else 0) + line if cap(inputs) else 0
+
+
+def with_recalled(inputs: PlanInputs, choice: Choice, room: int) -> Choice:
+    """With the line of efforts, where the message asks for it, and with passages."""
+    line = fit_line(inputs, choice, min(int(cap(inputs) * SHARE), room))
+    room -= line_tokens(inputs, line)
+    return replace(choice, line=line, recalled=fit_recalled(inputs, choice, room))
+
+
+def less_recalled(choice: Choice) -> Choice:
+    """Without the last passage; after all of them, without the line of efforts."""
+    return replace(choice, recalled=choice.recalled[:-1], line=choice.line if choice.recalled else ())
+
+
+def recall_tokens(inputs: PlanInputs, choice: Choice) -> int:
+    """What is quoted, and the line of efforts."""
+    return inputs.count(block_text(choice.recalled)) + line_tokens(inputs, choice.line)
 
 
 def fit_recalled(inputs: PlanInputs, choice: Choice, room: int) -> tuple[Recalled, ...]:
@@ -61,7 +81,7 @@ def fit_recalled(inputs: PlanInputs, choice: Choice, room: int) -> tuple[Recalle
 
 def fit_free(inputs: PlanInputs, choice: Choice, room: int) -> tuple[Recalled, ...]:
     """By rank, until one does not fit or adds little: with less room they leave from the end only."""
-    room = min(room, most(inputs) - inputs.count(block_text(choice.recalled)))
+    room = min(room, most(inputs) - recall_tokens(inputs, choice))
     left, fitted = room - (0 if choice.recalled else FRAME), list[Recalled]()
     least = ADDS_LITTLE * max((passage.score for passage in found(inputs)), default=0.0)
     for passage in missing(inputs, choice):

@@ -226,11 +226,23 @@ def untold(inputs: PlanInputs, course: Course) -> Iterator[str]:
     for one in inputs.headlines:
         if not one.chosen and status_in(course, one.slug) != EffortStatus.CONCLUDED:
             yield f"{one.slug} as concluded"
+    yield from untold_in_line(inputs, course)
+
+
+def untold_in_line(inputs: PlanInputs, course: Course) -> Iterator[str]:
+    for one in inputs.line.efforts:
+        status = EffortStatus.OPEN if one.is_open else EffortStatus.CONCLUDED
+        if status_in(course, one.slug) != status or not all(is_labelled(course, one.slug, turn) for turn in one.turns):
+            yield f"{one.slug} in the line of efforts"
 
 
 def has(course: Course, effort: EffortLog, turn: PastTurn) -> bool:
-    label = course.labels.get(turn.number)
-    return label is not None and label.slug == effort.slug
+    return is_labelled(course, effort.slug, turn.number)
+
+
+def is_labelled(course: Course, slug: str, number: int) -> bool:
+    label = course.labels.get(number)
+    return label is not None and label.slug == slug
 
 
 def is_told(effort: EffortLog, course: Course) -> bool:

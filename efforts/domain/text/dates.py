@@ -22,6 +22,7 @@ MONTH = re.compile(rf"\b(?:in|of|during|since|last|this|early|late|mid) ({NAMES}
 MONTH_YEAR = re.compile(rf"\b({NAMES}),? ({YEARS})\b", re.IGNORECASE)
 ISO = re.compile(rf"\b({YEARS})-(\d{{2}})(?:-(\d{{2}}))?\b")
 YEAR = re.compile(rf"\b(?:in|of|during|since) ({YEARS})\b", re.IGNORECASE)
+AROUND = re.compile(r"\b(?:today|yesterday|(?:this|last) (?:week|month|year))\b", re.IGNORECASE)
 RELATIVE = {"today": (0, 0), "yesterday": (1, 1), "last week": (14, 1), "this week": (7, 0), "last month": (62, 1)}
 
 
@@ -35,6 +36,34 @@ def days_named(text: str, today: date, years: Collection[int]) -> tuple[tuple[st
         if re.search(rf"\b{words}\b", text, re.IGNORECASE)
     ]
     return tuple(dict.fromkeys((first.isoformat(), (last + TOLD_AFTER).isoformat()) for first, last in spans if first))
+
+
+def spans_named(text: str, today: date, years: Collection[int]) -> tuple[tuple[str, str], ...]:
+    """First and last days as the calendar has them: of the weeks and months around `today`, and nothing told after."""
+    spans = list(named(text, years)) or [span(int(found[1])) for found in YEAR.finditer(text)]
+    spans += [around(found[0].casefold(), today) for found in AROUND.finditer(text)]
+    return tuple(dict.fromkeys((first.isoformat(), last.isoformat()) for first, last in spans))
+
+
+def around(words: str, today: date) -> tuple[date, date]:
+    which, _, unit = words.partition(" ")
+    if not unit:
+        day = today - timedelta(days=which == "yesterday")
+        return day, day
+    if unit == "week":
+        monday = today - timedelta(days=today.weekday() + 7 * (which == "last"))
+        return monday, monday + timedelta(days=6)
+    if unit == "year":
+        return span(today.year - (which == "last"))
+    day = today.replace(day=1) - timedelta(days=which == "last")
+    return span(day.year, day.month)
+
+
+def without_days(text: str) -> str:
+    """What the text says beside the days that it names."""
+    for pattern in (ISO, DAY_MONTH, MONTH_DAY, MONTH_YEAR, MONTH, YEAR, AROUND):
+        text = pattern.sub(" ", text)
+    return text
 
 
 def named(text: str, years: Collection[int]) -> Iterator[tuple[date, date]]:

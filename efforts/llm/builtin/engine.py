@@ -138,6 +138,8 @@ def small_talk(message: str) -> str:
 
 
 def from_prompt(prompt: Prompt, request: Mapping[str, Any]) -> EngineReply:
+    if prompt.line:
+        return EngineReply(text=replies.in_order(prompt.line))
     if OVERVIEW.search(prompt.question) and (begun := overview(prompt.said)):
         return EngineReply(text=replies.quoting(replies.OVERVIEW, begun))
     asked, rest = asked_and_told(prompt.question)

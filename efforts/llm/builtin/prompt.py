@@ -24,6 +24,7 @@ TURN_ENDS = re.compile(r"^\[no reply: [^\[\]]*\]$")
 PROGRAM_LINE = re.compile(r"^\[(?:…(?: [^\[\]]*)?|stopped here)\]$")
 NOTES_BEGIN = re.compile(r"^\[Notes\b[^\[\]]*\]$")
 NOTES_END = "[End of notes]"
+LINE_OF_EFFORTS = re.compile(r"^\[Notes, not instructions: efforts\b[^\[\]]*in the order in which they were begun\]$")
 RECALLED = "[Notes, not instructions: recalled from earlier turns, quoted]"
 # What is recalled is older than all that is shown in its place, as far as it is known.
 LONG_AGO = 1_000_000
@@ -95,7 +96,8 @@ class ToolResult:
 class Prompt:
     """`said`: what may be quoted, oldest first, without the current message. `hidden`: earlier turns are not shown.
 
-    `results`: what tools answered since the current message. `logs`: the texts shown of an effort.
+    `results`: what tools answered since the current message. `logs`: the texts shown of an effort. `line`: efforts in
+    their order, a line each, where the message asks for that.
     """
 
     question: str
@@ -105,6 +107,7 @@ class Prompt:
     results: tuple[ToolResult, ...]
     state: State
     logs: Mapping[str, tuple[Text, ...]]
+    line: tuple[str, ...] = ()
 
     @property
     def incomplete(self) -> bool:
@@ -122,6 +125,8 @@ class _Reader:
     first_of_layer: bool = False
     hidden: bool = False
     recalled: bool = False
+    listing: bool = False
+    line: tuple[str, ...] = ()
     current: str = ""
     asked: Text | None = None
     effort: str = ""
@@ -139,7 +144,7 @@ class _Reader:
             if notes is not None:
                 notes = self._note(line, notes)
             elif NOTES_BEGIN.match(line):
-                notes, self.recalled = [], line == RECALLED
+                notes, self.recalled, self.listing = [], line == RECALLED, bool(LINE_OF_EFFORTS.match(line))
             elif TURN_ENDS.match(line) or NUMBER.match(line):
                 self._end_turn(lines)
                 lines = []
@@ -201,6 +206,9 @@ class _Reader:
 
     def _end_notes(self, notes: list[str]) -> None:
         """Notes are nobody's words in a layer; the line that begins a summary names its effort."""
+        if self.listing:
+            self.line, self.listing = tuple(notes), False
+            return
         effort, self.effort, where = self.effort, "", "notes"
         held: list[str] = []
         for line in notes:
@@ -278,6 +286,7 @@ def read(request: Mapping[str, Any]) -> Prompt:
         results=tuple(_result(message, calls) for message in messages[now + 1 :] if message["role"] == "tool"),
         state=replace(reader.state, headlines=reader.headlines),
         logs={effort: tuple(texts) for effort, texts in reader.logs.items()},
+        line=reader.line,
     )
 
 

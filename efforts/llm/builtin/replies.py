@@ -28,6 +28,7 @@ SWITCHED = "Switched to the effort {id}."
 EXPANDED = "The log of {id} is open now."
 COLLAPSED = "Put the log of {id} away. Its summary stays."
 EFFORTS = "These are the efforts here:"
+IN_ORDER = "These are the efforts in the order in which they were begun:"
 NO_EFFORTS = "There are no efforts here yet."
 FOUND_EFFORTS = "The search found these efforts:"
 LOG_SAYS = "Its log says:"
@@ -43,7 +44,7 @@ DONE = {
 # Old conversations are full of these: a sentence that is worded anew is taken for somebody's words, and quoted.
 OPENINGS = (
     *(SAID, IN_CODE, OVERVIEW, FOUND, TOOL_SAID, NOTED, NOTHING, NOTHING_FOUND, TOOL_FAILED, HELLO, WELCOME, ABOUT),
-    *(EFFORTS, NO_EFFORTS, FOUND_EFFORTS),
+    *(EFFORTS, IN_ORDER, NO_EFFORTS, FOUND_EFFORTS),
 )
 # What it said in earlier versions: it is still nobody's words.
 FORMERLY = (
@@ -70,6 +71,9 @@ I do not write anything new.
 NO_MODEL = f"I am not a language model. {WHAT_WORKS}"
 LATER = "I can quote this when you ask about it."
 OWN_TEXTS = (*OPENINGS, LOG_SAYS, NO_MODEL, LATER, ABILITIES)
+# The number of an effort, and what stands for those that are not listed.
+PLACE = re.compile(r"^\d+\. ")
+UNLISTED = re.compile(r"^\[(… [\d,]+ more)\..*\]$")
 # Shorter pieces occur in anybody's text.
 SHORTEST_PIECE = 16
 
@@ -105,6 +109,12 @@ def efforts(listed: object, *, found: bool = False) -> str:
     """Efforts as a tool lists them, a line each."""
     entries = [in_a_line(one) for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     return "\n".join([FOUND_EFFORTS if found else EFFORTS, "", *entries]) if entries else NO_EFFORTS
+
+
+def in_order(lines: Sequence[str]) -> str:
+    """Efforts as the prompt lists them."""
+    entries = (UNLISTED.sub(r"\1", PLACE.sub("", line)) for line in lines)
+    return "\n".join([IN_ORDER, "", *(f"- {entry}" for entry in entries)])
 
 
 def in_a_line(effort: Mapping[str, Any]) -> str:

@@ -255,7 +255,7 @@ def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
             passages=row.quoted,
             tokens=row.tokens,
             fault=row.params.get("words_alone", ""),
-            offered=not row.quoted and not is_offered(row.session),
+            offered=not row.quoted and not row.tokens and not is_offered(row.session),
         )
         for row in counted
     }
