@@ -106,6 +106,16 @@ def test_what_stands_in_the_prompt_anyway_is_not_quoted_and_says_so(log: Log) ->
     assert [text.count(said) for said in ("Kiel it", "Kiel, at", "Kiel, on", "Kiel, the")] == [1, 1, 1, 1]
 
 
+def test_of_a_pin_that_is_cut_a_short_message_stands_whole_and_is_not_quoted_too(log: Log) -> None:
+    pinned = turn(log, 1, "word " * 3_000, "From Kiel, and at six o'clock in the morning. " * 30)
+    reply = passage(pinned, of=1)
+    inputs = about(log, holds=(HoldInForce(id=1, turn=pinned),), recalled=(reply,), recall_share=0.2, budget=8_000)
+    planned = plan(inputs)
+    assert [item.reason for item in planned.items if item.section == "pin"] == [Reason.PINNED_CUT]
+    assert planned.recalled == ()
+    assert str(planned.request).count("in the morning") == 30
+
+
 def test_of_a_message_that_is_cut_only_what_is_left_out_is_quoted(log: Log) -> None:
     text = "Beginning. " + "word " * 1_500 + "The gate opens at six. " + "word " * 1_500 + "End."
     large = turn(log, 1, text)

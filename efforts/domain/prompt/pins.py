@@ -89,12 +89,17 @@ def pin_parts(inputs: PlanInputs, pin: Pinned, fragments: Fragments) -> Iterator
         yield fragments.add(headline_line(headline))
 
 
+def is_long(message: LogMessage) -> bool:
+    """Whether a pin that is cut shows the beginning and end of this message only; of others it shows all."""
+    return message.tokens > LARGE and len(message.text) > HEAD + TAIL
+
+
 def message_parts(turn: PastTurn, message: LogMessage, cut: bool, fragments: Fragments) -> Iterator[dict[str, Any]]:
     """What was said, and one line for its tool calls: a result never stands without its call."""
     if message.role in SAID and message.text:
         yield fragments.add(SAID[message.role].format(number=turn.number))
-        is_cut = cut and message.tokens > LARGE and len(message.text) > HEAD + TAIL
-        yield {"m": message.id, "quote": QUOTE, **({"cut": cut_of(message, fragments)} if is_cut else {})}
+        shortened = cut and is_long(message)
+        yield {"m": message.id, "quote": QUOTE, **({"cut": cut_of(message, fragments)} if shortened else {})}
     if message.tool_calls:
         tools = ", ".join(call.name for call in message.tool_calls)
         yield fragments.add(TOOLS_USED.format(number=turn.number, tools=tools))

@@ -10,7 +10,7 @@ from typing import Any
 from efforts.domain.prompt.conversation import Recalled
 from efforts.domain.prompt.layers import HEAD, TAIL, Choice, Kept, Pinned, folds, runs_of, span_title
 from efforts.domain.prompt.line import SHARE, fit_line, line_tokens
-from efforts.domain.prompt.pins import pins_tokens
+from efforts.domain.prompt.pins import is_long, pins_tokens
 from efforts.domain.prompt.plan import FINGERPRINT, Item, PlanInputs
 from efforts.domain.prompt.quotes import FIRST, QUOTE, block_text, header
 from efforts.domain.prompt.reasons import Reason
@@ -121,7 +121,9 @@ def is_in_layer(passage: Recalled, kept: Kept | None) -> bool:
 
 def is_in_pin(passage: Recalled, pin: Pinned | None) -> bool:
     # Of tool calls a pin shows one line.
-    return pin is not None and passage.message.role != "tool" and (not pin.cut or is_at_an_end(passage))
+    if pin is None or passage.message.role == "tool":
+        return False
+    return not (pin.cut and is_long(passage.message)) or is_at_an_end(passage)
 
 
 def is_at_an_end(passage: Recalled) -> bool:
