@@ -38,10 +38,12 @@ NOTHING = "This is done already, so nothing would change. Load the page again."
 @dataclass(frozen=True, kw_only=True)
 class Saving:
     """In tokens: by how much a text makes the next prompt smaller than the log of its turns does (None: not known), and
-    what was spent on drafting and checking it. While it stands and is not sent, there is nothing to compare."""
+    what was spent on drafting and checking it. While it stands and is not sent, there is nothing to compare; where it
+    does not stand, it is what it would save."""
 
     saved: int | None
     spent: int
+    stands: bool = True
     presence: Presence = Presence.SENT
 
     @property
@@ -138,7 +140,8 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
     found = None
     if now.made and then.made and branch.session.owner_id == user.pk:
         found = differing(now.made, then.made, branch, more=then.tokens - now.tokens)
-    saving = Saving(saved=saved_by(log, then if accepted else now), spent=spent_on(artifact.family))
+    saved = saved_by(log, then if accepted else now)
+    saving = Saving(saved=saved, spent=spent_on(artifact.family), stands=not accepted)
     return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found, saving=saving)
 
 

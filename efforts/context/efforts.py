@@ -60,7 +60,8 @@ class Standing(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class EffortView:
     """`tokens` is what its log adds to a prompt, `headline` one line of what can stand in for it, which is `digest`
-    where it is of excerpts; `stands_by` names the artifact of that, and `artifact` the draft that waits.
+    where it is of excerpts; `stands_by` names the artifact of that, `artifact` the draft that waits, and `rolled_back`
+    the summary that stood last, where there is neither it nor another draft.
 
     `quiet` is how many turns there have been since the last one in which it was active; `planned_tokens` what a plan
     has of it, where there is one. It is `evicted` where its summary, or the log that awaits one, has left the prompt;
@@ -83,6 +84,7 @@ class EffortView:
     artifact: str = ""
     digest: bool = False
     stands_by: str = ""
+    rolled_back: str = ""
     word: WordView | None = None
     quiet: int = 0
     planned_tokens: int | None = None
@@ -194,8 +196,14 @@ def effort_views(branch: Branch) -> tuple[EffortView, ...]:
     states = EffortState.objects.filter(branch=branch).select_related("effort")
     pinned = set(rows_of(branch, HoldState.STANDING).values_list("effort", flat=True))
     drafts = seen([pointer.artifact for pointer in standing] + [state.artifact for state in states if state.artifact])
+    gone = ContextPointer.objects.filter(branch=branch, state=PointerState.ROLLED_BACK, effort__isnull=False)
+    rolled_back = dict(gone.exclude(digest=True).order_by("pk").values_list("effort", "artifact"))
     views = (
-        replace(effort_view(branch, state, pointers.get(state.effort_id), drafts), pinned=state.effort_id in pinned)
+        replace(
+            effort_view(branch, state, pointers.get(state.effort_id), drafts),
+            pinned=state.effort_id in pinned,
+            rolled_back="" if state.artifact else rolled_back.get(state.effort_id, ""),
+        )
         for state in states
     )
     return in_panel_order(views)

@@ -145,9 +145,11 @@ def test_what_an_effort_costs_is_a_link_to_the_plan(as_alice: Client, work: Work
     work.conclude("perf fix")
     answer = as_alice.get(address("efforts/"), headers=HTMX)
     planned = preview(main_branch(work.session)).tokens_of("perf-fix")
-    link = f'href="{address("context/")}" data-section="summary">{planned} in the prompt'
+    link = f'href="{address("context/")}" data-section="summary">{planned} tokens in the prompt'
     assert 0 < planned < 60
     assert link in answer.content.decode()
+    # Beside what its summary takes stands what it saves: the size of the log is no third figure to subtract from.
+    assert "tokens in full" not in answer.content.decode()
 
 
 def test_an_effort_that_does_not_fit_says_how_much_of_it_does(as_alice: Client, work: Work, address: Address) -> None:
@@ -155,7 +157,7 @@ def test_an_effort_that_does_not_fit_says_how_much_of_it_does(as_alice: Client, 
         work.open("guild feature", f"Part {number}. " + "The guild has ranks and members. " * 400)
     [effort] = efforts_view(main_branch(work.session), plan=preview(main_branch(work.session))).rows
     assert 0 < effort.prompt_tokens < effort.tokens
-    assert f"{effort.prompt_tokens:,} in the prompt" in shown(as_alice, address("efforts/"))
+    assert f"{effort.prompt_tokens:,} tokens in the prompt" in shown(as_alice, address("efforts/"))
 
 
 def test_more_than_eight_concluded_are_folded(as_alice: Client, work: Work, address: Address) -> None:
@@ -469,9 +471,11 @@ def test_where_excerpts_stand_notice_and_panel_say_why_and_what_can_be_done(
     ContextPointer.objects.update(digest=True, artifact="cv2_digest")
     state = EffortState.objects.filter(pk=work.state(slug).pk)
     state.update(summary=SummaryState.DIGEST, draft="The model did not answer.")
+    # Said once on a page: the row says what to do about it.
+    assert "The model did not answer." in shown(as_alice, address("turns/1/"))
+    assert "The model did not answer." not in shown(as_alice, address("efforts/"))
     for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
         assert "Excerpts that no model has checked replace its turns; the turns are kept." in part
-        assert "The model did not answer." in part
         # No model is connected, so none could.
         assert "Draft again" not in part
         assert "Connect a model</a>" in part
@@ -483,6 +487,24 @@ def test_where_excerpts_stand_notice_and_panel_say_why_and_what_can_be_done(
         assert "/review/cv2_draft/" in part
     assert as_alice.post(address(f"efforts/{slug}/draft/"), headers=HTMX).status_code == 204
     assert work.state(slug).summary == SummaryState.DUE
+
+
+def test_a_summary_that_was_rolled_back_is_reached_from_its_row_also_where_excerpts_stand(
+    as_alice: Client, work: Work, address: Address
+) -> None:
+    slug = work.conclude("auth bug")
+    ContextPointer.objects.update(artifact="cv2_summary", state=PointerState.ROLLED_BACK)
+    PointerTurn.objects.all().delete()
+    work.stands(work.state(slug), "Excerpts")
+    ContextPointer.objects.filter(artifact="").update(artifact="cv2_digest", digest=True)
+    EffortState.objects.update(summary=SummaryState.DIGEST, draft="Its summary was rolled back.")
+    row = shown(as_alice, address("efforts/"))
+    assert "Its summary was rolled back." in row
+    assert "Review the rolled-back summary" in row
+    assert "/review/cv2_summary/" in row
+    # Where another draft waits, that one is the one to look at.
+    EffortState.objects.update(artifact="cv2_draft")
+    assert "/review/cv2_summary/" not in shown(as_alice, address("efforts/"))
 
 
 def test_a_summary_that_failed_says_why_and_can_be_retried(as_alice: Client, work: Work, address: Address) -> None:

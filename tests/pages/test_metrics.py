@@ -199,6 +199,15 @@ def test_the_page_of_all_leads_to_each(as_alice: Client, talk: Talk) -> None:
     assert f'href="/s/{talk.session.pk}/metrics/"' in chat
 
 
+def test_the_pages_use_no_word_of_the_design_without_saying_what_it_is(as_alice: Client, talk: Talk) -> None:
+    told(talk)
+    for where in ("/metrics/", f"{talk.session.get_absolute_url()}metrics/"):
+        page = as_alice.get(where).content.decode()
+        words = re.sub(r"<code>.*?</code>|<[^>]+>", " ", page.partition("<main")[2]).casefold()
+        assert "without ccm" in words
+        assert not [one for one in ("naive", "decay", "auto-collapse", "eviction", "headline") if one in words]
+
+
 def test_before_anything_was_sent_the_pages_say_what_comes(as_alice: Client, talk: Talk) -> None:
     assert "Nothing was sent here yet." in as_alice.get(f"{talk.session.get_absolute_url()}metrics/").content.decode()
     assert "Nothing was sent yet." in as_alice.get("/metrics/").content.decode()
@@ -329,9 +338,9 @@ def test_lines_far_above_the_layers_are_cut_and_say_how_far_they_go() -> None:
     sections = {"system": 1_000, "turn": 50}
     sent = [Sent(turn=n, tokens=1_050, sections=sections, said_before=1_000 * n, logs_before=0) for n in range(1, 41)]
     picture = metrics_view(measure([], sent)).tokens_picture
-    assert "Naive (up to 41,050)" in picture
+    assert "Without CCM (up to 41,050)" in picture
     assert "40,000" not in picture  # of the axis
-    assert "Naive (up to" not in metrics_view(measure([], sent[:1])).tokens_picture
+    assert "Without CCM (up to" not in metrics_view(measure([], sent[:1])).tokens_picture
 
 
 def test_of_a_long_conversation_the_prompts_of_the_newest_turns_are_measured_and_all_that_faded(

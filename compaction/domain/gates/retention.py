@@ -35,7 +35,7 @@ def judge(judged: Judged) -> GateVerdict:
     return verdict(
         Gate.RETENTION,
         judged,
-        failures=[lost_entry(entry) for entry in lost],
+        failures=[lost_entry(entry, judged) for entry in lost],
         outcome=outcome,
         says=says(judged, wanted, lost),
         measures=measures,
@@ -97,10 +97,14 @@ def recall_of(section: Section, wanted: Sequence[Entry], lost: Sequence[Entry]) 
     return Measure(name=name, value=value, threshold=threshold, numerator=kept, denominator=whole)
 
 
-def lost_entry(entry: Entry) -> Failure:
+def lost_entry(entry: Entry, judged: Judged) -> Failure:
+    """Of what is told but for a part, people are told the part."""
     where = f" ({', '.join(entry.sentences)})" if entry.sentences else ""
-    text = f"{NAMES[entry.section]} “{shortened(entry.text)}”{where}: told by no claim that stands"
-    return Failure(rule=f"lost_{entry.section}", about=entry.id, text=text)
+    named = f"{NAMES[entry.section]} “{shortened(entry.text)}”{where}:"
+    told = f"{named} told by no claim that stands"
+    words = judged.check.missing.get(entry.id) if judged.check else ""
+    text = f"{named} no claim says “{shortened(words)}”" if words else told
+    return Failure(rule=f"lost_{entry.section}", about=entry.id, text=text, told=told)
 
 
 def says(judged: Judged, wanted: Sequence[Entry], lost: Sequence[Entry]) -> str:

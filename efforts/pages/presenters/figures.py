@@ -21,7 +21,7 @@ HEAD = 2.5
 PLACES = 4
 HOW = {
     "": "still expanded",
-    "decayed": "auto-collapsed",
+    "decayed": "collapsed automatically",
     "asked": "collapsed",
     "reopened": "reopened",
     "rolled_back": "summary rolled back",
@@ -148,7 +148,7 @@ def groups_of(metrics: Metrics, *, overall: bool = False) -> tuple[FigureGroup, 
     prompts = prompts_overall(metrics) if overall else prompts_of_turns(metrics)
     return (
         FigureGroup(title="Prompts", figures=tuple(prompts)),
-        FigureGroup(title="Expansions and their fading", figures=tuple(of_decay(metrics))),
+        FigureGroup(title="Expanded efforts", figures=tuple(of_decay(metrics))),
         FigureGroup(title="Summaries dropped from the prompt", figures=tuple(of_eviction(metrics))),
     )
 
@@ -156,22 +156,34 @@ def groups_of(metrics: Metrics, *, overall: bool = False) -> tuple[FigureGroup, 
 def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
     figures, newest = metrics.figures, [one.turn for one in metrics.sent[-1:]]
     for key, label in (
-        ("context_tokens", "Context tokens"),
+        ("context_tokens", "Tokens sent"),
         ("naive_tokens", "Without CCM"),
-        ("expansion_tokens", "Expansion tokens"),
+        ("expansion_tokens", "Tokens of expanded efforts"),
     ):
         more = f"mean {number(figures[f'{key}_mean'])}", f"peak {number(figures[f'{key}_peak'])}"
         turns = {*newest, *peaks(metrics, key)}
         yield figure(key, label, number(figures[key]), "tokens, last call", more=more, turns=turns)
     everything = f"{percent(figures['savings_vs_naive_all'])} over all turns"
     raw, raw_all = percent(figures["savings_vs_effort_logs"]), percent(figures["savings_vs_effort_logs_all"])
-    logs = f"against all effort logs {raw}, over all turns {raw_all}"
+    logs = f"against the full logs of all efforts {raw}, over all turns {raw_all}"
     savings = percent(figures["savings_vs_naive"])
-    yield figure("savings_vs_naive", "Savings", savings, "of naive, last call", more=(everything, logs), turns=newest)
+    yield figure(
+        "savings_vs_naive",
+        "Savings",
+        savings,
+        "against sending everything, last call",
+        more=(everything, logs),
+        turns=newest,
+    )
     overhead, over_all = percent(figures["expansion_overhead"]), percent(figures["expansion_overhead_all"])
     more_overhead = (f"{over_all} over all turns",)
     yield figure(
-        "expansion_overhead", "Expansion overhead", overhead, "of the last call", more=more_overhead, turns=newest
+        "expansion_overhead",
+        "Share of expanded efforts",
+        overhead,
+        "of the last call",
+        more=more_overhead,
+        turns=newest,
     )
 
 
@@ -186,23 +198,31 @@ def peaks(metrics: Metrics, key: str) -> Iterator[int]:
 def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
     figures = metrics.figures
     for key, label in (
-        ("context_tokens", "Context tokens"),
+        ("context_tokens", "Tokens sent"),
         ("naive_tokens", "Without CCM"),
-        ("expansion_tokens", "Expansion tokens"),
+        ("expansion_tokens", "Tokens of expanded efforts"),
     ):
         more = (f"peak {number(figures[f'{key}_peak'])}",)
         yield figure(f"{key}_mean", label, number(figures[f"{key}_mean"]), "tokens a turn, mean", more=more)
-    logs = (f"against all effort logs {percent(figures['savings_vs_effort_logs_all'])}",)
-    yield figure("savings_vs_naive_all", "Savings", percent(figures["savings_vs_naive_all"]), "of naive", more=logs)
+    logs = (f"against the full logs of all efforts {percent(figures['savings_vs_effort_logs_all'])}",)
+    yield figure(
+        "savings_vs_naive_all",
+        "Savings",
+        percent(figures["savings_vs_naive_all"]),
+        "against sending everything",
+        more=logs,
+    )
     overhead = percent(figures["expansion_overhead_all"])
-    yield figure("expansion_overhead_all", "Expansion overhead", overhead, "of all that was sent")
+    yield figure("expansion_overhead_all", "Share of expanded efforts", overhead, "of all that was sent")
 
 
 def of_decay(metrics: Metrics) -> Iterator[FigureView]:
     figures = metrics.figures
     decayed = [one.turn for one in metrics.decays]
     expansions = (f"of {counted(len(metrics.expansions), 'expansion')}",)
-    yield figure("auto_collapses", "Auto-collapses", number(figures["auto_collapses"]), more=expansions, turns=decayed)
+    yield figure(
+        "auto_collapses", "Collapsed automatically", number(figures["auto_collapses"]), more=expansions, turns=decayed
+    )
     ended = [one.ended_turn for one in metrics.ended if one.ended_turn is not None]
     duration = decimal(figures["avg_expansion_duration"])
     yield figure(
@@ -219,20 +239,22 @@ def of_decay(metrics: Metrics) -> Iterator[FigureView]:
     false = [one.again_turn for one in metrics.false_decays if one.again_turn is not None]
     apart = (f"{len(false):,} of {len(decayed):,}", f"reported too early: {number(figures['too_early'])}")
     rate = percent(figures["false_decay_rate"])
-    yield figure("false_decay_rate", "False decay", rate, "of auto-collapses", more=apart, turns=false)
+    yield figure(
+        "false_decay_rate", "Collapsed too early", rate, "of those collapsed automatically", more=apart, turns=false
+    )
     saved = number(figures["tokens_saved_by_decay"])
     saving = (f"in {counted(len(metrics.saved), 'later turn')}",)
-    yield figure("tokens_saved_by_decay", "Saved by decay", saved, "tokens", more=saving, turns=decayed)
+    yield figure("tokens_saved_by_decay", "Saved by collapsing", saved, "tokens", more=saving, turns=decayed)
 
 
 def of_eviction(metrics: Metrics) -> Iterator[FigureView]:
     figures = metrics.figures
     left = [one.turn for one in metrics.evictions]
     back = [one.back_turn for one in metrics.returns if one.back_turn is not None]
-    yield figure("evictions", "Evictions", number(figures["evictions"]), turns=left)
-    yield figure("returns", "Returns", number(figures["returns"]), turns=back)
+    yield figure("evictions", "Dropped", number(figures["evictions"]), turns=left)
+    yield figure("returns", "Came back", number(figures["returns"]), turns=back)
     age = decimal(figures["avg_eviction_age"])
-    yield figure("avg_eviction_age", "Age at eviction", age, "turns, mean", turns=left)
+    yield figure("avg_eviction_age", "Dropped after", age, "turns, mean", turns=left)
 
 
 def figure(
@@ -249,25 +271,25 @@ WHY = {
     "and stored with its plan.",
     "naive_tokens": "The same call with everything said so far: system text and tools, all turns before it in full, "
     "and this turn. Counted by the same tokenizer.",
-    "expansion_tokens": "The part of the prompt in which expanded efforts stand word for word.",
-    "savings_vs_naive": "1 − context tokens / tokens without CCM. The other baseline has the full log of every effort, "
-    "and of the ambient turns those that were sent. Below 0 the prompt was the longer one: rules, headlines and "
-    "recalled passages cost tokens too.",
-    "expansion_overhead": "Expansion tokens / context tokens.",
-    "auto_collapses": "An expanded effort that no turn refers to any more fades: after 3 such turns it is collapsed by "
-    "itself, unless the conversation is set otherwise.",
+    "expansion_tokens": "The part of the prompt in which expanded efforts are shown word for word.",
+    "savings_vs_naive": "1 − tokens sent / tokens without CCM. The second comparison is with the full log of every "
+    "effort, and those other messages that were sent. Below 0 the prompt was the longer one: rules, summaries "
+    "and passages found earlier cost tokens too.",
+    "expansion_overhead": "Tokens of expanded efforts / tokens sent.",
+    "auto_collapses": "An expanded effort that no turn mentions any more is collapsed after 3 such turns, unless "
+    "you set another number for the conversation.",
     "avg_expansion_duration": "Completed turns from expanding to collapsing, whoever ended it. An expansion that was "
     "taken back is left out; a turn that failed or was stopped is not counted.",
-    "manual_vs_auto_collapse": "Collapses that you or the model asked for, against auto-collapses. Those at the end of "
-    "a work session or by reopening are neither.",
-    "false_decay_rate": f"Auto-collapses after which the effort was expanded again within {FALSE_DECAY_TURNS} turns: "
-    "it was still needed. What you called too early is also counted apart, however late you said so.",
-    "tokens_saved_by_decay": "What an auto-collapse took from the prompt, once for each later turn that completed, "
-    "until the effort is expanded again or reopened, or the work session ends.",
-    "evictions": "The headline of an effort that no turn refers to for 20 turns, unless set otherwise, leaves the "
-    "prompt. Search finds the effort as before.",
-    "returns": "Evicted efforts that a later turn referred to: the headline came back.",
-    "avg_eviction_age": "Completed turns from the conclusion of an effort until its headline left.",
+    "manual_vs_auto_collapse": "Collapses that you or the model asked for, against those that happened automatically. "
+    "The end of a work session and reopening are neither.",
+    "false_decay_rate": f"Collapsed automatically, and expanded again within {FALSE_DECAY_TURNS} turns: it was still "
+    "needed. What you reported as too early is also counted apart, however late you said so.",
+    "tokens_saved_by_decay": "What collapsing automatically took from the prompt, once for each later turn that "
+    "completed, until the effort is expanded again or reopened, or the work session ends.",
+    "evictions": "The summary of an effort that no turn mentions for 20 turns, unless you set another number, is "
+    "dropped from the prompt. Search finds the effort as before.",
+    "returns": "Dropped summaries that came back, because a later turn mentioned the effort.",
+    "avg_eviction_age": "Completed turns from the conclusion of an effort until its summary was dropped.",
 }
 
 
@@ -306,15 +328,15 @@ def tokens_picture(metrics: Metrics, layers: Sequence[str], span: range) -> str:
     figures = metrics.figures
     peak, highest = figures["context_tokens_peak"] or 0, figures["naive_tokens_peak"] or 0
     cut = HEAD * peak if highest > HEAD * peak else None
-    name = f"Naive (up to {highest:,.0f})" if cut else "Naive"
+    name = f"Without CCM (up to {highest:,.0f})" if cut else "Without CCM"
     naive = Series(name=name, values=[at[turn].naive if turn in at else None for turn in span])
     logs = Series(name="With all effort logs", values=[at[turn].effort_logs if turn in at else None for turn in span])
     said = (
         f"Turns {span[0]:,} to {span[-1]:,}. Sent: mean {number(figures['context_tokens_mean'])} tokens, peak "
-        f"{number(figures['context_tokens_peak'])}. Naive: mean {number(figures['naive_tokens_mean'])}, peak "
+        f"{number(figures['context_tokens_peak'])}. Without CCM: mean {number(figures['naive_tokens_mean'])}, peak "
         f"{number(figures['naive_tokens_peak'])}."
     )
-    chart = Chart(title="Tokens of each turn, by layer, against naive", desc=said, first=span[0], most=cut, id="tokens")
+    chart = Chart(title="Tokens of each turn, by layer", desc=said, first=span[0], most=cut, id="tokens")
     return stacked_chart(stack, chart, beside=[naive, logs])
 
 
@@ -328,7 +350,7 @@ def expansions_picture(metrics: Metrics, span: range) -> str:
         if one.ended_turn is None or one.ended_turn >= span.start:
             rows.setdefault(one.effort, []).append(bar_of(one, span))
     newest = list(rows.items())[-DRAWN:]
-    said = f"{counted(len(metrics.expansions), 'expansion')}, {counted(len(metrics.decays), 'auto-collapse')}."
+    said = f"{counted(len(metrics.expansions), 'expansion')}, {number(len(metrics.decays))} collapsed automatically."
     chart = Chart(title="Expansions over time", desc=said, first=span[0], id="expansions")
     drawn = [BarRow(name=effort, layer="expanded", bars=bars) for effort, bars in newest]
     return bar_chart(drawn, chart, places=len(span))
@@ -345,8 +367,8 @@ def saved_picture(metrics: Metrics, span: range) -> str:
     before = sum(tokens for turn, tokens in at.items() if turn < span.start)
     sums = list(accumulate((at.get(turn, 0) for turn in span), initial=before))[1:]
     said = f"{number(metrics.figures['tokens_saved_by_decay'])} tokens by turn {span[-1]:,}."
-    chart = Chart(title="What decay saved, all in all", desc=said, first=span[0], id="saved")
-    return line_chart([Series(name="Saved by decay", layer="expanded", values=sums)], chart)
+    chart = Chart(title="What collapsing automatically saved, all in all", desc=said, first=span[0], id="saved")
+    return line_chart([Series(name="Saved by collapsing", layer="expanded", values=sums)], chart)
 
 
 def all_tokens_picture(sent: Sequence[Sent]) -> str:
@@ -354,9 +376,9 @@ def all_tokens_picture(sent: Sequence[Sent]) -> str:
     if not sent:
         return ""
     context, naive = list(accumulate(one.tokens for one in sent)), list(accumulate(one.naive for one in sent))
-    said = f"{len(sent):,} turns. Sent: {context[-1]:,} tokens. Naive: {naive[-1]:,}."
-    chart = Chart(title="Tokens, all in all, against naive", desc=said, x="turn of any conversation", id="all")
-    return line_chart([Series(name="Naive", values=naive), Series(name="Sent", values=context)], chart)
+    said = f"{len(sent):,} turns. Sent: {context[-1]:,} tokens. Without CCM: {naive[-1]:,}."
+    chart = Chart(title="Tokens, all in all", desc=said, x="turn of any conversation", id="all")
+    return line_chart([Series(name="Without CCM", values=naive), Series(name="Sent", values=context)], chart)
 
 
 # As data

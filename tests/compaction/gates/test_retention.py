@@ -72,6 +72,14 @@ def test_open_work_that_only_a_rule_tells_is_lost_as_a_rule_says_of_nothing_whet
     assert judge(told=told, check=replace(check, listed=listed, told={**check.told, **by_both})).outcome == Outcome.PASS
 
 
+def test_of_what_is_told_but_for_a_part_the_part_is_named() -> None:
+    check = cases.checked(cases.claims())
+    check = replace(check, told={**check.told, "listed-2": ()}, missing={"listed-2": "that it starts at 2"})
+    [lost] = judge(check=check).failures
+    assert lost.text.endswith(": no claim says “that it starts at 2”")
+    assert "told by no claim" not in lost.text
+
+
 def test_an_entry_and_what_was_listed_by_its_sentences_are_one() -> None:
     check = cases.checked(cases.claims())
     told = {**check.told, "decision-7": check.told["listed-2"]}
