@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
-from benchmarks.replay import Exchange, Piece, Said, Talk, moment
+from benchmarks.replay import Exchange, Piece, Talk, moment
 from efforts import actions
 from efforts.actions.names import LONGEST_NAME
 from efforts.context.planning import main_branch
 from efforts.domain.effort.states import RunState
-from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, LogMessage, ToolCall
-from efforts.domain.prompt.rendering import wire_calls
-from efforts.domain.seals import said_sha256
-from efforts.domain.text.canonical import canonical_json, sha256
-from efforts.llm.tokens import get_counter
+from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, ToolCall
 from efforts.log import events, labels
-from efforts.log.timelines import log_message
-from efforts.models import Branch, Effort, Event, Message, Run, Session, ToolTrace, Turn, TurnLabel
-from efforts.retrieval.index import index_messages
-from efforts.turns.recording import Lease
+from efforts.models import Branch, Effort, Event, Message, Run, Session, Turn, TurnLabel
+from efforts.turns.importing import IMPORTED, Rows, call_id, message_of, said_hashes, store, told_of
 from efforts.turns.summaries import summarise_now
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-KIND = "session.imported"
 
 
 @dataclass(kw_only=True)
@@ -49,14 +39,11 @@ class Imported:
 
 
 @dataclass(kw_only=True)
-class Rows:
-    """What one session of the data becomes; `calls`: what each result answers, in the order of the results."""
+class TalkRows(Rows):
+    """What one session of the data becomes."""
 
     when: datetime
-    turns: list[Turn] = field(default_factory=list)
-    messages: list[Message] = field(default_factory=list)
     pieces: list[tuple[Piece, ...]] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
 
 
 def import_talk(owner: User, talk: Talk, *, as_efforts: bool = False) -> Imported | None:
@@ -64,7 +51,7 @@ def import_talk(owner: User, talk: Talk, *, as_efforts: bool = False) -> Importe
     with transaction.atomic():
         # Two imports at once would make two.
         get_user_model().objects.select_for_update().get(pk=owner.pk)
-        if Event.objects.filter(session__owner=owner, kind=KIND, data__conversation=talk.id).exists():
+        if Event.objects.filter(session__owner=owner, kind=IMPORTED, data__conversation=talk.id).exists():
             return None
         session = actions.create_session(owner, title=talk.id[:LONGEST_NAME])
         made = Imported(session=session, branch=main_branch(session))
@@ -75,7 +62,7 @@ def import_talk(owner: User, talk: Talk, *, as_efforts: bool = False) -> Importe
             else:
                 add_turns(made, exchanges, moment(date), None)
         data = {"conversation": talk.id, "source": talk.source, "turns": made.turns, "messages": len(made.pieces)}
-        events.append(session.pk, KIND, data, actor=owner)
+        events.append(session.pk, IMPORTED, data, actor=owner)
     return made
 
 
@@ -94,22 +81,20 @@ def add_open_effort(made: Imported, exchanges: Sequence[Exchange], when: datetim
 
 
 def add_turns(made: Imported, exchanges: Sequence[Exchange], when: datetime, effort: Effort | None) -> None:
-    rows = Rows(when=when)
+    rows = TalkRows(when=when, tokens=made.tokens)
     for exchange in exchanges:
         add_turn(made, rows, exchange)
+    made.tokens = rows.tokens
     store(rows)
     made.pieces |= {row.pk: pieces for row, pieces in zip(rows.messages, rows.pieces, strict=True)}
     if effort:
         TurnLabel.objects.bulk_create(TurnLabel(branch=made.branch, turn=turn, effort=effort) for turn in rows.turns)
-    of_turn: dict[int, list[LogMessage]] = defaultdict(list)
-    for row in rows.messages:
-        of_turn[row.turn_id].append(log_message(row))
-    said = {turn: said_sha256(messages) for turn, messages in of_turn.items()}
-    events.append_all([event for turn in rows.turns for event in told(turn, effort, said[turn.pk])])
+    said = said_hashes(rows)
+    events.append_all([event for turn in rows.turns for event in told_of(turn, effort, said[turn.pk])])
     Branch.objects.filter(pk=made.branch.pk).update(head=made.turns, clock=made.turns)
 
 
-def add_turn(made: Imported, rows: Rows, exchange: Exchange) -> None:
+def add_turn(made: Imported, rows: TalkRows, exchange: Exchange) -> None:
     made.turns += 1
     run = Run(
         branch=made.branch,
@@ -124,90 +109,26 @@ def add_turn(made: Imported, rows: Rows, exchange: Exchange) -> None:
         number=made.turns,
         client_id=f"imported-{made.turns}",
         run=run,
-        tokens_before=made.tokens,
+        tokens_before=rows.tokens,
     )
     run.turn = turn
     messages = list(messages_of(rows, turn, exchange))
     turn.tokens = sum(message.tokens + MESSAGE_OVERHEAD for message in messages)
-    made.tokens += turn.tokens
+    rows.tokens += turn.tokens
+    rows.times[turn.number] = rows.when
     rows.turns.append(turn)
     rows.messages += messages
     rows.pieces += [said.pieces for said in (exchange.user, *exchange.replies)]
 
 
 def messages_of(rows: Rows, turn: Turn, exchange: Exchange) -> Iterator[Message]:
-    yield message_of(turn, exchange.user, run=None)
+    yield message_of(turn, exchange.user.role, exchange.user.text, run=None)
     waiting: dict[str, ToolCall] = {}
     for place, said in enumerate(exchange.replies, 1):
         if said.role == Message.Role.TOOL:
             call = waiting.pop(said.answers)
             rows.calls.append(call)
-            yield message_of(turn, said, tool_call_id=call.id, tool_name=call.name)
+            yield message_of(turn, said.role, said.text, tool_call_id=call.id, tool_name=call.name)
             continue
-        waiting = {call.id: renamed(call, turn, place, index) for index, call in enumerate(said.calls, 1)}
-        yield message_of(turn, said, tuple(waiting.values()))
-
-
-def renamed(call: ToolCall, turn: Turn, place: int, index: int) -> ToolCall:
-    # Ids come back in other conversations and turns; ours are unique in the session.
-    assert turn.run_id
-    return replace(call, id=f"c{turn.run_id.hex[:16]}-{place}-{index}")
-
-
-def message_of(turn: Turn, said: Said, calls: Sequence[ToolCall] = (), **more: Any) -> Message:
-    count = get_counter(settings.CCM_ENCODING).count
-    return Message(
-        session=turn.session,
-        turn=turn,
-        **{"run": turn.run, **more},
-        role=said.role,
-        text=said.text,
-        tool_calls=[vars(call) for call in calls],
-        tokens=count(said.text) + (count(canonical_json(wire_calls(calls))) if calls else 0),
-    )
-
-
-def store(rows: Rows) -> None:
-    runs = [turn.run for turn in rows.turns if turn.run]
-    # A turn names its run and a run its turn; the database looks when the transaction ends.
-    Turn.objects.bulk_create(rows.turns)
-    Run.objects.bulk_create(runs)
-    Message.objects.bulk_create(rows.messages)
-    index_messages(rows.messages)
-    results = [row for row in rows.messages if row.role == Message.Role.TOOL]
-    ToolTrace.objects.bulk_create(map(trace, results, rows.calls))
-    date(rows)
-
-
-def date(rows: Rows) -> None:
-    """Creating a row sets its time to now, whatever was given."""
-    first, last = rows.turns[0], rows.turns[-1]
-    turns = Turn.objects.filter(branch=first.branch, number__range=(first.number, last.number))
-    Run.objects.filter(turn__in=turns).update(created_at=rows.when)
-    Message.objects.filter(turn__in=turns).update(created_at=rows.when)
-    turns.update(created_at=rows.when)
-    for message in rows.messages:
-        message.created_at = rows.when
-
-
-def trace(result: Message, call: ToolCall) -> ToolTrace:
-    """What their tools say of a failure is not ours to read."""
-    return ToolTrace(
-        session_id=result.session_id,
-        run=result.run,
-        message=result,
-        tool_call_id=call.id,
-        name=call.name,
-        arguments_sha256=sha256(call.arguments),
-        result_sha256=sha256(result.text),
-    )
-
-
-def told(turn: Turn, effort: Effort | None, said: str) -> Iterator[Event]:
-    """The events of a turn, by which the log alone tells where it belongs."""
-    assert turn.run
-    lease = Lease.of(turn.run, "")
-    yield Event(session_id=turn.session_id, kind="run.started", data=lease.data())
-    label = {"effort": effort.slug, "by": TurnLabel.By.BEGAN} if effort else {"effort": None, "by": ""}
-    ended = lease.data(state=str(RunState.COMPLETED), code="", **label, said=said)
-    yield Event(session_id=turn.session_id, kind="run.ended", data=ended)
+        waiting = {call.id: replace(call, id=call_id(turn, place, number)) for number, call in enumerate(said.calls, 1)}
+        yield message_of(turn, said.role, said.text, tuple(waiting.values()))

@@ -132,7 +132,7 @@ def known(book: Book, pk: int, state: ConstraintState | None = None) -> Constrai
 
 
 def checked_rule(text: str) -> str:
-    """The words of a rule in one line."""
+    """The words of a rule in one line. Raises `Refused` where there are none, or too many."""
     text = checked_line(text, "rule", LONGEST_RULE)
     if not text:
         raise Refused("empty", "The rule is empty. Say what shall hold, such as: never touch the production database.")

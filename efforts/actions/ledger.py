@@ -217,6 +217,7 @@ def check_kind(row: LedgerEntry, kind: EntryKind, text: str) -> None:
 
 
 def checked_entry(text: str) -> str:
+    """The entry in one line. Raises `Refused` where it is empty or too long."""
     text = checked_line(text, "text", LONGEST_ENTRY)
     if not text:
         raise Refused("empty", "There is nothing to keep. Say what was decided, or what is still to be done.")

@@ -13,12 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
+import pytest
+from django.contrib.auth.models import User
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ccmweb.backups import FORMAT, BackupError, read_manifest
 from efforts.domain.errors import Refused
-from tests.fuzz.strategies import as_json, changed, spoilt, texts, tried, whole_texts
+from efforts.management.integrity import problems_of
+from efforts.models import Session
+from efforts.turns.importing import import_conversation
+from tests.fuzz.strategies import as_json, changed, spoilt, texts, tried, undone, whole_texts
 from workspaces.indexing.archives import unpack
 from workspaces.indexing.walking import Limits
 
@@ -114,3 +119,65 @@ def test_a_backup_of_anything_is_refused_in_words(manifest: str) -> None:
             assert str(error).strip()
         else:
             assert found["files"] == {}
+
+
+CONVERSATION = {
+    "v": 1,
+    "session": "a",
+    "branch": "b",
+    "line": "conversation",
+    "title": "Talk",
+    "created_at": "2026-01-01T00:00:00+00:00",
+    "branch_name": "main",
+    "ancestors": [{"branch": "c", "to": 1}],
+    "efforts": [{"id": "webhook", "name": "Webhook", "concluded": True, "active": False}],
+}
+TURN = {
+    "v": 1,
+    "branch": "b",
+    "line": "turn",
+    "turn": 1,
+    "at": "2026-01-01T00:00:00+00:00",
+    "effort": "webhook",
+    "state": "completed",
+    "user": "Use Postgres.",
+    "model": "aurora",
+    "reply": [{"text": "Hi."}, {"tool": "open_effort", "arguments": "{}", "result": "{}"}],
+    "error": None,
+}
+BRANCH = {"v": 1, "branch": "d", "line": "branch", "name": "other", "parent": "b", "after": 1, "efforts": []}
+ENTRY = {
+    "v": 1,
+    "entry": "decision-1",
+    "kind": "decision",
+    "text": "Use Postgres.",
+    "state": "confirmed",
+    "by": "person",
+    "branch": "b",
+    "turn": 1,
+    "superseded_by": None,
+}
+EXPORT = [CONVERSATION, TURN, BRANCH, {**TURN, "branch": "d", "turn": 2}, ENTRY]
+
+
+one_changed = st.integers(0, len(EXPORT) - 1).flatmap(
+    lambda at: changed(EXPORT[at]).map(lambda line: [*EXPORT[:at], line, *EXPORT[at + 1 :]])
+)
+exports = st.one_of(one_changed, one_changed, changed(EXPORT).filter(lambda rows: isinstance(rows, list)))
+
+
+@tried(60)
+@given(exports.map(lambda rows: "\n".join(map(as_json, rows))) | texts)
+@example("\n".join(map(as_json, EXPORT)))
+@pytest.mark.django_db
+def test_an_export_of_anything_is_a_whole_conversation_or_refused_in_words(text: str) -> None:
+    with undone():
+        owner = User.objects.create_user("alice")
+        try:
+            session, _ = import_conversation(owner, text.encode("utf-8", "surrogatepass"))
+        except Refused as refused:
+            assert refused.text
+            assert not Session.objects.exists()
+        else:
+            assert session.turns.exists()
+            assert list(problems_of(session)) == []

@@ -43,6 +43,7 @@ ROWS = {
     "": "own",
     "conversations/": "own",
     "example/": "own",
+    "import/": "own",
     "metrics/": "own",
     "review/": "own",
     "review/seeds/": "own",

@@ -19,7 +19,7 @@ from efforts.context.efforts import EffortView, effort_views, left_off
 from efforts.context.ledger import LedgerView, entries_here, entries_view, views_of
 from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.notices import span_said
-from efforts.domain.effort.states import EntryKind, EntryState, PointerState, RunState
+from efforts.domain.effort.states import EffortStatus, EntryKind, EntryState, PointerState, RunState
 from efforts.domain.prompt.plan import Item
 from efforts.domain.text.redaction import redact
 from efforts.log.timelines import branch_turns
@@ -53,12 +53,13 @@ class Spoken:
     plans: tuple[ContextPlan, ...] = ()
 
 
-def spoken(branch: Branch, *, within: Iterable[int] | None = None, plans: bool = False) -> Iterator[list[Spoken]]:
-    """The turns of the timeline, oldest first, in chunks; `within`: only those of these ids."""
+def spoken(
+    branch: Branch, *, within: Iterable[int] | None = None, plans: bool = False, after: int = 0
+) -> Iterator[list[Spoken]]:
+    """The turns of the timeline after number `after`, oldest first, in chunks; `within`: only those of these ids."""
     rows = branch_turns(branch).exclude(run=None).exclude(run__state=RunState.CANCELLED).select_related("run")
     rows = rows.order_by("number") if within is None else rows.filter(pk__in=list(within)).order_by("number")
     names = dict(branch.effort_states.values_list("effort__slug", "effort__name"))
-    after = 0
     while turns := list(rows.filter(number__gt=after)[:CHUNK]):
         after = turns[-1].number
         made = plans_of(turns) if plans else {}
@@ -241,11 +242,43 @@ def effort_summary(branch: Branch, effort: EffortView) -> Iterator[str]:
 
 
 def conversation_lines(branch: Branch) -> Iterator[list[str]]:
-    """One line of the conversation, then one for each turn, oldest first."""
+    """One line of the conversation, then one for each turn, oldest first; then the same of every branch that went off
+    from it, or from one of these."""
     session = branch.session
     told = {"title": session.title, "created_at": time_of(session.created_at), "branch_name": branch.name}
-    yield [redacted_line({**about(branch), "line": "conversation", **told})]
-    for chunk in spoken(branch):
+    ancestors = [{"branch": one.branch, "to": one.last} for one in branch.ancestors]
+    yield [redacted_line({**about(branch), "line": "conversation", **told, "ancestors": ancestors, **named(branch)})]
+    yield from turn_lines(branch)
+    for child in branches_off(branch):
+        went = {"name": child.name, "parent": str(child.parent_id), "after": child.fork_turn}
+        yield [redacted_line({**about(child), "line": "branch", **went, **named(child)})]
+        yield from turn_lines(child, after=child.fork_turn or 0)
+
+
+def branches_off(branch: Branch) -> list[Branch]:
+    """Parents first."""
+    rows = Branch.objects.filter(session=branch.session_id).select_related("session").order_by("created_at", "pk")
+    return [row for row in rows if str(branch.pk) in {one.branch for one in row.ancestors}]
+
+
+def named(branch: Branch) -> dict[str, Any]:
+    """The efforts as the branch has them, in the order in which they were opened."""
+    states = branch.effort_states.select_related("effort").order_by("opened_turn", "pk")
+    return {
+        "efforts": [
+            {
+                "id": state.effort.slug,
+                "name": state.effort.name,
+                "concluded": state.status == EffortStatus.CONCLUDED,
+                "active": state.effort_id == branch.active_effort_id,
+            }
+            for state in states
+        ]
+    }
+
+
+def turn_lines(branch: Branch, *, after: int = 0) -> Iterator[list[str]]:
+    for chunk in spoken(branch, after=after):
         yield [redacted_line({**about(branch), "line": "turn", **turn_values(one)}) for one in chunk]
 
 

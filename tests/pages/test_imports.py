@@ -1,0 +1,269 @@
+"""A conversation that was exported comes back as it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from efforts import actions
+from efforts.domain.effort.states import EntryKind, RunState
+from efforts.management.integrity import problems_of
+from efforts.models import Branch, Constraint, LedgerEntry, Message, Session, Turn, TurnLabel
+from efforts.turns import importing
+from efforts.turns.recording import Ending
+from tests.efforts.talk import Talk
+
+from .test_exports import text_of
+
+Bring = Callable[..., Any]
+FAILED = Ending(state=RunState.FAILED, code="timeout", text="It took too long.")
+
+
+@pytest.fixture
+def bring(as_alice: Client) -> Bring:
+    def bring(text: str | bytes, client: Client = as_alice, **headers: str) -> Any:
+        data = text.encode() if isinstance(text, str) else text
+        return client.post("/import/", {"file": SimpleUploadedFile("talk.jsonl", data)}, headers=headers)
+
+    return bring
+
+
+def exported(client: Client, session: Session, rest: str = "&ledger=1&summaries=1&plans=1") -> str:
+    return text_of(client.get(f"{session.get_absolute_url()}export/?form=jsonl{rest}"))
+
+
+@pytest.fixture
+def talk(session: Session) -> Talk:
+    """Three efforts that interleave, tools, a failed turn, a note, a rule, decisions and to-dos, and a branch."""
+    talk = Talk(session)
+    actions.rename_session(session, title="Shop work", actor=session.owner)
+    talk.ask("Good morning.", reply="Good morning. What shall we do?")
+    talk.ask("The webhook answers 500.", ("open_effort", {"name": "Payment webhook"}), reply="Which event?")
+    talk.ask("Never touch the production database. We use Postgres for orders.", reply="Understood.")
+    actions.open_effort(talk.place, "日本旅行")
+    talk.ask("Book the train to Kyoto.", reply="It is to be booked.")
+    talk.ask("It timed out.", reply="", ending=FAILED)
+    actions.switch_effort(talk.place, "payment-webhook")
+    talk.ask("Write a test for the webhook.", reply="Here is one.\n\n```python\nassert x\n```")
+    actions.close_effort(talk.place)
+    actions.rename_effort(talk.place, "日本旅行", "Trip to Japan")
+    talk.ask("And the weather?", reply="Dry.")
+    place = talk.place
+    said = {row.turn.number: row.pk for row in Message.objects.filter(session=session, role="user")}
+    actions.set_constraint(place, "Never touch the production database.", turn=3)
+    old = actions.note_entry(place, said[3], EntryKind.DECISION, words="We use Postgres for orders.")
+    actions.note_entry(place, said[6], EntryKind.DECISION, "Orders stay in SQLite", replaces=old.pk)
+    done = actions.note_entry(place, said[6], EntryKind.OPEN_WORK, words="Write a test for the webhook.")
+    actions.finish_entry(place, done.pk)
+    actions.note_entry(place, said[4], EntryKind.OPEN_WORK, words="Book the train to Kyoto.")
+    branch = actions.fork(talk.branch, after=4, actor=session.owner, name="By plane")
+    Talk(session, branch).ask("Let us fly instead.", reply="Then no train.")
+    return talk
+
+
+def turns_of(session: Session) -> list[Any]:
+    rows = Turn.objects.filter(session=session).select_related("run", "branch").order_by("branch__created_at", "number")
+    return [
+        (
+            turn.branch.name,
+            turn.number,
+            turn.created_at,
+            turn.run and turn.run.state,
+            turn.run and turn.run.error_text,
+            [(one.role, one.text, one.tool_name) for one in turn.messages.order_by("pk")],
+            TurnLabel.objects.filter(turn=turn, branch=turn.branch).values_list("effort__slug", "effort__name").first(),
+        )
+        for turn in rows
+    ]
+
+
+def branches_of(session: Session) -> list[Any]:
+    rows = Branch.objects.filter(session=session).select_related("active_effort").order_by("created_at")
+    return [
+        (
+            row.name,
+            row.fork_turn,
+            row.head,
+            row.clock,
+            row.active_effort and row.active_effort.slug,
+            sorted(row.effort_states.values_list("effort__slug", "effort__name", "status", "turns")),
+        )
+        for row in rows
+    ]
+
+
+def noted_in(session: Session) -> list[Any]:
+    entries = LedgerEntry.objects.filter(session=session).select_related("superseded_by", "source__turn").order_by("pk")
+    rules = Constraint.objects.filter(session=session).select_related("source__turn").order_by("pk")
+    return [
+        *((e.kind, e.text, e.state, e.by, e.source.turn.number, e.start, e.end, str(e.superseded_by)) for e in entries),
+        *((r.text, r.state, r.by, r.source and r.source.turn.number, r.start, r.end) for r in rules),
+    ]
+
+
+def test_a_conversation_comes_back_with_its_turns_branches_efforts_and_ledger(
+    talk: Talk, as_alice: Client, bring: Bring
+) -> None:
+    answer = bring(exported(as_alice, talk.session))
+    made = Session.objects.exclude(pk=talk.session.pk).get()
+    assert answer["Location"] == made.get_absolute_url()
+    assert (made.title, made.created_at, made.owner) == ("Shop work", talk.session.created_at, talk.session.owner)
+    assert turns_of(made) == turns_of(talk.session)
+    assert branches_of(made) == branches_of(talk.session)
+    assert noted_in(made) == noted_in(talk.session)
+    assert list(problems_of(made)) == []
+
+
+def test_what_came_back_goes_on_is_found_and_is_exported_again(talk: Talk, as_alice: Client, bring: Bring) -> None:
+    bring(exported(as_alice, talk.session))
+    made = Session.objects.exclude(pk=talk.session.pk).get()
+    first, again = (
+        [json.loads(line) for line in exported(as_alice, session, "").splitlines()] for session in (talk.session, made)
+    )
+    names = {"session", "branch", "parent"}
+    assert [{k: v for k, v in line.items() if k not in names} for line in again] == [
+        {k: v for k, v in line.items() if k not in names} for line in first
+    ]
+    assert "Kyoto" in as_alice.get(f"/search/?q=Kyoto&session={made.pk}").content.decode()
+    going_on = Talk(made)
+    going_on.ask("Is it booked?", reply="Yes.")
+    assert going_on.branch.head == 8
+    assert list(problems_of(Session.objects.get(pk=made.pk))) == []
+
+
+def test_of_a_branch_its_whole_timeline_comes_back(talk: Talk, as_alice: Client, bring: Bring) -> None:
+    branch = Branch.objects.get(session=talk.session, name="By plane")
+    bring(text_of(as_alice.get(f"{branch.get_absolute_url()}export/?form=jsonl&ledger=1")))
+    made = Session.objects.exclude(pk=talk.session.pk).get()
+    said = Message.objects.filter(session=made, role="user").order_by("pk").values_list("text", flat=True)
+    assert [text[:8] for text in said] == ["Good mor", "The webh", "Never to", "Book the", "Let us f"]
+    # Only what was noted within it.
+    assert list(LedgerEntry.objects.filter(session=made).values_list("text", "state")) == [
+        ("We use Postgres for orders.", "confirmed"),
+        ("Book the train to Kyoto.", "confirmed"),
+    ]
+    assert list(problems_of(made)) == []
+
+
+def test_the_same_file_twice_is_one_conversation(talk: Talk, as_alice: Client, bring: Bring) -> None:
+    text = exported(as_alice, talk.session)
+    assert bring(text)["Location"] == bring(text)["Location"]
+    assert Session.objects.count() == 2
+
+
+def test_another_person_gets_one_of_their_own(
+    talk: Talk, as_alice: Client, as_bob: Client, bob: User, bring: Bring
+) -> None:
+    text = exported(as_alice, talk.session)
+    bring(text, as_bob)
+    assert Session.objects.exclude(pk=talk.session.pk).get().owner == bob
+    bring(text)
+    assert Session.objects.filter(owner=talk.session.owner).count() == 2
+
+
+def test_what_the_program_of_the_file_was_answering_is_interrupted(talk: Talk, as_alice: Client, bring: Bring) -> None:
+    text = exported(as_alice, talk.session, "").replace('"state":"completed"', '"state":"running"')
+    bring(text)
+    made = Session.objects.exclude(pk=talk.session.pk).get()
+    assert set(made.turns.values_list("run__state", flat=True)) == {"interrupted", "failed"}
+    assert Branch.objects.get(session=made, parent=None).clock == 0
+    assert list(problems_of(made)) == []
+
+
+LINE = {
+    "v": 1,
+    "session": "a",
+    "branch": "b",
+    "line": "conversation",
+    "title": "Talk",
+    "created_at": "2026-01-01T00:00:00+00:00",
+    "branch_name": "main",
+}
+TURN = {
+    "v": 1,
+    "session": "a",
+    "branch": "b",
+    "line": "turn",
+    "turn": 1,
+    "at": "2026-01-01T00:00:00+00:00",
+    "effort": None,
+    "state": "completed",
+    "user": "Hello",
+    "model": None,
+    "reply": [{"text": "Hi."}],
+    "error": None,
+}
+
+
+def lines(*rows: Any) -> str:
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def test_the_least_that_is_a_conversation_is_taken(as_alice: Client, bring: Bring) -> None:
+    answer = bring(lines(LINE, TURN))
+    page = as_alice.get(answer["Location"]).content.decode()
+    assert "Hello" in page
+    assert "Hi." in page
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Dear diary,\n", "Line 1 is not JSON."),
+        ("[" * 100_000, "Line 1 is not JSON."),
+        ("[1]\n", "Line 1 is not a line of an export."),
+        ("", "This is no conversation that CCM Web exported."),
+        (lines(TURN), "This is no conversation that CCM Web exported."),
+        (lines(LINE), "This conversation has no messages, so there is nothing to import."),
+        (lines(LINE, LINE), "Line 2 begins a second conversation."),
+        (lines({**LINE, "v": 2}), "Line 1 is of a version that is not known here."),
+        (lines(LINE, TURN, {**TURN, "line": "poem"}), "Line 3 is of no kind that an export has."),
+        (lines(LINE, TURN, TURN), "Line 3: “turn” must be a number above 1."),
+        (lines(LINE, {**TURN, "turn": True}), "Line 2: “turn” must be a number."),
+        (lines(LINE, {**TURN, "branch": "c"}), "Line 2: “branch” must be that of the line before."),
+        (lines(LINE, {**TURN, "user": 5}), "Line 2: “user” must be text that can be stored."),
+        (lines(LINE, {**TURN, "user": "a\x00b"}), "Line 2: “user” must be text that can be stored."),
+        (lines(LINE, {**TURN, "user": "\ud800"}), "Line 2: “user” must be text that can be stored."),
+        (lines(LINE, {**TURN, "user": " "}), "Line 2: “user” must be what was said."),
+        (lines(LINE, {**TURN, "at": "yesterday"}), "Line 2: “at” must be a time."),
+        (lines(LINE, {**TURN, "at": "2026-01-01"}), "Line 2: “at” must be a time."),
+        (lines(LINE, {**TURN, "reply": ["Hi."]}), "Line 2: “reply” must be a list."),
+        (lines(LINE, {**TURN, "reply": [{"tool": "rm -rf"}]}), "Line 2: “tool” must be the name of a tool."),
+        (lines(LINE, {**TURN, "effort": "!"}), "The name has no letter or digit to make an id of."),
+        (b"\xff\xfe", "Byte 1 of the file is not UTF-8, so it is no export."),
+    ],
+)
+def test_of_a_file_that_is_wrong_it_is_said_what_and_nothing_is_imported(
+    text: str | bytes, said: str, bring: Bring, alice: User
+) -> None:
+    answer = bring(text, HX_Request="true")
+    page = answer.content.decode().replace("&quot;", '"')
+    assert answer.status_code == 422
+    assert said in page
+    assert "Nothing was imported." in page
+    assert not Session.objects.exists()
+
+
+def test_half_a_conversation_is_none(
+    talk: Talk, as_alice: Client, bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = exported(as_alice, talk.session)
+    spoilt = text.replace('"text":"Never touch the production database."', f'"text":"{"x" * 5_000}"')
+    assert spoilt != text
+    assert bring(spoilt).status_code == 422
+    assert list(Session.objects.all()) == [talk.session]
+    monkeypatch.setattr(importing, "LARGEST_IMPORT", 1024)
+    assert "The file has 0.0 MB" in bring(text, HX_Request="true").content.decode()
+
+
+def test_the_list_of_conversations_leads_to_the_form(as_alice: Client) -> None:
+    assert 'href="/import/"' in as_alice.get("/conversations/").content.decode()
+    page = as_alice.get("/import/").content.decode()
+    assert 'type="file"' in page
+    assert as_alice.post("/import/").status_code == 422
