@@ -15,6 +15,8 @@ from django.db import connection
 from django.test import Client
 from hypothesis import settings
 
+from tests.empty import empty_file, empty_template
+
 # How long an example takes is the machine's affair.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -47,6 +49,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("server"):
             # It waits itself for processes that start, and says which did not.
             item.add_marker(pytest.mark.timeout(900))
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """The tests' own database begins as a copy of an empty one."""
+    test = connection.settings_dict["TEST"]
+    if connection.vendor == "sqlite":
+        shutil.copyfile(empty_file(), test["NAME"])
+    else:
+        test["TEMPLATE"] = empty_template(os.environ["DATABASE_URL"])
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """What lies there already is the copy; its folder goes when the process ends."""
+    return connection.vendor == "sqlite"
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from efforts.pages.themes import PANEL_COOKIE
+from tests.empty import empty_home
 from tests.fakes.provider import FakeProvider, Reply
 from tests.house.process import manage, start
 
@@ -171,7 +172,7 @@ def interceptable(page: Page) -> Page:
 
 @contextmanager
 def serving(browser: Browser, home: Path, **settings: str) -> Iterator[tuple[App, Any]]:
-    app = App(home, **settings)
+    app = App(empty_home(home), **settings)
     try:
         context = browser.new_context()
         context.new_page().goto(app.link)

@@ -1,5 +1,6 @@
-"""A process that lets processes accept and roll back, each killed before another statement that changes rows; told as
-JSON: by verb what was found before, and of each death whether all was done, and what is found then."""
+"""On an empty database, a process that lets processes accept and roll back, each killed before another statement that
+changes rows; told as JSON: by verb what was found before, and of each death whether all was done, and what is found
+then."""
 
 from __future__ import annotations
 
@@ -91,12 +92,10 @@ def act(verb: str, artifact: str, last: int) -> None:
 def prepared() -> str:
     """Two efforts with summaries and a turn of none; the artifact that would take over from both."""
     from django.contrib.auth.models import User
-    from django.core.management import call_command
 
     from efforts import actions
     from tests.compaction.artifacts import LongTalk, concluded, of_turns
 
-    call_command("migrate", verbosity=0)
     talk = LongTalk(actions.create_session(User.objects.create_user("alice")))
     concluded(talk, "Bug", "It crashes.")
     concluded(talk, "Trip", "To Graz.")

@@ -17,6 +17,7 @@ from efforts import actions
 from efforts.models import Event
 from tests.compaction.artifacts import LongTalk, accept, concluded, of_turns, roll_back, standing, summaries
 from tests.efforts.talk import Talk
+from tests.empty import empty_home
 from tests.house.process import ROOT
 
 # Where it breaks off: the last that is done before, or the first that is not.
@@ -106,7 +107,7 @@ def killed(home: Path) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.server
 def test_killed_at_any_statement_the_old_or_the_new_stands(tmp_path: Path) -> None:
-    told = killed(tmp_path)
+    told = killed(empty_home(tmp_path))
     for verb, new in {"accept": [["Wide.", 3]], "roll_back": [["All about bug.", 1], ["All about trip.", 1]]}.items():
         before, deaths = told[verb]["before"], told[verb]["deaths"]
         assert len(deaths) > 8

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from tests.house.process import ROOT, manage
+from tests.empty import empty_home
+from tests.house.process import ROOT
 
 # What the commands of a proof leave behind, and the next one reads.
 TRIAL = "/tmp/trial"
@@ -72,9 +73,7 @@ def test_each_command_is_there_with_these_options(shown: Shown) -> None:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("readme")
-    manage("migrate", "-v0", CCM_HOME=str(folder))
-    return folder
+    return empty_home(tmp_path_factory.mktemp("readme"))
 
 
 def prove(proof: list[Shown], home: Path) -> None:

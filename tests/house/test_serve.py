@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.empty import empty_home
 from tests.house.process import manage, start
 
 pytestmark = pytest.mark.server
@@ -49,33 +50,37 @@ def link_in(said: str) -> tuple[int, str]:
     return int(found[1]), found[2]
 
 
-def test_the_first_start_prints_a_link_that_works_once(tmp_path: Path) -> None:
-    with serving(tmp_path) as said:
-        port, path = link_in(said)
-        assert get(port, path).status == 302
-        assert get(port, path).status == 410
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """By the first start, in a folder where nothing is yet."""
+    with serving(tmp_path_factory.mktemp("first")) as said:
+        yield said
 
 
-def test_it_serves_pages_static_files_and_health(tmp_path: Path) -> None:
-    with serving(tmp_path) as said:
-        port, _ = link_in(said)
-        assert get(port, "/sign-in/").status == 200
-        assert get(port, "/static/css/base.css").headers["Content-Type"].startswith("text/css")
-        assert get(port, "/readyz").body == b'{"ready": true}'
+def test_the_first_start_prints_a_link_that_works_once(said: str) -> None:
+    port, path = link_in(said)
+    assert get(port, path).status == 302
+    assert get(port, path).status == 410
+
+
+def test_it_serves_pages_static_files_and_health(said: str) -> None:
+    port, _ = link_in(said)
+    assert get(port, "/sign-in/").status == 200
+    assert get(port, "/static/css/base.css").headers["Content-Type"].startswith("text/css")
+    assert get(port, "/readyz").body == b'{"ready": true}'
 
 
 @pytest.mark.parametrize(("origin", "status"), [("http://evil.example", 403), ("http://127.0.0.1:1", 403)])
-def test_other_sites_pages_open_no_socket(tmp_path: Path, origin: str, status: int) -> None:
+def test_other_sites_pages_open_no_socket(said: str, origin: str, status: int) -> None:
     upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
     key = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Origin": origin}
-    with serving(tmp_path) as said:
-        port, _ = link_in(said)
-        path = "/ws/s/00000000-0000-0000-0000-000000000000/"
-        assert get(port, path, **upgrade, **key).status == status
+    port, _ = link_in(said)
+    path = "/ws/s/00000000-0000-0000-0000-000000000000/"
+    assert get(port, path, **upgrade, **key).status == status
 
 
 def test_where_other_machines_can_reach_it_no_link_is_printed(tmp_path: Path) -> None:
-    with serving(tmp_path, host="0.0.0.0") as said:
+    with serving(empty_home(tmp_path), host="0.0.0.0") as said:
         assert "/sign-in/" not in said
         assert "manage.py sign_in_link" in said
 
@@ -97,10 +102,9 @@ def test_a_database_that_cannot_be_opened_is_one_clear_line(tmp_path: Path) -> N
 
 
 def test_runserver_prints_a_link_too(tmp_path: Path) -> None:
-    manage("migrate", CCM_HOME=str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    process = start("runserver", "--noreload", str(port), CCM_HOME=str(tmp_path))
+    process = start("runserver", "--noreload", str(port), CCM_HOME=str(empty_home(tmp_path)))
     try:
         assert process.stdout is not None
         said = next(line for line in process.stdout if "/sign-in/" in line)

@@ -7,7 +7,6 @@ import http.client
 import json
 import os
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -21,8 +20,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from tests.empty import empty_home
 from tests.fakes.provider import FakeProvider, Reply
-from tests.house.process import killed_after, manage, start
+from tests.house.process import killed_after, start
 from tests.server.forking import Child
 from tests.server.websocket import Closed, Websocket
 from tests.sockets.follower import Follower, Page
@@ -238,14 +238,6 @@ async def follow_for(seconds: float, tab: Websocket, follower: Follower) -> list
         return frames
 
 
-@pytest.fixture(scope="session")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A state folder with an empty database: to make one takes many times as long as to copy it."""
-    home = tmp_path_factory.mktemp("migrated")
-    assert manage("migrate", CCM_HOME=str(home)).returncode == 0
-    return home
-
-
 @contextmanager
 def new_database(url: str, template: str = "template1") -> Iterator[str]:
     """The address of a copy of `template`, an empty one, on the PostgreSQL server of `url`."""
@@ -272,10 +264,8 @@ def grown() -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-def home(tmp_path: Path, migrated: Path) -> Path:
-    home = tmp_path / "home"
-    shutil.copytree(migrated, home)
-    return home
+def home(tmp_path: Path) -> Path:
+    return empty_home(tmp_path / "home")
 
 
 @pytest.fixture(scope="session")
@@ -292,10 +282,9 @@ def provider(one_provider: FakeProvider) -> FakeProvider:
 
 
 @pytest.fixture(scope="session")
-def started(tmp_path_factory: pytest.TempPathFactory, migrated: Path, one_provider: FakeProvider) -> Iterator[Server]:
+def started(tmp_path_factory: pytest.TempPathFactory, one_provider: FakeProvider) -> Iterator[Server]:
     """For all who need no other settings: what takes long is a start."""
-    home = tmp_path_factory.mktemp("started") / "home"
-    shutil.copytree(migrated, home)
+    home = empty_home(tmp_path_factory.mktemp("started"))
     many = {"CCM_PERSON_SOCKETS": "5000"}
     server = Server(home, CCM_MODEL_URL=one_provider.url, CCM_MODEL_NAME="fake-1", **many)
     server.start()

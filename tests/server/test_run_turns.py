@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.empty import empty_home
 from tests.fakes.provider import FakeProvider, Reply
 from tests.house.process import manage
 from tests.server.conftest import PATIENCE, Server, working
@@ -19,10 +19,9 @@ pytestmark = pytest.mark.server
 
 
 @pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory, migrated: Path, one_provider: FakeProvider) -> Iterator[Server]:
+def web(tmp_path_factory: pytest.TempPathFactory, one_provider: FakeProvider) -> Iterator[Server]:
     """A web process that answers nothing itself, on SQLite."""
-    home = tmp_path_factory.mktemp("web") / "home"
-    shutil.copytree(migrated, home)
+    home = empty_home(tmp_path_factory.mktemp("web"))
     server = Server(home, CCM_RUNNER="worker", CCM_MODEL_URL=one_provider.url, CCM_MODEL_NAME="fake-1")
     server.start()
     yield server
