@@ -354,6 +354,9 @@ class Rust(Grammar):
         bounds = field(node, "bounds")
         if node.type == "trait_item" and bounds is not None:
             yield from walk(bounds, ("type_identifier", "scoped_type_identifier"))
+        trait = field(node, "trait") if node.type == "impl_item" else None
+        if trait is not None:
+            yield field(trait, "type") or trait if trait.type == "generic_type" else trait
 
 
 def use_tree(node: Node, before: str) -> Iterator[tuple[str, str, str]]:
@@ -378,6 +381,10 @@ def use_tree(node: Node, before: str) -> Iterator[tuple[str, str, str]]:
 
 def joined(before: str, path: str) -> str:
     return f"{before}::{path}" if before and path else before or path
+
+
+GO_VERSION = re.compile(r"/v\d+$")
+NAMED_TYPES = ("type_identifier", "qualified_type")
 
 
 class Go(Grammar):
@@ -420,15 +427,20 @@ class Go(Grammar):
 
     def imports(self, node: Node) -> Iterator[tuple[str, str, str]]:
         path = text_of(field(node, "path")).strip('"`')
-        yield path, "", text_of(field(node, "name")) or path.rpartition("/")[2]
+        # A version at the end of a path is no part of a name.
+        yield path, "", text_of(field(node, "name")) or GO_VERSION.sub("", path).rpartition("/")[2]
 
     def bases(self, node: Node) -> Iterator[Node]:
         kind = field(node, "type")
+        if kind is not None and kind.type == "interface_type":
+            yield from (
+                one for part in kind.named_children if part.type == "type_elem" for one in walk(part, NAMED_TYPES)
+            )
         for listed in kind.named_children if kind is not None and kind.type == "struct_type" else ():
             for one in listed.named_children:
                 # A field without a name is embedded.
                 if one.type == "field_declaration" and field(one, "name") is None:
-                    yield from walk(one, ("type_identifier", "qualified_type"))
+                    yield from walk(one, NAMED_TYPES)
 
 
 LANGUAGES: dict[str, tuple[type[Grammar], Callable[[], object]]] = {

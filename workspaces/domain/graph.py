@@ -15,6 +15,7 @@ from typing import NamedTuple
 import rustworkx
 
 from workspaces.domain.languages import module_of
+from workspaces.domain.roots import Root
 from workspaces.domain.states import EdgeKind, SymbolKind
 
 # How sure it is that a name means this symbol, by how it was found.
@@ -71,10 +72,13 @@ class Names:
 
     files: Mapping[int, FileName]
     symbols: Mapping[int, Named]
+    roots: Sequence[Root] = ()
     by_name: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     by_qualified: dict[str, int] = field(default_factory=dict)
     modules: dict[str, int] = field(default_factory=dict)
     modules_by_end: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    # By the name that files write: every call through an import asks for one, and few are written.
+    meant: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for one in self.symbols.values():
@@ -93,15 +97,37 @@ class Names:
         """The module of the snapshot that is meant; empty where it is from elsewhere, or could be several."""
         if dotted in self.modules:
             return dotted
+        if dotted not in self.meant:
+            self.meant[dotted] = self.within_root(dotted) or self.by_its_end(dotted)
+        return self.meant[dotted]
+
+    def within_root(self, dotted: str) -> str:
+        """By the name that the package has for itself."""
+        for root in self.roots:
+            if dotted == root.name:
+                return root.whole
+            if dotted.startswith(f"{root.name}."):
+                within = f"{root.below}.{dotted[len(root.name) + 1 :]}".lstrip(".")
+                if within in self.modules:
+                    return within
+        return ""
+
+    def by_its_end(self, dotted: str) -> str:
         ending = f".{dotted}"
         found = [one for one in self.modules_by_end.get(dotted.rpartition(".")[2], ()) if one.endswith(ending)]
         return found[0] if len(found) == 1 else ""
 
+    def crate_of(self, path: str) -> str:
+        """The name of the innermost Rust package that a file is of; empty where none is named."""
+        mine = [
+            one for one in self.roots if one.language == "rust" and f"{path}".startswith(f"{one.folder}/".lstrip("/"))
+        ]
+        return max(mine, key=lambda one: len(one.folder)).name if mine else ""
+
     def in_module(self, dotted: str, name: str) -> int | None:
         module = self.module(dotted)
-        if not module:
-            return None
-        return self.by_qualified.get(f"{module}.{name}") or self.modules.get(f"{module}.{name}")
+        found = self.by_qualified.get(f"{module}.{name}") if module else None
+        return found if found is not None else self.modules.get(self.module(f"{dotted}.{name}"))
 
 
 @dataclass(kw_only=True)
@@ -130,21 +156,31 @@ class Resolver:
         first, _, rest = one.before.partition(".")
         if one.before in SELVES or (file.language == "go" and self.is_receiver(one)):
             return self.of_own_class(one)
-        module, target = self.bound(one.file).get(first, ("", None))
-        path = f"{rest}.{one.name}" if rest else one.name
-        if target is not None:
-            found = self.names.by_qualified.get(f"{self.names.symbols[target].qualified}.{path}")
-            if found is not None:
-                return Lead(found, IMPORTED)
-        if module and (found := self.names.in_module(f"{module}.{rest}".rstrip("."), one.name)):
+        found = self.through(one.file, first, rest, one.name)
+        if found is not None:
             return Lead(found, IMPORTED)
         here = self.names.by_qualified.get(f"{file.module}.{one.before}.{one.name}")
         if here is not None:
             return Lead(here, OWN)
         # Written with its whole path: `import a.b` and `a.b.c()`, `crate::a::c()`.
         dotted = self.absolute(one.before, file)
-        found = self.names.in_module(dotted, one.name) if dotted else None
+        found = self.given(dotted, one.name) if dotted else None
         return Lead(found, IMPORTED) if found is not None else None
+
+    def through(self, file: int, first: str, rest: str, name: str) -> int | None:
+        """By an imported name, and what stands between it and the name that is meant."""
+        module, target = self.bound(file).get(first, ("", None))
+        if target is not None:
+            path = ".".join(filter(None, [self.names.symbols[target].qualified, rest, name]))
+            if (found := self.names.by_qualified.get(path)) is not None:
+                return found
+        return self.given(f"{module}.{rest}".rstrip("."), name) if module else None
+
+    def given(self, dotted: str, name: str) -> int | None:
+        """What a module defines, or has imported itself and gives on."""
+        found = self.names.in_module(dotted, name)
+        there = self.names.modules.get(self.names.module(dotted)) if found is None else None
+        return self.passed_on(self.names.symbols[there].file, name) if there is not None else found
 
     def plain(self, one: Written, file: FileName) -> Lead | None:
         """Of its own module, or imported into it."""
@@ -165,13 +201,13 @@ class Resolver:
         return None
 
     def around(self, source: int) -> Iterator[str]:
-        """Functions that hold functions see them; a class does not see its methods by their bare names."""
+        """Functions and modules that hold functions see them; a class does not see its methods by their bare names."""
         at: int | None = source
         while at is not None:
             one = self.names.symbols.get(at)
             if one is None:
                 return
-            if one.kind in (SymbolKind.FUNCTION, SymbolKind.METHOD):
+            if one.kind in (SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.MODULE):
                 yield one.qualified
             at = one.parent
 
@@ -231,7 +267,10 @@ class Resolver:
             found: dict[str, tuple[str, int | None]] = {}
             for place, one in enumerate(self.imports.get(file, ())):
                 alias = f"*{place}" if one.name == "*" else one.alias
-                found[alias] = self.imported(one)
+                found[alias] = module, target = self.imported(one)
+                if target is not None and self.names.files[file].language == "go":
+                    # A package may have another name than the folder that it is imported from.
+                    found.setdefault(self.names.symbols[target].qualified.rpartition(".")[2], (module, target))
             self.known[file] = found
         return self.known[file]
 
@@ -266,7 +305,7 @@ class Resolver:
         if file.language in ("javascript", "typescript", "tsx"):
             return script_module(module, file)
         if file.language == "rust":
-            return rust_module(module, file)
+            return rust_module(module, file, self.names.crate_of(file.path))
         return module.replace("/", ".")
 
 
@@ -290,11 +329,11 @@ def script_module(module: str, file: FileName) -> str:
     return module_of(f"{path}.ts", "typescript")
 
 
-def rust_module(module: str, file: FileName) -> str:
+def rust_module(module: str, file: FileName, crate: str) -> str:
     parts = [part for part in module.replace("::", ".").split(".") if part]
     here = file.module.split(".")
     if parts[:1] == ["crate"]:
-        return ".".join(parts[1:])
+        return ".".join([*filter(None, [crate]), *parts[1:]])
     if parts[:1] == ["self"]:
         return ".".join([*here, *parts[1:]])
     while parts[:1] == ["super"]:
@@ -323,13 +362,14 @@ def central(resolver: Resolver, references: Iterable[Written]) -> list[Standing]
         source = names.symbols.get(one.source)
         if source is None:
             continue
-        for lead in resolver.leads(one) if one.kind != EdgeKind.IMPORTS else ():
-            if lead.confidence < SURE:
-                continue
-            callers[lead.target].add(one.source)
-            # What tests lead to is not what the code is about.
-            if not source.is_test:
-                add_edge(graph, nodes[one.source], nodes[lead.target], lead.confidence)
+        # What is guessed counts for nothing here.
+        lead = resolver.sure(one) if one.kind != EdgeKind.IMPORTS else None
+        if lead is None or lead.target == one.source:
+            continue
+        callers[lead.target].add(one.source)
+        # What tests lead to is not what the code is about.
+        if not source.is_test:
+            add_edge(graph, nodes[one.source], nodes[lead.target], lead.confidence)
     for id, node in nodes.items():
         parent = names.symbols[id].parent
         if parent in nodes:

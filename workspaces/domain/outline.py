@@ -46,7 +46,7 @@ def outline_of(path: str, language: str, text: str) -> Outline:
 def code_outline(path: str, grammar: Grammar, language: str, text: str) -> Outline:
     data = text.encode(errors="replace")
     root = grammar.parser().parse(data).root_node
-    name = module_of(path, language)
+    name = module_of(path, language, text)
     file = Definition(
         kind=SymbolKind.MODULE,
         name=name.rpartition(".")[2][:LONGEST_NAME] or path,

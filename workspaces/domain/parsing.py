@@ -72,6 +72,8 @@ def read_definitions(grammar: Grammar, root: Node, file: Definition) -> tuple[li
         around = open_scopes[-1]
         if kind == "impl":
             open_scopes.append(impl_scope(grammar, node, definitions, around))
+            if open_scopes[-1].place != around.place:
+                scopes.append(open_scopes[-1])
         elif name := grammar.name(node)[:LONGEST_NAME]:
             made = definition(grammar, node, outer, kind, name, around, definitions)
             definitions.append(made)
@@ -88,7 +90,7 @@ def impl_scope(grammar: Grammar, node: Node, definitions: Sequence[Definition], 
     name = grammar.implemented(node)
     places = (place for place, one in enumerate(definitions) if one.name == name and one.kind in CONTAINERS)
     inside = f"{around.inside}.{name}" if around.inside else name
-    return Scope(node.start_byte, node.end_byte, next(places, around.place), inside, True)
+    return Scope(node.start_byte, node.end_byte, next(places, around.place), inside, True, node)
 
 
 def definition(
@@ -155,7 +157,8 @@ def all_references(grammar: Grammar, root: Node, scopes: Sequence[Scope]) -> Ite
 
 def named(grammar: Grammar, node: Node, source: int, kind: EdgeKind) -> Reference:
     before, name = grammar.split(text_of(node))
-    before = before if len(before) <= LONGEST_BEFORE else ""
+    # It stays something that is called on: without it the name would be that of a function.
+    before = before if len(before) <= LONGEST_BEFORE else "…"
     return Reference(source=source, kind=kind, name=name[:LONGEST_NAME], before=before, line=node.start_point[0] + 1)
 
 

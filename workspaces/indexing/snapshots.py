@@ -19,7 +19,7 @@ from workspaces.indexing.walking import FoundFile, Limits, Walk
 from workspaces.models import File, Snapshot, Workspace
 
 # Raise it when the same file gives other symbols or edges: then everything is read anew.
-INDEX_VERSION = "2"
+INDEX_VERSION = "3"
 # Rows of one statement. A transaction of so many is short enough for others to write in between.
 BATCH = 200
 
@@ -113,7 +113,7 @@ def version_of(workspace: Workspace, number: int, file: FoundFile, sha: str) -> 
         path=file.path,
         sha256=sha,
         language=language,
-        module=module_of(file.path, language),
+        module=module_of(file.path, language, text),
         size=len(file.data),
         lines=text.count("\n") + (not text.endswith("\n") and bool(text)),
         text=text,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from workspaces.domain.graph import FileName, Named, Names, Resolver, Written
+from workspaces.domain.roots import MANIFESTS, Root, roots_of
 from workspaces.domain.states import EdgeKind, Stage
 from workspaces.models import Edge, File, Snapshot, Symbol
 
@@ -31,7 +32,8 @@ def read_resolver(snapshot: Snapshot) -> Resolver:
     files = {pk: FileName(*named) for pk, *named in rows.iterator(chunk_size=CHUNK)}
     fields = ("id", "file_id", "kind", "name", "qualified", "parent_id", "is_test")
     symbols = Symbol.objects.filter(snapshot.standing_by("file")).order_by("file__path", "id").values_list(*fields)
-    names = Names(files=files, symbols={row[0]: Named(*row) for row in symbols.iterator(chunk_size=CHUNK)})
+    named = {row[0]: Named(*row) for row in symbols.iterator(chunk_size=CHUNK)}
+    names = Names(files=files, symbols=named, roots=roots(snapshot, files))
     imports: dict[int, list[Written]] = defaultdict(list)
     bases: dict[int, list[Written]] = defaultdict(list)
     for one in written_of(snapshot, kinds=(EdgeKind.IMPORTS, EdgeKind.INHERITS)):
@@ -40,6 +42,13 @@ def read_resolver(snapshot: Snapshot) -> Resolver:
         else:
             bases[one.source].append(one)
     return Resolver(names=names, imports=dict(imports), bases=dict(bases))
+
+
+def roots(snapshot: Snapshot, files: Mapping[int, FileName]) -> list[Root]:
+    wanted = [pk for pk, file in files.items() if file.path.rpartition("/")[2] in MANIFESTS]
+    manifests = dict(File.objects.filter(pk__in=wanted).values_list("path", "text"))
+    modules = {file.path: file.module for file in files.values() if file.module}
+    return roots_of(snapshot.workspace.name, modules, manifests)
 
 
 def written_of(
