@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from django.db import transaction
-
 from compaction.domain.gates import evaluate
 from compaction.domain.lifecycle import ArtifactState, state_of
 from compaction.drafting.reading import checked_of, judged_now, log_for, read_ledger
@@ -16,10 +14,8 @@ from compaction.models import Artifact, GateRun, SetAside
 from compaction.review.desk import at_desk, follow, place_of, tell
 from compaction.standing.accepting import LONGEST_REASON, checked, in_one_line, standing_pointer
 from efforts import actions
-from efforts.actions.pointers import SUMMARY_DUE
 from efforts.domain.effort.states import EffortStatus, SummaryState
 from efforts.domain.errors import Refused
-from efforts.log import events
 from efforts.models import EffortState, ScopeDraft
 
 if TYPE_CHECKING:
@@ -137,11 +133,7 @@ def redraft_effort(row: Artifact, actor: User) -> None:
         raise Refused("stands", STANDS)
     if state.summary in (SummaryState.DUE, SummaryState.DRAFTING):
         raise Refused("drafting", BEING_DRAFTED)
-    if state.summary == SummaryState.WAITING:
-        EffortState.objects.filter(pk=state.pk).update(**{**SUMMARY_DUE, "focus": row.run.focus})
-        transaction.on_commit(events.wake_runners)
-    else:
-        actions.retry_summary(place_of(row, actor), row.effort.slug, row.run.focus)
+    actions.retry_summary(place_of(row, actor), row.effort.slug, row.run.focus)
 
 
 def redraft_scope(row: Artifact, actor: User) -> None:

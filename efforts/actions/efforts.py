@@ -73,7 +73,13 @@ if TYPE_CHECKING:
 BUILTIN = "builtin"
 UNDER_WAY = (SummaryState.DUE, SummaryState.DRAFTING)
 # Where a person asks for a summary that is not there.
-MAY_BE_DRAFTED = (SummaryState.DIGEST, SummaryState.FAILED, SummaryState.ROLLED_BACK, SummaryState.NONE)
+MAY_BE_DRAFTED = (
+    SummaryState.DIGEST,
+    SummaryState.WAITING,
+    SummaryState.FAILED,
+    SummaryState.ROLLED_BACK,
+    SummaryState.NONE,
+)
 STOPPED = "You stopped the drafting."
 NO_EXCERPTS = "Excerpts would be no shorter than the log, so the log stays."
 CHOSEN = "You chose the excerpts."

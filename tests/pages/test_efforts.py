@@ -9,8 +9,10 @@ from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
+from compaction.models import Artifact
 from efforts import actions
 from efforts.actions import Place
 from efforts.context import efforts
@@ -23,6 +25,7 @@ from efforts.log import events
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
 from efforts.standins import compacting
 from efforts.turns.summaries import WHOLE
+from tests.compaction.review import STATES, Room
 
 from .conftest import HTMX, Scene
 
@@ -461,6 +464,27 @@ def test_why_a_summary_waits_is_said(as_alice: Client, work: Work, address: Addr
     EffortState.objects.update(summary=SummaryState.WAITING, draft=SUMMARY)
     work.note("effort.summary_waiting", slug, text=SUMMARY, why="The model concluded it on its own.")
     assert "The model concluded it on its own." in shown(as_alice, address("turns/2/"))
+
+
+@pytest.mark.parametrize(("state", "word"), [("rejected", "Blocked"), ("unchecked", "Not checked")])
+def test_what_cannot_be_used_as_it_is_offers_its_review_another_draft_and_the_excerpts_and_no_yes(
+    as_alice: Client, room: Room, state: str, word: str
+) -> None:
+    row = STATES["reviewed"](room)
+    Artifact.objects.filter(pk=row.pk).update(state=state)
+    turn, panel = (reverse(name, args=[row.session_id, *more]) for name, more in (("turn", [3]), ("efforts", [])))
+    for part in (shown(as_alice, turn), shown(as_alice, panel)):
+        assert word in part
+        assert "use-summary/" not in part
+        assert f"/review/{row.pk}/" in part
+        assert f"efforts/{row.effort.slug}/draft/" in part
+        assert f"efforts/{row.effort.slug}/use-excerpts/" in part
+        assert ("Choose a checker" in part) == (word == "Not checked")
+    Artifact.objects.filter(pk=row.pk).update(state="replaceable")
+    for part in (shown(as_alice, turn), shown(as_alice, panel)):
+        assert "use-summary/" in part
+    again = reverse("effort_draft", args=[row.session_id, row.effort.slug])
+    assert as_alice.post(again, headers=HTMX).status_code == 204
 
 
 def test_where_excerpts_stand_notice_and_panel_say_why_and_what_can_be_done(
