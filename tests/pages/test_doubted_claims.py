@@ -43,7 +43,7 @@ def contradicted(room: Room) -> None:
 
 
 # What is wrong with the claim, and the gate that says so.
-WRONG = {untraced: "B", unsupported: "B", contradicted: "D"}
+WRONG: dict[Callable[[Room], None], str] = {untraced: "B", unsupported: "B", contradicted: "D"}
 each_wrong = pytest.mark.parametrize("make", WRONG, ids=lambda make: make.__name__)
 
 
@@ -69,9 +69,8 @@ def refused(act: Callable[[], object]) -> str:
 
 
 def standing(room: Room) -> list[str]:
-    return list(
-        ContextPointer.objects.filter(branch__session=room.talk.session, state="active").values_list("artifact")
-    )
+    active = ContextPointer.objects.filter(branch__session=room.talk.session, state="active")
+    return list(active.values_list("artifact", flat=True))
 
 
 @each_wrong
