@@ -23,6 +23,7 @@ from efforts.llm.protocol import ChatModel
 from efforts.llm.recorded import RECORDED_MODEL, RecordedChat
 from efforts.llm.tokens import get_counter
 from efforts.models import Endpoint
+from efforts.models.said import OwnWords
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -257,7 +258,13 @@ def decrypt_key(encrypted: str) -> str:
 
 
 def _label(endpoint: Endpoint, model: str) -> str:
-    return f"{model} · {endpoint.name}" if model else endpoint.name
+    return OwnWords(f"{model} · {endpoint.name}" if model else endpoint.name)
+
+
+def label_of(run: Mapping[str, Any]) -> str:
+    """What answered, by the settings of a run: of a connection the name that its owner gave it."""
+    label = run.get("label", "")
+    return OwnWords(label) if run.get("endpoint") else str(label)
 
 
 def _value(endpoint: Endpoint) -> str:

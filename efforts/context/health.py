@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Prefetch
 
+from efforts.context.connections import label_of
 from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.usage import NEWEST, Counted, cached_share, correction, off_share
 from efforts.models import ContextPlan, Run
@@ -63,7 +64,7 @@ def health_of(runs: Sequence[Run]) -> ModelHealth:
     plans = [plan for run in runs for plan in run.plans.all()]
     calls = [counted(plan) for plan in plans if plan.prompt_tokens and plan.tokens]
     return ModelHealth(
-        label=runs[0].settings.get("label", ""),
+        label=label_of(runs[0].settings),
         model=runs[0].settings.get("model", ""),
         calls=len(plans),
         reported=len(calls),

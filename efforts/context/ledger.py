@@ -13,6 +13,7 @@ from efforts.domain.effort.states import LIVE_ENTRIES, ConstraintState, EntryBy,
 from efforts.domain.prompt.conversation import LedgerNote
 from efforts.log.timelines import in_timeline
 from efforts.models import Branch, Constraint, ContextPointer, Event, LedgerEntry, Message, PointerTurn, Session
+from efforts.models.said import OwnWords
 from efforts.standins.seen import Seen, seen
 
 CONSTRAINT = "constraint"
@@ -262,7 +263,7 @@ def place_of(
         return None
     return EntryPlace(
         artifact=pointer.artifact,
-        of=pointer.effort.name if pointer.effort else "chosen turns",
+        of=OwnWords(pointer.effort.name) if pointer.effort else "chosen turns",
         lost=f"{one.kind}-{one.id}" in draft.lost,
         later=noted[one.id] > draft.judged_at,
     )

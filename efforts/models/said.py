@@ -27,10 +27,19 @@ SCRIPT = "script\x04"
 T = TypeVar("T")
 
 
+class OwnWords(str):
+    """A name that a person gave, where it stands among those that the program has: it stays as it is, though it be a
+    text of a catalogue."""
+
+    __slots__ = ()
+
+
 def said(text: T) -> T | str:
-    """What is no text, and what no catalogue has, as it is."""
+    """What is no text, what a person wrote, and what no catalogue has, as it is."""
     language = translation.get_language() or "en"
-    if language.startswith("en") or isinstance(text, Promise) or not isinstance(text, str) or not text.strip():
+    if language.startswith("en") or isinstance(text, (Promise, OwnWords)) or not isinstance(text, str):
+        return text
+    if not text.strip():
         return text
     found = _said(language, str(text))
     return mark_safe(found) if isinstance(text, SafeData) else found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from efforts.domain.effort.lineage import Ancestor, owner_of
 from efforts.domain.effort.policy import AMBIENT_WINDOW, DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, ContextMode
@@ -96,7 +97,7 @@ class Session(models.Model):
         permissions = [("view_any_session", "Can read the sessions of other people")]
 
     def __str__(self) -> str:
-        return self.title or "New conversation"
+        return self.title or gettext("New conversation")
 
     def get_absolute_url(self) -> str:
         return reverse("chat", args=[self.pk])

@@ -35,6 +35,7 @@ from efforts.llm.reach import not_allowed
 from efforts.log import events
 from efforts.models import Endpoint, Session
 from efforts.models.endpoint import DRAFT_SECONDS
+from efforts.models.said import OwnWords
 from efforts.pages.presenters.meanings import state_of_meanings
 from efforts.pages.presenters.owner_search import Filters, HitKind
 from efforts.pages.presenters.search import LOOKS
@@ -130,7 +131,7 @@ class SearchForm(forms.Form):
     def __init__(self, conversations: Iterable[Session], data: Mapping[str, Any]) -> None:
         super().__init__(data, label_suffix="")
         self.conversations = {str(session.pk): session for session in conversations}
-        listed = [(key, str(session)) for key, session in self.conversations.items()]
+        listed = [(key, OwnWords(session)) for key, session in self.conversations.items()]
         self.fields["session"].choices = [("", "All conversations"), *listed]  # type: ignore[attr-defined]
         self.fields["session"].error_messages["invalid_choice"] = "This conversation is not there."
 

@@ -24,6 +24,7 @@ from efforts.context.words import WordView
 from efforts.domain.effort.states import EffortStatus, PointerState, ScopeState, SummaryState
 from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
+from efforts.models.said import OwnWords
 from efforts.standins.seen import Word
 
 if TYPE_CHECKING:
@@ -272,7 +273,7 @@ def running(user: Person) -> list[QueueRow]:
 
 def of_effort(state: EffortState) -> QueueRow:
     return QueueRow(
-        title=state.effort.name,
+        title=OwnWords(state.effort.name),
         session=state.branch.session,
         first=state.opened_turn,
         last=state.concluded_turn,

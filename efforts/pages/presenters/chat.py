@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from efforts.actions.conversations import LARGEST_REPLY
+from efforts.context.connections import label_of
 from efforts.context.embedders import is_offered
 from efforts.context.holds import rows_of
 from efforts.context.scopes import CoverView, covers_of
@@ -356,7 +357,7 @@ def one_view(
         live_from=live_from,
         live_call=live_call,
         stopping=state == RunState.RUNNING and run.stop_requested_at is not None,
-        model=run.settings.get("label", ""),
+        model=label_of(run.settings),
         **usage_of(plans),
         cost=cost_of(plans, run.settings) if plans else None,
     )

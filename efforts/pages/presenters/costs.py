@@ -13,6 +13,7 @@ from efforts.domain.effort.metrics import Sent
 from efforts.domain.effort.money import Money, Price, Used, cost, said, summed
 from efforts.log.timelines import branch_plans
 from efforts.models import Branch, ContextPlan, TurnLabel
+from efforts.models.said import OwnWords
 
 NO_EFFORT = "No effort"
 
@@ -119,7 +120,8 @@ def priced(plans: QuerySet[ContextPlan]) -> Iterable[tuple[Any, ...]]:
 
 def by_effort(branch: Branch, by_turn: Mapping[int, list[Money]]) -> Iterable[EffortCost]:
     """In the order in which they were first paid for."""
-    labels = dict(TurnLabel.objects.filter(branch=branch).values_list("turn__number", "effort__name"))
+    rows = TurnLabel.objects.filter(branch=branch).values_list("turn__number", "effort__name")
+    labels = {number: OwnWords(name) for number, name in rows}
     turns: dict[str, list[int]] = defaultdict(list)
     for number in by_turn:
         turns[labels.get(number, NO_EFFORT)].append(number)

@@ -21,6 +21,7 @@ from efforts.domain.effort.states import Via
 from efforts.domain.errors import Refused
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, Session, Turn
+from efforts.models.said import OwnWords
 from efforts.pages.presenters.conversations import Asked, conversation_list
 
 if TYPE_CHECKING:
@@ -156,4 +157,4 @@ def model_label(session: Session) -> str:
         return connections.choose(session).label
     # The page must open all the same: the settings that mend it are reached from there.
     except connections.KeyUnreadable:
-        return str(session.endpoint)
+        return OwnWords(session.endpoint)
