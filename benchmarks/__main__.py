@@ -12,7 +12,18 @@ from typing import Any
 
 import django
 
-PARTS = ("growth", "ageing", "accepting", "reviewing", "rereading", "search", "sockets", "crowding", "concluding")
+PARTS = (
+    "growth",
+    "ageing",
+    "accepting",
+    "reviewing",
+    "rereading",
+    "search",
+    "sockets",
+    "browsing",
+    "crowding",
+    "concluding",
+)
 
 
 def main() -> None:
@@ -37,6 +48,7 @@ def main() -> None:
             "rereading": reread,
             "search": lambda: searched(arguments.messages, arguments.kept),
             "sockets": lambda: measured(arguments.streams),
+            "browsing": browsed,
             "crowding": crowded,
             "concluding": concluded,
         }
@@ -100,6 +112,12 @@ def searched(messages: int, kept: str) -> dict[str, Any]:
     from benchmarks.search import search
 
     return search(messages, kept)
+
+
+def browsed() -> dict[str, Any]:
+    from benchmarks.browsing import browsing
+
+    return browsing()
 
 
 def crowded() -> dict[str, Any]:
