@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 NOTHING = "There are no verdicts to submit. Keep, edit or strike a claim first."
+SUBMITTED = "Your verdicts were submitted already, perhaps in another tab. There is a newer version: go on with that."
 
 
 def submit(artifact: Artifact, *, reviewer: User) -> Review:
@@ -40,7 +41,7 @@ def submit(artifact: Artifact, *, reviewer: User) -> Review:
         checked(row)
         verdicts = list(drafts_of(row, reviewer))
         if not verdicts:
-            raise Refused("nothing", NOTHING)
+            raise Refused("nothing", NOTHING if newest_of(row).pk == row.pk else SUBMITTED)
         drafts_of(row, reviewer).update(submitted_at=timezone.now())
         newest, made = newest_of(row), None
         if newest.pk != row.pk:

@@ -405,3 +405,20 @@ def test_on_a_phone_the_claim_that_one_is_at_is_never_under_the_foot(visitor: Vi
     for undone in (1, 0):
         page.keyboard.press("u")
         expect(page.locator("#claims [data-do=undo]")).to_have_count(undone)
+
+
+def test_what_is_only_kept_is_submitted_and_the_page_tells_that_it_was_rolled_back_meanwhile(
+    visitor: Visitor, places: Places
+) -> None:
+    reading, elsewhere = visitor.page(), visitor.page()
+    for page in (reading, elsewhere):
+        page.goto(places["good"])
+    reading.locator("#claim-1").focus()
+    reading.keyboard.press("a")
+    expect(reading.locator("#desk")).to_contain_text("1 verdict saved, not submitted yet.")
+    elsewhere.locator("#rollback").click()
+    expect(elsewhere.locator("#standing")).to_contain_text("Rolled back. You can accept it again.")
+    reading.keyboard.press("Control+Enter")
+    expect(reading.locator("#review-state")).to_contain_text("It was rolled back")
+    expect(reading.locator("#desk")).not_to_contain_text("not submitted yet")
+    expect(reading.locator("#claim-1")).to_contain_text("Kept")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 from typing import Any
@@ -222,6 +223,29 @@ def test_a_claim_that_a_person_has_read_says_so(drafted: Artifact, as_alice: Cli
     review.submit(drafted, reviewer=alice)
     row = claim_in(page_of(as_alice, drafted), "move")
     assert "read by alice</span>" in row
+
+
+def test_who_only_keeps_claims_is_shown_the_page_as_it_is_then_and_not_only_scrolled(
+    drafted: Artifact, as_alice: Client, alice: User
+) -> None:
+    for verdict, stays in ((Say.KEPT, True), (Say.STRUCK, False)):
+        review.decide(drafted, "move", verdict, reviewer=alice)
+        answer = post(as_alice, "review_submit", drafted)
+        assert answer["HX-Redirect"].startswith(drafted.get_absolute_url()) == stays
+        assert json.loads(answer["HX-Refresh"]) == stays
+
+
+def test_who_submits_what_was_submitted_in_another_tab_is_told_of_the_newer_version(
+    drafted: Artifact, as_alice: Client, alice: User
+) -> None:
+    assert "Keep, edit or strike a claim first." in post(as_alice, "review_submit", drafted).content.decode()
+    review.decide(drafted, "move", Say.STRUCK, reviewer=alice)
+    review.submit(drafted, reviewer=alice)
+    answer = post(as_alice, "review_submit", drafted)
+    assert answer.status_code == 422
+    assert "There is a newer version" in answer.content.decode()
+    assert "review" in json.loads(answer["HX-Trigger"])
+    assert "v2 is newer" in part_of(as_alice, "review_top", drafted.pk)
 
 
 def test_who_reads_one_version_while_another_makes_the_next_is_told_and_loses_no_verdict(

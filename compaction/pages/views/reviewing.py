@@ -109,14 +109,22 @@ def submit(request: OwnRequest, artifact_id: str) -> HttpResponse:
         return desk_part(request, row, error.text)
     newest = newest_of(row)
     address = f"{newest.get_absolute_url()}{CONFLICTS if review.conflicts(newest) else FIRST_CLAIM}"
-    return done(go_to=address) if request.htmx else redirect(address)
+    if not request.htmx:
+        return redirect(address)
+    answer = done(go_to=address)
+    # To a part of the page that is shown already a browser only scrolls.
+    answer["HX-Refresh"] = json.dumps(newest.pk == row.pk)
+    return answer
 
 
 def desk_part(request: OwnRequest, row: Artifact, error: str) -> HttpResponse:
     context = {**review_context(request, row), "desk_error": error}
-    if request.htmx:
-        return part(request, "review/desk.html", context, status=422)
-    return whole(request, row, context, status=422)
+    if not request.htmx:
+        return whole(request, row, context, status=422)
+    answer = part(request, "review/desk.html", context, status=422)
+    # What is in the way may be new to the page, as a newer version is.
+    answer["HX-Trigger"] = json.dumps({"review": None, "standing": None})
+    return answer
 
 
 @require_POST
