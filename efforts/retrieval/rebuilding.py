@@ -11,7 +11,7 @@ from django.db import DatabaseError, connection, transaction
 from efforts.models import Frequency, Message, Passage, Session, VectorCodes, VectorIndex
 
 from .index import BATCH, PER_MESSAGE, add_frequencies, frequencies_of, lock, passages_of
-from .vectors import forget
+from .vectors import forget, write_codes
 
 VALUES = ("session_id", "message_id", "start", "end", "length", "scope", "terms")
 
@@ -55,8 +55,10 @@ def mend_messages(session: UUID, after: int, done: Rebuilt) -> int:
     Passage.objects.filter(pk__in=wrong).delete()
     if first := min([*wrong, *(pk for pk in ought if pk not in there)], default=0):
         VectorIndex.objects.filter(session=session, through__gte=first).update(through=first - 1)
-        # Written again with the vectors that are missing now.
         VectorCodes.objects.filter(session=session, last__gte=first).delete()
+        # Of those before it in the same row; the others are written with the vectors that are missing now.
+        for model in VectorIndex.objects.filter(session=session).exclude(model="").values_list("model", flat=True):
+            write_codes(session, model, through=first - 1)
         forget(session)
     missing = [row for pk, row in ought.items() if pk not in there or pk in wrong]
     Passage.objects.bulk_create(missing, batch_size=BATCH)

@@ -231,6 +231,25 @@ def test_where_the_index_was_mended_codes_are_caught_up_with(told: Talk, meaning
     assert of_all(told.session.owner, near) == before
 
 
+@pytest.mark.usefixtures("short_rows")
+def test_where_the_index_had_too_much_at_its_end_all_else_is_compared_at_once(
+    told: Talk, meanings: FakeProvider
+) -> None:
+    embed_all()
+    near = meant(told)
+    assert near
+    before = of_all(told.session.owner, near)
+    # Of the last message a passage more than it has, with a vector.
+    surplus = Passage.objects.latest("pk")
+    surplus.pk += 1
+    surplus.save(force_insert=True)
+    embed_all()
+    assert surplus.pk in of_all(told.session.owner, near)
+    rebuild()
+    # Nothing is left to be embedded, so nothing else would write them.
+    assert of_all(told.session.owner, near) == before
+
+
 def test_codes_are_written_again_for_what_was_said_before_there_were_any(told: Talk, meanings: FakeProvider) -> None:
     embed_all()
     before = list(VectorCodes.objects.values_list("session", "model", "last", "passages", "codes"))
