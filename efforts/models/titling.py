@@ -13,6 +13,8 @@ class Titling(models.Model):
     title = models.CharField(max_length=200, blank=True, help_text="What was made of the answer; empty: nothing.")
     prompt_tokens = models.PositiveIntegerField(null=True, help_text="As the provider counts; empty: not reported.")
     completion_tokens = models.PositiveIntegerField(null=True)
+    tokens = models.PositiveIntegerField(default=0, db_default=0, help_text="Of the request, as counted here.")
+    price = models.JSONField(null=True, help_text="Of the model then; empty: none was set.")
     elapsed_ms = models.PositiveIntegerField()
     error = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -18,6 +18,7 @@ from efforts.domain.effort.states import RunState
 from efforts.llm.protocol import ModelError, ReportedUsage, StreamEnd, TextDelta
 from efforts.models import Message, Run, Session, Titling
 from efforts.models.threads import read, write
+from efforts.retrieval.index import count_tokens
 from efforts.turns.calls import storable
 from efforts.turns.recording import Lease
 
@@ -125,6 +126,8 @@ def keep_title(asked: Asked, answered: Answered) -> None:
                 "title": title,
                 "prompt_tokens": usage.prompt_tokens if usage else None,
                 "completion_tokens": usage.completion_tokens if usage else None,
+                "tokens": sum(count_tokens(message["content"]) for message in asked.messages),
+                "price": asked.choice.price.stored() if asked.choice.price else None,
                 "elapsed_ms": answered.elapsed_ms,
                 "error": answered.error,
             },

@@ -11,7 +11,7 @@ from django.test import Client
 
 from efforts import actions
 from efforts.domain.effort.money import Money, Price, Used, cost, digits, summed
-from efforts.models import ContextPlan, Endpoint, Session
+from efforts.models import ContextPlan, Endpoint, Run, Session, Titling
 
 from .conftest import HTMX, Scene
 
@@ -77,6 +77,23 @@ def test_a_turn_an_effort_and_the_conversation_say_what_they_cost(
     told = as_alice.get(address("metrics/?format=json")).json()["cost"]
     assert told["cost"] == {"EUR": "1.05"}
     assert [one["name"] for one in told["efforts"]] == ["No effort", "Payment webhook"]
+
+
+def test_asking_for_a_title_is_paid_too(
+    as_alice: Client, scene: Scene, address: Address, priced: Endpoint, session: Session
+) -> None:
+    reported(scene, "Hello", 100_000, 10_000)
+    asked = {"model": "m", "messages": [], "elapsed_ms": 1, "tokens": 50_000}
+    price = Run.objects.get().settings["price"]
+    row = Titling.objects.create(session=session, **asked, price=price, prompt_tokens=100_000, completion_tokens=0)
+    page = as_alice.get(address("metrics/")).content.decode()
+    assert '<b class="num">€0.75</b> for the requests of 1 turn' in page
+    assert "€0.30 of it was for the title of the conversation." in page
+    told = as_alice.get(address("metrics/?format=json")).json()["cost"]
+    assert (told["cost"], told["title"]) == ({"EUR": "0.75"}, {"EUR": "0.3"})
+    # What the provider did not report is counted here.
+    Titling.objects.filter(pk=row.pk).update(prompt_tokens=None, completion_tokens=None)
+    assert "~€0.15 of it was for the title" in as_alice.get(address("metrics/")).content.decode()
 
 
 def test_it_is_told_by_the_price_of_then_and_counted_where_nothing_was_reported(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from efforts.turns.recording import COMPLETED, CallReply, Lease
 from efforts.turns.titles import ask_for_title, title_in
 from tests.fakes.provider import CUT, FakeProvider, Reply
 
+PRICES = {"price_prompt": Decimal(3), "price_completion": Decimal(15), "currency": "EUR"}
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -41,7 +43,9 @@ def talk(alice: User, provider: FakeProvider, settings: Any) -> Session:
     settings.CCM_MODEL_TITLES = True
     settings.CCM_MODEL_HOSTS = ["loopback"]
     session = actions.create_session(alice)
-    session.endpoint = Endpoint.objects.create(owner=alice, name="Fake", base_url=provider.url, model="scripted")
+    session.endpoint = Endpoint.objects.create(
+        owner=alice, name="Fake", base_url=provider.url, model="scripted", **PRICES
+    )
     session.save(update_fields=["endpoint"])
     return session
 
@@ -74,6 +78,8 @@ def test_it_is_asked_once_after_the_first_reply_and_the_call_is_kept(talk: Sessi
     assert "tools" not in body
     row = Titling.objects.get()
     assert (row.model, row.messages, row.title, row.error) == ("scripted", body["messages"], "Webhook timeout", "")
+    assert row.price == Run.objects.get(pk=first.run_id).settings["price"]
+    assert row.tokens > 40
     told = Event.objects.filter(session=talk, kind="session.renamed").order_by("seq").last()
     assert told is not None
     assert told.data["title"] == "Webhook timeout"

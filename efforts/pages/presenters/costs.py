@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from efforts.domain.effort.metrics import Sent
 from efforts.domain.effort.money import Money, Price, Used, cost, said, summed
 from efforts.log.timelines import branch_plans
-from efforts.models import Branch, ContextPlan, TurnLabel
+from efforts.models import Branch, ContextPlan, Titling, TurnLabel
 from efforts.models.said import OwnWords
 
 NO_EFFORT = "No effort"
@@ -31,17 +31,23 @@ class EffortCost:
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """Of the turns whose model had a price: `turns` of them. `saved`: what the last call of each would have cost more
-    with everything said so far, at the price of input that is not cached."""
+    """Of the turns whose model had a price: `turns` of them; `title`: of asking for a title, which is in the sum.
+    `saved`: what the last call of each would have cost more with everything said so far, at the price of input that is
+    not cached."""
 
     turns: int
     amounts: tuple[Money, ...]
     efforts: tuple[EffortCost, ...]
     saved: tuple[Money, ...]
+    title: Money | None = None
 
     @property
     def said(self) -> str:
         return said(self.amounts)
+
+    @property
+    def title_said(self) -> str:
+        return said([self.title]) if self.title else ""
 
     @property
     def saved_said(self) -> str:
@@ -52,7 +58,9 @@ class Costs:
             return {one.currency: f"{one.amount.normalize():f}" for one in amounts}
 
         efforts = [{"name": one.name, "turns": one.turns, "cost": values(one.amounts)} for one in self.efforts]
-        return {"turns": self.turns, "cost": values(self.amounts), "saved": values(self.saved), "efforts": efforts}
+        title = values([self.title] if self.title else [])
+        sums = {"cost": values(self.amounts), "title": title, "saved": values(self.saved)}
+        return {"turns": self.turns, **sums, "efforts": efforts}
 
 
 def cost_of(plans: Iterable[ContextPlan], settings: Mapping[str, Any]) -> Money | None:
@@ -98,12 +106,23 @@ def branch_costs(branch: Branch, sent: Iterable[Sent]) -> Costs | None:
         for one in sent
         if one.turn in prices
     )
+    title = title_cost(branch)
+    paid = [amount for amounts in by_turn.values() for amount in amounts]
     return Costs(
         turns=len(by_turn),
-        amounts=summed(amount for amounts in by_turn.values() for amount in amounts),
+        amounts=summed([*paid, *([title] if title else [])]),
+        title=title,
         efforts=tuple(by_effort(branch, by_turn)),
         saved=tuple(one for one in summed(saved) if one.amount > 0),
     )
+
+
+def title_cost(branch: Branch) -> Money | None:
+    """Of the call that asked for the conversation's title: every branch has it."""
+    asked = Titling.objects.filter(session=branch.session_id).exclude(price=None).first()
+    if asked is None:
+        return None
+    return cost(Price.read(asked.price), used_of(asked.prompt_tokens, 0, asked.completion_tokens, asked.tokens))
 
 
 def priced(plans: QuerySet[ContextPlan]) -> Iterable[tuple[Any, ...]]:
