@@ -76,8 +76,8 @@ SAID = (
     "workspaces/pages/*.py",
     "workspaces/retrieval/cards.py",
 )
-# Documents that are handed on keep one language.
-NOT_SAID = ("efforts/pages/presenters/documents.py", "efforts/pages/presenters/export.py")
+# Lines for programs keep one language.
+NOT_SAID = ("efforts/pages/presenters/export.py",)
 SENTENCE = re.compile(r"[A-Za-z]{2,}[,:.]? [A-Za-z{(“]|^[A-Z][a-z]+[…?.!:]?$|^\{\w+\}(\? “| [a-z])")
 CODE = re.compile(r"[\\<>\n_]|^(SET|PRAGMA|private)\b|=\w")
 STRING = r"""u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

@@ -64,8 +64,34 @@ def test_what_is_asked_for_comes_with_it(session: Session, scene: Scene, downloa
     actions.set_constraint(actions.here(session, actor=session.owner), "Answer in one sentence.", turn=1)
     text = download("export/?form=md&plans=1&ledger=1&summaries=1")
     assert "## Rules\n\n- Answer in one sentence." in text
-    assert "**Sent with call 1**" in text
+    assert "**Sent with call 1: " in text
     assert "- In: System text and tools, " in text
+
+
+def test_a_document_is_in_the_language_of_who_asks(
+    session: Session, scene: Scene, as_alice: Client, address: Address
+) -> None:
+    actions.open_effort(actions.here(session, actor=session.owner), "Rules")
+    scene.ask("Messages", "You")
+    actions.set_constraint(actions.here(session, actor=session.owner), "Messages", turn=1)
+
+    def read(rest: str) -> str:
+        return text_of(as_alice.get(address(rest), headers={"accept-language": "de"}))
+
+    text = read("export/?form=md&plans=1&ledger=1")
+    assert "aus CCM Web exportiert. Geheimnisse wie Schlüssel sind verdeckt." in text
+    assert "## Regeln\n\n- Messages" in text
+    # What was said stays as it was said.
+    assert "### Runde 1 · Rules · " in text
+    assert "**Sie**\n\n> Messages" in text
+    assert "**Gesendet mit Aufruf 1: " in text
+    assert "- Enthalten: Systemtext und Werkzeuge, " in text
+    page = read("export/?form=html")
+    assert '<html lang="de">' in page
+    assert "<p>You</p>" in page
+    text = read("efforts/rules/export/?form=md&log=1")
+    assert "# Übergabe: Rules" in text
+    assert "Es ist offen. Es hat 1 Runde: Runde 1." in text
 
 
 def test_as_html_nothing_in_it_is_a_tag(scene: Scene, download: Download) -> None:

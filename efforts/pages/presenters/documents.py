@@ -24,6 +24,7 @@ from efforts.domain.prompt.plan import Item
 from efforts.domain.text.redaction import redact
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPlan, ContextPointer, Turn, TurnLabel
+from efforts.models.said import said
 from efforts.pages.markdown import render
 from efforts.pages.presenters.chat import TurnView, turn_views
 from efforts.pages.presenters.export import redacted_line, time_of
@@ -79,15 +80,15 @@ def plans_of(turns: Collection[Turn]) -> dict[Any, list[ContextPlan]]:
 
 def conversation_pieces(branch: Branch, extras: Collection[str] = ()) -> Iterator[str]:
     yield heading(1, str(branch.session))
-    yield f"Exported from CCM Web on {today()}. Secrets such as keys are masked."
+    yield said(f"Exported from CCM Web on {today()}. Secrets such as keys are masked.")
     if branch.parent_id:
-        yield f"This is the branch “{plain(branch.name)}”."
+        yield said(f"This is the branch “{plain(branch.name)}”.")
     if "ledger" in extras:
         yield from ledger_pieces(branch)
     if "summaries" in extras:
         yield from summary_pieces(branch)
     if {"ledger", "summaries"} & set(extras):
-        yield heading(2, "Messages")
+        yield heading(2, said("Messages"))
     for chunk in spoken(branch, plans="plans" in extras):
         for one in chunk:
             yield from turn_pieces(one)
@@ -96,39 +97,39 @@ def conversation_pieces(branch: Branch, extras: Collection[str] = ()) -> Iterato
 def turn_pieces(one: Spoken) -> Iterator[str]:
     view = one.view
     of = f" · {plain(one.effort)}" if one.effort else ""
-    yield heading(3, f"Turn {view.number}{of} · {view.created_at:%Y-%m-%d %H:%M}", masked=False)
-    yield f"**You**\n\n{quoted(view.user_text)}"
+    yield heading(3, f"{said(f'Turn {view.number}')}{of} · {view.created_at:%Y-%m-%d %H:%M}", masked=False)
+    yield f"**{said('You')}**\n\n{quoted(view.user_text)}"
     for file in view.files:
-        yield f"*Added: {plain(file.name)} ({file.size}, {file.tokens:,} tokens)*"
+        yield f"*{said(f'Added: {plain(file.name)} ({file.size}, {file.tokens:,} tokens)')}*"
     if view.parts:
-        yield f"**Assistant**{f' ({plain(view.model)})' if view.model else ''}"
+        yield f"**{said('Assistant')}**{f' ({plain(said(view.model))})' if view.model else ''}"
     for part in view.parts:
-        yield f"*{plain(part.tool_words)}*" if part.kind == "tool" else closed(masked(part.text))
+        yield f"*{plain(said(part.tool_words))}*" if part.kind == "tool" else closed(masked(part.text))
     if view.state in ENDED:
-        yield f"*{ENDED[RunState(view.state)]}{f' {plain(view.error_text)}' if view.error_text else ''}*"
+        yield f"*{said(ENDED[RunState(view.state)])}{f' {plain(said(view.error_text))}' if view.error_text else ''}*"
     for plan in one.plans:
         yield plan_piece(plan)
 
 
 def plan_piece(plan: ContextPlan) -> str:
     """What one call was sent, and why."""
-    sent = f"**Sent with call {plan.call}**: {plan.tokens:,} of at most {plan.budget:,} tokens."
-    return "\n".join([sent, "", *(item_line(Item.from_json(item)) for item in plan.body["items"])])
+    sent = said(f"Sent with call {plan.call}: {plan.tokens:,} of at most {plan.budget:,} tokens.")
+    return "\n".join([f"**{sent}**", "", *(item_line(Item.from_json(item)) for item in plan.body["items"])])
 
 
 def item_line(item: Item) -> str:
-    tokens = f"{item.tokens:,} token{'' if item.tokens == 1 else 's'}"
-    why = " ".join(filter(None, [item.sentence, "" if item.included else item.remedy]))
-    return f"- {'In' if item.included else 'Left out'}: {plain(item.title)}, {tokens}. {plain(why)}"
+    why = " ".join(said(one) for one in (item.sentence, "" if item.included else item.remedy) if one)
+    decided = said("In" if item.included else "Left out")
+    return f"- {decided}: {plain(said(item.title))}, {said(tokens_said(item.tokens))}. {plain(why)}"
 
 
 def ledger_pieces(branch: Branch) -> Iterator[str]:
     """What is kept in this branch; what has ended behind it."""
     rules = [f"- {plain(rule.text)}" for rule in constraints_view(branch).in_force]
-    yield from listed("Rules", rules)
+    yield from listed(said("Rules"), rules)
     for kind in (EntryKind.DECISION, EntryKind.OPEN_WORK):
         of_kind = entries_view(branch, kind)
-        yield from listed(of_kind.title, entry_lines((*of_kind.kept, *of_kind.waiting, *of_kind.past)))
+        yield from listed(said(of_kind.title), entry_lines((*of_kind.kept, *of_kind.waiting, *of_kind.past)))
 
 
 def listed(title: str, lines: list[str], level: int = 2) -> Iterator[str]:
@@ -138,14 +139,17 @@ def listed(title: str, lines: list[str], level: int = 2) -> Iterator[str]:
 
 
 def entry_lines(entries: Iterable[LedgerView]) -> list[str]:
-    return [f"- {plain(one.text)} ({', '.join(filter(None, [f'turn {one.turn}', how_it_is(one)]))})" for one in entries]
+    return [
+        f"- {plain(one.text)} ({', '.join(filter(None, [said(f'turn {one.turn}'), how_it_is(one)]))})"
+        for one in entries
+    ]
 
 
 def how_it_is(entry: LedgerView) -> str:
     """Nothing of what is simply kept."""
     if entry.superseded_by:
-        return f"replaced by: {plain(entry.superseded_by)}"
-    return "" if entry.state == EntryState.CONFIRMED else entry.look.label.lower()
+        return said(f"replaced by: {plain(entry.superseded_by)}")
+    return "" if entry.state == EntryState.CONFIRMED else said(entry.look.label).lower()
 
 
 def summary_pieces(branch: Branch) -> Iterator[str]:
@@ -153,8 +157,8 @@ def summary_pieces(branch: Branch) -> Iterator[str]:
     rows = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE).select_related("effort")
     for number, pointer in enumerate(rows.order_by("pk")):
         if not number:
-            yield heading(2, "Summaries")
-        yield heading(3, pointer.effort.name if pointer.effort else "Chosen turns")
+            yield heading(2, said("Summaries"))
+        yield heading(3, pointer.effort.name if pointer.effort else said("Chosen turns"))
         yield from standing_pieces(branch, pointer)
 
 
@@ -170,15 +174,16 @@ def standing_pieces(branch: Branch, pointer: ContextPointer, level: int = 4) -> 
 
 def told_pieces(told: ToldSummary, level: int) -> Iterator[str]:
     if told.note:
-        yield f"*{told.note}*"
+        yield f"*{said(told.note)}*"
     numbers = {cite.id: number for number, cite in enumerate(told.cites, 1)}
     for section, claims in groupby(told.claims, lambda claim: claim.section):
-        yield heading(level, section)
+        yield heading(level, said(section))
         yield "\n".join(f"- {plain(one.text)}{marks(numbers[id] for id in one.cites)}" for one in claims)
     if told.cites:
-        yield heading(level, "Sources")
+        yield heading(level, said("Sources"))
         yield "\n".join(
-            f"{numbers[one.id]}. Turn {one.turn}, {speaker(one.role)}: “{plain(one.text)}”" for one in told.cites
+            f"{numbers[one.id]}. {said(f'Turn {one.turn}')}, {speaker(one.role)}: “{plain(one.text)}”"
+            for one in told.cites
         )
 
 
@@ -187,7 +192,7 @@ def marks(numbers: Iterable[int]) -> str:
 
 
 def speaker(role: str) -> str:
-    return {"user": "you", "assistant": "the model", "file": "your file"}.get(role, plain(role))
+    return said({"user": "you", "assistant": "the model", "file": "your file"}.get(role, plain(role)))
 
 
 # The handover of an effort
@@ -198,8 +203,8 @@ def handover_pieces(branch: Branch, slug: str, *, log: bool = False) -> Iterator
     effort = next(row for row in effort_views(branch) if row.slug == slug)
     turns = TurnLabel.objects.filter(branch=branch, effort__slug=slug).exclude(turn__run=None)
     numbers = dict(turns.order_by("turn__number").values_list("turn", "turn__number"))
-    yield heading(1, f"Handover: {effort.name}")
-    yield f"From the conversation “{plain(str(branch.session))}”, on {today()}. Secrets such as keys are masked."
+    yield heading(1, said(f"Handover: {effort.name}"))
+    yield said(f"From the conversation “{plain(str(branch.session))}”, on {today()}. Secrets such as keys are masked.")
     yield how_it_stands(effort, list(numbers.values()))
     yield from effort_summary(branch, effort)
     entries = views_of(entries_here(branch).filter(source__turn__in=numbers).exclude(state=EntryState.DISMISSED))
@@ -207,16 +212,18 @@ def handover_pieces(branch: Branch, slug: str, *, log: bool = False) -> Iterator
         # What still holds stands before what has ended.
         of_kind = sorted((one for one in entries if one.kind == kind), key=lambda one: (not one.is_live, one.id))
         lines = entry_lines(of_kind)
-        yield from listed(title, lines or ["None."])
-    yield from listed("Rules", [f"- {plain(rule.text)}" for rule in constraints_view(branch).in_force])
+        yield from listed(said(title), lines or [said("None.")])
+    yield from listed(said("Rules"), [f"- {plain(rule.text)}" for rule in constraints_view(branch).in_force])
     if last := left_off(branch, effort):
-        yield heading(2, "Where it was left")
-        yield f"Turn {last.turn}, {last.at:%Y-%m-%d %H:%M}."
+        yield heading(2, said("Where it was left"))
+        yield f"{said(f'Turn {last.turn}')}, {last.at:%Y-%m-%d %H:%M}."
         yield from (
-            f"**{who}** {plain(said)}" for who, said in (("You:", last.asked), ("Assistant:", last.answered)) if said
+            f"**{said(who)}:** {plain(text)}"
+            for who, text in (("You", last.asked), ("Assistant", last.answered))
+            if text
         )
     if log:
-        yield heading(2, "Log")
+        yield heading(2, said("Log"))
         for chunk in spoken(branch, within=numbers):
             for one in chunk:
                 yield from turn_pieces(one)
@@ -225,15 +232,15 @@ def handover_pieces(branch: Branch, slug: str, *, log: bool = False) -> Iterator
 def how_it_stands(effort: EffortView, numbers: Sequence[int]) -> str:
     stands = "It is open" if effort.is_open else f"It was concluded in turn {effort.concluded_turn}"
     if not numbers:
-        return f"{stands}, and has no turns yet."
-    return f"{stands}. It has {turns_said(len(numbers))}: {span_said(numbers[0], numbers[-1])}."
+        return said(f"{stands}, and has no turns yet.")
+    return said(f"{stands}. It has {turns_said(len(numbers))}: {span_said(numbers[0], numbers[-1])}.")
 
 
 def effort_summary(branch: Branch, effort: EffortView) -> Iterator[str]:
-    yield heading(2, "Summary")
+    yield heading(2, said("Summary"))
     standing = ContextPointer.objects.filter(branch=branch, effort__slug=effort.slug, state=PointerState.ACTIVE).first()
     if standing is None:
-        yield NO_SUMMARY
+        yield said(NO_SUMMARY)
     else:
         yield from standing_pieces(branch, standing, level=3)
 
@@ -316,6 +323,10 @@ def as_html(piece: str) -> str:
 
 def heading(level: int, title: str, *, masked: bool = True) -> str:
     return f"{'#' * level} {plain(title) if masked else title}"
+
+
+def tokens_said(count: int) -> str:
+    return f"{count:,} token{'' if count == 1 else 's'}"
 
 
 def today() -> str:

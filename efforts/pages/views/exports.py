@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.template.loader import render_to_string
+from django.utils import translation
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
@@ -76,18 +77,26 @@ def handover(
 def document_of(pieces: Iterator[str], branch: Branch, form: str, title: str) -> StreamingHttpResponse:
     if form == "md":
         return file_of((f"{piece}\n\n" for piece in pieces), branch, form, title)
-    before, _, after = render_to_string("exports/document.html", {"title": title, "body": BODY}).partition(BODY)
+    before, _, after = render_to_string(
+        "exports/document.html", {"title": title, "body": BODY, "language": translation.get_language()}
+    ).partition(BODY)
     return file_of(chain([before], (as_html(piece) for piece in pieces), [after]), branch, form, title)
 
 
 def file_of(texts: Iterable[str], branch: Branch, form: str, title: str = "") -> StreamingHttpResponse:
     """Written while it is read: memory does not grow with the conversation."""
-    response = StreamingHttpResponse(in_batches(iter(texts)), content_type=f"{TYPES[form]}; charset=utf-8")
+    response = StreamingHttpResponse(
+        in_batches(iter(texts), translation.get_language()), content_type=f"{TYPES[form]}; charset=utf-8"
+    )
     name = slugify(title or str(branch.session))[:60] or "conversation"
     response["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
     return response
 
 
-async def in_batches(texts: Iterator[str]) -> AsyncIterator[str]:
-    while batch := await read(lambda: list(islice(texts, BATCH))):
-        yield "".join(batch)
+async def in_batches(texts: Iterator[str], language: str) -> AsyncIterator[str]:
+    def batch() -> list[str]:
+        with translation.override(language):
+            return list(islice(texts, BATCH))
+
+    while some := await read(batch):
+        yield "".join(some)
