@@ -138,7 +138,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         # Joined before the first look at the log, so that no event falls between the two.
         if await self.reached(self.channel_layer.group_add):
             self.listening = asyncio.create_task(self.listen())
-            self.pump = asyncio.create_task(self.relay())
+            self.pump = asyncio.create_task(self.tell())
 
     async def websocket_disconnect(self, message: dict[str, Any]) -> None:
         self.closed = True
@@ -261,6 +261,13 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         return verb(branch_of(owned(self.session_id, self.user), branch_id), self.user, **values)
 
     # The log
+
+    async def tell(self) -> None:
+        """Until the socket is closed. A fault that nobody foresaw closes it: it would stay open and silent."""
+        (fault,) = await asyncio.gather(self.relay(), return_exceptions=True)
+        if fault is not None:
+            log.error("A socket cannot be told what is new (%r); it is closed, to come back.", fault)
+            await self.close(DEAF)
 
     async def relay(self) -> None:
         while not self.closed:

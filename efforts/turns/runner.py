@@ -38,6 +38,8 @@ log = logging.getLogger("ccm.runner")
 # How often to look for work and stop requests that no doorbell announced, in seconds.
 SWEEP = 2.0
 FLUSH_AT = 1024
+# Characters of one event. In JSON each may take twelve bytes, and no socket sends more than a MiB at once.
+LONGEST_DELTA = 64_000
 
 # The last part tells this process from a dead one with its number, as in a container that was started again.
 PROCESS = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -99,7 +101,7 @@ class DeltaWriter:
 
     async def flush(self) -> None:
         async with self.committing:
-            batch = [joined(deltas) for deltas in self.waiting.values()]
+            batch = [delta for deltas in self.waiting.values() for delta in joined(deltas)]
             self.waiting = {}
             self.some.clear()
             self.full.clear()
@@ -107,16 +109,20 @@ class DeltaWriter:
                 await write(recording.write_deltas, batch)
             except DatabaseError:
                 log.warning("The text of %d runs is not committed yet.", len(batch), exc_info=True)
-                for delta in batch:
+                for delta in reversed(batch):
                     # Before what has come meanwhile, so that the offsets stay in order.
                     self.waiting.setdefault((delta.lease.run_id, delta.kind), []).insert(0, delta)
                 self.some.set()
 
 
-def joined(deltas: list[Delta]) -> Delta:
+def joined(deltas: list[Delta]) -> list[Delta]:
+    """As few as may be; text that nobody could commit for a while is long."""
     first = deltas[0]
     text = "".join(delta.text for delta in deltas)
-    return replace(first, text=text)
+    return [
+        replace(first, offset=first.offset + place, text=text[place : place + LONGEST_DELTA])
+        for place in range(0, len(text), LONGEST_DELTA)
+    ]
 
 
 class Runner:

@@ -22,7 +22,7 @@ class Closed(Exception):
 class Websocket:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
-        # How long to wait for a frame, in seconds; a real model may think for minutes.
+        # How long to wait for a frame that says something, in seconds; a real model may think for minutes.
         self.patience: float | None = None
 
     async def __aenter__(self) -> Self:
@@ -49,16 +49,17 @@ class Websocket:
         await self._send(TEXT, json.dumps({"v": 1, **frame}).encode())
 
     async def frame(self) -> dict[str, Any]:
-        while True:
-            async with asyncio.timeout(self.patience):
+        # Over all: a server that has nothing more to say goes on pinging.
+        async with asyncio.timeout(self.patience):
+            while True:
                 kind, data = await self._receive()
-            if kind == TEXT:
-                frame: dict[str, Any] = json.loads(data)
-                return frame
-            if kind == PING:
-                await self._send(PONG, data)
-            elif kind == CLOSE:
-                raise Closed(int.from_bytes(data[:2], "big") or 1006)
+                if kind == TEXT:
+                    frame: dict[str, Any] = json.loads(data)
+                    return frame
+                if kind == PING:
+                    await self._send(PONG, data)
+                elif kind == CLOSE:
+                    raise Closed(int.from_bytes(data[:2], "big") or 1006)
 
     async def until(self, kind: str, **values: Any) -> list[dict[str, Any]]:
         """All frames up to the first of this kind with these values."""

@@ -228,3 +228,17 @@ async def test_a_tab_outlives_a_database_that_did_not_answer(
     await tab.hello()
     await tab.say(kind="ping")
     assert "session.configured" in [frame["kind"] for frame in await tab.until("session.configured")]
+
+
+async def test_a_tab_that_nothing_can_be_told_is_closed_to_come_back(
+    open_tab: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def news(*which: Any) -> Any:
+        raise ValueError("what nobody foresaw")
+
+    monkeypatch.setattr(consumers, "news", news)
+    tab = await open_tab()
+    await tab.hello()
+    _, code = await tab.ending()
+    assert code == consumers.DEAF
+    assert "what nobody foresaw" in caplog.text

@@ -41,10 +41,15 @@ async def test_text_that_could_not_be_committed_is_committed_later(
     stage: Stage, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, runner: Runner
 ) -> None:
     monkeypatch.setattr(recording, "write_deltas", failing_once(recording.write_deltas))
+    # What has gathered meanwhile is told in pieces that every socket can send.
+    monkeypatch.setattr("efforts.turns.runner.LONGEST_DELTA", 5)
     gate = threading.Event()
     provider.script = [Said("One two three", gate=gate, gate_after=3)]
     await stage.say("Count")
     await stage.until(lambda: read(lambda: committed() == "One two three"))
+    pieces = [row.data for row in await read(lambda: list(Event.objects.filter(kind="delta").order_by("seq")))]
+    assert all("One two three".startswith(piece["text"], piece["offset"]) for piece in pieces)
+    assert max(len(piece["text"]) for piece in pieces) <= 5
     gate.set()
     await stage.settled()
     assert (await read(Message.objects.get, role="assistant")).text == "One two three"
