@@ -14,6 +14,7 @@ from django.urls import reverse
 from efforts.models import Session
 from tests.workspaces.conftest import indexed, write
 from tests.workspaces.test_attaching import zipped
+from workspaces.actions import detach
 from workspaces.models import Workspace
 
 
@@ -86,6 +87,41 @@ def test_a_file_is_shown_by_lines_as_it_was(as_alice: Client, shop: Workspace, r
     later = as_alice.get(address).text
     assert "has changed since" in later
     assert "total" in later
+
+
+@pytest.mark.parametrize(
+    ("ref", "pinned"), [("1-2", "shop/cart.py:1-2"), ("3", "shop/cart.py:3"), ("shop.cart.total", "shop.cart.total")]
+)
+def test_lines_and_symbols_are_pinned_from_the_page_of_their_file(
+    as_alice: Client, shop: Workspace, session: Session, ref: str, pinned: str
+) -> None:
+    address = reverse("source", args=[shop.pk, 1, "shop/cart.py"])
+    pins = reverse("code_pins", args=[session.pk])
+    shown = as_alice.get(address).text
+    assert f'formaction="{pins}"' in shown
+    assert 'value="shop.cart.total"' in shown
+    assert as_alice.post(pins, {"ref": ref, "path": "shop/cart.py"}).status_code == 302
+    assert [one.title for one in session.code_pins.all()] == [pinned]
+
+
+def test_what_the_file_does_not_have_is_not_pinned_and_said(
+    as_alice: Client, shop: Workspace, session: Session
+) -> None:
+    refused = as_alice.post(reverse("code_pins", args=[session.pk]), {"ref": "3-900", "path": "shop/cart.py"})
+    assert (refused.status_code, "shop/cart.py has 5 lines" in refused.text) == (422, True)
+    assert not session.code_pins.exists()
+
+
+def test_nothing_is_pinned_from_a_file_that_has_changed_or_that_no_conversation_has(
+    as_alice: Client, shop: Workspace, session: Session, root: Path, alice: User
+) -> None:
+    write(root, shop__cart_py="x = 1\n")
+    indexed(shop)
+    assert "formaction" not in as_alice.get(reverse("source", args=[shop.pk, 1, "shop/cart.py"])).text
+    now = reverse("source", args=[shop.pk, 2, "shop/cart.py"])
+    assert "formaction" in as_alice.get(now).text
+    detach(session, actor=alice)
+    assert "formaction" not in as_alice.get(now).text
 
 
 @pytest.mark.parametrize("name", ["workspace", "workspace_progress"])

@@ -24,6 +24,7 @@ MOST_PINS = 20
 LONGEST_WHY, LONGEST_REF = 300, 1_100
 MOST_LINES = 200
 LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,7})(?:[-–](?P<last>\d{1,7}))?")
+NUMBERS = re.compile(r"\d{1,7}(?: ?[-–] ?\d{1,7})?")
 NOT_ATTACHED = "No code is attached to this conversation, or it is not indexed yet."
 UNKNOWN = "Nothing in the attached code is called {ref}. Give a path, lines as in shop/cart.py:3-9, or a name."
 SEVERAL = "{count} symbols are called {ref}: {names}. Give one of these names."
@@ -37,7 +38,7 @@ GONE = "The user has dismissed {title}. Do not suggest it again."
 @transaction.atomic
 def pin_code(session: Session, ref: str, *, actor: User, path: str = "") -> CodePin:
     """`ref`: an exact path, lines of one, a qualified name, or a name that only one symbol has; `path`: in which file,
-    where several have it. Raises `Refused`."""
+    where several have it, or whose lines `ref` is the numbers of. Raises `Refused`."""
     session = Session.objects.select_for_update().get(pk=session.pk)
     pin = found(session, ref, path)
     if standing := same(pin).filter(state=HoldState.STANDING).first():
@@ -122,6 +123,8 @@ def found(session: Session, ref: str, path: str = "") -> CodePin:
     if attached is None or attached.workspace.current is None:
         raise Refused("not_attached", NOT_ATTACHED)
     snapshot, ref = attached.workspace.current, ref.strip().strip("`").strip("[]")[:LONGEST_REF]
+    if path and NUMBERS.fullmatch(ref):
+        ref = f"{path}:{ref.replace(' ', '')}"
     if lines := LINES.fullmatch(ref):
         return lines_at(session, snapshot, lines)
     symbol = symbol_meant(snapshot, ref, path)

@@ -13,10 +13,11 @@ from pygments.formatters.html import HtmlFormatter
 from pygments.lexers import get_lexer_for_filename
 from pygments.util import ClassNotFound
 
+from efforts.models import Session
 from workspaces.domain.states import Skip, Stage, WorkspaceState
 from workspaces.indexing import worker
 from workspaces.indexing.snapshots import limits
-from workspaces.models import File, Snapshot, Symbol, Workspace
+from workspaces.models import Attachment, File, Snapshot, Symbol, Workspace
 from workspaces.retrieval.cards import address_of
 
 STATES = {
@@ -34,6 +35,8 @@ INTERRUPTED = "Whoever indexed it is gone. Index again goes on from there."
 CENTRAL = 12
 # Characters that are highlighted: beyond it a page would take seconds.
 HIGHLIGHTED = 200_000
+# Conversations that a file offers to be pinned in.
+PINNED_IN = 3
 HTML = HtmlFormatter(nowrap=True)
 
 
@@ -162,6 +165,7 @@ class SourceView:
     lines: Sequence[LineView]
     symbols: Sequence[Symbol]
     newer: str = ""
+    pinned_in: Sequence[Session] = ()
 
 
 def source_of(view: WorkspaceView, snapshot: Snapshot, file: File) -> SourceView:
@@ -177,7 +181,21 @@ def source_of(view: WorkspaceView, snapshot: Snapshot, file: File) -> SourceView
         LineView(number=number, html=html)
         for number, html in enumerate(highlighted(file.path, file.language, file.text), 1)
     ]
-    return SourceView(file=file, snapshot=snapshot, lines=lines, symbols=symbols, newer=newer)
+    return SourceView(
+        file=file,
+        snapshot=snapshot,
+        lines=lines,
+        symbols=symbols,
+        newer=newer,
+        pinned_in=[] if newer or not current else pinned_in(view.workspace),
+    )
+
+
+def pinned_in(workspace: Workspace) -> Sequence[Session]:
+    """The conversations used last of those in which something of it can be pinned."""
+    attached = Attachment.objects.filter(workspace=workspace, detached_at=None).values("session")
+    rows = Session.objects.filter(pk__in=attached, owner=workspace.owner, erase_at=None)
+    return list(rows.order_by("-last_activity_at")[:PINNED_IN])
 
 
 def highlighted(path: str, language: str, text: str) -> Sequence[SafeString]:
