@@ -1,45 +1,39 @@
 """How well code is found: questions made of what a package says of its own symbols, with those words taken out of it.
 
-    python -m benchmarks.code FOLDER [FOLDER ...]
+    python -m benchmarks.code FOLDER [FOLDER ...] [--pages FOLDER]
 
 A question is the first sentence of the comment that a public symbol has, without the words of its name. It is asked
 twice: of the package as it is, where the comment is one text among all others, and of a copy in which the comments of
 all symbols that are asked about are blanked, so that no question stands in it. Nobody has chosen or worded a question;
-which symbols are asked about is drawn by hash, among those of which no other has the same sentence. Recall@8: of how
-many questions the symbol is among the first eight.
+which symbols are asked about is drawn by hash, among those of which no other has the same sentence. With `--pages`, the
+documentation of a Python package by Sphinx, its pages make questions too (`benchmarks/code_questions.py`). Half of all
+are held back, drawn by hash, and told apart. Recall@8: of how many questions the symbol is among the first eight.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import resource
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.code_questions import Question, documented, without_name
+
 FIRST = 8
 QUESTIONS = 40
-LEAST_WORDS = 7
 # Lines above a definition that grep counts as its comment.
 ABOVE = 40
 
 
-@dataclass(frozen=True)
-class Question:
-    text: str
-    path: str
-    qualified: str
-
-
-def main(folders: Sequence[str]) -> None:
+def main(folders: Sequence[str], pages: Path | None) -> None:
     home = tempfile.mkdtemp(prefix="ccm-code-")
     os.environ |= {"CCM_HOME": home, "CCM_WORKSPACE_ROOTS": home, "DJANGO_SETTINGS_MODULE": "ccmweb.settings"}
     import django
@@ -52,7 +46,7 @@ def main(folders: Sequence[str]) -> None:
     asked = 0
     try:
         for folder in folders:
-            found, questions = measure(Path(folder), Path(home))
+            found, questions = measure(Path(folder), Path(home), pages)
             total.update(found)
             asked += questions
         print(f"all: {asked} questions")
@@ -62,7 +56,7 @@ def main(folders: Sequence[str]) -> None:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def measure(folder: Path, home: Path) -> tuple[dict[str, int], int]:
+def measure(folder: Path, home: Path, pages: Path | None) -> tuple[dict[str, int], int]:
     from django.contrib.auth.models import User
 
     from efforts.actions import create_session
@@ -88,6 +82,8 @@ def measure(folder: Path, home: Path) -> tuple[dict[str, int], int]:
     found: Counter[str] = Counter()
     out: Counter[str] = Counter()
     ask("their comments in place", snapshot, copy, questions, found)
+    if pages:
+        ask("worded by its pages", snapshot, copy, list(documented(pages, asked_of(snapshot), QUESTIONS)), Counter())
     blank(copy, snapshot, questions)
     began, processor = time.monotonic(), time.process_time()
     worker.index(whole)
@@ -111,24 +107,35 @@ def measure(folder: Path, home: Path) -> tuple[dict[str, int], int]:
 
 
 def ask(label: str, snapshot: Any, folder: Path, questions: Sequence[Question], found: Counter[str]) -> None:
-    milliseconds = 0.0
+    milliseconds, held = 0.0, Counter[str]()
     for question in questions:
         for name, ranker in RANKERS.items():
             began = time.monotonic()
             hits = ranker(snapshot, folder, question.text)
             milliseconds += (time.monotonic() - began) * 1000 if name == "graph" else 0
-            found[f"{label}: {name}"] += question.qualified in hits[:FIRST]
+            is_found = question.qualified in hits[:FIRST]
+            found[f"{label}: {name}"] += is_found
+            held[name] += is_found and question.is_held_back
     shares = ", ".join(f"{name} {found[f'{label}: {name}'] / max(len(questions), 1):.2f}" for name in RANKERS)
+    back = sum(question.is_held_back for question in questions)
     print(
-        f"  {len(questions)} questions, {label}: {shares}; {milliseconds / max(len(questions), 1):.0f} ms each",
+        f"  {len(questions)} questions, {label}: {shares}; {milliseconds / max(len(questions), 1):.0f} ms each; of the "
+        f"{back} held back {', '.join(f'{name} {held[name] / max(back, 1):.2f}' for name in RANKERS)}",
         flush=True,
     )
+
+
+def asked_of(snapshot: Any) -> dict[str, str]:
+    """Path of each symbol that a page may name."""
+    from workspaces.models import Symbol
+
+    rows = Symbol.objects.filter(snapshot.standing_by("file"), is_test=False, kind__in=["function", "method", "class"])
+    return dict(rows.values_list("qualified", "file__path"))
 
 
 def drawn(snapshot: Any) -> Iterator[Question]:
     from efforts.domain.text.canonical import sha256
     from efforts.domain.text.sentences import sentences
-    from efforts.domain.text.terms import query_terms, terms_of
     from workspaces.models import Symbol
 
     rows = Symbol.objects.filter(snapshot.standing_by("file"), is_test=False).exclude(doc="").select_related("file")
@@ -140,11 +147,10 @@ def drawn(snapshot: Any) -> Iterator[Question]:
     asked = 0
     for row in sorted(rows, key=lambda row: sha256(row.qualified)):
         first = firsts[row.pk]
-        taken = set(terms_of(row.name))
-        words = [word for word in first.split() if not taken & set(terms_of(word))]
-        if names[row.qualified] > 1 or said[first] > 1 or len(query_terms(" ".join(words))) < LEAST_WORDS:
+        text = without_name(first, row.name)
+        if names[row.qualified] > 1 or said[first] > 1 or not text:
             continue
-        yield Question(" ".join(words), row.file.path, row.qualified)
+        yield Question(text, row.file.path, row.qualified)
         asked += 1
         if asked == QUESTIONS:
             return
@@ -181,8 +187,8 @@ def by_graph(snapshot: Any, folder: Path, query: str) -> list[str]:
 
 
 def by_grep(snapshot: Any, folder: Path, query: str) -> list[str]:
-    """What a person gets with grep and ctags: definitions by how many words of the question stand in their lines, then
-    in their names, then by how often."""
+    """What a person gets with ripgrep and ctags: definitions by how many words of the question stand in their lines,
+    then in their names, then by how often."""
     from efforts.domain.text.terms import STOPWORDS
 
     words = {word.lower() for word in re.findall(r"\w{3,}", query)} - STOPWORDS
@@ -190,7 +196,7 @@ def by_grep(snapshot: Any, folder: Path, query: str) -> list[str]:
     scores: Counter[tuple[str, int]] = Counter()
     for word in sorted(words):
         run = subprocess.run(
-            ["grep", "-rniIwo", "--", re.escape(word), "."],
+            ["rg", "-nioFw", "--no-heading", "--no-ignore", "--", word, "."],
             cwd=folder,
             capture_output=True,
             text=True,
@@ -254,7 +260,15 @@ def qualified_at(snapshot: Any, path: str, line: int) -> list[str]:
     return list(rows.order_by("-first_line").values_list("qualified", flat=True)[:1])
 
 
-RANKERS: dict[str, Callable[[Any, Path, str], list[str]]] = {"bm25": by_text, "graph": by_graph, "grep+ctags": by_grep}
+RANKERS: dict[str, Callable[[Any, Path, str], list[str]]] = {
+    "bm25": by_text,
+    "graph": by_graph,
+    "ripgrep+ctags": by_grep,
+}
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    options = argparse.ArgumentParser()
+    options.add_argument("folders", nargs="+")
+    options.add_argument("--pages", type=Path)
+    chosen = options.parse_args()
+    main(chosen.folders, chosen.pages)
