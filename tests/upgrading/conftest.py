@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from .dumps import migrate_to_newest, restored
 
@@ -17,6 +18,16 @@ def restored_only(django_db_blocker: Any) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="package")
+def migrated(django_db_blocker: Any) -> Iterator[None]:
+    """Once for all tests here, as each takes back what it does."""
+    with django_db_blocker.unblock(), restored():
+        migrate_to_newest()
+        yield
+
+
 @pytest.fixture
-def first_build(restored_only: None) -> None:
-    migrate_to_newest()
+def first_build(migrated: None) -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)

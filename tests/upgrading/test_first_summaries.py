@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from compaction import review
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
@@ -18,7 +17,7 @@ from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer, EffortState, Event, PointerMove
 from tests.compaction.artifacts import LongTalk, accept, of_effort, of_turns, roll_back, standing
 
-from .dumps import migrate_to_newest, restored
+pytestmark = pytest.mark.usefixtures("first_build")
 
 Act = Callable[[Artifact, User], Any]
 ACTS: dict[str, Act] = {
@@ -28,21 +27,6 @@ ACTS: dict[str, Act] = {
     "judged again": lambda row, user: review.judge_again(row, actor=user),
     "edited": lambda row, user: review.decide(row, "1", Say.EDITED, reviewer=user, text="Other words."),
 }
-
-
-@pytest.fixture(scope="module")
-def migrated(django_db_blocker: Any) -> Iterator[None]:
-    """One database for all of them, as each takes back what it does."""
-    with django_db_blocker.unblock(), restored():
-        migrate_to_newest()
-        yield
-
-
-@pytest.fixture(autouse=True)
-def taken_back(migrated: None) -> Iterator[None]:
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def counted() -> list[int]:
