@@ -47,9 +47,14 @@ def seed(**options: Any) -> str:
 
 @pytest.fixture(scope="module")
 def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[Session]:
-    """Once for all tests here: it takes as long as a week of turns does."""
+    """Once for all tests here: it takes as long as a week of turns does. It broke off after the first of them."""
     with django_db_blocker.unblock(), transaction.atomic():
-        yield open_demo(User.objects.create_user("ines"))[0]
+        begun, is_new = begin_demo(owner := User.objects.create_user("ines"))
+        assert is_new
+        assert go_on(begun)
+        session, is_new = open_demo(owner)
+        assert (session, is_new) == (begun, False)
+        yield session
         transaction.set_rollback(True)
 
 
@@ -63,23 +68,21 @@ def slugs(session: Session, **states: Any) -> set[str]:
     return set(here.values_list("effort__slug", flat=True))
 
 
-def test_it_is_made_once_goes_on_where_it_broke_off_and_says_where_it_is(alice: User) -> None:
+def test_it_is_made_once_goes_on_where_it_broke_off_and_says_where_it_is(demo: Session) -> None:
     with pytest.raises(CommandError, match="nobody yet"):
         seed()
     with pytest.raises(CommandError, match="no user 'eve'"):
         seed(user="eve")
-    User.objects.filter(pk=alice.pk).update(is_superuser=True)
-    session, _ = begin_demo(alice)
-    assert go_on(session)
-    actions.rename_session(session, title="Mine now", actor=alice)
-    assert seed().startswith("There already: “Mine now” of alice")
-    assert json.loads(seed(user="alice", json=True)) == {
-        "session": str(session.pk),
-        "address": session.get_absolute_url(),
+    User.objects.filter(pk=demo.owner_id).update(is_superuser=True)
+    actions.rename_session(demo, title="Mine now", actor=demo.owner)
+    assert seed().startswith("There already: “Mine now” of ines")
+    assert json.loads(seed(user="ines", json=True)) == {
+        "session": str(demo.pk),
+        "address": demo.get_absolute_url(),
         "made": False,
     }
-    assert not go_on(session)
-    assert Turn.objects.filter(branch=main_branch(session)).count() == len(WEEK)
+    assert not go_on(demo)
+    assert Turn.objects.filter(branch=main_branch(demo)).count() == len(WEEK)
 
 
 def test_it_has_efforts_in_every_state_and_all_that_a_person_keeps(demo: Session) -> None:

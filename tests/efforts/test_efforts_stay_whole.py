@@ -393,7 +393,7 @@ def next_request(talk: Talk) -> str:
 
 @pytest.mark.django_db
 def test_efforts_stay_whole() -> None:
-    assert_whole(Efforts, examples=3, steps=100)
+    assert_whole(Efforts, examples=3, steps=50)
 
 
 @pytest.mark.soak

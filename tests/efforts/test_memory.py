@@ -61,6 +61,15 @@ def auth(talk: Talk) -> str:
     return slug
 
 
+# Turns without a reference after which a summary leaves; exactly when it does after the usual twenty is asked once.
+SOON = 4
+
+
+@pytest.fixture
+def soon(talk: Talk) -> None:
+    Session.objects.filter(pk=talk.session.pk).update(eviction_threshold=SOON)
+
+
 def test_an_expansion_of_turn_1_stands_in_the_prompts_of_2_3_and_4_and_not_of_5(talk: Talk, auth: str) -> None:
     actions.expand_effort(talk.place, auth)
     assert [shows(sent(talk), auth) for _ in range(5)] == ["expanded"] * 3 + ["summary"] * 2
@@ -146,22 +155,22 @@ def test_a_summary_referred_to_in_turn_10_stands_in_the_prompt_of_30_and_not_of_
     assert (evicted["effort"], evicted["turn"], evicted["clock"], evicted["turns"]) == (auth, 30, 30, 20)
 
 
-def test_what_left_is_counted_in_the_plan_with_what_would_bring_it_back(talk: Talk, auth: str) -> None:
-    for _ in range(20):
+def test_what_left_is_counted_in_the_plan_with_what_would_bring_it_back(talk: Talk, auth: str, soon: None) -> None:
+    for _ in range(SOON):
         sent(talk)
     planned = sent(talk)
     (gone,) = [item for item in planned.items if item.reason == "headline_evicted"]
     assert (gone.title, gone.included) == ("1 concluded effort", False)
-    assert gone.sentence == "Nothing has referred to them for 20 turns."
+    assert gone.sentence == f"Nothing has referred to them for {SOON} turns."
     assert "Mention one by its name" in gone.remedy
     assert "Not listed: 1 concluded effort. search_efforts finds them." in str(planned.request["messages"][-1])
 
 
 @pytest.mark.parametrize("mention", ["Once more: the auth bug.", "Was it the 401, or the refresh?"])
 def test_a_mention_of_an_evicted_effort_brings_its_summary_into_that_very_turn(
-    talk: Talk, auth: str, mention: str
+    talk: Talk, auth: str, mention: str, soon: None
 ) -> None:
-    for _ in range(20):
+    for _ in range(SOON):
         sent(talk)
     assert shows(sent(talk), auth) == ""
     assert shows(plan(next_inputs(talk.branch, chosen_settings(talk.session), mention, None)), auth) == "summary"
@@ -170,8 +179,8 @@ def test_a_mention_of_an_evicted_effort_brings_its_summary_into_that_very_turn(
     assert shows(sent(talk), auth) == "summary"
 
 
-def test_what_comes_back_comes_last_and_is_not_thrown_out_again(talk: Talk, auth: str) -> None:
-    for _ in range(20):
+def test_what_comes_back_comes_last_and_is_not_thrown_out_again(talk: Talk, auth: str, soon: None) -> None:
+    for _ in range(SOON):
         sent(talk)
     other = talk.concluded("Swiss rounding", "Rounding to 0.05 is wrong.")
     sent(talk)
@@ -181,8 +190,8 @@ def test_what_comes_back_comes_last_and_is_not_thrown_out_again(talk: Talk, auth
     assert notes.index(f"- {other} ") < notes.index(f"- {auth} ")
 
 
-def test_a_search_that_finds_it_among_the_best_is_a_reference_at_once(talk: Talk, auth: str) -> None:
-    for _ in range(20):
+def test_a_search_that_finds_it_among_the_best_is_a_reference_at_once(talk: Talk, auth: str, soon: None) -> None:
+    for _ in range(SOON):
         sent(talk)
     lease = talk.begin("How was that with the logins?")
     assert shows(planned_now(talk), auth) == ""
@@ -279,36 +288,36 @@ def test_of_an_effort_that_awaits_its_summary_the_excerpts_stand_after_20_turns(
     assert PointerMove.objects.get().via == "aged"
 
 
-def test_excerpts_stand_for_as_long_as_a_summary_would(talk: Talk, awaiting: str) -> None:
-    shown = [shows(sent(talk), awaiting) for _ in range(42)]
-    assert shown == ["awaiting"] * 20 + ["summary"] * 20 + [""] * 2
+def test_excerpts_stand_for_as_long_as_a_summary_would(talk: Talk, awaiting: str, soon: None) -> None:
+    shown = [shows(sent(talk), awaiting) for _ in range(2 * SOON + 2)]
+    assert shown == ["awaiting"] * SOON + ["summary"] * SOON + [""] * 2
     assert shows(sent(talk, "The auth bug!"), awaiting) == "summary"
 
 
-def test_taken_back_its_log_stands_again_and_ages_from_then_on(talk: Talk, awaiting: str) -> None:
-    for _ in range(22):
+def test_taken_back_its_log_stands_again_and_ages_from_then_on(talk: Talk, awaiting: str, soon: None) -> None:
+    for _ in range(SOON + 2):
         sent(talk)
     (aged,) = talk.events("effort.aged")
     actions.undo(talk.place, aged["seq"])
     assert beside(talk, awaiting) == ("waiting", "cv2_waits", HEADLINE)
-    assert [shows(sent(talk), awaiting) for _ in range(22)] == ["awaiting"] * 20 + ["summary"] * 2
+    assert [shows(sent(talk), awaiting) for _ in range(SOON + 2)] == ["awaiting"] * SOON + ["summary"] * 2
 
 
 @pytest.mark.parametrize("summary", ["none", "failed", "rolled back"])
 def test_whatever_its_summary_lacks_it_ages_to_excerpts_and_can_be_taken_back(
-    talk: Talk, awaiting: str, summary: str
+    talk: Talk, awaiting: str, summary: str, soon: None
 ) -> None:
     EffortState.objects.update(summary=summary, draft="It failed.", artifact="")
-    for _ in range(20):
+    for _ in range(SOON):
         sent(talk)
     assert talk.state(awaiting).summary == "digest"
     actions.undo(talk.place, talk.events("effort.aged")[0]["seq"])
     assert beside(talk, awaiting) == (summary, "", "It failed.")
 
 
-def test_what_is_being_drafted_goes_on_to_be_while_excerpts_stand(talk: Talk, awaiting: str) -> None:
+def test_what_is_being_drafted_goes_on_to_be_while_excerpts_stand(talk: Talk, awaiting: str, soon: None) -> None:
     EffortState.objects.update(summary="drafting", draft="", artifact="", summary_owner="here/1")
-    for _ in range(20):
+    for _ in range(SOON):
         sent(talk)
     assert (talk.state(awaiting).summary, talk.state(awaiting).summary_owner) == ("drafting", "here/1")
     assert ContextPointer.objects.get().digest
@@ -316,11 +325,11 @@ def test_what_is_being_drafted_goes_on_to_be_while_excerpts_stand(talk: Talk, aw
 
 @pytest.mark.parametrize("refused", [True, False])
 def test_where_no_excerpts_may_stand_the_log_leaves_and_a_reference_brings_it_back(
-    talk: Talk, port: Scripted, awaiting: str, refused: bool
+    talk: Talk, port: Scripted, awaiting: str, refused: bool, soon: None
 ) -> None:
     port.quotes = refused
     port.refuses.add("digest-auth-bug-0")
-    assert [shows(sent(talk), awaiting) for _ in range(22)] == ["awaiting"] * 20 + [""] * 2
+    assert [shows(sent(talk), awaiting) for _ in range(SOON + 2)] == ["awaiting"] * SOON + [""] * 2
     assert shows(sent(talk, "The auth bug!"), awaiting) == "awaiting"
     assert beside(talk, awaiting) == ("waiting", "cv2_waits", HEADLINE)
 
@@ -339,9 +348,11 @@ def test_the_thresholds_are_the_conversations(talk: Talk, auth: str) -> None:
     assert [shows(sent(talk), auth) for _ in range(3)] == ["expanded", "summary", ""]
 
 
-def test_who_prefers_the_cache_has_summaries_leave_only_with_a_change_of_effort(talk: Talk, auth: str) -> None:
+def test_who_prefers_the_cache_has_summaries_leave_only_with_a_change_of_effort(
+    talk: Talk, auth: str, soon: None
+) -> None:
     Session.objects.filter(pk=talk.session.pk).update(prefer_cache=True)
-    assert [shows(sent(talk), auth) for _ in range(25)] == ["summary"] * 25
+    assert [shows(sent(talk), auth) for _ in range(SOON + 3)] == ["summary"] * (SOON + 3)
     actions.open_effort(talk.place, "Something else")
     assert shows(sent(talk), auth) == ""
 
@@ -360,9 +371,11 @@ def test_scripts_without_spaces_decay_and_are_kept(talk: Talk, name: str, said: 
     assert [shows(sent(talk, text), slug) for text in texts] == ["expanded"] * 5 + ["summary"]
 
 
-def test_a_pinned_effort_neither_collapses_nor_leaves(talk: Talk, auth: str, pinned: Callable[[str], object]) -> None:
+def test_a_pinned_effort_neither_collapses_nor_leaves(
+    talk: Talk, auth: str, pinned: Callable[[str], object], soon: None
+) -> None:
     pinned(auth)
-    for _ in range(24):
+    for _ in range(SOON + 4):
         sent(talk)
     assert talk.events("effort.evicted") == []
 
