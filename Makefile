@@ -21,11 +21,18 @@ COMPILE := uv pip compile -q pyproject.toml --universal --python-version 3.11 --
 	--no-header --no-annotate --no-emit-index-url
 # The same with servers as without, so run once: pure rules, processes that bring a database of their own, and how
 # pages look and what they say (who may see them, what they search, count, accept and list is asked of both databases).
+# How memory ages is asked of both by the stories that are played at random.
 PAGES := admin admin_compaction accepting branches efforts ledger metrics operations pins review scopes search sessions who_may
 SERVERLESS := $(addprefix --ignore=tests/,planner llm browser fakes hostile house/test_commands.py \
 	house/test_serve.py house/test_settings.py server/test_killing.py server/test_reconnecting.py server/test_stopping.py \
 	server/test_nginx.py fuzz/test_answers.py fuzz/test_imports.py fuzz/test_streams.py house/test_migrations.py \
 	compaction/gates workspaces/test_commands.py workspaces/test_outlines.py workspaces/test_walking.py \
+	$(addprefix house/test_,bodies.py docstrings.py documents.py language.py origin.py proofs.py specification.py \
+	suite.py words.py) \
+	$(addprefix efforts/test_,memory.py names.py phrases.py reading_commands.py repeats.py summary_texts.py \
+	tool_messages.py) \
+	$(addprefix compaction/test_,checks.py detectors.py diffing.py editing.py evidence.py lifecycle.py traceable.py \
+	values.py) retrieval/test_ranking.py retrieval/test_terms.py \
 	$(filter-out $(PAGES:%=pages/test_%.py),$(patsubst tests/%,%,$(wildcard tests/pages/test_*.py))) \
 	$(filter-out %/test_proof_run.py %/test_importing.py,$(patsubst tests/%,%,$(wildcard tests/benchmarks/test_*.py))))
 # Tests start dozens of processes: where they may not keep what they compiled, each compiles all of it.

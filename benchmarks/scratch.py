@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
 from django.db import connections
+
+from tests.empty import empty_file
 
 # What is lost when the power fails is lost anyway.
 UNSAFE = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
@@ -21,10 +23,9 @@ def scratch_database(*, durable: bool = True) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="ccmweb-scratch-") as folder:
         usual = connections.databases["default"]
         options = {"transaction_mode": "IMMEDIATE", "timeout": 20, **({} if durable else {"init_command": UNSAFE})}
-        name = str(Path(folder) / "scratch.sqlite3")
+        name = str(shutil.copyfile(empty_file(), Path(folder) / "scratch.sqlite3"))
         connect({**usual, "ENGINE": "django.db.backends.sqlite3", "NAME": name, "OPTIONS": options})
         try:
-            call_command("migrate", verbosity=0)
             yield
         finally:
             connect(usual)
@@ -33,4 +34,4 @@ def scratch_database(*, durable: bool = True) -> Iterator[None]:
 def connect(database: dict[str, Any]) -> None:
     connections.close_all()
     connections.databases["default"] = database
-    del connections["default"]
+    connections["default"] = connections.create_connection("default")
