@@ -88,19 +88,8 @@ def test_by_keyboard_a_message_is_edited_its_versions_switched_forked_and_compar
     expect(page.get_by_label("Turn 2 of Edit of turn 2")).to_contain_text("A tree has branches.")
 
 
-def test_asked_again_it_is_a_version_and_a_message_forked_before_is_in_the_composer(page: Page) -> None:
-    talk(page)
-    focus(page, 2, "reply")
-    goes(page, lambda: page.keyboard.press("R"))
-    is_in_state(page, 2, "completed")
-    expect(turn(page, 2).locator(".siblings")).to_contain_text("2/2")
-    focus(page, 2)
-    goes(page, lambda: page.keyboard.press("F"))
-    expect(page.locator("#text")).to_have_value("And a stack?")
-    assert "?" not in page.url
-
-
-def test_an_edit_is_left_with_escape_and_survives_what_happens_meanwhile(page: Page) -> None:
+def test_an_edit_survives_what_happens_meanwhile_and_a_turn_is_asked_again_or_forked_before(page: Page) -> None:
+    interceptable(page)
     talk(page)
     focus(page, 1)
     page.keyboard.press("E")
@@ -117,10 +106,7 @@ def test_an_edit_is_left_with_escape_and_survives_what_happens_meanwhile(page: P
     expect(turn(page, 1).locator(".said")).to_be_visible()
     expect(turn(page, 1).locator(".msg.user")).to_be_focused()
 
-
-def test_an_editor_that_was_asked_for_comes_although_its_turn_is_read_again_meanwhile(page: Page) -> None:
-    interceptable(page)
-    talk(page)
+    # An editor that was asked for comes although its turn is read again meanwhile.
     held: list[Route] = []
     page.route("**/turns/1/edit/", lambda route: held.append(route))
     with page.expect_request("**/turns/1/edit/"):
@@ -133,6 +119,16 @@ def test_an_editor_that_was_asked_for_comes_although_its_turn_is_read_again_mean
     held[0].continue_()
     expect(page.get_by_label("Other words for the message of turn 1")).to_be_focused()
     expect(turn(page, 1).locator(".verdict")).to_contain_text("Good")
+    page.keyboard.press("Escape")
+
+    focus(page, 2, "reply")
+    goes(page, lambda: page.keyboard.press("R"))
+    is_in_state(page, 2, "completed")
+    expect(turn(page, 2).locator(".siblings")).to_contain_text("2/2")
+    focus(page, 2)
+    goes(page, lambda: page.keyboard.press("F"))
+    expect(page.locator("#text")).to_have_value("And a stack?")
+    assert "?" not in page.url
 
 
 def test_two_tabs_on_two_branches_get_only_their_own_and_each_says_that_the_other_runs(

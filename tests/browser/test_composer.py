@@ -19,44 +19,32 @@ def chat(page: Page) -> Page:
     return page
 
 
-def test_a_draft_survives_a_reload(chat: Page) -> None:
-    chat.locator("#text").press_sequentially("Half a thou")
-    chat.reload()
-    expect(chat.locator("#text")).to_have_value("Half a thou")
-
-
-def test_a_draft_of_the_first_message_survives_a_reload(page: Page) -> None:
+def test_a_draft_survives_a_reload_until_it_is_sent(page: Page) -> None:
     page.goto("/")
     page.get_by_label("First message").press_sequentially("Half a")
     page.reload()
     expect(page.get_by_label("First message")).to_have_value("Half a")
+    begin(page, "Hello.")
+    is_in_state(page, 1, "completed")
+    field = page.locator("#text")
+    field.press_sequentially("Half a thou")
+    page.reload()
+    is_live(page)
+    expect(field).to_have_value("Half a thou")
+    field.focus()
+    page.keyboard.press("Enter")
+    is_in_state(page, 2, "completed")
+    page.reload()
+    expect(field).to_have_value("")
 
 
-def test_a_sent_message_leaves_no_draft(chat: Page) -> None:
-    chat.locator("#text").press_sequentially("Said.")
-    chat.keyboard.press("Enter")
-    is_in_state(chat, 2, "completed")
-    chat.reload()
-    expect(chat.locator("#text")).to_have_value("")
-
-
-def test_enter_sends_and_shift_enter_begins_a_line(chat: Page) -> None:
-    chat.locator("#text").press_sequentially("One")
-    chat.keyboard.press("Shift+Enter")
-    chat.keyboard.type("Two")
-    chat.keyboard.press("Enter")
-    expect(turn(chat, 2).locator(".said")).to_have_text("One\nTwo", use_inner_text=True)
-
-
-def test_control_enter_sends(chat: Page) -> None:
-    chat.locator("#text").fill("By both keys")
-    chat.keyboard.press("Control+Enter")
-    is_in_state(chat, 2, "completed")
-    expect(turn(chat, 2).locator(".said")).to_have_text("By both keys")
-
-
-def test_enter_that_ends_a_composition_does_not_send(chat: Page) -> None:
+def test_enter_sends_shift_enter_begins_a_line_and_nothing_is_sent_by_mistake(chat: Page) -> None:
     field = chat.locator("#text")
+    field.fill("  \n ")
+    expect(chat.locator("#send")).to_be_disabled()
+    chat.keyboard.press("Enter")
+    expect(chat.locator("#pending")).to_be_empty()
+    # The Enter that ends a composition.
     field.fill("にほん")
     left_alone = field.evaluate(
         "node => node.dispatchEvent(new KeyboardEvent('keydown',"
@@ -65,6 +53,17 @@ def test_enter_that_ends_a_composition_does_not_send(chat: Page) -> None:
     assert left_alone
     expect(field).to_have_value("にほん")
     expect(chat.locator("#pending")).to_be_empty()
+    field.fill("")
+    field.press_sequentially("One")
+    chat.keyboard.press("Shift+Enter")
+    chat.keyboard.type("Two")
+    chat.keyboard.press("Enter")
+    is_in_state(chat, 2, "completed")
+    expect(turn(chat, 2).locator(".said")).to_have_text("One\nTwo", use_inner_text=True)
+    field.fill("By both keys")
+    chat.keyboard.press("Control+Enter")
+    is_in_state(chat, 3, "completed")
+    expect(turn(chat, 3).locator(".said")).to_have_text("By both keys")
 
 
 def test_on_touch_enter_is_a_new_line(guest) -> None:
@@ -76,23 +75,12 @@ def test_on_touch_enter_is_a_new_line(guest) -> None:
     expect(page.locator("#text")).to_have_value("One\nTwo")
 
 
-def test_nothing_but_spaces_cannot_be_sent(chat: Page) -> None:
-    chat.locator("#text").fill("  \n ")
-    expect(chat.locator("#send")).to_be_disabled()
-    chat.keyboard.press("Enter")
-    expect(chat.locator("#pending")).to_be_empty()
-
-
-def test_the_price_is_shown_while_typing(chat: Page) -> None:
-    chat.locator("#text").press_sequentially("What does this cost?")
-    expect(chat.locator("#price")).to_have_text(re.compile(r"^~\d+ tokens\s*$"))
-
-
-def test_the_meter_and_the_panel_follow_what_is_written(chat: Page) -> None:
+def test_price_meter_and_panel_follow_what_is_written(chat: Page) -> None:
     segment = chat.locator("#meter").get_by_role("link", name="This turn")
     line = chat.locator("#next-turn")
     before = segment.get_attribute("aria-label")
     chat.locator("#text").press_sequentially("word " * 30)
+    expect(chat.locator("#price")).to_have_text(re.compile(r"^~\d+ tokens\s*$"))
     expect(segment).not_to_have_attribute("aria-label", before or "")
     longer = segment.get_attribute("aria-label") or ""
     expect(line).to_contain_text(re.findall(r"[\d,]+", longer)[0])
@@ -102,38 +90,32 @@ def test_the_meter_and_the_panel_follow_what_is_written(chat: Page) -> None:
     expect(chat.locator("#price")).to_be_empty()
 
 
-def test_what_does_not_fit_is_made_to_fit_before_it_is_sent(chat: Page) -> None:
-    chat.locator("#text").fill("word " * 20_000)
-    expect(chat.locator("#fit")).to_contain_text("This does not fit.")
-    chat.locator("#fit").get_by_role("button", name="Raise the budget").press("Enter")
-    expect(chat.locator("#fit")).to_be_empty()
-    expect(chat.locator("#price")).to_have_text(re.compile(r"^~20,\d+ tokens\s*$"))
-    expect(chat.locator("#text")).to_be_focused()
-    chat.locator("#send").click()
-    is_in_state(chat, 2, "completed")
-
-
-def test_a_button_that_is_read_anew_keeps_the_focus(chat: Page) -> None:
-    chat.locator("#text").fill("word " * 20_000)
+def test_what_does_not_fit_is_made_to_fit_before_it_is_sent(chat: Page, guest: Visitor) -> None:
+    fit, text = chat.locator("#fit"), "word " * 20_000 + "zebra"
+    chat.locator("#text").fill(text)
+    expect(fit).to_contain_text("This does not fit.")
     for name in ("Raise the budget", "Send only the beginning and end"):
-        button = chat.locator("#fit").get_by_role("button", name=name)
+        button = fit.get_by_role("button", name=name)
         button.focus()
         before = button.element_handle()
         chat.evaluate("document.body.dispatchEvent(new Event('context'))")
         chat.wait_for_function("button => !button.isConnected", arg=before)
         expect(button).to_be_focused()
-
-
-def test_beginning_and_end_are_sent_in_one_click(chat: Page, guest: Visitor) -> None:
-    chat.locator("#text").fill("word " * 20_000 + "zebra")
-    chat.locator("#fit").get_by_role("button", name="Send only the beginning and end").press("Enter")
+    fit.get_by_role("button", name="Send only the beginning and end").press("Enter")
     is_in_state(chat, 2, "completed")
-    expect(chat.locator("#fit")).to_be_empty()
+    expect(fit).to_be_empty()
     query = "SELECT text FROM efforts_message WHERE role = 'user' AND session_id = ? ORDER BY id DESC LIMIT 1"
-    assert [text for (text,) in guest.app.rows(query, session_of(chat))] == ["word " * 20_000 + "zebra"]
+    assert guest.app.rows(query, session_of(chat)) == [(text,)]
+    chat.locator("#text").fill(text)
+    fit.get_by_role("button", name="Raise the budget").press("Enter")
+    expect(fit).to_be_empty()
+    expect(chat.locator("#price")).to_have_text(re.compile(r"^~20,\d+ tokens\s*$"))
+    expect(chat.locator("#text")).to_be_focused()
+    chat.locator("#send").click()
+    is_in_state(chat, 3, "completed")
 
 
-def test_keys_are_listed_and_letters_belong_to_text_fields(chat: Page) -> None:
+def test_letters_belong_to_text_fields_move_between_messages_and_can_be_switched_off(chat: Page) -> None:
     chat.locator("#text").press_sequentially("? j k c y gg")
     expect(chat.locator("#dialog")).to_be_hidden()
     chat.locator("#text").fill("")
@@ -153,52 +135,38 @@ def test_keys_are_listed_and_letters_belong_to_text_fields(chat: Page) -> None:
     expect(sheet).to_be_visible()
     chat.keyboard.press("Escape")
     expect(sheet).to_be_hidden()
-
-
-def test_letters_move_between_messages(chat: Page) -> None:
-    chat.keyboard.press("Escape")
+    reply = turn(chat, 1).locator(".reply")
     chat.keyboard.press("G")
-    expect(turn(chat, 1).locator(".reply")).to_be_focused()
+    expect(reply).to_be_focused()
+    # The log is read again, and the focus stays where it is.
+    chat.evaluate("document.getElementById('log').dataset.old = 'yes'")
+    chat.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+    expect(chat.locator("#log[data-old]")).to_have_count(0)
+    expect(reply).to_be_focused()
     chat.keyboard.press("k")
     expect(turn(chat, 1).locator(".user")).to_be_focused()
     chat.keyboard.press("y")
     assert chat.evaluate("navigator.clipboard.readText()") == "Hello."
     chat.keyboard.press("c")
     expect(chat.locator("#text")).to_be_focused()
-
-
-def test_reading_the_log_again_leaves_the_focus_where_it_is(chat: Page) -> None:
-    chat.keyboard.press("Escape")
-    chat.keyboard.press("G")
-    expect(turn(chat, 1).locator(".reply")).to_be_focused()
-    chat.evaluate("document.getElementById('log').dataset.old = 'yes'")
-    chat.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
-    expect(chat.locator("#log[data-old]")).to_have_count(0)
-    expect(turn(chat, 1).locator(".reply")).to_be_focused()
-
-
-def test_letters_can_be_switched_off(chat: Page) -> None:
     chat.keyboard.press("Escape")
     chat.keyboard.press("?")
     chat.get_by_label("Single letters work").uncheck()
     chat.keyboard.press("Escape")
     chat.locator("#scroller").focus()
     chat.keyboard.press("?")
-    expect(chat.locator("#dialog")).to_be_hidden()
+    expect(sheet).to_be_hidden()
 
 
-def test_the_context_panel_and_the_filter_have_keys(chat: Page) -> None:
+def test_the_context_panel_and_the_filter_have_keys_and_the_filter_finds_a_conversation(chat: Page) -> None:
     chat.keyboard.press("Alt+p")
     expect(chat.locator("#context")).to_be_hidden()
     chat.keyboard.press("Alt+p")
     expect(chat.locator("#context")).to_be_visible()
+    begin(chat, "A quite peculiar heading")
     chat.locator("#scroller").focus()
     chat.keyboard.press("/")
     expect(chat.locator("#filter")).to_be_focused()
-
-
-def test_typing_into_the_filter_finds_a_conversation(chat: Page) -> None:
-    begin(chat, "A quite peculiar heading")
     chat.locator("#filter").fill("peculiar")
     expect(chat.locator("#conversations .list li")).to_have_count(1)
     chat.locator("#filter").fill("nowhere to be found")

@@ -74,7 +74,7 @@ def test_what_streamed_while_the_network_was_gone_is_there_afterwards(
     assert [reply_of(page, 1)] == guest.app.replies(page) == ["Seen before the gap and after it"]
 
 
-def test_messages_written_offline_wait_survive_the_tab_and_are_sent_once(guest: Visitor) -> None:
+def test_messages_written_offline_are_taken_back_or_wait_survive_the_tab_and_are_sent_once(guest: Visitor) -> None:
     guest.watch.expect(NO_NETWORK)
     context = guest.context()
     page = context.new_page()
@@ -82,6 +82,9 @@ def test_messages_written_offline_wait_survive_the_tab_and_are_sent_once(guest: 
     is_in_state(page, 1, "completed")
     context.set_offline(True)
     lamp(page, "offline")
+    say(page, "Better not.")
+    page.locator("#pending").get_by_role("button", name="Take back").click()
+    expect(page.locator("#text")).to_have_value("Better not.")
     say(page, "On the train.")
     say(page, "In the tunnel.")
     expect(page.locator("#pending .said")).to_have_text(["On the train.", "In the tunnel."])
@@ -94,22 +97,6 @@ def test_messages_written_offline_wait_survive_the_tab_and_are_sent_once(guest: 
     is_in_state(later, 3, "completed")
     expect(later.locator("#pending")).to_be_empty()
     assert users_messages(guest, later) == ["Before.", "On the train.", "In the tunnel."]
-
-
-def test_a_message_written_offline_can_be_taken_back(guest: Visitor) -> None:
-    guest.watch.expect(NO_NETWORK)
-    context = guest.context()
-    page = context.new_page()
-    begin(page, "Before.")
-    is_in_state(page, 1, "completed")
-    context.set_offline(True)
-    lamp(page, "offline")
-    say(page, "Better not.")
-    page.locator("#pending").get_by_role("button", name="Take back").click()
-    expect(page.locator("#text")).to_have_value("Better not.")
-    context.set_offline(False)
-    is_live(page)
-    assert users_messages(guest, page) == ["Before."]
 
 
 def test_a_killed_server_comes_back_with_all_that_was_seen(
@@ -130,22 +117,17 @@ def test_a_killed_server_comes_back_with_all_that_was_seen(
     assert reply_of(page, 1) == "These words were seen"
     assert users_messages(guest, page) == ["Go on.", "Sent to nobody."]
 
-
-def test_a_restart_of_the_server_leaves_a_retry_at_the_last_turn(
-    guest: Visitor, provider: FakeProvider, gate: threading.Event
-) -> None:
-    guest.watch.expect(NO_NETWORK)
+    # Retry is offered where the last turn was cut off.
     provider.script = [Reply("Cut off here and there", gate=gate, gate_after=2), Reply("Whole again.")]
-    page = guest.page()
-    begin(page, "Go on.")
-    expect(turn(page, 1).locator(".live")).to_have_text("Cut off")
+    say(page, "And on.")
+    expect(turn(page, 3).locator(".live")).to_have_text("Cut off")
     guest.app.kill()
     guest.app.start_again()
-    is_in_state(page, 1, "interrupted")
+    is_in_state(page, 3, "interrupted")
     is_live(page)
-    turn(page, 1).get_by_role("button", name="Retry").click()
-    is_in_state(page, 1, "completed")
-    assert reply_of(page, 1) == "Whole again."
+    turn(page, 3).get_by_role("button", name="Retry").click()
+    is_in_state(page, 3, "completed")
+    assert reply_of(page, 3) == "Whole again."
 
 
 def test_signing_out_closes_the_other_tab_and_forgets_drafts(guest: Visitor) -> None:

@@ -278,47 +278,59 @@ def test_the_destination_flashes_when_the_model_changed_it_and_not_when_a_person
     expect(page.locator("#destination")).not_to_have_class(re.compile("flash"))
 
 
-def test_what_happens_to_an_effort_is_announced(page: Page, provider: FakeProvider) -> None:
+def test_what_is_open_focused_or_typed_survives_what_happens_elsewhere(page: Page, provider: FakeProvider) -> None:
     begun(page, provider)
-    page.locator("#effort-auth-bug-row").click()
-    page.get_by_role("button", name="Conclude auth bug").click()
-    expect(page.locator("#says")).to_contain_text("Concluded effort: auth-bug")
-
-
-def test_an_open_row_and_the_focus_survive_what_happens_elsewhere(page: Page, provider: FakeProvider) -> None:
-    begun(page, provider)
-    page.locator("#effort-auth-bug-row").click()
+    page.locator("#scroller").focus()
+    page.keyboard.press("e")
+    expect(page.locator("#effort-auth-bug-row")).to_be_focused()
+    page.keyboard.press("Enter")
     page.locator("#effort-auth-bug-conclude").focus()
-    fresh = page.locator("#effort-auth-bug").element_handle()
-    page.evaluate("document.body.dispatchEvent(new Event('efforts'))")
-    page.wait_for_function("old => !old.isConnected", arg=fresh)
+    read_again(page, "#effort-auth-bug")
     expect(page.locator("#effort-auth-bug")).to_have_attribute("open", "")
     expect(page.locator("#effort-auth-bug-conclude")).to_be_focused()
-
-
-def test_the_open_destination_and_what_is_typed_survive_what_happens_elsewhere(
-    page: Page, provider: FakeProvider
-) -> None:
-    begun(page, provider)
     page.locator("#text").fill("Half a thought")
     page.locator("#destinations-row").click()
-    old = page.locator("#destinations").element_handle()
-    page.evaluate("document.body.dispatchEvent(new Event('efforts'))")
-    page.wait_for_function("old => !old.isConnected", arg=old)
+    read_again(page, "#destinations")
     expect(page.locator("#destinations")).to_have_attribute("open", "")
     expect(page.locator("#destinations-row")).to_be_focused()
     expect(page.locator("#text")).to_have_value("Half a thought")
 
 
-def test_the_focus_follows_the_effort_whose_control_was_pressed(page: Page, provider: FakeProvider) -> None:
+def read_again(page: Page, place: str) -> None:
+    before = page.locator(place).element_handle()
+    page.evaluate("document.body.dispatchEvent(new Event('efforts'))")
+    page.wait_for_function("old => !old.isConnected", arg=before)
+
+
+def test_from_its_row_an_effort_is_concluded_priced_expanded_and_read_up_on(page: Page, provider: FakeProvider) -> None:
+    provider.otherwise = Reply("It was the refresh token, which nobody asked for at sign-in.")
     begun(page, provider)
+    page.get_by_role("link", name="Where was I?").click()
+    expect(page.locator("#dialog")).to_contain_text("Users are logged out after an hour.")
+    assert_accessible(page)
+    page.locator("#dialog").get_by_role("link", name="turn 1").click()
+    expect(page.locator("#dialog")).to_be_hidden()
+    expect(turn(page, 1)).to_be_focused()
     page.locator("#effort-auth-bug-row").click()
     page.locator("#effort-auth-bug-conclude").press("Enter")
+    expect(page.locator("#says")).to_contain_text("Concluded effort: auth-bug")
     expect(page.locator("#effort-auth-bug-reopen")).to_be_visible()
+    # The focus follows the effort whose control was pressed.
     expect(page.locator("#effort-auth-bug-row")).to_be_focused()
+    expect(page.locator("#effort-auth-bug .price")).to_contain_text(re.compile(r"\+?-?\d+ tokens, \d+ % → \d+ %"))
+    page.get_by_role("button", name="Expand auth bug").click()
+    expect(page.locator("li[data-standing=expanded] > #effort-auth-bug")).to_have_count(1)
+    page.get_by_role("button", name="New work session").click()
+    expect(page.locator("li[data-standing=concluded] > #effort-auth-bug")).to_have_count(1)
+    expect(turn(page, 1).locator(".note").first).to_be_visible()
+    page.locator("#meter a.chip").click()
+    page.get_by_label("Fold the notes").check()
+    page.locator("#dialog").get_by_role("button", name="Save").click()
+    expect(turn(page, 1)).to_contain_text(re.compile(r"\d notes"))
+    expect(turn(page, 1).locator(".note").first).to_be_hidden()
 
 
-def test_it_does_so_where_the_panel_was_being_read_again_as_it_was_pressed(page: Page, provider: FakeProvider) -> None:
+def test_what_is_pressed_counts_while_a_panel_is_being_read_again(page: Page, provider: FakeProvider) -> None:
     interceptable(page)
     begun(page, provider)
     page.locator("#effort-auth-bug-row").click()
@@ -338,10 +350,30 @@ def test_it_does_so_where_the_panel_was_being_read_again_as_it_was_pressed(page:
     expect(page.locator("#effort-auth-bug-reopen")).to_be_visible()
     expect(page.locator("#effort-auth-bug-row")).to_be_focused()
 
+    page.unroute("**/conclude/")
+    waiting: list[Route] = []
+    for panel, address, link in (("efforts", "efforts", "Where was I?"), ("context", "price", "Add a rule")):
+        reading = re.compile(rf"/{address}/(\?|$)")
+        # Listening from before: the end of the turn may have it read just now, and what is asked then waits for that.
+        with page.expect_request(reading):
+            page.route(reading, lambda route: waiting.append(route))
+            page.evaluate("(name) => document.body.dispatchEvent(new CustomEvent(name))", panel)
+        page.get_by_role("link", name=link).click()
+        expect(page.locator("#dialog")).to_be_visible()
+        # Answered at the end, so that the panel was still being read when the click came.
+        page.unroute(reading)
+        while waiting:
+            waiting.pop().fulfill(status=204)
+        page.keyboard.press("Escape")
+        expect(page.locator("#dialog")).to_be_hidden()
 
-def test_a_refusal_is_shown_and_changes_nothing(guest: Visitor, provider: FakeProvider) -> None:
+
+def test_a_refusal_is_shown_and_another_tab_sees_the_same_but_for_an_offer_that_was_put_off(
+    guest: Visitor, provider: FakeProvider
+) -> None:
     guest.watch.expect("422")
-    page = guest.page()
+    context = guest.context()
+    page, other = context.new_page(), context.new_page()
     begun(page, provider)
     page.locator("#effort-auth-bug-row").click()
     expect(page.locator("#effort-auth-bug-conclude")).to_be_visible()
@@ -355,12 +387,6 @@ def test_a_refusal_is_shown_and_changes_nothing(guest: Visitor, provider: FakePr
     )
     expect(page.locator("#alerts")).to_contain_text("is not expanded")
     expect(page.locator("li[data-standing=active] > #effort-auth-bug")).to_have_count(1)
-
-
-def test_not_now_hides_an_offer_in_this_tab_alone(guest: Visitor, provider: FakeProvider) -> None:
-    context = guest.context()
-    page = context.new_page()
-    begun(page, provider)
     say(page, "It works now, thank you.")
     is_in_state(page, 2, "completed")
     offer = turn(page, 2).locator("[data-offer]")
@@ -370,81 +396,10 @@ def test_not_now_hides_an_offer_in_this_tab_alone(guest: Visitor, provider: Fake
     page.reload()
     is_live(page)
     expect(turn(page, 2).locator("[data-offer]")).to_be_hidden()
-    other = context.new_page()
-    other.goto(page.url)
-    turn(other, 2).get_by_role("button", name="Conclude auth-bug").click()
-    expect(turn(other, 2).locator("[data-offer]")).to_have_count(0)
-    expect(turn(page, 2)).to_contain_text("Concluded effort: auth-bug")
-
-
-def test_another_tab_sees_the_same(guest: Visitor, provider: FakeProvider) -> None:
-    context = guest.context()
-    page, other = context.new_page(), context.new_page()
-    begun(page, provider)
     other.goto(page.url)
     is_live(other)
-    page.locator("#effort-auth-bug-row").click()
-    page.get_by_role("button", name="Conclude auth bug").click()
-    expect(turn(other, 1)).to_contain_text("Concluded effort: auth-bug")
+    turn(other, 2).get_by_role("button", name="Conclude auth-bug").click()
+    expect(turn(other, 2).locator("[data-offer]")).to_have_count(0)
     expect(other.locator("#destinations-row")).to_have_attribute("data-active", "")
-
-
-def test_the_price_comes_when_the_row_is_opened(page: Page, provider: FakeProvider) -> None:
-    provider.otherwise = Reply("It was the refresh token, which nobody asked for at sign-in.")
-    begun(page, provider)
-    page.locator("#effort-auth-bug-row").click()
-    page.get_by_role("button", name="Conclude auth bug").click()
-    expect(page.locator("li[data-standing=concluded] > #effort-auth-bug")).to_have_count(1)
-    expect(page.locator("#effort-auth-bug .price")).to_contain_text(re.compile(r"\+?-?\d+ tokens, \d+ % → \d+ %"))
-    page.get_by_role("button", name="Expand auth bug").click()
-    expect(page.locator("li[data-standing=expanded] > #effort-auth-bug")).to_have_count(1)
-    page.get_by_role("button", name="New work session").click()
-    expect(page.locator("li[data-standing=concluded] > #effort-auth-bug")).to_have_count(1)
-
-
-def test_folding_the_notes_takes_effect_at_once(page: Page, provider: FakeProvider) -> None:
-    begun(page, provider)
-    expect(turn(page, 1).locator(".note")).to_be_visible()
-    page.locator("#meter a.chip").click()
-    page.get_by_label("Fold the notes").check()
-    page.locator("#dialog").get_by_role("button", name="Save").click()
-    expect(turn(page, 1)).to_contain_text("1 note")
-    expect(turn(page, 1).locator(".note")).to_be_hidden()
-
-
-def test_where_i_was_is_one_click_away(page: Page, provider: FakeProvider) -> None:
-    begun(page, provider)
-    page.get_by_role("link", name="Where was I?").click()
-    expect(page.locator("#dialog")).to_contain_text("Users are logged out after an hour.")
-    assert_accessible(page)
-    page.locator("#dialog").get_by_role("link", name="turn 1").click()
-    expect(page.locator("#dialog")).to_be_hidden()
-    expect(turn(page, 1)).to_be_focused()
-
-
-def test_a_key_leads_to_the_efforts(page: Page, provider: FakeProvider) -> None:
-    begun(page, provider)
-    page.locator("#scroller").focus()
-    page.keyboard.press("e")
-    expect(page.locator("#effort-auth-bug-row")).to_be_focused()
-
-
-@pytest.mark.parametrize(
-    ("panel", "address", "link"), [("efforts", "efforts", "Where was I?"), ("context", "price", "Add a rule")]
-)
-def test_a_click_counts_while_the_panel_is_being_read_again(
-    page: Page, provider: FakeProvider, panel: str, address: str, link: str
-) -> None:
-    interceptable(page)
-    begun(page, provider)
-    reading = re.compile(rf"/{address}/(\?|$)")
-    # Answered at the end, so that the panel is still being read when the click comes.
-    held: list[Route] = []
-    # Listening from before: the end of the turn may have it read just now, and what is asked then waits for that.
-    with page.expect_request(reading):
-        page.route(reading, lambda route: held.append(route))
-        page.evaluate("(name) => document.body.dispatchEvent(new CustomEvent(name))", panel)
-    page.get_by_role("link", name=link).click()
-    expect(page.locator("#dialog")).to_be_visible()
-    for route in held:
-        route.fulfill(status=204)
+    expect(turn(page, 2)).to_contain_text("Concluded effort: auth-bug")
+    expect(page.locator("#destinations-row")).to_have_attribute("data-active", "")

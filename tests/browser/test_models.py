@@ -68,15 +68,7 @@ def test_a_wrong_key_shows_the_providers_own_words_and_no_key(visitor: Visitor, 
     assert KEY not in page.content()
 
 
-def test_an_endpoint_is_asked_for_its_models(visitor: Visitor, provider: FakeProvider) -> None:
-    page = visitor.page()
-    card(page, connect(page, provider, "Has two")).get_by_role("link", name="Edit").click()
-    page.get_by_role("button", name="Show its models").click()
-    page.get_by_label("It offers 2 models").select_option("large")
-    expect(page.get_by_label("Model", exact=True)).to_have_value("large")
-
-
-def test_what_is_pressed_before_the_scripts_are_there_is_done_once_they_are(
+def test_an_endpoint_is_asked_for_its_models_also_by_who_pressed_before_the_scripts_were_there(
     visitor: Visitor, provider: FakeProvider
 ) -> None:
     page = visitor.page()
@@ -91,7 +83,8 @@ def test_what_is_pressed_before_the_scripts_are_there_is_done_once_they_are(
     [script] = late
     with page.expect_request("**/look/") as asked:
         script.continue_()
-    expect(page.get_by_label("It offers 2 models")).to_be_visible()
+    page.get_by_label("It offers 2 models").select_option("large")
+    expect(page.get_by_label("Model", exact=True)).to_have_value("large")
     assert asked.value.method == "POST"
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.browser
 
 
 @looks(PHONE, "dark")
-def test_a_summary_is_found_and_opened_by_keyboard(
+def test_a_summary_is_found_by_keyboard_and_listed_elsewhere_once_it_is_rolled_back(
     guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
 ) -> None:
     page, album = guest.page(width=width, theme=theme), Album(folder, f"queue-{width}-{theme}")
@@ -48,13 +48,7 @@ def test_a_summary_is_found_and_opened_by_keyboard(
     page.keyboard.press("Enter")
     expect(page).to_have_url(review)
 
-
-def test_whoever_comes_back_to_the_list_finds_it_as_it_is_now_and_the_focus_where_it_was(
-    guest: Visitor, provider: FakeProvider
-) -> None:
-    page = guest.page()
-    drafted(page, provider)
-    review = page.url
+    # Whoever comes back to the list finds it as it is now, and the focus where it was.
     page.goto("/review/?tab=accepted")
     row = page.locator(f"#queue .what a[href$='{urlsplit(review).path}']")
     expect(row).to_be_visible()

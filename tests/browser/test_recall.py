@@ -22,16 +22,16 @@ SINCE = ("The weather is fine this week.", "Let us buy bread and cheese.", "The 
 ASKED = "Who is the harbour master of Kiel?"
 
 
-def has_talked(page: Page, mode: str = "Light") -> int:
+def has_talked(page: Page) -> int:
     """An early fact, turns since, and a window that shows the last of them; the number of the next turn."""
     begin(page, EARLY)
     is_in_state(page, 1, "completed")
     page.locator("#meter a.chip").last.click()
     page.get_by_label("Window").fill("1")
-    page.get_by_label("Context mode").select_option(mode.lower())
+    page.get_by_label("Context mode").select_option("light")
     page.locator("#dialog").get_by_role("button", name="Save").click()
     expect(page.locator("#dialog")).not_to_be_visible()
-    expect(page.locator("#context-mode")).to_contain_text(f"CTX: {mode}")
+    expect(page.locator("#context-mode")).to_contain_text("CTX: Light")
     for number, text in enumerate(SINCE, 2):
         say(page, text)
         is_in_state(page, number, "completed")
@@ -39,7 +39,7 @@ def has_talked(page: Page, mode: str = "Light") -> int:
 
 
 @looks(1280, "light")
-def test_an_early_fact_comes_back_by_itself_and_says_why(
+def test_an_early_fact_comes_back_by_itself_and_says_why_and_not_with_the_mode_off(
     visitor: Visitor, folder: Path, width: int, theme: str
 ) -> None:
     page = visitor.page(width=width, theme=theme)
@@ -68,20 +68,21 @@ def test_an_early_fact_comes_back_by_itself_and_says_why(
     page.locator("#outcome-title").scroll_into_view_if_needed()
     album.take(page, "what-was-found")
 
+    # With the mode off nothing comes back. The engine finds it all the same: it searches, as any model may.
+    page.keyboard.press("Escape")
+    for mode in ("Heavy", "Off"):
+        page.keyboard.press("Alt+m")
+        expect(page.locator("#context-mode")).to_contain_text(f"CTX: {mode}")
+    # So that the window shows no answer to it.
+    for further, text in ((number + 1, SINCE[0]), (number + 2, ASKED)):
+        say(page, text)
+        is_in_state(page, further, "completed")
+    expect(turn(page, further).locator(".recall")).to_have_count(0)
+    expect(turn(page, further).locator(".tool")).not_to_have_count(0)
+    album.take(page, "off")
 
-@looks(PHONE, "dark")
-def test_with_the_mode_off_nothing_comes_back(visitor: Visitor, folder: Path, width: int, theme: str) -> None:
-    page = visitor.page(width=width, theme=theme)
-    number = has_talked(page, "Off")
-    say(page, ASKED)
-    is_in_state(page, number, "completed")
-    expect(turn(page, number).locator(".recall")).to_have_count(0)
-    # The engine finds it all the same: it searches, as any model may.
-    expect(turn(page, number).locator(".tool")).not_to_have_count(0)
-    Album(folder, f"recall-off-{width}-{theme}").take(page, "off")
 
-
-def test_alt_m_changes_the_context_mode_of_this_conversation(visitor: Visitor) -> None:
+def test_a_key_that_the_sheet_names_changes_the_context_mode_of_this_conversation(visitor: Visitor) -> None:
     page = visitor.page()
     begin(page, "Hello")
     is_in_state(page, 1, "completed")
@@ -95,16 +96,9 @@ def test_alt_m_changes_the_context_mode_of_this_conversation(visitor: Visitor) -
     chip.click()
     expect(chip).to_contain_text("CTX: Heavy")
     expect(chip).to_be_focused()
-    begin(page, "Another conversation")
-    expect(chip).to_contain_text("CTX: Light")
-
-
-def test_the_key_sheet_names_both_keys(visitor: Visitor) -> None:
-    page = visitor.page()
-    begin(page, "Hello")
-    # While a reply runs, Escape would stop it.
-    is_in_state(page, 1, "completed")
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.locator("#dialog")).to_contain_text("Context mode: off, light, heavy")
     expect(page.locator("#dialog")).to_contain_text("What was recalled for the turn, and why")
+    begin(page, "Another conversation")
+    expect(chip).to_contain_text("CTX: Light")

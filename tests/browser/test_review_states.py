@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import PHONE, WIDE, App, Visitor
 from tests.browser.drafts import drafted
 from tests.browser.prepared import HERS, HIS
-from tests.browser.test_access import assert_accessible
+from tests.browser.test_access import OF_COLOURS, assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
 from tests.browser.test_review import MANY, of_many
@@ -37,15 +37,16 @@ def places(built_in: tuple[App, Any]) -> Places:
 
 
 DESK = 1440
-LOOKS = [(width, theme) for width in (PHONE, WIDE, DESK) for theme in ("light", "dark")]
 
 
 def clean_in_every_look(page: Page, album: Album, step: str) -> None:
-    for width, theme in LOOKS:
+    for width in (PHONE, WIDE, DESK):
         page.set_viewport_size({"width": width, "height": 900 if width == DESK else 800})
-        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-        album.take(page, f"{step}-{width}-{theme}")
-        assert_accessible(page)
+        for theme, options in (("light", None), ("dark", OF_COLOURS)):
+            page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+            album.take(page, f"{step}-{width}-{theme}")
+            assert_accessible(page, options)
+    page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": WIDE, "height": 800})
 
 
@@ -68,15 +69,22 @@ SAYS = {
 }
 
 
-@pytest.mark.parametrize("state", SAYS)
-def test_each_state_is_said_in_words_and_is_accessible(
-    visitor: Visitor, places: Places, folder: Path, state: str
-) -> None:
-    page, album = visitor.page(), Album(folder, "review-state")
-    page.goto(places[state])
-    where, words = SAYS[state]
-    expect(page.locator(where)).to_contain_text(words)
-    clean_in_every_look(page, album, state)
+# Of these the foot has most to say.
+FEET = ("waiting", "contradicting", "accepted", "rolled_back", "turned_down", "conflict")
+
+
+def test_each_state_is_said_in_words_and_is_accessible(visitor: Visitor, places: Places, folder: Path) -> None:
+    page, phone, album = visitor.page(), visitor.page(width=PHONE), Album(folder, "review-state")
+    for state, (where, words) in SAYS.items():
+        page.goto(places[state])
+        expect(page.locator(where)).to_contain_text(words)
+        clean_in_every_look(page, album, state)
+    for state in FEET:
+        phone.goto(places[state])
+        expect(phone.locator("#standing")).to_be_visible()
+        foot = phone.locator(".review-foot").bounding_box()
+        assert foot is not None
+        assert foot["height"] < 0.25 * phone.evaluate("innerHeight"), f"{state}: too little is left to the claims"
 
 
 def test_at_a_desk_six_claims_are_in_sight_at_once(guest: Visitor, provider: FakeProvider) -> None:
@@ -87,15 +95,7 @@ def test_at_a_desk_six_claims_are_in_sight_at_once(guest: Visitor, provider: Fak
     assert seen >= 6
 
 
-@pytest.mark.parametrize("width", [WIDE, PHONE])
-def test_panes_scroll_and_the_page_itself_has_nothing_below_them(visitor: Visitor, places: Places, width: int) -> None:
-    page = visitor.page(width=width)
-    page.goto(places["accepted"])
-    expect(page.locator("#claims")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
-
-
-def test_on_a_phone_claims_come_first(visitor: Visitor, places: Places) -> None:
+def test_on_a_phone_claims_come_first_and_in_sight(visitor: Visitor, places: Places) -> None:
     page = visitor.page(width=PHONE)
     page.goto(places["contradicting"])
     expect(page.locator("#claims")).to_be_in_viewport()
@@ -105,14 +105,16 @@ def test_on_a_phone_claims_come_first(visitor: Visitor, places: Places) -> None:
     page.get_by_role("button", name="Prompt text").click()
     expect(page.locator("#standing-text")).to_be_in_viewport()
     expect(page.locator("#claims-pane")).to_be_hidden()
-
-
-@pytest.mark.parametrize("width", [WIDE, PHONE])
-def test_of_excerpts_the_page_opens_on_their_text(visitor: Visitor, places: Places, width: int) -> None:
-    page = visitor.page(width=width)
-    page.goto(places["no_model"])
-    expect(page.locator("#standing-text")).to_be_in_viewport()
-    expect(page.locator("#standing-text")).to_contain_text("Excerpts, not a summary")
+    # The claim that one is at is never under the foot.
+    page.goto(places["waiting"])
+    for key in ("j", "a", "a"):
+        page.keyboard.press(key)
+    expect(page.locator("#desk")).to_contain_text("2 verdicts saved")
+    expect(page.locator("#claim-3")).to_be_focused()
+    expect(page.locator("#claim-3")).to_be_in_viewport(ratio=1)
+    for undone in (1, 0):
+        page.keyboard.press("u")
+        expect(page.locator("#claims [data-do=undo]")).to_have_count(undone)
 
 
 def test_what_the_prompt_would_get_follows_each_verdict(visitor: Visitor, places: Places) -> None:
@@ -169,25 +171,19 @@ NOTICES = {
 }
 
 
-@pytest.mark.parametrize("state", NOTICES)
 def test_in_the_chat_the_notice_says_what_happened_and_what_can_be_done(
-    visitor: Visitor, places: Places, folder: Path, state: str
+    visitor: Visitor, places: Places, folder: Path
 ) -> None:
     page, album = visitor.page(), Album(folder, "notice")
-    page.goto(places[f"talk of {state}"])
-    note = page.locator(".note", has_text="Concluded effort: storage").last
-    word, why, offers = NOTICES[state]
-    expect(note.locator(".more .state").first).to_have_text(word)
-    expect(note).to_contain_text(why)
-    for offer in offers:
-        expect(note.get_by_text(offer).first).to_be_visible()
-    clean_in_every_look(page, album, state)
-
-
-def test_from_the_notice_of_excerpts_one_gets_to_their_words_and_to_what_takes_them_back(
-    visitor: Visitor, places: Places
-) -> None:
-    page = visitor.page()
+    for state, (word, why, offers) in NOTICES.items():
+        page.goto(places[f"talk of {state}"])
+        note = page.locator(".note", has_text="Concluded effort: storage").last
+        expect(note.locator(".more .state").first).to_have_text(word)
+        expect(note).to_contain_text(why)
+        for offer in offers:
+            expect(note.get_by_text(offer).first).to_be_visible()
+        clean_in_every_look(page, album, state)
+    # From the notice of excerpts one gets to their words, and to what takes them back.
     page.goto(places["talk of no_model"])
     page.get_by_role("link", name="Open the excerpts of storage").click()
     page.wait_for_url("**/review/**")
@@ -233,7 +229,7 @@ def test_the_page_of_a_doubted_claim_opens_on_it_and_a_few_keys_mend_accept_and_
     expect(page.locator("#review-state")).to_contain_text("Stands")
 
 
-def test_an_old_version_offers_no_verdict(visitor: Visitor, places: Places) -> None:
+def test_of_what_is_done_with_keys_say_so_and_lead_to_the_next_and_to_all(visitor: Visitor, places: Places) -> None:
     page = visitor.page()
     page.goto(places["old_version"])
     page.keyboard.press("j")
@@ -243,14 +239,21 @@ def test_an_old_version_offers_no_verdict(visitor: Visitor, places: Places) -> N
     expect(page.locator("#claim-1")).to_be_focused()
     expect(page.locator("#claims form")).to_have_count(0)
 
-
-def test_of_excerpts_no_key_finds_a_claim_and_none_breaks(visitor: Visitor, places: Places) -> None:
-    page = visitor.page()
     page.goto(places["excerpts"])
     expect(page.locator("#claims form")).to_have_count(0)
     for key in ("n", "s", "a", "u", "v"):
         page.keyboard.press(key)
     expect(page.locator("#says")).to_have_text("What excerpts leave out is told below the quotes.")
+
+    page.goto(places["waiting"])
+    page.keyboard.press("J")
+    expect(page.locator("#says")).to_have_text("Submit or accept this one first, or press p for all reviews.")
+    page.goto(places["accepted"])
+    upcoming = page.locator("#review-next").get_attribute("href") or ""
+    page.keyboard.press("J")
+    page.wait_for_url(f"**{upcoming}")
+    page.keyboard.press("p")
+    page.wait_for_url("**/review/")
 
 
 def test_what_is_dropped_is_said_to_be_not_needed_by_keyboard_with_a_reason(
@@ -340,25 +343,20 @@ def test_judged_again_it_is_stale_no_more_and_the_focus_stays_where_it_was(visit
     expect(page.locator("#review-top")).to_be_focused()
 
 
-def test_from_one_that_is_done_with_keys_lead_to_the_next_and_to_all(visitor: Visitor, places: Places) -> None:
-    page = visitor.page()
-    page.goto(places["waiting"])
-    page.keyboard.press("J")
-    expect(page.locator("#says")).to_have_text("Submit or accept this one first, or press p for all reviews.")
-    page.goto(places["accepted"])
-    upcoming = page.locator("#review-next").get_attribute("href") or ""
-    page.keyboard.press("J")
-    page.wait_for_url(f"**{upcoming}")
-    page.keyboard.press("p")
-    page.wait_for_url("**/review/")
-
-
 HEIGHTS = "rows => rows.map(row => row.getBoundingClientRect().height)"
 
 
 @pytest.mark.parametrize("width", [WIDE, PHONE])
-def test_a_verdict_and_its_undo_leave_every_row_as_high_as_it_was(visitor: Visitor, places: Places, width: int) -> None:
+def test_nothing_moves_is_hidden_or_lies_below_the_panes(visitor: Visitor, places: Places, width: int) -> None:
     page = visitor.page(width=width)
+    page.goto(places["no_model"])
+    expect(page.locator("#standing-text")).to_be_in_viewport()
+    expect(page.locator("#standing-text")).to_contain_text("Excerpts, not a summary")
+
+    page.goto(places["accepted"])
+    expect(page.locator("#claims")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
+
     page.goto(places["waiting"])
     rows = page.locator("#claims .claim")
     before = rows.evaluate_all(HEIGHTS)
@@ -373,38 +371,11 @@ def test_a_verdict_and_its_undo_leave_every_row_as_high_as_it_was(visitor: Visit
         expect(undone).to_have_count(left)
     assert rows.evaluate_all(HEIGHTS) == before
 
-
-@pytest.mark.parametrize("state", ["waiting", "contradicting", "accepted", "rolled_back", "turned_down", "conflict"])
-def test_on_a_phone_the_foot_leaves_the_page_to_the_claims(visitor: Visitor, places: Places, state: str) -> None:
-    page = visitor.page(width=PHONE)
-    page.goto(places[state])
-    expect(page.locator("#standing")).to_be_visible()
-    foot = page.locator(".review-foot").bounding_box()
-    assert foot is not None
-    assert foot["height"] < 0.25 * page.evaluate("innerHeight")
-
-
-@pytest.mark.parametrize("width", [WIDE, PHONE])
-def test_of_an_edit_the_whole_form_is_in_sight(visitor: Visitor, places: Places, width: int) -> None:
-    page = visitor.page(width=width)
-    page.goto(places["waiting"])
+    page.reload()
     for key in ("j", "j", "j", "e"):
         page.keyboard.press(key)
     expect(page.get_by_label("New words of claim postgres")).to_be_focused()
     expect(page.get_by_role("button", name="Save edit")).to_be_in_viewport(ratio=1)
-
-
-def test_on_a_phone_the_claim_that_one_is_at_is_never_under_the_foot(visitor: Visitor, places: Places) -> None:
-    page = visitor.page(width=PHONE)
-    page.goto(places["waiting"])
-    for key in ("j", "a", "a"):
-        page.keyboard.press(key)
-    expect(page.locator("#desk")).to_contain_text("2 verdicts saved")
-    expect(page.locator("#claim-3")).to_be_focused()
-    expect(page.locator("#claim-3")).to_be_in_viewport(ratio=1)
-    for undone in (1, 0):
-        page.keyboard.press("u")
-        expect(page.locator("#claims [data-do=undo]")).to_have_count(undone)
 
 
 def test_what_is_only_kept_is_submitted_and_the_page_tells_that_it_was_rolled_back_meanwhile(

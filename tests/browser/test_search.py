@@ -162,12 +162,12 @@ def test_what_is_typed_while_the_dialog_comes_is_looked_for(guest: Visitor, prov
     expect(hits(page).first).to_contain_text(MARK)
 
 
-def test_arrows_lead_through_the_results_and_escape_back_to_where_one_was(
+def test_arrows_lead_through_the_results_escape_back_and_what_stands_on_the_page_is_led_to(
     guest: Visitor, provider: FakeProvider
 ) -> None:
     page = guest.page()
-    talk(page, provider)
-    page.locator("#text").focus()
+    address = talk(page, provider)
+    page.locator("#text").fill("A draft")
     box = open_search(page)
     box.press_sequentially(MARK)
     expect(page.locator(f'#dialog .results[data-query="{MARK}"]')).to_be_visible()
@@ -175,32 +175,18 @@ def test_arrows_lead_through_the_results_and_escape_back_to_where_one_was(
     expect(hits(page).first).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect(hits(page).nth(1)).to_be_focused()
+    # Results that come anew leave the focus on the same one.
+    hits(page).nth(1).evaluate("link => { link.dataset.old = 'yes' }")
+    page.evaluate("document.querySelector('.search-box').dispatchEvent(new Event('change'))")
+    expect(page.locator("#dialog [data-old]")).to_have_count(0)
+    expect(hits(page).nth(1)).to_be_focused()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     expect(box).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator("#dialog")).to_be_hidden()
     expect(page.locator("#text")).to_be_focused()
-
-
-def test_results_that_come_anew_leave_the_focus_on_the_same_one(guest: Visitor, provider: FakeProvider) -> None:
-    page = guest.page()
-    talk(page, provider)
-    open_search(page).press_sequentially(MARK)
-    expect(page.locator(f'#dialog .results[data-query="{MARK}"]')).to_be_visible()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
-    expect(hits(page).nth(1)).to_be_focused()
-    hits(page).nth(1).evaluate("link => { link.dataset.old = 'yes' }")
-    page.evaluate("document.querySelector('.search-box').dispatchEvent(new Event('change'))")
-    expect(page.locator("#dialog [data-old]")).to_have_count(0)
-    expect(hits(page).nth(1)).to_be_focused()
-
-
-def test_what_stands_on_the_page_is_led_to_without_reading_it_again(guest: Visitor, provider: FakeProvider) -> None:
-    page = guest.page()
-    address = talk(page, provider)
-    page.locator("#text").fill("A draft")
+    # Without reading it again.
     open_search(page).press_sequentially(MARK)
     page.get_by_label("Only in").check()
     expect(hits(page)).to_have_count(2)
@@ -209,11 +195,9 @@ def test_what_stands_on_the_page_is_led_to_without_reading_it_again(guest: Visit
     is_in_view(page, 1)
     assert page.url == address
     expect(page.locator("#text")).to_have_value("A draft")
-
-
-def test_a_citation_leads_to_its_turn(guest: Visitor, provider: FakeProvider) -> None:
-    page = guest.page()
-    address = talk(page, provider)
+    # And by a citation.
+    page.reload()
+    is_live(page)
     cited = turn(page, 3).locator("a.cite")
     expect(cited).to_have_count(1)
     expect(turn(page, 1)).not_to_be_in_viewport()

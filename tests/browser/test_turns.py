@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visitor, begin, choose, interceptable, is_in_state, is_live, reply_of, say, turn
+from tests.browser.conftest import begin, choose, interceptable, is_in_state, is_live, reply_of, say, turn
 from tests.fakes.provider import CUT, FakeProvider, NoAnswer, Reply, Status
 
 pytestmark = pytest.mark.browser
@@ -35,8 +35,10 @@ def test_text_shows_while_it_comes_and_stands_as_markdown(
     expect(turn(page, 1).locator(".live")).to_have_count(0)
 
 
-def test_stop_before_the_first_word(page: Page, provider: FakeProvider) -> None:
-    provider.script = [NoAnswer(), Reply("Here I am.")]
+def test_a_turn_is_stopped_before_its_first_word_and_by_a_key_after_it(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
+    provider.script = [NoAnswer(), Reply("Here I am."), Reply("Word after word after word", gate=gate, gate_after=3)]
     begin(page, "Are you there?")
     expect(turn(page, 1)).to_contain_text("Waiting for the model")
     page.locator("#stop").click()
@@ -44,49 +46,37 @@ def test_stop_before_the_first_word(page: Page, provider: FakeProvider) -> None:
     turn(page, 1).get_by_role("button", name="Retry").click()
     is_in_state(page, 1, "completed")
     assert reply_of(page, 1) == "Here I am."
-
-
-def test_escape_stops(page: Page, provider: FakeProvider, gate: threading.Event) -> None:
-    provider.script = [Reply("Word after word after word", gate=gate, gate_after=3)]
-    begin(page, "Go on.")
-    expect(turn(page, 1).locator(".live")).to_contain_text("Word after word")
+    say(page, "Go on.")
+    expect(turn(page, 2).locator(".live")).to_contain_text("Word after word")
     page.locator("#text").focus()
     page.keyboard.press("Escape")
-    is_in_state(page, 1, "stopped")
-    assert reply_of(page, 1) == "Word after word"
+    is_in_state(page, 2, "stopped")
+    assert reply_of(page, 2) == "Word after word"
 
 
-def test_a_wrong_key_is_explained_and_can_be_tried_again(page: Page, provider: FakeProvider) -> None:
-    provider.script = [Status(401, "Incorrect API key provided"), Reply("Now it works.")]
+def test_what_failed_is_explained_and_the_last_turn_alone_is_tried_again(page: Page, provider: FakeProvider) -> None:
+    refused = Status(401, "Incorrect API key provided")
+    provider.script = [refused, Reply("Now it works."), Reply("Half of an", ending=CUT)]
     begin(page, "Hello?")
     is_in_state(page, 1, "failed")
     expect(turn(page, 1)).to_contain_text("Incorrect API key provided")
-    turn(page, 1).get_by_role("button", name="Retry").click()
+    retry = "Retry"
+    turn(page, 1).get_by_role("button", name=retry).click()
     is_in_state(page, 1, "completed")
-
-
-def test_retry_is_offered_at_the_last_turn_only(page: Page, provider: FakeProvider) -> None:
-    provider.script = [Status(401, "Incorrect API key provided")]
-    begin(page, "Hello?")
-    is_in_state(page, 1, "failed")
+    say(page, "Tell me.")
+    is_in_state(page, 2, "failed")
+    expect(turn(page, 2).locator(".prose")).to_have_text("Half of an")
+    expect(turn(page, 2)).to_contain_text("broke off")
+    expect(turn(page, 2).get_by_role("button", name=retry)).to_be_visible()
     say(page, "Never mind.")
-    is_in_state(page, 2, "completed")
-    expect(turn(page, 1).get_by_role("button", name="Retry")).to_have_count(0)
+    is_in_state(page, 3, "completed")
+    expect(turn(page, 2).get_by_role("button", name=retry)).to_have_count(0)
 
 
-def test_a_stream_that_breaks_off_keeps_its_text(page: Page, provider: FakeProvider) -> None:
-    provider.script = [Reply("Half of an", ending=CUT)]
-    begin(page, "Tell me.")
-    is_in_state(page, 1, "failed")
-    expect(turn(page, 1).locator(".prose")).to_have_text("Half of an")
-    expect(turn(page, 1)).to_contain_text("broke off")
-    expect(turn(page, 1).get_by_role("button", name="Retry")).to_be_visible()
-
-
-def test_a_waiting_message_can_be_cancelled_and_put_back(
+def test_a_waiting_message_is_cancelled_and_put_back_or_goes_when_its_time_has_come(
     page: Page, provider: FakeProvider, gate: threading.Event
 ) -> None:
-    provider.script = [Reply("First things first", gate=gate, gate_after=2)]
+    provider.script = [Reply("First things first", gate=gate, gate_after=2), Reply("And the third.")]
     begin(page, "First.")
     expect(turn(page, 1).locator(".live")).to_have_text("First things")
     say(page, "Second, in a hurry.")
@@ -97,35 +87,25 @@ def test_a_waiting_message_can_be_cancelled_and_put_back(
     is_in_state(page, 2, "cancelled")
     turn(page, 2).get_by_role("button", name="Put back").click()
     expect(page.locator("#text")).to_have_value("Second, in a hurry.")
+    say(page, "Third.")
+    is_in_state(page, 3, "queued")
     gate.set()
-    is_in_state(page, 1, "completed")
-    assert len(provider.requests) == 1
+    is_in_state(page, 3, "completed")
+    assert [reply_of(page, 1), reply_of(page, 3)] == ["First things first", "And the third."]
+    assert len(provider.requests) == 2
 
 
-def test_a_waiting_message_goes_when_its_time_has_come(
-    page: Page, provider: FakeProvider, gate: threading.Event
-) -> None:
-    provider.script = [Reply("First things", gate=gate, gate_after=1), Reply("And the second.")]
-    begin(page, "First.")
-    expect(turn(page, 1).locator(".live")).to_have_text("First")
-    say(page, "Second.")
-    is_in_state(page, 2, "queued")
-    gate.set()
-    is_in_state(page, 2, "completed")
-    assert [reply_of(page, 1), reply_of(page, 2)] == ["First things", "And the second."]
-
-
-@pytest.mark.parametrize("fix", ["Raise the budget", "Send only the beginning and end"])
-def test_a_message_over_the_budget_says_what_needs_how_much_and_how_to_go_on(page: Page, fix: str) -> None:
+def test_a_message_over_the_budget_says_what_needs_how_much_and_how_to_go_on(page: Page) -> None:
     begin(page, "Short.")
     is_in_state(page, 1, "completed")
-    page.locator("#text").fill("word " * 20_000)
-    expect(page.locator("#price")).to_have_text(re.compile(r"over the budget\s*$"))
-    page.locator("#send").click()
-    is_in_state(page, 2, "failed")
-    expect(turn(page, 2).locator(".notice")).to_contain_text(re.compile(r"20,\d\d\d"))
-    turn(page, 2).get_by_role("button", name=fix).click()
-    is_in_state(page, 2, "completed")
+    for number, fix in ((2, "Send only the beginning and end"), (3, "Raise the budget")):
+        page.locator("#text").fill("word " * 20_000)
+        expect(page.locator("#price")).to_have_text(re.compile(r"over the budget\s*$"))
+        page.locator("#send").click()
+        is_in_state(page, number, "failed")
+        expect(turn(page, number).locator(".notice")).to_contain_text(re.compile(r"20,\d\d\d"))
+        turn(page, number).get_by_role("button", name=fix).click()
+        is_in_state(page, number, "completed")
 
 
 LONG = "\n\n".join(f"Paragraph {number} has a few words to fill a line or two of the page." for number in range(1, 60))
@@ -154,14 +134,6 @@ def test_nothing_jumps_when_markdown_replaces_the_text_as_it_came(
     assert abs(page.evaluate(LAST_LINE) - shown) < 22
 
 
-def test_a_long_reply_is_followed_to_its_end(page: Page, provider: FakeProvider) -> None:
-    provider.script = [Reply(LONG, pace_seconds=0.002)]
-    begin(page, "At length, please.")
-    is_in_state(page, 1, "completed")
-    expect(turn(page, 1).get_by_text("Paragraph 59")).to_be_in_viewport()
-    expect(page.locator("#latest")).to_be_hidden()
-
-
 GROWS_BEFORE_THE_SCROLL_EVENT = """async () => {
   const scroller = document.getElementById('scroller');
   const more = document.createElement('div');
@@ -173,12 +145,15 @@ GROWS_BEFORE_THE_SCROLL_EVENT = """async () => {
 }"""
 
 
-def test_text_that_grows_between_two_frames_is_not_taken_for_a_reader_who_scrolls(
+def test_a_long_reply_is_followed_to_its_end_also_where_text_grows_between_two_frames(
     page: Page, provider: FakeProvider
 ) -> None:
-    provider.script = [Reply(LONG)]
+    provider.script = [Reply(LONG, pace_seconds=0.002)]
     begin(page, "At length, please.")
     is_in_state(page, 1, "completed")
+    expect(turn(page, 1).get_by_text("Paragraph 59")).to_be_in_viewport()
+    expect(page.locator("#latest")).to_be_hidden()
+    # It is not taken for a reader who scrolls.
     assert page.evaluate(GROWS_BEFORE_THE_SCROLL_EVENT) < 2
     expect(page.locator("#latest")).to_be_hidden()
 
@@ -202,10 +177,14 @@ def test_a_reader_who_scrolled_up_is_left_alone(page: Page, provider: FakeProvid
     expect(turn(page, 1).get_by_text("Paragraph 59")).to_be_in_viewport()
 
 
-def test_html_in_messages_and_replies_is_only_text(guest: Visitor, provider: FakeProvider) -> None:
+def test_what_a_reply_may_hold_html_scripts_of_either_direction_and_code(page: Page, provider: FakeProvider) -> None:
     attack = "<img src=x onerror='window.hacked = 1'><script>window.hacked = 2</script> [x](javascript:hacked=3)"
-    provider.otherwise = Reply(attack)
-    page = guest.page()
+    provider.script = [
+        Reply(attack),
+        Reply("שלום. התשובה היא 42."),
+        Reply("これは日本語の返事です。"),
+        Reply("Look:\n\n```python\nx = " + "1 + " * 200 + "1 < 2\n```"),
+    ]
     begin(page, attack)
     is_in_state(page, 1, "completed")
     assert page.evaluate("window.hacked") is None
@@ -213,39 +192,27 @@ def test_html_in_messages_and_replies_is_only_text(guest: Visitor, provider: Fak
     expect(turn(page, 1).locator(".said")).to_have_text(attack)
     expect(page.locator("#title")).to_contain_text("<img src=x")
 
-
-def test_each_script_is_set_in_its_own_direction(page: Page, provider: FakeProvider) -> None:
-    provider.script = [Reply("שלום. התשובה היא 42."), Reply("これは日本語の返事です。")]
-    begin(page, "مرحبا، متى موعد الإصدار؟")
-    is_in_state(page, 1, "completed")
-    expect(turn(page, 1).locator(".said")).to_have_css("direction", "rtl")
-    expect(turn(page, 1).locator(".prose")).to_have_css("direction", "rtl")
-    say(page, "次のリリースはいつですか？" * 12)
+    say(page, "مرحبا، متى موعد الإصدار؟")
     is_in_state(page, 2, "completed")
-    expect(turn(page, 2).locator(".said")).to_have_css("direction", "ltr")
+    expect(turn(page, 2).locator(".said")).to_have_css("direction", "rtl")
+    expect(turn(page, 2).locator(".prose")).to_have_css("direction", "rtl")
+    say(page, "次のリリースはいつですか？" * 12)
+    is_in_state(page, 3, "completed")
+    expect(turn(page, 3).locator(".said")).to_have_css("direction", "ltr")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
-
-def test_code_is_copied_as_it_is(page: Page, provider: FakeProvider) -> None:
-    provider.script = [Reply("Look:\n\n```python\nprint('<b>')\n```")]
-    begin(page, "Code, please.")
-    is_in_state(page, 1, "completed")
-    turn(page, 1).locator(".code").get_by_role("button", name="Copy").click()
-    expect(turn(page, 1).locator(".code").get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == "print('<b>')\n"
-
-
-def test_code_wraps_once_asked_to_and_after_a_reload(page: Page, provider: FakeProvider) -> None:
-    provider.script = [Reply("Look:\n\n```python\n" + "x = " + "1 + " * 200 + "1\n```")]
-    begin(page, "Code, please.")
-    is_in_state(page, 1, "completed")
+    say(page, "Code, please.")
+    is_in_state(page, 4, "completed")
     # The finished turn takes the place of the streamed one: the block is looked up anew until it is laid out.
     overflow = "() => (code => code?.scrollWidth %s code?.clientWidth)(document.querySelector('.code pre'))"
     page.wait_for_function(overflow % ">")
-    turn(page, 1).get_by_role("button", name="Wrap").press("Enter")
+    turn(page, 4).locator(".code").get_by_role("button", name="Copy").click()
+    expect(turn(page, 4).locator(".code").get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == "x = " + "1 + " * 200 + "1 < 2\n"
+    turn(page, 4).get_by_role("button", name="Wrap").press("Enter")
     page.wait_for_function(overflow % "<=")
     page.reload()
-    expect(turn(page, 1).get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "true")
+    expect(turn(page, 4).get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "true")
     page.wait_for_function(overflow % "<=")
 
 

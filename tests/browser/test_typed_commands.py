@@ -83,20 +83,6 @@ def test_commands_are_completed_by_keyboard(guest: Visitor, folder: Path, width:
     assert said(guest, page) == ["Hello."]
 
 
-def test_enter_sends_what_is_complete_and_an_option_can_be_pressed(page: Page, guest: Visitor) -> None:
-    begin(page, "Hello.")
-    is_in_state(page, 1, "completed")
-    say(page, "/effort Bug")
-    goes_to(page, "bug")
-    page.locator("#text").press_sequentially("/")
-    page.locator("#command-done").click()
-    expect(page.locator("#text")).to_have_value("/done ")
-    expect(page.locator("#text")).to_be_focused()
-    expect(page.locator("#commands [role=option]")).to_have_count(1)
-    page.keyboard.press("Enter")
-    goes_to(page, "")
-
-
 @looks(WIDE, "dark")
 def test_an_aside_and_notes(guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str) -> None:
     page = guest.page(width=width, theme=theme)
@@ -157,9 +143,18 @@ def test_a_near_miss_keeps_the_text_and_asks(guest: Visitor, folder: Path, width
     assert said(guest, page) == ["Hello.", "/efort Bug, what is that?", "/done is a command."]
 
 
-def test_search_opens_with_the_words_and_the_sheet_lists_the_commands(page: Page) -> None:
+def test_what_is_complete_is_sent_an_option_is_pressed_the_sheet_lists_all_and_search_opens(page: Page) -> None:
     begin(page, "The signing key is in the vault.")
     is_in_state(page, 1, "completed")
+    say(page, "/effort Bug")
+    goes_to(page, "bug")
+    page.locator("#text").press_sequentially("/")
+    page.locator("#command-done").click()
+    expect(page.locator("#text")).to_have_value("/done ")
+    expect(page.locator("#text")).to_be_focused()
+    expect(page.locator("#commands [role=option]")).to_have_count(1)
+    page.keyboard.press("Enter")
+    goes_to(page, "")
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.locator("#dialog")).to_contain_text("/rule TEXT")
