@@ -11,6 +11,8 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from efforts.domain.effort.notices import span_said
+
 from .domain.artifact import SCHEMA_VERSION, Kind
 from .domain.lifecycle import ArtifactState, ClaimVerdictValue, Ended, PackageState
 
@@ -100,6 +102,11 @@ class Artifact(models.Model):
     def name(self) -> str:
         """Of what it was made of."""
         return self.effort.name if self.effort else "Chosen turns"
+
+    @property
+    def span(self) -> str:
+        """The turns that it was made of."""
+        return span_said(self.source_start, self.source_end)
 
     @property
     def document(self) -> str:

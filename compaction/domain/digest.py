@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from efforts.domain.effort.notices import span_said
 from efforts.domain.text.source_text import Part, Source, SourcePart
 
 from .artifact import SCHEMA_VERSION, Artifact, Evidence, Excerpt, Kind, Section, SourceRef, with_id
@@ -113,7 +114,7 @@ def tokens_of(lines: Sequence[Excerpt], title: str, count: Count) -> int:
 def title_of(source: Source, ref: SourceRef, name: str, evidence: Sequence[Evidence]) -> str:
     dates = sorted({part.said_on for part in source.parts if part.said_on})
     when = f", {dates[0]}{f' to {dates[-1]}' if dates[1:] else ''}" if dates else ""
-    turns = f"turn {ref.start}" if ref.start == ref.end else f"turns {ref.start}-{ref.end}"
+    turns = span_said(ref.start, ref.end)
     files = sum(one.type == "path" for one in evidence)
     commands = sum(one.type == "command" for one in evidence)
     more = [plural(len(ref.turns), "turn"), plural(files, "file"), plural(commands, "command")]

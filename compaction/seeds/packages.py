@@ -28,6 +28,7 @@ from efforts.actions import here
 from efforts.actions.scopes import draft_turns, redraft_turns, stop_compaction
 from efforts.context.planning import main_branch
 from efforts.context.sources import read_scope_log
+from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import ScopeKind, ScopeState
 from efforts.domain.errors import Refused
 from efforts.domain.text.source_text import SourcePart
@@ -76,8 +77,7 @@ class Window:
 
     @property
     def span(self) -> str:
-        first, last = self.turns[0], self.turns[-1]
-        return f"turn {first}" if first == last else f"turns {first}-{last}"
+        return span_said(self.turns[0], self.turns[-1])
 
 
 @dataclass(frozen=True, kw_only=True)

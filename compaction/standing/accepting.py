@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 REVIEW = "review"
 LONGEST_REASON = 500
 
-OTHER_SCOPE = "This summary is of turns {start}-{end} of another place than was named. Open it again from its page."
+OTHER_SCOPE = "This summary is of {span} of another place than was named. Open it again from its page."
 DAMAGED = "The stored summary is not what it was made as, so it cannot stand. Draft it again."
 EARLIER = "This summary was made in an earlier form, which is not accepted any more. Have it drafted again."
 STAGE = "This is one part of what a new conversation starts from. It stands there, with the others, and nowhere else."
@@ -79,7 +79,7 @@ def accept_compaction(
         source_start,
         source_end,
     ):
-        raise Refused("scope", OTHER_SCOPE.format(start=artifact.source_start, end=artifact.source_end))
+        raise Refused("scope", OTHER_SCOPE.format(span=artifact.span))
     with changing(Place(branch=branch or artifact.branch, turn=0, actor=actor)) as here:
         if standing := standing_pointer(here, artifact.pk):
             return standing

@@ -175,7 +175,8 @@ def span_of(pointer: ContextPointer) -> str:
     if not bounds["first"]:
         return STARTED_FROM
     name = pointer.effort.slug if pointer.effort else "chosen turns"
-    return f"{name} (turns {bounds['first']}-{bounds['last']})"
+    first, last = bounds["first"], bounds["last"]
+    return f"{name} (turn {first})" if first == last else f"{name} (turns {first}-{last})"
 
 
 def bounds_of(pointer: ContextPointer) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import ScopeKind, ScopeState
 
 
@@ -35,4 +36,4 @@ class ScopeDraft(models.Model):
         indexes = [models.Index(fields=["state"], name="scope_draft_by_state")]
 
     def __str__(self) -> str:
-        return f"{self.kind} turns {self.turns[0]}-{self.turns[-1]}: {self.state}" if self.turns else self.kind
+        return f"{self.kind} {span_said(self.turns[0], self.turns[-1])}: {self.state}" if self.turns else self.kind

@@ -482,3 +482,13 @@ def artifact_checked(alice: User) -> Artifact:
     talk = LongTalk(actions.create_session(alice))
     talk.ask("It crashes at noon.")
     return of_turns(talk.branch, [1], "It crashes at noon.")
+
+
+def test_one_turn_is_named_as_one(artifact_checked: Artifact, as_alice: Client) -> None:
+    html = post(
+        as_alice, "accept", artifact_checked, scope(artifact_checked), headers=on_its_page(artifact_checked)
+    ).content.decode()
+    assert "In the prompt instead of turn 1." in html
+    assert "turns 1-1" not in page(as_alice, "artifact", artifact_checked) + page(
+        as_alice, "rollback", artifact_checked
+    )

@@ -28,7 +28,6 @@ from compaction.pages.presenters.words import StateView, state_of
 from compaction.review.omissions import Dropped, dropped
 from compaction.standing.blockers import is_unchecked
 from compaction.standing.history import accepted_by_people
-from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import PointerState, ScopeState, SummaryState
 from efforts.domain.text.source_text import Source
 from efforts.models import ContextPointer, EffortState, Event, ScopeDraft
@@ -238,7 +237,7 @@ class ArtifactView:
 
 
 def title_of(row: Artifact) -> str:
-    span = span_said(row.source_start, row.source_end) if row.source_start else str(row.session)
+    span = row.span if row.source_start else str(row.session)
     name = row.effort.name if row.effort else span
     return f"Excerpts of {name}" if row.kind == Kind.DIGEST else f"Summary of {name}"
 

@@ -21,6 +21,7 @@ from compaction.pages.presenters.gates import GATES, GateView, gates_of
 from compaction.standing.blockers import OF_STATE
 from compaction.standing.presence import Presence, presences_of
 from efforts.context.words import WordView
+from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import EffortStatus, PointerState, ScopeState, SummaryState
 from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
@@ -89,6 +90,10 @@ class QueueRow:
             if found := next((gate for gate in self.gates if gate.outcome == wanted), None):
                 return f"{found.name}: {found.says}"
         return "Every gate passes." if self.gates else ""
+
+    @property
+    def span(self) -> str:
+        return span_said(self.first, self.last)
 
     @property
     def key(self) -> str:

@@ -70,10 +70,8 @@ class StateView(WordView):
 def state_of(view: ArtifactView) -> StateView:
     state = ArtifactState(view.row.state)
     if view.pointer and view.stands:
-        first, last = view.row.source_start, view.row.source_end
-        turns = f"turn {first}" if first == last else f"turns {first}-{last}"
         unread = UNREAD if view.stands_unchecked else ""
-        says = STANDS[presence_of(view.pointer)].format(turns=turns)
+        says = STANDS[presence_of(view.pointer)].format(turns=view.row.span)
         return StateView(word=Word.STANDS, says=says + unread, quotes=view.is_digest)
     if view.pointer:
         word, says = GONE[PointerState(view.pointer.state)]

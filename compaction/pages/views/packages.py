@@ -12,6 +12,7 @@ from compaction.domain.lifecycle import ArtifactState, PackageState
 from compaction.drafting.reading import stage_of
 from compaction.models import Artifact, SeedPackage, SeedStage
 from compaction.seeds import packages
+from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import ScopeState
 from efforts.models import Session
 from efforts.turns.recording import count
@@ -150,13 +151,12 @@ def stage_view(row: SeedStage) -> StageView:
     draft = row.draft
     artifact = packages.standing_for(draft)
     session = draft.branch.session
-    first, last = draft.turns[0], draft.turns[-1]
     state = ScopeState(draft.state)
     look = STAGES.get(state) or judged_look(row, artifact)
     return StageView(
         place=row.place,
         session=session,
-        span=f"turn {first}" if first == last else f"turns {first}-{last}",
+        span=span_said(draft.turns[0], draft.turns[-1]),
         look=look,
         why=draft.why if look in (FAILED, NOT_CHECKED, EXCERPTS) else "",
         artifact=artifact,
