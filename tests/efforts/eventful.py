@@ -62,7 +62,9 @@ class Eventful:
             recording.record_recall(lease, found)
         self.plan(lease, 1)
         if self.chance.random() < 0.25:
-            self.talk.call(lease, "search_messages", query=self.chance.choice(WORDS))
+            word = self.chance.choice(WORDS)
+            self.talk.call(lease, "search_messages", query=word)
+            self.talk.call(lease, "search_efforts", query=word)
             self.plan(lease, 2)
         ending = self.chance.choice([COMPLETED] * 8 + [STOPPED, FAILED])
         self.talk.finish(lease, self.words(), ending)

@@ -1,4 +1,5 @@
-"""Whatever has happened in a conversation since, each of its plans is made again from what it was made from."""
+"""Whatever has happened in a conversation since, each of its plans is made again from what it was made from, and each
+search finds again what it found."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from efforts.context.replanning import CoursePass, plan_again
-from efforts.models import Branch, ContextPlan, Event, Session
+from efforts.models import Branch, ContextPlan, Event, RetrievalSet, Session
+from efforts.tools.again import EFFORTS_CHANGED, TURNS_MOVED, retrieve_again
 from tests.efforts.eventful import Eventful
 
 pytestmark = pytest.mark.django_db
@@ -38,25 +40,39 @@ def made_again(session: Session) -> Counter[str]:
     return found
 
 
+def found_again() -> Counter[str]:
+    """How many searches find the same, why others need not, and which should."""
+    rows = RetrievalSet.objects.select_related("branch", "run__turn").order_by("created_at")
+    results = [(row.query, retrieve_again(row)) for row in rows]
+    return Counter("same" if again.same else again.apart or query for query, again in results)
+
+
 def test_after_whatever_happened_every_plan_is_the_same(alice: User) -> None:
     played = Eventful(alice, seed=EVENTFUL)
     played.play(14)
     assert made_again(played.session) == {"same": ContextPlan.objects.count()}
+    found = found_again()
+    assert found["same"] >= 5
+    assert set(found) <= {"same", EFFORTS_CHANGED, TURNS_MOVED}
 
 
 @pytest.mark.soak
-def test_two_hundred_plans_are_the_same_after_conclusions_forks_rollbacks_renames_and_other_settings(
+def test_two_hundred_plans_and_searches_are_the_same_after_conclusions_forks_rollbacks_renames_and_other_settings(
     alice: User,
 ) -> None:
     happened = set()
     for seed in (1, 2, 7):
         played = Eventful(alice, seed=seed)
-        played.play(60)
+        played.play(75)
         plans = ContextPlan.objects.filter(session=played.session).count()
         assert made_again(played.session) == {"same": plans}
         happened |= set(Event.objects.filter(session=played.session).values_list("kind", flat=True))
     assert ContextPlan.objects.count() >= 200
     assert happened >= HAPPENED
+    found = found_again()
+    assert found["same"] >= 200
+    # A search reads efforts, and what turns are about, as they are now: what need not be the same says so.
+    assert set(found) <= {"same", EFFORTS_CHANGED, TURNS_MOVED}
 
 
 def test_what_the_log_does_not_tell_is_named(alice: User) -> None:
