@@ -61,8 +61,10 @@ def test_one_kind_is_measured_and_nothing_is_left_behind(tmp_path):
 
 def recorded(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "CCM_HOME": str(home), "DJANGO_SETTINGS_MODULE": "ccmweb.settings"}
-    of_one_kind = ["--record", str(home / "record.jsonl"), "--half", "open", "--kind", "opens"]
-    command = [sys.executable, "manage.py", "measure_detection", "--model", "recorded", *of_one_kind, *arguments]
+    # Of another wording the record is found beside its file.
+    kept = [] if "--system-text" in arguments else ["--record", str(home / "record.jsonl")]
+    asked = ["--half", "open", "--kind", "opens", *kept, *arguments]
+    command = [sys.executable, "manage.py", "measure_detection", "--model", "recorded", *asked]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
@@ -113,3 +115,17 @@ def test_what_is_exported_tells_nothing_of_what_is_expected(tmp_path):
     assert '"name": "open_effort"' in instructions.read_text()
     for path in (tmp_path / "first").glob("*.md"):
         assert "opens" not in path.read_text().replace(instructions.name, "")
+
+
+@pytest.mark.slow
+def test_another_wording_is_asked_in_its_place_and_its_replies_are_kept_beside_it(tmp_path):
+    (tmp_path / "other.md").write_text("Be brief.\n")
+    wording = ["--system-text", str(tmp_path / "other.md")]
+    recorded(tmp_path, *wording, "--export", str(tmp_path / "first"))
+    [instructions] = (tmp_path / "first").glob("instructions-*.txt")
+    assert "===== SYSTEM =====\n\nBe brief.\n\n=====" in instructions.read_text()
+    replies = answer_all(tmp_path / "first", {"text": "Hello.", "calls": []})
+    found = json.loads(recorded(tmp_path, *wording, "--answers", str(replies), "--by", "Ada", "--json").stdout)
+    assert (found["requests"], found["faults"]) == (7, [])
+    assert len((tmp_path / "other.jsonl").read_text().splitlines()) == 7
+    assert not (tmp_path / "record.jsonl").exists()

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
+from django.db.models import Count, Sum
 
 from benchmarks.detection.cases import (
     JUDGES,
@@ -33,9 +35,10 @@ from benchmarks.gates.pending import record_at
 from benchmarks.gates.record import MODEL
 from benchmarks.scratch import scratch_database
 from efforts import actions
+from efforts.context.prompts import system_text
 from efforts.domain.effort.states import RunState
 from efforts.llm.builtin.transport import BUILTIN_MODEL
-from efforts.models import Branch, Endpoint, Run, Turn
+from efforts.models import Branch, ContextPlan, Endpoint, Run, Turn
 from efforts.models.threads import read, write
 from efforts.turns import recording
 from efforts.turns.orchestrator import RunControl, Unwatched, run_turn
@@ -68,7 +71,8 @@ class Command(BaseCommand):
         parser.add_argument("--runs", type=int, default=1)
         parser.add_argument("--half", choices=[*SHA256, "all"], default="all")
         parser.add_argument("--kind", choices=sorted(JUDGES))
-        parser.add_argument("--record", type=Path, default=RECORD, help="another record of replies")
+        parser.add_argument("--system-text", type=Path, metavar="FILE", help="another wording than the product's")
+        parser.add_argument("--record", type=Path, help="of replies; that of another wording stands beside its file")
         parser.add_argument("--export", type=Path, metavar="DIR", help="write each request that has no recorded reply")
         parser.add_argument("--answers", type=Path, metavar="DIR", help="take replies into the record")
         parser.add_argument("--by", default="", help="who gave them")
@@ -77,15 +81,20 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         cases = chosen(options["half"], options["kind"])
+        wording = options["system_text"]
+        options["record"] = options["record"] or (wording.with_suffix(".jsonl") if wording else RECORD)
         # Nobody watches the text coming.
         settings.CCM_BUILTIN_PACE = 0.0
-        if options["model"] == MODEL:
-            found = self.measure_recorded(cases, options)
-        elif options["model"] == BUILTIN_MODEL or options["base_url"] or settings.CCM_MODEL_URL:
-            found = self.summed_up(cases, options)
-        else:
-            raise CommandError("Where is that model? Name its endpoint with --base-url.")
+        with mock.patch("efforts.context.planning.system_text", return_value=wording_of(wording)):
+            found = self.measured(cases, options)
         self.stdout.write(json.dumps(found) if options["json"] else "\n".join(table(found)))
+
+    def measured(self, cases: Sequence[Case], options: Mapping[str, Any]) -> dict[str, Any]:
+        if options["model"] == MODEL:
+            return self.measure_recorded(cases, options)
+        if options["model"] == BUILTIN_MODEL or options["base_url"] or settings.CCM_MODEL_URL:
+            return self.summed_up(cases, options)
+        raise CommandError("Where is that model? Name its endpoint with --base-url.")
 
     def measure_recorded(self, cases: Sequence[Case], options: Mapping[str, Any]) -> dict[str, Any]:
         """By replies that were given elsewhere. Ends the command where a reply is not there yet."""
@@ -111,7 +120,8 @@ class Command(BaseCommand):
     def summed_up(self, cases: Sequence[Case], options: Mapping[str, Any]) -> dict[str, Any]:
         with scratch_database(durable=False):
             outcomes = asyncio.run(self.measure(cases, options))
-        return summary(outcomes, options["model"], options["runs"])
+            sent = ContextPlan.objects.aggregate(requests=Count("pk"), tokens=Sum("tokens"))
+        return {**summary(outcomes, options["model"], options["runs"]), **sent}
 
     async def measure(self, cases: Sequence[Case], options: Mapping[str, Any]) -> list[Outcome]:
         owner = await write(User.objects.create, username=OWNER)
@@ -124,6 +134,14 @@ class Command(BaseCommand):
             if (number + 1) % 20 == 0:
                 self.stderr.write(f"{number + 1:,} of {options['runs'] * len(cases):,} ...")
         return outcomes
+
+
+def wording_of(path: Path | None) -> str:
+    """Of the file; the product's own where none is named."""
+    try:
+        return path.read_text(encoding="utf-8").strip() if path else system_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path} cannot be read as a system text: {error}") from error
 
 
 def chosen(half: str, kind: str | None) -> list[Case]:
@@ -188,6 +206,7 @@ def failed(outcomes: Iterable[Outcome]) -> list[str]:
 
 def table(found: Mapping[str, Any]) -> Iterable[str]:
     yield f"{found['model']}: {found['cases']} messages, {found['runs']} run{'s' if found['runs'] != 1 else ''} each"
+    yield f"{found['requests']:,} requests of {found['tokens']:,} tokens"
     for half, result in found["halves"].items():
         yield f"\n{half.replace('_', ' '):16} {result['rate']:6.1%}"
         for kind, of_kind in result["kinds"].items():
