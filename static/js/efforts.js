@@ -121,6 +121,7 @@ export class Efforts {
   }
 
   #settled() {
+    document.getElementById("shell").dataset.efforts = this.#list.querySelector("[data-total]")?.dataset.total ?? "";
     // Rows that stayed open were opened before anything listened for it: they ask for their price now.
     for (const open of document.querySelectorAll("#effort-list details[open][hx-get]")) window.htmx.trigger(open, "toggle");
     this.#keepFocus();
