@@ -125,11 +125,12 @@ def crowded() -> dict[str, Any]:
     from django.core.management import call_command
 
     from benchmarks import servers
-    from benchmarks.crowding import CONVERSATIONS, crowding
+    from benchmarks.crowding import CONVERSATIONS, ROUNDS, crowding
     from benchmarks.stage import Stage
 
     call_command("migrate", verbosity=0)
-    busy, other = Stage.set(CONVERSATIONS, "busy"), Stage.set(1, "other")
+    busy = [Stage.set(CONVERSATIONS, f"busy{number}") for number in range(ROUNDS)]
+    other = Stage.set(2 * ROUNDS, "other")
     with servers.paced_provider() as provider, servers.product(provider) as (port, _):
         return asyncio.run(crowding(port, busy, other))
 

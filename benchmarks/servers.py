@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -36,6 +38,8 @@ def port_in(running: subprocess.Popen[str], pattern: str) -> int:
     for line in running.stdout or ():
         said += line
         if found := re.search(pattern, line):
+            # Who is not read waits, once the pipe is full: a server that logs would stand still.
+            Thread(target=deque, args=(running.stdout, 0), daemon=True).start()
             return int(found[1])
     raise RuntimeError(f"The process ended before it listened:\n{said}")
 
