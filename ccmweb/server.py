@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,9 @@ from ccmweb import sign_in
 from efforts.turns.runner import ensure_started, shut_down
 
 HANDSHAKE_SECONDS = 60
+# How long a thread may hold up all others, in seconds. A page asks the database dozens of times, and may wait so long
+# after each while turns are prepared beside it. Python says 5 ms.
+SWITCH_SECONDS = 0.0005
 
 
 class PortTaken(Exception):
@@ -60,6 +64,7 @@ def welcome(host: str, port: int) -> str:
 
 
 def serve(application: Any, host: str, port: int, announce: Callable[[str], None]) -> None:
+    sys.setswitchinterval(SWITCH_SECONDS)
     server: Server = Server(
         application=application,
         endpoints=build_endpoint_description_strings(host=host, port=port),

@@ -465,8 +465,10 @@ def set_favourite(session: Session, *, on: bool, actor: User) -> Session:
 
 
 def see_session(session: Session) -> None:
-    """Its owner has it in sight: what was answered until now is not new to them."""
-    Session.objects.filter(pk=session.pk).update(seen_at=timezone.now())
+    """Its owner has it in sight: what was answered until now is not new to them. Where nothing is, nothing is
+    written: a page that is only read does not wait for what others store."""
+    if session.is_unread:
+        Session.objects.filter(pk=session.pk).update(seen_at=timezone.now())
 
 
 def checked_title(title: str) -> str:

@@ -102,6 +102,12 @@ class Session(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("chat", args=[self.pk])
 
+    @property
+    def is_unread(self) -> bool:
+        if self.answered_at is None:
+            return False
+        return self.seen_at is None or self.seen_at < self.answered_at
+
 
 class Branch(models.Model):
     """A named timeline of turns: the parent's turns up to the fork, then its own."""

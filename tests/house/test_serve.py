@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import re
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from email.message import Message
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from ccmweb import server
 from tests.empty import empty_home
 from tests.house.process import manage, start
 
@@ -99,6 +101,20 @@ def test_a_database_that_cannot_be_opened_is_one_clear_line(tmp_path: Path) -> N
     run = manage("serve", "--port", "0", CCM_HOME=str(tmp_path), DATABASE_URL="sqlite:////nowhere/db.sqlite3")
     assert run.returncode == 1
     assert run.stderr.strip() == "CommandError: The database cannot be used: unable to open database file"
+
+
+def test_a_page_waits_for_no_thread_longer_than_half_a_millisecond(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of its dozens of reads of the database lets the threads run that prepare turns."""
+    during: list[float] = []
+    monkeypatch.setattr("daphne.server.Server.run", lambda self: during.append(sys.getswitchinterval()))
+    monkeypatch.setattr("ccmweb.server.reactor.addSystemEventTrigger", lambda *about: None)
+    monkeypatch.setattr("ccmweb.server.twisted_loop.call_soon", lambda *about: None)
+    before = sys.getswitchinterval()
+    try:
+        server.serve(None, "127.0.0.1", 0, announce=lambda text: None)
+    finally:
+        sys.setswitchinterval(before)
+    assert during == [pytest.approx(0.0005)]
 
 
 def test_runserver_prints_a_link_too(tmp_path: Path) -> None:

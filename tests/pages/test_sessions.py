@@ -8,7 +8,9 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from efforts import actions
@@ -196,6 +198,18 @@ def test_a_reply_is_new_until_its_conversation_is_in_sight(
     Session.objects.filter(pk=session.pk).update(answered_at=timezone.now())
     assert "New<span" not in listed(f"?current={session.pk}&in_sight=1")
     assert "New<span" not in listed()
+
+
+def test_a_page_on_which_nothing_is_new_waits_for_nothing_that_others_store(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    Session.objects.filter(pk=session.pk).update(answered_at=timezone.now())
+    as_alice.get(address())
+    with CaptureQueriesContext(connection) as asked:
+        as_alice.get(address())
+    begun = {query["sql"].split()[0] for query in asked.captured_queries}
+    # Only reads: on SQLite a write would stand behind everybody's.
+    assert begun == {"SELECT"}
 
 
 def test_a_reply_under_way_shows_in_the_list(as_alice: Client, session: Session) -> None:

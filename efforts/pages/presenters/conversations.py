@@ -110,16 +110,10 @@ def listed(user: User, asked: Asked) -> list[Row]:
             session=session,
             is_namesake=called[str(session)] > 1,
             is_running=bool(getattr(session, "is_running", False)),
-            is_unread=session.pk != asked.current and is_unread(session),
+            is_unread=session.pk != asked.current and session.is_unread,
         )
         for session in some
     ]
-
-
-def is_unread(session: Session) -> bool:
-    if session.answered_at is None:
-        return False
-    return session.seen_at is None or session.seen_at < session.answered_at
 
 
 def folders(user: User) -> tuple[Folder, ...]:
