@@ -79,8 +79,8 @@ def test_a_stored_notice_stays_english_and_is_read_in_german() -> None:
     assert said(shown) == shown
     with translation.override("de"):
         assert said(shown) == "Vorhaben abgeschlossen: boiler"
-        rolled_back = said("Rolled back: the log of boiler stands again.")
-        assert rolled_back == "Zurückgerollt: das Protokoll von boiler gilt wieder."
+        rolled_back = said("Rolled back: the log of boiler took its place again.")
+        assert rolled_back == "Zurückgerollt: Das Protokoll von boiler trat wieder an ihre Stelle."
         assert said("Words of a person.") == "Words of a person."
 
 

@@ -367,7 +367,7 @@ def about_scope(row: Event, story: Story) -> NoticeView | None:
 
 def about_rollback(row: Event) -> NoticeView:
     slug = row.data["effort"]
-    text = f"Rolled back: the {'earlier summary' if row.data['own'] else 'log'} of {slug} stands again."
+    text = f"Rolled back: the {'earlier summary' if row.data['own'] else 'log'} of {slug} took its place again."
     artifact = row.data["artifact"]
     return NoticeView(
         seq=row.seq, kind=row.kind, effort=slug, text=text, layer="awaiting", artifact=artifact, span=slug
