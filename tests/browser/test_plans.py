@@ -38,8 +38,11 @@ def test_a_plan_opens_over_the_chat_and_on_a_page_of_its_own_whose_keys_lead_fro
     for heading in ("Since the previous call", "Included", "Left out, and why", "Result"):
         expect(drawer.get_by_role("heading", name=heading)).to_be_visible()
     drawer.locator(".meter").get_by_role("link", name="This turn").press("Enter")
-    expect(drawer.locator(".item[data-section=turn]").first).to_be_focused()
-    expect(item.first).to_have_class(re.compile(r"\blit\b"))
+    sent = drawer.locator(".item[data-section=turn]").first
+    expect(sent).to_be_focused()
+    expect(sent).to_have_class(re.compile(r"\blit\b"))
+    # Of the panel beside it nothing is lit for that.
+    expect(page.locator("#context [data-section=turn].lit")).to_have_count(0)
     drawer.get_by_role("link", name="Previous").press("Enter")
     expect(drawer.get_by_role("heading", name="Plan of turn 1, call 1")).to_be_focused()
     # The request unfolds with its secrets masked; who downloads it has them.
