@@ -106,7 +106,9 @@ def test_it_is_told_by_the_price_of_then_and_counted_where_nothing_was_reported(
     assert " · ~€0.00" in as_alice.get(address("turns/1/"), headers=HTMX).content.decode()
 
 
-def test_without_a_price_a_turn_says_nothing_of_money_and_the_metrics_say_why(as_alice: Client, scene: Scene, address: Address) -> None:
+def test_without_a_price_a_turn_says_nothing_of_money_and_the_metrics_say_why(
+    as_alice: Client, scene: Scene, address: Address
+) -> None:
     scene.ask("Hello", "Hi.")
     assert "Cost" not in as_alice.get(address("turns/1/"), headers=HTMX).content.decode()
     metrics = as_alice.get(address("metrics/")).content.decode()
