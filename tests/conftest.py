@@ -49,6 +49,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("server"):
             # It waits itself for processes that start, and says which did not.
             item.add_marker(pytest.mark.timeout(900))
+        if item.get_closest_marker("soak"):
+            item.add_marker(pytest.mark.timeout(0))
 
 
 @pytest.fixture(scope="session")
