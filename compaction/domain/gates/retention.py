@@ -98,13 +98,12 @@ def recall_of(section: Section, wanted: Sequence[Entry], lost: Sequence[Entry]) 
 
 
 def lost_entry(entry: Entry, judged: Judged) -> Failure:
-    """Of what is told but for a part, people are told the part."""
+    """People and the drafter hear the same of it: where claims tell it but for a part, that part."""
     where = f" ({', '.join(entry.sentences)})" if entry.sentences else ""
-    named = f"{NAMES[entry.section]} “{shortened(entry.text)}”{where}:"
-    told = f"{named} told by no claim that stands"
-    words = judged.check.missing.get(entry.id) if judged.check else ""
-    text = f"{named} no claim says “{shortened(words)}”" if words else told
-    return Failure(rule=f"lost_{entry.section}", about=entry.id, text=text, told=told)
+    missing = judged.check.missing.get(entry.id) if judged.check else ""
+    lacks = f"no claim says “{shortened(missing)}”" if missing else "told by no claim that stands"
+    text = f"{NAMES[entry.section]} “{shortened(entry.text)}”{where}: {lacks}"
+    return Failure(rule=f"lost_{entry.section}", about=entry.id, text=text)
 
 
 def says(judged: Judged, wanted: Sequence[Entry], lost: Sequence[Entry]) -> str:
