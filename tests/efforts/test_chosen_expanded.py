@@ -126,7 +126,7 @@ def test_of_a_concluded_effort_the_whole_summary_stands_instead_of_its_line(
     tokens = actions.expand_effort(talk.place, slug, "body")
     planned = next_plan(talk)
     assert planned.tokens - before.tokens == tokens
-    assert f"- {slug} (turns 6-6, {timezone.now():%Y-%m-%d}): Ferry tickets were compared.\n  Decisions:" in text_of(
+    assert f"- {slug} (turn 6, {timezone.now():%Y-%m-%d}): Ferry tickets were compared.\n  Decisions:" in text_of(
         planned
     )
     assert "In short." not in text_of(planned)
@@ -144,7 +144,7 @@ def test_a_summary_that_replaces_one_shown_whole_is_shown_whole_too(
     monkeypatch.setattr(compacting.registered(), "body_of", lambda artifact: f"Of {artifact}.\nAll of it.")
     standing = StandIn(text="Edited.", headline="Edited.", tokens=2, artifact="dd")
     set_pointer(talk.branch, talk.state(slug).effort, log, standing, actor=talk.session.owner, via="review")
-    assert f"- {slug} (turns 6-6, {timezone.now():%Y-%m-%d}): Of dd.\n  All of it." in text_of(next_plan(talk))
+    assert f"- {slug} (turn 6, {timezone.now():%Y-%m-%d}): Of dd.\n  All of it." in text_of(next_plan(talk))
     # That of the chosen turns is left.
     assert text_of(next_plan(talk)).count(BODY.splitlines()[0]) == 1
     assert standing_in_panel(talk, slug) == Standing.EXPANDED

@@ -279,7 +279,7 @@ def test_what_is_recorded_and_what_is_renamed_is_in_the_next_prompt(talk: Talk) 
     sent = json.dumps(plan(run_inputs(run)).request, ensure_ascii=False)
     assert f"Open work {recorded['id']}: Ask Dana about it." in sent
     assert "Names: bug is “Login outage”" in sent
-    assert f"- tax “Tax return 2025” (turns 1-1, {run.turn.created_at.date()}): In short." in sent
+    assert f"- tax “Tax return 2025” (turn 1, {run.turn.created_at.date()}): In short." in sent
     assert f"Today is {run.turn.created_at.date()}. This is turn 3." in sent
 
 

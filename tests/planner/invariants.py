@@ -373,13 +373,13 @@ def shows_a_body_or_its_headline_and_no_line_of_a_body_ends_the_notes(inputs: Pl
     for headline in inputs.headlines:
         lines = "\n".join(f"  {line}" for line in headline.body.splitlines()[1:])
         if headline.slug in shown:
-            assert f"- {headline.slug} (turns" in sent
+            assert f"- {headline.slug} (turn" in sent
             assert lines in sent
             assert not headline.expanded
             assert headline.asked or headline.pointer not in layout.shortened
         elif headline.body and not headline.asked:
             assert headline.pointer in planned.layout.shortened
-    assert all(sent.count(f"- {slug} (turns ") == 1 for slug in shown)
+    assert all(sent.count(f"- {slug} (turn") == 1 for slug in shown)
     out = [item for item in planned.items if item.section == "body" and item.reason == "body_over_budget"]
     assert {item.title for item in out} == {one.slug for one in inputs.headlines if one.body} - shown
 

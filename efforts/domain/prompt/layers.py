@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
 
+from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.policy import WINDOW_BLOCK
 from efforts.domain.prompt import pictures
 from efforts.domain.prompt.conversation import (
@@ -401,7 +402,7 @@ def rule_line(number: int, rule: RuleInForce) -> str:
 def headline_line(headline: Headline) -> str:
     """Its text byte for byte, as it was judged; of several lines each on its own."""
     first, last = headline.turns
-    where = f"turns {first}-{last}" if first else "from earlier conversations"
+    where = span_said(first, last) if first else "from earlier conversations"
     where = f"{where}, {headline.said_on}" if headline.said_on else where
     slug = f"{headline.slug} “{headline.name}”" if headline.name else headline.slug
     return HEADLINE.format(slug=slug, where=where, text=headline.text, gap="\n" if "\n" in headline.text else " ")
