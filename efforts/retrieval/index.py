@@ -37,6 +37,12 @@ def add_message(*, session_id: UUID, **fields: Any) -> Message:
 
 
 @transaction.atomic
+def add_messages(rows: Sequence[Message]) -> None:
+    """Many at once, each with its passages."""
+    Message.objects.bulk_create(rows)
+    index_messages(rows)
+
+
 def index_messages(rows: Sequence[Message], passages: type[Passage] = Passage) -> None:
     """Index messages that are not indexed yet. `passages`: the model as the caller knows it."""
     owners = lock({row.session_id for row in rows})

@@ -57,7 +57,7 @@ from efforts.models import (
     Turn,
     TurnLabel,
 )
-from efforts.retrieval.index import index_messages
+from efforts.retrieval.index import add_messages
 from efforts.turns.recording import Lease
 
 if TYPE_CHECKING:
@@ -389,8 +389,7 @@ def store(rows: Rows) -> None:
     # A turn names its run and a run its turn; the database looks when the transaction ends.
     Turn.objects.bulk_create(rows.turns)
     Run.objects.bulk_create(runs)
-    Message.objects.bulk_create(rows.messages)
-    index_messages(rows.messages)
+    add_messages(rows.messages)
     results = [row for row in rows.messages if row.role == Message.Role.TOOL]
     ToolTrace.objects.bulk_create(map(trace, results, rows.calls))
     # Creating a row sets its time to now, whatever was given.
