@@ -255,14 +255,14 @@ def test_prompts_of_months_of_talk_keep_their_beginning(data: Path, given: bool)
     assert (figures.over_budget, figures.refused) == (0, 0)
     found = figures.as_json()["unchanged_prefix"]["product"]
     assert found["inside"]["of_previous"] >= 0.88
-    # The tools, which always stay, are a smaller part of a prompt than they were.
-    assert found["transitions"]["of_previous"] >= 0.64
+    # System text and tools, which always stay, are a smaller part of a prompt than they were.
+    assert found["transitions"]["of_previous"] >= 0.62
 
 
 @pytest.mark.slow
 @pytest.mark.django_db
 # Without efforts a turn is a few lines, and the note at its head, which the next prompt leaves out, weighs more.
-@pytest.mark.parametrize(("efforts", "share"), [("sessions", 0.92), pytest.param("none", 0.90, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("efforts", "share"), [("sessions", 0.92), pytest.param("none", 0.89, marks=pytest.mark.soak)])
 def test_where_the_cache_is_preferred_they_keep_more_of_it(data: Path, efforts: str, share: float) -> None:
     figures = first_of(data, "locomo", efforts=efforts, prefer_cache=True, mode=ContextMode.OFF).figures
     assert figures.as_json()["unchanged_prefix"]["product"]["inside"]["of_previous"] >= share
