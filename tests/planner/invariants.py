@@ -153,15 +153,19 @@ def sends_every_rule_in_force_word_for_word_in_its_system_message(inputs: PlanIn
 
 
 def keeps_what_is_pinned_for_good_within_its_share(inputs: PlanInputs, planned: Plan) -> None:
-    """Oldest grant first: what is out would not have fitted beside those before it."""
+    """Oldest grant first: what is out would not have fitted beside those before it, or found no room beside the turns
+    of a layer that shows one of them in its place."""
     cap = inputs.budget.effective // 4
-    sticky = {hold.id for hold in inputs.holds if hold.is_sticky}
+    sticky = {hold.id: hold for hold in inputs.holds if hold.is_sticky}
     pins = [item for item in planned.items if item.section == "pin" and item.values["hold"] in sticky]
     assert sum(item.tokens for item in pins if item.included) <= cap
     required = sum(planned.sections.get(section, 0) for section in ("system", "instruction", "constraint", "turn"))
     roomy = inputs.budget.effective - required > cap + 200
-    out = [item for item in pins if not item.included]
-    assert not (roomy and out) or sum(item.tokens for item in pins) > cap - 32
+    out = [item.tokens for item in pins if not item.included]
+    if not roomy or not out or sum(item.tokens for item in pins) > cap - 32:
+        return
+    assert {hold.turn.number for hold in sticky.values() if hold.turn} & {t.number for t in kept_turns(inputs, planned)}
+    assert min(out) > inputs.budget.effective - plan(replace(inputs, recall_most=0.0)).tokens - 200
 
 
 def shows_what_is_pinned_once(inputs: PlanInputs, planned: Plan) -> None:

@@ -118,3 +118,14 @@ def test_code_gives_way_to_what_is_pinned_for_good(log: Log) -> None:
     beside = [plan(replace(inputs, code=code, code_share=0.4)).sections for inputs in asked]
     assert [one["pin"] for one in beside] == alone
     assert beside[0]["code"]
+
+
+def test_a_pin_stands_where_an_older_one_has_left_the_notes_for_its_place_in_the_conversation(log: Log) -> None:
+    """Beside the older pin in the notes the conversation is cut so that it shows that turn itself."""
+    said = enumerate(((2_600, 3_000), (1_200, 2_600), (400, 400), (3_000, 4), (400, 4), (4, 1_200)), 2)
+    turns = {number: turn(log, number, "w" * asked, "w" * answered) for number, (asked, answered) in said}
+    older, newer = HoldInForce(id=1, turn=turns[5]), HoldInForce(id=2, turn=turns[3])
+    planned = plan(about(log, list(turns.values()), budget=4_000, holds=(older, newer)))
+    pins = {item.title: item.included for item in planned.items if item.section == "pin"}
+    assert pins == {"Turn 3": True}
+    assert "pinned_in_place_cut" in {item.reason for item in planned.items if item.turns == (5, 5)}

@@ -165,9 +165,28 @@ def fill_layers(inputs: PlanInputs, room: int, recalling: int) -> Choice:
         choice = fill_beside(inputs, room, noted, recalling)
         missing = unshown(inputs, choice)
         if missing <= noted:
-            # With less room a layer may be cut otherwise, and show what it did not before.
-            return replace(choice, pins=tuple(pin for pin in choice.pins if pin.hold.id in missing))
+            return choice if missing == noted else with_pins_of(inputs, choice, missing, room, recalling)
         noted |= missing
+
+
+def with_pins_of(inputs: PlanInputs, choice: Choice, missing: Collection[int], room: int, recalling: int) -> Choice:
+    """With less room a layer may be cut otherwise, and show what it did not before. What is pinned for good and found
+    no place beside that in the notes stands there now, as far as room is left that nothing else has."""
+    pins = [pin for pin in choice.pins if pin.hold.id in missing]
+    sticky = [pin for pin in pins if pin.hold.is_sticky]
+    leases = tuple(pin for pin in pins if not pin.hold.is_sticky)
+    recalled = recall_room(inputs, recalling, room, [pin for pin in choice.pins if pin.hold.is_sticky])
+    free = room - recalled - filled_tokens(inputs, replace(choice, pins=leases))
+    for_good = [hold for hold in inputs.holds if hold.is_sticky and hold.id in missing]
+    fitted = fit_pins(inputs, for_good, min(sticky_cap(inputs), max(free, pins_tokens(inputs, sticky))))
+    return replace(choice, pins=(*fitted, *leases))
+
+
+def filled_tokens(inputs: PlanInputs, choice: Choice) -> int:
+    """What stands in the layers, the summaries and the pins of a choice."""
+    logs = sum(layer_tokens(inputs, layer, choice.of(layer)) for layer in layers_of(inputs))
+    stand_ins = body_tokens(inputs, choice.bodies) + headline_tokens(inputs, choice.shown_headlines)
+    return logs + stand_ins + pins_tokens(inputs, choice.pins)
 
 
 def fill_beside(inputs: PlanInputs, room: int, noted: Collection[int], recalling: int) -> Choice:
