@@ -11,7 +11,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ccmweb.settings")
 http = get_asgi_application()
 
 # These need the apps that the line above has loaded.
-from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import WebsocketDenier  # noqa: E402
 from django.conf import settings  # noqa: E402
@@ -23,10 +22,10 @@ from ccmweb.static import with_static  # noqa: E402
 from efforts.routing import websocket_urlpatterns  # noqa: E402
 from efforts.turns.runner import ensure_started  # noqa: E402
 
-# Outermost: a page of another site must not get as far as having its visitor's cookie looked up.
+# A page of another site must not get as far as having its visitor's cookie looked up.
 # Last: for an address that no socket has the router would raise.
 NO_SOCKET = re_path("", WebsocketDenier.as_asgi())
-websocket = SameOrigin(AuthMiddlewareStack(URLRouter([*websocket_urlpatterns, NO_SOCKET])))
+websocket = SameOrigin(URLRouter([*websocket_urlpatterns, NO_SOCKET]))
 routed = with_static(ProtocolTypeRouter({"http": BoundedBodies(http), "websocket": websocket}))
 
 

@@ -134,7 +134,12 @@ doorbell = Doorbell()
 
 def ring(rings: Mapping[UUID, list[dict[str, Any]]]) -> None:
     """Tell who follows a session what was committed; who misses a ring reads the log."""
-    doorbell.send({session_group(key): {"type": "doorbell", "frames": frames} for key, frames in rings.items()})
+    doorbell.send(
+        {
+            session_group(key): {"type": "doorbell", "session": str(key), "frames": frames}
+            for key, frames in rings.items()
+        }
+    )
 
 
 def wake_runners() -> None:
@@ -143,4 +148,4 @@ def wake_runners() -> None:
 
 def hang_up(session_id: UUID) -> None:
     """Tell the sockets of a deleted session that it is gone."""
-    doorbell.send({session_group(session_id): {"type": "hang.up"}})
+    doorbell.send({session_group(session_id): {"type": "hang.up", "session": str(session_id)}})

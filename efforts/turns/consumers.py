@@ -7,20 +7,20 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextvars import Context, copy_context
 from typing import Any, ClassVar
 from uuid import UUID
 from weakref import WeakValueDictionary
 
 from channels.consumer import AsyncConsumer, get_handler_name
 from channels.exceptions import StopConsumer
-from channels.layers import get_channel_layer
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import DatabaseError
 from django.db.models import Q
-from django.http import HttpRequest
+from django.http import HttpRequest, parse_cookie
 from django.utils import translation
 
 from efforts.domain.errors import Refused
@@ -31,7 +31,7 @@ from efforts.models.faults import told_of
 from efforts.models.said import said
 from efforts.models.threads import read, write
 from efforts.turns import verbs
-from efforts.turns.runner import end
+from efforts.turns.listeners import Listeners, listeners
 
 log = logging.getLogger("ccm.sockets")
 
@@ -45,14 +45,9 @@ BATCH = 500
 SIGNED_OUT, NO_SUCH_SESSION = 4401, 4404
 # The browser comes back: the channel layer was away, or its person has too many pages open.
 DEAF, TOO_MANY = 4503, 4429
-# How long joining or leaving a group may take.
-LAYER_SECONDS = 5.0
 # Who sends more than their share is answered so much later, in seconds: a page that sends without a pause then asks
 # twice a second.
 BEYOND_SHARE, REFUSED_PAUSE = ("too_fast", "too_many_waiting"), 0.5
-# In a row, when it is asked for what was rung.
-MOST_FAULTS = 3
-
 
 # Of this process, by person.
 open_sockets: Counter[int] = Counter()
@@ -73,103 +68,97 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     """Server frames from the log carry `seq`; a gap in the numbers is answered by `resync` (docs/events.md)."""
 
     session_id: UUID
-    user: User
+    # Of the person: their row is read when it is needed, and not kept for as long as a page is open.
+    user_id: int
+    signed_in: str | None
+    # What tasks are begun in that others ask for.
+    context: Context
+    listeners: Listeners
     cursor: int | None = None
     closed = False
     counted = False
-    listening: asyncio.Task[None] | None = None
+    rung = False
+    timer: asyncio.TimerHandle | None = None
+    telling: asyncio.Task[None] | None = None
+    closing: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Unlike the parent's, a channel layer that fails does not end the socket without a word: it is closed, and the
-        browser comes back."""
+        """Unlike the parent's it listens to no channel of its own; see `listeners`."""
         self.scope, self.base_send = scope, send
-        self.rung = asyncio.Event()
         self.pushed: list[dict[str, Any]] = []
-        self.channel_layer = get_channel_layer()
-        self.channel_name = await self.channel_layer.new_channel()
+        self.listeners = listeners()
         try:
             while True:
                 await self.dispatch(await receive())
         except StopConsumer:
             pass
         finally:
-            await end([self.listening] if self.listening else [])
+            await self.listeners.drop(self)
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         # Without the parent's detour through the one thread that all sockets share.
         await getattr(self, get_handler_name(message))(message)
 
-    async def listen(self) -> None:
-        faults = 0
-        while not self.closed:
-            # Gathered to have any fault as a value: what a layer may raise is said nowhere.
-            received = await asyncio.gather(self.channel_layer.receive(self.channel_name), return_exceptions=True)
-            message: Any = received[0]
-            if not isinstance(message, BaseException):
-                faults = 0
-                await self.dispatch(message)
-            elif (faults := faults + 1) > MOST_FAULTS:
-                await self.hear_nothing(message)
-            # It was away for a moment, and may have forgotten who listens and what was rung.
-            elif await self.reached(self.channel_layer.group_add):
-                self.rung.set()
-
-    async def hear_nothing(self, fault: BaseException | None) -> None:
-        log.warning("The channel layer does not answer (%r); a socket is closed, to come back.", fault)
-        await self.close(DEAF)
-
     async def websocket_connect(self, message: dict[str, Any]) -> None:
         self.session_id = self.scope["url_route"]["kwargs"]["session_id"]
-        self.user = self.scope["user"]
-        translation.activate(language_of(self.scope))
+        request = request_of(self.scope)
+        self.signed_in = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+        self.user_id, language = await read(asking, request, self.signed_in)
+        translation.activate(language)
         # For all that this socket does from here on, in the tasks that it starts too.
-        concern(user=self.user.pk, session=self.session_id)
+        concern(user=self.user_id or None, session=self.session_id)
+        self.context = copy_context()
         # Accepted even to be refused: of a failed handshake a browser learns no code.
         await self.base_send({"type": "websocket.accept"})
         if not await self.may_stay():
             return
-        if open_sockets[self.user.pk] >= settings.CCM_PERSON_SOCKETS:
+        if open_sockets[self.user_id] >= settings.CCM_PERSON_SOCKETS:
             await self.send_error("too_many_pages", "You have too many conversations open. Close some of their pages.")
             await self.close(TOO_MANY)
             return
-        open_sockets[self.user.pk] += 1
+        open_sockets[self.user_id] += 1
         self.counted = True
         events.doorbell.attend()
         # Joined before the first look at the log, so that no event falls between the two.
-        if await self.reached(self.channel_layer.group_add):
-            self.listening = asyncio.create_task(self.listen())
-            self.pump = asyncio.create_task(self.tell())
+        if await self.reached(self.listeners.add(self)):
+            self.look_later()
 
     async def websocket_disconnect(self, message: dict[str, Any]) -> None:
         self.closed = True
         if self.counted:
             self.counted = False
-            open_sockets[self.user.pk] -= 1
+            open_sockets[self.user_id] -= 1
             # The keys of people who left would gather.
-            if not open_sockets[self.user.pk]:
-                del open_sockets[self.user.pk]
-        if hasattr(self, "pump"):
-            self.pump.cancel()
-            await self.reached(self.channel_layer.group_discard)
+            if not open_sockets[self.user_id]:
+                del open_sockets[self.user_id]
+        if self.timer:
+            self.timer.cancel()
+        if self.telling:
+            self.telling.cancel()
         raise StopConsumer
 
-    async def reached(self, change: Callable[[str, str], Awaitable[None]]) -> bool:
+    async def reached(self, joining: Awaitable[BaseException | None]) -> bool:
         """Whether the channel layer did it. Who cannot be rung is told nothing any more, and has to come anew."""
-        fault: BaseException | None = None
-        # Twice, because of a layer that has come back the old connection fails once.
-        for _ in range(2):
-            asked = asyncio.ensure_future(change(events.session_group(self.session_id), self.channel_name))
-            # Not by a timeout, which cancels: on Python 3.11 Redis' client may swallow a cancellation.
-            await asyncio.wait([asked], timeout=LAYER_SECONDS)
-            if not asked.done():
-                asked.cancel()
-                break
-            fault = asked.exception()
-            if fault is None:
-                return not self.closed
+        fault = await joining
+        if fault and not self.closed:
+            log_deaf(fault)
+            await self.close(DEAF)
+        return not self.closed
+
+    def hear_nothing(self, fault: BaseException) -> None:
         if not self.closed:
-            await self.hear_nothing(fault)
-        return False
+            log_deaf(fault)
+            self.close_soon(DEAF)
+
+    def hear(self, message: dict[str, Any]) -> None:
+        if message["type"] == "hang.up":
+            self.close_soon(NO_SUCH_SESSION)
+        else:
+            self.pushed += message["frames"]
+            self.ring()
+
+    def close_soon(self, code: int) -> None:
+        self.closing = asyncio.create_task(self.close(code), context=self.context)
 
     async def websocket_receive(self, message: dict[str, Any]) -> None:
         # Frames that were under way when the socket was closed come from somebody who may no longer act.
@@ -186,13 +175,6 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
             told = told_of(error)
             await self.send_error(told.code, told.text, frame)
 
-    async def doorbell(self, message: dict[str, Any]) -> None:
-        self.pushed += message["frames"]
-        self.rung.set()
-
-    async def hang_up(self, message: dict[str, Any]) -> None:
-        await self.close(NO_SUCH_SESSION)
-
     # Frames from the browser
 
     async def on_hello(self, frame: dict[str, Any]) -> None:
@@ -205,13 +187,13 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
             await self.resync(seq)
         else:
             self.cursor = cursor
-        self.rung.set()
+        self.ring()
 
     async def on_ping(self, frame: dict[str, Any]) -> None:
         # A layer drops members after a day, the in-memory one already when a ring stays unread for a minute, and Redis
         # all of them when it is begun anew.
-        if await self.may_stay() and await self.reached(self.channel_layer.group_add):
-            self.rung.set()
+        if await self.may_stay() and await self.reached(self.listeners.renew(self.session_id)):
+            self.ring()
             await self.send_json({"kind": "pong"})
 
     async def on_ack(self, frame: dict[str, Any]) -> None:
@@ -222,7 +204,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         how = {name: frame.get(name) is True for name in ("cut", "aside", "plain")}
         asked = {"text": text, "client_id": client_id, "plain": how["plain"]}
         # One of a person after the other, their pauses too: all their pages together ask no faster than one.
-        async with send_gates.setdefault(self.user.pk, asyncio.Lock()):
+        async with send_gates.setdefault(self.user_id, asyncio.Lock()):
             try:
                 # Where writes go through one thread, those of all others would stand behind refusals.
                 await read(self.done, verbs.check_send, branch_in(frame), asked)
@@ -258,34 +240,53 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     def done(
         self, verb: Callable[..., dict[str, Any]], branch_id: UUID | None, values: dict[str, Any]
     ) -> dict[str, Any]:
-        return verb(branch_of(owned(self.session_id, self.user), branch_id), self.user, **values)
+        session = owned(self.session_id, self.user_id)
+        return verb(branch_of(session, branch_id), session.owner, **values)
 
     # The log
 
-    async def tell(self) -> None:
-        """Until the socket is closed. A fault that nobody foresaw closes it: it would stay open and silent."""
-        (fault,) = await asyncio.gather(self.relay(), return_exceptions=True)
-        if fault is not None:
-            log.error("A socket cannot be told what is new (%r); it is closed, to come back.", fault)
-            await self.close(DEAF)
+    def ring(self) -> None:
+        """Look at the log; once more, where that is being done."""
+        self.rung = True
+        self.look()
 
-    async def relay(self) -> None:
+    def look(self) -> None:
+        if self.telling is None and not self.closed:
+            if self.timer:
+                self.timer.cancel()
+            self.telling = asyncio.create_task(self.tell(), context=self.context)
+            self.telling.add_done_callback(self.told)
+
+    def look_later(self) -> None:
+        self.timer = asyncio.get_running_loop().call_later(LOOK, self.look, context=self.context)
+
+    async def tell(self) -> None:
         while not self.closed:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK):
-                    await self.rung.wait()
             try:
                 await self.relay_new()
             except DatabaseError:
-                # Were the fault to end this task, the tab would stay open and silent.
                 log.warning("A socket could not read the log; it looks again.", exc_info=True)
+            if not self.rung:
+                break
+
+    def told(self, telling: asyncio.Task[None]) -> None:
+        """A fault that nobody foresaw closes the socket: it would stay open and silent."""
+        self.telling = None
+        if telling.cancelled() or self.closed:
+            return
+        if fault := telling.exception():
+            log.error("A socket cannot be told what is new (%r); it is closed, to come back.", fault)
+            self.close_soon(DEAF)
+        elif self.rung:
+            self.look()
+        else:
+            self.look_later()
 
     async def relay_new(self) -> None:
-        unannounced = not self.rung.is_set()
         # Before reading: a ring that comes during the read then leads to another look.
-        self.rung.clear()
+        unannounced, self.rung = not self.rung, False
         # Nobody rings when a person signs out; the look without a ring is when it is noticed.
-        if unannounced and not (await self.may_stay() and await self.reached(self.channel_layer.group_add)):
+        if unannounced and not (await self.may_stay() and await self.reached(self.listeners.renew(self.session_id))):
             return
         if await self.relay_pushed():
             return
@@ -326,7 +327,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     # Frames to the browser
 
     async def may_stay(self) -> bool:
-        code = await read(refusal, self.session_id, self.scope)
+        code = await read(refusal, self.session_id, self.user_id, self.signed_in)
         if code:
             await self.close(code)
         return code is None
@@ -351,14 +352,24 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         await self.base_send({"type": "websocket.send", "text": json.dumps({"v": 1, **frame})})
 
 
-def language_of(scope: dict[str, Any]) -> str:
-    """The one that the pages of this browser speak."""
+def log_deaf(fault: BaseException) -> None:
+    log.warning("The channel layer does not answer (%r); a socket is closed, to come back.", fault)
+
+
+def request_of(scope: dict[str, Any]) -> HttpRequest:
+    """What Django's own need of it."""
+    headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     request = HttpRequest()
-    request.COOKIES = scope.get("cookies", {})
-    accepted = dict(scope.get("headers", ())).get(b"accept-language", b"").decode("latin-1")
-    request.META["HTTP_ACCEPT_LANGUAGE"] = accepted
-    chosen: str = scope["session"].get("language", "")
-    return chosen or translation.get_language_from_request(request)
+    request.COOKIES = parse_cookie(headers.get(b"cookie", ""))
+    request.META["HTTP_ACCEPT_LANGUAGE"] = headers.get(b"accept-language", "")
+    return request
+
+
+def asking(request: HttpRequest, signed_in: str | None) -> tuple[int, str]:
+    """Who it is, 0 for nobody, and the language that the pages of this browser speak."""
+    request.session = SessionStore(signed_in)
+    chosen: str = request.session.get("language", "")
+    return get_user(request).pk or 0, chosen or translation.get_language_from_request(request)
 
 
 def parse(message: dict[str, Any]) -> dict[str, Any]:
@@ -411,19 +422,19 @@ def last_seq(session_id: UUID) -> int:
     return found or 0
 
 
-def refusal(session_id: UUID, scope: dict[str, Any]) -> int | None:
+def refusal(session_id: UUID, user_id: int, signed_in: str | None) -> int | None:
     """The close code for who is signed out or does not own the session; None for who may stay."""
     request = HttpRequest()
-    # A session of its own: the one in the scope remembers what it read when the socket was opened.
-    request.session = scope["session"].__class__(scope["session"].session_key)
+    request.session = SessionStore(signed_in)
     user = get_user(request)
-    if not user.is_authenticated or user.pk != scope["user"].pk:
+    if not user.is_authenticated or user.pk != user_id:
         return SIGNED_OUT
     return None if Session.objects.owned_by(user).filter(pk=session_id).exists() else NO_SUCH_SESSION
 
 
-def owned(session_id: UUID, user: User) -> Session:
-    session = Session.objects.owned_by(user).select_related("endpoint").filter(pk=session_id).first()
+def owned(session_id: UUID, user_id: int) -> Session:
+    mine = Session.objects.owned_by(User(pk=user_id))
+    session = mine.select_related("owner", "endpoint").filter(pk=session_id).first()
     if session is None:
         raise Refused("gone", "This conversation is gone.")
     return session

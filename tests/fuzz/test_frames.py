@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from typing import Any
+from unittest import mock
 
 import pytest
 from django.contrib.auth.models import User
@@ -39,9 +40,8 @@ class Socket(consumers.SessionConsumer):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        self.session_id, self.user = session.pk, session.owner
+        self.session_id, self.user_id = session.pk, session.owner_id
         self.sent: list[dict[str, Any]] = []
-        self.rung = asyncio.Event()
 
     async def base_send(self, message: dict[str, Any]) -> None:
         self.sent.append(message)
@@ -53,10 +53,13 @@ class Socket(consumers.SessionConsumer):
     async def may_stay(self) -> bool:
         return True
 
-    async def reached(self, change: Any) -> bool:
+    async def reached(self, joining: Any) -> bool:
         return True
 
-    channel_layer: Any = type("Layer", (), {"group_add": None})()
+    listeners: Any = mock.Mock()
+
+    def look(self) -> None:
+        """Nothing of the log is told."""
 
 
 @pytest.fixture

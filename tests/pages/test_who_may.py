@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import AnonymousUser, Permission, User
+from django.contrib.auth.models import Permission, User
 from django.http import FileResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -250,7 +250,7 @@ def test_every_frame_has_a_row() -> None:
 def test_no_frame_acts_for_anybody_but_the_owner(stage: SimpleNamespace, who: str) -> None:
     """Not even on a socket that was open before: each asks anew whose the conversation is."""
     socket = consumers.SessionConsumer()
-    socket.session_id, socket.user = stage.session.pk, stage.people[who]
+    socket.session_id, socket.user_id = stage.session.pk, stage.people[who].pk
     acts: dict[str, Callable[..., dict[str, Any]]] = {
         "send": verbs.send,
         "stop": verbs.stop,
@@ -267,8 +267,8 @@ def test_no_frame_acts_for_anybody_but_the_owner(stage: SimpleNamespace, who: st
 @pytest.mark.parametrize("who", PEOPLE)
 def test_a_socket_is_the_owners(stage: SimpleNamespace, who: str) -> None:
     client: Client = stage.clients[who]
-    person = stage.people.get(who, AnonymousUser())
-    found = consumers.refusal(stage.session.pk, {"session": client.session, "user": person})
+    user_id = stage.people[who].pk if who in stage.people else 0
+    found = consumers.refusal(stage.session.pk, user_id, client.session.session_key)
     assert found == (consumers.SIGNED_OUT if who == "anonymous" else consumers.NO_SUCH_SESSION)
 
 
