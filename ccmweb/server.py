@@ -17,6 +17,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 
 from ccmweb import sign_in
+from efforts.models.threads import share_memory
 from efforts.turns.runner import ensure_started, shut_down
 
 HANDSHAKE_SECONDS = 60
@@ -64,6 +65,7 @@ def welcome(host: str, port: int) -> str:
 
 
 def serve(application: Any, host: str, port: int, announce: Callable[[str], None]) -> None:
+    share_memory()
     sys.setswitchinterval(SWITCH_SECONDS)
     server: Server = Server(
         application=application,

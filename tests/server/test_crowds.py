@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import platform
+import subprocess
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +21,8 @@ CROWD = 1_000
 PIECES, LONG = 400, 10_000
 # In seconds: how long a whole crowd may take on a machine that does other things too.
 ALL_IN = 240.0
+# As large and as aligned as glibc makes a heap of its own for a thread.
+HEAP = 64 * 1024 * 1024
 
 
 async def test_who_does_not_read_holds_up_nobody_and_has_all_of_it_later(
@@ -63,3 +69,23 @@ async def let_in(server: Server, session: str) -> Websocket:
         except (Closed, OSError, asyncio.IncompleteReadError):
             continue
         return tab
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="Another C library.")
+async def test_threads_of_many_pages_share_two_heaps(server: Server) -> None:
+    """Sixteen, each as large as the largest page that it was ever used for, are what a server seems to leak."""
+    pages = [asyncio.to_thread(server.request, "GET", "/settings/") for _ in range(24)]
+    assert {status for status, *_ in await asyncio.gather(*pages)} == {200}
+    assert isinstance(server.process, subprocess.Popen)
+    # Beside the first, which lies elsewhere.
+    assert heaps(server.process.pid) == 1
+
+
+def heaps(pid: int) -> int:
+    """What is used of each is followed by what is set aside for it."""
+    maps = [line.split()[:2] for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
+    begins = [int(where.split("-")[0], 16) for where, _ in maps]
+    return sum(
+        begin % HEAP == 0 and (may, rest) == ("rw-p", "---p")
+        for begin, ((_, may), (_, rest)) in zip(begins, pairwise(maps), strict=False)
+    )

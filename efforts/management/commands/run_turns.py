@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from efforts.management.base import DatabaseCommand
+from efforts.models.threads import share_memory
 from efforts.turns.runner import PROCESS, Runner, stop
 
 
@@ -19,6 +20,7 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(f"Runner {PROCESS} answers up to {settings.CCM_MAX_RUNS} turns at a time.")
         self.stdout.flush()
+        share_memory()
         asyncio.run(work())
 
 
