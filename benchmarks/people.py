@@ -52,7 +52,8 @@ SAYINGS = (
     "Remind me to look at the {0} before we touch the {1}.",
     "Dana keeps the {0} in version {2}; the {1} needs it by noon.",
 )
-FAULT = re.compile(r" (?:WARNING|ERROR|CRITICAL) |^Traceback")
+# What is not one of these lines is a fault, with its traceback.
+USUAL = re.compile(r" (?:DEBUG|INFO) |^\s*$")
 
 
 @dataclass
@@ -236,7 +237,7 @@ def lived(home: Path, settings: dict[str, str], arguments: argparse.Namespace) -
         "minutes": arguments.minutes,
         "acts": dict(sorted(noted.acts.items())),
         "faults": dict(noted.faults),
-        "log": [line for line in said.splitlines() if FAULT.search(line)],
+        "log": [line for line in said.splitlines() if not USUAL.search(line)],
         "page_ms": percentiles(noted.page_ms),
         "memory": memory(noted.kib),
         "conversations": whole["checked"],

@@ -54,13 +54,17 @@ UNBOUNDED = {
 }
 
 
+def model(provider_port: int) -> dict[str, str]:
+    """Settings by which the paced provider answers."""
+    # Each first reply would be followed by another call for a title.
+    titles = {"CCM_MODEL_TITLES": "off"}
+    return {"CCM_MODEL_URL": f"http://127.0.0.1:{provider_port}/v1", "CCM_MODEL_NAME": "paced", **titles}
+
+
 @contextmanager
 def product(provider_port: int, **settings: str) -> Iterator[tuple[int, int]]:
     """Port and process id of the product, on the database of CCM_HOME."""
-    model = {"CCM_MODEL_URL": f"http://127.0.0.1:{provider_port}/v1", "CCM_MODEL_NAME": "paced"}
-    # Each first reply would be followed by another call.
-    model["CCM_MODEL_TITLES"] = "off"
-    with process("manage.py", "serve", "--port", "0", **model, **settings) as running:
+    with process("manage.py", "serve", "--port", "0", **model(provider_port), **settings) as running:
         yield port_in(running, r"http://127\.0\.0\.1:(\d+)/sign-in/"), running.pid
 
 
