@@ -7,12 +7,14 @@ from enum import StrEnum
 
 from django.db.models import Q
 
-from efforts.domain.effort.chosen import RAW
+from efforts.domain.effort.chosen import BODY, RAW
 from efforts.models import ContextPointer, EffortState
 
 
 class Presence(StrEnum):
     SENT = "sent"
+    # All of it is sent, not only what stands first.
+    FULL = "full"
     # The model is sent the turns instead.
     EXPANDED = "expanded"
     # Neither is sent: nothing has mentioned them for too long.
@@ -33,12 +35,11 @@ def presences_of(pointers: Collection[ContextPointer]) -> dict[int, Presence]:
 
 def presence(pointer: ContextPointer, effort: EffortState | None) -> Presence:
     if pointer.effort_id is None:
-        expanded, evicted = pointer.expanded_turn, pointer.evicted_clock
+        expanded, what, evicted = pointer.expanded_turn, RAW, pointer.evicted_clock
     elif effort is None:
         return Presence.SENT
     else:
-        expanded = effort.expanded_turn if effort.expanded_what == RAW else None
-        evicted = effort.evicted_clock
+        expanded, what, evicted = effort.expanded_turn, effort.expanded_what, effort.evicted_clock
     if expanded is not None:
-        return Presence.EXPANDED
+        return Presence.FULL if what == BODY else Presence.EXPANDED
     return Presence.SENT if evicted is None else Presence.LEFT

@@ -117,7 +117,7 @@ def saving_of(artifact: Artifact, user: User, branch: Branch | None = None) -> S
     """As it stands, or as it would once it is accepted. Raises `Refused` where it can do neither."""
     branch = branch or artifact.branch
     stands = ContextPointer.objects.filter(branch=branch, artifact=artifact.pk, state=PointerState.ACTIVE).first()
-    if stands and (presence := presence_of(stands)) != Presence.SENT:
+    if stands and (presence := presence_of(stands)) in (Presence.EXPANDED, Presence.LEFT):
         return Saving(saved=0, spent=spent_on(artifact.family), presence=presence)
     found = effect_of_rolling_back(artifact, user, branch) if stands else effect_of_accepting(artifact, user, branch)
     return found.saving

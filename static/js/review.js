@@ -421,7 +421,7 @@ bind(GROUP, "w", "Take over what the checker suggests", once(takeOver));
 bind(GROUP, "Enter", "Its sentences", openSentences, ".claim");
 bind(GROUP, "q", "Flag its source: it does not say this", once(() => verb("needs source")));
 bind(GROUP, "u", "Undo", once(undo));
-bind(GROUP, "v", "What is dropped, and back", toDropped);
+bind(GROUP, "v", "What is missing, and back", toDropped);
 bind(GROUP, "Mod+Enter", "Save the edit, or submit all verdicts", once(submitAll));
 bind(GROUP, "Escape", "Leave the edit", () => document.querySelector("#claims [data-cancel-claim]").click(), ".claim textarea");
 

@@ -29,10 +29,13 @@ from efforts.turns.drafts import claim_from, draft_and_settle
 from tests.compaction.artifacts import LongTalk, claim, of_turns
 from tests.compaction.review import (
     BACKUPS,
+    CLAIMS,
     HEADLINE,
     MOVE,
     POSTGRES,
+    SLUG,
     STATES,
+    TESTS,
     Room,
     claim_of,
     judged,
@@ -101,6 +104,54 @@ def test_what_would_stand_follows_the_verdicts_before_they_are_submitted(drafted
     said_of(as_alice, drafted, "move", verdict="undo")
     said_of(as_alice, drafted, "postgres", verdict="undo")
     assert texts_in(part_of(as_alice, "review_preview", drafted.pk))[0] == drafted.standing
+
+
+@pytest.fixture
+def factual(room: Room, monkeypatch: pytest.MonkeyPatch) -> Artifact:
+    """It has a fact too, with a figure; nothing of it is in the short form. It stands."""
+    monkeypatch.setitem(CLAIMS, "tests", ("fact", TESTS, "The tests took 340 ms."))
+    room.claims = tuple(CLAIMS)
+    return STATES["stands"](room)
+
+
+def test_a_claim_that_the_model_is_not_sent_says_so_and_the_page_counts_those_that_it_is(
+    factual: Artifact, as_alice: Client
+) -> None:
+    assert "The tests took 340 ms." not in factual.standing
+    page = page_of(as_alice, factual)
+    assert "The model sees 4 of its 5 claims instead of turns 1-3." in page
+    assert "full summary only</span>" in claim_in(page, "tests")
+    assert "full summary only" not in claim_in(page, "move")
+    assert re.search(r"<code dir=\"auto\">340 ms</code>.*full summary only</span></li>", page)
+
+
+def test_of_what_is_expanded_the_page_says_what_the_model_sees_now(
+    factual: Artifact, room: Room, as_alice: Client
+) -> None:
+    actions.expand_effort(room.talk.place, SLUG)
+    page = page_of(as_alice, factual)
+    assert "Expanded now: the model sees turns 1-3. Once collapsed, it sees 4 of its 5 claims" in page
+    assert "Expanded now: the model sees turns 1-3. Once collapsed, it sees this, word for word." in page
+    actions.collapse_effort(room.talk.place, SLUG)
+    actions.expand_effort(room.talk.place, SLUG, what="body")
+    page = page_of(as_alice, factual)
+    assert "Expanded now: the model sees this in full instead of turns 1-3." in page
+    assert "full summary only</span>" not in claim_in(page, "tests")
+    assert "The full summary: expanded, so the model sees this now" in page
+
+
+def test_claims_have_the_numbers_by_which_the_log_and_the_gates_call_them(drafted: Artifact, as_alice: Client) -> None:
+    page = page_of(as_alice, drafted)
+    assert '<span class="unseen">Claim </span>move</span>' in claim_in(page, "move")
+    assert re.search(r'used by claim <a href="#claim-\d">move</a>', page)
+
+
+def test_what_is_left_out_is_told_apart_from_what_is_missing(drafted: Artifact, as_alice: Client) -> None:
+    listed = part_of(as_alice, "claims", drafted.pk, show="dropped")
+    assert "Missing 0</a>" in listed
+    assert "Dropped" not in listed
+    assert re.search(r"\d+ of \d+ sentences of these turns are in no claim\.", listed)
+    assert "The rest stays in the log, search finds it, and expanding brings it back." in listed
 
 
 def test_every_sentence_that_is_cited_leads_to_its_words_and_back_to_a_claim(
@@ -326,7 +377,7 @@ def test_a_gate_shows_how_it_was_computed(drafted: Artifact, as_alice: Client) -
 
 
 WORDS = {
-    "stands": ("Stands", "The model sees this instead of turns 1-3."),
+    "stands": ("Stands", "The model sees this text instead of turns 1-3."),
     "waits": ("Waits for you", "Every gate passes."),
     "fails": (
         "Blocked",
@@ -334,7 +385,7 @@ WORDS = {
     ),
     "unchecked": ("Not checked", "drafter-1 may not check summaries: in its exam it found 0 of 20"),
     "chosen": ("Waits for you", "Every gate passes."),
-    "no model": ("Stands", "The model sees this instead of turns 1-3."),
+    "no model": ("Stands", "The model sees this text instead of turns 1-3."),
     "void": ("Not checked", "The check by drafter-1 proves nothing. It found "),
     "loses": ("Blocked", "1 thing that must not be lost is missing: add it, or say why it is not needed."),
 }
@@ -686,9 +737,9 @@ def test_a_missing_decision_blocks_and_adding_it_from_the_dropped_list_unblocks(
     assert "Blocked</strong>" in page_of(as_alice, row)
     gate = part_of(as_alice, "gate", row.pk, "C")
     assert BACKUPS in gate
-    assert "Add it from what is dropped" in gate
+    assert "Add it from what is missing" in gate
     listed = part_of(as_alice, "claims", row.pk, show="dropped")
-    assert "Dropped 1</a>" in listed
+    assert "Missing 1</a>" in listed
     assert "In your list as a decision" in listed
     key = dropped_key(listed, BACKUPS)
     assert "Not needed…" not in listed
@@ -711,10 +762,10 @@ def test_what_a_checker_listed_is_not_needed_with_a_reason_and_can_be_wanted_aga
     assert '<details class="with-reason" open>' in wrong
     assert not NotNeeded.objects.exists()
     answer = act(as_alice, losing, key, "not-needed", reason="It was taken back.")
-    assert "Dropped 0</a>" in answer
+    assert "Missing 0</a>" in answer
     assert "“It was taken back.”" in answer
     assert verdict_of(judged(losing), "C")["outcome"] == "pass"
-    assert "Dropped 1</a>" in act(as_alice, losing, key, "needed")
+    assert "Missing 1</a>" in act(as_alice, losing, key, "needed")
     assert verdict_of(judged(losing), "C")["outcome"] == "fail"
 
 
@@ -735,7 +786,6 @@ def test_where_nothing_is_dropped_it_says_so(drafted: Artifact, as_alice: Client
         "Every decision, to-do and rule on your list, or found by the checker (drafter-1, which also drafted it)"
         in listed
     )
-    assert re.search(r"\d+ of \d+ sentences are cited by no claim", listed)
 
 
 # Drafted anew

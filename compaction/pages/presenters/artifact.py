@@ -28,6 +28,7 @@ from compaction.pages.presenters.words import StateView, state_of
 from compaction.review.omissions import Dropped, dropped
 from compaction.standing.blockers import is_unchecked
 from compaction.standing.history import accepted_by_people
+from compaction.standing.presence import Presence, presence_of
 from efforts.domain.effort.states import PointerState, ScopeState, SummaryState
 from efforts.domain.text.source_text import Source
 from efforts.models import ContextPointer, EffortState, Event, ScopeDraft
@@ -67,6 +68,17 @@ class DroppedView:
     entry: Dropped
     place: str
     added: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceView:
+    """What the log mentions; `sent`: the text that the model is sent has it too, `told`: its full text."""
+
+    type: str
+    value: str
+    turn: int | None
+    sent: bool
+    told: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,12 +144,12 @@ class ArtifactView:
         return excerpts_of(self.document, self.log, self.person)
 
     @cached_property
-    def evidence(self) -> tuple[tuple[str, str, int | None, bool], ...]:
-        return evidence_of(self.document, self.log, f"{self.texts.standing}\n{self.texts.body}")
+    def evidence(self) -> tuple[EvidenceView, ...]:
+        return evidence_of(self.document, self.log, self.sent, self.texts.body)
 
     @property
-    def evidence_told(self) -> int:
-        return sum(told for *_, told in self.evidence)
+    def evidence_sent(self) -> int:
+        return sum(one.sent for one in self.evidence)
 
     @cached_property
     def gates(self) -> tuple[GateView, ...]:
@@ -164,10 +176,37 @@ class ArtifactView:
     def state(self) -> StateView:
         return state_of(self)
 
-    @property
+    @cached_property
+    def presence(self) -> Presence | None:
+        """Whether the next prompt has it, where it stands."""
+        return presence_of(self.pointer) if self.pointer and self.stands else None
+
+    @cached_property
+    def then(self) -> Document:
+        """With what the reviewer has decided so far."""
+        return edited(self.document, self.verdicts.decisions)
+
+    @cached_property
     def texts(self) -> Rendered:
         """As they would stand with what the reviewer has decided so far."""
-        return rendered(edited(self.document, self.verdicts.decisions), count=count)
+        return rendered(self.then, count=count)
+
+    @property
+    def first(self) -> str:
+        """What of it the model is sent, or would be, while nothing of its turns is expanded."""
+        shortened = self.pointer is not None and self.stands and self.pointer.shortened_clock is not None
+        return self.texts.short if shortened else self.texts.standing
+
+    @property
+    def sent(self) -> str:
+        return self.texts.body if self.presence == Presence.FULL else self.first
+
+    @cached_property
+    def kept_back(self) -> frozenset[str]:
+        """Ids of the claims that are not sent then: only its full text has them."""
+        if self.sent == self.texts.body:
+            return frozenset()
+        return frozenset(claim.id for claim in self.then.claims) - {*self.then.short}
 
     @property
     def check(self) -> CheckView | None:
@@ -274,14 +313,14 @@ def dropped_view(entry: Dropped, source: Source, verdicts: Verdicts) -> DroppedV
     return DroppedView(entry=entry, place=key_of(said) if said else "", added=entry.claim.id in verdicts.mine)
 
 
-def evidence_of(document: Document, source: Source, text: str) -> tuple[tuple[str, str, int | None, bool], ...]:
-    """What it is, its value, the turn that it stands in, and whether the text has it too."""
+def evidence_of(document: Document, source: Source, sent: str, body: str) -> tuple[EvidenceView, ...]:
     return tuple(
-        (
-            one.type,
-            one.value,
-            source.part_of(one.cite).turn if one.cite in source.by_sentence else None,
-            is_told(one.value, text),
+        EvidenceView(
+            type=one.type,
+            value=one.value,
+            turn=source.part_of(one.cite).turn if one.cite in source.by_sentence else None,
+            sent=is_told(one.value, sent),
+            told=is_told(one.value, body),
         )
         for one in document.evidence
     )

@@ -12,7 +12,7 @@ from compaction.domain.verdicts import Gate
 from compaction.drafting import costs
 from compaction.review.desk import ACCEPTABLE
 from compaction.standing.blockers import OF_STATE, in_its_place
-from compaction.standing.presence import Presence, presence_of
+from compaction.standing.presence import Presence
 from efforts.context.words import WordView
 from efforts.domain.effort.states import PointerState
 from efforts.standins.seen import Word
@@ -34,20 +34,24 @@ GONE = {
 }
 STANDS = {
     Presence.SENT: (
-        "The model sees this instead of {turns}. The log is kept: “Roll back” brings it back from the next call on."
+        "The model sees {this} instead of {turns}. The log is kept: “Roll back” brings it back from the next call on."
+    ),
+    Presence.FULL: (
+        "Expanded now: the model sees this in full instead of {turns}. Once collapsed, it sees the short text again."
     ),
     Presence.EXPANDED: (
-        "Expanded now: the model sees {turns}. Once collapsed, it sees this instead of them, until you roll it back."
+        "Expanded now: the model sees {turns}. Once collapsed, it sees {this} instead of them, until you roll it back."
     ),
     Presence.LEFT: (
         "It replaces {turns}, but is not in the prompt now: nothing has mentioned it for a while. A mention brings it "
         "back."
     ),
 }
+THIS, SOME = "this text", "{sent} of its {all} claims"
 UNREAD = " Nobody has checked it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
 STALE = "The log, your list or the rules of the gates have changed since it was judged. Judge it again."
-PASSED = "Every gate passes. Accept it, and the model sees this instead of {now}, until you roll it back."
+PASSED = "Every gate passes. Accept it, and the model sees {this} instead of {now}, until you roll it back."
 EXCERPTS = (
     "These are quotes, word for word. Accept them, and the model sees them instead of {now}, until you roll back."
 )
@@ -69,9 +73,9 @@ class StateView(WordView):
 
 def state_of(view: ArtifactView) -> StateView:
     state = ArtifactState(view.row.state)
-    if view.pointer and view.stands:
+    if view.stands:
         unread = UNREAD if view.stands_unchecked else ""
-        says = STANDS[presence_of(view.pointer)].format(turns=view.row.span)
+        says = STANDS[view.presence or Presence.SENT].format(this=this(view), turns=view.row.span)
         return StateView(word=Word.STANDS, says=says + unread, quotes=view.is_digest)
     if view.pointer:
         word, says = GONE[PointerState(view.pointer.state)]
@@ -85,12 +89,18 @@ def state_of(view: ArtifactView) -> StateView:
 
 def why_of(view: ArtifactView, state: ArtifactState) -> str:
     if state == ArtifactState.REPLACEABLE:
-        return (EXCERPTS if view.is_digest else PASSED).format(now=seen_now(view))
+        return (EXCERPTS if view.is_digest else PASSED).format(this=this(view), now=seen_now(view))
     if state == ArtifactState.UNCHECKED:
         return READ_IT.format(why=why_unchecked(view))
     if state == ArtifactState.DRAFT:
         return NOT_JUDGED
     return " ".join(blocks(view)) or STALE
+
+
+def this(view: ArtifactView) -> str:
+    """What of it the model is sent."""
+    every = len(view.then.claims)
+    return SOME.format(sent=every - len(view.kept_back), all=every) if view.kept_back else THIS
 
 
 def seen_now(view: ArtifactView) -> str:

@@ -51,7 +51,7 @@ def filters_of(view: ArtifactView) -> list[Filter]:
     return [
         Filter(key=ALL, title="All", count=len(view.claims.all)),
         *of_groups,
-        Filter(key=DROPPED, title="Dropped", count=view.missed),
+        Filter(key=DROPPED, title="Missing", count=view.missed),
     ]
 
 
