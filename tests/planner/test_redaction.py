@@ -29,6 +29,9 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq1w2e3\n-----END RSA P
         ("password=hunter22", f"password={MASK}"),
         ("DB_PASSWORD: correct-horse", f"DB_PASSWORD: {MASK}"),
         ('{"api_key": "0123456789"}', f'{{"api_key": "{MASK}"}}'),
+        ("access_token=abcdef1234", f"access_token={MASK}"),
+        ("secret_key: abcdefghijklmnopqrstuvwxyz", f"secret_key: {MASK}"),
+        ("api-key: word-and-word", f"api-key: {MASK}"),
         ("postgres://app:t0psecret@db/main", f"postgres://app:{MASK}@db/main"),
     ],
 )
@@ -75,6 +78,9 @@ def test_a_short_key_garbles_no_words(key: str) -> None:
         "The bearer of this letter",
         "http://127.0.0.1:8000/s/@me",
         "max_tokens: 1024",
+        "access_token: lifetime 3600 s",
+        "refresh_token: requested, never renewed",
+        "api_key: Required.",
         "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
     ],
 )

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 MASK = "[masked]"
-NAMES = (
-    r"pass(?:word|wd|phrase)|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|api[_-]?key|(?:access|auth|api|refresh)[_-]?token"
-)
+PASSWORDS = r"pass(?:word|wd|phrase)|pwd|secret"
+KEYS = r"secret[_-]?(?:access[_-]?)?key|api[_-]?key|(?:access|auth|api|refresh)[_-]?token"
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,14 @@ SHAPES = (
     ),
     Shape(r"(://[^\s/:@]{1,100}:)[^\s/:@\[]{3,200}(?=@)", "postgres://app:|t0psecret"),
     Shape(
-        rf"""(?i)((?:{NAMES})\\?["']?[ ]{{0,3}}[=:][ ]{{0,3}}\\?["']?)[^\s"'\\,;&<$\[{{(]{{6,}}""",
+        rf"""(?i)((?:{PASSWORDS})\\?["']?[ ]{{0,3}}[=:][ ]{{0,3}}\\?["']?)[^\s"'\\,;&<$\[{{(]{{6,}}""",
         "The password: |swordfish",
+    ),
+    # A key is made by a program, and is no word: "refresh_token: lifetime 30 d" says something else.
+    Shape(
+        rf"""(?i)((?:{KEYS})\\?["']?[ ]{{0,3}}[=:][ ]{{0,3}}\\?["']?)"""
+        r"""(?!(?-i:[A-Za-z][a-z]{5,19})(?![^\s"'\\,;.:!?)]))[^\s"'\\,;&<$\[{(]{6,}""",
+        "api_key: |a1b2c3d4",
     ),
     # In a sentence only what no word looks like: "the password is wrong" says something else.
     Shape(
