@@ -19,7 +19,7 @@ from compaction.drafting.reading import log_for, read_ledger
 from compaction.drafting.storing import inputs_of
 from compaction.models import Acceptance, Artifact, GateRun
 from efforts.actions.efforts import BUILTIN, summary_stands
-from efforts.actions.places import Place, changing, record, states_of
+from efforts.actions.places import Place, changing, record, slug_in, states_of
 from efforts.actions.pointers import StandIn, all_ended, roll_back, set_pointer
 from efforts.context.plans import PlanView, read_preview
 from efforts.domain.effort.states import EffortStatus, PointerState, Via
@@ -211,6 +211,11 @@ def tell_accepted(
     if state:
         state.branch = branch
         summary_stands(state, pointer, actor, **more)
+        gone = ContextPointer.objects.filter(branch=branch, artifact=artifact.pk, state=PointerState.ROLLED_BACK)
+        if gone.exists():
+            place = Place(branch=branch, turn=branch.head, actor=actor)
+            told = {"artifact": artifact.pk, "text": pointer.headline, "digest": pointer.digest}
+            record(place, "effort.accepted_again", slug_in(state), **told)
     else:
         place = Place(branch=branch, turn=branch.head, actor=actor)
         told = {**span(artifact), "text": pointer.headline, "tokens": pointer.body_tokens, **more}

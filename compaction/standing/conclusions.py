@@ -11,6 +11,7 @@ from compaction.drafting.scopes import ScopeWork, estimate, task_for, work_on_sc
 from compaction.drafting.storing import Home, keep
 from compaction.drafting.summaries import Drafted, digest_of
 from compaction.standing import accepting, export, integrity, rolling, telling
+from efforts.actions.efforts import IN_THE_CHAT
 from efforts.domain.effort.brief import BRIEF, SHORT_EFFORT
 from efforts.standins.compacting import Estimate, Progress, Summary, ToldSummary
 
@@ -66,7 +67,7 @@ class Compaction:
         return accepting.accept_compaction(artifact, *scope, actor=actor, via=via, note=note)
 
     def roll_back(self, artifact: str, actor: User | None, branch: Branch) -> list[ContextPointer]:
-        return accepting.rollback_compaction(artifact, actor=actor, via="control", branch=branch)
+        return accepting.rollback_compaction(artifact, actor=actor, via=IN_THE_CHAT, branch=branch)
 
     def turn_completed(self, branch: Branch) -> None:
         rolling.roll_on(branch)

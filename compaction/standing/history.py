@@ -28,10 +28,13 @@ KINDS = {
     PointerMoveKind.RESTORED: ("Stands again", "check"),
     PointerMoveKind.COPIED: ("Taken along by a new branch", "branch"),
 }
+BY_ITSELF = "In use by itself"
 HOW = {
-    "control": "by concluding the effort",
-    "offer": "by taking the offer in the chat",
-    "model": "by the model, as the message asked for",
+    "control": "after the effort was concluded",
+    "offer": "after the offer in the chat was taken",
+    "model": "after the model concluded the effort",
+    "aged": "as nothing had mentioned the effort for a while",
+    "chat": "in the chat",
     "review": "on its review page",
     "admin": "in the admin",
     "fork": "as the branch was made",
@@ -40,10 +43,11 @@ HOW = {
     "undo": "the reopening was taken back",
     "seed": "as the conversation was started",
 }
-IN_THE_CHAT = "in the chat"
 NOBODY = "CCM Web"
 # Ways in which a person says yes to the text itself. Otherwise it came to stand by itself.
-BY_A_PERSON = ("review", "admin")
+BY_A_PERSON = ("review", "chat", "admin")
+# A draft that passed every gate, or excerpts, as the effort was concluded or faded.
+ASKED_NOBODY = ("control", "offer", "model", "aged")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,24 +135,19 @@ def views_of(moves: Sequence[PointerMove]) -> Iterable[PointerMoveView]:
     turns, agreed = turns_by_pointer(named), accepted_by_people(named)
     for move in moves:
         what, icon = KINDS[PointerMoveKind(move.kind)]
+        alone = move.kind == PointerMoveKind.ACCEPTED and move.via in ASKED_NOBODY
         yield PointerMoveView(
             kind=move.kind,
-            what=what,
+            what=BY_ITSELF if alone else what,
             icon=icon,
             at=move.created_at,
-            who=move.actor.get_username() if move.actor else NOBODY,
-            how=how(move),
+            who=move.actor.get_username() if move.actor and not alone else NOBODY,
+            how=HOW.get(move.via, move.via),
             reason=move.reason,
             branch=move.branch,
             before=side(move, move.before, pointers, turns, agreed),
             after=side(move, move.after, pointers, turns, agreed),
         )
-
-
-def how(move: PointerMove) -> str:
-    """What is rolled back with the control of the chat was not concluded by it."""
-    by_hand = move.kind == PointerMoveKind.ROLLED_BACK and move.via == "control"
-    return IN_THE_CHAT if by_hand else HOW.get(move.via, move.via)
 
 
 def side(

@@ -71,6 +71,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 BUILTIN = "builtin"
+# How a person who says yes to a text has said so.
+IN_THE_CHAT = "chat"
 UNDER_WAY = (SummaryState.DUE, SummaryState.DRAFTING)
 # Where a person asks for a summary that is not there.
 MAY_BE_DRAFTED = (
@@ -384,10 +386,10 @@ def use_summary(place: Place, slug: str) -> None:
         if not waits:
             raise Refused("no_draft", f"No summary of {slug_in(state)} is waiting for a yes.")
         if state.artifact:
-            compacting.registered().accept(state.artifact, place.actor, str(place.via))
+            compacting.registered().accept(state.artifact, place.actor, IN_THE_CHAT)
         else:
             log = read_summary_log(branch, state.effort)
-            set_brief(state, log, state.draft, place.actor, str(place.via))
+            set_brief(state, log, state.draft, place.actor, IN_THE_CHAT)
 
 
 def use_excerpts(place: Place, slug: str) -> None:
@@ -401,7 +403,7 @@ def use_excerpts(place: Place, slug: str) -> None:
         if not digest:
             raise Refused("nothing_to_quote", NO_EXCERPTS)
         why = state.draft if state.summary == SummaryState.FAILED else CHOSEN
-        let_digest_stand(state, digest, state.artifact, why, place.actor, str(place.via))
+        let_digest_stand(state, digest, state.artifact, why, place.actor, IN_THE_CHAT)
 
 
 def set_brief(state: EffortState, log: SourceLog, text: str, actor: User | None, via: str) -> None:

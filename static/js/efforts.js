@@ -18,6 +18,7 @@ const WORDS = {
   "effort.summary_failed": ({ effort }) => `There is no summary of ${effort}. Its notice says why.`,
   "effort.undone": () => "Taken back",
   "effort.rolled_back": ({ effort }) => `Rolled back: the summary of ${effort}`,
+  "effort.accepted_again": ({ effort }) => `Accepted again: the summary of ${effort}`,
   "compaction.requested": (event) => `Being summarised: ${span(event)}`,
   "compaction.drafted": (event) => event.passed ? `A summary of ${span(event)} waits for you.` : `There is no summary of ${span(event)} that can be used. See its notice.`,
   "compaction.failed": (event) => `There is no summary of ${span(event)}. See its notice.`,

@@ -87,7 +87,7 @@ def test_the_dialog_says_what_leaves_what_comes_in_and_what_it_saves(artifact: A
     assert DECIDED in html
     assert "→" in html
     assert "All that changes in the next prompt" in html
-    assert "Rolling back is one click and loses nothing" in html
+    assert "rolling back is one click" in html
     assert "<html" in page(as_alice, "accept", artifact)
 
 
@@ -362,6 +362,44 @@ def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted
     assert address not in shown
     moves = page(as_alice, "history", accepted)
     assert moves.index("alice · in the chat") < moves.index("alice · on its review page")
+
+
+def test_what_is_accepted_once_more_is_told_where_it_was_rolled_back(
+    talk: Talk, accepted: Artifact, as_alice: Client, alice: User
+) -> None:
+    talk.ask("Something else.")
+    rollback_compaction(accepted.pk, actor=alice)
+    turn = reverse("turn", args=[talk.session.pk, 4])
+    again = "Accepted again: the summary of storage took the place of its log."
+    rolled_back = as_alice.get(turn, headers=HTMX).content.decode()
+    assert "Rolled back: the log of storage took its place again." in rolled_back
+    assert again not in rolled_back
+    accept_compaction(accepted.pk, accepted.session_id, 1, 3, actor=alice)
+    told = as_alice.get(turn, headers=HTMX).content.decode()
+    assert told.index("Rolled back: the log") < told.index(again)
+
+
+def test_rolling_back_says_that_an_expansion_ends_with_it(accepted: Artifact, talk: Talk, as_alice: Client) -> None:
+    assert "It is expanded now." not in page(as_alice, "rollback", accepted, htmx=True)
+    actions.expand_effort(talk.place, SLUG)
+    assert "It is expanded now. That ends," in page(as_alice, "rollback", accepted, htmx=True)
+
+
+def test_the_history_tells_a_person_s_yes_from_what_came_into_use_by_itself(room: Room, as_alice: Client) -> None:
+    row = STATES["stands"](room)
+    moves = page(as_alice, "history", row, htmx=True)
+    assert "In use by itself" in moves
+    assert "CCM Web · after the effort was concluded" in moves
+    assert "Accepted" not in moves
+
+
+def test_a_yes_in_the_chat_is_a_person_s(room: Room, as_alice: Client) -> None:
+    row = STATES["waits"](room)
+    actions.use_summary(room.talk.place, SLUG)
+    moves = page(as_alice, "history", row, htmx=True)
+    assert "Accepted" in moves
+    assert "alice · in the chat" in moves
+    assert "accepted by alice" in as_alice.get(row.get_absolute_url()).content.decode()
 
 
 def test_who_accepts_more_than_leaves_is_told_so(artifact: Artifact, as_alice: Client, alice: User) -> None:

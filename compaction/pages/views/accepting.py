@@ -89,6 +89,7 @@ def rollback_form(request: OwnRequest, row: Artifact, branch: Branch, error: str
         **shown(request, row),
         "title": "Roll back",
         "at": branch,
+        "standing": standing_of(row, request.user, branch),
         "longest": LONGEST_REASON,
         "reason": request.POST.get("reason", ""),
         "error": error,

@@ -64,6 +64,8 @@ OF_RULES = (SUGGESTED, "constraint.set", "constraint.edited", "constraint.revoke
 OF_HOLDS = ("hold.ended", "hold.granted")
 PROPOSED = "ledger.proposed"
 EFFORT_ROLLED_BACK = "effort.rolled_back"
+ACCEPTED_AGAIN = "effort.accepted_again"
+OF_ROLLBACKS = (EFFORT_ROLLED_BACK, ACCEPTED_AGAIN)
 OF_ENTRIES = (PROPOSED, "ledger.done_suggested", "ledger.dismissed")
 READ = (
     *MOVES,
@@ -75,7 +77,7 @@ READ = (
     *OF_HOLDS,
     *OF_ENTRIES,
     *OF_SCOPES,
-    EFFORT_ROLLED_BACK,
+    *OF_ROLLBACKS,
 )
 # Their words name no others of their kind.
 TOLD_ALONE = ("effort.concluded", *OF_SCOPES)
@@ -271,7 +273,7 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         return about_entry(row, story)
     if row.kind in OF_SCOPES:
         return about_scope(row, story)
-    if row.kind == EFFORT_ROLLED_BACK:
+    if row.kind in OF_ROLLBACKS:
         return about_rollback(row)
     if row.kind not in MOVES:
         return None
@@ -366,11 +368,16 @@ def about_scope(row: Event, story: Story) -> NoticeView | None:
 
 
 def about_rollback(row: Event) -> NoticeView:
-    slug = row.data["effort"]
-    text = f"Rolled back: the {'earlier summary' if row.data['own'] else 'log'} of {slug} took its place again."
-    artifact = row.data["artifact"]
+    """Also of one that was followed by another yes: the notice of the conclusion, far above, tells of that too."""
+    slug, data = row.data["effort"], row.data
+    if row.kind == ACCEPTED_AGAIN:
+        layer = "summary"
+        text = f"Accepted again: the {'excerpts' if data['digest'] else 'summary'} of {slug} took the place of its log."
+    else:
+        layer = "awaiting"
+        text = f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} took its place again."
     return NoticeView(
-        seq=row.seq, kind=row.kind, effort=slug, text=text, layer="awaiting", artifact=artifact, span=slug
+        seq=row.seq, kind=row.kind, effort=slug, text=text, layer=layer, artifact=data["artifact"], span=slug
     )
 
 
