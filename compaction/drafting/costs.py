@@ -224,6 +224,18 @@ def runs_of(user: User, days: int, purpose: str = "") -> QuerySet[DraftRun]:
     return runs.filter(purpose=purpose) if purpose else runs
 
 
+def checks_of(user: User, days: int) -> QuerySet[Check]:
+    checks = Check.objects.filter(run__session__owner=user, created_at__gte=start_of(days))
+    return checks.exclude(model=RECORDED_MODEL)
+
+
+def recorded_of(user: User) -> int:
+    """Tokens of the example's drafts and checks: each summary says what it took, and nothing was spent on it."""
+    runs = DraftRun.objects.filter(session__owner=user, model=RECORDED_MODEL).aggregate(used=Sum("tokens"))
+    checks = Check.objects.filter(run__session__owner=user, model=RECORDED_MODEL).aggregate(used=Sum("tokens"))
+    return (runs["used"] or 0) + (checks["used"] or 0)
+
+
 def start_of(days: int) -> datetime:
     today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return today - timedelta(days=days - 1)
@@ -245,9 +257,7 @@ def usage_of(user: User) -> tuple[PurposeUse, ...]:
 
 def used_by_purpose(user: User, days: int) -> dict[str, Used]:
     rows = runs_of(user, days).order_by().values("purpose").annotate(**SUMS)
-    checks = Check.objects.filter(run__session__owner=user, created_at__gte=start_of(days)).exclude(
-        model=RECORDED_MODEL
-    )
+    checks = checks_of(user, days)
     exams = Exam.objects.filter(owner=user, created_at__gte=start_of(days))
     of_checks = checks.aggregate(used=Sum("tokens"), asked=Count("pk"), failed=Count("pk", filter=~Q(void="")))
     of_exams = exams.aggregate(used=Sum("tokens"), asked=Count("pk"), failed=Count("pk", filter=Q(passed=False)))

@@ -152,6 +152,25 @@ def test_the_page_shows_each_tab_with_a_word_for_what_comes_next(as_alice: Clien
     assert "Nothing waits for you" in as_alice.get(reverse("reviews"), {"tab": "nonsense"}).content.decode()
 
 
+def test_what_was_rolled_back_waits_for_nobody(room: Room, as_alice: Client, alice: User) -> None:
+    accept(row := room.draft())
+    accepting.rollback_compaction(row.pk, actor=alice)
+    page = as_alice.get(reverse("reviews"), {"tab": "rolled-back"}).content.decode()
+    (marks,) = re.findall(r'<p class="marks.*?</p>', page, re.DOTALL)
+    assert "Rolled back</span>" in marks
+    assert "Waits for you" not in marks
+
+
+def test_excerpts_that_stand_are_told_where_what_is_not_checked_is_listed(
+    alice: User, provider: FakeProvider, as_alice: Client
+) -> None:
+    STATES["no model"](room_of(alice, provider))
+    page = as_alice.get(reverse("reviews"), {"tab": "not-checked"}).content.decode()
+    assert "1 set of excerpts stands, made without a check." in page
+    other = as_alice.get(reverse("reviews"), {"tab": "blocked"}).content.decode()
+    assert "excerpts stand" not in other
+
+
 def test_every_page_tells_how_many_wait(room: Room, as_alice: Client, as_bob: Client) -> None:
     room.draft()
     assert "wait for you" in as_alice.get(reverse("start")).content.decode()

@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from django.utils import timezone
 
 from compaction.domain.limits import Purpose
 from compaction.drafting import costs, examining, storing
 from compaction.models import Check, DraftingPolicy, DraftRun, Exam, ModelRequest
+from compaction.pages.presenters.usage import asked_for
 from efforts.actions.scopes import draft_turns
 from efforts.context.connections import choose_for_drafts
 from efforts.context.planning import main_branch
 from efforts.domain.effort.states import ScopeKind, SummaryState
+from efforts.llm.recorded import RECORDED_MODEL
 from efforts.models import AccountEvent, ContextPointer, EffortState, Endpoint, Event, Session
 from efforts.models.threads import read, write
 from efforts.turns.runner import Runner
@@ -42,6 +45,17 @@ def spent(session: Session, tokens: int | None, purpose: str = "compaction", **m
 
 def checked(run: DraftRun, tokens: int, void: str = "") -> Check:
     return Check.objects.create(run=run, model="m", attempt=1, tokens=tokens, void=void)
+
+
+def test_what_was_recorded_for_the_example_costs_nothing_and_is_told_apart(alice: User, as_alice: Client) -> None:
+    run = spent(conversation(alice), 100, model=RECORDED_MODEL)
+    check = checked(run, 20)
+    Check.objects.filter(pk=check.pk).update(model=RECORDED_MODEL)
+    assert costs.used_today(alice) == 0
+    page = as_alice.get("/settings/drafting/").content.decode()
+    assert "Not counted: 120 tokens" in page
+    assert "120" not in as_alice.get("/settings/drafting/runs/all/1/").content.decode()
+    assert asked_for(alice, Purpose.CHECK, 1, 10) == []
 
 
 def test_tokens_are_counted_by_purpose_with_checks_and_exams_for_today_and_for_7_and_30_days(

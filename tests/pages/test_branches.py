@@ -148,7 +148,7 @@ def test_the_tree_names_each_branch_and_says_which_one_runs(as_alice: Client, br
         branch.session, text="And a topic?", client_id="there", actor=branch.session.owner, branch=branch
     )
     tree = as_alice.get(f"{branch.session.get_absolute_url()}branches/", headers=HTMX).content.decode()
-    for words in ("main</b>", "From turn 1</a>", "after turn 1 · 1 turn only here", "Waiting", "you are here"):
+    for words in ("main</b>", "From turn 1</a>", "after turn 1 · 1 turn</span>", "Waiting", "you are here"):
         assert words in tree, words
     chip = as_alice.get(branch.session.get_absolute_url()).content.decode()
     assert "1 running" in chip

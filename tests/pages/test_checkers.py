@@ -47,6 +47,19 @@ def test_a_checker_shows_its_exam_its_checks_and_what_it_noticed_of_each_kind(ro
     assert "What it missed" not in page
 
 
+def test_errors_that_were_hidden_are_counted_apart_from_what_is_true(room: Room, alice: User, as_alice: Client) -> None:
+    STATES["stands"](room)
+    (found,) = [one for one in checkers_of(alice).rows if one.checks]
+    hidden = Planted.objects.filter(held=True)
+    assert found.errors.planted == found.errors.caught == hidden.filter(role="canary").count() > 0
+    assert found.true.planted == found.true.caught == hidden.filter(role="control").count() > 0
+    assert found.left_out.planted == hidden.filter(role="hidden").count()
+    row = re.search(r'checker-\d">drafter-1</a>.*?</tr>', shown(as_alice, "/metrics/"), re.DOTALL)
+    assert row
+    counts = [f"{one.caught} of {one.planted}" for one in (found.errors, found.true)]
+    assert all(f"<td>{count}</td>" in row[0] for count in counts)
+
+
 def test_what_a_check_missed_and_why_it_proves_nothing_is_listed_for_its_owner_alone(
     room: Room, as_alice: Client, as_bob: Client
 ) -> None:

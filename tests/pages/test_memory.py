@@ -13,6 +13,7 @@ from benchmarks.scenes import Exchange, concludes, opens, play
 from efforts import actions
 from efforts.context.planning import main_branch
 from efforts.models import Session
+from tests.compaction.artifacts import accept
 from tests.compaction.review import STATES, Room
 
 pytestmark = pytest.mark.django_db
@@ -103,6 +104,14 @@ def test_of_a_summary_the_words_of_its_result_are_looked_for_too(as_alice: Clien
     assert "any two of these words" in why
     for word in ("nightly", "backups", "Postgres"):
         assert word in why
+
+
+def test_a_summary_that_waits_has_taken_no_place(as_alice: Client, room: Room) -> None:
+    row = STATES["waits"](room)
+    assert "Its summary took the place of its log" not in part(as_alice, room.talk.session, "efforts/storage/memory/")
+    accept(row)
+    memory = part(as_alice, room.talk.session, "efforts/storage/memory/")
+    assert memory.index("Its summary took the place of its log") < memory.index("· Concluded")
 
 
 def test_what_left_says_why_and_what_brings_it_back(as_alice: Client, session: Session) -> None:

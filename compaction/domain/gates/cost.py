@@ -78,6 +78,8 @@ def says(judged: Judged, artifact: Artifact) -> str:
 
 def measures(judged: Judged, artifact: Artifact) -> Iterator[Measure]:
     whole, runs = artifact.source.source_tokens, len(judged.latest)
+    # Excerpts have no longer form than what stands.
+    size = judged.tokens if artifact.kind == Kind.DIGEST else judged.body_tokens
     enough = runs >= ENOUGH_RUNS
     for spent in judged.spent:
         yield Measure(name=f"tokens_{spent.purpose}", value=spent.tokens, threshold=spent.cap)
@@ -93,8 +95,8 @@ def measures(judged: Judged, artifact: Artifact) -> Iterator[Measure]:
     yield Measure(name="short_tokens", value=judged.tokens, threshold=short_limit(whole))
     yield Measure(
         name="compression_ratio",
-        value=judged.body_tokens / whole if whole > 0 else None,
+        value=size / whole if whole > 0 else None,
         threshold=(body_limit(whole) or whole) / whole if whole > BODY_FROM else 1.0,
-        numerator=judged.body_tokens,
+        numerator=size,
         denominator=whole,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -21,7 +21,8 @@ Key = tuple[str, str]
 # Days, the last of them all.
 WINDOWS: tuple[int | None, ...] = (7, 30, None)
 # What was planted that is no changed sentence or claim.
-NAMES = {"control": "true sentence (must not be doubted)", "hidden": "claim left out (must be noticed as missing)"}
+TRUE, LEFT_OUT = "true sentence (must not be doubted)", "claim left out (must be noticed as missing)"
+NAMES = {"control": TRUE, "hidden": LEFT_OUT}
 MOST_MISSES = 20
 
 
@@ -76,10 +77,21 @@ class CheckerView:
         return self.checks[-1] if self.checks else None
 
     @property
-    def planted(self) -> Noticed:
-        """All kinds together, whenever it was."""
-        ever = [kind.noticed[-1] for kind in self.kinds]
-        return Noticed(caught=sum(one.caught for one in ever), planted=sum(one.planted for one in ever))
+    def errors(self) -> Noticed:
+        """Whenever it was; what is true, and what was left out, are counted apart."""
+        return self.ever(lambda name: name not in NAMES.values())
+
+    @property
+    def left_out(self) -> Noticed:
+        return self.ever(lambda name: name == LEFT_OUT)
+
+    @property
+    def true(self) -> Noticed:
+        return self.ever(lambda name: name == TRUE)
+
+    def ever(self, counts: Callable[[str], bool]) -> Noticed:
+        found = [kind.noticed[-1] for kind in self.kinds if counts(kind.name)]
+        return Noticed(caught=sum(one.caught for one in found), planted=sum(one.planted for one in found))
 
     @property
     def conversations(self) -> int:

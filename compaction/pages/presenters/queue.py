@@ -106,6 +106,8 @@ class Queue:
     counts: tuple[tuple[Tab, int], ...]
     page: Page[Any]
     rows: tuple[QueueRow, ...]
+    # Excerpts that stand: told where they are looked for.
+    excerpts: int = 0
 
     @property
     def gates(self) -> str:
@@ -130,7 +132,9 @@ def queue_of(user: Person, tab: Tab, number: int | str = 1) -> Queue:
     page = Paginator(lists[tab], ON_A_PAGE).get_page(number)
     on_page = list(page.object_list)
     counts = tuple((one, page.paginator.count if one == tab else size(lists[one])) for one in Tab)
-    return Queue(tab=tab, counts=counts, page=page, rows=tuple(on_page if tab == Tab.RUNNING else rows_of(on_page)))
+    rows = tuple(on_page if tab == Tab.RUNNING else rows_of(on_page))
+    excerpts = lists[Tab.ACCEPTED].filter(kind=Kind.DIGEST).count() if tab == Tab.NOT_CHECKED else 0
+    return Queue(tab=tab, counts=counts, page=page, rows=rows, excerpts=excerpts)
 
 
 def size(found: QuerySet[Artifact] | list[QueueRow]) -> int:

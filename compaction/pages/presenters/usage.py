@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from compaction.domain.lifecycle import Ended
 from compaction.domain.limits import Purpose
 from compaction.drafting import costs
-from compaction.models import Artifact, Check, DraftRun, Exam
+from compaction.models import Artifact, DraftRun, Exam
 from compaction.pages.presenters.artifact import ENDS
 from efforts.models import Session
 
@@ -69,8 +69,7 @@ def draft_view(run: DraftRun) -> AskedView:
 
 
 def checks(user: User, days: int, most: int) -> Iterator[AskedView]:
-    rows = Check.objects.filter(run__session__owner=user, created_at__gte=costs.start_of(days))
-    for row in rows.select_related("run__session", "run__effort").order_by("-pk")[:most]:
+    for row in costs.checks_of(user, days).select_related("run__session", "run__effort").order_by("-pk")[:most]:
         yield AskedView(
             at=row.created_at,
             tokens=row.tokens,

@@ -131,6 +131,7 @@ def drafting_page(request: OwnRequest, *, status: int = 200, form: DayForm | Non
         "policy": policy,
         "uses": uses,
         "total": costs.total_of(uses),
+        "recorded": costs.recorded_of(request.user),
         "used": used,
         "most": most,
         "left": max(most - used, 0),

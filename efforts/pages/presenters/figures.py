@@ -203,7 +203,9 @@ def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
         ("expansion_tokens", "Tokens of expanded efforts"),
     ):
         more = (f"peak {number(figures[f'{key}_peak'])}",)
-        yield figure(f"{key}_mean", label, number(figures[f"{key}_mean"]), "tokens a turn, mean", more=more)
+        yield figure(
+            f"{key}_mean", label, number(figures[f"{key}_mean"]), "tokens, mean of each turn’s last call", more=more
+        )
     logs = (f"against the full logs of all efforts {percent(figures['savings_vs_effort_logs_all'])}",)
     yield figure(
         "savings_vs_naive_all",
@@ -213,7 +215,7 @@ def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
         more=logs,
     )
     overhead = percent(figures["expansion_overhead_all"])
-    yield figure("expansion_overhead_all", "Share of expanded efforts", overhead, "of all that was sent")
+    yield figure("expansion_overhead_all", "Share of expanded efforts", overhead, "of what those calls sent")
 
 
 def of_decay(metrics: Metrics) -> Iterator[FigureView]:
@@ -268,7 +270,8 @@ def figure(
 
 WHY = {
     "context_tokens": "What the last call of a turn was sent, with system text and tools. Counted before it was sent, "
-    "and stored with its plan.",
+    "and stored with its plan. A turn that uses tools makes more calls than one; below its reply all of them are added "
+    "up.",
     "naive_tokens": "The same call with everything said so far: system text and tools, all turns before it in full, "
     "and this turn. Counted by the same tokenizer.",
     "expansion_tokens": "The part of the prompt in which expanded efforts are shown word for word.",

@@ -20,6 +20,7 @@ from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import PointerState
 from efforts.log.timelines import branch_events, branch_turns
+from efforts.memory.ageing import AGED
 from efforts.models import Branch, ContextPointer, Event, Message
 from efforts.standins.chosen import find_chosen
 
@@ -35,7 +36,10 @@ HOW = {
 }
 WHO = {"user": "Your message", "assistant": "The reply", "tool": "The model"}
 MOVES = {
-    "effort.concluded": "Concluded: its summary took the place of its log",
+    "effort.concluded": "Concluded",
+    "effort.summarised": "Its summary took the place of its log",
+    "effort.digested": "Excerpts took the place of its log",
+    "effort.rolled_back": "Its summary was rolled back",
     "effort.reopened": "Reopened: its log is in the prompt",
     "effort.expanded": "Expanded: its log came back",
     "effort.collapsed": "Collapsed: its summary stands again",
@@ -55,7 +59,7 @@ MOVES_OF_CHOSEN = {
 WHOLE_AGAIN = "Expanded: the whole summary came back"
 RETURNED = "Came back: something referred to it"
 # Of references only those that brought something back.
-MOVED = Q(kind__in=MOVES) | Q(kind=REFERENCED, data__back=True)
+MOVED = Q(kind__in=MOVES) & ~Q(kind="effort.digested", data__accepted=AGED) | Q(kind=REFERENCED, data__back=True)
 MOVED_CHOSEN = Q(kind__in=MOVES_OF_CHOSEN) | Q(kind=REFERENCED_CHOSEN, data__back=True)
 
 

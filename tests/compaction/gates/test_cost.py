@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from compaction.domain.artifact import Kind
 from compaction.domain.gates import cost
 from compaction.domain.rendering import BODY_FROM
 from compaction.domain.verdicts import GateVerdict, Outcome, Spent
@@ -66,3 +67,11 @@ def test_slow_runs_are_told_and_bar_nothing() -> None:
     assert found.outcome == Outcome.PASS
     measure = next(one for one in found.measures if one.name == "elapsed_ms_p95")
     assert (measure.value, measure.denominator) == (None, 50)
+
+
+def test_excerpts_are_measured_by_the_text_that_stands() -> None:
+    made = cases.artifact(cases.claims())
+    for kind, numerator in ((Kind.CONCLUSION, 12), (Kind.DIGEST, 40)):
+        found = judge(artifact=made.model_copy(update={"kind": kind}), tokens=40, body_tokens=12)
+        measure = next(one for one in found.measures if one.name == "compression_ratio")
+        assert (measure.numerator, measure.value) == (numerator, numerator / made.source.source_tokens)
