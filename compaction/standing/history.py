@@ -174,8 +174,8 @@ def stood_now(pointers: Iterable[ContextPointer]) -> tuple[Stood, ...]:
 
 
 def accepted_by_people(pointers: Collection[int]) -> set[int]:
-    """Those that a person said yes to, not set as an effort was concluded; a fork's copy, where the first one was."""
-    first = Acceptance.objects.filter(artifact=OuterRef("artifact"), via__in=BY_A_PERSON)
+    """Those that a person said yes to, not set as an effort was concluded; a fork's copy, where one had by then."""
+    first = Acceptance.objects.filter(artifact=OuterRef("artifact"), via__in=BY_A_PERSON, pk__lt=OuterRef("pk"))
     said = Q(via__in=BY_A_PERSON) | Q(via="fork") & Exists(first)
     return set(Acceptance.objects.filter(said, pointer__in=pointers).values_list("pointer", flat=True))
 

@@ -16,6 +16,7 @@ from django.urls import reverse
 
 from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun, Reviewer
 from compaction.standing.accepting import accept_compaction, rollback_compaction
+from compaction.standing.history import history_in
 from compaction.standing.previewing import effect_of_accepting, effect_of_rolling_back
 from efforts import actions
 from efforts.context import plans
@@ -382,7 +383,9 @@ def test_what_is_accepted_once_more_is_told_where_it_was_rolled_back(
 def test_rolling_back_says_that_an_expansion_ends_with_it(accepted: Artifact, talk: Talk, as_alice: Client) -> None:
     assert "It is expanded now." not in page(as_alice, "rollback", accepted, htmx=True)
     actions.expand_effort(talk.place, SLUG)
-    assert "It is expanded now. That ends," in page(as_alice, "rollback", accepted, htmx=True)
+    dialog = page(as_alice, "rollback", accepted, htmx=True)
+    assert "It is expanded now. That ends," in dialog
+    assert "Leaves the prompt" not in dialog
 
 
 def test_the_history_tells_a_person_s_yes_from_what_came_into_use_by_itself(room: Room, as_alice: Client) -> None:
@@ -391,6 +394,15 @@ def test_the_history_tells_a_person_s_yes_from_what_came_into_use_by_itself(room
     assert "In use by itself" in moves
     assert "CCM Web · after the effort was concluded" in moves
     assert "Accepted" not in moves
+
+
+def test_a_later_yes_is_none_to_what_a_branch_took_along_before(room: Room, alice: User) -> None:
+    row = STATES["stands"](room)
+    there = actions.fork(room.talk.branch, after=3, actor=alice)
+    rollback_compaction(row.pk, actor=alice)
+    accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
+    ((copied,), (here,)) = (history_in(branch).moves[0].after for branch in (there, room.talk.branch))
+    assert (copied.by, here.by) == ("", "alice")
 
 
 def test_a_yes_in_the_chat_is_a_person_s(room: Room, as_alice: Client) -> None:
