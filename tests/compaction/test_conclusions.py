@@ -620,7 +620,7 @@ def test_a_summary_that_waits_is_not_used_once_the_ledger_has_changed(bench: Ben
     assert log_stands(bench)
     entry.delete()
     actions.use_summary(bench.place, SLUG)
-    assert (Acceptance.objects.get().artifact_id, Acceptance.objects.get().via) == (bench.draft().pk, "control")
+    assert (Acceptance.objects.get().artifact_id, Acceptance.objects.get().via) == (bench.draft().pk, "chat")
 
 
 def test_a_fork_takes_over_what_stands(room: Room, alice: User) -> None:
