@@ -7,8 +7,8 @@ import statistics
 import sys
 import time
 import zlib
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -28,7 +28,7 @@ from efforts.models import Branch, ContextPlan, Message, Run, Session, Turn
 
 TURNS = 1_000
 EARLY, LATE = (201, 300), (901, 1_000)
-REPEATS = 100
+REPEATS = 200
 # Messages of a turn in the crowd around the session that is planned.
 PER_TURN = 4
 BATCH = 2_000
@@ -87,15 +87,19 @@ def scale(owner: User, messages: int) -> dict[str, Any]:
     """Planning one session of 1,000 messages alone, and among `messages` of others; those are 2,000 in each session."""
     session = actions.create_session(owner)
     crowd(owner, [session], 1_000)
+    analyze()
     among = connection.settings_dict["NAME"]
-    alone = copied(among)
-    others = [actions.create_session(owner) for _ in range(messages // 2_000)]
-    crowd(owner, others, messages)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-    times = by_turns(session, (alone, among))
+    with copied(among) as alone:
+        others = [actions.create_session(owner) for _ in range(messages // 2_000)]
+        crowd(owner, others, messages)
+        analyze()
+        stored = Message.objects.count()
+        times = by_turns(session, (alone, among))
+        connection.close()
+        connection.settings_dict["NAME"] = among
     return {
-        "messages": Message.objects.count(),
+        "database": connection.vendor,
+        "messages": stored,
         "alone_ms": times[alone],
         "among_ms": times[among],
         "median_ratio": round(times[among]["p50"] / times[alone]["p50"], 3),
@@ -103,12 +107,29 @@ def scale(owner: User, messages: int) -> dict[str, Any]:
     }
 
 
-def copied(database: str) -> str:
+def analyze() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+@contextmanager
+def copied(database: str) -> Iterator[str]:
+    """Its name; on a server it is gone afterwards, a file goes with its folder."""
     connection.close()
-    copy = f"{database}.alone"
-    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(copy)) as target:
-        source.backup(target)
-    return copy
+    copy = f"{database}_alone"
+    if connection.vendor == "sqlite":
+        with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(copy)) as target:
+            source.backup(target)
+        yield copy
+        return
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(f'CREATE DATABASE "{copy}" TEMPLATE "{database}"')
+    try:
+        yield copy
+    finally:
+        connection.close()
+        with connection._nodb_cursor() as cursor:
+            cursor.execute(f'DROP DATABASE "{copy}"')
 
 
 def by_turns(session: Session, databases: tuple[str, ...]) -> dict[str, dict[str, float]]:
@@ -155,9 +176,8 @@ def message_of(session: Session, run: Run, place: int) -> Message:
     return Message(session=session, turn=run.turn, run=None if role == "user" else run, role=role, text=text, tokens=16)
 
 
-def growth(owner: User, messages: int) -> dict[str, Any]:
+def growth(owner: User) -> dict[str, Any]:
     return {
         "plans_of_1000_turns": storage(owner, every=0),
         "plans_of_1000_turns_and_40_efforts": storage(owner, every=25),
-        "planning_among_many": scale(owner, messages),
     }

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
+from efforts.domain.prompt.plan import Plan
+
+from .ceiling import Ceiling
 from .conversations import Talk
 from .playing import Call, Played, Settings, on_stage
 from .prefix import Stability, shares, text_of, unchanged
@@ -47,6 +50,7 @@ class Figures:
     beside: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in BASELINES})
     product: Stability = field(default_factory=Stability)
     seed: Stability = field(default_factory=Stability)
+    ceiling: Ceiling = field(default_factory=Ceiling)
 
     def add(self, played: Played) -> None:
         self.turns += 1
@@ -68,6 +72,7 @@ class Figures:
             values += other.beside[name]
         self.product.join(other.product)
         self.seed.join(other.seed)
+        self.ceiling.join(other.ceiling)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -82,6 +87,7 @@ class Figures:
                 whose: {"inside": shares(found.inside), "transitions": shares(found.moved)}
                 for whose, found in (("product", self.product), ("seed_layout", self.seed))
             },
+            "prefix_ceiling": self.ceiling.as_json(),
             "events": dict(sorted(self.efforts.items())),
         }
 
@@ -104,7 +110,7 @@ class Conversation:
     figures: Figures = field(default_factory=Figures)
     product: Prefix = field(default_factory=Prefix)
     seed: Prefix = field(default_factory=Prefix)
-    epoch: int = -1
+    before: Plan | None = None
 
     def add(self, played: Played) -> None:
         self.figures.add(played)
@@ -115,13 +121,16 @@ class Conversation:
 
     def row_of(self, call: Call) -> dict[str, Any]:
         planned = call.planned
-        moved, self.epoch = planned.inputs.epoch != self.epoch, planned.inputs.epoch
+        before, self.before = self.before, planned
+        moved = before is None or planned.inputs.epoch != before.inputs.epoch
+        step = self.figures.ceiling.follow(before, planned) if before else None
         return {
             "tokens": planned.tokens,
             "sections": dict(planned.sections),
             **{name: getattr(call, name) for name in BASELINES},
             "moved": moved,
             "unchanged": self.product.follow(text_of(planned.request), moved=moved),
+            "ceiling": round(step.could, 3) if step else None,
             "seed_unchanged": self.seed.follow(text_of(seed_request(planned.inputs)), moved=moved),
         }
 

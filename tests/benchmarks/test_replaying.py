@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,12 +16,19 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from benchmarks.replay import Conversation, Report, Settings, plot, read_talks
+from benchmarks.replay.ceiling import Ceiling, Step
 from benchmarks.replay.prefix import Stability, shares, text_of, unchanged
 from efforts.domain.effort.policy import ContextMode
+from efforts.domain.prompt.assembly import NOTES_BEGIN
+from efforts.domain.prompt.conversation import Headline
+from efforts.domain.prompt.plan import PlanInputs
+from efforts.domain.prompt.planner import plan
 from efforts.llm.tokens import get_counter
 from efforts.models import Message, ToolTrace, Turn
 from tests.benchmarks.test_reading import called, said, written
 from tests.house.process import ROOT
+from tests.planner.examples import about, turn
+from tests.planner.strategies import Log, four_letters
 
 SMALL = Settings(budget=4_000)
 LOOK = (
@@ -36,6 +44,11 @@ BUDGET_TALK = (
     said("assistant", "Nothing.", 2),
     said("user", "Fine. We go through every row of the budget and of the audit there. " * 6, 2),
 )
+
+
+@pytest.fixture
+def log() -> Log:
+    return Log(count=four_letters)
 
 
 def played(folder: Path, *messages: Mapping[str, Any], settings: Settings = SMALL) -> Conversation:
@@ -200,6 +213,58 @@ def test_while_the_prompt_only_grows_all_of_it_is_the_beginning_of_the_next(tmp_
     assert second["moved"]
     assert not third["moved"]
     assert third["unchanged"][0] > second["unchanged"][0]
+
+
+# What could stay
+
+
+def step(before: PlanInputs, now: PlanInputs) -> Step:
+    return Ceiling().follow(plan(before), plan(now))
+
+
+def talk_of(log: Log, last: int, **more: Any) -> PlanInputs:
+    """After so many turns of no effort, all alike to their ids."""
+    return about(log, [turn(log, number, "Hi " * number) for number in range(1, last + 1)], budget=4_000, **more)
+
+
+def test_of_a_prompt_that_only_grows_all_but_the_notes_of_its_turn_stays() -> None:
+    before = talk_of(Log(count=four_letters), 2, message="Hi Hi Hi ")
+    grown = step(before, talk_of(Log(count=four_letters), 3))
+    assert grown.stayed == grown.could
+    assert not grown.cut
+    text = text_of(plan(before).request)
+    assert grown.could * len(text) == pytest.approx(text.index(NOTES_BEGIN))
+
+
+def test_inside_a_turn_all_of_it_can_stay(log: Log) -> None:
+    before = talk_of(log, 1)
+    current = replace(before.current, episodes=tuple(log.episode("I look.", ["a.py"])))
+    assert step(before, replace(before, current=current)) == Step(stayed=1, could=1, cut=False)
+
+
+def test_a_turn_that_the_window_has_passed_and_a_summary_that_comes_must_change_a_prompt() -> None:
+    before = talk_of(Log(count=four_letters), 4, ambient_window=4)
+    text = text_of(plan(before).request)
+    slid = step(before, talk_of(Log(count=four_letters), 5, ambient_window=4))
+    assert slid.stayed <= slid.could < 1
+    assert slid.could * len(text) == pytest.approx(
+        text.index("[Conversation from turn 1]"), abs=len("[Conversation from turn ")
+    )
+    summary = Headline(pointer=1, slug="tax", text="Filed.", turns=(1, 1))
+    concluded = step(before, replace(talk_of(Log(count=four_letters), 5), headlines=(summary,), epoch=1))
+    assert concluded.could < slid.could
+
+
+def test_what_the_budget_pushes_out_could_have_stayed(log: Log) -> None:
+    turns = [turn(log, number, "Hi", "word " * 600) for number in range(1, 4)]
+    before = about(log, turns, budget=4_000)
+    now = about(log, [*turns, turn(log, 4, "Hi", "word " * 600)], budget=4_000, layout=plan(before).layout)
+    pushed = step(before, now)
+    assert pushed.cut
+    assert pushed.stayed < pushed.could
+    ceiling = Ceiling(inside=[pushed, Step(stayed=0.5, could=1, cut=False)])
+    found = ceiling.as_json()["inside"]
+    assert (found["calls"], found["cut"], found["reached_uncut"]) == (2, 1, 0.5)
 
 
 # The picture

@@ -141,6 +141,12 @@ def lines_of(report: Report) -> Iterator[str]:
     for whose, where in all["unchanged_prefix"].items():
         said = "; ".join(f"{place} {figures(share)}" for place, share in where.items())
         yield f"  {whose.replace('_', ' '):<12} {said}"
+    for place, found in all["prefix_ceiling"].items():
+        if found["calls"]:
+            yield (
+                f"  of what could stay, {place}: {found['reached']:.3f} of {found['ceiling']:.3f}; without the "
+                f"{found['cut']:,} calls at which the budget pushed something out {found['reached_uncut'] or 0:.3f}"
+            )
     if all["events"]:
         yield "  " + ", ".join(f"{kind.removeprefix('effort.')} {count:,}" for kind, count in all["events"].items())
 
