@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 # Of each purpose its name, and what it is.
 PURPOSES = {
     Purpose.COMPACTION: ("Summaries", "of concluded efforts and of turns that you chose"),
-    Purpose.ROLLING: ("Rolling summaries", "of old turns, where a conversation has them on"),
-    Purpose.STAGE: ("Seed packages", "each stage of what a new conversation starts from"),
-    Purpose.CHECK: ("Checks", "each claim of a draft read against its log"),
+    Purpose.ROLLING: ("Rolling summaries", "of old turns, in conversations that have them on"),
+    Purpose.STAGE: ("Seed packages", "each stage of a package that a new conversation starts from"),
+    Purpose.CHECK: ("Checks", "each claim of a draft, compared with the log"),
     Purpose.EXAM: ("Exams", "forty claims by which a model shows that it can check"),
 }
 OF_PURPOSE = {

@@ -18,6 +18,7 @@ from .constraints import (
     set_standing_rule,
 )
 from .conversations import (
+    LARGEST_MESSAGE,
     archive_session,
     cancel_turn,
     configure_session,
@@ -80,6 +81,7 @@ from .undo import too_early, undo
 from .verdicts import judge_run, take_back_verdict
 
 __all__ = [
+    "LARGEST_MESSAGE",
     "Place",
     "Typed",
     "accept_constraint",

@@ -147,7 +147,7 @@ def pointer_for(child: Branch, effort: Effort, log: SourceLog, stood: str | None
 
 def edit_turn(branch: Branch, number: int, *, text: str, client_id: str, actor: User) -> Turn:
     """Other words for a message that was answered: sent in a sibling branch. Sent twice it is one."""
-    return say_instead(branch, number, text, client_id, actor, f"Edit of turn {number}")
+    return say_instead(branch, number, text, client_id, actor, f"Edited turn {number}")
 
 
 def regenerate(branch: Branch, number: int, *, actor: User, answer: str = "") -> Turn:
@@ -155,7 +155,9 @@ def regenerate(branch: Branch, number: int, *, actor: User, answer: str = "") ->
     if answer:
         option_of(branch.session, answer)
     said = Message.objects.filter(turn__in=branch_turns(branch).filter(number=number), role=Message.Role.USER).first()
-    return say_instead(branch, number, said.text if said else "", uuid4().hex, actor, f"Turn {number} again", answer)
+    return say_instead(
+        branch, number, said.text if said else "", uuid4().hex, actor, f"Regenerated turn {number}", answer
+    )
 
 
 def say_instead(

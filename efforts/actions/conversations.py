@@ -392,8 +392,8 @@ def configure_session(
     """
     check_range("budget", "The budget", budget, SMALLEST_BUDGET, LARGEST_BUDGET)
     check_range("ambient_window", "The window", ambient_window, 0, LARGEST_WINDOW)
-    check_range("decay_threshold", "The turns until an expansion fades", decay_threshold, 1, LARGEST_WINDOW)
-    check_range("eviction_threshold", "The turns until a summary leaves", eviction_threshold, 1, LARGEST_WINDOW)
+    check_range("decay_threshold", "The turns until an expanded effort collapses", decay_threshold, 1, LARGEST_WINDOW)
+    check_range("eviction_threshold", "The turns until a summary drops out", eviction_threshold, 1, LARGEST_WINDOW)
     if reply_limit is not None:
         check_range("reply_limit", "The reply limit", reply_limit, SMALLEST_REPLY, LARGEST_REPLY)
     if temperature is not None and not 0 <= temperature <= HOTTEST:

@@ -50,7 +50,7 @@ def check_ended(run: Run) -> None:
     """With the run's row locked, so that of two tabs one comes after the other."""
     state = Run.objects.select_for_update().values_list("state", flat=True).get(pk=run.pk)
     if state in {*UNFINISHED, RunState.CANCELLED, RunState.NOTED}:
-        raise Refused("not_ended", "There is no answer yet. Judge it when it has ended.")
+        raise Refused("not_ended", "There is no complete answer yet. Rate it once it is complete.")
 
 
 def log(run: Run, actor: User, *, verdict: str | None, why: str) -> None:

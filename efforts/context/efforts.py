@@ -121,10 +121,10 @@ class EffortView:
         """When it leaves the prompt by itself; empty where it stays, or has left."""
         if self.leaves_in is None or self.pinned or self.evicted:
             return ""
-        fades = self.standing == Standing.EXPANDED
+        collapses = self.standing == Standing.EXPANDED
         if not self.leaves_in:
-            return f"{'fades' if fades else 'leaves'} at the next change of effort"
-        return f"{'fades' if fades else 'leaves'} in {turns_said(self.leaves_in)}"
+            return f"{'collapses' if collapses else 'drops out'} when you next switch efforts"
+        return f"{'collapses' if collapses else 'drops out'} in {turns_said(self.leaves_in)}"
 
     @property
     def leaves_soon(self) -> bool:

@@ -190,7 +190,7 @@ def expansion_view(state: EffortState, branch: Branch, plan: PlanView, *, pinned
         id=0,
         turn=None,
         effort=state.effort.slug,
-        until="while it is pinned" if pinned else f"for {more} more without a mention",
+        until="Stays while it is pinned" if pinned else f"Collapses in {more} unless mentioned",
         age=max(branch.head - (state.expanded_turn or 0), 0),
         tokens=plan.tokens_of(state.effort.slug),
         where=BY_ITS_TURNS,

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from django.utils import translation
+from django.utils.formats import get_format
 from django.utils.functional import Promise
 from django.utils.safestring import SafeData, mark_safe
 from django.utils.translation import trans_real
@@ -22,6 +23,9 @@ REMEMBERED = 4096
 FEW = 2
 # So many of something.
 COUNTED = re.compile(r"\{\w+\} [a-z-]+")
+THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+# Numbers of turns, such as "2-6, 9".
+SPANS = ("spans", r"\d[\d, -]*")
 # The context of what scripts say, as gettext puts one before a text.
 SCRIPT = "script\x04"
 T = TypeVar("T")
@@ -64,17 +68,31 @@ def _said(language: str, text: str) -> str:
     for pattern, words in _patterns(language):
         if match := pattern.fullmatch(text):
             return _filled(language, words, match.groupdict())
-    return text
+    return _in_signs(language, text)
 
 
 def _filled(language: str, words: str, parts: Mapping[str, str]) -> str:
-    return PLACE.sub(lambda place: _said(language, parts[place[1]]) if place[2] else parts[place[1]], words)
+    def fill(place: re.Match[str]) -> str:
+        part = parts[place[1]]
+        return _said(language, part) if place[2] else _in_signs(language, part)
+
+    return PLACE.sub(fill, words)
+
+
+def _in_signs(language: str, text: str) -> str:
+    """A whole figure, as the language writes thousands."""
+    return text.replace(",", get_format("THOUSAND_SEPARATOR", language)) if THOUSANDS.fullmatch(text) else text
 
 
 @lru_cache
 def _catalogue(language: str) -> dict[str, str]:
     catalogue = trans_real.translation(language)._catalog  # type: ignore[attr-defined]
-    return {english: words for english, words in catalogue.items() if isinstance(english, str) and english}
+    known: dict[str, str] = {}
+    for english, words in catalogue.items():
+        if isinstance(english, str) and english:
+            # What this project says comes before what Django says.
+            known.setdefault(english, words)
+    return known
 
 
 @lru_cache
@@ -102,7 +120,8 @@ def _expression(english: str) -> str:
     last = 0
     for place in PLACE.finditer(english):
         parts.append(re.escape(english[last : place.start()]))
-        parts.append(f"(?P={place[1]})" if place[1] in seen else f"(?P<{place[1]}>{takes})")
+        within = SPANS[1] if place[1] == SPANS[0] else takes
+        parts.append(f"(?P={place[1]})" if place[1] in seen else f"(?P<{place[1]}>{within})")
         seen.add(place[1])
         last = place.end()
     return "".join([*parts, re.escape(english[last:])])

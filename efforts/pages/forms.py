@@ -35,7 +35,7 @@ from efforts.llm.reach import not_allowed
 from efforts.log import events
 from efforts.models import Endpoint, Session
 from efforts.models.endpoint import DRAFT_SECONDS
-from efforts.models.said import OwnWords
+from efforts.models.said import OwnWords, said
 from efforts.pages.presenters.meanings import state_of_meanings
 from efforts.pages.presenters.owner_search import Filters, HitKind
 from efforts.pages.presenters.search import LOOKS
@@ -168,12 +168,12 @@ class WhatIfForm(forms.Form):
     """Settings to try; valid means that a plan can be made, or that it can be said why not."""
 
     budget = forms.IntegerField(
-        label="Prompt budget, tokens",
+        label="Prompt budget (tokens)",
         min_value=SMALLEST_BUDGET,
         max_value=LARGEST_BUDGET,
-        help_text="Of this trial only.",
+        help_text="Only for this trial.",
     )
-    ambient_window = forms.IntegerField(label="Window, turns", min_value=0, max_value=LARGEST_WINDOW)
+    ambient_window = forms.IntegerField(label="Window (turns)", min_value=0, max_value=LARGEST_WINDOW)
     expanded = forms.MultipleChoiceField()
     text = forms.CharField(
         label="Next message",
@@ -195,69 +195,82 @@ class WhatIfForm(forms.Form):
         )
 
 
+def context_modes() -> list[tuple[str, str]]:
+    return [(mode.value, f"{said(mode.label)}: {said(mode.meaning)}") for mode in ContextMode]
+
+
 class SessionSettingsForm(forms.Form):
     endpoint = forms.ChoiceField(label="Model")
     model = forms.CharField(
         label="Model name",
         required=False,
         max_length=200,
-        help_text="Optional. Empty: the connection's model.",
+        help_text="Leave empty to use the connection's model.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     budget = forms.IntegerField(
-        label="Prompt budget, tokens", help_text=f"At least {SMALLEST_BUDGET:,}. Prompts never exceed it."
+        label="Prompt budget (tokens)", help_text=f"At least {SMALLEST_BUDGET:,}. Prompts never exceed it."
     )
     ambient_window = forms.IntegerField(
-        label="Window, turns", min_value=0, help_text="How many turns outside any effort stay in the prompt."
+        label="Window (turns)", min_value=0, help_text="How many turns outside any effort stay in the prompt."
     )
     decay_threshold = forms.IntegerField(
-        label="Expansions fade after, turns",
+        label="Collapse after (turns)",
         min_value=1,
-        help_text="An expanded effort collapses after so many turns without a mention.",
+        help_text="An expanded effort collapses after this many turns without a mention.",
     )
     eviction_threshold = forms.IntegerField(
-        label="Summaries leave after, turns",
+        label="Drop summaries after (turns)",
         min_value=1,
-        help_text="Turns that do not refer to a concluded effort, until it is found by search only.",
+        help_text=(
+            "The summary of a concluded effort drops out after this many turns without a mention. Search still finds "
+            "it."
+        ),
     )
     prefer_cache = forms.BooleanField(
         label="Prefer the cache",
         required=False,
-        help_text="Summaries leave with the next change of effort, and turns leave a full window in blocks, 10 down to "
-        "6: prompts keep their beginning, so that replies begin sooner and cost less. The model sees a few turns less.",
+        help_text=(
+            "Drop summaries and old turns in batches, so that the provider's prompt cache keeps working. Replies start "
+            "sooner and cost less; the model sees a few turns fewer."
+        ),
     )
     context_mode = forms.ChoiceField(
         label="Context mode",
-        choices=[(mode.value, f"{mode.label}: {mode.meaning}") for mode in ContextMode],
-        help_text="What a message points at and its prompt does not show is looked for, and quoted beside it.",
+        choices=context_modes,
+        help_text="Finds earlier passages that a message refers to, and adds them to the prompt.",
     )
     by_meaning = forms.BooleanField(
         label="Find by meaning too",
         required=False,
-        help_text="What you say here is also given to the model that compares meanings, so that it is found when you "
-        "ask in other words.",
+        help_text=(
+            "Messages are also sent to the model that compares meanings. You then find them when you ask in other "
+            "words."
+        ),
     )
     review_mode = forms.ChoiceField(
         label="Summaries",
         choices=[(mode.value, mode.meaning) for mode in ReviewMode],
-        help_text="Drafts are checked against what was said. Until a summary stands, the whole log is in the prompt.",
+        help_text="Drafts are checked against what was said. Until a summary is used, the whole log is in the prompt.",
     )
     reply_limit = forms.IntegerField(
-        label="Reply limit, tokens",
+        label="Reply limit (tokens)",
         required=False,
         min_value=SMALLEST_REPLY,
         max_value=LARGEST_REPLY,
-        help_text="A reply that reaches it is cut off and can go on. Empty: no limit is sent, the model has its own.",
+        help_text=(
+            "A reply that reaches it is cut off, and you can continue it. If empty, the model's own limit applies."
+        ),
     )
     temperature = forms.FloatField(
         label="Temperature",
         required=False,
         min_value=0,
         max_value=HOTTEST,
-        help_text="0 is the most predictable, 2 the least. Empty: the model's own.",
+        help_text="0 is the most predictable, 2 the least. If empty, the model's own applies.",
         widget=forms.NumberInput(attrs={"step": "0.1"}),
     )
-    quiet_notices = forms.BooleanField(label="Fold the notes between the turns", required=False)
+    quiet_notices = forms.BooleanField(label="Collapse the notes between turns", required=False)
 
     def __init__(self, session: Session, data: Mapping[str, Any] | None = None) -> None:
         self.options = {option.value: option for option in available_models(session.owner)}
@@ -343,11 +356,11 @@ class EndpointForm(ModelFormOfEndpoint):
         help_text="How long one request to draft or check may take; then excerpts are used instead. Default: 90.",
     )
     reply_limit = forms.IntegerField(
-        label="Reply limit, tokens",
+        label="Reply limit (tokens)",
         required=False,
         min_value=SMALLEST_REPLY,
         max_value=LARGEST_REPLY,
-        help_text="Empty: no limit is sent, the model has its own.",
+        help_text="Optional. If empty, the model's own limit applies.",
     )
     price_prompt = price_field("Price of input, per million tokens", "Optional. With both prices, pages tell the cost.")
     price_completion = price_field("Price of output, per million tokens", "Optional.")
@@ -396,19 +409,21 @@ class EndpointForm(ModelFormOfEndpoint):
             "model": "Model",
             "context_window": "Context window (tokens)",
             "draft_model": "Model for summaries",
-            "embedding_model": "Model for meanings",
+            "embedding_model": "Embedding model",
             "sees_pictures": "This model sees pictures",
             "writes_titles": "Titles by this model",
             "is_default": "Default for new conversations",
         }
         help_texts = {
             "model": "Model ID, for example gpt-4o. Leave empty to choose from what the server offers.",
-            "context_window": "Optional. Filled in where the server tells it.",
+            "context_window": "Optional. It is filled in if the server reports it.",
             "draft_model": "Optional. For example a cheaper one.",
-            "embedding_model": "Optional. An embedding model of this address, such as text-embedding-3-small: what was "
-            "said is found in other words too, and all of it is sent there once.",
+            "embedding_model": (
+                "Optional. An embedding model at this address, such as text-embedding-3-small. Search then finds what "
+                "was said in other words too; everything you say is sent there once."
+            ),
             "sees_pictures": "Pictures in your messages are sent to it. Otherwise it gets their names and sizes only.",
-            "writes_titles": "After the first reply it is asked once what to call the conversation. Yours stay.",
+            "writes_titles": "After the first reply this model is asked once for a title. Titles that you choose stay.",
             "is_default": "",
         }
         widgets = {

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django import template
 from django.utils import timezone
-from django.utils.formats import get_format
+from django.utils.formats import date_format, get_format
 from django.utils.html import format_html
+from django.utils.text import get_text_list
 from django.utils.translation import gettext, gettext_noop
 
 from efforts.context.connections import KeyUnreadable, choose_for_drafts, switchable, switched_to
@@ -57,6 +59,18 @@ def icon(name: str, css: str = "") -> SafeString:
 def said(text: object) -> object:
     """A text that was made or stored in English, in the reader's language."""
     return in_readers_words(text)
+
+
+@register.filter
+def listed(texts: Iterable[object]) -> str:
+    """Several texts as one, in the reader's language: "A, B and C"."""
+    return get_text_list([str(said(text)) for text in texts], gettext("and"))
+
+
+@register.filter
+def either(texts: Iterable[object]) -> str:
+    """The same of what one may choose from: "A, B or C"."""
+    return get_text_list([str(said(text)) for text in texts], gettext("or"))
 
 
 @register.simple_tag
@@ -153,16 +167,27 @@ def signed(value: float) -> str:
 
 @register.filter
 def percent(share: float | None) -> str:
-    return "" if share is None else by_locale(f"{100 * share:.1f} %")
+    return "" if share is None else in_percent(by_locale(f"{100 * share:.1f}"))
+
+
+@register.filter
+def day(date: str) -> str:
+    """Of an ISO date."""
+    return date_format(datetime.fromisoformat(date), gettext("Y-m-d")) if date else ""
+
+
+@register.filter
+def in_percent(figure: object) -> str:
+    return gettext("%s%%") % figure
 
 
 @register.filter
 def off(difference: float) -> str:
     """How far a count is, in percent, from the figure that it is measured by."""
     if abs(difference) < 0.05:
-        return gettext("the same")
+        return gettext("exact")
     share = by_locale(f"{abs(difference):.1f}")
-    return (gettext("%s %% high") if difference > 0 else gettext("%s %% low")) % share
+    return (gettext("%s%% too high") if difference > 0 else gettext("%s%% too low")) % share
 
 
 @register.filter

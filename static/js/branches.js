@@ -1,7 +1,7 @@
 // Branches on the chat page: the editor in place, the versions of a turn, forks, and the chip that says what runs elsewhere.
 
 import { fit } from "./field.js";
-import { bind } from "./keys.js";
+import { bind, enterSends } from "./keys.js";
 
 const CHIP_AFTER = 150;
 const EDITOR = ".edit textarea";
@@ -37,8 +37,7 @@ bind(GROUP, "R", "Regenerate in a new branch", () => press(focused(".turn"), "[d
 bind(GROUP, "F", "Fork at the message", () => press(focused(".msg"), "[data-fork] button"));
 bind(GROUP, "B", "Branches", () => press(document, "#branch-chip"));
 
-const fine = window.matchMedia("(pointer: fine)");
-bind("Editing a message", "Enter", "Send in a new branch; on touch a new line", (event) => fine.matches && send(event), EDITOR);
+bind("Editing a message", "Enter", "Send in a new branch; on touch a new line", (event) => enterSends() && send(event), EDITOR);
 bind("Editing a message", "Shift+Enter", "New line");
 bind("Editing a message", "Mod+Enter", "Send in a new branch", (event) => send(event), EDITOR);
 bind("Editing a message", "Escape", "Leave it as it was", (event) => cancel(event.target), EDITOR);

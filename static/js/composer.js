@@ -2,7 +2,7 @@
 
 import { Commands } from "./commands.js";
 import { fit } from "./field.js";
-import { bind } from "./keys.js";
+import { bind, enterSends } from "./keys.js";
 import { icon } from "./status.js";
 import * as store from "./store.js";
 import { worded } from "./words.js";
@@ -117,8 +117,7 @@ export class Composer {
   }
 
   #bindKeys() {
-    const fine = window.matchMedia("(pointer: fine)");
-    bind("Composer", "Enter", "Send; on touch a new line", () => fine.matches && this.#submit(), FIELD);
+    bind("Composer", "Enter", "Send; on touch a new line", () => enterSends() && this.#submit(), FIELD);
     bind("Composer", "Shift+Enter", "New line");
     bind("Composer", "Mod+Enter", "Send", () => this.#submit(), FIELD);
     bind("Composer", "Escape", "Stop the reply, or leave the field", () => this.#leave(), FIELD);

@@ -4,6 +4,7 @@ import * as store from "./store.js";
 import { worded } from "./words.js";
 
 const OFF = "ccm.letters.off";
+const ENTER = "ccm.enter.sends";
 const CHORD_WITHIN = 1_000;
 const TYPING = "input, textarea, select, [contenteditable]";
 
@@ -20,6 +21,12 @@ export function bind(group, combo, text, run = null, where = "") {
 // What is typed and not pressed. rows: [[what, words], ...]
 export function describe(title, rows) {
   described.push([title, rows]);
+}
+
+// As this person has chosen; else on touch it is a new line.
+export function enterSends() {
+  const chosen = store.read(ENTER);
+  return chosen ? chosen === "1" : window.matchMedia("(pointer: fine)").matches;
 }
 
 function comboOf(event) {
@@ -59,7 +66,10 @@ export function showSheet(dialog) {
   body.className = "body";
   for (const group of new Set(table.map((entry) => entry.group))) body.append(element("h3", group), listOf(group));
   for (const [title, rows] of described) body.append(element("h3", title), typedOf(rows));
-  body.append(letterSwitch());
+  body.append(
+    choice("Enter sends the message", enterSends(), (on) => store.write(ENTER, on ? "1" : "0")),
+    choice("Single letters work outside text fields", store.read(OFF) !== "1", (on) => (on ? store.forget(OFF) : store.write(OFF, "1"))),
+  );
   dialog.replaceChildren(head(), body);
   dialog.showModal();
 }
@@ -102,14 +112,14 @@ function head() {
   return row;
 }
 
-function letterSwitch() {
+function choice(text, on, choose) {
   const label = element("label");
   label.className = "check";
   const box = element("input");
   box.type = "checkbox";
-  box.checked = store.read(OFF) !== "1";
-  box.addEventListener("change", () => (box.checked ? store.forget(OFF) : store.write(OFF, "1")));
-  label.append(box, worded("Single letters work outside text fields"));
+  box.checked = on;
+  box.addEventListener("change", () => choose(box.checked));
+  label.append(box, worded(text));
   return label;
 }
 

@@ -19,7 +19,7 @@ export class Pending {
     }
     for (const item of items) {
       const bubble = this.#bubble(item.client_id) ?? this.#add(item);
-      const words = worded(live ? "Sending" : "Waits for the connection");
+      const words = worded(live ? "Sending" : "Waiting for connection");
       bubble.querySelector(".state").replaceChildren(icon("wait"), words);
       bubble.querySelector("button").hidden = flying(item.client_id);
     }
@@ -57,7 +57,7 @@ export class Pending {
     const back = document.createElement("button");
     back.type = "button";
     back.className = "button ghost small push";
-    back.textContent = worded("Take back");
+    back.textContent = worded("Cancel");
     back.addEventListener("click", () => this.#takeBack(clientId));
     who.append(name, state, back);
     const said = document.createElement("div");

@@ -3,18 +3,24 @@
 
 import { fit } from "./field.js";
 import { receive } from "./drops.js";
-import { bind } from "./keys.js";
+import { bind, enterSends } from "./keys.js";
 import * as store from "./store.js";
+import { worded } from "./words.js";
 
 const DRAFT = "ccm.draft.start";
 const form = document.getElementById("first");
 const field = form.querySelector("textarea");
 const button = form.querySelector("button");
-const fine = window.matchMedia("(pointer: fine)");
 
 function show() {
   fit(field);
   button.disabled = !field.value.trim();
+}
+
+function tell(text) {
+  const told = document.getElementById("not-sent");
+  told.hidden = !text;
+  told.textContent = worded(text);
 }
 
 function send() {
@@ -24,21 +30,28 @@ function send() {
 field.value ||= store.read(DRAFT) ?? "";
 field.addEventListener("input", () => {
   store.write(DRAFT, field.value);
+  tell("");
   show();
 });
-form.addEventListener("submit", () => {
+form.addEventListener("submit", (event) => {
+  const size = new Blob([field.value]).size;
+  const most = Number(form.dataset.textBytes);
+  if (size > most) {
+    event.preventDefault();
+    const [has, largest] = [size, most].map((bytes) => bytes.toLocaleString(document.documentElement.lang));
+    tell(`The message has ${has} bytes; ${largest} is the most. Send it in parts.`);
+    return;
+  }
   store.forget(DRAFT);
   button.disabled = true;
 });
 window.addEventListener("pageshow", show);
 
 const picker = form.elements.file;
-const told = document.getElementById("not-added");
 
 function add(files) {
   const large = [...files].find((file) => file.size > Number(form.dataset.bytes));
-  told.hidden = !large;
-  told.textContent = large ? `${large.name} is too large; ${form.dataset.most} is the most.` : "";
+  tell(large ? `${large.name} is too large; ${form.dataset.most} is the most.` : "");
   if (large) picker.value = "";
   else {
     picker.files = files;
@@ -51,7 +64,7 @@ receive(form, field, add);
 // Who comes back has not picked any.
 window.addEventListener("pageshow", () => { picker.value = ""; });
 
-bind("Composer", "Enter", "Send; on touch a new line", () => fine.matches && send(), "#first textarea");
+bind("Composer", "Enter", "Send; on touch a new line", () => enterSends() && send(), "#first textarea");
 bind("Composer", "Shift+Enter", "New line");
 bind("Composer", "Mod+Enter", "Send", send, "#first textarea");
 bind("Outside text fields", "c", "Write", () => field.focus());

@@ -136,7 +136,7 @@ def test_the_plan_of_a_turn_its_trial_and_its_branches(page: Page, provider: Fak
     is_live(page)
     is_in_state(page, 1, "completed")
     page.locator("#branch-chip").click()
-    expect(page.locator("#dialog")).to_contain_text("Turn 1 again")
+    expect(page.locator("#dialog")).to_contain_text("Regenerated turn 1")
     assert_clean(page)
 
     page.locator("#dialog").get_by_role("link", name="Compare").click()

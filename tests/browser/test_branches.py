@@ -51,7 +51,7 @@ def test_by_keyboard_a_message_is_edited_its_versions_switched_forked_and_compar
     main = page.url
     focus(page, 2)
     page.keyboard.press("E")
-    editor = page.get_by_label("Other words for the message of turn 2")
+    editor = page.get_by_label("New text for the message of turn 2")
     expect(editor).to_be_focused()
     expect(editor).to_have_value("And a stack?")
     page.keyboard.press("ControlOrMeta+a")
@@ -61,7 +61,7 @@ def test_by_keyboard_a_message_is_edited_its_versions_switched_forked_and_compar
     is_in_state(page, 2, "completed")
     expect(turn(page, 2)).to_contain_text("A tree has branches.")
     expect(turn(page, 2).locator(".siblings")).to_contain_text("2/2")
-    expect(page.locator("#branch-chip")).to_contain_text("Edit of turn 2")
+    expect(page.locator("#branch-chip")).to_contain_text("Edited turn 2")
 
     # Arrived at the turn, the keys of its versions work at once.
     expect(turn(page, 2)).to_be_focused()
@@ -81,11 +81,11 @@ def test_by_keyboard_a_message_is_edited_its_versions_switched_forked_and_compar
     page.keyboard.press("B")
     dialog = page.locator("#dialog")
     expect(dialog.get_by_role("listitem")).to_have_count(3)
-    dialog.get_by_role("link", name="Compare with Edit of turn 2").focus()
+    dialog.get_by_role("link", name="Compare with Edited turn 2").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Compare branches")).to_be_visible()
     expect(page.locator(".compare")).to_contain_text("Turn 1 is the same in both.")
-    expect(page.get_by_label("Turn 2 of Edit of turn 2")).to_contain_text("A tree has branches.")
+    expect(page.get_by_label("Turn 2 of Edited turn 2")).to_contain_text("A tree has branches.")
 
 
 def test_an_edit_survives_what_happens_meanwhile_and_a_turn_is_asked_again_or_forked_before(page: Page) -> None:
@@ -93,7 +93,7 @@ def test_an_edit_survives_what_happens_meanwhile_and_a_turn_is_asked_again_or_fo
     talk(page)
     focus(page, 1)
     page.keyboard.press("E")
-    editor = page.get_by_label("Other words for the message of turn 1")
+    editor = page.get_by_label("New text for the message of turn 1")
     expect(editor).to_be_focused()
     page.keyboard.type(" Really?")
     page.evaluate("document.querySelector('#turn-1').dataset.state = 'running'")
@@ -117,7 +117,7 @@ def test_an_edit_survives_what_happens_meanwhile_and_a_turn_is_asked_again_or_fo
     # Until what was read is on the page.
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     held[0].continue_()
-    expect(page.get_by_label("Other words for the message of turn 1")).to_be_focused()
+    expect(page.get_by_label("New text for the message of turn 1")).to_be_focused()
     expect(turn(page, 1).locator(".verdict")).to_contain_text("Good")
     page.keyboard.press("Escape")
 
@@ -164,13 +164,13 @@ def test_nothing_is_cut_off_or_spills_over(guest: Visitor, width: int, theme: st
     begin(page, "What is a queue? " + "Say it in a long sentence that wraps. " * 6)
     is_in_state(page, 1, "completed")
     turn(page, 1).locator("[data-edit]").click()
-    page.get_by_label("Other words for the message of turn 1").fill("And what is a stack?")
+    page.get_by_label("New text for the message of turn 1").fill("And what is a stack?")
     shot(page, f"editor-{width}-{theme}")
     goes(page, lambda: turn(page, 1).get_by_role("button", name="Send").click())
     is_in_state(page, 1, "completed")
     shot(page, f"sibling-{width}-{theme}")
     page.locator("#branch-chip").click()
-    expect(page.locator("#dialog")).to_contain_text("Edit of turn 1")
+    expect(page.locator("#dialog")).to_contain_text("Edited turn 1")
     shot(page, f"tree-{width}-{theme}")
     page.locator("#dialog").get_by_role("link", name=re.compile("Compare")).click()
     expect(page.locator(".side-turn")).to_have_count(2)

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from efforts.actions import LARGEST_MESSAGE
 from tests.browser.conftest import Visitor, begin, is_in_state, is_live, session_of, turn
 
 pytestmark = pytest.mark.browser
@@ -73,6 +74,13 @@ def test_on_touch_enter_is_a_new_line(guest) -> None:
     page.keyboard.press("Enter")
     page.keyboard.type("Two")
     expect(page.locator("#text")).to_have_value("One\nTwo")
+    # Unless it is chosen otherwise, which this browser keeps.
+    page.get_by_role("button", name="Keys").dispatch_event("click")
+    page.get_by_label("Enter sends the message").check()
+    page.reload()
+    is_live(page)
+    page.locator("#text").press("Enter")
+    is_in_state(page, 2, "completed")
 
 
 def test_price_meter_and_panel_follow_what_is_written(chat: Page) -> None:
@@ -170,7 +178,7 @@ def test_the_context_panel_and_the_filter_have_keys_and_the_filter_finds_a_conve
     chat.locator("#filter").fill("peculiar")
     expect(chat.locator("#conversations .list li")).to_have_count(1)
     chat.locator("#filter").fill("nowhere to be found")
-    expect(chat.locator("#conversations")).to_contain_text("No title or folder has")
+    expect(chat.locator("#conversations")).to_contain_text("No title or folder contains")
 
 
 def test_a_prompt_of_the_start_page_begins_a_conversation(visitor) -> None:
@@ -180,3 +188,32 @@ def test_a_prompt_of_the_start_page_begins_a_conversation(visitor) -> None:
     is_live(page)
     is_in_state(page, 1, "completed")
     expect(turn(page, 1).locator(".prose")).to_contain_text("14 May")
+
+
+def test_what_is_too_large_to_begin_with_is_told_where_it_stands_and_kept(page: Page) -> None:
+    page.goto("/")
+    form, field, told = page.locator("#first"), page.get_by_label("First message"), page.locator("#first [role=alert]")
+    expect(form).to_have_attribute("data-text-bytes", str(LARGEST_MESSAGE))
+    # Megabytes take a browser half a minute to lay out.
+    form.evaluate("node => { node.dataset.textBytes = 1500; }")
+    long = "é" * 800
+    field.fill(long)
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(told).to_contain_text("The message has 1,600 bytes; 1,500 is the most.")
+    expect(field).to_have_value(long)
+    field.fill("A short one.")
+    expect(told).to_be_hidden()
+    page.get_by_role("button", name="Send", exact=True).click()
+    page.wait_for_url("**/s/*/")
+    is_in_state(page, 1, "completed")
+
+
+def test_menus_stay_on_a_page_that_runs_to_the_left(chat: Page) -> None:
+    chat.evaluate("document.documentElement.dir = 'rtl'")
+    message = turn(chat, 1).locator(".msg.user")
+    message.hover()
+    menus = message.locator(".tools .menu"), chat.locator(".side .menu.up"), chat.locator("#conversations .menu").first
+    for menu in menus:
+        menu.locator("summary").click()
+        expect(menu.locator(".sheet")).to_be_in_viewport(ratio=1)
+        chat.keyboard.press("Escape")

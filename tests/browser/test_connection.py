@@ -83,7 +83,7 @@ def test_messages_written_offline_are_taken_back_or_wait_survive_the_tab_and_are
     context.set_offline(True)
     lamp(page, "offline")
     say(page, "Better not.")
-    page.locator("#pending").get_by_role("button", name="Take back").click()
+    page.locator("#pending").get_by_role("button", name="Cancel").click()
     expect(page.locator("#text")).to_have_value("Better not.")
     say(page, "On the train.")
     say(page, "In the tunnel.")

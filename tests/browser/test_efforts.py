@@ -324,7 +324,7 @@ def test_from_its_row_an_effort_is_concluded_priced_expanded_and_read_up_on(page
     expect(page.locator("li[data-standing=concluded] > #effort-auth-bug")).to_have_count(1)
     expect(turn(page, 1).locator(".note").first).to_be_visible()
     page.locator("#meter a.chip").click()
-    page.get_by_label("Fold the notes").check()
+    page.get_by_label("Collapse the notes").check()
     page.locator("#dialog").get_by_role("button", name="Save").click()
     expect(turn(page, 1)).to_contain_text(re.compile(r"\d notes"))
     expect(turn(page, 1).locator(".note").first).to_be_hidden()

@@ -45,7 +45,7 @@ def test_it_fades_is_noted_and_comes_back_with_one_click(
     page = guest.page(width=width, theme=theme)
     worked(page, provider)
     row = page.locator("#effort-auth-bug-row")
-    for number, text in ((3, "fades in 2 turns"), (4, "fades in 1 turn")):
+    for number, text in ((3, "collapses in 2 turns"), (4, "collapses in 1 turn")):
         say(page, "Will it rain on Sunday?")
         is_in_state(page, number, "completed")
         expect(row).to_contain_text(text)
@@ -56,7 +56,7 @@ def test_it_fades_is_noted_and_comes_back_with_one_click(
     note.get_by_role("link", name="Why?").click()
     why = page.locator("#dialog")
     expect(why).to_contain_text("Excerpts of it are in the prompt.")
-    expect(why).to_contain_text("the name Auth bug or the id auth-bug")
+    expect(why).to_contain_text("the name Auth bug or the ID auth-bug")
     assert_accessible(page)
     shot(page, f"why-{width}-{theme}")
     page.keyboard.press("Escape")
@@ -74,7 +74,7 @@ def test_the_page_of_memory_is_legible(guest: Visitor, provider: FakeProvider, w
     assert_accessible(page)
     shot(page, f"memory-{width}-{theme}")
     page.locator("#working").get_by_role("link", name="Why? Auth bug").click()
-    expect(page.locator("#dialog")).to_contain_text("Its log is expanded. It fades in 3 turns")
+    expect(page.locator("#dialog")).to_contain_text("Its log is expanded. It collapses in 3 turns")
 
 
 def shot(page: Page, name: str) -> None:

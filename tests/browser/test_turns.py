@@ -81,7 +81,7 @@ def test_a_waiting_message_is_cancelled_and_put_back_or_goes_when_its_time_has_c
     expect(turn(page, 1).locator(".live")).to_have_text("First things")
     say(page, "Second, in a hurry.")
     is_in_state(page, 2, "queued")
-    expect(turn(page, 2)).to_contain_text("Waiting for the turn before")
+    expect(turn(page, 2)).to_contain_text("Waiting for the previous turn")
     turn(page, 2).hover()
     turn(page, 2).get_by_role("button", name="Cancel").click()
     is_in_state(page, 2, "cancelled")

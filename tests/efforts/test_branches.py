@@ -137,7 +137,7 @@ def test_a_turn_that_another_branch_shares_is_not_tried_again(talk: Talk) -> Non
     with pytest.raises(Refused, match="“From turn 1” goes on from this turn"):
         actions.retry_turn(turn, actor=talk.session.owner)
     again = actions.regenerate(other.branch, 1, actor=talk.session.owner)
-    assert (again.branch.name, again.messages.get().text) == ("Turn 1 again", "one")
+    assert (again.branch.name, again.messages.get().text) == ("Regenerated turn 1", "one")
 
 
 # Other words, and the same again
@@ -150,7 +150,7 @@ def test_edited_and_sent_it_is_a_sibling_and_sent_twice_one(talk: Talk) -> None:
         actions.edit_turn(talk.branch, 2, text="zwei", client_id="edit", actor=talk.session.owner) for _ in range(2)
     ]
     assert sent[0] == sent[1]
-    assert [branch.name for branch in talk.session.branches.order_by("created_at")] == ["main", "Edit of turn 2"]
+    assert [branch.name for branch in talk.session.branches.order_by("created_at")] == ["main", "Edited turn 2"]
     assert list(talk.session.messages.filter(turn__number=2, role="user").values_list("text", flat=True)) == [
         "two",
         "zwei",

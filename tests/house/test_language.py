@@ -86,9 +86,24 @@ def test_a_stored_notice_stays_english_and_is_read_in_german() -> None:
 
 def test_figures_have_the_signs_of_the_language() -> None:
     figures = look.number(12_345), look.signed(-1_200), look.percent(0.125), look.duration(1_500)
-    assert figures == ("12,345", "−1,200", "12.5 %", "1.5 s")
+    assert figures == ("12,345", "−1,200", "12.5%", "1.5 s")
     with translation.override("de"):
         assert (look.number(12_345), look.signed(-1_200), look.percent(0.125)) == ("12.345", "−1.200", "12,5 %")
+
+
+def test_a_list_and_the_figures_and_turns_of_a_text_are_in_the_readers_language() -> None:
+    kinds = ["efforts", "messages", "rules"]
+    assert (look.listed(kinds), look.either(kinds)) == ("efforts, messages and rules", "efforts, messages or rules")
+    assert (look.listed(["rules"]), look.day("2026-03-02")) == ("rules", "2026-03-02")
+    with translation.override("de"):
+        assert look.listed(kinds) == "Vorhaben, Nachrichten und Regeln"
+        assert look.either(kinds) == "Vorhaben, Nachrichten oder Regeln"
+        assert look.day("2026-03-02") == "02.03.2026"
+        assert said("At least 4,000. Prompts never exceed it.") == "Mindestens 4.000. Prompts überschreiten es nie."
+        assert said("csv-export: turns 2-6, 9") == "csv-export: Runden 2-6, 9"
+        assert said("Turns out it was the cache") == "Turns out it was the cache"
+        # Django has the word too, for something else.
+        assert said("Messages") == "Nachrichten"
 
 
 @pytest.mark.django_db

@@ -69,7 +69,7 @@ def test_turns_that_do_not_complete_age_nothing(as_alice: Client, talk: Talk, en
         sent(talk, ending=ending)
     actions.cancel_turn(talk.say(WEATHER), actor=talk.session.owner)
     panel = as_alice.get(f"/s/{talk.session.pk}/efforts/", headers={"hx-request": "true"}).content.decode()
-    assert "fades in 3 turns" in text_of(panel)
+    assert "collapses in 3 turns" in text_of(panel)
     sent(talk)
     assert told(as_alice, talk, talk.branch.head) == IN_FULL
 

@@ -85,7 +85,7 @@ def test_an_edited_message_leads_to_its_sibling(as_alice: Client, branch: Branch
     assert client_id
     said = {"text": "And a stack?", "client_id": client_id[1]}
     first, second = (as_alice.post(f"{base}turns/2/edit/", said, headers=HTMX) for _ in range(2))
-    sibling = branch.session.branches.get(name="Edit of turn 2")
+    sibling = branch.session.branches.get(name="Edited turn 2")
     assert first["HX-Redirect"] == second["HX-Redirect"] == f"{sibling.get_absolute_url()}#turn-2"
     page = as_alice.get(sibling.get_absolute_url()).content.decode()
     assert "And a stack?" in page
@@ -107,7 +107,7 @@ def test_an_empty_edit_is_refused_with_the_form_and_without_htmx_it_is_a_page(as
 def test_asked_again_it_goes_to_the_new_version(as_alice: Client, branch: Branch) -> None:
     address = f"{branch.session.get_absolute_url()}turns/2/again/"
     go = as_alice.post(address, headers={"Accept": "application/json"}).json()["go"]
-    sibling = branch.session.branches.get(name="Turn 2 again")
+    sibling = branch.session.branches.get(name="Regenerated turn 2")
     assert go == f"{sibling.get_absolute_url()}#turn-2"
     assert as_alice.post(address, headers={"Accept": "text/html"})["Location"].endswith("#turn-2")
     assert "2/3" in as_alice.get(sibling.get_absolute_url()).content.decode()

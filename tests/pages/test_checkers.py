@@ -68,7 +68,7 @@ def test_what_a_check_missed_and_why_it_proves_nothing_is_listed_for_its_owner_a
     page = shown(as_alice)
     assert "What it missed" in page
     assert missed.claim["text"].split("“")[0].strip() in page
-    assert f"Checks that prove nothing, {Check.objects.exclude(void='').count()}" in page
+    assert f"Checks that do not count, {Check.objects.exclude(void='').count()}" in page
     other = shown(as_bob)
     assert MODEL not in other
     assert "No model is connected" in other

@@ -181,7 +181,7 @@ def test_of_a_great_many_concluded_a_page_shows_the_newest_and_counts_the_others
     work.open("guild feature")
     panel = shown(as_alice, address("efforts/"))
     assert "1 more concluded" in panel
-    assert "3 older ones: find them by name above." in panel
+    assert "3 older efforts: find them by name above." in panel
     assert 'id="effort-guild-feature"' in panel
     assert ['id="effort-job-3"' in panel, 'id="effort-job-2"' in panel] == [True, False]
     assert 'id="effort-job-2"' in shown(as_alice, address("efforts/?efforts=job-2"))
@@ -195,7 +195,7 @@ def test_a_search_finds_by_id_name_and_headline(as_alice: Client, work: Work, ad
         panel = shown(as_alice, address(f"efforts/?efforts={query}"))
         assert 'id="effort-perf-fix"' in panel
         assert 'id="effort-guild-feature"' not in panel
-    assert "No effort has “sailing”." in shown(as_alice, address("efforts/?efforts=sailing"))
+    assert "No effort contains “sailing”." in shown(as_alice, address("efforts/?efforts=sailing"))
 
 
 def test_a_search_leaves_the_destination_alone(as_alice: Client, work: Work, address: Address) -> None:

@@ -83,7 +83,7 @@ def test_the_page_says_it_all(as_alice: Client, asked: Asked) -> None:
     asked(100, 100, ending=FAILED)
     page = as_alice.get("/settings/health/").content.decode()
     assert "Built-in engine" in page
-    assert "50.0 %" in page
+    assert "50.0%" in page
     assert "1.100" in page
     assert "<code>rate_limited</code>" in page
     assert "1 of 2 attempts failed" in page

@@ -60,8 +60,10 @@ def test_the_panel_says_when_an_expansion_fades(as_alice: Client, session: Sessi
     for _ in range(3):
         said.append(part(as_alice, session, "efforts/"))
         play(session, [WEATHER])
-    assert ["fades in 3 turns" in said[0], "fades in 2 turns" in said[1], "fades in 1 turn" in said[2]] == [True] * 3
-    assert "fades" not in part(as_alice, session, "efforts/")
+    assert ["collapses in 3 turns" in said[0], "collapses in 2 turns" in said[1], "collapses in 1 turn" in said[2]] == [
+        True
+    ] * 3
+    assert "collapses" not in part(as_alice, session, "efforts/")
 
 
 def test_a_faded_expansion_is_noted_and_comes_back_with_one_click(as_alice: Client, session: Session) -> None:
@@ -92,8 +94,8 @@ def test_too_early_expands_it_again_and_is_counted_apart(as_alice: Client, sessi
 def test_why_says_what_was_looked_for_and_what_was_found(as_alice: Client, session: Session) -> None:
     play(session, [WEATHER, Exchange(user="And the auth-bug?", reply="Fixed."), WEATHER])
     why = part(as_alice, session, "efforts/auth-bug/memory/")
-    assert "It leaves in 19 turns unless it is mentioned" in why
-    assert "Auth bug or the id auth-bug, in any spelling" in why
+    assert "It drops out in 19 turns unless mentioned" in why
+    assert "Auth bug or the ID auth-bug, in any spelling" in why
     assert "Turn 4 · Your message called it by its name: auth-bug" in why
     assert "any two of these words of the request it began with, in any form: 401 errors refresh requested token" in why
 
@@ -108,21 +110,21 @@ def test_of_a_summary_the_words_of_its_result_are_looked_for_too(as_alice: Clien
 
 def test_a_summary_that_waits_has_taken_no_place(as_alice: Client, room: Room) -> None:
     row = STATES["waits"](room)
-    assert "Its summary took the place of its log" not in part(as_alice, room.talk.session, "efforts/storage/memory/")
+    assert "Its summary replaced its log" not in part(as_alice, room.talk.session, "efforts/storage/memory/")
     accept(row)
     memory = part(as_alice, room.talk.session, "efforts/storage/memory/")
-    assert memory.index("Its summary took the place of its log") < memory.index("· Concluded")
+    assert memory.index("Its summary replaced its log") < memory.index("· Concluded")
 
 
 def test_what_left_says_why_and_what_brings_it_back(as_alice: Client, session: Session) -> None:
     play(session, [WEATHER] * 20)
     why = part(as_alice, session, "efforts/auth-bug/memory/")
-    assert "Its summary has left the prompt: nothing has referred to it for 20 turns, and after 20 it leaves." in why
+    assert "Its summary dropped out of the prompt: nothing has mentioned it for 20 turns; it drops out after 20." in why
     assert "a mention, a search or Expand brings it back" in why
-    assert "Turn 22 · Left the prompt: nothing referred to it" in why
+    assert "Turn 22 · Dropped out of the prompt: nothing mentioned it" in why
     panel = part(as_alice, session, "efforts/")
     assert "not in the prompt" in panel
-    assert "Left the prompt: nothing referred to it for 20 turns." in panel
+    assert "Dropped out of the prompt: nothing mentioned it for 20 turns." in panel
 
 
 def test_the_page_shows_what_is_where_and_how_it_moved(as_alice: Client, session: Session) -> None:
@@ -133,12 +135,12 @@ def test_the_page_shows_what_is_where_and_how_it_moved(as_alice: Client, session
     assert "Party" in page
     assert "Turns 22" in page
     assert "Messages 44" in page
-    assert "0 expanded, 0 collapsed by themselves, 1 left the prompt, 0 came back." in page
+    assert "0 expanded, 0 collapsed automatically, 1 dropped out of the prompt, 0 came back." in page
     play(session, [Exchange(user="How was it with the auth bug?", reply="Fixed.")])
     page = text_of(as_alice.get(f"/s/{session.pk}/memory/").content.decode())
     assert "1 in the prompt, 0 only found by search" in page
     assert "1 came back." in page
-    assert "Came back: something referred to it" in page
+    assert "Came back: something mentioned it" in page
 
 
 def test_an_empty_conversation_says_what_will_stand_there(as_alice: Client, alice: User) -> None:

@@ -73,7 +73,7 @@ def test_a_row_of_many_turns_asks_which_one(as_alice: Client, talk: Talk, addres
 @pytest.mark.parametrize("turn", ["", "x", "٣x", "-1", "9" * 30])
 def test_what_is_no_turn_is_refused_in_words(as_alice: Client, talk: Talk, address: Address, turn: str) -> None:
     answer = as_alice.post(address("pins/"), {"turn": turn}, headers=JSON)
-    assert (answer.status_code, answer.json()["text"]) == (422, "Which turn? Give its number.")
+    assert (answer.status_code, answer.json()["text"]) == (422, "Which turn? Enter its number.")
     answer = as_alice.post(address("pins/"), {"turn": "1", "scope": "for ever"}, headers=JSON)
     assert answer.status_code == 422
     assert not Hold.objects.exists()
@@ -88,9 +88,9 @@ def test_the_pins_are_listed_with_age_tokens_how_long_and_where_they_stand(
     actions.expand_effort(talk.place, slug)
     talk.ask("Hm.")
     panel = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", part(context(as_alice, address), "pins-title")))
-    assert "Pinned until 3 turns do not mention it, 1 turn ago. In the notes at the head of the prompt." in panel
-    assert "Pinned for good, 1 turn ago." in panel
-    assert "Expanded for 2 turns more without a mention, 1 turn ago. Shown by its turns." in panel
+    assert "Pinned 1 turn ago, until 3 turns do not mention it. In the notes at the head of the prompt." in panel
+    assert "Pinned 1 turn ago, for good." in panel
+    assert "Expanded 1 turn ago. Collapses in 2 turns unless mentioned. Shown by its turns." in panel
     assert panel.count("Unpin") == 2
 
 

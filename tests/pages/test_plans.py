@@ -105,16 +105,16 @@ def test_what_left_says_why_and_what_would_bring_it_in(
 
 def test_the_count_stands_beside_what_the_provider_reported(scene: Scene, read: Callable[[ContextPlan], str]) -> None:
     plan = asked(scene, "One")
-    assert "The count is" not in read(plan), "nothing was reported"
+    assert "The estimate was" not in read(plan), "nothing was reported"
     ContextPlan.objects.filter(pk=plan.pk).update(prompt_tokens=1_000, cached_tokens=640, tokens=950)
     page = read(plan)
     assert "~950 of" in page
     assert "1,000 tokens, 640 of them cached" in page
-    assert "5.0 % low" in page
+    assert "5.0% too low" in page
     assert "Expected" not in page
     plan.run.settings = {**plan.run.settings, "correction": 1.1}
     plan.run.save()
-    assert "~1,045 at the provider, × 1.10 by earlier calls" in read(plan)
+    assert "~1,045 at the provider, × 1.10 as in earlier calls" in read(plan)
 
 
 def test_secrets_are_masked_on_the_page_and_the_download_is_exact(

@@ -450,7 +450,7 @@ def test_the_settings_say_how_summaries_come_to_stand(as_alice: Client, session:
     form = shown(as_alice, address("settings/"))
     for words in (
         "Use summaries that pass every check",
-        "Take summaries that nobody has checked",
+        "Also use summaries that nobody has checked",
         "Always ask me",
         "Never draft",
     ):
@@ -564,18 +564,20 @@ def test_why_says_what_was_looked_for_and_how_they_moved(as_alice: Client, room:
     talk.ask("Something else.")
     talk.ask("What was it in turns 1-3?")
     why = shown(as_alice, address("efforts/turns-1-3/memory/"))
-    assert "Their summary is in the prompt. It gives way to one line in 20 turns" in why
-    assert "the id <code>turns-1-3</code>" in why
+    assert "Their summary is in the prompt. It becomes one line in 20 turns" in why
+    assert "the ID <code>turns-1-3</code>" in why
     assert '<span class="chip" dir="auto">Postgres</span>' in why
     assert "Your message called it by its name: " in why
-    assert why.index("Collapsed by itself: nothing referred to them") < why.index("Expanded: their words came back")
+    assert why.index("Collapsed automatically: nothing mentioned them") < why.index("Expanded: their words came back")
     actions.expand_effort(talk.place, "turns-1-3")
     expanded = shown(as_alice, address("efforts/turns-1-3/memory/"))
-    assert "Their words are expanded. They fade in 1 turn unless" in expanded
+    assert "Their turns are expanded. They collapse in 1 turn unless" in expanded
     ContextPointer.objects.update(expanded_turn=None, shortened_clock=talk.branch.clock)
-    assert "They are shown as one line. It leaves in 20 turns" in shown(as_alice, address("efforts/turns-1-3/memory/"))
+    assert "They are shown as one line. It drops out in 20 turns" in shown(
+        as_alice, address("efforts/turns-1-3/memory/")
+    )
     ContextPointer.objects.update(evicted_clock=talk.branch.clock)
-    assert "Their summary has left the prompt" in shown(as_alice, address("efforts/turns-1-3/memory/"))
+    assert "Their summary dropped out of the prompt" in shown(as_alice, address("efforts/turns-1-3/memory/"))
     actions.roll_back(talk.place, artifact)
     assert "No summary replaces these turns now" in shown(as_alice, address("efforts/turns-1-3/memory/"))
     assert as_alice.get(address("efforts/turns-1-2/memory/")).status_code == 404

@@ -223,7 +223,7 @@ def meanings(provider: FakeProvider, settings: Any, talk: Talk) -> FakeProvider:
 def test_words_are_shown_at_once_and_meanings_are_asked_for_then(as_alice: Client, meanings: FakeProvider) -> None:
     asked = len(meanings.requests)
     page = as_alice.get("/search/", {"q": "which yacht"}, headers=HTMX).content.decode()
-    assert "Nothing has" in page
+    assert "Nothing contains" in page
     assert len(meanings.requests) == asked
     [more] = re.findall(r'hx-get="([^"]*)" hx-trigger="load', page)
     page = as_alice.get(unescape(more), headers=HTMX).content.decode()
@@ -248,7 +248,7 @@ def test_a_slow_model_of_meanings_holds_up_no_words_and_the_page_says_so(
     assert len(meanings.bodies) == asked
     page = as_alice.get("/search/", {"q": "boat", "meaning": "1"}, headers=HTMX).content.decode()
     assert "My boat" in told(HIT.findall(page)[0])
-    assert "by words alone: The model of meanings did not answer within 0.2 seconds." in told(page)
+    assert "by words only: The model of meanings did not answer within 0.2 seconds." in told(page)
 
 
 def test_two_slow_models_take_no_longer_than_one(
@@ -290,12 +290,12 @@ def test_what_is_found_says_why(as_alice: Client, talk: Talk) -> None:
 
 def test_without_words_it_says_what_can_be_found(as_alice: Client) -> None:
     page = as_alice.get("/search/").content.decode()
-    assert "Finds efforts, messages, rules and summaries in all your conversations" in page
+    assert "Search finds efforts, messages, rules and summaries in all your conversations" in page
 
 
 def test_what_is_not_found_says_what_was_searched_and_leads_to_all(as_alice: Client, talk: Talk) -> None:
     page = told(as_alice.get("/search/", {"q": "<okapi>"}, headers=HTMX).content.decode())
-    assert "Nothing has “ <okapi> ”." in page
+    assert "Nothing contains “ <okapi> ”." in page
     assert "Searched efforts, messages, rules and summaries in all your conversations." in page
     filters = {"q": "okapi", "kind": ["rule", "effort"], "session": str(talk.session.pk), "since": "2026-01-02"}
     page = as_alice.get("/search/", filters, headers=HTMX).content.decode()

@@ -214,7 +214,7 @@ def test_a_page_on_which_nothing_is_new_waits_for_nothing_that_others_store(
 
 def test_a_reply_under_way_shows_in_the_list(as_alice: Client, session: Session) -> None:
     actions.send_message(session, text="Hello", client_id="a", actor=session.owner)
-    assert "Reply under way" in as_alice.get("/conversations/", headers=HTMX).content.decode()
+    assert "Replying" in as_alice.get("/conversations/", headers=HTMX).content.decode()
 
 
 def test_model_and_budget_are_set(as_alice: Client, alice: User, session: Session, address: Address) -> None:

@@ -47,7 +47,7 @@ def test_a_smaller_window_leaves_turns_out_and_says_why(as_alice: Client, scene:
 def test_the_same_settings_change_nothing(as_alice: Client, scene: Scene, address: Address) -> None:
     scene.ask("One", "Noted.")
     shown = tried(as_alice, address)
-    assert "All that stood there stands as it was" in shown
+    assert "Everything else is unchanged" in shown
     assert "+0 tokens" in shown
 
 

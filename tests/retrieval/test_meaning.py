@@ -117,7 +117,7 @@ def test_a_model_that_is_down_is_told_and_words_alone_are_compared(told: Talk, m
     embed_all()
     index = VectorIndex.objects.get()
     assert "on fire" in index.fault
-    assert "Words alone for now" in state_of_meanings(told.session)
+    assert "Only words are compared for now" in state_of_meanings(told.session)
     # Not again at once.
     assert vectors.claim_batch() is None
     meanings.otherwise = embeddings
@@ -293,5 +293,5 @@ def test_the_settings_say_how_meanings_are_switched_on(client: Client, told: Tal
     client.force_login(told.session.owner)
     page = client.get(f"/s/{told.session.pk}/settings/").content.decode()
     assert "Find by meaning too" in page
-    assert "no model of meanings is connected" in page
+    assert "no embedding model is connected" in page
     assert not meaning_of(told.session, QUESTION).fault

@@ -48,7 +48,7 @@ async def test_every_plan_of_every_branch_is_rendered_and_made_again(stage: Stag
     again = await write(actions.regenerate, await read(lambda: edited.branch), 2, actor=owner)
     await stage.settled()
     assert await read(lambda: again.branch.parent) == main
-    assert await read(rendered_and_made_again) == {"main": 3, "Edit of turn 2": 1, "Turn 2 again": 1}
+    assert await read(rendered_and_made_again) == {"main": 3, "Edited turn 2": 1, "Regenerated turn 2": 1}
 
 
 def rendered_and_made_again() -> dict[str, int]:

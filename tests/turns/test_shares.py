@@ -183,6 +183,6 @@ def test_messages_that_wait_have_an_end_and_are_given_back(as_alice: Client, ali
 def test_a_waiting_message_says_which_of_ones_own_it_is(as_alice: Client, alice: User) -> None:
     first, second = ask(alice, 2)
     assert "Waiting to begin" in as_alice.get(f"/s/{first.pk}/").content.decode()
-    assert "Waiting: number 2 of your turns" in as_alice.get(f"/s/{second.pk}/").content.decode()
+    assert "Waiting: number 2 in your queue" in as_alice.get(f"/s/{second.pk}/").content.decode()
     actions.send_message(second, text="And?", client_id="x", actor=alice)
-    assert "Waiting for the turn before" in as_alice.get(f"/s/{second.pk}/").content.decode()
+    assert "Waiting for the previous turn" in as_alice.get(f"/s/{second.pk}/").content.decode()

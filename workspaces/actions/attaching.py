@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 NO_ROOTS = (
-    "Nobody has allowed a folder here yet: whoever runs this names them in CCM_WORKSPACE_ROOTS. Upload an archive."
-)
+    "No folder may be attached here yet. Whoever runs the server lists folders in {setting}. Upload an archive instead."
+).format(setting="CCM_WORKSPACE_ROOTS")
 OUTSIDE = "This folder is not below one that is allowed: {roots}."
 NO_FOLDER = "There is no folder {path} that can be read."
 NOTHING = "This conversation has no code attached."

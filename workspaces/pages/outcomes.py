@@ -17,7 +17,7 @@ NEWEST = 30
 @dataclass(frozen=True, kw_only=True)
 class CardView:
     card: ShownCard
-    how: str
+    how: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,4 +64,4 @@ def outcomes_view(session: Session) -> OutcomesView:
 
 
 def card_view(card: ShownCard) -> CardView:
-    return CardView(card=card, how=", ".join(Use(use).meaning for use in card.used))
+    return CardView(card=card, how=tuple(Use(use).meaning for use in card.used))

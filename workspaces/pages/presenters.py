@@ -29,9 +29,9 @@ STATES = {
 STAGES = {
     Stage.TEXT: "Files can be read. Their symbols are being found.",
     Stage.SYMBOLS: "Files can be read, and what is indexed can be found.",
-    Stage.COMPLETE: "Everything can be found.",
+    Stage.COMPLETE: "Everything is searchable.",
 }
-INTERRUPTED = "Whoever indexed it is gone. Index again goes on from there."
+INTERRUPTED = "Indexing was interrupted. “Index again” continues from there."
 CENTRAL = 12
 # Characters that are highlighted: beyond it a page would take seconds.
 HIGHLIGHTED = 200_000

@@ -16,6 +16,7 @@ from compaction.standing.presence import Presence
 from efforts.context.words import WordView
 from efforts.domain.effort.states import PointerState
 from efforts.standins.seen import Word
+from efforts.templatetags.look import listed
 
 if TYPE_CHECKING:
     from compaction.pages.presenters.artifact import ArtifactView
@@ -107,7 +108,7 @@ def seen_now(view: ArtifactView) -> str:
     """What accepting takes out of the prompt."""
     instead, log = in_its_place(view.row, view.row.branch)
     names = [one.name for one in instead]
-    return " and ".join([*names, "the log of the other turns"] if log and names else names or ["the log"])
+    return str(listed([*names, "the log of the other turns"] if log and names else names or ["the log"]))
 
 
 def why_unchecked(view: ArtifactView) -> str:

@@ -46,14 +46,14 @@ class DayForm(forms.Form):
 
 class CheckerForm(forms.Form):
     endpoint = EndpointField(
-        label="Where it answers", queryset=Endpoint.objects.none(), required=False, empty_label="The conversation's own"
+        label="Connection", queryset=Endpoint.objects.none(), required=False, empty_label="The conversation's own model"
     )
     model = forms.CharField(
         label="Model",
         required=False,
         max_length=200,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-        help_text="The model's id, for example gpt-4o. Empty: the endpoint's model.",
+        help_text="Model ID, for example gpt-4o. Leave empty to use the connection's model.",
     )
 
     def __init__(self, user: User, data: Any = None) -> None:

@@ -137,7 +137,7 @@ class ReviewMode(StrEnum):
 
 REVIEW_MEANINGS = {
     ReviewMode.AUTOMATIC: "Use summaries that pass every check",
-    ReviewMode.TAKE: "Take summaries that nobody has checked, marked",
+    ReviewMode.TAKE: "Also use summaries that nobody has checked, marked as such",
     ReviewMode.ALWAYS: "Always ask me",
     ReviewMode.NEVER: "Never draft",
 }

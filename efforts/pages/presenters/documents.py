@@ -119,7 +119,7 @@ def plan_piece(plan: ContextPlan) -> str:
 
 def item_line(item: Item) -> str:
     why = " ".join(said(one) for one in (item.sentence, "" if item.included else item.remedy) if one)
-    decided = said("In" if item.included else "Left out")
+    decided = said("Included" if item.included else "Left out")
     return f"- {decided}: {plain(said(item.title))}, {said(tokens_said(item.tokens))}. {plain(why)}"
 
 

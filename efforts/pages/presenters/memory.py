@@ -37,27 +37,27 @@ HOW = {
 WHO = {"user": "Your message", "assistant": "The reply", "tool": "The model"}
 MOVES = {
     "effort.concluded": "Concluded",
-    "effort.summarised": "Its summary took the place of its log",
-    "effort.digested": "Excerpts took the place of its log",
+    "effort.summarised": "Its summary replaced its log",
+    "effort.digested": "Excerpts replaced its log",
     "effort.rolled_back": "Its summary was rolled back",
     "effort.reopened": "Reopened: its log is in the prompt",
     "effort.expanded": "Expanded: its log came back",
-    "effort.collapsed": "Collapsed: its summary stands again",
-    "effort.decayed": "Collapsed by itself: nothing referred to it",
-    "effort.aged": "Excerpts took the place of its log: nothing referred to it",
-    "effort.evicted": "Left the prompt: nothing referred to it",
+    "effort.collapsed": "Collapsed: its summary is used again",
+    "effort.decayed": "Collapsed automatically: nothing mentioned it",
+    "effort.aged": "Excerpts replaced its log: nothing mentioned it",
+    "effort.evicted": "Dropped out of the prompt: nothing mentioned it",
     "effort.undone": "Taken back",
 }
 MOVES_OF_CHOSEN = {
     "compaction.expanded": "Expanded: their words came back",
-    "compaction.collapsed": "Collapsed: their summary stands again",
-    "compaction.decayed": "Collapsed by itself: nothing referred to them",
-    "compaction.shortened": "One line took the place of the summary: nothing referred to them",
-    "compaction.evicted": "The line left the prompt: nothing referred to them",
+    "compaction.collapsed": "Collapsed: their summary is used again",
+    "compaction.decayed": "Collapsed automatically: nothing mentioned them",
+    "compaction.shortened": "One line replaced the summary: nothing mentioned them",
+    "compaction.evicted": "The line dropped out of the prompt: nothing mentioned them",
     "compaction.undone": "Taken back",
 }
 WHOLE_AGAIN = "Expanded: the whole summary came back"
-RETURNED = "Came back: something referred to it"
+RETURNED = "Came back: something mentioned it"
 # Of references only those that brought something back.
 MOVED = Q(kind__in=MOVES) & ~Q(kind="effort.digested", data__accepted=AGED) | Q(kind=REFERENCED, data__back=True)
 MOVED_CHOSEN = Q(kind__in=MOVES_OF_CHOSEN) | Q(kind=REFERENCED_CHOSEN, data__back=True)
@@ -115,7 +115,7 @@ class ChosenMemory(KeptBy):
 
     @property
     def gives_way(self) -> str:
-        return f"in {turns_said(self.gives_way_in)}" if self.gives_way_in else "at the next change of effort"
+        return f"in {turns_said(self.gives_way_in)}" if self.gives_way_in else "when you next switch efforts"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -108,12 +108,9 @@ class FoundView:
         return any(chosen) or set(filters.kinds) != set(HitKind)
 
     @property
-    def of_kinds(self) -> str:
-        """In words: efforts, messages and rules."""
-        *names, last = [look.plural.lower() for kind, look in LOOKS.items() if kind in self.filters.wanted] or [
-            "nothing"
-        ]
-        return f"{', '.join(names)} and {last}" if names else last
+    def of_kinds(self) -> tuple[str, ...]:
+        wanted = self.filters.wanted
+        return tuple(look.plural.lower() for kind, look in LOOKS.items() if kind in wanted) or ("nothing",)
 
 
 def search_page(

@@ -28,7 +28,7 @@ VERBS: Mapping[str, tuple[Callable[[Place, int], object], Via]] = {
     "dismiss": (actions.dismiss_pin, Via.OFFER),
 }
 TURNS = {HoldScope.TURNS: PIN_TURNS, HoldScope.UNREFERENCED: PIN_UNREFERENCED}
-WHICH_TURN = "Which turn? Give its number."
+WHICH_TURN = "Which turn? Enter its number."
 
 
 @command

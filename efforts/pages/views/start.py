@@ -48,7 +48,12 @@ def start_page(request: OwnRequest, *, text: str = "", error: str = "", status: 
     endpoint, model = connections.defaults_for(request.user)
     label = model_label(Session(endpoint=endpoint, model=model))
     context = {"text": text, "error": error, "prompts": PROMPTS, "builtin": label == connections.BUILTIN_LABEL}
-    return page(request, "start/page.html", {**context, "model_label": label, **limits()}, status=status)
+    return page(
+        request,
+        "start/page.html",
+        {**context, "model_label": label, "text_bytes": actions.LARGEST_MESSAGE, **limits()},
+        status=status,
+    )
 
 
 @require_POST
