@@ -317,7 +317,7 @@ def test_from_its_row_an_effort_is_concluded_priced_expanded_and_read_up_on(page
     expect(page.locator("#effort-auth-bug-reopen")).to_be_visible()
     # The focus follows the effort whose control was pressed.
     expect(page.locator("#effort-auth-bug-row")).to_be_focused()
-    expect(page.locator("#effort-auth-bug .price")).to_contain_text(re.compile(r"\+?-?\d+ tokens, \d+ % → \d+ %"))
+    expect(page.locator("#effort-auth-bug .price")).to_contain_text(re.compile(r"\+?-?\d+ tokens, \d+% → \d+%"))
     page.get_by_role("button", name="Expand auth bug").click()
     expect(page.locator("li[data-standing=expanded] > #effort-auth-bug")).to_have_count(1)
     page.get_by_role("button", name="New work session").click()

@@ -16,7 +16,7 @@ MOST_STEPS = 60
 # A week of turns is answered before the page opens.
 WEEK_MS = 300_000
 RULE = "Never touch the production database by hand."
-WHY_IT_LEFT = "Nothing has referred to them for 12 turns."
+WHY_IT_LEFT = "Nothing has mentioned them for 12 turns."
 TIPS = ("#meter", "#efforts", "#reviews")
 
 

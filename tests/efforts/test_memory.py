@@ -161,7 +161,7 @@ def test_what_left_is_counted_in_the_plan_with_what_would_bring_it_back(talk: Ta
     planned = sent(talk)
     (gone,) = [item for item in planned.items if item.reason == "headline_evicted"]
     assert (gone.title, gone.included) == ("1 concluded effort", False)
-    assert gone.sentence == f"Nothing has referred to them for {SOON} turns."
+    assert gone.sentence == f"Nothing has mentioned them for {SOON} turns."
     assert "Mention one by its name" in gone.remedy
     assert "Not listed: 1 concluded effort. search_efforts finds them." in str(planned.request["messages"][-1])
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 IN_FULL = "You or the model asked for its details."
 SUMMED_UP = "Concluded: a short version of its turns is sent in their place."
-LEFT = "Nothing has referred to them for 20 turns."
+LEFT = "Nothing has mentioned them for 20 turns."
 
 
 @pytest.fixture

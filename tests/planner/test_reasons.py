@@ -60,6 +60,8 @@ def test_turns_of_one_decision_are_one_item(log: Log) -> None:
 def test_one_turn_that_has_left_is_named_as_one(log: Log) -> None:
     planned = plan(about(log, [turn(log, number) for number in (1, 2)], ambient_window=1))
     assert list(reasons(planned))[1:3] == ["Turn 1", "Turn 2"]
+    said = [item.sentence for item in planned.items[1:3]]
+    assert said == ["Older than the last turn.", "The last turn outside any effort."]
 
 
 def test_what_does_not_fit_the_budget_says_so_and_later_that_it_stays_out(log: Log) -> None:

@@ -23,7 +23,7 @@ from efforts.domain.prompt.conversation import (
     Recalled,
     RuleInForce,
 )
-from efforts.domain.prompt.reasons import REMEDIES, SENTENCES, Reason
+from efforts.domain.prompt.reasons import OF_ONE_TURN, REMEDIES, SENTENCES, Reason
 from efforts.domain.prompt.rendering import Recipe
 from efforts.domain.text.canonical import canonical_json, sha256
 
@@ -215,6 +215,8 @@ class Item:
 
     @property
     def sentence(self) -> str:
+        if 1 in (self.values.get("window"), self.values.get("after")) and self.reason in OF_ONE_TURN:
+            return OF_ONE_TURN[self.reason]
         return SENTENCES[self.reason].format_map({"tokens": f"{self.tokens:,}", **self.values}).strip()
 
     @property

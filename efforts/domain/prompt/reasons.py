@@ -93,12 +93,12 @@ SENTENCES: dict[Reason, str] = {
     Reason.EFFORT_OVER_BUDGET: "The older part of the effort does not fit the budget.",
     Reason.HEADLINE: "Concluded: a short version of its turns is sent in their place.",
     Reason.HEADLINE_OVER_BUDGET: "The summaries of later efforts fill the room.",
-    Reason.HEADLINE_EVICTED: "Nothing has referred to them for {after} turns.",
+    Reason.HEADLINE_EVICTED: "Nothing has mentioned them for {after} turns.",
     Reason.BODY: "Chosen turns are shown by their summary.",
     Reason.EXPANDED_BODY: "You or the model asked for the whole summary.",
     Reason.BODY_OVER_BUDGET: "The whole summary does not fit the budget: it is shown as one line.",
     Reason.CHOSEN_HEADLINE: "These turns are shown as the short form of their summary, until they are mentioned.",
-    Reason.CHOSEN_EVICTED: "Nothing has referred to them for a long time: {after} turns, and as many again.",
+    Reason.CHOSEN_EVICTED: "Nothing has mentioned them for a long time: {after} turns, and as many again.",
     Reason.SEED_BODY: "What this conversation starts from: the summary of earlier ones.",
     Reason.SEED_HEADLINE: "It stands in short, until its words are mentioned.",
     Reason.PINNED: "Pinned {until}.",
@@ -129,6 +129,13 @@ SENTENCES: dict[Reason, str] = {
     Reason.LINE_OVER_CAP: "You ask what was when, but there is no room for a list of efforts.",
 }
 
+# Where the number of turns is one.
+OF_ONE_TURN: dict[Reason, str] = {
+    Reason.AMBIENT_WINDOW: "The last turn outside any effort.",
+    Reason.OUTSIDE_AMBIENT_WINDOW: "Older than the last turn.",
+    Reason.HEADLINE_EVICTED: "Nothing has mentioned them for 1 turn.",
+    Reason.CHOSEN_EVICTED: "Nothing has mentioned them for a long time: 1 turn, and another.",
+}
 REMEDIES: dict[Reason, str] = {
     Reason.TOOL_CALLS_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the settings.",
     Reason.OUTSIDE_AMBIENT_WINDOW: "Ask about it: the model can search. Or raise the window in the settings.",
