@@ -78,6 +78,13 @@ PATTERNS = (
     r"letter of a long word is wrong",
     r"what managing the context did",
     r"each start prints a fresh one",
+    # two words for one thing
+    r"\bfades (in|at the next)\b",
+    r"\bleaves at the next change\b",
+    r"empty: (the|no limit)\b",
+    r"\bstand instead\b",
+    r"took the place of its log: nothing",
+    r"collapsed by themselves",
 )
 WORST = re.compile("|".join(f"(?:{pattern})" for pattern in PATTERNS), re.IGNORECASE)
 
