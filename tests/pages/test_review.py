@@ -422,6 +422,16 @@ def test_what_a_gate_fails_leads_to_its_claim(room: Room, as_alice: Client) -> N
 # Excerpts
 
 
+def test_of_excerpts_no_time_is_measured_and_the_size_is_that_of_their_text(room: Room, as_alice: Client) -> None:
+    row = STATES["no model"](room)
+    gate = part_of(as_alice, "gate", row.pk, "E")
+    assert "nothing to count" not in gate
+    found = re.search(r"Size compared with the log</td><td>[^<]*</td><td>[^<]*</td><td>(\d+) of [\d,]+</td>", gate)
+    assert found
+    assert f"<td>Tokens of its text, beside the log</td><td>{found[1]}</td>" in gate
+    assert int(found[1]) > 0
+
+
 def test_excerpts_are_shown_as_they_stand_with_nothing_to_decide(room: Room, as_alice: Client) -> None:
     page = page_of(as_alice, STATES["no model"](room))
     assert "Excerpts of storage" in page

@@ -167,17 +167,19 @@ def gates_of(run: GateRun | None, numbers: Mapping[str, int], aside: Iterable[Se
 
 def of_excerpts(gates: Iterable[GateView]) -> tuple[GateView, ...]:
     """As the page of excerpts words them: where a gate had nothing to compare, that is no green pass."""
-    return tuple(of_quotes(gate) if gate.passed and gate.letter in OF_EXCERPTS else gate for gate in gates)
+    return tuple(of_quotes(gate) if gate.passed else gate for gate in gates)
 
 
 def of_quotes(gate: GateView) -> GateView:
+    listed = tuple(one for one in gate.measures if one.is_counted)
+    if gate.letter not in OF_EXCERPTS:
+        return replace(gate, measures=listed)
     outcome, says = OF_EXCERPTS[Gate(gate.letter)]
-    listed = [one for one in gate.measures if one.is_counted]
     if gate.letter == Gate.RETENTION and not listed:
         says = f"You listed no decision, to-do or rule of these turns. {says}"
     elif gate.letter == Gate.RETENTION:
         says = f"What you listed is quoted. {says}"
-    return replace(gate, outcome=outcome, says=says, measures=tuple(listed) if gate.letter == Gate.RETENTION else ())
+    return replace(gate, outcome=outcome, says=says, measures=listed if gate.letter == Gate.RETENTION else ())
 
 
 def gate_of_finding(finding: str) -> str:
