@@ -54,8 +54,8 @@ CLAIMS: tuple[tuple[tuple[str, str, str, dict[str, str]], ...], ...] = (
     (
         (
             "result",
-            "The CSV export is fixed",
-            "The CSV export is fixed, and Ines confirmed that her file is complete.",
+            "Ines confirmed",
+            "The CSV export is in production, and Ines confirmed that her file is complete.",
             {},
         ),
         ("decision", "We decided to use a cursor", "The export uses a cursor with 2,000 rows.", {}),
@@ -87,18 +87,18 @@ CLAIMS: tuple[tuple[tuple[str, str, str, dict[str, str]], ...], ...] = (
         ("result", "Otherwise it runs", "The payment webhook runs as it should.", {}),
         ("rule", "Never touch the production", "Never touch the production database by hand.", {}),
         (
+            "open_work",
+            "We still need an alert",
+            "An alert when the dead-letter list grows is still needed.",
+            {"ledger_ref": "e2"},
+        ),
+        (
             "decision",
             "We decided on a job queue",
             "A job queue with a retry limit of 3 is used.",
             {"ledger_ref": "e1"},
         ),
         ("fact", "The load test ran", "The load test ran 500 events in 41 seconds with no duplicates.", {}),
-        (
-            "open_work",
-            "We still need an alert",
-            "An alert when the dead-letter list grows is still needed.",
-            {"ledger_ref": "e2"},
-        ),
     ),
 )
 
