@@ -79,7 +79,7 @@ def test_other_settings_are_tried_while_they_are_typed(page: Page) -> None:
     page.get_by_label("Window (turns)").fill("1")
     page.get_by_label("Next message").press_sequentially("And tomorrow?")
     result = page.locator("#what-if-result")
-    expect(result.locator("#difference")).to_contain_text("Older than the last 1 turns.")
+    expect(result.locator("#difference")).to_contain_text("Older than the last turn.")
     expect(page.get_by_label("Next message")).to_be_focused()
     page.get_by_label("Prompt budget (tokens)").fill("12")
     page.get_by_label("Prompt budget (tokens)").press("Enter")

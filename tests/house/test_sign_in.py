@@ -98,7 +98,7 @@ def test_after_wrong_passwords_an_account_waits_and_says_how_long(anyone: Client
     # Also with the right one: else guessing would go on.
     refused = sign_in_by_password(anyone, "alice", "alice")
     assert refused.status_code == 429
-    assert "waits 5 minutes" in refused.text
+    assert "blocked from here for 5 minutes" in refused.text
     assert signed_in_as(anyone) is None
 
 

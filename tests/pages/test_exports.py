@@ -65,7 +65,7 @@ def test_what_is_asked_for_comes_with_it(session: Session, scene: Scene, downloa
     text = download("export/?form=md&plans=1&ledger=1&summaries=1")
     assert "## Rules\n\n- Answer in one sentence." in text
     assert "**Sent with call 1: " in text
-    assert "- In: System text and tools, " in text
+    assert "- Included: System text and tools, " in text
 
 
 def test_a_document_is_in_the_language_of_who_asks(

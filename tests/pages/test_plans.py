@@ -98,9 +98,9 @@ def test_what_left_says_why_and_what_would_bring_it_in(
     page = read(asked(scene, "Three"))
     left = section(page, "difference-title").partition("<h3>Left</h3>")[2]
     assert "<b>Turn 1</b>" in left
-    assert "Older than the last 1 turns." in left
+    assert "Older than the last turn." in left
     assert "raise the window in the settings" in left
-    assert "<h3>Older than the last 1 turns.</h3>" in section(page, "out-title")
+    assert "<h3>Older than the last turn.</h3>" in section(page, "out-title")
 
 
 def test_the_count_stands_beside_what_the_provider_reported(scene: Scene, read: Callable[[ContextPlan], str]) -> None:

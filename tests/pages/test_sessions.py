@@ -45,7 +45,7 @@ def test_the_list_holds_ones_own_conversations(as_alice: Client, alice: User, bo
 def test_conversations_of_the_same_title_say_when_they_began(as_alice: Client, alice: User) -> None:
     for title in ("Sailing", "Sailing", "Thesis"):
         actions.create_session(alice, title=title)
-    assert as_alice.get("/conversations/", headers=HTMX).content.decode().count(">begun ") == 2
+    assert as_alice.get("/conversations/", headers=HTMX).content.decode().count(">started ") == 2
 
 
 def test_the_list_is_filtered_by_title(as_alice: Client, alice: User) -> None:
