@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.views import defaults
 from django_htmx.middleware import HtmxDetails
 
 from efforts.models.faults import told_of
@@ -27,15 +29,23 @@ class KnownFaults:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         # Others of the database are faults of ours, and stay loud.
-        if not isinstance(exception, OperationalError):
-            return None
-        log.error("%s %s failed in the database.", request.method, request.path, exc_info=exception)
-        told = told_of(exception)
-        status = 507 if told.code == "disk_full" else 503
-        if request.get_preferred_type(["application/json", "text/html"]) == "application/json":
-            return JsonResponse({"code": told.code, "text": told.text}, status=status)
-        # Typed in a form without any script it would be gone with its page.
-        return render(request, "fault.html", {"told": told.text, "typed": typed(request)}, status=status)
+        return said_of(request, exception) if isinstance(exception, OperationalError) else None
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Also of what fails before a page is made: who is signed in is read from the database."""
+    error = sys.exc_info()[1]
+    return said_of(request, error) if isinstance(error, OperationalError) else defaults.server_error(request)
+
+
+def said_of(request: HttpRequest, error: OperationalError) -> HttpResponse:
+    log.error("%s %s failed in the database.", request.method, request.path, exc_info=error)
+    told = told_of(error)
+    status = 507 if told.code == "disk_full" else 503
+    if request.get_preferred_type(["application/json", "text/html"]) == "application/json":
+        return JsonResponse({"code": told.code, "text": told.text}, status=status)
+    # Typed in a form without any script it would be gone with its page.
+    return render(request, "fault.html", {"told": told.text, "typed": typed(request)}, status=status)
 
 
 def forget_bad_page(request: HttpRequest) -> None:

@@ -29,3 +29,4 @@ urlpatterns = [
     path("", include("workspaces.urls")),
     path("", include("efforts.urls")),
 ]
+handler500 = "ccmweb.faults.server_error"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
-from django.db import connection
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import OperationalError, connection
 from django.test import Client
 
 from ccmweb.asgi import application
@@ -94,3 +95,20 @@ def test_a_message_is_taken_once_there_is_room_again(as_alice: Client, session: 
         cursor.execute("PRAGMA max_page_count = 1073741823")
     assert as_alice.post(f"/s/{session.pk}/send/", posted, headers=JSON).status_code == 200
     assert Message.objects.get(session=session).text == LONG
+
+
+def test_a_database_that_is_away_before_a_page_is_begun_is_told_too(
+    as_alice: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(store: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(SessionStore, "load", away)
+    as_alice.raise_request_exception = False
+    posted = {"text": "What we said", "client_id": "a"}
+    told = as_alice.post(f"/s/{session.pk}/send/", posted, headers=JSON)
+    assert (told.status_code, told.json()["code"]) == (503, "database")
+    page = as_alice.post(f"/s/{session.pk}/send/", posted, headers={"accept": "text/html"})
+    assert page.status_code == 503
+    assert "The database did not answer. Nothing was stored or changed; try again." in page.content.decode()
+    assert "What we said" in page.content.decode()
