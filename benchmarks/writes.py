@@ -48,7 +48,7 @@ async def one_turn(session: Session, counted: Counter[str]) -> None:
     task = asyncio.create_task(runner.run())
     layer = get_channel_layer()
     channel = await layer.new_channel()
-    await layer.group_add(events.session_group(session.pk), channel)
+    await layer.group_add(events.PAGES, channel)
     # What a runner writes when it starts belongs to no turn.
     counted.clear()
     await write(actions.send_message, session, text="What can you do here?", client_id="bench", actor=session.owner)

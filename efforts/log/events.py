@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("ccm.events")
 
-RUNNERS = "runners"
+# Groups of the channel layer: who claims turns, and who has pages open.
+RUNNERS, PAGES = "runners", "pages"
 DELTA = "delta"
 THINKING = "thinking"
 # Text on its way: these rows go when what they carry stands.
@@ -35,10 +36,6 @@ STREAMED = (DELTA, THINKING)
 
 # Nobody did it: nothing referred to the effort, or to the chosen turns, any more.
 AGED_EVENTS = ("effort.decayed", "compaction.decayed")
-
-
-def session_group(session_id: UUID) -> str:
-    return f"session.{session_id}"
 
 
 def append(session_id: UUID, kind: str, data: Mapping[str, Any] | None = None, *, actor: User | None = None) -> int:
@@ -134,12 +131,8 @@ doorbell = Doorbell()
 
 def ring(rings: Mapping[UUID, list[dict[str, Any]]]) -> None:
     """Tell who follows a session what was committed; who misses a ring reads the log."""
-    doorbell.send(
-        {
-            session_group(key): {"type": "doorbell", "session": str(key), "frames": frames}
-            for key, frames in rings.items()
-        }
-    )
+    # In one message, however many sessions: each costs several round trips to Redis, and again for whoever hears it.
+    doorbell.send({PAGES: {"type": "doorbell", "frames": {str(key): frames for key, frames in rings.items()}}})
 
 
 def wake_runners() -> None:
@@ -148,4 +141,4 @@ def wake_runners() -> None:
 
 def hang_up(session_id: UUID) -> None:
     """Tell the sockets of a deleted session that it is gone."""
-    doorbell.send({session_group(session_id): {"type": "hang.up", "session": str(session_id)}})
+    doorbell.send({PAGES: {"type": "hang.up", "session": str(session_id)}})

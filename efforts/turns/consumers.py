@@ -150,12 +150,12 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
             log_deaf(fault)
             self.close_soon(DEAF)
 
-    def hear(self, message: dict[str, Any]) -> None:
-        if message["type"] == "hang.up":
-            self.close_soon(NO_SUCH_SESSION)
-        else:
-            self.pushed += message["frames"]
-            self.ring()
+    def hear(self, frames: list[dict[str, Any]]) -> None:
+        self.pushed += frames
+        self.ring()
+
+    def hang_up(self) -> None:
+        self.close_soon(NO_SUCH_SESSION)
 
     def close_soon(self, code: int) -> None:
         self.closing = asyncio.create_task(self.close(code), context=self.context)
@@ -192,7 +192,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     async def on_ping(self, frame: dict[str, Any]) -> None:
         # A layer drops members after a day, the in-memory one already when a ring stays unread for a minute, and Redis
         # all of them when it is begun anew.
-        if await self.may_stay() and await self.reached(self.listeners.renew(self.session_id)):
+        if await self.may_stay() and await self.reached(self.listeners.renew()):
             self.ring()
             await self.send_json({"kind": "pong"})
 
@@ -286,7 +286,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         # Before reading: a ring that comes during the read then leads to another look.
         unannounced, self.rung = not self.rung, False
         # Nobody rings when a person signs out; the look without a ring is when it is noticed.
-        if unannounced and not (await self.may_stay() and await self.reached(self.listeners.renew(self.session_id))):
+        if unannounced and not (await self.may_stay() and await self.reached(self.listeners.renew())):
             return
         if await self.relay_pushed():
             return

@@ -1,6 +1,7 @@
 """The sockets of a process, by conversation: the channel layer reaches all of them by one channel.
 
 So an idle socket has no task of its own, and what is rung comes to a process once, however many of its pages show it.
+What is rung for conversations that no page here shows is passed over.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ MOST_FAULTS = 3
 class Listener(Protocol):
     session_id: UUID
 
-    def hear(self, message: dict[str, Any]) -> None:
+    def hear(self, frames: list[dict[str, Any]]) -> None:
         """Take what was rung."""
 
     def ring(self) -> None:
         """Look at the log: what was rung may be lost."""
+
+    def hang_up(self) -> None:
+        """The conversation is gone."""
 
     def hear_nothing(self, fault: BaseException) -> None:
         """The layer does not answer; who listens has to come anew."""
@@ -49,36 +53,31 @@ class Listeners:
     async def add(self, one: Listener) -> BaseException | None:
         """What keeps it from hearing, if anything does."""
         self.of.setdefault(str(one.session_id), set()).add(one)
-        return await self.renew(one.session_id)
+        return await self.renew()
 
-    async def renew(self, session_id: UUID) -> BaseException | None:
+    async def renew(self) -> BaseException | None:
         """Join again: a layer that was begun anew has forgotten who listens."""
-        # Who left meanwhile is not brought back.
-        if str(session_id) not in self.of:
+        # The last one may have left meanwhile.
+        if not self.of:
             return None
         if self.hearing is None or self.hearing.done():
             self.channel = await self.layer.new_channel()
             # In a context of its own, not in that of the socket which happens to be the first.
             self.hearing = asyncio.create_task(self.hear(self.channel), context=contextvars.Context())
-        return await fault_of(self.layer.group_add, events.session_group(session_id), self.channel)
+        return await fault_of(self.layer.group_add, events.PAGES, self.channel)
 
     async def drop(self, one: Listener) -> None:
         """It hears nothing any more."""
         mine = self.of.get(str(one.session_id), set())
-        if one not in mine:
-            return
         mine.discard(one)
-        if mine:
+        if not mine:
+            self.of.pop(str(one.session_id), None)
+        if self.of or self.hearing is None:
             return
-        del self.of[str(one.session_id)]
-        channel, hearing = self.channel, None
-        if not self.of:
-            hearing, self.hearing = self.hearing, None
-        await fault_of(self.layer.group_discard, events.session_group(one.session_id), channel)
-        # Somebody may have come meanwhile, and have joined before this left.
-        await self.renew(one.session_id)
-        if hearing:
-            await end([hearing])
+        # Who comes while this one leaves gets a channel of its own.
+        hearing, self.hearing = self.hearing, None
+        await fault_of(self.layer.group_discard, events.PAGES, self.channel)
+        await end([hearing])
 
     async def hear(self, channel: str) -> None:
         faults = 0
@@ -88,11 +87,10 @@ class Listeners:
             received: Any = gathered[0]
             if not isinstance(received, BaseException):
                 faults = 0
-                for one in [*self.of.get(received.get("session", ""), ())]:
-                    one.hear(received)
+                self.pass_on(received)
                 continue
             faults += 1
-            fault = received if faults > MOST_FAULTS else await self.renew_all()
+            fault = received if faults > MOST_FAULTS else await self.renew()
             if fault is not None:
                 break
             # It was away for a moment, and may have lost what was rung.
@@ -101,11 +99,12 @@ class Listeners:
         for one in self.all():
             one.hear_nothing(fault)
 
-    async def renew_all(self) -> BaseException | None:
-        for session in [*self.of]:
-            if fault := await self.renew(UUID(session)):
-                return fault
-        return None
+    def pass_on(self, message: dict[str, Any]) -> None:
+        for session, frames in message.get("frames", {}).items():
+            for one in self.of.get(session, ()):
+                one.hear(frames)
+        for one in self.of.get(message.get("session", ""), ()):
+            one.hang_up()
 
     def all(self) -> list[Listener]:
         return [one for mine in self.of.values() for one in mine]

@@ -99,11 +99,11 @@ class Stage:
     async def until(self, holds: Callable[[], Awaitable[bool]]) -> None:
         layer = get_channel_layer()
         channel = await layer.new_channel()
-        await layer.group_add(events.session_group(self.session.pk), channel)
+        await layer.group_add(events.PAGES, channel)
         async with asyncio.timeout(PATIENCE):
             while not await holds():
                 await layer.receive(channel)
-        await layer.group_discard(events.session_group(self.session.pk), channel)
+        await layer.group_discard(events.PAGES, channel)
 
     async def texts(self, turn: Turn) -> list[tuple[str, str]]:
         current = await self.turn(turn.number)
