@@ -103,7 +103,7 @@ def shown(client: Client, where: str) -> str:
 def test_a_conversation_without_efforts_says_how_one_begins(as_alice: Client, scene: Scene, address: Address) -> None:
     scene.ask("Hello", "Hi")
     page = as_alice.get(address()).content.decode()
-    assert "None yet. Say what you are working on, or press +." in page
+    assert "None yet. Say “New effort:” and its name, or press +." in page
 
 
 def test_the_panel_lists_active_open_expanded_awaiting_concluded_in_this_order(

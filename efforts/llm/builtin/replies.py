@@ -13,7 +13,7 @@ IN_CODE = "This is in the attached code:"
 OVERVIEW = "This is how your messages here begin:"
 FOUND = "The search found this:"
 TOOL_SAID = "This is what the tool returned:"
-NOTED = "Noted."
+NOTED = "I have read it."
 NOTHING = "Nothing in my prompt answers this."
 NOTHING_FOUND = "The search of the earlier turns found nothing that answers this."
 TOOL_FAILED = "That did not work."
@@ -48,6 +48,7 @@ OPENINGS = (
 )
 # What it said in earlier versions: it is still nobody's words.
 FORMERLY = (
+    "Noted.",
     "Suggested it as a pin. Nothing is pinned until you say so.",
     "Noted for the ledger. You say whether it stands.",
     "Said that {id} is done. You say whether it is.",
@@ -65,6 +66,7 @@ I do not write anything new.
 
 - Tell me facts, decisions or notes, then ask about them: *When is the release?*
 - Begin a piece of work, and say when it is done: *Let's plan the offsite*, *The offsite is booked.*
+- Write down a rule, a to-do or a decision: */rule*, */todo*, */decided*, and its words.
 - Go back to one, or ask for its words: *Back to the offsite*, *Show me the details of the offsite.*
 - Ask me to look further back: *Search our messages for the release date.*
 - For real answers, connect a model in Settings. What you said here stays."""
