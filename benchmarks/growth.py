@@ -95,8 +95,6 @@ def scale(owner: User, messages: int) -> dict[str, Any]:
         analyze()
         stored = Message.objects.count()
         times = by_turns(session, (alone, among))
-        connection.close()
-        connection.settings_dict["NAME"] = among
     return {
         "database": connection.vendor,
         "messages": stored,
@@ -115,7 +113,7 @@ def analyze() -> None:
 @contextmanager
 def copied(database: str) -> Iterator[str]:
     """Its name; on a server it is gone afterwards, a file goes with its folder."""
-    connection.close()
+    leave()
     copy = f"{database}_alone"
     if connection.vendor == "sqlite":
         with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(copy)) as target:
@@ -127,9 +125,16 @@ def copied(database: str) -> Iterator[str]:
     try:
         yield copy
     finally:
-        connection.close()
+        leave()
         with connection._nodb_cursor() as cursor:
             cursor.execute(f'DROP DATABASE "{copy}"')
+
+
+def leave() -> None:
+    """A server copies or drops no database that a pool still has connections to."""
+    connection.close()
+    if connection.vendor == "postgresql":
+        connection.close_pool()  # type: ignore[attr-defined]
 
 
 def by_turns(session: Session, databases: tuple[str, ...]) -> dict[str, dict[str, float]]:
@@ -137,7 +142,7 @@ def by_turns(session: Session, databases: tuple[str, ...]) -> dict[str, dict[str
     times: dict[str, list[float]] = {name: [] for name in databases}
     for _ in range(REPEATS // 5):
         for name in databases:
-            connection.close()
+            leave()
             connection.settings_dict["NAME"] = name
             planned(session)
             times[name] += [timed_once(lambda: planned(session)) for _ in range(5)]

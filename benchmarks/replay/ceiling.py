@@ -75,10 +75,12 @@ def reached(steps: list[Step]) -> float | None:
 
 
 def is_cut(before: Plan, now: Plan) -> bool:
-    """Whether the budget pushed out more than it had."""
+    """Whether the budget pushed out more than it had: turns, summaries, or the tools where their results fill it."""
     was, there = before.layout, now.layout
     gone = {*there.dropped, *there.shortened} - {*was.dropped, *was.shortened}
-    return bool(gone) or any(is_further(cut, was.cuts.get(key, LayerCut())) for key, cut in there.cuts.items())
+    if gone or len(now.inputs.tools) < len(before.inputs.tools):
+        return True
+    return any(is_further(cut, was.cuts.get(key, LayerCut())) for key, cut in there.cuts.items())
 
 
 def is_further(cut: LayerCut, than: LayerCut) -> bool:

@@ -239,7 +239,9 @@ def test_of_a_prompt_that_only_grows_all_but_the_notes_of_its_turn_stays() -> No
 def test_inside_a_turn_all_of_it_can_stay(log: Log) -> None:
     before = talk_of(log, 1)
     current = replace(before.current, episodes=tuple(log.episode("I look.", ["a.py"])))
-    assert step(before, replace(before, current=current)) == Step(stayed=1, could=1, cut=False)
+    looked = replace(before, current=current)
+    assert step(before, looked) == Step(stayed=1, could=1, cut=False)
+    assert step(before, replace(looked, tools=())).cut
 
 
 def test_a_turn_that_the_window_has_passed_and_a_summary_that_comes_must_change_a_prompt() -> None:
