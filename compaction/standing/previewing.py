@@ -23,7 +23,7 @@ from compaction.standing.presence import Presence, presence_of
 from efforts.actions.places import Place, changing
 from efforts.actions.pointers import roll_back
 from efforts.context.inspection import DifferenceView, differing
-from efforts.context.plans import PlanView
+from efforts.context.plans import PlanView, read_preview
 from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer
@@ -64,7 +64,7 @@ class Saving:
 class Effect:
     """`move`: what stands for what, before and after. `difference` is missing where one of the prompts would not be
     sent, or is nobody's business but the owner's; so are `entered`, the summaries that come to stand. `saving`: of the
-    artifact that is accepted or rolled back.
+    artifact that is accepted or rolled back. `later`: what an expanded effort's summary saves once that is collapsed.
     """
 
     move: PointerMoveView
@@ -73,6 +73,7 @@ class Effect:
     then: PlanView
     difference: DifferenceView | None
     saving: Saving
+    later: int | None = None
 
     @property
     def more(self) -> int:
@@ -128,6 +129,7 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
     with transaction.atomic():
         # Both sides in one transaction, so that nothing else comes in between them.
         read_now, before = read_next_prompt(branch), last_move(branch)
+        read_later = read_collapsed(branch, artifact)
         stands = act()
         move, read_then = last_move(branch), read_next_prompt(branch)
         accepted = any(one.artifact == artifact.pk for one in stands)
@@ -142,7 +144,19 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
         found = differing(now.made, then.made, branch, more=then.tokens - now.tokens)
     saved = saved_by(log, then if accepted else now)
     saving = Saving(saved=saved, spent=spent_on(artifact.family), stands=not accepted)
-    return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found, saving=saving)
+    later = saved_by(log, read_later()) if read_later else None
+    return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found, saving=saving, later=later)
+
+
+def read_collapsed(branch: Branch, artifact: Artifact) -> Callable[[], PlanView] | None:
+    """The next prompt once its effort is collapsed; None where that is not expanded."""
+    states = branch.effort_states.exclude(expanded_turn=None)
+    expanded = dict(states.values_list("effort__slug", "expanded_what"))
+    slug = artifact.effort.slug if artifact.effort else ""
+    if slug not in expanded:
+        return None
+    del expanded[slug]
+    return read_preview(Branch.objects.get(pk=branch.pk), expanded=expanded)
 
 
 def with_the_log(branch: Branch, standing: Iterable[ContextPointer]) -> Callable[[], PlanView]:

@@ -386,6 +386,11 @@ def test_rolling_back_says_that_an_expansion_ends_with_it(accepted: Artifact, ta
     dialog = page(as_alice, "rollback", accepted, htmx=True)
     assert "It is expanded now. That ends," in dialog
     assert "Leaves the prompt" not in dialog
+    assert "No longer used" in dialog
+    later = re.search(r"Nothing while it is expanded; (\d+) tokens a call once it is collapsed", dialog)
+    actions.collapse_effort(talk.place, SLUG)
+    assert later
+    assert f"Each call takes {later[1]} tokens more" in page(as_alice, "rollback", accepted, htmx=True)
 
 
 def test_the_history_tells_a_person_s_yes_from_what_came_into_use_by_itself(room: Room, as_alice: Client) -> None:

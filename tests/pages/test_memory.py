@@ -95,9 +95,10 @@ def test_why_says_what_was_looked_for_and_what_was_found(as_alice: Client, sessi
     play(session, [WEATHER, Exchange(user="And the auth-bug?", reply="Fixed."), WEATHER])
     why = part(as_alice, session, "efforts/auth-bug/memory/")
     assert "It drops out in 19 turns unless mentioned" in why
+    assert "counted from turn 4, in which it was last used" in why
     assert "Auth bug or the ID auth-bug, in any spelling" in why
     assert "Turn 4 · Your message called it by its name: auth-bug" in why
-    assert "any two of these words of the request it began with, in any form: 401 errors refresh requested token" in why
+    assert "any two of these words of its first message, in any form: 401 errors refresh requested token" in why
 
 
 def test_of_a_summary_the_words_of_its_result_are_looked_for_too(as_alice: Client, room: Room) -> None:

@@ -128,7 +128,7 @@ def test_the_page_says_what_the_json_says(as_alice: Client, talk: Talk) -> None:
     for key in ("context_tokens", "naive_tokens", "tokens_saved_by_decay"):
         assert f"<b>{found[key]:,}</b>" in page
     assert f"<b>{100 * found['false_decay_rate']:.1f}\u00a0%</b>" in page
-    assert f"<b>{found['manual_collapses']} : {found['auto_collapses']}</b>" in page
+    assert f"<b>{found['manual_collapses']} / {found['auto_collapses']}</b>" in page
     assert page.count('class="chart"') == 3
     assert "style=" not in page.split("<main", 1)[1].split("</main>")[0]
 
@@ -204,7 +204,7 @@ def test_the_pages_use_no_word_of_the_design_without_saying_what_it_is(as_alice:
     for where in ("/metrics/", f"{talk.session.get_absolute_url()}metrics/"):
         page = as_alice.get(where).content.decode()
         words = re.sub(r"<code>.*?</code>|<[^>]+>", " ", page.partition("<main")[2]).casefold()
-        assert "without ccm" in words
+        assert "without context management" in words
         assert not [one for one in ("naive", "decay", "auto-collapse", "eviction", "headline") if one in words]
 
 
@@ -308,7 +308,7 @@ def test_evictions_and_returns_are_on_the_page(as_alice: Client, talk: Talk) -> 
     assert found["evictions"] == [{"effort": slug, "turn": 3, "age": 2, "back_turn": 6}]
     assert (found["figures"]["evictions"], found["figures"]["returns"]) == (1, 1)
     page = as_alice.get(talk.branch.address("metrics")).content.decode()
-    assert f'<a href="{talk.branch.address_of_turn(6)}">turn 6</a>' in page
+    assert f'<a href="{talk.branch.address_of_turn(6)}">6</a>' in page
 
 
 def test_main_branch_is_the_conversation_s_address(talk: Talk) -> None:
@@ -338,9 +338,9 @@ def test_lines_far_above_the_layers_are_cut_and_say_how_far_they_go() -> None:
     sections = {"system": 1_000, "turn": 50}
     sent = [Sent(turn=n, tokens=1_050, sections=sections, said_before=1_000 * n, logs_before=0) for n in range(1, 41)]
     picture = metrics_view(measure([], sent)).tokens_picture
-    assert "Without CCM (up to 41,050)" in picture
+    assert "Without context management (up to 41,050)" in picture
     assert "40,000" not in picture  # of the axis
-    assert "Without CCM (up to" not in metrics_view(measure([], sent[:1])).tokens_picture
+    assert "Without context management (up to" not in metrics_view(measure([], sent[:1])).tokens_picture
 
 
 def test_of_a_long_conversation_the_prompts_of_the_newest_turns_are_measured_and_all_that_faded(

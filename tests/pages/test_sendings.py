@@ -48,7 +48,11 @@ def test_a_concluded_effort_is_sent_behind_its_summary(scene: Scene, session: Se
     found = stretches(session, 1)
     assert found[0][0] == "Answered"
     assert found[1][:2] == ("Sent whole", [2])
-    assert found[-1] == ("In a summary", [3], "Concluded: a short version of its turns is sent in their place.")
+    assert found[-1] == (
+        "Replaced by a summary or excerpts",
+        [3],
+        "Concluded: a short version of its turns is sent in their place.",
+    )
 
 
 def test_a_summary_that_is_not_about_the_turn_does_not_stand_for_it(scene: Scene, session: Session, work: Work) -> None:

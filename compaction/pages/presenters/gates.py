@@ -80,14 +80,14 @@ DONE = {
 # What is measured, in which unit, and how its threshold is told.
 MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
     "parse_success_rate": ("In its form", percent, "{}"),
-    "traceable_item_ratio": ("Claims found in the log", percent, "at least {}"),
+    "traceable_item_ratio": ("Claims whose sentences were found", percent, "at least {}"),
     "decision_recall": ("Decisions kept", percent, "at least {}"),
     "open_work_recall": ("To-dos kept", percent, "at least {}"),
     "rule_recall": ("Rules kept", percent, "{}"),
     "contradiction_count": ("Contradictions", number, "{}"),
-    "elapsed_ms_p95": ("Time of 95 % of such drafts", seconds, "at most {}, as a warning"),
-    "standing_tokens": ("Tokens of its text, beside the log", number, "fewer than {}"),
-    "short_tokens": ("Tokens of what stands first", number, "{} are aimed at"),
+    "elapsed_ms_p95": ("95 % of such drafts took at most", seconds, "{} (only a warning)"),
+    "standing_tokens": ("Tokens of its prompt text, against the log", number, "fewer than {}"),
+    "short_tokens": ("Tokens of its prompt text", number, "{} is the goal"),
     "compression_ratio": ("Size compared with the log", percent, "at most {}"),
     **{f"tokens_{purpose}": (f"Tokens {what}", number, "at most {}") for purpose, what in DONE.items()},
     **{f"slowest_ms_{purpose}": (f"Slowest request {what}", seconds, "at most {}") for purpose, what in DONE.items()},

@@ -157,22 +157,21 @@ def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
     figures, newest = metrics.figures, [one.turn for one in metrics.sent[-1:]]
     for key, label in (
         ("context_tokens", "Tokens sent"),
-        ("naive_tokens", "Without CCM"),
+        ("naive_tokens", "Without context management"),
         ("expansion_tokens", "Tokens of expanded efforts"),
     ):
         more = f"mean {number(figures[f'{key}_mean'])}", f"peak {number(figures[f'{key}_peak'])}"
         turns = {*newest, *peaks(metrics, key)}
         yield figure(key, label, number(figures[key]), "tokens, last call", more=more, turns=turns)
-    everything = f"{percent(figures['savings_vs_naive_all'])} over all turns"
+    last = f"{percent(figures['savings_vs_naive'])} in the last call"
     raw, raw_all = percent(figures["savings_vs_effort_logs"]), percent(figures["savings_vs_effort_logs_all"])
-    logs = f"against the full logs of all efforts {raw}, over all turns {raw_all}"
-    savings = percent(figures["savings_vs_naive"])
+    logs = f"against the full logs of all efforts {raw_all}, in the last call {raw}"
     yield figure(
-        "savings_vs_naive",
+        "savings_vs_naive_all",
         "Savings",
-        savings,
-        "against sending everything, last call",
-        more=(everything, logs),
+        percent(figures["savings_vs_naive_all"]),
+        "against sending everything, over all turns",
+        more=(last, logs),
         turns=newest,
     )
     overhead, over_all = percent(figures["expansion_overhead"]), percent(figures["expansion_overhead_all"])
@@ -199,7 +198,7 @@ def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
     figures = metrics.figures
     for key, label in (
         ("context_tokens", "Tokens sent"),
-        ("naive_tokens", "Without CCM"),
+        ("naive_tokens", "Without context management"),
         ("expansion_tokens", "Tokens of expanded efforts"),
     ):
         more = (f"peak {number(figures[f'{key}_peak'])}",)
@@ -235,9 +234,9 @@ def of_decay(metrics: Metrics) -> Iterator[FigureView]:
         more=(f"of {len(ended):,} that ended",),
         turns=ended,
     )
-    ratio = f"{number(figures['manual_collapses'])} : {number(figures['auto_collapses'])}"
+    ratio = f"{number(figures['manual_collapses'])} / {number(figures['auto_collapses'])}"
     by_hand = [one.ended_turn for one in metrics.manual if one.ended_turn is not None]
-    yield figure("manual_vs_auto_collapse", "Collapsed manually : automatically", ratio, turns=by_hand)
+    yield figure("manual_vs_auto_collapse", "Collapsed manually / automatically", ratio, turns=by_hand)
     false = [one.again_turn for one in metrics.false_decays if one.again_turn is not None]
     apart = (f"{len(false):,} of {len(decayed):,}", f"reported too early: {number(figures['too_early'])}")
     rate = percent(figures["false_decay_rate"])
@@ -275,9 +274,9 @@ WHY = {
     "naive_tokens": "The same call with everything said so far: system text and tools, all turns before it in full, "
     "and this turn. Counted by the same tokenizer.",
     "expansion_tokens": "The part of the prompt in which expanded efforts are shown word for word.",
-    "savings_vs_naive": "1 − tokens sent / tokens without CCM. The second comparison is with the full log of every "
-    "effort, and those other messages that were sent. Below 0 the prompt was the longer one: rules, summaries "
-    "and passages found earlier cost tokens too.",
+    "savings_vs_naive": "1 − tokens sent / tokens without context management. The second comparison is with "
+    "the full log of every effort, and those other messages that were sent. Below 0 the prompt was the longer one: "
+    "rules, summaries and passages found earlier cost tokens too.",
     "expansion_overhead": "Tokens of expanded efforts / tokens sent.",
     "auto_collapses": "An expanded effort that no turn mentions any more is collapsed after 3 such turns, unless "
     "you set another number for the conversation.",
@@ -331,12 +330,13 @@ def tokens_picture(metrics: Metrics, layers: Sequence[str], span: range) -> str:
     figures = metrics.figures
     peak, highest = figures["context_tokens_peak"] or 0, figures["naive_tokens_peak"] or 0
     cut = HEAD * peak if highest > HEAD * peak else None
-    name = f"Without CCM (up to {highest:,.0f})" if cut else "Without CCM"
+    name = f"Without context management (up to {highest:,.0f})" if cut else "Without context management"
     naive = Series(name=name, values=[at[turn].naive if turn in at else None for turn in span])
     logs = Series(name="With all effort logs", values=[at[turn].effort_logs if turn in at else None for turn in span])
     said = (
         f"Turns {span[0]:,} to {span[-1]:,}. Sent: mean {number(figures['context_tokens_mean'])} tokens, peak "
-        f"{number(figures['context_tokens_peak'])}. Without CCM: mean {number(figures['naive_tokens_mean'])}, peak "
+        f"{number(figures['context_tokens_peak'])}. Without context management: "
+        f"mean {number(figures['naive_tokens_mean'])}, peak "
         f"{number(figures['naive_tokens_peak'])}."
     )
     chart = Chart(title="Tokens of each turn, by layer", desc=said, first=span[0], most=cut, id="tokens")
@@ -379,9 +379,11 @@ def all_tokens_picture(sent: Sequence[Sent]) -> str:
     if not sent:
         return ""
     context, naive = list(accumulate(one.tokens for one in sent)), list(accumulate(one.naive for one in sent))
-    said = f"{len(sent):,} turns. Sent: {context[-1]:,} tokens. Without CCM: {naive[-1]:,}."
+    said = f"{len(sent):,} turns. Sent: {context[-1]:,} tokens. Without context management: {naive[-1]:,}."
     chart = Chart(title="Tokens, all in all", desc=said, x="turn of any conversation", id="all")
-    return line_chart([Series(name="Without CCM", values=naive), Series(name="Sent", values=context)], chart)
+    return line_chart(
+        [Series(name="Without context management", values=naive), Series(name="Sent", values=context)], chart
+    )
 
 
 # As data

@@ -18,7 +18,7 @@ from efforts.domain.effort.ageing import turns_left
 from efforts.domain.effort.chosen import BODY, span_of
 from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.notices import span_said
-from efforts.domain.effort.states import PointerState
+from efforts.domain.effort.states import PointerState, RunState
 from efforts.log.timelines import branch_events, branch_turns
 from efforts.memory.ageing import AGED
 from efforts.models import Branch, ContextPointer, Event, Message
@@ -97,10 +97,12 @@ class KeptBy:
 
 @dataclass(frozen=True, kw_only=True)
 class EffortMemory(KeptBy):
-    """`unreferenced`: completed turns since the last reference."""
+    """`unreferenced`: completed turns since the last reference, or since what else its age is counted from, which was
+    in the turn `since`."""
 
     effort: EffortView
     unreferenced: int
+    since: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,13 +166,21 @@ def effort_memory(branch: Branch, slug: str) -> EffortMemory | None:
     state = branch.effort_states.get(effort__slug=slug)
     standing = ContextPointer.objects.filter(branch=branch, effort=state.effort_id, state=PointerState.ACTIVE).first()
     references = events.filter(kind=REFERENCED).order_by("-seq")[:MOST]
+    unreferenced = max(branch.clock - state.referenced_clock, 0)
     return EffortMemory(
         effort=effort,
-        unreferenced=max(branch.clock - state.referenced_clock, 0),
+        unreferenced=unreferenced,
+        since=completed_turn(branch, unreferenced),
         keywords=tuple(keywords_here(branch, standing)) if standing else (),
         references=tuple(reference_view(row.data) for row in references),
         moves=moves_of(events.filter(MOVED).order_by("-seq")[:MOST]),
     )
+
+
+def completed_turn(branch: Branch, ago: int) -> int | None:
+    """Its number; None where there are not so many."""
+    completed = branch_turns(branch).filter(run__state=RunState.COMPLETED).order_by("-number")
+    return next(iter(completed.values_list("number", flat=True)[ago : ago + 1]), None)
 
 
 def chosen_memory(branch: Branch, id: str) -> ChosenMemory | None:

@@ -19,7 +19,7 @@ LABELS = {
     Presence.WHOLE: "Sent whole",
     Presence.CUT: "Sent, cut to fit",
     Presence.PINNED: "Sent as a pin",
-    Presence.SUMMARY: "In a summary",
+    Presence.SUMMARY: "Replaced by a summary or excerpts",
     Presence.OUT: "Not sent",
 }
 
