@@ -126,7 +126,9 @@ TABLE = (
         words="(let's|let us) (start|begin) [with] (the|our|my|a|an) {topic}",
         example="Let us start with the summer party.",
     ),
-    Phrase(wish=Wish.BEGIN, words="(we are|i am) [now] working on {topic}", example="I am working on the summer party."),
+    Phrase(
+        wish=Wish.BEGIN, words="(we are|i am) [now] working on {topic}", example="I am working on the summer party."
+    ),
     Phrase(wish=Wish.BEGIN, words=f"help me [to] {WORK} {{topic}}", example="Help me fix the boiler.", asked=True),
     Phrase(wish=Wish.CONCLUDE, words="(that|this|it) is [now|all] {end}", example="That's done."),
     Phrase(wish=Wish.CONCLUDE, words="[all] {end} [with (it|this|that)]", example="Solved!"),
