@@ -18,6 +18,7 @@ from compaction.domain.rendering import rendered
 from compaction.drafting.reading import log_for, read_ledger
 from compaction.drafting.storing import inputs_of
 from compaction.models import Acceptance, Artifact, GateRun
+from compaction.standing.history import BY_A_PERSON
 from efforts.actions.efforts import BUILTIN, summary_stands
 from efforts.actions.places import Place, changing, record, slug_in, states_of
 from efforts.actions.pointers import StandIn, all_ended, roll_back, set_pointer
@@ -212,7 +213,7 @@ def tell_accepted(
         state.branch = branch
         summary_stands(state, pointer, actor, **more)
         gone = ContextPointer.objects.filter(branch=branch, artifact=artifact.pk, state=PointerState.ROLLED_BACK)
-        if gone.exists():
+        if more.get("accepted") in BY_A_PERSON and gone.exists():
             place = Place(branch=branch, turn=branch.head, actor=actor)
             told = {"artifact": artifact.pk, "text": pointer.headline, "digest": pointer.digest}
             record(place, "effort.accepted_again", slug_in(state), **told)

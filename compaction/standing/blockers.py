@@ -18,7 +18,7 @@ from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
 from compaction.standing.presence import Presence, presence_of
 from efforts.actions.pointers import active_over, span_of, turns_of
-from efforts.domain.effort.states import PointerState
+from efforts.domain.effort.states import PointerMoveKind, PointerState
 from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer
 from efforts.standins.logs import SourceLog
@@ -27,6 +27,12 @@ from efforts.standins.seen import LooseDraft, Seen, Word
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+# Of what has stood in the prompt, and does not any more.
+OF_POINTER = {
+    PointerState.ROLLED_BACK: Word.ROLLED_BACK,
+    PointerState.SUPERSEDED: Word.ENDED,
+    PointerState.INVALIDATED: Word.ENDED,
+}
 OF_STATE = {
     ArtifactState.DRAFT: Word.NOT_CHECKED,
     ArtifactState.REPLACEABLE: Word.WAITS,
@@ -83,6 +89,10 @@ class ArtifactStanding:
     def ended(self) -> bool:
         return self.was(PointerState.INVALIDATED)
 
+    @property
+    def reopened(self) -> bool:
+        return self.ended and self.pointer is not None and is_reopened(self.pointer)
+
     def was(self, state: PointerState) -> bool:
         return self.pointer is not None and self.pointer.state == state
 
@@ -120,6 +130,12 @@ def in_its_place(row: Artifact, branch: Branch) -> tuple[tuple[Stood, ...], bool
     return stood_now(pointers), not turns <= covered
 
 
+def is_reopened(pointer: ContextPointer) -> bool:
+    """Whether it ended as its effort was opened again, and not because its turns are others now."""
+    ends = pointer.moves.filter(kind=PointerMoveKind.INVALIDATED).order_by("-pk")
+    return ends.values_list("via", flat=True).first() == "changed"
+
+
 def is_unchecked(row: Artifact, pointer: ContextPointer | None) -> bool:
     accepted = Acceptance.objects.filter(pointer=pointer).select_related("gate_run").first() if pointer else None
     return not accepted.gate_run.passed if accepted else row.state == ArtifactState.UNCHECKED
@@ -153,11 +169,13 @@ def drafts(owner: User, session: UUID | None = None) -> Iterable[LooseDraft]:
     rows = Artifact.objects.filter(~Exists(later), ~Exists(active), session__owner=owner)
     if session:
         rows = rows.filter(session=session)
+    stood = ContextPointer.objects.filter(artifact__in=rows.values("pk")).order_by("pk")
+    gone = dict(stood.values_list("artifact", "state"))
     for row in rows.defer("packed", "offered", "body").select_related("session", "branch", "effort").order_by("pk"):
         yield LooseDraft(
             artifact=row.pk,
             text=row.standing or row.headline,
-            word=OF_STATE[ArtifactState(row.state)],
+            word=OF_POINTER[PointerState(gone[row.pk])] if row.pk in gone else OF_STATE[ArtifactState(row.state)],
             at=row.created_at,
             session=row.session,
             branch=row.branch,

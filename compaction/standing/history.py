@@ -24,15 +24,15 @@ PER_PAGE = 10
 KINDS = {
     PointerMoveKind.ACCEPTED: ("Accepted", "check"),
     PointerMoveKind.ROLLED_BACK: ("Rolled back", "undo"),
-    PointerMoveKind.INVALIDATED: ("Ended by itself", "alert"),
+    PointerMoveKind.INVALIDATED: ("No longer in use", "alert"),
     PointerMoveKind.RESTORED: ("Stands again", "check"),
     PointerMoveKind.COPIED: ("Taken along by a new branch", "branch"),
 }
-BY_ITSELF = "In use by itself"
+UNASKED = "In use without a review"
 HOW = {
     "control": "after the effort was concluded",
     "offer": "after the offer in the chat was taken",
-    "model": "after the model concluded the effort",
+    "model": "after the effort was concluded in the chat",
     "aged": "as nothing had mentioned the effort for a while",
     "chat": "in the chat",
     "review": "on its review page",
@@ -138,7 +138,7 @@ def views_of(moves: Sequence[PointerMove]) -> Iterable[PointerMoveView]:
         alone = move.kind == PointerMoveKind.ACCEPTED and move.via in ASKED_NOBODY
         yield PointerMoveView(
             kind=move.kind,
-            what=BY_ITSELF if alone else what,
+            what=UNASKED if alone else what,
             icon=icon,
             at=move.created_at,
             who=move.actor.get_username() if move.actor and not alone else NOBODY,

@@ -403,7 +403,8 @@ def use_excerpts(place: Place, slug: str) -> None:
         if not digest:
             raise Refused("nothing_to_quote", NO_EXCERPTS)
         why = state.draft if state.summary == SummaryState.FAILED else CHOSEN
-        let_digest_stand(state, digest, state.artifact, why, place.actor, IN_THE_CHAT)
+        waits = "" if state.summary == SummaryState.ROLLED_BACK else state.artifact
+        let_digest_stand(state, digest, waits, why, place.actor, IN_THE_CHAT)
 
 
 def set_brief(state: EffortState, log: SourceLog, text: str, actor: User | None, via: str) -> None:
@@ -420,7 +421,8 @@ def summary_stands(state: EffortState, pointer: ContextPointer, actor: User | No
     told = {"text": pointer.headline, "tokens": pointer.tokens, "artifact": pointer.artifact, **more}
     states = EffortState.objects.filter(pk=state.pk)
     if pointer.digest:
-        # What was drafted waits beside it, and what is being drafted goes on to be.
+        # What was drafted waits beside it, and what is being drafted goes on to be; what was rolled back does neither.
+        states.filter(summary=SummaryState.ROLLED_BACK).update(artifact="")
         states.exclude(summary__in=(*UNDER_WAY, SummaryState.DIGEST)).update(summary=SummaryState.DIGEST, draft="")
         record(place, "effort.digested", slug_in(state), **told)
     else:

@@ -1,4 +1,4 @@
-"""How a summary stands, as every page says it: in one of four words, and who has read it."""
+"""How a summary stands, as every page says it: in one of six words, and who has read it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ LOOKS = {
     Word.WAITS: ("warn", "wait"),
     Word.NOT_CHECKED: ("warn", "alert"),
     Word.BLOCKED: ("bad", "cross"),
+    Word.ROLLED_BACK: ("warn", "undo"),
+    Word.ENDED: ("", "open"),
 }
 
 
@@ -57,8 +59,10 @@ def word_of_effort(state: EffortState, seen: Mapping[str, Seen]) -> Word | None:
             return Word.STANDS
         case SummaryState.DIGEST:
             return draft.word if draft else Word.STANDS
-        case SummaryState.WAITING | SummaryState.ROLLED_BACK:
+        case SummaryState.WAITING:
             return draft.word if draft else Word.WAITS
+        case SummaryState.ROLLED_BACK:
+            return Word.ROLLED_BACK
         case SummaryState.FAILED:
             return Word.BLOCKED
     return None

@@ -122,8 +122,6 @@ def age(branch: Branch, turn: int, state: EffortState) -> bool:
         stands = False
     if stands:
         beside = {"draft": WHY_AGED.get(SummaryState(state.summary), state.draft), "referenced_clock": branch.clock}
-        if state.summary == SummaryState.ROLLED_BACK:
-            beside["artifact"] = ""
         EffortState.objects.filter(pk=state.pk).update(**beside)
         events.append_all([told])
     return stands

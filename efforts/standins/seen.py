@@ -22,6 +22,9 @@ class Word(StrEnum):
     WAITS = "Waits for you"
     NOT_CHECKED = "Not checked"
     BLOCKED = "Blocked"
+    ROLLED_BACK = "Rolled back"
+    # It stood, and a later one does, or its turns or its effort are others now.
+    ENDED = "Not in use"
 
 
 @dataclass(frozen=True, kw_only=True)

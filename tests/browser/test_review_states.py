@@ -390,6 +390,6 @@ def test_what_is_only_kept_is_submitted_and_the_page_tells_that_it_was_rolled_ba
     elsewhere.locator("#rollback").click()
     expect(elsewhere.locator("#standing")).to_contain_text("Rolled back. You can accept it again.")
     reading.keyboard.press("Control+Enter")
-    expect(reading.locator("#review-state")).to_contain_text("It was rolled back")
+    expect(reading.locator("#review-state")).to_contain_text("Rolled back")
     expect(reading.locator("#desk")).not_to_contain_text("not submitted yet")
     expect(reading.locator("#claim-1")).to_contain_text("Kept")

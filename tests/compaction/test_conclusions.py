@@ -306,7 +306,7 @@ def test_where_nothing_is_drafted_no_model_is_asked_and_the_log_stays(bench: Ben
         (
             CASES["no model drafts"],
             Via.CONTROL,
-            f"No model is set up to write summaries. {REPLACED}",
+            f"{REPLACED} No model is set up to write summaries.",
             "excerpts",
         ),
         (PASSES, Via.MODEL, TEXTS["result"], "summary"),

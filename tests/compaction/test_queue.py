@@ -161,6 +161,20 @@ def test_what_was_rolled_back_waits_for_nobody(room: Room, as_alice: Client, ali
     assert "Waits for you" not in marks
 
 
+def test_what_stands_says_who_accepted_it_apart_from_who_read_it(
+    alice: User, provider: FakeProvider, as_alice: Client
+) -> None:
+    row = STATES["stands"](room_of(alice, provider))
+    page = as_alice.get(reverse("reviews"), {"tab": "accepted"}).content.decode()
+    assert "In use without a review." in page
+    accepting.rollback_compaction(row.pk, actor=alice)
+    accepting.accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
+    page = as_alice.get(reverse("reviews"), {"tab": "accepted"}).content.decode()
+    assert "Accepted by alice." in page
+    assert "In use without a review." not in page
+    assert "No person has read its claims yet" in page
+
+
 def test_excerpts_that_stand_are_told_where_what_is_not_checked_is_listed(
     alice: User, provider: FakeProvider, as_alice: Client
 ) -> None:

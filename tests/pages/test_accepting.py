@@ -24,7 +24,7 @@ from efforts.context.planning import chosen_settings, next_inputs
 from efforts.context.plans import preview
 from efforts.domain.prompt.plan import Plan, PlanInputs
 from efforts.domain.prompt.planner import plan
-from efforts.models import Branch, ContextPointer, PointerMove
+from efforts.models import Branch, ContextPointer, Event, PointerMove
 from tests.compaction.artifacts import LongTalk, of_turns
 from tests.compaction.review import CLAIMS, SLUG, STATES, Room
 from tests.efforts.talk import Talk
@@ -359,7 +359,10 @@ def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted
     assert address in as_alice.get(turn, headers=HTMX).content.decode()
     assert as_alice.post(address).status_code == 200
     shown = as_alice.get(turn, headers=HTMX).content.decode()
-    assert "Its summary was rolled back: its turns are sent in full." in shown
+    assert "Its summary was rolled back, so its turns are sent in full. You can accept it again." in shown
+    assert "Rolled back</span>" in shown
+    assert "Waits for you" not in shown
+    assert f"{reverse('accept', args=[accepted.pk])}?branch=" in shown
     assert address not in shown
     moves = page(as_alice, "history", accepted)
     assert moves.index("alice · in the chat") < moves.index("alice · on its review page")
@@ -380,6 +383,53 @@ def test_what_is_accepted_once_more_is_told_where_it_was_rolled_back(
     assert told.index("Rolled back: the log") < told.index(again)
 
 
+def chat_and_panel(talk: Talk, client: Client) -> str:
+    shown = client.get(reverse("turn", args=[talk.session.pk, 3]), headers=HTMX).content.decode()
+    return shown + client.get(reverse("efforts", args=[talk.session.pk]), headers=HTMX).content.decode()
+
+
+def test_what_was_rolled_back_is_called_that_on_its_page_and_leads_back(accepted: Artifact, as_alice: Client) -> None:
+    rollback_compaction(accepted.pk, actor=accepted.session.owner)
+    top = page(as_alice, "review_top", accepted, htmx=True)
+    assert "Rolled back</strong>" in top
+    assert "“Accept again” puts it there again." in top
+    assert "Accepted by alice" in top
+
+
+def test_excerpts_that_are_accepted_again_stand_and_wait_for_nobody(room: Room, as_alice: Client, alice: User) -> None:
+    row = STATES["no model"](room)
+    rollback_compaction(row.pk, actor=alice)
+    gone = chat_and_panel(room.talk, as_alice)
+    assert "Its excerpts were rolled back, so its turns are sent in full. You can accept them again." in gone
+    assert "Waits for you" not in gone
+    accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
+    stands = chat_and_panel(room.talk, as_alice)
+    assert stands.count("Stands</span>") == 1
+    assert "Waits for you" not in stands
+    assert "Review the draft" not in stands
+    assert room.state.artifact == ""
+
+
+def test_what_is_opened_again_is_not_called_blocked_and_what_comes_then_nobody_accepted(
+    room: Room, as_alice: Client, alice: User
+) -> None:
+    row = STATES["no model"](room)
+    rollback_compaction(row.pk, actor=alice)
+    accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
+    actions.reopen_effort(room.talk.place, SLUG)
+    top = page(as_alice, "review_top", row, htmx=True)
+    assert "Not in use</strong>" in top
+    assert "Its effort was opened again, so the model sees turns 1-3." in top
+    assert "Ask for a new draft" not in top
+    assert "its effort was opened again" in page(as_alice, "standing", row, htmx=True)
+    assert "Rolled back 0" in as_alice.get(reverse("reviews")).content.decode()
+    again = room.draft()
+    assert again.pk == row.pk
+    assert "Came into use without a review" in page(as_alice, "review_top", row, htmx=True)
+    told = Event.objects.filter(session=row.session_id, kind="effort.accepted_again")
+    assert told.count() == 1
+
+
 def test_rolling_back_says_that_an_expansion_ends_with_it(accepted: Artifact, talk: Talk, as_alice: Client) -> None:
     assert "It is expanded now." not in page(as_alice, "rollback", accepted, htmx=True)
     actions.expand_effort(talk.place, SLUG)
@@ -396,7 +446,7 @@ def test_rolling_back_says_that_an_expansion_ends_with_it(accepted: Artifact, ta
 def test_the_history_tells_a_person_s_yes_from_what_came_into_use_by_itself(room: Room, as_alice: Client) -> None:
     row = STATES["stands"](room)
     moves = page(as_alice, "history", row, htmx=True)
-    assert "In use by itself" in moves
+    assert "In use without a review" in moves
     assert "CCM Web · after the effort was concluded" in moves
     assert "Accepted" not in moves
 

@@ -327,7 +327,7 @@ def test_who_submits_while_another_rolls_back_is_told_and_loses_no_verdict(
     answer = post(as_alice, "review_submit", drafted)
     assert answer["HX-Redirect"].startswith(drafted.get_absolute_url())
     page = page_of(as_alice, drafted)
-    assert "It was rolled back, so it is not in the prompt." in page
+    assert "It is not in the prompt: somebody rolled it back." in page
     assert "bob · on its review page" in page
     assert "read by alice" in claim_in(page, "postgres")
 
@@ -437,7 +437,7 @@ def test_excerpts_are_shown_as_they_stand_with_nothing_to_decide(room: Room, as_
     assert "Excerpts of storage" in page
     assert "Excerpts, not a summary" in page
     assert "Made automatically, without a model" in page
-    assert "by itself: nobody was asked to accept it" in page
+    assert "Came into use without a review" in page
     assert "accepted by alice" not in page
     assert "No model has read the log for what these quotes leave out" in page
     assert 'data-do="' not in page

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, When
 
 from compaction.domain.artifact import SCHEMA_VERSION, Kind
 from compaction.domain.lifecycle import ArtifactState
@@ -19,6 +19,7 @@ from compaction.models import Artifact, ClaimVerdict, GateRun, Reviewer
 from compaction.pages.presenters.artifact import title_of
 from compaction.pages.presenters.gates import GATES, GateView, gates_of
 from compaction.standing.blockers import OF_STATE
+from compaction.standing.history import accepted_by_people
 from compaction.standing.presence import Presence, presences_of
 from efforts.context.words import WordView
 from efforts.domain.effort.notices import span_said
@@ -78,18 +79,24 @@ class QueueRow:
     spent: int = 0
     # Where it stands: whether the next prompt has it.
     presence: Presence | None = None
+    # By whom, of what stands; nobody where it came into use without a review.
+    accepted_by: str = ""
     reviewers: tuple[str, ...] = ()
     doing: str = ""
 
     @property
     def says(self) -> str:
         """What the gates say, the one that fails first; of excerpts they can say little."""
-        if self.artifact and self.artifact.kind == Kind.DIGEST:
+        if self.is_quotes:
             return EXCERPTS
         for wanted in (Outcome.FAIL, Outcome.NOT_JUDGED):
             if found := next((gate for gate in self.gates if gate.outcome == wanted), None):
                 return f"{found.name}: {found.says}"
         return "Every gate passes." if self.gates else ""
+
+    @property
+    def is_quotes(self) -> bool:
+        return self.artifact is not None and self.artifact.kind == Kind.DIGEST
 
     @property
     def span(self) -> str:
@@ -163,7 +170,7 @@ def of_tab(user: Person, tab: Tab) -> QuerySet[Artifact]:
     if tab == Tab.ACCEPTED:
         return mine.filter(stood(PointerState.ACTIVE)).order_by("-created_at", "pk")
     if tab == Tab.ROLLED_BACK:
-        return mine.filter(stood(PointerState.ROLLED_BACK), ~stood(PointerState.ACTIVE)).order_by("-created_at", "pk")
+        return mine.alias(last=last_stood()).filter(last=PointerState.ROLLED_BACK).order_by("-created_at", "pk")
     return current(mine).filter(UNDECIDED[tab]()).order_by("created_at", "pk")
 
 
@@ -219,18 +226,27 @@ def stood(*states: PointerState) -> Exists:
     return Exists(pointers.filter(state__in=states) if states else pointers)
 
 
+def last_stood() -> Subquery:
+    """The state that it was left in, in whatever branch; one in which it stands comes first."""
+    pointers = ContextPointer.objects.filter(branch__session=OuterRef("session"), artifact=OuterRef("pk"))
+    stands = Case(When(state=PointerState.ACTIVE, then=1), default=0)
+    return Subquery(pointers.order_by(stands.desc(), "-pk").values("state")[:1])
+
+
 # What of them is shown
 
 
 def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
     keys = [one.pk for one in artifacts]
     runs = {run.artifact_id: run for run in GateRun.objects.filter(artifact__in=keys).order_by("pk")}
-    active = list(ContextPointer.objects.filter(state=PointerState.ACTIVE, artifact__in=keys))
+    active = list(ContextPointer.objects.filter(state=PointerState.ACTIVE, artifact__in=keys).select_related("actor"))
     present = presences_of(active)
     # In its own branch, where it stands there.
     own = {(one.pk, one.branch_id) for one in artifacts}
     active.sort(key=lambda one: (one.artifact, one.branch_id) in own)
     standing = {one.artifact: present[one.pk] for one in active}
+    agreed = accepted_by_people([one.pk for one in active])
+    by = {one.artifact: one.actor.get_username() for one in active if one.actor and one.pk in agreed}
     spent = spent_by_family({one.family for one in artifacts})
     said: dict[str, dict[str, None]] = {}
     verdicts = ClaimVerdict.objects.filter(artifact__in=keys).order_by("pk")
@@ -238,12 +254,23 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
         said.setdefault(key, {})[name] = None
     for one in artifacts:
         yield row_of(
-            one, runs.get(one.pk), tuple(said.get(one.pk, ())), presence=standing.get(one.pk), spent=spent[one.family]
+            one,
+            runs.get(one.pk),
+            tuple(said.get(one.pk, ())),
+            presence=standing.get(one.pk),
+            accepted_by=by.get(one.pk, ""),
+            spent=spent[one.family],
         )
 
 
 def row_of(
-    artifact: Artifact, run: GateRun | None, reviewers: tuple[str, ...], *, presence: Presence | None, spent: int
+    artifact: Artifact,
+    run: GateRun | None,
+    reviewers: tuple[str, ...],
+    *,
+    presence: Presence | None,
+    accepted_by: str,
+    spent: int,
 ) -> QueueRow:
     """Of an earlier form only the texts are known."""
     known = artifact.is_current
@@ -258,6 +285,7 @@ def row_of(
         gates=gates_of(run, {}) if known else (),
         word=word_of(artifact, stands=presence is not None),
         presence=presence,
+        accepted_by=accepted_by,
         spent=spent,
         reviewers=reviewers,
     )

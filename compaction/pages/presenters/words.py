@@ -1,4 +1,4 @@
-"""How a summary stands, in one of four words, with one sentence of why and what to do next."""
+"""How a summary stands, in one of six words, with one sentence of why and what to do next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
 from compaction.drafting import costs
 from compaction.review.desk import ACCEPTABLE
-from compaction.standing.blockers import OF_STATE, in_its_place
+from compaction.standing.blockers import OF_STATE, in_its_place, is_reopened
 from compaction.standing.presence import Presence
 from efforts.context.words import WordView
 from efforts.domain.effort.states import PointerState
@@ -20,19 +20,15 @@ from efforts.templatetags.look import listed
 
 if TYPE_CHECKING:
     from compaction.pages.presenters.artifact import ArtifactView
+    from efforts.models import ContextPointer
 
 
-GONE = {
-    PointerState.ROLLED_BACK: (
-        Word.WAITS,
-        "It was rolled back, so it is not in the prompt. Accept it to use it once more.",
-    ),
-    PointerState.SUPERSEDED: (Word.BLOCKED, "A later summary has replaced it. It is kept to read."),
-    PointerState.INVALIDATED: (
-        Word.BLOCKED,
-        "Its turns have changed since it was accepted, so it left the prompt. Ask for a new draft.",
-    ),
-}
+BACK = "It is not in the prompt: somebody rolled it back. “Accept again” puts it there again."
+REPLACED = "A later summary has replaced it. It is kept to read."
+CHANGED = "Its turns have changed since it came into use, so it left the prompt. Ask for a new draft."
+REOPENED = (
+    "Its effort was opened again, so the model sees {turns}. Conclude the effort, and its turns are replaced again."
+)
 STANDS = {
     Presence.SENT: (
         "The model sees {this} instead of {turns}. The log is kept: “Roll back” brings it back from the next call on."
@@ -79,13 +75,23 @@ def state_of(view: ArtifactView) -> StateView:
         says = STANDS[view.presence or Presence.SENT].format(this=this(view), turns=view.row.span)
         return StateView(word=Word.STANDS, says=says + unread, quotes=view.is_digest)
     if view.pointer:
-        word, says = GONE[PointerState(view.pointer.state)]
-        return StateView(word=word, says=says)
+        return gone(view, view.pointer)
     if view.is_turned_down:
         return StateView(word=Word.BLOCKED, says=REJECTED)
     if view.stale and state in ACCEPTABLE:
         return StateView(word=Word.NOT_CHECKED, says=STALE)
     return StateView(word=OF_STATE[state], says=why_of(view, state))
+
+
+def gone(view: ArtifactView, pointer: ContextPointer) -> StateView:
+    """Of what has stood in the prompt, and does not any more."""
+    match PointerState(pointer.state):
+        case PointerState.ROLLED_BACK:
+            return StateView(word=Word.ROLLED_BACK, says=BACK)
+        case PointerState.SUPERSEDED:
+            return StateView(word=Word.ENDED, says=REPLACED)
+    says = REOPENED.format(turns=view.row.span) if is_reopened(pointer) else CHANGED
+    return StateView(word=Word.ENDED, says=says)
 
 
 def why_of(view: ArtifactView, state: ArtifactState) -> str:

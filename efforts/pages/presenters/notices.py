@@ -94,10 +94,17 @@ SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.FAILED: ("There is no summary, so its turns are sent in full. {draft}", "retry"),
     SummaryState.DUE: WRITTEN_SOON,
     SummaryState.DRAFTING: WRITTEN_SOON,
-    SummaryState.ROLLED_BACK: ("Its summary was rolled back: its turns are sent in full.", ""),
+    SummaryState.ROLLED_BACK: (
+        "Its summary was rolled back, so its turns are sent in full. You can accept it again.",
+        "",
+    ),
     SummaryState.COVERED: ("A summary of chosen turns covers all of it.", ""),
     SummaryState.NONE: ("No summary was drafted, so its turns are sent in full.", "draft"),
 }
+
+# Where no draft waits beside them.
+QUOTES_ALONE = "Excerpts that no model has checked replace its turns; the turns are kept. {draft}"
+QUOTES_BACK = "Its excerpts were rolled back, so its turns are sent in full. You can accept them again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,8 +184,9 @@ class Story:
     pinned: Collection[tuple[int | None, str | None]] = ()
     entries: Mapping[int, LedgerEntry] = field(default_factory=dict)
     scopes: ScopeStory | None = None
-    # By effort, the excerpts that stand.
+    # By effort, the excerpts that stand; and all that do or have, by their ids.
     excerpts: Mapping[str, str] = field(default_factory=dict)
+    quotes: Collection[str] = ()
     seen: Mapping[str, Seen] = field(default_factory=dict)
 
     def can_be_undone(self, row: Event) -> bool:
@@ -234,8 +242,10 @@ def read_about(branch: Branch, everything: QuerySet[Event], rows: Collection[Eve
     efforts = {row.data["effort"] for row in rows if row.data.get("effort")}
     states = EffortState.objects.filter(branch=branch, effort__slug__in=efforts).select_related("effort")
     story.states = {state.effort.slug: state for state in states}
-    standing = summaries_in(branch).filter(effort__slug__in=efforts, digest=True)
-    story.excerpts = dict(standing.values_list("effort__slug", "artifact"))
+    quotes = ContextPointer.objects.filter(branch=branch, effort__slug__in=efforts, digest=True)
+    made = list(quotes.values_list("effort__slug", "artifact", "state"))
+    story.excerpts = {slug: artifact for slug, artifact, state in made if state == PointerState.ACTIVE}
+    story.quotes = {artifact for _, artifact, _ in made}
     story.seen = seen([state.artifact for state in story.states.values() if state.artifact])
     if any(row.kind in OF_HOLDS for row in rows):
         story.pinned = set(rows_of(branch, HoldState.STANDING).values_list("turn__number", "effort__slug"))
@@ -419,6 +429,10 @@ def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
     if told and state and not (text and state.summary == SummaryState.NONE):
         if state.summary == SummaryState.NONE and state.draft:
             return state.draft, ""
+        if state.summary == SummaryState.ROLLED_BACK and state.artifact in story.quotes:
+            return QUOTES_BACK, ""
+        if state.summary == SummaryState.DIGEST and not state.artifact:
+            return QUOTES_ALONE.format(draft=state.draft).rstrip(), told[1]
         return told[0].format(draft=state.draft).rstrip(), told[1]
     return (f"Summary: {text}", "") if text else ("", "")
 
