@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from efforts.domain.commands import BY_NAME
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 
 from .artifact import Evidence
@@ -24,6 +25,7 @@ EXIT = re.compile(
     r"|\breturned (-?\d{1,3})(?=[.,;:)]|\s*$)",
     re.IGNORECASE,
 )
+TYPED = re.compile(r"\s*/([^\W\d_]+)(?=\s|$)")
 COMMANDS = ("command", "cmd", "script")
 
 
@@ -53,10 +55,17 @@ def named(source: Source, kind: Type) -> Iterator[Evidence]:
         if part.part == Part.CALLS:
             continue
         for sentence in reversed(part.sentences[-LOOKED_AT:]):
-            for value in reversed(values_of(sentence.text)):
+            said = sentence.text if part.role != "user" else without_command(sentence.text)
+            for value in reversed(values_of(said)):
                 if value.type == kind and not value.loose and (value.unit or kind == Type.PATH):
                     shown = value.shown.strip("`")
                     yield Evidence(type="path" if kind == Type.PATH else "number", value=shown, cite=sentence.id)
+
+
+def without_command(text: str) -> str:
+    """A person's /todo at its beginning names no file."""
+    found = TYPED.match(text)
+    return text[found.end() :] if found and found[1].casefold() in BY_NAME else text
 
 
 def commands(source: Source) -> Iterator[Evidence]:

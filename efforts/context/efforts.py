@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -33,6 +34,8 @@ WITHOUT_SUMMARY = {
 }
 EXCERPTS_STAND = "Concluded, as excerpts"
 FIRST_WORDS = 140
+# What Markdown puts before a line that is quoted.
+QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+", re.MULTILINE)
 LEFT_OFF = 6
 # Turns before it leaves, from which on the panel says so.
 SOON = 3
@@ -64,8 +67,9 @@ class EffortView:
     the summary that stood last, where there is neither it nor another draft.
 
     `quiet` is how many turns there have been since the last one in which it was active; `planned_tokens` what a plan
-    has of it, where there is one. It is `evicted` where its summary, or the log that awaits one, has left the prompt;
-    else `leaves_in` so many turns that do not refer to it, its expansion first.
+    has of it, where there is one, and `recalled_tokens` how much of that are passages recalled for its turns. It is
+    `evicted` where its summary, or the log that awaits one, has left the prompt; else `leaves_in` so many turns that do
+    not refer to it, its expansion first.
     """
 
     slug: str
@@ -88,6 +92,7 @@ class EffortView:
     word: WordView | None = None
     quiet: int = 0
     planned_tokens: int | None = None
+    recalled_tokens: int = 0
     pinned: bool = False
     evicted: bool = False
     leaves_in: int | None = None
@@ -184,9 +189,13 @@ def efforts_view(branch: Branch, *, query: str = "", plan: PlanView | None = Non
     """`plan`: of the next call, which may not have all of an effort."""
     rows = effort_views(branch)
     if plan and not plan.problem:
-        rows = tuple(replace(row, planned_tokens=plan.tokens_of(row.slug)) for row in rows)
+        rows = tuple(planned(row, plan) for row in rows)
     found = tuple(row for row in rows if row.mentions(query))
     return EffortsView(rows=found, total=len(rows), query=query.strip(), scopes=scope_rows(branch))
+
+
+def planned(row: EffortView, plan: PlanView) -> EffortView:
+    return replace(row, planned_tokens=plan.tokens_of(row.slug), recalled_tokens=plan.recalled_tokens_of(row.slug))
 
 
 def effort_views(branch: Branch) -> tuple[EffortView, ...]:
@@ -315,5 +324,5 @@ def words_of_turn(branch: Branch, number: int) -> str:
 
 
 def first_words(text: str) -> str:
-    line = " ".join(text.split())
+    line = " ".join(QUOTE.sub("", text).split())
     return line if len(line) <= FIRST_WORDS else line[:FIRST_WORDS].rsplit(" ", 1)[0] + " …"

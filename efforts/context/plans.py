@@ -163,6 +163,11 @@ class PlanView:
         mine = (item for item in self.included if item.effort == effort and item.section != "recall")
         return sum(item.tokens for item in mine)
 
+    def recalled_tokens_of(self, effort: str) -> int:
+        """What passages take that were recalled for turns of an effort and stand with them."""
+        mine = (item for item in self.included if item.effort == effort and item.rule == Reason.RECALLED_BEFORE)
+        return sum(item.tokens for item in mine)
+
     def shows(self, turn: int) -> bool:
         """Whether the turn is sent as it was said, where that is one of the turns of its items."""
         spans = (item.turns for item in self.included if item.turns and item.section not in NOTES)

@@ -173,7 +173,7 @@ def view_words(row: Event, span: str) -> str:
         what = f"the whole summary of {span}" if row.data["what"] == BODY else span
         # A summary may be longer than a few words that it stands for.
         tokens = row.data["tokens"]
-        return f"Expanded: {what} ({tokens:,} tokens loaded)" if tokens > 0 else f"Expanded: {what}"
+        return f"Expanded: {what} ({tokens:,} tokens more in the prompt)" if tokens > 0 else f"Expanded: {what}"
     if row.kind == COLLAPSED:
         return f"Collapsed: {span} (back to summary)"
     return f"Auto-collapsed: {span} (inactive for {row.data['turns']} turns)"

@@ -50,7 +50,7 @@ def test_a_claim_leads_to_its_words_and_back_by_keyboard(
     page.keyboard.press("Tab")
     expect(claim(page, 2)).to_be_focused()
     page.keyboard.press("3")
-    expect(page.locator("#drawer")).to_contain_text("Decisions kept")
+    expect(page.locator("#drawer")).to_contain_text("Listed decisions kept")
     assert_accessible(page)
     album.take(page, "gate")
     page.keyboard.press("Escape")

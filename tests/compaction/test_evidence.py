@@ -49,6 +49,11 @@ def test_paths_and_numbers_with_a_unit_stand_with_their_sentences_latest_first()
     assert found(source, "number") == [("45 s", "2.1"), ("30 s", "1.2")]
 
 
+def test_a_command_that_a_person_typed_is_no_file() -> None:
+    assert found(log("/todo Ask about /var/log/syslog."), "path") == [("/var/log/syslog", "1.1")]
+    assert found(log("/srv is full."), "path") == [("/srv", "1.1")]
+
+
 def test_each_value_stands_once_and_of_many_the_latest() -> None:
     paths = found(log(*(f"See src/file_{number % 20}.py again." for number in range(60))), "path")
     assert len({value for value, _ in paths}) == len(paths) == MOST

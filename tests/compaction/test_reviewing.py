@@ -186,7 +186,10 @@ def test_what_was_worded_anew_counts_as_read_by_who_worded_it_and_all_else_as_re
     readers = {claim.id: {one.by for one in check.opinions[claim.content]} for claim in document_of(made).claims}
     assert readers == {**{name: {"fake-1"} for name in ORDER}, "postgres": {"alice"}}
     assert judged(made).checks == judged(row).checks
-    assert verdict_of(judged(made), "B")["says"] == "8 claims traced to their sentences, read by fake-1, alice."
+    assert (
+        verdict_of(judged(made), "B")["says"]
+        == "8 claims: the cited sentences are in the log, and so are all values, read by fake-1, alice."
+    )
     assert verdict_of(judged(made), "C")["says"] == "Kept: the inventory of fake-1 4 of 4."
     assert len(bench.provider.requests) == asked
 
@@ -290,7 +293,10 @@ def test_every_claim_read_by_a_person_passes_though_no_model_may_check(bench: Be
     review.submit(row, reviewer=alice)
     found = outcomes(judged(row))
     assert (found["B"], found["D"]) == ("pass", "pass")
-    assert verdict_of(judged(row), "B")["says"] == "8 claims traced to their sentences, read by alice."
+    assert (
+        verdict_of(judged(row), "B")["says"]
+        == "8 claims: the cited sentences are in the log, and so are all values, read by alice."
+    )
 
 
 def test_who_has_read_the_claims_has_not_listed_what_must_not_be_lost(bench: Bench, alice: User) -> None:

@@ -177,6 +177,10 @@ def test_a_word_is_common_by_what_is_said_outside_the_effort_or_by_many_headline
     assert not is_common(**rare | {"elsewhere": 30, "passages": 10_000})
 
 
+def test_half_a_number_is_no_word():
+    assert keywords_of("A budget of 24,000 for the campaign") == keywords_of("A budget for the campaign")
+
+
 @given(st.integers(0, 5), st.integers(0, 10))
 def test_in_a_short_session_every_word_counts(elsewhere, passages):
     assert not is_common(elsewhere=min(elsewhere, passages), passages=passages, headlines=1, efforts=1)

@@ -648,6 +648,12 @@ def test_first_words_are_cut_at_a_word(work: Work) -> None:
     assert len(left.asked) < 150
 
 
+def test_first_words_have_no_signs_of_a_quotation(work: Work) -> None:
+    work.open("guild feature", "> Guilds have at most 40 members.\n>\n> > So it was said.")
+    [left] = where_view(main_branch(work.session)).open
+    assert left.asked == "Guilds have at most 40 members. So it was said."
+
+
 def test_an_effort_without_a_state_in_the_branch_is_not_there(work: Work) -> None:
     Effort.objects.create(session=work.session, slug="elsewhere", name="Elsewhere")
     assert efforts_view(main_branch(work.session)).rows == ()

@@ -99,7 +99,7 @@ def test_a_turn_that_looked_and_found_nothing_says_so_and_one_that_did_not_look_
 ) -> None:
     ask_with(scene)
     page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
-    assert line_of(page) == "CTX: Light · nothing recalled · by words only: find by meaning too · Alt+I: what and why"
+    assert line_of(page) == "CTX: Light · nothing recalled · find by meaning too · Alt+I: what and why"
     ask_with(scene, query="")
     assert line_of(as_alice.get(address("turns/4/"), headers=HTMX).content.decode()) == ""
     assert line_of(as_alice.get(address("turns/1/"), headers=HTMX).content.decode()) == ""

@@ -366,7 +366,7 @@ def test_a_claim_that_a_person_worded_says_that_nobody_else_has_read_it(
 
 def test_a_gate_shows_how_it_was_computed(drafted: Artifact, as_alice: Client) -> None:
     shown = part_of(as_alice, "gate", drafted.pk, "C")
-    assert "Decisions kept" in shown
+    assert "Listed decisions kept" in shown
     assert "at least 95\N{NO-BREAK SPACE}%" in shown
     assert "2 of 2" in shown
     assert "Is every decision, to-do and rule still there?" in shown
@@ -426,9 +426,11 @@ def test_of_excerpts_no_time_is_measured_and_the_size_is_that_of_their_text(room
     row = STATES["no model"](room)
     gate = part_of(as_alice, "gate", row.pk, "E")
     assert "nothing to count" not in gate
-    found = re.search(r"Size compared with the log</td><td>[^<]*</td><td>[^<]*</td><td>(\d+) of [\d,]+</td>", gate)
+    found = re.search(
+        r"Size compared with the words of the log</td><td>[^<]*</td><td>[^<]*</td><td>(\d+) of [\d,]+</td>", gate
+    )
     assert found
-    assert f"<td>Tokens of its text, beside the log</td><td>{found[1]}</td>" in gate
+    assert f"<td>Tokens of its prompt text, against the log</td><td>{found[1]}</td>" in gate
     assert int(found[1]) > 0
 
 
@@ -514,6 +516,7 @@ def test_excerpts_say_how_much_and_what_of_the_list_they_leave_out(room: Room, a
 @pytest.mark.parametrize(
     ("letter", "outcome", "why"),
     [
+        ("A", "does not apply", "no model answered in any form"),
         ("B", "does not apply", "These are quotes only, so there is no claim to trace."),
         ("C", "not checked", "You listed no decision, to-do or rule of these turns. No model has read the log"),
         ("D", "does not apply", "These are quotes only: nothing was reworded."),

@@ -13,6 +13,8 @@ from .judging import counted, finding_id, not_judged, shortened, verdict
 
 # What a reader doubts; whether the claim is wrong, a person says. All other findings are code's.
 DOUBTED = "read"
+# Where it names no sentence that says otherwise.
+NO_OTHER = "; it names no sentence that says otherwise, so this may only be missing from the log"
 LAST_CALLED_WRONG, CALLED_WRONG = 6, re.compile(r"\bclaim (\S+) is wrong\b")
 UNREAD = "Not judged: {why}. By values, states and exit statuses there is no contradiction."
 
@@ -56,13 +58,15 @@ def found_in(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
         for doubt in judged.check.doubts_on(claim) if judged.check else ():
             if doubt.verdict == Said.CONTRADICTED:
                 at = f" in “{shortened(doubt.phrase)}”" if doubt.phrase else ""
+                phrase = f", at “{shortened(doubt.phrase)}”" if doubt.phrase else ""
                 other = f"; {doubt.sentence} says otherwise" if doubt.sentence else ""
                 why = f": {shortened(doubt.why)}" if doubt.why else ""
                 found = f"{at}{other}{why}"
+                shown = f"{phrase}{other or NO_OTHER}{why}"
                 yield Failure(
                     rule=DOUBTED,
                     about=claim.id,
-                    text=f"the checker doubts claim {claim.id}{found}",
+                    text=f"the checker doubts claim {claim.id}{shown}",
                     id=finding_id(DOUBTED, claim),
                     told=f"claim {claim.id} is wrong{found}",
                 )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ..artifact import Artifact, Kind
+from ..digest import digest_limit
 from ..limits import Purpose
 from ..rendering import BODY_FROM, body_limit, short_limit
 from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Spent
@@ -72,7 +73,7 @@ def says(judged: Judged, artifact: Artifact) -> str:
     asked = " and ".join(
         f"{one.tokens or 0:,} to {'check' if one.purpose == Purpose.CHECK else 'draft'} it" for one in judged.spent
     )
-    size = f"{judged.tokens:,} tokens for {artifact.source.source_tokens:,}"
+    size = f"{judged.tokens:,} tokens of text, the words of the log have {artifact.source.source_tokens:,}"
     return f"{size}; {asked}, within the caps." if asked else f"{size}; no model was asked."
 
 
@@ -92,7 +93,8 @@ def measures(judged: Judged, artifact: Artifact) -> Iterator[Measure]:
         denominator=LAST_RUNS if enough else ENOUGH_RUNS,
     )
     yield Measure(name="standing_tokens", value=judged.tokens, threshold=whole)
-    yield Measure(name="short_tokens", value=judged.tokens, threshold=short_limit(whole))
+    goal = digest_limit(whole) if artifact.kind == Kind.DIGEST else short_limit(whole)
+    yield Measure(name="short_tokens", value=judged.tokens, threshold=goal)
     yield Measure(
         name="compression_ratio",
         value=size / whole if whole > 0 else None,

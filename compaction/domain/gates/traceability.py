@@ -76,5 +76,5 @@ def says(judged: Judged, artifact: Artifact, failures: list[Failure], whole: int
     if artifact.kind == Kind.DIGEST:
         return f"{counted(whole, 'excerpt')}, each word for word from the log."
     read = f", read by {judged.check.by}" if judged.check and judged.check.has_read(artifact.claims) else ""
-    unread = "" if read else "; only sentences and values, as nobody has read them against the log"
-    return f"{counted(whole, 'claim')} traced to their sentences{read}{unread}."
+    unread = "" if read else ". Whether the sentences say what the claims say, nobody has read"
+    return f"{counted(whole, 'claim')}: the cited sentences are in the log, and so are all values{read}{unread}."

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compaction.domain.artifact import Artifact as Document
+from compaction.domain.digest import digest_limit
 from compaction.pages.presenters.citing import CitedSpan, spans_of
 from efforts.domain.text.source_text import Source
 
@@ -31,11 +32,12 @@ class QuoteView:
 
 @dataclass(frozen=True, kw_only=True)
 class ExcerptsView:
-    """`left_out` of the log's `sentences` are in no quote."""
+    """`left_out` of the log's `sentences` are in no quote; all quotes together have `limit` tokens at most."""
 
     quotes: tuple[QuoteView, ...]
     spans: tuple[CitedSpan, ...]
     sentences: int
+    limit: int
 
     @property
     def left_out(self) -> int:
@@ -49,7 +51,7 @@ class ExcerptsView:
 def excerpts_of(document: Document, source: Source, person: str) -> ExcerptsView:
     """Of an artifact that is no digest, without quotes. Who said it is called as in the log beside it."""
     names = {"user": person, "assistant": "model"}
-    excerpts = list(enumerate(document.excerpts, 1))
+    excerpts, limit = list(enumerate(document.excerpts, 1)), digest_limit(document.source.source_tokens)
     spans = spans_of({number: excerpt.cites for number, excerpt in excerpts}, source)
     quotes = tuple(
         QuoteView(
@@ -60,7 +62,7 @@ def excerpts_of(document: Document, source: Source, person: str) -> ExcerptsView
         )
         for number, excerpt in excerpts
     )
-    return ExcerptsView(quotes=quotes, spans=spans, sentences=len(source.by_sentence))
+    return ExcerptsView(quotes=quotes, spans=spans, sentences=len(source.by_sentence), limit=limit)
 
 
 def spans_for(number: int, spans: Sequence[CitedSpan]) -> tuple[CitedSpan, ...]:

@@ -46,6 +46,7 @@ NOT_RUN = "not run"
 # Of excerpts, what no gate can say, as the page words it: the outcome, and why.
 DOES_NOT_APPLY, NOT_CHECKED = "does not apply", "not checked"
 OF_EXCERPTS = {
+    Gate.STRUCTURE: (DOES_NOT_APPLY, "These are quotes that code took from the log: no model answered in any form."),
     Gate.TRACEABILITY: (
         DOES_NOT_APPLY,
         "These are quotes only, so there is no claim to trace. Each was found in the log word for word.",
@@ -81,14 +82,14 @@ DONE = {
 MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
     "parse_success_rate": ("In its form", percent, "{}"),
     "traceable_item_ratio": ("Claims whose sentences were found", percent, "at least {}"),
-    "decision_recall": ("Decisions kept", percent, "at least {}"),
-    "open_work_recall": ("To-dos kept", percent, "at least {}"),
-    "rule_recall": ("Rules kept", percent, "{}"),
+    "decision_recall": ("Listed decisions kept", percent, "at least {}"),
+    "open_work_recall": ("Listed to-dos kept", percent, "at least {}"),
+    "rule_recall": ("Listed rules kept", percent, "{}"),
     "contradiction_count": ("Contradictions", number, "{}"),
     "elapsed_ms_p95": ("95 % of such drafts took at most", seconds, "{} (only a warning)"),
     "standing_tokens": ("Tokens of its prompt text, against the log", number, "fewer than {}"),
     "short_tokens": ("Tokens of its prompt text", number, "{} is the goal"),
-    "compression_ratio": ("Size compared with the log", percent, "at most {}"),
+    "compression_ratio": ("Size compared with the words of the log", percent, "at most {}"),
     **{f"tokens_{purpose}": (f"Tokens {what}", number, "at most {}") for purpose, what in DONE.items()},
     **{f"slowest_ms_{purpose}": (f"Slowest request {what}", seconds, "at most {}") for purpose, what in DONE.items()},
 }

@@ -76,6 +76,7 @@ GENERIC_PAIRS = """
 """
 EVERYDAY = STOPWORDS | {stem(word) for word in EVERYDAY_WORDS.split()}
 GENERIC = EVERYDAY | {stem(word) for word in GENERIC_WORDS.split()} | set(GENERIC_PAIRS.split())
+GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[,'’]\d{3})+(?![\d,])")
 # Particles and pronouns: a pair that has one is no word.
 GRAMMATICAL = re.compile("[的了是我你他她它们們这這那吗嗎呢吧啊么麼也很]")
 
@@ -179,7 +180,8 @@ def keywords_of(headline: str) -> frozenset[str]:
 
 
 def telling(text: str) -> Iterator[str]:
-    for token in TOKEN.findall(text):
+    # Halves of 24,000 would be words of their own.
+    for token in TOKEN.findall(GROUPED.sub(" ", text)):
         if folded(token) in STOPWORDS:
             continue
         terms = token_terms(token)

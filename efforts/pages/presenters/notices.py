@@ -294,7 +294,7 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         seq=row.seq,
         kind=row.kind,
         effort=slug,
-        text=without_dashes(row.data["notice"]),
+        text=notice_text(row),
         layer=MOVES[row.kind],
         more="" if taken_back else more,
         asks="" if taken_back else asks,
@@ -305,6 +305,13 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         stands=not taken_back and stands(row, story),
         **({} if taken_back else words_on(row, story)),
     )
+
+
+def notice_text(row: Event) -> str:
+    """Of an expansion the tokens are the difference of two prompts, not the size of the log."""
+    if row.kind == "effort.expanded" and "tokens" in row.data:
+        return f"Expanded effort: {row.data['effort']} ({row.data['tokens']:,} tokens more in the prompt)"
+    return without_dashes(row.data["notice"])
 
 
 def offer(row: Event, story: Story) -> NoticeView | None:
