@@ -274,10 +274,12 @@ def tell_rolled_back(
     again = [one.artifact for one in restored if one.effort is None]
     own = [one.artifact for one in restored if one.effort_id and one.effort_id == pointer.effort_id]
     place = Place(branch=branch, turn=branch.head, via=Via.CONTROL, actor=actor)
-    told = {"artifact": artifact.pk, **span(artifact), "restored": again, "own": bool(own), "reason": reason}
+    told: dict[str, Any] = {"artifact": artifact.pk, **span(artifact), "restored": again, "own": bool(own)}
+    told["reason"] = reason
     if pointer.effort:
         standing = own[0] if own else ""
-        record(place, "effort.rolled_back", pointer.effort.slug, text=pointer.headline, standing=standing, **told)
+        told |= {"standing": standing, "digest": pointer.digest}
+        record(place, "effort.rolled_back", pointer.effort.slug, text=pointer.headline, **told)
     else:
         record(place, "compaction.rolled_back", None, text=pointer.headline, **told)
 

@@ -418,7 +418,8 @@ def summary_stands(state: EffortState, pointer: ContextPointer, actor: User | No
     """The summary of a concluded effort, or the digest of it, has come to stand."""
     # The turn that concluded it, as the notice of that turn gains what stands.
     place = Place(branch=state.branch, turn=state.concluded_turn or 0, via=Via(state.via), actor=actor)
-    told = {"text": pointer.headline, "tokens": pointer.tokens, "artifact": pointer.artifact, **more}
+    about = {"text": pointer.headline, "tokens": pointer.tokens, "artifact": pointer.artifact}
+    told = {**about, "stands_from": state.branch.head, **more}
     states = EffortState.objects.filter(pk=state.pk)
     if pointer.digest:
         # What was drafted waits beside it, and what is being drafted goes on to be; what was rolled back does neither.

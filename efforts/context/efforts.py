@@ -65,6 +65,7 @@ class EffortView:
     """`tokens` is what its log adds to a prompt, `headline` one line of what can stand in for it, which is `digest`
     where it is of excerpts; `stands_by` names the artifact of that, `artifact` the draft that waits, and `rolled_back`
     the summary that stood last, where there is neither it nor another draft.
+    `quotes`: `artifact` is excerpts that were rolled back.
 
     `quiet` is how many turns there have been since the last one in which it was active; `planned_tokens` what a plan
     has of it, where there is one, and `recalled_tokens` how much of that are passages recalled for its turns. It is
@@ -89,6 +90,7 @@ class EffortView:
     digest: bool = False
     stands_by: str = ""
     rolled_back: str = ""
+    quotes: bool = False
     word: WordView | None = None
     quiet: int = 0
     planned_tokens: int | None = None
@@ -206,11 +208,14 @@ def effort_views(branch: Branch) -> tuple[EffortView, ...]:
     pinned = set(rows_of(branch, HoldState.STANDING).values_list("effort", flat=True))
     drafts = seen([pointer.artifact for pointer in standing] + [state.artifact for state in states if state.artifact])
     gone = ContextPointer.objects.filter(branch=branch, state=PointerState.ROLLED_BACK, effort__isnull=False)
-    rolled_back = dict(gone.exclude(digest=True).order_by("pk").values_list("effort", "artifact"))
+    back = list(gone.order_by("pk").values_list("effort", "artifact", "digest"))
+    rolled_back = {effort: artifact for effort, artifact, digest in back if not digest}
+    quotes = {artifact for _, artifact, digest in back if digest}
     views = (
         replace(
             effort_view(branch, state, pointers.get(state.effort_id), drafts),
             pinned=state.effort_id in pinned,
+            quotes=state.artifact in quotes,
             rolled_back="" if state.artifact else rolled_back.get(state.effort_id, ""),
         )
         for state in states

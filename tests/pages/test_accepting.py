@@ -430,6 +430,53 @@ def test_what_is_opened_again_is_not_called_blocked_and_what_comes_then_nobody_a
     assert told.count() == 1
 
 
+def test_the_memory_dates_what_was_accepted_again_by_the_turn_in_which_it_was(
+    talk: Talk, accepted: Artifact, as_alice: Client, alice: User
+) -> None:
+    talk.ask("Something else.")
+    rollback_compaction(accepted.pk, actor=alice)
+    accept_compaction(accepted.pk, accepted.session_id, 1, 3, actor=alice)
+    memory = as_alice.get(reverse("memory", args=[talk.session.pk])).content.decode()
+    changed = memory[memory.index("What changed") :]
+    assert re.findall(r">Turn (\d)</a>", changed)[:3] == ["4", "4", "3"]
+    assert "2 replaced by a summary or excerpts, 1 rolled back, 0 expanded" in changed
+
+
+def test_what_nothing_replaces_says_so_in_the_next_call_and_not_that_a_summary_is_coming(
+    talk: Talk, accepted: Artifact, as_alice: Client, alice: User
+) -> None:
+    rollback_compaction(accepted.pk, actor=alice)
+    shown = as_alice.get(reverse("context", args=[talk.session.pk]), headers=HTMX).content.decode()
+    assert "shown in full while nothing replaces its turns" in shown
+    why = as_alice.get(reverse("effort_memory", args=[talk.session.pk, SLUG]), headers=HTMX).content.decode()
+    assert "What replaced its turns was rolled back, so its log is in the prompt." in why
+
+
+def test_an_expansion_that_a_rollback_ended_has_no_undo(
+    talk: Talk, accepted: Artifact, as_alice: Client, alice: User
+) -> None:
+    lease = talk.begin("What was it about storage?")
+    talk.call(lease, "expand_effort", id=SLUG)
+    talk.finish(lease, "Here it is.")
+    turn = reverse("turn", args=[talk.session.pk, 4])
+    assert "Undo: Expanded effort" in as_alice.get(turn, headers=HTMX).content.decode()
+    rollback_compaction(accepted.pk, actor=alice)
+    told = as_alice.get(turn, headers=HTMX).content.decode()
+    assert "Expanded effort: storage" in told
+    assert "Undo: Expanded effort" not in told
+
+
+def test_excerpts_are_called_excerpts_where_they_are_rolled_back(room: Room, as_alice: Client, alice: User) -> None:
+    row = STATES["no model"](room)
+    assert "Roll back the excerpts of storage" in chat_and_panel(room.talk, as_alice)
+    rollback_compaction(row.pk, actor=alice)
+    gone = chat_and_panel(room.talk, as_alice)
+    assert "Review the excerpts of storage" in gone
+    assert "Review the summary of storage" not in gone
+    memory = as_alice.get(reverse("memory", args=[room.talk.session.pk])).content.decode()
+    assert "Its excerpts were rolled back" in memory
+
+
 def test_rolling_back_says_that_an_expansion_ends_with_it(accepted: Artifact, talk: Talk, as_alice: Client) -> None:
     assert "It is expanded now." not in page(as_alice, "rollback", accepted, htmx=True)
     actions.expand_effort(talk.place, SLUG)

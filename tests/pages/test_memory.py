@@ -120,7 +120,9 @@ def test_a_summary_that_waits_has_taken_no_place(as_alice: Client, room: Room) -
 def test_what_left_says_why_and_what_brings_it_back(as_alice: Client, session: Session) -> None:
     play(session, [WEATHER] * 20)
     why = part(as_alice, session, "efforts/auth-bug/memory/")
-    assert "Its summary dropped out of the prompt: nothing has mentioned it for 20 turns; it drops out after 20." in why
+    assert (
+        "Its excerpts dropped out of the prompt: nothing has mentioned it for 20 turns; it drops out after 20." in why
+    )
     assert "a mention, a search or Expand brings it back" in why
     assert "Turn 22 · Dropped out of the prompt: nothing mentioned it" in why
     panel = part(as_alice, session, "efforts/")

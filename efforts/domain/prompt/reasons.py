@@ -89,7 +89,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.ACTIVE_EFFORT: "The active effort is shown in full.",
     Reason.OPEN_EFFORT: "Open efforts are shown in full.",
     Reason.EXPANDED_EFFORT: "You or the model asked for its details.",
-    Reason.AWAITING_SUMMARY: "Concluded, and shown in full until its summary stands.",
+    Reason.AWAITING_SUMMARY: "Concluded, and shown in full while nothing replaces its turns.",
     Reason.EFFORT_OVER_BUDGET: "The older part of the effort does not fit the budget.",
     Reason.HEADLINE: "Concluded: a short version of its turns is sent in their place.",
     Reason.HEADLINE_OVER_BUDGET: "The summaries of later efforts fill the room.",

@@ -55,7 +55,9 @@ TOLD = re.compile(
     r"^(?:Today is [\d-]*\. This is turn \d+\.|No effort is active\.|Expanded, but there is no room to show them: .+"
     r"|Names: .+|Open work work-\d+: .+|Decision decision-\d+: .+)$"
 )
-SUMMARY = "summary of "
+SUMMARY, EXCERPTS = "summary of ", "excerpts of "
+# What the text of excerpts begins with.
+NO_SUMMARY = "Excerpts, not a summary"
 SPEAKERS = {"user": "you", "assistant": "reply", "file": "file"}
 SILENT_TOOLS = CONTROLS | {"expand_effort", "effort_status", "record"}
 
@@ -229,7 +231,8 @@ class _Reader:
     def _add_note(self, lines: list[str], where: str) -> None:
         by_user = where.startswith(SPEAKERS["user"])
         text = "\n".join(lines).strip()
-        self.add(own_words(text) if where.startswith(SPEAKERS["assistant"]) else text, where, by_user=by_user)
+        told = EXCERPTS + where.removeprefix(SUMMARY) if text.startswith(NO_SUMMARY) else where
+        self.add(own_words(text) if where.startswith(SPEAKERS["assistant"]) else text, told, by_user=by_user)
         if where.startswith(SUMMARY):
             self.headlines[where.removeprefix(SUMMARY)] = text
 

@@ -56,6 +56,7 @@ MOVES_OF_CHOSEN = {
     "compaction.evicted": "The line dropped out of the prompt: nothing mentioned them",
     "compaction.undone": "Taken back",
 }
+EXCERPTS_BACK = "Its excerpts were rolled back"
 WHOLE_AGAIN = "Expanded: the whole summary came back"
 RETURNED = "Came back: something mentioned it"
 # Of references only those that brought something back.
@@ -129,13 +130,17 @@ class RawLog:
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryView:
-    """`moved`: how often, by the kind of the event."""
+    """`moved`: how often, by the kind of the event; `replaced`: the turns of an effort by a summary or excerpts."""
 
     plan: PlanView
     efforts: EffortsView
     raw: RawLog
     moves: tuple[MemoryMove, ...]
     moved: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def replaced(self) -> int:
+        return sum(self.moved.get(kind, 0) for kind in ("summarised", "digested", "aged"))
 
     @property
     def shown(self) -> tuple[EffortView, ...]:
@@ -213,12 +218,18 @@ def reference_view(data: dict[str, Any]) -> ReferenceView:
 def moves_of(rows: Iterable[Event]) -> tuple[MemoryMove, ...]:
     """What left the prompt and what came back."""
     return tuple(
-        MemoryMove(turn=row.data["turn"], text=moved(row), effort=row.data.get("effort") or row.data["id"])
+        MemoryMove(
+            turn=row.data.get("stands_from", row.data["turn"]),
+            text=moved(row),
+            effort=row.data.get("effort") or row.data["id"],
+        )
         for row in rows
     )
 
 
 def moved(row: Event) -> str:
+    if row.kind == "effort.rolled_back" and row.data.get("digest"):
+        return EXCERPTS_BACK
     whole = row.kind == "compaction.expanded" and row.data["what"] == BODY
     return WHOLE_AGAIN if whole else {**MOVES, **MOVES_OF_CHOSEN}.get(row.kind, RETURNED)
 

@@ -65,6 +65,7 @@ OF_HOLDS = ("hold.ended", "hold.granted")
 PROPOSED = "ledger.proposed"
 EFFORT_ROLLED_BACK = "effort.rolled_back"
 ACCEPTED_AGAIN = "effort.accepted_again"
+ENDS_WITH = ("effort.expanded", "effort.collapsed", "effort.decayed", "effort.aged")
 OF_ROLLBACKS = (EFFORT_ROLLED_BACK, ACCEPTED_AGAIN)
 OF_ENTRIES = (PROPOSED, "ledger.done_suggested", "ledger.dismissed")
 READ = (
@@ -133,6 +134,8 @@ class NoticeView:
     read_by: str = ""
     # The id of the excerpts that stand for just this conclusion.
     excerpts: str = ""
+    # Whether `artifact` is excerpts, of what was rolled back or accepted again.
+    quotes: bool = False
 
     @property
     def aged(self) -> bool:
@@ -176,6 +179,7 @@ class Story:
     last: dict[str, int] = field(default_factory=dict)
     concluded: dict[str, int] = field(default_factory=dict)
     offered: dict[str, int] = field(default_factory=dict)
+    rolled_back: dict[str, int] = field(default_factory=dict)
     summaries: dict[int, str] = field(default_factory=dict)
     # By effort, why its summary waits.
     waits: dict[str, str] = field(default_factory=dict)
@@ -195,6 +199,8 @@ class Story:
             return False
         # What a switch left is active again only where nothing else has become so.
         overtaken = row.kind == "effort.switched" and self.redirected != row.seq
+        # What was expanded or collapsed ended with the rollback.
+        overtaken |= row.kind in ENDS_WITH and self.rolled_back.get(row.data["effort"], 0) > row.seq
         return self.last.get(row.data["effort"]) == row.seq and not overtaken
 
     def fill(self, texts: Mapping[str, str]) -> None:
@@ -216,6 +222,8 @@ class Story:
             self.waits[slug] = row.data.get("why", "")
         elif row.kind == OFFERED:
             self.offered[slug] = row.seq
+        elif row.kind == EFFORT_ROLLED_BACK:
+            self.rolled_back[slug] = row.seq
 
 
 def notice_groups(branch: Branch, turns: Collection[int]) -> dict[int, tuple[NoticeGroup, ...]]:
@@ -394,7 +402,14 @@ def about_rollback(row: Event) -> NoticeView:
         layer = "awaiting"
         text = f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} took its place again."
     return NoticeView(
-        seq=row.seq, kind=row.kind, effort=slug, text=text, layer=layer, artifact=data["artifact"], span=slug
+        seq=row.seq,
+        kind=row.kind,
+        effort=slug,
+        text=text,
+        layer=layer,
+        artifact=data["artifact"],
+        span=slug,
+        quotes=data.get("digest", False),
     )
 
 
