@@ -18,9 +18,9 @@ from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
 from compaction.standing.presence import Presence, presence_of
 from efforts.actions.pointers import active_over, span_of, turns_of
-from efforts.domain.effort.states import PointerMoveKind, PointerState
+from efforts.domain.effort.states import EffortStatus, PointerMoveKind, PointerState
 from efforts.domain.errors import Refused
-from efforts.models import Branch, ContextPointer
+from efforts.models import Branch, ContextPointer, EffortState
 from efforts.standins.logs import SourceLog
 from efforts.standins.seen import LooseDraft, Seen, Word
 
@@ -134,6 +134,12 @@ def is_reopened(pointer: ContextPointer) -> bool:
     """Whether it ended as its effort was opened again, and not because its turns are others now."""
     ends = pointer.moves.filter(kind=PointerMoveKind.INVALIDATED).order_by("-pk")
     return ends.values_list("via", flat=True).first() == "changed"
+
+
+def is_open(pointer: ContextPointer) -> bool:
+    """Whether its effort is open now, so that nothing replaces its turns."""
+    places = EffortState.objects.filter(branch=pointer.branch_id, effort=pointer.effort_id)
+    return places.filter(status=EffortStatus.OPEN).exists()
 
 
 def is_unchecked(row: Artifact, pointer: ContextPointer | None) -> bool:

@@ -430,6 +430,17 @@ def test_what_is_opened_again_is_not_called_blocked_and_what_comes_then_nobody_a
     assert told.count() == 1
 
 
+def test_what_gave_way_as_its_effort_went_on_says_that_another_replaces_its_turns(room: Room, as_alice: Client) -> None:
+    row = STATES["no model"](room)
+    actions.reopen_effort(room.talk.place, SLUG)
+    room.talk.ask("Which tables are there?", reply="Orders, and one for each year.")
+    room.draft()
+    top = page(as_alice, "review_top", row, htmx=True)
+    assert "Not in use</strong>" in top
+    assert "What replaces its turns now has its own page." in top
+    assert "the excerpts of storage (turns 1-4)" in page(as_alice, "standing", row, htmx=True)
+
+
 def test_the_memory_dates_what_was_accepted_again_by_the_turn_in_which_it_was(
     talk: Talk, accepted: Artifact, as_alice: Client, alice: User
 ) -> None:

@@ -11,7 +11,7 @@ from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
 from compaction.drafting import costs
 from compaction.review.desk import ACCEPTABLE
-from compaction.standing.blockers import OF_STATE, in_its_place, is_reopened
+from compaction.standing.blockers import OF_STATE, in_its_place, is_open, is_reopened
 from compaction.standing.presence import Presence
 from efforts.context.words import WordView
 from efforts.domain.effort.states import PointerState
@@ -28,6 +28,9 @@ REPLACED = "A later summary has replaced it. It is kept to read."
 CHANGED = "Its turns have changed since it came into use, so it left the prompt. Ask for a new draft."
 REOPENED = (
     "Its effort was opened again, so the model sees {turns}. Conclude the effort, and its turns are replaced again."
+)
+WENT_ON = (
+    "Its effort was opened again after it came into use, and went on. What replaces its turns now has its own page."
 )
 STANDS = {
     Presence.SENT: (
@@ -90,7 +93,9 @@ def gone(view: ArtifactView, pointer: ContextPointer) -> StateView:
             return StateView(word=Word.ROLLED_BACK, says=BACK)
         case PointerState.SUPERSEDED:
             return StateView(word=Word.ENDED, says=REPLACED)
-    says = REOPENED.format(turns=view.row.span) if is_reopened(pointer) else CHANGED
+    says = CHANGED
+    if is_reopened(pointer):
+        says = REOPENED.format(turns=view.row.span) if is_open(pointer) else WENT_ON
     return StateView(word=Word.ENDED, says=says)
 
 
