@@ -1,8 +1,10 @@
 // Three tips on the example. They stand above the composer and cover nothing; what each is about is outlined.
 
+import { read, write } from "./store.js";
 import { worded } from "./words.js";
 
 const YEAR = 31_536_000;
+const PLACE = "ccm-tip";
 
 const box = document.getElementById("tips");
 const narrow = window.matchMedia("(max-width: 699.98px)");
@@ -12,6 +14,7 @@ function show(next) {
   const tips = [...box.querySelectorAll(".tip")];
   for (const old of document.querySelectorAll(".pointed")) old.classList.remove("pointed");
   at = next;
+  write(PLACE, String(at));
   for (const [place, tip] of tips.entries()) tip.hidden = place !== at;
   const { at: wide, atNarrow } = tips[at].dataset;
   document.querySelector((narrow.matches && atNarrow) || wide)?.classList.add("pointed");
@@ -45,5 +48,6 @@ if (box) {
     close();
   });
   narrow.addEventListener("change", () => box.isConnected && show(at));
-  show(0);
+  // On another visit it goes on where it was.
+  show(Math.min(Number(read(PLACE)) || 0, box.querySelectorAll(".tip").length - 1));
 }

@@ -52,6 +52,9 @@ def test_by_pointer(visitor: Visitor) -> None:
     for place, pointed in enumerate(TIPS, start=1):
         expect(tips).to_contain_text(f"{place} of 3")
         expect(page.locator(f"{pointed}.pointed")).to_be_visible()
+        # Another visit goes on with the tip that was shown last.
+        page.reload()
+        expect(tips).to_contain_text(f"{place} of 3")
         tips.locator("[data-tips=next]").click()
     expect(tips).to_have_count(0)
 

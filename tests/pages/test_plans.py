@@ -114,7 +114,7 @@ def test_the_count_stands_beside_what_the_provider_reported(scene: Scene, read: 
     assert "Expected" not in page
     plan.run.settings = {**plan.run.settings, "correction": 1.1}
     plan.run.save()
-    assert "~1,045 at the provider, × 1.10 as in earlier calls" in read(plan)
+    assert "~1,045 by the provider’s count, which was 1.10 times ours in earlier calls" in read(plan)
 
 
 def test_secrets_are_masked_on_the_page_and_the_download_is_exact(

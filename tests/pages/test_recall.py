@@ -85,6 +85,13 @@ def test_a_turn_tells_how_many_passages_were_recalled_and_leads_to_why(
     assert "<b>Kiel</b>" not in why
 
 
+def test_a_turn_that_was_quoted_says_where(as_alice: Client, scene: Scene, early: Recalled, address: Address) -> None:
+    ask_with(scene, early)
+    told = as_alice.get(address("turns/1/plans/"), headers=HTMX).content.decode()
+    assert "Quoted in part, as found earlier" in told
+    assert "Recalled for this message, quoted. It names the harbour." in told
+
+
 def test_what_it_tells_is_what_was_not_what_is_set_now(
     as_alice: Client, scene: Scene, early: Recalled, address: Address
 ) -> None:

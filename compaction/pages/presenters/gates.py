@@ -202,12 +202,17 @@ def gate_of(
         explains=explains,
         outcome=verdict["outcome"],
         says=worded(verdict["says"], verdict["evaluator_version"]),
-        measures=tuple(map(measure_of, verdict["measures"])),
+        measures=tuple(map(measure_of, filter(is_shown, verdict["measures"]))),
         failures=tuple(failure_of(one, numbers, verdict["evaluator_version"]) for one in verdict["failures"]),
         aside=aside,
         evaluator=verdict["evaluator_version"],
         tag=TAGS.get(Gate(letter), "").replace("_", " ") if fails else "",
     )
+
+
+def is_shown(measure: Mapping[str, Any]) -> bool:
+    """Times are told once there are enough drafts."""
+    return measure["name"] != "elapsed_ms_p95" or measure["value"] is not None
 
 
 def measure_of(measure: Mapping[str, Any]) -> MeasureView:

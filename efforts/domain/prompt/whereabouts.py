@@ -1,4 +1,4 @@
-"""Where one turn stood in a plan: whole, cut, behind a summary, or not at all, and why."""
+"""Where one turn stood in a plan: whole, cut, quoted by recall, behind a summary, or not at all, and why."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class Presence(StrEnum):
     WHOLE = "whole"
     CUT = "cut"
     PINNED = "pinned"
+    QUOTED = "quoted"
     SUMMARY = "summary"
     OUT = "out"
 
@@ -38,6 +39,9 @@ def whereabouts(number: int, made: MadePlan, *, effort: str, summarised_by: Coll
         return Whereabouts(presence=Presence.CUT if cut else Presence.WHOLE, why=item.sentence)
     if (pin := made.pins.get(TURN.format(number))) and pin.included:
         return Whereabouts(presence=Presence.PINNED, why=pin.sentence)
+    recalled = (one for one in made.items if one.section == "recall" and one.included)
+    if quoted := next((one for one in recalled if one.turns == (number, number)), None):
+        return Whereabouts(presence=Presence.QUOTED, why=quoted.sentence)
     # What is pinned of an effort is its summary.
     notes = {**made.headlines, **made.pins}
     headlines = (item for slug, item in notes.items() if slug in summarised_by and item.included)

@@ -19,6 +19,7 @@ LABELS = {
     Presence.WHOLE: "Sent whole",
     Presence.CUT: "Sent, cut to fit",
     Presence.PINNED: "Sent as a pin",
+    Presence.QUOTED: "Quoted in part, as found earlier",
     Presence.SUMMARY: "Replaced by a summary or excerpts",
     Presence.OUT: "Not sent",
 }
