@@ -234,7 +234,7 @@ def test_each_mistake_is_told_and_changes_nothing(talk: Talk, name: str, argumen
 @pytest.mark.parametrize("kind", ["open", "expanded", "awaiting"])
 def test_of_a_log_larger_than_its_room_the_answer_says_how_much_of_it_is_shown(talk: Talk, kind: str) -> None:
     Session.objects.update(budget=4_000)
-    long = ["The server log says: " + "timeout " * 250] * 9
+    long = ["The server log says: " + "timeout " * 300] * 9
     actions.open_effort(talk.place, "Outage")
     for text in long:
         talk.ask(text)

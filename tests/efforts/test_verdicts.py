@@ -61,8 +61,8 @@ def test_what_is_no_verdict_changes_nothing(run: Run, value: str, why: str, code
 def test_an_answer_that_has_not_ended_is_not_judged(talk: Talk) -> None:
     talk.begin("And?")
     run = Run.objects.select_related("turn__session").get()
-    with pytest.raises(Refused, match="has ended"):
+    with pytest.raises(Refused, match="no complete answer"):
         judged(run, "good")
-    with pytest.raises(Refused, match="has ended"):
+    with pytest.raises(Refused, match="no complete answer"):
         actions.take_back_verdict(run, actor=talk.session.owner)
     assert not Verdict.objects.exists()
