@@ -291,3 +291,10 @@ def test_a_stub_of_an_effort_says_that_something_is_hidden():
     prompt = read(request("And?", ("user", f"{label}\n{stub}\nIt fails."), ("assistant", "Ok."), note=ONE_OPEN))
     assert prompt.hidden
     assert [text.text for text in prompt.said] == ["It fails.", "Ok."]
+
+
+def test_a_quote_of_excerpts_is_not_signed_as_one_of_a_summary():
+    asked = json.dumps(request("And?", *WEBHOOK, note=ONE_OPEN, headlines=True))
+    told = asked.replace("Sent to the office", "Excerpts, not a summary. Sent to the office")
+    said = read(json.loads(told)).said
+    assert {text.where for text in said if "Sent to the office" in text.text} == {"excerpts of tax-return"}
