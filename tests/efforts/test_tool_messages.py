@@ -104,7 +104,7 @@ def situation(talk: Talk) -> None:
     actions.close_effort(talk.place)
     actions.open_effort(talk.place, "Garden")
     for _ in range(5):
-        talk.ask("What grows in the shade? " + "Ferns do, they say. " * 60)
+        talk.ask("What grows in the shade? " + "Ferns do, they say. " * 72)
     actions.open_effort(talk.place, "Vacation")
     talk.ask("Where to?")
 
