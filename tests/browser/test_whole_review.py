@@ -118,7 +118,7 @@ def ask_about_every_summary(one: Keyboard) -> None:
     page.goto(f"{chat}settings/")
     mode = page.get_by_label("Summaries", exact=True)
     one.reach(mode)
-    one.page.keyboard.type("Ask")
+    one.page.keyboard.type("Always")
     one.choose(page.get_by_role("button", name="Save"))
     page.goto(chat)
     is_live(page)

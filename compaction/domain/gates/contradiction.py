@@ -14,7 +14,7 @@ from .judging import counted, finding_id, not_judged, shortened, verdict
 # What a reader doubts; whether the claim is wrong, a person says. All other findings are code's.
 DOUBTED = "read"
 # Where it names no sentence that says otherwise.
-NO_OTHER = "; it names no sentence that says otherwise, so this may only be missing from the log"
+NO_OTHER = ": no sentence of the log says so"
 LAST_CALLED_WRONG, CALLED_WRONG = 6, re.compile(r"\bclaim (\S+) is wrong\b")
 UNREAD = "Not judged: {why}. By values, states and exit statuses there is no contradiction."
 
