@@ -165,7 +165,7 @@ NOTICES = {
     "no_draft": ("Stands", "The draft failed. The reply is not in the form", ["Draft again"]),
     "no_model": (
         "Stands",
-        "Excerpts that no model has checked replace its turns; the turns are kept. No model is set up to write summaries.",
+        "Excerpts that no model has checked replace its turns; the turns are kept. No model is set up to write",
         ["Connect a model", "Open the excerpts"],
     ),
 }
