@@ -91,12 +91,16 @@ def streamed(arguments: argparse.Namespace) -> dict[str, Any]:
     with product(arguments.processes) as port:
         seen = asyncio.run(product_streams(port, stage, arguments))
     late = percentiles([late for one in seen for late in one.late])
+    # Until the last of them has begun, prompts are planned: that is the wait for a first piece.
+    begun = max(one.made[0] for one in seen if one.made)
+    running = [late for one in seen for made, late in zip(one.made, one.late, strict=True) if made >= begun]
     return {
         "streams": arguments.streams,
         "pieces_a_second": round(arguments.streams / arguments.pace),
         "bare_ms": bare,
         "product_ms": late,
         "added_p95": round(late["p95"] - bare["p95"], 1),
+        "when_all_have_begun_ms": percentiles(running) if running else None,
         "text": dict(Counter(shown(one, stage, arguments.pieces) for one in seen)),
     }
 
@@ -116,9 +120,10 @@ async def bare_streams(port: int, arguments: argparse.Namespace) -> list[float]:
 
 
 class Seen:
-    """Of one stream: milliseconds from the making of each piece to its arrival, and the text as it was shown."""
+    """Of one stream: when each piece was made, milliseconds from there to its arrival, and the text as it was shown."""
 
     def __init__(self) -> None:
+        self.made: list[int] = []
         self.late: list[float] = []
         self.text, self.run, self.holes = "", "", 0
 
@@ -126,7 +131,9 @@ class Seen:
         # The clock is one for all processes of a machine.
         now = time.monotonic_ns()
         self.text += text
-        self.late += [(now - int(stamp)) / 1e6 for stamp in STAMP.findall(text)]
+        made = [int(stamp) for stamp in STAMP.findall(text)]
+        self.made += made
+        self.late += [(now - one) / 1e6 for one in made]
 
 
 async def product_streams(port: int, stage: Stage, arguments: argparse.Namespace) -> list[Seen]:
