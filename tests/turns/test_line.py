@@ -9,6 +9,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db import transaction
 
 from efforts import actions
 from efforts.context.line import read_line
@@ -26,6 +27,8 @@ from tests.turns.conftest import Stage
 FIRST = "What did we do first?"
 
 
+# At once: a runner that is about would take the turns as soon as they are queued.
+@transaction.atomic
 def begun(session: Session, mode: ContextMode = ContextMode.LIGHT) -> Talk:
     """Three concluded efforts, of which the two older have left the prompt."""
     Session.objects.filter(pk=session.pk).update(eviction_threshold=2, ambient_window=2, context_mode=mode)
@@ -69,6 +72,7 @@ async def test_a_plan_with_it_is_rendered_and_planned_again_whatever_has_happene
     turn = await stage.ask(FIRST)
     plan = await read(ContextPlan.objects.select_related("session", "branch").get, run=turn.run)
 
+    @transaction.atomic
     def since() -> None:
         talk = Talk(stage.session)
         actions.reopen_effort(talk.place, "boiler")
