@@ -32,6 +32,8 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq1w2e3\n-----END RSA P
         ("access_token=abcdef1234", f"access_token={MASK}"),
         ("secret_key: abcdefghijklmnopqrstuvwxyz", f"secret_key: {MASK}"),
         ("api-key: word-and-word", f"api-key: {MASK}"),
+        ("api_key: swordfishes", f"api_key: {MASK}"),
+        ("auth_token=swordfishes\nand more", f"auth_token={MASK}\nand more"),
         ("postgres://app:t0psecret@db/main", f"postgres://app:{MASK}@db/main"),
     ],
 )

@@ -60,10 +60,11 @@ SHAPES = (
         rf"""(?i)((?:{PASSWORDS})\\?["']?[ ]{{0,3}}[=:][ ]{{0,3}}\\?["']?)[^\s"'\\,;&<$\[{{(]{{6,}}""",
         "The password: |swordfish",
     ),
-    # A key is made by a program, and is no word: "refresh_token: lifetime 30 d" says something else.
+    # A word that a sentence goes on or ends behind is no key: "refresh_token: lifetime 30 d" says something else. One
+    # that stands alone may well be.
     Shape(
         rf"""(?i)((?:{KEYS})\\?["']?[ ]{{0,3}}[=:][ ]{{0,3}}\\?["']?)"""
-        r"""(?!(?-i:[A-Za-z][a-z]{5,19})(?![^\s"'\\,;.:!?)]))[^\s"'\\,;&<$\[{(]{6,}""",
+        r"""(?!(?-i:[A-Za-z][a-z]{5,19})(?:[,;:)]?[ ]\S|[.!?](?!\S)))[^\s"'\\,;&<$\[{(]{6,}""",
         "api_key: |a1b2c3d4",
     ),
     # In a sentence only what no word looks like: "the password is wrong" says something else.
