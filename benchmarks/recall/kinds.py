@@ -134,17 +134,20 @@ def pieces_of(talk: Talk) -> Iterator[Piece]:
                     )
 
 
-def by_words(talk: Indexed, question: Question, meanings: Mapping[int, int] | None = None) -> list[Hit]:
-    """As recall ranks; with `meanings`, by them too."""
+def by_words(
+    talk: Indexed, question: Question, meanings: Mapping[int, int] | None = None, focus: str = ""
+) -> list[Hit]:
+    """As recall ranks; with `meanings`, by them too. `focus`: the effort in which is looked first."""
     terms = query_terms(question.text)
     ranking = Ranking(
         statistics=Statistics(passages=len(talk.pieces), frequencies=tuple(talk.frequencies[term] for term in terms)),
         days=days_named(question.text, talk.today, talk.years),
         speaker=speaker_named(question.text),
         meanings=meanings or {},
+        focus=focus,
     )
     ranking.add(piece.found._replace(counts=tuple(piece.terms[term] for term in terms)) for piece in talk.pieces)
-    best = ranking.best_turns(MOST) | ranking.meant_turns(MOST)
+    best = ranking.best_turns(MOST) | ranking.meant_turns(MOST) | ranking.focused_turns(MOST)
     wanted = {(timeline, number + step) for timeline, number in best for step in range(-AROUND, AROUND + 1)}
     return [replace(talk.pieces[one.found.passage].hit, score=one.score) for one in ranking.ranked(wanted)]
 
@@ -170,6 +173,27 @@ def methods_of(talk: Indexed, embedder: Embedder | None = None) -> dict[str, Ran
         **ranked,
         "plain FTS5": lambda _, question: [whole[id] for id in fts5.rank(question.text)],
         "seeds' keywords": lambda _, question: [whole[id] for id in keywords.rank(question.text)],
+    }
+
+
+def focused_methods(talk: Indexed) -> dict[str, Rank]:
+    """The product's ranking by words, with the focus on what holds the first evidence, and on something else."""
+
+    def sessions(question: Question) -> list[int]:
+        return [talk.told.sessions[min(target)] for target in talk.told.targets(question)]
+
+    def right(question: Question) -> str:
+        return f"session-{sessions(question)[0]}"
+
+    def wrong(question: Question) -> str:
+        every, held = sorted(set(talk.told.sessions.values())), set(sessions(question))
+        after = (*(n for n in every if n > sessions(question)[0]), *every)
+        return f"session-{next((n for n in after if n not in held), 0)}"
+
+    return {
+        PRODUCT: by_words,
+        "focus where the first evidence is": lambda talk, question: by_words(talk, question, focus=right(question)),
+        "focus elsewhere": lambda talk, question: by_words(talk, question, focus=wrong(question)),
     }
 
 

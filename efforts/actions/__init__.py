@@ -58,6 +58,7 @@ from .efforts import (
 )
 from .exclusions import copy_exclusions, leave_out, put_back
 from .files.composer import add_file, check_size, forget_unsent, names_of, put_back_files, remove_file, waiting_files
+from .focus import end_focus, focus_effort
 from .holds import accept_pin, copy_holds, dismiss_pin, pin_effort, pin_turn, suggest_pin, unpin
 from .instructions import set_instructions
 from .ledger import (
@@ -112,10 +113,12 @@ __all__ = [
     "edit_standing_rule",
     "edit_turn",
     "effort_here",
+    "end_focus",
     "erase_deleted",
     "erase_session",
     "expand_effort",
     "finish_entry",
+    "focus_effort",
     "forget_unsent",
     "fork",
     "here",

@@ -101,7 +101,8 @@ def take_over(child: Branch, course: Course) -> dict[str, str]:
             if pointer and pointer.artifact != stood:
                 summaries[slug] = pointer.artifact
     child.active_effort = efforts[course.active] if course.active else None
-    child.save(update_fields=["active_effort"])
+    child.focus = efforts[course.focus] if course.focus else None
+    child.save(update_fields=["active_effort", "focus"])
     return summaries
 
 

@@ -23,9 +23,10 @@ from efforts.models import Branch, Event, Message, Session, Turn
 from .constraints import set_constraint
 from .conversations import check_client_id, check_message, collapse_when_idle, put_message, send_message, sent_before
 from .efforts import close_effort, collapse_effort, expand_effort, open_effort, switch_effort
+from .focus import end_focus, focus_effort
 from .holds import TURN_REF, pin_effort, pin_turn
 from .ledger import note_entry
-from .places import Place, here
+from .places import Place, here, with_id
 from .scopes import compact_turns
 from .shares import check_share
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 DOUBTFUL = "There is no /{typed}. Did you mean /{meant}? Send it as a message?"
 NEEDS = "/{name} needs more: {argument}. For example: {example}"
 NO_TURNS = "These are no turns. Give the first and the last, such as: /summarise 3-9."
+OFF = "off"
 NOTHING_TO_PIN = "No turn has been answered yet, so there is nothing to pin."
 
 Note = Callable[[Place, Turn, str], object]
@@ -158,6 +160,14 @@ def last_answered(branch: Branch) -> int:
     return number
 
 
+def focus(place: Place, argument: str) -> None:
+    # An effort may be called so.
+    if not argument or (argument.lower() == OFF and with_id(place.branch, argument) is None):
+        end_focus(place)
+    else:
+        focus_effort(place, argument)
+
+
 def summarise(place: Place, argument: str) -> object:
     turns = read_turns(argument)
     if turns is None:
@@ -186,6 +196,7 @@ DO: Mapping[str, Callable[[Place, str], object]] = {
     "switch": switch_effort,
     "expand": expand_effort,
     "collapse": collapse_effort,
+    "focus": focus,
     "pin": pin,
     "summarise": summarise,
 }

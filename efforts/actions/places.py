@@ -57,7 +57,7 @@ def changing(place: Place) -> Iterator[Branch]:
     """The branch as it is now, locked until the transaction ends."""
     with transaction.atomic():
         locked = Branch.objects.select_for_update(of=("self",))
-        yield locked.select_related("active_effort", "session").get(pk=place.branch.pk)
+        yield locked.select_related("active_effort", "focus", "session").get(pk=place.branch.pk)
 
 
 def states_of(branch: Branch) -> QuerySet[EffortState]:

@@ -18,10 +18,12 @@ from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, T
 from efforts.standins import compacting
 from efforts.standins.chosen import Chosen, find_chosen
 
+from . import focus
 from .chosen import check_room
 from .constraints import revoke_set
 from .efforts import check_affordable, check_expandable, finished_turn
 from .exclusions import LEFT_OUT, PUT_BACK, take_back
+from .focus import FOCUSED, UNFOCUSED
 from .holds import pin_again
 from .ledger import propose_again
 from .places import (
@@ -129,6 +131,7 @@ def unopen(place: Place, branch: Branch, data: dict[str, Any]) -> None:
     state, before = known(branch, data["effort"]), effort_of(branch, data["before"])
     for label in TurnLabel.objects.filter(branch=branch, effort=state.effort).select_related("turn"):
         put_label(branch, label.turn, before, TurnLabel.By.BEGAN)
+    focus.end_with(place, branch, state.effort)
     state.delete()
     holds.end_with(branch, state.effort, where_of(place))
     give_way(place, branch, state.effort, data["before"])
@@ -245,6 +248,8 @@ OWN: dict[str, Callable[[Place, Branch, Event], object]] = {
     "ledger.dismissed": lambda place, branch, event: propose_again(place, event),
     LEFT_OUT: take_back,
     PUT_BACK: take_back,
+    FOCUSED: focus.take_back,
+    UNFOCUSED: focus.take_back,
 }
 
 

@@ -70,7 +70,7 @@ class EffortView:
     `quiet` is how many turns there have been since the last one in which it was active; `planned_tokens` what a plan
     has of it, where there is one, and `recalled_tokens` how much of that are passages recalled for its turns. It is
     `evicted` where its summary, or the log that awaits one, has left the prompt; else `leaves_in` so many turns that do
-    not refer to it, its expansion first.
+    not refer to it, its expansion first; where it is `focused` recall looks there first, and it stays.
     """
 
     slug: str
@@ -96,6 +96,7 @@ class EffortView:
     planned_tokens: int | None = None
     recalled_tokens: int = 0
     pinned: bool = False
+    focused: bool = False
     evicted: bool = False
     leaves_in: int | None = None
 
@@ -153,6 +154,10 @@ class EffortsView:
     @property
     def active(self) -> EffortView | None:
         return next((row for row in self.rows if row.standing == Standing.ACTIVE), None)
+
+    @property
+    def focus(self) -> EffortView | None:
+        return next((row for row in self.rows if row.focused), None)
 
     @property
     def open(self) -> tuple[EffortView, ...]:
@@ -246,6 +251,7 @@ def effort_view(
         word=view_of_effort(state, seen) if state.status == EffortStatus.CONCLUDED else None,
         quiet=max(branch.head - max(state.active_turn, state.opened_turn), 0),
         evicted=state.evicted_clock is not None and state.status == EffortStatus.CONCLUDED,
+        focused=state.effort_id == branch.focus_id,
         leaves_in=leaves_in(branch, state),
     )
 

@@ -31,6 +31,8 @@ DOES_NOT_FIT = "Does not fit."
 IN_PLACE = "Shown where it was said."
 BY_ITS_TURNS = "Shown by its turns."
 NOT_NOW = "Not in the next prompt."
+STAYS_PINNED = "Stays while it is pinned"
+STAYS_IN_FOCUS = "Stays while the focus is on it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +179,7 @@ def standing_view(row: Hold, branch: Branch, plan: PlanView) -> HoldView:
 
 def leaves_in(branch: Branch, state: EffortState) -> int | None:
     """Turns that do not refer to it, until it leaves the prompt; None for what does not leave by itself."""
-    if state.status == EffortStatus.OPEN:
+    if state.status == EffortStatus.OPEN or state.effort_id == branch.focus_id:
         return None
     session = branch.session
     threshold = session.eviction_threshold if state.expanded_turn is None else session.decay_threshold
@@ -185,12 +187,14 @@ def leaves_in(branch: Branch, state: EffortState) -> int | None:
 
 
 def expansion_view(state: EffortState, branch: Branch, plan: PlanView, *, pinned: bool) -> HoldView:
-    more = turns_said(leaves_in(branch, state) or 0)
+    leaves = leaves_in(branch, state)
+    stays = STAYS_PINNED if pinned else STAYS_IN_FOCUS
+    more = turns_said(leaves or 0)
     return HoldView(
         id=0,
         turn=None,
         effort=state.effort.slug,
-        until="Stays while it is pinned" if pinned else f"Collapses in {more} unless mentioned",
+        until=stays if pinned or leaves is None else f"Collapses in {more} unless mentioned",
         age=max(branch.head - (state.expanded_turn or 0), 0),
         tokens=plan.tokens_of(state.effort.slug),
         where=BY_ITS_TURNS,

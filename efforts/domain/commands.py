@@ -67,6 +67,13 @@ COMMANDS = (
         completes=("expanded",),
     ),
     Command(
+        name="focus",
+        argument="[ID or off]",
+        help="Looks for earlier passages in one effort first; without an id, or with “off”, no longer.",
+        example="/focus payment-webhook",
+        completes=("active", "open", "expanded", "awaiting", "concluded"),
+    ),
+    Command(
         name="aside",
         argument="TEXT",
         help="Sends this message alone outside all efforts; the active effort stays active.",

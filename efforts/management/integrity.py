@@ -282,7 +282,11 @@ def derived_problems(branch: Branch, *, mend: bool) -> Iterator[Problem]:
     """In the order in which they follow from each other: sums are of labels."""
     for check in (states_by_log, labels_by_log, sums_of_turns, sums_of_efforts, sums_of_pointers, counts_of):
         with transaction.atomic():
-            locked = Branch.objects.select_for_update(of=("self",)).select_related("active_effort").get(pk=branch.pk)
+            locked = (
+                Branch.objects.select_for_update(of=("self",))
+                .select_related("active_effort", "focus")
+                .get(pk=branch.pk)
+            )
             try:
                 wrong = list(check(locked))
             except UNREADABLE:
@@ -314,6 +318,11 @@ def states_by_log(branch: Branch) -> Iterator[Derived]:
         problem = f"it is {active}, and the log tells {course.active}; or their changes are counted otherwise"
         yield Derived(what="the active effort", problem=problem, make=partial(put_active, branch, course))
 
+    focus = branch.focus.slug if branch.focus else None
+    if focus != course.focus:
+        problem = f"it is {focus}, and the log tells {course.focus}"
+        yield Derived(what="the focus", problem=problem, make=partial(put_focus, branch, course))
+
 
 def put_state(branch: Branch, slug: str, stand: Stand) -> None:
     effort = Effort.objects.get(session=branch.session_id, slug=slug)
@@ -323,6 +332,11 @@ def put_state(branch: Branch, slug: str, stand: Stand) -> None:
 def put_active(branch: Branch, course: Course) -> None:
     effort = Effort.objects.filter(session=branch.session_id, slug=course.active).first()
     Branch.objects.filter(pk=branch.pk).update(active_effort=effort, effort_epoch=course.epoch)
+
+
+def put_focus(branch: Branch, course: Course) -> None:
+    effort = Effort.objects.filter(session=branch.session_id, slug=course.focus).first()
+    Branch.objects.filter(pk=branch.pk).update(focus=effort)
 
 
 def labels_by_log(branch: Branch) -> Iterator[Derived]:

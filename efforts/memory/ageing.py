@@ -135,8 +135,10 @@ def summary_of(state: EffortState) -> dict[str, str]:
 
 
 def unpinned(branch: Branch) -> QuerySet[EffortState]:
+    """Nor in the focus: that does not age while it is."""
     pinned = holds.standing(branch).filter(effort__isnull=False).values("effort")
-    return EffortState.objects.filter(branch=branch).exclude(effort__in=pinned).select_related("effort")
+    states = EffortState.objects.filter(branch=branch).exclude(effort__in=pinned).select_related("effort")
+    return states.exclude(effort=branch.focus_id) if branch.focus_id else states
 
 
 def price_of(branch: Branch, one: Ageing) -> int:

@@ -130,6 +130,14 @@ class Branch(models.Model):
         max_length=64, blank=True, help_text="Of its last plan; of a fork without any that of the parent's."
     )
     active_effort = models.ForeignKey("Effort", models.SET_NULL, null=True, blank=True, related_name="+")
+    focus = models.ForeignKey(
+        "Effort",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The effort that a person has named: what is recalled comes from it first.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
 

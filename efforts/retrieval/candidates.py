@@ -266,6 +266,13 @@ def some_rows(scope: Scope, passages: Collection[int], terms: Sequence[str]) -> 
     return list(rows_of(scope.eligible.filter(pk__in=passages).order_by("pk"), terms)) if passages else []
 
 
+def effort_rows(scope: Scope, slug: str, terms: Sequence[str], *, below: int, most: int) -> list[PassageRow]:
+    """Of the newest `most` passages of an effort of the branch those with one of the terms, the newest first."""
+    labels = TurnLabel.objects.filter(branch=scope.branch, effort__slug=slug)
+    said = scope.eligible.filter(message__turn__in=labels.values("turn"), pk__lt=below).order_by("-pk")
+    return [row for row in rows_of(said[:most], terms) if any(row.counts)]
+
+
 def turns_rows(branch: Branch, numbers: Collection[int], terms: Sequence[str]) -> list[PassageRow]:
     """All passages of these turns of the branch, in the order of the log."""
     passages = of_branch(branch).eligible.filter(message__turn__number__in=numbers)

@@ -51,16 +51,22 @@ def recall(
     shown: Collection[int] = (),
     snapshot: int | None = None,
     meant: Meant | None = None,
+    focus: str = "",
 ) -> Recollection:
     """For the turn `before`. `shown`: numbers of the turns that its prompt shows; `today`: the day of the message;
-    `snapshot`: id of the last message that can be found; `meant`: what the message means, where that is known."""
+    `snapshot`: id of the last message that can be found; `meant`: what the message means, where that is known; `focus`:
+    id of the effort in which is looked first."""
     params = {"mode": str(mode), "before": before, "today": today.isoformat(), "shown": runs_of(sorted(shown))}
+    if focus:
+        params["focus"] = focus
     nothing = Recollection(params=params)
     if mode == ContextMode.OFF:
         return replace(nothing, why=need.IS_OFF)
     if not need.asks(text):
         return replace(nothing, why=need.NOTHING_ASKED)
-    search = search_branch(branch, text, before=before, today=today, snapshot=snapshot, turns=MOST, meant=meant)
+    search = search_branch(
+        branch, text, before=before, today=today, snapshot=snapshot, turns=MOST, meant=meant, focus=focus
+    )
     meaning = {"meaning": meant.params} if meant else {}
     looked = replace(nothing, query=text, params={**search.query.params, **params, **meaning}, found=search.found)
     if why := why_not(search, shown):
@@ -75,6 +81,10 @@ def recall(
 def why_not(search: Search, shown: Collection[int]) -> str:
     if not search.query.terms:
         return need.NOTHING_TELLING
+    # Where the person points there, what the prompt shows of something else is no better.
+    focused = [one for one in search.ranked if one.focused]
+    if focused and not need.why_not(focused, shown, search.statistics.weight):
+        return ""
     return need.why_not(search.ranked, shown, search.statistics.weight)
 
 

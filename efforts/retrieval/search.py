@@ -24,6 +24,7 @@ from .candidates import (
     Scope,
     below_of,
     completed,
+    effort_rows,
     find,
     frequencies_below,
     near_words,
@@ -39,6 +40,8 @@ STRATEGY = f"passages/{VERSION}"
 WHOLE_TURNS = 16
 # And so many turns on each side of them.
 AROUND = 1
+# Passages of the focus that are looked through for a word of the query, the newest first.
+OF_FOCUS = 1_000
 # Passages nearest to what the query means, beside those with its words.
 NEAREST = 100
 # More steps of so many where a search is narrowed, and what is nearest to it need not count.
@@ -92,6 +95,7 @@ class Search:
             near and f"Stands beside {', '.join(near)}.",
             one.dated and "Said on a day that the question names.",
             one.spoken and "Said by the one whom the question names.",
+            one.focused and "Boosted: the focus is on its effort.",
             not own and one.meaning and "Means something close to it, in other words.",
             taken and f"Has a word close to {', '.join(taken)}.",
         )
@@ -112,11 +116,12 @@ def search_branch(
     meant: Meant | None = None,
     narrowed: Narrowed = EVERYTHING,
     like: bool = False,
+    focus: str = "",
 ) -> Search:
     """In the timeline of a branch, before the turn `before`. `today`: the day of the question; `snapshot`: id of the
     last message that can be found, without it the last one before that turn; `turns`: how many are read whole;
     `meant`: what the text means, where meanings are compared too; `narrowed`: what counts as found; `like`: the text is
-    something that was said, and what is like it is looked for."""
+    something that was said, and what is like it is looked for; `focus`: id of the effort in which is looked first."""
     if snapshot is None:
         snapshot = last_said_before(branch, before)
     scope = of_branch(branch, before=before, narrowed=narrowed)
@@ -125,13 +130,18 @@ def search_branch(
     else:
         query, candidates = look(scope, text, days_of(branch, text, today), snapshot)
     near = nearest(branch.session_id, meant, below=below_of(snapshot)) if meant else {}
-    if not candidates.rows and not near:
+    focused = focus_rows(scope, focus, query, snapshot)
+    if not (candidates.rows or near or focused):
         return Search(query=query, ranked=(), statistics=statistics_of(query, candidates), found=0)
     speaker = "" if like else speaker_named(text)
-    ranking = Ranking(statistics=statistics_of(query, candidates), days=query.days, speaker=speaker, meanings=near)
+    ranking = Ranking(
+        statistics=statistics_of(query, candidates), days=query.days, speaker=speaker, meanings=near, focus=focus
+    )
     rows = [*candidates.rows, *nearest_rows(scope, near, query, {row.passage for row in candidates.rows})]
+    known = {row.passage for row in rows}
+    rows += [row for row in focused if row.passage not in known]
     ranking.add(found_in(branch, rows))
-    best = ranking.best_turns(turns) | ranking.meant_turns(turns)
+    best = ranking.best_turns(turns) | ranking.meant_turns(turns) | ranking.focused_turns(turns)
     there = {row.passage for row in rows}
     whole = (row for row in whole_turns(branch, best, query, before) if row.message <= snapshot)
     ranking.add(found_in(branch, [row for row in whole if row.passage not in there]))
@@ -205,6 +215,11 @@ def nearest_rows(scope: Scope, near: Mapping[int, int], query: Query, there: Col
         if len(rows) >= NEAREST or not some:
             break
     return rows
+
+
+def focus_rows(scope: Scope, focus: str, query: Query, snapshot: int | None) -> list[PassageRow]:
+    """What has a word of the query in the focus: among hundreds of candidates it may have been crowded out."""
+    return effort_rows(scope, focus, query.terms, below=below_of(snapshot), most=OF_FOCUS) if focus else []
 
 
 def corrected_to(scope: Scope, term: str, snapshot: int | None) -> str:

@@ -86,6 +86,8 @@ def of_recall(row: RetrievalSet) -> Retrieval:
         shown=shown,
         snapshot=row.snapshot,
         meant=meant_in(row),
+        # Retrievals from before there was a focus.
+        focus=row.params.get("focus", ""),
     )
     return retrieval_of(row.session_id, found)
 

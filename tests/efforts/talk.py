@@ -35,6 +35,10 @@ class Talk:
         return Branch.objects.values_list("active_effort__slug", flat=True).get(pk=self.branch_id)
 
     @property
+    def focus(self) -> str | None:
+        return Branch.objects.values_list("focus__slug", flat=True).get(pk=self.branch_id)
+
+    @property
     def place(self) -> Place:
         """The person's."""
         return actions.here(self.session, actor=self.session.owner, branch=self.branch)

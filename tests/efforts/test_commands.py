@@ -130,6 +130,18 @@ def test_switch_expand_and_collapse(talk: Talk) -> None:
     assert told(talk).count("command.given") == 5
 
 
+def test_focus_names_an_effort_and_ends_without_one_or_with_off(talk: Talk) -> None:
+    slug = talk.concluded("Bug", "The parser drops the last token. " * 20)
+    for ending in ("/focus", "/focus off", "/focus OFF"):
+        typed(talk, f"/focus {slug}")
+        assert talk.focus == slug
+        typed(talk, ending)
+        assert talk.focus is None
+    typed(talk, "/effort Off")
+    typed(talk, "/focus off")
+    assert talk.focus == "off"
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -143,6 +155,8 @@ def test_switch_expand_and_collapse(talk: Talk) -> None:
         ("/switch bug", CONCLUDED),
         ("/expand vacation", "vacation is open. Its log is in the prompt already, as far as there is room."),
         ("/collapse bug", "bug is not expanded, so there is nothing to collapse."),
+        ("/focus vacatoin", "There is no effort 'vacatoin' here. Close to it: vacation."),
+        ("/focus off", "The focus is on no effort, so there is none to end."),
         ("/pin 99", "There is no turn 99 here."),
         ("/pin vacation", "vacation is open, and shown already. Pin a turn of it, or conclude it first."),
         ("/summarise the lot", "These are no turns. Give the first and the last, such as: /summarise 3-9."),

@@ -60,6 +60,7 @@ PERSON = [
     *["summarise", "use", "retry"] * 2,
     "morning",
     "look",
+    *["focus"] * 2,
 ]
 FITTING: dict[str, dict[str, Any]] = {
     "close": {"status": "open"},
@@ -173,7 +174,8 @@ class Efforts(RuleBasedStateMachine):
             )
         )
         labels = TurnLabel.objects.filter(branch=talk.branch_id).order_by("turn__number")
-        return talk.active, talk.branch.effort_epoch, list(rows), list(labels.values_list("turn", "effort", "by"))
+        labelled = list(labels.values_list("turn", "effort", "by"))
+        return talk.active, talk.focus, talk.branch.effort_epoch, list(rows), labelled
 
     # The model
 
@@ -266,6 +268,19 @@ class Efforts(RuleBasedStateMachine):
         assert actions.new_work_session(self.talks[where].place) == count
         assert not expanded.exists()
 
+    def person_focus(self, where: int, pick: int, what: str) -> None:
+        """By a control, or typed."""
+        talk, slug = self.talks[where], self.some_id(where, pick, what) if pick % 4 else None
+        if pick % 3 == 0:
+            text, client_id = f"/focus {slug or 'off'}", f"focus-{self.chance.randrange(1_000_000)}"
+            actions.take_typed(
+                self.session, text=text, client_id=client_id, actor=self.session.owner, branch=talk.branch
+            )
+        elif slug:
+            actions.focus_effort(talk.place, slug)
+        else:
+            actions.end_focus(talk.place)
+
     def person_look(self, where: int, pick: int, what: str) -> None:
         """What is expanded and collapsed again leaves the next request as it was, to the byte; what had left the prompt
         is back in it, as looking is referring."""
@@ -301,8 +316,9 @@ class Efforts(RuleBasedStateMachine):
     def the_log_tells_what_the_rows_say(self, talk: Talk) -> None:
         course, _ = course_at(talk.branch, talk.branch.head)
         told = [(slug, *vars(stand).values()) for slug, stand in course.efforts.items()]
-        active, epoch, rows, _ = self.standing(talk)
-        assert (course.active, course.epoch, told) == (active, epoch, [row[:-1] for row in rows])
+        active, focus, epoch, rows, _ = self.standing(talk)
+        stands = active, focus, epoch, [row[:-1] for row in rows]
+        assert (course.active, course.focus, course.epoch, told) == stands
         labels = TurnLabel.objects.filter(branch=talk.branch_id).values_list("turn__number", "effort__slug", "by")
         assert {number: (label.slug, label.by) for number, label in course.labels.items()} == {
             number: (slug, by) for number, slug, by in labels

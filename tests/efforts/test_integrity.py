@@ -70,6 +70,7 @@ def whole(alice: User) -> Talk:
     ask(talk, "Tiles for the kitchen", ("search_messages", {"query": "ferry cranes"}))
     ask(talk, "Grout for the tiles", ending=STOPPED)
     actions.pin_turn(talk.place, 1)
+    actions.focus_effort(talk.place, "harbour")
     actions.set_constraint(talk.place, "Book a cabin.", turn=3)
     child = Talk(talk.session, actions.fork(talk.branch, after=4, actor=alice))
     ask(child, "Another kitchen")
@@ -205,6 +206,7 @@ TAMPERINGS: dict[str, tuple[Callable[[], object], str]] = {
         "not what the log tells: status",
     ),
     "the active effort": (lambda: Branch.objects.update(active_effort=None), "it is None, and the log tells kitchen"),
+    "the focus": (lambda: Branch.objects.update(focus=None), "it is None, and the log tells harbour"),
     "an expansion": (
         lambda: main(EffortState.objects).filter(effort__slug="harbour").update(expanded_turn=2),
         "not what the log tells: expanded_turn",
@@ -253,7 +255,7 @@ def test_thirty_ways_to_change_a_database_are_each_named(whole: Talk) -> None:
 
 # Of these nothing but a row that follows from others was changed.
 MENDED = (
-    "the effort of a turn", "a label taken away", "an effort opened", "the active effort", "an expansion",
+    "the effort of a turn", "a label taken away", "an effort opened", "the active effort", "the focus", "an expansion",
     "the sums of an effort", "the sums of a turn", "the clock of a branch", "the index",
 )  # fmt: skip
 

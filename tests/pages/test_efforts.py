@@ -82,6 +82,9 @@ class Work:
         effort = Branch.objects.select_related("active_effort").get(session=self.session).active_effort
         return effort.slug if effort else None
 
+    def focus(self) -> str | None:
+        return Branch.objects.values_list("focus__slug", flat=True).get(session=self.session)
+
     def last(self, kind: str) -> Event:
         return Event.objects.filter(session=self.session, kind=kind).latest("seq")
 
@@ -274,6 +277,35 @@ def test_the_whole_summary_has_a_price_of_its_own_and_is_shown_for_it(
     assert (work.state(slug).expanded_what, work.state(slug).expanded_turn is None) == ("body", False)
 
 
+def test_the_page_says_where_the_focus_is_and_ends_it(as_alice: Client, work: Work, address: Address) -> None:
+    slug, other = work.conclude("auth bug"), work.open("payment webhook")
+    page = as_alice.get(address()).content.decode()
+    assert "Focus on" not in page
+    for one in (slug, other):
+        assert f'id="effort-{one}-focus"' in page
+    actions.focus_effort(work.place(), slug)
+    for where in (as_alice.get(address()).content.decode(), shown(as_alice, address("efforts/"))):
+        assert "Focus on auth-bug" in where
+        assert 'aria-label="The focus is on auth-bug. End it"' in where
+        assert f'id="effort-{slug}-end-focus"' in where
+        assert f'id="effort-{slug}-focus"' not in where
+        assert f'id="effort-{other}-focus"' in where
+        assert "The focus is on it: it stays in the prompt." in where
+    assert "Focus on effort: auth-bug" in as_alice.get(address()).content.decode()
+    assert as_alice.post(address(f"efforts/{slug}/end-focus/"), headers=HTMX).status_code == 200
+    after = as_alice.get(address()).content.decode()
+    assert "Focus on auth-bug" not in after
+    assert "Focus ended: auth-bug" in after
+
+
+def test_a_focus_that_has_moved_on_is_not_ended_by_an_old_page(as_alice: Client, work: Work, address: Address) -> None:
+    slug, other = work.conclude("auth bug"), work.conclude("perf fix")
+    actions.focus_effort(work.place(), other)
+    answer = as_alice.post(address(f"efforts/{slug}/end-focus/"))
+    assert answer.status_code == 422
+    assert work.focus() == other
+
+
 def test_what_was_reopened_meanwhile_has_no_price(as_alice: Client, work: Work, address: Address) -> None:
     slug = work.conclude("auth bug")
     actions.reopen_effort(work.place(), slug)
@@ -293,6 +325,10 @@ def test_every_control_is_the_action_of_the_same_name(as_alice: Client, work: Wo
     assert work.state(slug).expanded_turn is not None
     does("collapse", slug)
     assert work.state(slug).expanded_turn is None
+    does("focus", slug)
+    assert work.focus() == slug
+    does("end-focus", slug)
+    assert work.focus() is None
     does("switch", other)
     assert work.active() == other
     does("reopen", slug)

@@ -11,7 +11,18 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchmarks.recall.kinds import BUDGETS, PRODUCT, RULES, Indexed, Rank, index, measure, methods_of, without
+from benchmarks.recall.kinds import (
+    BUDGETS,
+    PRODUCT,
+    RULES,
+    Indexed,
+    Rank,
+    focused_methods,
+    index,
+    measure,
+    methods_of,
+    without,
+)
 from benchmarks.recall.ranks import ALL, Table
 from benchmarks.recall.remembered import Remembered
 from benchmarks.replay import read_talks
@@ -36,17 +47,13 @@ class Command(BaseCommand):
         parser.add_argument("--vectors", type=Path, help="with it: a file that keeps vectors for the next time")
         parser.add_argument("--by-conversation", action="store_true", help="each conversation by itself as well")
         parser.add_argument("--ablate", action="store_true", help="instead: what each rule of the ranking earns")
+        parser.add_argument("--focus", action="store_true", help="instead: what a focus brings, by words")
         parser.add_argument("--every", type=int, default=1, help="only each so manieth question")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
         found: dict[str, dict[str, Table]] = {}
-        embedder = embedder_of(None) if options["meaning"] else None
-        if options["meaning"] and embedder is None:
-            raise CommandError("No model of meanings: set CCM_EMBEDDINGS_FOLDER or CCM_EMBEDDINGS_URL.")
-        if embedder and options["vectors"]:
-            embedder = Remembered(embedder, options["vectors"])
-        methods, every = partial(methods_of, embedder=embedder), options["every"]
+        methods, every = methods_for(options), options["every"]
         for file in options["files"]:
             talks = read(file)
             if options["ablate"]:
@@ -55,7 +62,9 @@ class Command(BaseCommand):
             found[file.stem] = measure(talks, methods, every)
             if options["by_conversation"]:
                 found |= {f"{file.stem}: {talk.talk.id}": measure([talk], methods, every) for talk in talks}
-        if not options["ablate"]:
+        if options["focus"]:
+            self.stdout.write("\n".join(lines_of(found)))
+        elif not options["ablate"]:
             self.tell([file.stem for file in options["files"]], found, as_json=options["json"])
 
     def tell(self, files: list[str], found: Kinds, *, as_json: bool) -> None:
@@ -115,6 +124,17 @@ def figures_of(name: str, found: Kinds) -> dict[str, list[float]]:
     figure = "hit" if name.partition(":")[0] in HITS else "recall"
     rows = {method: table.as_json()[ALL] for method, table in found[name].items()}
     return {method: [row[f"{figure}@{cut}"] for cut in CUTS] for method, row in rows.items()}
+
+
+def methods_for(options: Mapping[str, Any]) -> Methods:
+    if options["focus"]:
+        return focused_methods
+    embedder = embedder_of(None) if options["meaning"] else None
+    if options["meaning"] and embedder is None:
+        raise CommandError("No model of meanings: set CCM_EMBEDDINGS_FOLDER or CCM_EMBEDDINGS_URL.")
+    if embedder and options["vectors"]:
+        embedder = Remembered(embedder, options["vectors"])
+    return partial(methods_of, embedder=embedder)
 
 
 def lines_of(found: Kinds) -> Iterator[str]:

@@ -12,6 +12,8 @@ NOTICES = {
     "effort.switched": "--- Switched to effort: {effort} ---",
     "effort.expanded": "--- Expanded effort: {effort} ({tokens:,} tokens loaded) ---",
     "effort.collapsed": "--- Collapsed effort: {effort} (back to summary) ---",
+    "effort.focused": "--- Focus on effort: {effort} ---",
+    "effort.unfocused": "--- Focus ended: {effort} ---",
     "effort.aged": "--- Excerpts stand for {effort} (not mentioned for {turns} turns) ---",
     "effort.decayed": "--- Auto-collapsed effort: {effort} (inactive for {turns} turns) ---",
     "constraint.suggested": "--- Suggested rule: {text} ---",

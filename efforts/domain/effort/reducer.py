@@ -67,6 +67,8 @@ class Course:
     efforts: dict[str, Stand] = field(default_factory=dict)
     labels: dict[int, Label] = field(default_factory=dict)
     active: str | None = None
+    # What a person has named as the focus.
+    focus: str | None = None
     epoch: int = 0
     begun: set[int] = field(default_factory=set)
     told: dict[int, Happening] = field(default_factory=dict)
@@ -187,6 +189,16 @@ def referenced(course: Course, event: Happening) -> None:
     # What the model opened may have been taken back while its turn went on.
     if event.slug in course.efforts:
         course.efforts[event.slug].refer(event.clock)
+
+
+def focused(course: Course, event: Happening) -> None:
+    course.focus = event.slug
+    course.efforts[event.slug].refer(event.clock)
+
+
+def unfocused(course: Course, event: Happening) -> None:
+    course.focus = None
+    course.efforts[event.slug].refer(event.clock)
 
 
 def evicted(course: Course, event: Happening) -> None:
@@ -339,6 +351,8 @@ STEPS: Mapping[str, Callable[[Course, Happening], None]] = {
     "effort.expanded": expanded,
     "effort.collapsed": collapsed,
     "effort.decayed": collapsed,
+    "effort.focused": focused,
+    "effort.unfocused": unfocused,
     "effort.referenced": referenced,
     "effort.evicted": evicted,
     "effort.summarised": summarised,

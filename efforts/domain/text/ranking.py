@@ -40,6 +40,8 @@ FEW = 3
 NAMED_DAY = 2.0
 # For the words of the one whom the query names, the user or the assistant.
 NAMED_SPEAKER = 1.3
+# For what was said in the effort that has the focus.
+FOCUS = 2.0
 
 # Of words, by their places in the query.
 Weights = dict[int, float]
@@ -98,7 +100,8 @@ class Statistics:
 class Ranked:
     """A message by its best passage: `own` are the places in the query of the words that stand in it, `near` of those
     that stand near it; `exchange` is what the words of its turn weigh; `dated`: said on a day that the query names,
-    `spoken`: by the one whom it names; `meaning`: how near it is to what the query means, where that is known."""
+    `spoken`: by the one whom it names; `focused`: in the effort that has the focus; `meaning`: how near it is to what
+    the query means, where that is known."""
 
     found: Found
     score: float
@@ -107,6 +110,7 @@ class Ranked:
     near: tuple[int, ...] = ()
     dated: bool = False
     spoken: bool = False
+    focused: bool = False
     meaning: int = 0
 
 
@@ -126,13 +130,15 @@ class Ranking:
     """What was found so far: of each message its best passage, and what each turn and effort has of the query.
 
     `days`: spans of ISO dates that the query names; `speaker`: the role that it names; `meanings`: how near passages
-    are to its meaning, a whole number of steps; none where only words are compared.
+    are to its meaning, a whole number of steps; none where only words are compared; `focus`: id of the effort
+    that has it.
     """
 
     statistics: Statistics
     days: Days = ()
     speaker: str = ""
     meanings: Mapping[int, int] = field(default_factory=dict)
+    focus: str = ""
     said: dict[int, BestPassage] = field(default_factory=dict)
     turns: dict[Place, RankedTurn] = field(default_factory=dict)
     efforts: dict[tuple[str, str], Weights] = field(default_factory=dict)
@@ -172,7 +178,17 @@ class Ranking:
 
     def best_turns(self, most: int) -> set[Place]:
         """Those that are worth reading whole."""
-        scores = {place: self.score(self.shared(place), turn.weights, turn) for place, turn in self.turns.items()}
+        return self.best_of(self.turns, most)
+
+    def focused_turns(self, most: int) -> set[Place]:
+        """The same of the focus: others do not crowd it out."""
+        mine = (place for place, turn in self.turns.items() if turn.effort == self.focus and turn.weights)
+        return self.best_of(mine, most) if self.focus else set()
+
+    def best_of(self, places: Iterable[Place], most: int) -> set[Place]:
+        scores = {
+            place: self.score(self.shared(place), self.turns[place].weights, self.turns[place]) for place in places
+        }
         return set(sorted(scores, key=lambda place: (-scores[place], place))[:most])
 
     def ranked(self, only: Collection[Place] | None = None) -> list[Ranked]:
@@ -180,7 +196,15 @@ class Ranking:
         shared = {place: self.shared(place) for place in self.turns if only is None or place in only}
         ranked = [self.message(one, shared[one.found.place]) for one in self.said.values() if one.found.place in shared]
         fused = self.fused(ranked) if self.meanings else ranked
+        if self.focus:
+            fused = [self.boosted(one) for one in fused]
         return sorted(fused, key=lambda one: (-one.score, one.found.message))
+
+    def boosted(self, one: Ranked) -> Ranked:
+        # What has no word and no meaning of the query stands for nothing, there as elsewhere.
+        if one.found.effort != self.focus or not (one.own or one.near or one.meaning):
+            return one
+        return replace(one, score=round(one.score * FOCUS, 6), focused=True)
 
     def meant_turns(self, most: int) -> set[Place]:
         """Those nearest to what the query means."""

@@ -67,6 +67,7 @@ EFFORT_ROLLED_BACK = "effort.rolled_back"
 ACCEPTED_AGAIN = "effort.accepted_again"
 ENDS_WITH = ("effort.expanded", "effort.collapsed", "effort.decayed", "effort.aged")
 OF_ROLLBACKS = (EFFORT_ROLLED_BACK, ACCEPTED_AGAIN)
+OF_FOCUS = ("effort.focused", "effort.unfocused")
 OF_ENTRIES = (PROPOSED, "ledger.done_suggested", "ledger.dismissed")
 READ = (
     *MOVES,
@@ -79,6 +80,7 @@ READ = (
     *OF_ENTRIES,
     *OF_SCOPES,
     *OF_ROLLBACKS,
+    *OF_FOCUS,
 )
 # Their words name no others of their kind.
 TOLD_ALONE = ("effort.concluded", *OF_SCOPES)
@@ -291,8 +293,8 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         return about_entry(row, story)
     if row.kind in OF_SCOPES:
         return about_scope(row, story)
-    if row.kind in OF_ROLLBACKS:
-        return about_rollback(row)
+    if row.kind in TOLD_BY_THEMSELVES:
+        return TOLD_BY_THEMSELVES[row.kind](row)
     if row.kind not in MOVES:
         return None
     slug = row.data["effort"]
@@ -411,6 +413,17 @@ def about_rollback(row: Event) -> NoticeView:
         span=slug,
         quotes=data.get("digest", False),
     )
+
+
+def about_focus(row: Event) -> NoticeView:
+    text = without_dashes(row.data["notice"])
+    return NoticeView(seq=row.seq, kind=row.kind, effort=row.data["effort"], text=text, layer="recall")
+
+
+TOLD_BY_THEMSELVES: Mapping[str, Callable[[Event], NoticeView]] = {
+    **dict.fromkeys(OF_ROLLBACKS, about_rollback),
+    **dict.fromkeys(OF_FOCUS, about_focus),
+}
 
 
 def artifact_of(row: Event, story: Story) -> str:

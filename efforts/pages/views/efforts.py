@@ -50,6 +50,8 @@ VERBS: Mapping[str, Callable[[Place, str], object]] = {
     "expand": actions.expand_effort,
     "expand-summary": partial(actions.expand_effort, what=BODY),
     "collapse": actions.collapse_effort,
+    "focus": actions.focus_effort,
+    "end-focus": actions.end_focus,
     "use-summary": actions.use_summary,
     "use-excerpts": actions.use_excerpts,
     "stop-summary": actions.stop_summary,
