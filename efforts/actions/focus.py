@@ -14,7 +14,8 @@ PERSON_ONLY = "Only the user chooses a focus."
 
 
 def focus_effort(place: Place, slug: str) -> None:
-    """Of all that is recalled from now on, what was said in this effort comes first."""
+    """Of all that is recalled from now on, what was said in this effort comes first. Raises `Refused` where a person
+    does not do it."""
     if place.actor is None:
         raise Refused("person_only", PERSON_ONLY)
     with changing(place) as branch:
@@ -22,7 +23,8 @@ def focus_effort(place: Place, slug: str) -> None:
 
 
 def end_focus(place: Place, slug: str | None = None) -> None:
-    """`slug`: the effort it is to be on. Raises `Refused` where the focus is on none, or on another."""
+    """`slug`: the effort it is to be on. Raises `Refused` where the focus is on none, or on another, or where a person
+    does not do it."""
     if place.actor is None:
         raise Refused("person_only", PERSON_ONLY)
     with changing(place) as branch:
