@@ -125,7 +125,7 @@ def end_turn(branch: Branch, turn: Turn) -> None:
     ended = {
         "state": str(turn.run.state),
         "code": "",
-        **labels.fields(branch, turn),
+        **labels.fields(labels.label_of(branch, turn)),
         "said": said_sha256(said_in(turn.run)),
     }
     events.append(branch.session_id, "run.ended", Lease.of(turn.run, "").data(**ended))

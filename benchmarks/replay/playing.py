@@ -149,7 +149,7 @@ class Player:
         run = Run.objects.get(turn=turn)
         calls = tuple(self.call(planned) for planned in take.plans)
         self.said += turn.tokens
-        effort = labels.fields(self.branch, turn)["effort"]
+        effort = labels.fields(labels.label_of(self.branch, turn))["effort"]
         return Played(
             number=self.number,
             session=self.talk.numbers[place],

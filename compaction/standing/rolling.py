@@ -131,11 +131,11 @@ def stop_drafts(session: Session, actor: User) -> None:
 
 def roll_on(branch: Branch) -> list[ScopeDraft]:
     """After a completed turn, within its transaction: what is old enough is put in line, every so many turns."""
-    now = Branch.objects.filter(pk=branch.pk, session__rolling=True).select_related("session__owner").first()
-    if now is None or now.clock == 0 or now.clock % CADENCE or not may_roll(now.session):
+    session = branch.session
+    if not session.rolling or branch.clock == 0 or branch.clock % CADENCE or not may_roll(session):
         return []
-    place = here(now.session, actor=now.session.owner, branch=now)
-    return [draft_turns(place, window, ScopeKind.ROLLING) for window in windows_of(now)[:MOST_WINDOWS]]
+    place = here(session, actor=session.owner, branch=branch)
+    return [draft_turns(place, window, ScopeKind.ROLLING) for window in windows_of(branch)[:MOST_WINDOWS]]
 
 
 def may_roll(session: Session) -> bool:

@@ -232,7 +232,9 @@ def switched_to(session: Session) -> str:
 def answering(session: Session, asked: Mapping[str, Any]) -> Session:
     """The conversation as a run is to be answered that was asked of another model; not to be saved. What is no choice
     any more is answered as the conversation is."""
-    option = next((one for one in switchable(session) if one.value == asked.get("answer")), None)
+    if "answer" not in asked:
+        return session
+    option = next((one for one in switchable(session) if one.value == asked["answer"]), None)
     if option is None:
         return session
     other = copy(session)

@@ -130,7 +130,7 @@ def read_efforts(
     rows = EffortState.objects.filter(shown, branch=branch).exclude(summary=SummaryState.COVERED)
     states = list(rows.select_related("effort").order_by("pk"))
     here = [state.effort_id for state in states]
-    summaries = set(active_summaries(branch).filter(effort__in=here).values_list("effort", flat=True))
+    summaries = set(active_summaries(branch).filter(effort__in=here).values_list("effort", flat=True)) if here else set()
     stands = {state.effort.slug: state.expanded_what for state in states if state.expanded_turn is not None}
     taken = stands if expanded is None else as_what(expanded, stands)
     raw = {slug for slug, what in taken.items() if what == RAW}
@@ -200,8 +200,10 @@ def read_logs(
 ) -> tuple[EffortLog, ...]:
     """Of each effort the newest turns that `room` tokens can hold, and the sum of those before them.
 
-    As many queries for many efforts as for one.
+    As many queries for many efforts as for one, and none for none.
     """
+    if not states:
+        return ()
     labels = finished_labels(branch, before=before).filter(effort__in=[state.effort_id for state in states])
     logs = newest_turns(labels, "effort", room)
     return tuple(
@@ -313,6 +315,8 @@ def read_headlines(
     branch: Branch, kept: Collection[int], held: Collection[int], expanded: Mapping[str, str], *, most: int
 ) -> tuple[Headline, ...]:
     """Of the summaries of the efforts `kept`, the `most` that were made last, and those that are pinned."""
+    if not kept:
+        return ()
     active = active_summaries(branch).filter(effort__in=kept)
     spans = active.annotate(
         first=Min("scope__turn__number"), last=Max("scope__turn__number"), said_at=Max("scope__turn__created_at")
@@ -354,6 +358,8 @@ def read_left_out(branch: Branch, *, before: int) -> tuple[LeftOut, ...]:
 
 def past_turns(turns: Iterable[FinishedTurn]) -> list[PastTurn]:
     turns = list(turns)
+    if not turns:
+        return []
     said: dict[int, list[LogMessage]] = {turn.pk: [] for turn in turns}
     counts = Q(role__in=OF_PERSON) | Q(run__in=[turn.run for turn in turns])
     rows = Message.objects.filter(counts, turn__in=said).order_by("id")

@@ -18,6 +18,7 @@ from uuid import UUID
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
+from django.db.models import F
 
 from efforts.domain.seals import seal_of
 from efforts.models import AccountEvent, Event, Session
@@ -47,25 +48,40 @@ def append(session_id: UUID, kind: str, data: Mapping[str, Any] | None = None, *
 
 @transaction.atomic(savepoint=False)
 def append_all(rows: Sequence[Event]) -> None:
-    """Number and write events of one or many sessions, in four statements however many there are."""
-    ids = {row.session_id for row in rows}
-    # Locked, so that numbers are committed in their order; in one order, or two processes would wait for each other.
-    sessions = {row.pk: row for row in Session.objects.select_for_update().filter(pk__in=ids).order_by("pk")}
-    if len(sessions) < len(ids):
-        raise Session.DoesNotExist(ids - sessions.keys())
-    rings: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    """Number and write events of one or many sessions. Text on its way takes a few statements, however many there are."""
+    of = defaultdict[UUID, list[Event]](list)
     for row in rows:
-        session = sessions[row.session_id]
-        session.event_seq += 1
-        row.seq = session.event_seq
-        # What goes when its message stands cannot be part of a chain.
-        if row.kind not in STREAMED:
-            row.seal = session.event_seal = seal_of(session.event_seal, sealed_content(row))
-        rings[row.session_id].append(frame(row))
-    Session.objects.bulk_update(sessions.values(), ["event_seq", "event_seal"])
+        of[row.session_id].append(row)
+    # Locked, so that numbers are committed in their order; in one order, or two processes would wait for each other.
+    locked = Session.objects.select_for_update().filter(pk__in=of).order_by("pk")
+    last = {pk: (seq, seal) for pk, seq, seal in locked.values_list("pk", "event_seq", "event_seal")}
+    if len(last) < len(of):
+        raise Session.DoesNotExist(of.keys() - last.keys())
+    more = defaultdict[int, list[UUID]](list)
+    for pk, mine in of.items():
+        seq, before = last[pk]
+        seal = number(mine, seq, before)
+        if seal == before:
+            more[len(mine)].append(pk)
+        else:
+            Session.objects.filter(pk=pk).update(event_seq=seq + len(mine), event_seal=seal)
+    for count, those in more.items():
+        Session.objects.filter(pk__in=those).update(event_seq=F("event_seq") + count)
     Event.objects.bulk_create(rows)
+    rings = {pk: [frame(row) for row in mine] for pk, mine in of.items()}
     # A ring before the commit would show text that may never be stored.
     transaction.on_commit(partial(ring, rings))
+
+
+def number(rows: Sequence[Event], seq: int, seal: str) -> str:
+    """Number the events of a session that follow the one of `seq` and `seal`; the seal of the last of them."""
+    for row in rows:
+        seq += 1
+        row.seq = seq
+        # What goes when its message stands cannot be part of a chain.
+        if row.kind not in STREAMED:
+            row.seal = seal = seal_of(seal, sealed_content(row))
+    return seal
 
 
 def sealed_content(row: Event) -> list[Any]:

@@ -26,17 +26,17 @@ def begin(branch: Branch, turn: Turn, *, attempt: int, aside: bool = False) -> N
     settle(branch, turn)
 
 
-def fields(branch: Branch, turn: Turn) -> dict[str, str | None]:
+def fields(label: TurnLabel | None) -> dict[str, str | None]:
     """What the event of a turn's end says of it, so that the log alone tells where each turn belongs."""
-    label = label_of(branch, turn)
     return {"effort": label.effort.slug, "by": label.by} if label else {"effort": None, "by": ""}
 
 
-def settle(branch: Branch, turn: Turn) -> None:
+def settle(branch: Branch, turn: Turn) -> TurnLabel | None:
     """What the turn adds may be another now: the sums of its effort follow."""
     if label := label_of(branch, turn):
         recount(branch, label.effort)
         touch(branch, label.effort, turn.number)
+    return label
 
 
 def touch(branch: Branch, effort: Effort, number: int) -> None:

@@ -71,7 +71,7 @@ def settle(run: Run, *, completed: bool) -> None:
     references.of_reply(run)
     if not completed:
         return
-    branch = Branch.objects.select_related("session").get(pk=run.branch_id)
+    branch = run.branch
     # Who prefers the cache has the prompt's head changed only where it changes anyhow.
     if not branch.session.prefer_cache:
         evict(branch, run.turn.number)

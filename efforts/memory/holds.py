@@ -106,7 +106,7 @@ def move(row: Hold, to: HoldState, **changes: Any) -> None:
 
 def settle(run: Run, *, completed: bool) -> None:
     """A turn has ended: what it refers to is young again; where it is completed, what is old enough leaves."""
-    branch = Branch.objects.get(pk=run.branch_id)
+    branch = run.branch
     rows = [row for row in standing(branch) if row.scope not in (HoldScope.ALWAYS, HoldScope.EFFORT)]
     where = HoldOrigin(turn=run.turn.number, via="age")
     if any(row.scope == HoldScope.UNREFERENCED for row in rows):
@@ -118,8 +118,7 @@ def settle(run: Run, *, completed: bool) -> None:
 
 
 def refresh(rows: Iterable[Hold], run: Run, where: HoldOrigin) -> None:
-    turns = references.turns_in(run)
-    branch = Branch.objects.get(pk=run.branch_id)
+    turns, branch = references.turns_in(run), run.branch
     rows = list(rows)
     pinned = EffortState.objects.filter(branch=branch, effort__in={row.effort_id for row in rows if row.effort_id})
     ages = dict(pinned.values_list("effort", "referenced_clock"))

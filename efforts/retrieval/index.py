@@ -26,13 +26,13 @@ MERGED_PAGES = 500
 ALL = ""
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def add_message(*, session_id: UUID, **fields: Any) -> Message:
     """One more entry of the log, indexed."""
     # Before it has its id: in a session ids are then committed in their order, and a snapshot stays what it was.
-    lock([session_id])
+    owners = lock([session_id])
     row = Message.objects.create(session_id=session_id, **fields)
-    index_messages([row])
+    index_locked([row], owners, Passage)
     return row
 
 
@@ -45,7 +45,10 @@ def add_messages(rows: Sequence[Message]) -> None:
 
 def index_messages(rows: Sequence[Message], passages: type[Passage] = Passage) -> None:
     """Index messages that are not indexed yet. `passages`: the model as the caller knows it."""
-    owners = lock({row.session_id for row in rows})
+    index_locked(rows, lock({row.session_id for row in rows}), passages)
+
+
+def index_locked(rows: Sequence[Message], owners: dict[UUID, int], passages: type[Passage]) -> None:
     made = [one for row in rows for one in passages_of(row, owners[row.session_id], passages)]
     passages.objects.bulk_create(made, batch_size=BATCH)
     add_frequencies(frequencies_of(made))

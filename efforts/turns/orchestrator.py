@@ -18,7 +18,7 @@ from django.db.models import Max
 from efforts.actions.files.sending import filled
 from efforts.context.connections import KeyUnreadable, ModelChoice, answering, choose, connect_chat
 from efforts.context.moments import one_moment
-from efforts.context.planning import RunSnapshot, mode_of, read_run, run_inputs
+from efforts.context.planning import RunSnapshot, has_code, mode_of, read_run, run_inputs
 from efforts.context.recollections import recollect
 from efforts.domain.effort.states import CUT_OFF, RunState
 from efforts.domain.prompt.budget import BudgetTooSmall, rounded_up
@@ -359,7 +359,7 @@ def recall_for(run: Run) -> tuple[Recollection | None, Plan]:
 
 def look_in_code(run: Run, first: int) -> CodeFound | None:
     """Once for all calls of the run, before the first."""
-    if first > 1:
+    if first > 1 or not has_code(run.settings):
         return None
     fresh = fresh_run(run)
     text = fresh.turn.messages.get(role="user").text
@@ -380,6 +380,7 @@ def fresh_run(run: Run) -> Run:
     # The conversation was deleted while its turn went on.
     if fresh is None:
         raise LeaseLost(run.pk)
+    fresh.branch.session = fresh.turn.session
     return fresh
 
 

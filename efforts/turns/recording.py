@@ -38,7 +38,7 @@ from efforts.llm.protocol import ReportedUsage
 from efforts.log import events, labels
 from efforts.log.timelines import branch_turns, said_in
 from efforts.memory import ageing, holds, references, traces
-from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Thinking, Turn
+from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Thinking, Turn, TurnLabel
 from efforts.retrieval.index import add_message, count_tokens
 from efforts.retrieval.recall import Recollection
 from efforts.standins import coding, compacting
@@ -162,7 +162,7 @@ def claim_runs(owner: str, limit: int, reserved: int = 0) -> list[Lease]:
         reserved=reserved,
         each=settings.CCM_PERSON_RUNS,
     )
-    runs = Run.objects.select_related("turn__session__endpoint", "branch").in_bulk(chosen)
+    runs = Run.objects.select_related("turn", "branch").in_bulk(chosen)
     leases = [claim(runs[pk], owner) for pk in chosen if pk in runs]
     return [lease for lease in leases if lease]
 
@@ -182,17 +182,16 @@ def claim(run: Run, owner: str) -> Lease | None:
             branch = lock_branch(run.pk)
             earlier = branch_turns(run.branch).filter(number__lt=run.turn.number)
             # A cancelled turn may never have started, and then has no sum.
-            before = earlier.exclude(run__state=RunState.CANCELLED).order_by("-number").first()
-            Turn.objects.filter(pk=run.turn_id).update(
-                tokens_before=before.tokens_before + before.tokens if before else 0
-            )
+            sums = earlier.exclude(run__state=RunState.CANCELLED).order_by("-number")
+            before = sums.values_list("tokens_before", "tokens").first()
+            Turn.objects.filter(pk=run.turn_id).update(tokens_before=sum(before or ()))
             labels.begin(branch, run.turn, attempt=run.attempt, aside=run.is_aside)
             events.append(lease.session_id, "run.started", lease.data(**({"aside": True} if run.is_aside else {})))
             # What goes on has referred to it before.
             if not run.is_continued:
                 references.of_message(run)
             if run.is_note:
-                end(lease, NOTED)
+                end(lease, run_of(lease), NOTED)
                 return None
     except IntegrityError:  # another runner has just started a run of this branch
         return None
@@ -203,7 +202,8 @@ def take_settings(lease: Lease) -> Run:
     """Settle what the run is made with, as the session is set now. Raises `KeyUnreadable`."""
     with transaction.atomic():
         hold(lease)
-        run = Run.objects.select_related("turn__session__endpoint", "branch").get(pk=lease.run_id)
+        whose = ("turn__session__endpoint", "turn__session__owner", "branch")
+        run = Run.objects.select_related(*whose).get(pk=lease.run_id)
         # What a retry asked for this run alone goes before what the session says.
         run.settings = {**chosen_settings(answering(run.turn.session, run.settings)), **run.settings}
         if factor := learned_correction(run):
@@ -229,6 +229,13 @@ def lock_branch(run_id: UUID) -> Branch:
     return Branch.objects.select_for_update(of=("self",)).get(runs=run_id)
 
 
+def run_of(lease: Lease) -> Run:
+    """As it is stored now, with its turn, session and branch."""
+    run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
+    run.branch.session = run.turn.session
+    return run
+
+
 def heartbeat(owner: str, run_ids: Iterable[UUID]) -> set[UUID]:
     """Renew the leases; the runs that are still this runner's."""
     mine = Run.objects.filter(pk__in=list(run_ids), state=RunState.RUNNING, lease_owner=owner)
@@ -245,14 +252,13 @@ def stop_requests(run_ids: Collection[UUID]) -> set[UUID]:
 def record_recall(lease: Lease, found: Recollection) -> None:
     with transaction.atomic():
         hold(lease)
-        run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
-        traces.record_recall(run, found)
+        traces.record_recall(run_of(lease), found)
 
 
 def record_code(lease: Lease, found: CodeFound) -> None:
     with transaction.atomic():
         hold(lease)
-        found.keep(Run.objects.select_related("turn", "branch").get(pk=lease.run_id))
+        found.keep(run_of(lease))
 
 
 def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
@@ -312,13 +318,15 @@ def record_reply(lease: Lease, reply: CallReply, ending: Ending | None = None) -
     """Save what a call gave as a message; its delta rows go. With an ending, the run ends in the same transaction."""
     with transaction.atomic():
         hold(lease, ending=ending is not None)
+        run = run_of(lease)
         if reply.text or reply.tool_calls:
             save_message(
                 lease,
+                run,
                 reply.call,
                 role=Message.Role.ASSISTANT,
                 text=reply.text,
-                continues=goes_on(lease.run_id),
+                continues=goes_on(run),
                 tool_calls=[{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls],
                 tokens=count(reply.text)
                 + (count(canonical_json(wire_calls(reply.tool_calls))) if reply.tool_calls else 0),
@@ -335,14 +343,14 @@ def record_reply(lease: Lease, reply: CallReply, ending: Ending | None = None) -
         drop_deltas(lease.session_id, lease.run_id)
         record_usage(lease, reply)
         if ending:
-            end(lease, ending, reply.finish_reason)
+            end(lease, run, ending, reply.finish_reason)
 
 
-def goes_on(run_id: UUID) -> bool:
+def goes_on(run: Run) -> bool:
     """What the run says next goes on in the reply that was cut off."""
-    if not Run.objects.get(pk=run_id).is_continued:
+    if not run.is_continued:
         return False
-    last = Message.objects.filter(run_id=run_id).order_by("-pk").values_list("role", "tool_calls").first()
+    last = Message.objects.filter(run=run).order_by("-pk").values_list("role", "tool_calls").first()
     return last is not None and last == (Message.Role.ASSISTANT, [])
 
 
@@ -357,8 +365,9 @@ def run_and_record(
         hold(lease)
         began = time.monotonic()
         result = tool() if room is None else fitting_result(tool, room)
-        save_tool_result(lease, call, tool_call, result, elapsed_ms=int((time.monotonic() - began) * 1000))
-        references.of_tool(Run.objects.select_related("turn", "branch").get(pk=lease.run_id), tool_call.name, result)
+        run, elapsed = run_of(lease), int((time.monotonic() - began) * 1000)
+        save_tool_result(lease, run, call, tool_call, result, elapsed_ms=elapsed)
+        references.of_tool(run, tool_call.name, result)
     return result
 
 
@@ -377,51 +386,50 @@ def record_refused(lease: Lease, call: int, tool_call: ToolCall, result: str) ->
     """Save what a call is answered that is not run."""
     with transaction.atomic():
         hold(lease)
-        save_tool_result(lease, call, tool_call, result)
+        save_tool_result(lease, run_of(lease), call, tool_call, result)
 
 
 def end_run(lease: Lease, ending: Ending) -> None:
     with transaction.atomic():
         hold(lease, ending=True)
         drop_deltas(lease.session_id, lease.run_id)
-        end(lease, ending)
+        end(lease, run_of(lease), ending)
 
 
-def end(lease: Lease, ending: Ending, finish_reason: str = "") -> None:
+def end(lease: Lease, run: Run, ending: Ending, finish_reason: str = "") -> None:
     """Move the run to its last state and settle the turn: no call without a result, tokens, clock, event."""
     # Providers refuse a prompt in which a call has no result.
-    for call in unanswered_calls(lease.run_id):
-        save_tool_result(lease, 0, call, NOT_RUN)
-    if Run.objects.get(pk=lease.run_id).is_continued:
-        end_again(lease, ending, finish_reason)
+    for call in unanswered_calls(run):
+        save_tool_result(lease, run, 0, call, NOT_RUN)
+    if run.is_continued:
+        end_again(lease, run, ending, finish_reason)
         return
-    move(lease, ending, finish_reason)
-    run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
+    move(run, ending, finish_reason)
     if ending.needed:
         Run.objects.filter(pk=run.pk).update(settings={**run.settings, "needed": ending.needed})
     Turn.objects.filter(pk=run.turn_id).update(tokens=counted_tokens(run.turn, run))
     if ending.state == RunState.COMPLETED:
-        Branch.objects.filter(pk=run.branch_id).update(clock=F("clock") + 1)
+        # The branch is locked, and was read behind it.
+        run.branch.clock += 1
+        run.branch.save(update_fields=["clock"])
         offer_conclusion(lease, run)
     ageing.settle(run, completed=ending.state == RunState.COMPLETED)
     holds.settle(run, completed=ending.state == RunState.COMPLETED)
-    labels.settle(run.branch, run.turn)
+    label = labels.settle(run.branch, run.turn)
     if ending.state == RunState.COMPLETED:
         compacting.registered().turn_completed(run.branch)
-    close(lease, run, ending)
+    close(lease, run, ending, label)
 
 
-def end_again(lease: Lease, ending: Ending, finish_reason: str) -> None:
+def end_again(lease: Lease, run: Run, ending: Ending, finish_reason: str) -> None:
     """A reply that went on: its turn was completed before, so that nothing ages once more, and it stays completed
     however this ends. What broke off can go on again."""
     # A model that has nothing to add had said all.
     whole = ending.state == RunState.COMPLETED or ending.code == "empty_reply"
     completed = COMPLETED if whole else replace(ending, state=RunState.COMPLETED, text=said_of_continue(ending.text))
-    move(lease, completed, finish_reason if whole else CUT_OFF)
-    run = Run.objects.select_related("turn", "branch").get(pk=lease.run_id)
+    move(run, completed, finish_reason if whole else CUT_OFF)
     Turn.objects.filter(pk=run.turn_id).update(tokens=counted_tokens(run.turn, run))
-    labels.settle(run.branch, run.turn)
-    close(lease, run, completed)
+    close(lease, run, completed, labels.settle(run.branch, run.turn))
 
 
 def said_of_continue(text: str) -> str:
@@ -429,12 +437,12 @@ def said_of_continue(text: str) -> str:
     return text.replace("Retry", "Continue")
 
 
-def close(lease: Lease, run: Run, ending: Ending) -> None:
+def close(lease: Lease, run: Run, ending: Ending, label: TurnLabel | None) -> None:
     """Say that the run has ended."""
     now = timezone.now()
     Session.objects.filter(pk=lease.session_id).update(last_activity_at=now, answered_at=now)
-    label = labels.fields(run.branch, run.turn)
-    told = {"state": str(ending.state), "code": ending.code, **label, "said": said_sha256(said_in(run))}
+    belongs = labels.fields(label)
+    told = {"state": str(ending.state), "code": ending.code, **belongs, "said": said_sha256(said_in(run))}
     events.append(lease.session_id, "run.ended", lease.data(**told))
     transaction.on_commit(events.wake_runners)  # a message may be waiting in this branch
 
@@ -456,18 +464,16 @@ def acted(lease: Lease, run: Run) -> bool:
     return Event.objects.filter(session_id=lease.session_id, kind__startswith="effort.", **mine).exists()
 
 
-def move(lease: Lease, ending: Ending, finish_reason: str) -> None:
+def move(run: Run, ending: Ending, finish_reason: str) -> None:
     if ending.state not in RUN_MOVES[RunState.RUNNING]:
         raise ValueError(f"A run cannot end as {ending.state}.")
-    Run.objects.filter(pk=lease.run_id).update(
-        state=ending.state,
-        finish_reason=finish_reason[:FINISH_REASON],
-        error_code=ending.code,
-        error_text=ending.text,
-        ended_at=timezone.now(),
-        lease_owner="",
-        lease_expires_at=None,
-    )
+    run.state = ending.state
+    run.finish_reason = finish_reason[:FINISH_REASON]
+    run.error_code, run.error_text = ending.code, ending.text
+    run.ended_at = timezone.now()
+    run.lease_owner, run.lease_expires_at = "", None
+    ended = ("state", "finish_reason", "error_code", "error_text", "ended_at", "lease_owner", "lease_expires_at")
+    run.save(update_fields=ended)
     told = (ending.state.value, f": {ending.code}" if ending.code else "")
     transaction.on_commit(partial(log.info, "The run ended, %s%s.", *told))
 
@@ -507,10 +513,13 @@ def live_texts(run: Run) -> tuple[int, str, str]:
     return call, text, thinking
 
 
-def save_tool_result(lease: Lease, call: int, tool_call: ToolCall, text: str, *, elapsed_ms: int | None = None) -> None:
+def save_tool_result(
+    lease: Lease, run: Run, call: int, tool_call: ToolCall, text: str, *, elapsed_ms: int | None = None
+) -> None:
     """The message and its trace; without `elapsed_ms` the tool was never run."""
     message = save_message(
         lease,
+        run,
         call,
         role=Message.Role.TOOL,
         text=text,
@@ -521,17 +530,16 @@ def save_tool_result(lease: Lease, call: int, tool_call: ToolCall, text: str, *,
     traces.trace_tool(message, tool_call, elapsed_ms)
 
 
-def save_message(lease: Lease, call: int, **fields: Any) -> Message:
-    turn_id = Run.objects.values_list("turn_id", flat=True).get(pk=lease.run_id)
-    row = add_message(session_id=lease.session_id, turn_id=turn_id, run_id=lease.run_id, **fields)
+def save_message(lease: Lease, run: Run, call: int, **fields: Any) -> Message:
+    row = add_message(session_id=lease.session_id, turn_id=run.turn_id, run_id=run.pk, **fields)
     events.append(lease.session_id, "message.stands", lease.data(call=call, message=row.pk, role=str(row.role)))
     return row
 
 
-def unanswered_calls(run_id: UUID) -> list[ToolCall]:
-    rows = list(Message.objects.filter(run_id=run_id))
-    answered = {row.tool_call_id for row in rows if row.tool_call_id}
-    return [ToolCall(**call) for row in rows for call in row.tool_calls if call["id"] not in answered]
+def unanswered_calls(run: Run) -> list[ToolCall]:
+    rows = list(Message.objects.filter(run=run).values_list("tool_call_id", "tool_calls"))
+    answered = {id for id, _ in rows if id}
+    return [ToolCall(**call) for _, calls in rows for call in calls if call["id"] not in answered]
 
 
 def drop_deltas(session_id: UUID, run_id: UUID) -> None:
