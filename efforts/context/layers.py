@@ -130,7 +130,8 @@ def read_efforts(
     rows = EffortState.objects.filter(shown, branch=branch).exclude(summary=SummaryState.COVERED)
     states = list(rows.select_related("effort").order_by("pk"))
     here = [state.effort_id for state in states]
-    summaries = set(active_summaries(branch).filter(effort__in=here).values_list("effort", flat=True)) if here else set()
+    standing = active_summaries(branch).filter(effort__in=here).values_list("effort", flat=True)
+    summaries = set(standing) if here else set()
     stands = {state.effort.slug: state.expanded_what for state in states if state.expanded_turn is not None}
     taken = stands if expanded is None else as_what(expanded, stands)
     raw = {slug for slug, what in taken.items() if what == RAW}

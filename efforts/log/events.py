@@ -48,7 +48,7 @@ def append(session_id: UUID, kind: str, data: Mapping[str, Any] | None = None, *
 
 @transaction.atomic(savepoint=False)
 def append_all(rows: Sequence[Event]) -> None:
-    """Number and write events of one or many sessions. Text on its way takes a few statements, however many there are."""
+    """Number and write events of one or many sessions. Text on its way takes as many statements for many as for one."""
     of = defaultdict[UUID, list[Event]](list)
     for row in rows:
         of[row.session_id].append(row)

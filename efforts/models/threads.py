@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache, partial
+from threading import Lock
 from typing import ParamSpec, TypeVar
 
 from django.conf import settings
@@ -44,12 +45,37 @@ def writers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="orm-write") if on_sqlite else readers()
 
 
+@cache
+def first_writer() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="orm-first")
+
+
 async def read(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     return await _run(readers(), partial(function, *args, **kwargs))
 
 
 async def write(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    return await _run(writers(), partial(function, *args, **kwargs))
+    return await _run(writers(), partial(_one_at_a_time, partial(function, *args, **kwargs)))
+
+
+async def write_first(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """Next, whatever else is in line: people look at text as it comes."""
+    return await _run(first_writer(), partial(_one_at_a_time, partial(function, *args, **kwargs)))
+
+
+_next, _writing = Lock(), Lock()
+
+
+def _one_at_a_time(function: Callable[[], R]) -> R:
+    if connection.vendor != "sqlite":
+        return function()
+    # Who waits for the one holds the other: the two threads take turns, however soon one comes back.
+    with _next:
+        _writing.acquire()
+    try:
+        return function()
+    finally:
+        _writing.release()
 
 
 _in_place = ContextVar("in_place", default=False)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -180,13 +180,15 @@ ENDLESS = Ending(
 @dataclass(frozen=True, kw_only=True)
 class RunMeans:
     """What a run is made with. A replay brings recorded replies and results. `planned` is told of every plan that is
-    sent; `silence` is how a reply of nothing ends the run."""
+    sent; `silence` is how a reply of nothing ends the run; `preparing` is held while a
+    request is planned."""
 
     connect: Callable[[ModelChoice], ChatModel] = connect_chat
     planned: Callable[[Plan], None] = lambda planned: None
     run_tool: Callable[[ToolCall, ToolContext], str] = run_tool
     most_calls: int = MOST_CALLS
     silence: Ending = EMPTY
+    preparing: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
 
 
 async def run_turn(control: RunControl, deltas: DeltaSink, means: RunMeans | None = None) -> None:
@@ -262,24 +264,19 @@ async def store_end(lease: Lease, store: Callable[[], object]) -> None:
 async def call_until_answered(
     control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink, means: RunMeans
 ) -> None:
-    first, found, drafted = await read(begin, run)
-    if found:
-        await write(recording.record_recall, control.lease, found)
-    if code := await read(look_in_code, run, first):
-        await write(recording.record_code, control.lease, code)
+    async with means.preparing:
+        first, found, drafted = await read(begin, run)
+        if found:
+            await write(recording.record_recall, control.lease, found)
+        if code := await read(look_in_code, run, first):
+            await write(recording.record_code, control.lease, code)
     most = first + means.most_calls - 1
     silent = False
     for call in range(first, most + 1):
         last = call == most or silent
-        # Anew for every call, so that a tool's result is in the next prompt; on a thread, because counting tokens would
-        # hold up every socket of the process.
         known = drafted if call == first else None
-        snapshot, planned = await read(read_and_plan_on, run, call, offer_tools=not last, drafted=known)
-        # The row is asked too: a ring may be lost, and nobody should pay for a call that is unwanted.
-        if control.stop.is_set() or snapshot.stop_requested:
-            raise Stopped
-        # Before the request: whatever happens from here on, it is known what was sent.
-        concern(plan=await write(recording.record_plan, control.lease, call, planned))
+        async with means.preparing:
+            planned = await plan_call(control, run, call, offer_tools=not last, drafted=known)
         means.planned(planned)
         streamed, broken = await stream(control, model, planned, call, deltas)
         # Some models fall silent behind a tool's result; without tools there is nothing left but to answer.
@@ -299,6 +296,18 @@ async def call_until_answered(
             return
         await write(recording.record_reply, control.lease, reply)
         await answer_calls(control.lease, run, call, taken, means)
+
+
+async def plan_call(control: RunControl, run: Run, call: int, *, offer_tools: bool, drafted: Plan | None) -> Plan:
+    """Anew for every call, so that a tool's result is in the next prompt. Raises `Stopped`."""
+    # On a thread, because counting tokens would hold up every socket of the process.
+    snapshot, planned = await read(read_and_plan_on, run, call, offer_tools=offer_tools, drafted=drafted)
+    # The row is asked too: a ring may be lost, and nobody should pay for a call that is unwanted.
+    if control.stop.is_set() or snapshot.stop_requested:
+        raise Stopped
+    # Before the request: whatever happens from here on, it is known what was sent.
+    concern(plan=await write(recording.record_plan, control.lease, call, planned))
+    return planned
 
 
 def read_and_plan_on(run: Run, call: int, *, offer_tools: bool, drafted: Plan | None) -> tuple[RunSnapshot, Plan]:

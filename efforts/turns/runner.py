@@ -23,11 +23,11 @@ from django.db import DatabaseError
 from efforts import actions
 from efforts.llm.tokens import get_counter
 from efforts.log import events
-from efforts.models.threads import read, write
+from efforts.models.threads import read, write, write_first
 from efforts.turns import recording
 from efforts.turns.drafts import Drafts, registered
 from efforts.turns.embedding import embed_all
-from efforts.turns.orchestrator import RunControl, run_turn
+from efforts.turns.orchestrator import RunControl, RunMeans, run_turn
 from efforts.turns.recording import Delta, Lease
 from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES
@@ -106,7 +106,7 @@ class DeltaWriter:
             self.some.clear()
             self.full.clear()
             try:
-                await write(recording.write_deltas, batch)
+                await write_first(recording.write_deltas, batch)
             except DatabaseError:
                 log.warning("The text of %d runs is not committed yet.", len(batch), exc_info=True)
                 for delta in reversed(batch):
@@ -131,6 +131,8 @@ class Runner:
         self.controls: dict[UUID, RunControl] = {}
         self.tasks: set[asyncio.Task[None]] = set()
         self.deltas = DeltaWriter()
+        # The others wait: the loop that passes on text needs its share of the interpreter.
+        self.means = RunMeans(preparing=asyncio.Semaphore(max(settings.CCM_ORM_THREADS // 4, 1)))
         self.wake = asyncio.Event()
         self.going_down = False
         self.drafts = Drafts((SUMMARIES, SCOPES, *registered()), owner, self.wake)
@@ -190,7 +192,7 @@ class Runner:
 
     async def answer(self, control: RunControl) -> None:
         try:
-            await run_turn(control, self.deltas)
+            await run_turn(control, self.deltas, self.means)
         finally:
             self.controls.pop(control.lease.run_id, None)
             self.wake.set()
