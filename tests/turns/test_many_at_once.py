@@ -1,0 +1,78 @@
+"""Text that people see coming goes before what waits to be prepared or stored."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from efforts import actions
+from efforts.models import Run, Session, threads
+from efforts.models.threads import read, write, write_first
+from efforts.turns import orchestrator
+from efforts.turns.runner import Runner
+from tests.fakes.provider import FakeProvider
+from tests.turns.conftest import PATIENCE, Stage
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_text_is_written_next_whatever_waits() -> None:
+    written: list[str] = []
+    began, gate = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        began.set()
+        gate.wait()
+        written.append("held")
+
+    # One that is being written, in each thread that writes, and one more that waits.
+    held = [asyncio.create_task(write(hold)) for _ in range(settings.CCM_ORM_THREADS)]
+    await asyncio.to_thread(began.wait)
+    waits = asyncio.create_task(write(written.append, "waits"))
+    text = asyncio.create_task(write_first(written.append, "text"))
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not (threads._next.locked() or text.done()):
+                await asyncio.sleep(0)
+    finally:
+        gate.set()
+    await asyncio.gather(*held, waits, text)
+    assert written.index("text") <= 1
+    assert sorted(written) == sorted([*["held"] * len(held), "waits", "text"])
+
+
+async def test_many_turns_that_begin_at_once_are_prepared_a_few_at_a_time(
+    stage: Stage, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, runner: Runner, alice: User
+) -> None:
+    monkeypatch.setattr(settings, "CCM_PERSON_RUNS", 5)
+    begin, lock, gate = orchestrator.begin, threading.Lock(), threading.Event()
+    inside: list[int] = [0]
+
+    def begins(run: Run) -> Any:
+        with lock:
+            inside[0] += 1
+        gate.wait()
+        return begin(run)
+
+    monkeypatch.setattr(orchestrator, "begin", begins)
+
+    async def say() -> Session:
+        session = await write(actions.create_session, alice)
+        await write(actions.send_message, session, text="Hello", client_id="1", actor=alice)
+        return session
+
+    sessions = [await say() for _ in range(5)]
+    # Nobody rings for it.
+    while await read(lambda: Run.objects.filter(settings={}).exists()):
+        pass
+    # Each has its settings and goes on to be prepared, as far as it may.
+    await read(lambda: None)
+    at_once = inside[0]
+    gate.set()
+    assert 0 < at_once <= settings.CCM_ORM_THREADS // 4
+    await stage.until(lambda: read(lambda: Run.objects.filter(state="completed").count() == len(sessions)))
+    assert inside[0] == len(sessions)
