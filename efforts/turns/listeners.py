@@ -49,6 +49,8 @@ class Listeners:
         self.of: dict[str, set[Listener]] = {}
         self.channel = ""
         self.hearing: asyncio.Task[None] | None = None
+        # Under way: hundreds of pages that come at once, as after a restart, ask the layer once.
+        self.joining: asyncio.Task[BaseException | None] | None = None
 
     async def add(self, one: Listener) -> BaseException | None:
         """What keeps it from hearing, if anything does."""
@@ -64,7 +66,12 @@ class Listeners:
             self.channel = await self.layer.new_channel()
             # In a context of its own, not in that of the socket which happens to be the first.
             self.hearing = asyncio.create_task(self.hear(self.channel), context=contextvars.Context())
-        return await fault_of(self.layer.group_add, events.PAGES, self.channel)
+            self.joining = None
+        if self.joining is None or self.joining.done():
+            join = fault_of(self.layer.group_add, events.PAGES, self.channel)
+            self.joining = asyncio.create_task(join, context=contextvars.Context())
+        # A page that leaves meanwhile does not take it from the others.
+        return await asyncio.shield(self.joining)
 
     async def drop(self, one: Listener) -> None:
         """It hears nothing any more."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -12,7 +13,7 @@ from efforts import actions
 from efforts.models import Session
 from efforts.models.threads import write
 from efforts.turns import consumers
-from efforts.turns.listeners import listeners
+from efforts.turns.listeners import Listeners, listeners
 from tests.sockets.conftest import Open, Tab
 
 
@@ -85,3 +86,54 @@ async def test_a_page_that_comes_while_the_last_one_leaves_hears(
     request.getfixturevalue("unread")
     await rename(session, "Harbour")
     assert (await second.frame())["title"] == "Harbour"
+
+
+class SlowLayer:
+    """A channel layer that answers once `gate` is open."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.asked: list[str] = []
+
+    async def new_channel(self) -> str:
+        return "ours"
+
+    async def receive(self, channel: str) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    async def group_add(self, group: str, channel: str) -> None:
+        self.asked.append(group)
+        await self.gate.wait()
+
+    async def group_discard(self, group: str, channel: str) -> None: ...
+
+
+class Page:
+    session_id = uuid4()
+
+    def hear(self, frames: list[dict[str, Any]]) -> None: ...
+
+    def ring(self) -> None: ...
+
+    def hang_up(self) -> None: ...
+
+    def hear_nothing(self, fault: BaseException) -> None: ...
+
+
+async def test_pages_that_come_at_once_ask_the_layer_once() -> None:
+    layer, pages = SlowLayer(), [Page() for _ in range(50)]
+    ours = Listeners(layer)
+    coming = [asyncio.create_task(ours.add(page)) for page in pages]
+    await asyncio.wait(coming, timeout=0)
+    # One of them is gone before the layer answers.
+    coming[0].cancel()
+    layer.gate.set()
+    assert (await asyncio.gather(*coming[1:])) == [None] * 49
+    assert len(layer.asked) == 1
+    # Later it is asked anew: it may have forgotten who listens.
+    assert await ours.renew() is None
+    assert len(layer.asked) == 2
+    for page in pages:
+        await ours.drop(page)
+    assert ours.hearing is None
