@@ -142,6 +142,9 @@ def claim_runs(owner: str, limit: int, reserved: int = 0) -> list[Lease]:
 
     `reserved`: so many of `limit` are left to people who have none running.
     """
+    # Most looks find none, and this one costs little.
+    if not Run.objects.filter(state=RunState.QUEUED).exists():
+        return []
     earlier = Run.objects.filter(
         branch=OuterRef("branch"), state=RunState.QUEUED, turn__number__lt=OuterRef("turn__number")
     )

@@ -169,7 +169,8 @@ class Runner:
             self.wake.clear()
 
     async def sweep(self) -> None:
-        for run_id in await read(recording.stop_requests, list(self.controls)):
+        running = list(self.controls)
+        for run_id in await read(recording.stop_requests, running) if running else ():
             if control := self.controls.get(run_id):
                 control.stop.set()
         room = settings.CCM_MAX_RUNS - len(self.controls)
