@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.recall.kinds import BUDGETS, Hit, figures_of, quoted
+from benchmarks.recall.kinds import BUDGETS, PRODUCT, Hit, figures_of, focused_methods, index, quoted
 from benchmarks.recall.ranks import Table
 from benchmarks.recall.remembered import Remembered
+from benchmarks.replay.conversations import talk_of
 from efforts.llm.embeddings import Embedded
 
 
@@ -31,6 +32,28 @@ def test_evidence_is_what_stands_and_not_what_is_only_touched() -> None:
     for tokens in (100, 300, 200):
         table.add("kind", figures_of([frozenset({"a"})], [hit("a", tokens)]))
     assert table.median(f"tokens@{BUDGETS[-1]}") == 200
+
+
+def test_the_focus_is_put_where_the_evidence_is_and_elsewhere() -> None:
+    said = [("a", "The harbour has a crane."), ("b", "The harbour has a ferry."), ("c", "A crane of paper.")]
+    messages = [
+        {"id": id, "session": number, "role": "user", "speaker": "Ann", "text": text}
+        for number, (id, text) in enumerate(said, 1)
+    ]
+    sessions = [{"n": number, "date": "2026-03-05"} for number in (1, 2, 3)]
+    question = {"id": "q", "question": "What of the harbour?", "answer": "", "category": "x", "evidence": ["b"]}
+    row = {"id": "talk", "source": "test", "messages": messages, "sessions": sessions, "questions": [question]}
+    talk = index(talk_of(row))
+    methods = focused_methods(talk)
+    [asked] = talk.talk.questions
+    best = {name: rank(talk, asked)[0] for name, rank in methods.items()}
+    # Of equals the one said first, where nothing is boosted; elsewhere is the session after, which has no such word.
+    assert {name: one.holds for name, one in best.items()} == {
+        PRODUCT: ("a",),
+        "focus where the first evidence is": ("b",),
+        "focus elsewhere": ("a",),
+    }
+    assert best["focus where the first evidence is"].score > best[PRODUCT].score
 
 
 class Counting:
