@@ -40,8 +40,7 @@ def recollect(
         return None
     text = inputs.current.user.text
     asked = meaning_of(branch.session, text) if by_meaning and need.asks(text) else Asked()
-    # As it is now: the branch may have been read when its turn began to wait.
-    focus = Branch.objects.values_list("focus__slug", flat=True).get(pk=branch.pk) or ""
+    focus = branch.focus.slug if branch.focus else ""
     found = recall(branch, text, before=number, mode=mode, today=today, shown=shown, meant=asked.meant, focus=focus)
     return replace(found, params={**found.params, "words_alone": asked.fault}) if asked.fault else found
 
