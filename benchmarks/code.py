@@ -1,6 +1,6 @@
 """How well code is found: questions made of what a package says of its own symbols, with those words taken out of it.
 
-    python -m benchmarks.code FOLDER [FOLDER ...] [--pages FOLDER]
+    python -m benchmarks.code FOLDER [FOLDER ...] [--pages FOLDER] [--vectors FILE]
 
 A question is the first sentence of the comment that a public symbol has, without the words of its name. It is asked
 twice: of the package as it is, where the comment is one text among all others, and of a copy in which the comments of
@@ -8,6 +8,10 @@ all symbols that are asked about are blanked, so that no question stands in it. 
 which symbols are asked about is drawn by hash, among those of which no other has the same sentence. With `--pages`, the
 documentation of a Python package by Sphinx, its pages make questions too (`benchmarks/code_questions.py`). Half of all
 are held back, drawn by hash, and told apart. Recall@8: of how many questions the symbol is among the first eight.
+
+Where a model of meanings is connected (CCM_EMBEDDINGS_FOLDER, or CCM_EMBEDDINGS_URL and CCM_EMBEDDINGS_MODEL), symbols
+get their vectors as the background gives them, and meanings are compared too. `--vectors` keeps what was embedded, so
+that the model is asked for each text once.
 """
 
 from __future__ import annotations
@@ -28,12 +32,12 @@ from typing import Any
 from benchmarks.code_questions import Question, documented, without_name
 
 FIRST = 8
-QUESTIONS = 40
+QUESTIONS, OF_PAGES = 40, 100
 # Lines above a definition that grep counts as its comment.
 ABOVE = 40
 
 
-def main(folders: Sequence[str], pages: Path | None) -> None:
+def main(folders: Sequence[str], pages: Path | None, vectors: Path | None = None) -> None:
     home = tempfile.mkdtemp(prefix="ccm-code-")
     os.environ |= {"CCM_HOME": home, "CCM_WORKSPACE_ROOTS": home, "DJANGO_SETTINGS_MODULE": "ccmweb.settings"}
     import django
@@ -42,6 +46,8 @@ def main(folders: Sequence[str], pages: Path | None) -> None:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
+    if connected(vectors):
+        RANKERS["embeddings"] = by_meaning
     total: Counter[str] = Counter()
     asked = 0
     try:
@@ -75,6 +81,7 @@ def measure(folder: Path, home: Path, pages: Path | None) -> tuple[dict[str, int
     began, processor = time.monotonic(), time.process_time()
     worker.index(whole)
     took, worked = time.monotonic() - began, time.process_time() - processor
+    embed_symbols(whole)
     snapshot = whole.current
     assert snapshot is not None
     size = os.path.getsize(home / "db.sqlite3")
@@ -83,12 +90,13 @@ def measure(folder: Path, home: Path, pages: Path | None) -> tuple[dict[str, int
     out: Counter[str] = Counter()
     ask("their comments in place", snapshot, copy, questions, found)
     if pages:
-        ask("worded by its pages", snapshot, copy, list(documented(pages, asked_of(snapshot), QUESTIONS)), Counter())
+        ask("worded by its pages", snapshot, copy, list(documented(pages, asked_of(snapshot), OF_PAGES)), Counter())
     blank(copy, snapshot, questions)
     began, processor = time.monotonic(), time.process_time()
     worker.index(whole)
     blanked = whole.current
     assert blanked is not None
+    embed_symbols(whole)
     one = min((path for path in copy.rglob("*.*") if path.suffix in (".py", ".ts", ".rs", ".go")), key=str)
     one.write_text(one.read_text(errors="replace") + "\n")
     again, processor = time.monotonic(), time.process_time()
@@ -104,6 +112,37 @@ def measure(folder: Path, home: Path, pages: Path | None) -> tuple[dict[str, int
     for question in questions[:3]:
         print(f"    e.g. {question.text!r} -> {question.qualified}", flush=True)
     return {name: found[name] for name in found} | {name: out[name] for name in out}, len(questions)
+
+
+def connected(vectors: Path | None) -> bool:
+    """The installation's model of meanings, wherever the program asks for it."""
+    from benchmarks.recall.remembered import Remembered
+    from efforts.context import embedders
+    from efforts.memory import vectors as passages
+
+    embedder = embedders.embedder_of(None)
+    if embedder and vectors:
+        remembered = Remembered(embedder, vectors)
+        for place in (embedders, passages):
+            vars(place)["embedder_of"] = lambda endpoint: remembered
+    return embedder is not None
+
+
+def embed_symbols(workspace: Any) -> None:
+    """As the background does it, here and now."""
+    from efforts.memory.vectors import SECONDS
+    from workspaces.indexing.meanings import claim_batch, record_batch
+    from workspaces.models import SymbolVector
+
+    began, before = time.process_time(), SymbolVector.objects.count()
+    while batch := claim_batch():
+        record_batch(batch, batch.embedder.embed(batch.texts, seconds=SECONDS))
+    if index := workspace.vector_indexes.first():
+        print(
+            f"  {index.symbols:,} symbols compared by meaning, {SymbolVector.objects.count() - before:,} new vectors, "
+            f"{time.process_time() - began:.0f} s of this processor, {index.tokens:,} tokens so far",
+            flush=True,
+        )
 
 
 def ask(label: str, snapshot: Any, folder: Path, questions: Sequence[Question], found: Counter[str]) -> None:
@@ -183,6 +222,18 @@ def by_graph(snapshot: Any, folder: Path, query: str) -> list[str]:
     from workspaces.retrieval.search import search
 
     found = search(snapshot, query, most=FIRST)
+    return [found.rows[one.symbol].qualified for one in found.scored if one.symbol in found.rows]
+
+
+def by_meaning(snapshot: Any, folder: Path, query: str) -> list[str]:
+    from efforts.context.embedders import Wording
+    from workspaces.retrieval.meanings import meaning_in
+    from workspaces.retrieval.search import search
+
+    session = snapshot.workspace.attachments.first().session
+    asked = meaning_in(snapshot.workspace, Wording(session, query))
+    assert asked.meant, asked.fault
+    found = search(snapshot, query, most=FIRST, meant=asked.meant)
     return [found.rows[one.symbol].qualified for one in found.scored if one.symbol in found.rows]
 
 
@@ -270,5 +321,6 @@ if __name__ == "__main__":
     options = argparse.ArgumentParser()
     options.add_argument("folders", nargs="+")
     options.add_argument("--pages", type=Path)
+    options.add_argument("--vectors", type=Path)
     chosen = options.parse_args()
-    main(chosen.folders, chosen.pages)
+    main(chosen.folders, chosen.pages, chosen.vectors)

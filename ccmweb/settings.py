@@ -65,6 +65,8 @@ CCM_WORKSPACE_FILES = env.whole("CCM_WORKSPACE_FILES", 20_000)
 CCM_WORKSPACE_FILE_BYTES = env.whole("CCM_WORKSPACE_FILE_BYTES", 512 * 1024)
 CCM_WORKSPACE_BYTES = env.whole("CCM_WORKSPACE_BYTES", 256 * 1024 * 1024)
 CCM_WORKSPACE_ARCHIVE_BYTES = env.whole("CCM_WORKSPACE_ARCHIVE_BYTES", 64 * 1024 * 1024)
+# Symbols of one that are compared by meaning, where a model for it is connected; 0: none.
+CCM_WORKSPACE_MEANINGS = env.whole("CCM_WORKSPACE_MEANINGS", 20_000, least=0)
 # What may be run in a workspace: names, and the words of each. None: nothing.
 CCM_WORKSPACE_COMMANDS = env.commands("CCM_WORKSPACE_COMMANDS")
 # Of one command: seconds, bytes of output, bytes of memory and threads of all its processes together, and the variables

@@ -13,16 +13,22 @@ from uuid import UUID
 
 from django.db.models import Case, Count, Q, When
 
+from efforts.context.embedders import Wording
 from efforts.domain.effort.policy import CODE_CARDS, ContextMode
 from efforts.domain.effort.states import RunState, Trigger
 from efforts.domain.prompt.conversation import Code
+from efforts.llm.embeddings import Embedded
 from efforts.models import Branch, ContextPlan, RetrievalSet, Run, Session
-from efforts.standins.coding import STRATEGY, CodeFound, Proposed
+from efforts.retrieval.vectors import Asked, Meant
+from efforts.standins.coding import STRATEGY, CodeFound, Proposed, Worded
 from workspaces.actions import suggest_code_pin
 from workspaces.domain.states import Stage
+from workspaces.indexing import meanings
+from workspaces.indexing.meanings import CodeBatch
 from workspaces.models import CodeHit, CommandRun, File, ProposedEdit, Snapshot, Workspace
 from workspaces.retrieval import search
 from workspaces.retrieval.cards import KEPT, FoundCard, address_of, cards_of, code_card
+from workspaces.retrieval.meanings import meaning_in
 from workspaces.retrieval.pins import standing_cards
 from workspaces.retrieval.recording import record, result_hash
 from workspaces.tools import FUNCTIONS, tools
@@ -52,14 +58,17 @@ class Workspaces:
     def system_text(self) -> str:
         return system_text()
 
-    def look(self, branch: Branch, chosen: Mapping[str, Any], text: str) -> CodeFound | None:
+    def look(
+        self, branch: Branch, chosen: Mapping[str, Any], text: str, wording: Worded | None = None
+    ) -> CodeFound | None:
         workspace = workspace_of(branch.session, chosen)
         if workspace is None or workspace.current is None:
             return None
         snapshot, mode = workspace.current, ContextMode(chosen["context_mode"])
         if mode == ContextMode.OFF:
             return None
-        found = search.search(snapshot, text, most=LOOKED_AT)
+        asked = meaning_in(workspace, wording) if wording else Asked()
+        found = search.search(snapshot, text, most=LOOKED_AT, meant=asked.meant)
         standing = list(standing_cards(branch, snapshot, mode))
         here = {card.symbol.pk for card in standing}
         by_words = [card for card in cards_of(snapshot, found, mode) if card.symbol.pk not in here]
@@ -71,7 +80,8 @@ class Workspaces:
         results = [one.result for one in decided]
 
         def keep(run: Run) -> None:
-            record(run, snapshot, found, Trigger.AUTO, cards, mode=str(mode), results=results)
+            told = asked.fault
+            record(run, snapshot, found, Trigger.AUTO, cards, mode=str(mode), results=results, words_alone=told)
             tell_by(run, decided)
 
         return CodeFound(code=code_of(workspace.name, snapshot, mode, as_hits(cards), results), keep=keep)
@@ -114,7 +124,22 @@ class Workspaces:
         if row.strategy != search.STRATEGY or snapshot is None or row.params["stage"] != Stage.COMPLETE:
             return ""
         most = LOOKED_AT if row.trigger == Trigger.AUTO else max(row.params["most"], 1)
-        return result_hash(search.search(snapshot, row.query, most=most))
+        meant = Meant.of(row.params["meaning"]) if "meaning" in row.params else None
+        return result_hash(search.search(snapshot, row.query, most=most, meant=meant))
+
+    def meaning(self, run: Run, query: str) -> Asked:
+        session = run.turn.session
+        workspace = workspace_of(session, run.settings)
+        return meaning_in(workspace, Wording(session, query)) if workspace else Asked()
+
+    def claim_batch(self) -> CodeBatch | None:
+        return meanings.claim_batch()
+
+    def record_batch(self, batch: CodeBatch, made: Embedded) -> None:
+        meanings.record_batch(batch, made)
+
+    def record_fault(self, batch: CodeBatch, why: str) -> None:
+        meanings.record_fault(batch, why)
 
     def proposed(self, runs: Sequence[UUID]) -> Mapping[UUID, tuple[Proposed, ...]]:
         found: dict[UUID, list[tuple[datetime, Proposed]]] = {}

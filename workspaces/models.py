@@ -187,6 +187,12 @@ class Symbol(models.Model):
     scope = models.CharField(max_length=60, help_text="The workspace, in a word that no term can equal.")
     names = models.TextField(help_text="Terms of name and path, a space before and after each.")
     terms = models.TextField(help_text="Terms of its lines, likewise.")
+    # Null, and no default: SQLite would make the table anew for it, without the triggers of migration 0001.
+    content_sha256 = models.CharField(  # noqa: DJ001
+        max_length=64,
+        null=True,
+        help_text="Of its name, what is said of it and its lines; none where an earlier version indexed it.",
+    )
 
     class Meta:
         ordering = ["id"]
@@ -199,6 +205,52 @@ class Symbol(models.Model):
 def scope_of(workspace_id: uuid.UUID) -> str:
     """The word by which the index of terms knows whose symbol it is."""
     return f" w_{workspace_id.hex[:16]} "
+
+
+class SymbolVector(models.Model):
+    """What a text of code means, by a model: of unit length, 16-bit floats. All symbols of the folder that have this
+    text share it, whatever snapshots they stand in."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="vectors", db_index=False)
+    model = models.CharField(max_length=300, help_text="Where it is asked, its name, its dimension.")
+    content_sha256 = models.CharField(max_length=64)
+    vector = models.BinaryField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "model", "content_sha256"], name="one_vector_per_content")
+        ]
+
+    def __str__(self) -> str:
+        return f"vector of {self.content_sha256[:8]}"
+
+
+class SymbolVectorIndex(models.Model):
+    """How far a folder has got with one model of meanings. Symbols of a snapshot get their vectors in the order of
+    their ids; those up to `after` have one."""
+
+    workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="vector_indexes")
+    name = models.CharField(max_length=250, help_text="Of the model that is asked; `model` has the dimension as well.")
+    model = models.CharField(max_length=300, blank=True)
+    number = models.PositiveIntegerField(default=0, help_text="Of the snapshot that it is about.")
+    after = models.BigIntegerField(default=0)
+    symbols = models.PositiveIntegerField(default=0, help_text="Of that snapshot that have a vector.")
+    complete = models.BooleanField(default=False, help_text="All of that snapshot have one, or as many as may.")
+    through = models.BigIntegerField(default=0, help_text="Id of the last vector.")
+    tokens = models.PositiveBigIntegerField(
+        default=0, help_text="Sent for all of them, as the model counts or as counted here."
+    )
+    fault = models.TextField(blank=True, help_text="Why the last request came to nothing.")
+    held_until = models.DateTimeField(null=True, blank=True, help_text="Some process has asked, or waits, until then.")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["workspace", "name"], name="one_index_per_model")]
+
+    def __str__(self) -> str:
+        return f"{self.symbols} symbols by {self.name}"
 
 
 class Edge(models.Model):

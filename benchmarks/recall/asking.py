@@ -13,7 +13,7 @@ from django.db import transaction
 
 from benchmarks.importing import Imported, import_talk
 from benchmarks.replay import Question, Talk, moment
-from efforts.context.embedders import embedder_of, meaning_of
+from efforts.context.embedders import Wording, embedder_of, meaning_of
 from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
 from efforts.context.recollections import recollect
 from efforts.domain.effort.policy import RECALL_SHARES, ContextMode
@@ -133,7 +133,8 @@ def next_plan(stage: Stage, text: str) -> Plan:
     """What would be sent with `text` as the person's next message."""
     branch, chosen = stage.made.branch, stage.chosen
     inputs = plan_inputs(branch, chosen_settings(stage.made.session), current=draft_turn(branch, text))
-    found = recollect(branch, plan(inputs), chosen.mode, today=stage.today, by_meaning=chosen.meaning)
+    wording = Wording(stage.made.session, text) if chosen.meaning else None
+    found = recollect(branch, plan(inputs), chosen.mode, today=stage.today, wording=wording)
     most = inputs.recall_most if chosen.share is None else chosen.share
     recalled = found.passages if found else ()
     return plan(replace(inputs, recalled=recalled, recall_share=chosen.cap, recall_most=most))

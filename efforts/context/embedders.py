@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
 
 from efforts.context.connections import KeyUnreadable, ModelChoice, connect, of_endpoint
-from efforts.llm.embeddings import Embedder, EndpointEmbedder, local
+from efforts.llm.embeddings import Embedded, Embedder, EndpointEmbedder, local
 from efforts.llm.openai_chat import OpenAIChat
 from efforts.llm.protocol import ModelError
 from efforts.models import Endpoint, Session, VectorIndex
-from efforts.retrieval.vectors import Meant
+from efforts.retrieval.vectors import Asked, Meant
 
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What a text means; without `meant` words alone are compared, and where one should have come `fault` says why."""
-
-    meant: Meant | None = None
-    fault: str = ""
+OTHER_LENGTH = "The model of meanings answers with vectors of another length now: all are made anew."
 
 
 def embedder_of(endpoint: Endpoint | None) -> Embedder | None:
@@ -53,22 +48,47 @@ def is_offered(session: Session) -> bool:
     return bool(named or settings.CCM_EMBEDDINGS_FOLDER or settings.CCM_EMBEDDINGS_URL)
 
 
+@dataclass
+class Wording:
+    """A text of a conversation, whose meaning is asked for once at most, whatever it is compared with."""
+
+    session: Session
+    text: str
+    answer: Embedded | ModelError | None = None
+
+    def compared_with(self, indexes: QuerySet[Any]) -> Asked:
+        """`indexes`: how far vectors are known, by the name of the model. It asks the model, which may be elsewhere: no
+        transaction may be open. Nothing is asked before there is anything to compare with, nor from a conversation that
+        says no."""
+        if not self.session.by_meaning or not is_offered(self.session):
+            return Asked()
+        try:
+            embedder = embedder_of(self.session.endpoint)
+            index = indexes.filter(name=embedder.name).first() if embedder else None
+            if embedder is None or index is None or not index.model:
+                return Asked(fault=index.fault if index else "")
+            found = self.asked_once(embedder)
+        except ModelError as error:
+            return Asked(fault=error.text)
+        if model_key(embedder.name, found.dimension) != index.model:
+            return Asked(fault=OTHER_LENGTH)
+        return Asked(meant=Meant(model=index.model, vector=found.stored()[0], through=index.through))
+
+    def asked_once(self, embedder: Embedder) -> Embedded:
+        """Raises `ModelError`; who asks for the same again does not wait again."""
+        if self.answer is None:
+            try:
+                self.answer = embedder.embed([self.text], seconds=settings.CCM_EMBEDDINGS_WAIT)
+            except ModelError as error:
+                self.answer = error
+        if isinstance(self.answer, ModelError):
+            raise self.answer
+        return self.answer
+
+
 def meaning_of(session: Session, text: str) -> Asked:
-    """Asks the model, which may be elsewhere: no transaction may be open. Nothing is asked before there is anything
-    to compare with, nor from a conversation that says no."""
-    index = VectorIndex.objects.filter(session=session).first()
-    if not session.by_meaning or not is_offered(session):
-        return Asked()
-    try:
-        embedder = embedder_of(session.endpoint)
-        if embedder is None or index is None or not index.passages or index.name != embedder.name:
-            return Asked(fault=index.fault if index else "")
-        found = embedder.embed([text], seconds=settings.CCM_EMBEDDINGS_WAIT)
-    except ModelError as error:
-        return Asked(fault=error.text)
-    if model_key(embedder.name, found.dimension) != index.model:
-        return Asked(fault="The model of meanings answers with vectors of another length now: all are made anew.")
-    return Asked(meant=Meant(model=index.model, vector=found.stored()[0], through=index.through))
+    """See `Wording.compared_with`."""
+    return Wording(session, text).compared_with(VectorIndex.objects.filter(session=session))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,15 +8,16 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from efforts.context.embedders import Asked, meaning_of
+from efforts.context.embedders import Wording
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.effort.states import Trigger
 from efforts.domain.prompt import need
 from efforts.domain.prompt.conversation import Recalled
 from efforts.domain.prompt.plan import Plan
 from efforts.log.timelines import LOG_FIELDS, log_message
-from efforts.models import Branch, RetrievalItem
+from efforts.models import Branch, RetrievalItem, VectorIndex
 from efforts.retrieval.recall import Recollection, recall
+from efforts.retrieval.vectors import Asked
 
 # Of an item and of what it leads to: a prompt is read with hundreds of them.
 READ = (
@@ -27,11 +28,11 @@ READ = (
 
 
 def recollect(
-    branch: Branch, drafted: Plan, mode: ContextMode, *, today: date, by_meaning: bool = False
+    branch: Branch, drafted: Plan, mode: ContextMode, *, today: date, wording: Wording | None = None
 ) -> Recollection | None:
     """What the message needs of what its prompt does not show, as `drafted` without it; None where nothing is to be
-    recalled, or the prompt shows everything. `by_meaning`: the model of meanings is asked too, where there is one;
-    then no transaction may be open."""
+    recalled, or the prompt shows everything. `wording`: of the message, where the model of meanings is asked too; then
+    no transaction may be open."""
     if mode == ContextMode.OFF:
         return None
     inputs = drafted.inputs
@@ -39,7 +40,8 @@ def recollect(
     if shown.issuperset(range(1, number)):
         return None
     text = inputs.current.user.text
-    asked = meaning_of(branch.session, text) if by_meaning and need.asks(text) else Asked()
+    known = VectorIndex.objects.filter(session=branch.session_id)
+    asked = wording.compared_with(known) if wording and need.asks(text) else Asked()
     focus = branch.focus.slug if branch.focus else ""
     found = recall(branch, text, before=number, mode=mode, today=today, shown=shown, meant=asked.meant, focus=focus)
     return replace(found, params={**found.params, "words_alone": asked.fault}) if asked.fault else found

@@ -244,8 +244,8 @@ class SessionSettingsForm(forms.Form):
         label="Find by meaning too",
         required=False,
         help_text=(
-            "Messages are also sent to the model that compares meanings. You then find them when you ask in other "
-            "words."
+            "Messages and attached code are also sent to the model that compares meanings. They are then found when "
+            "you ask in other words."
         ),
     )
     review_mode = forms.ChoiceField(

@@ -56,6 +56,14 @@ class Meant:
         return cls(model=params["model"], vector=base64.b64decode(params["vector"]), through=params["through"])
 
 
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a text means; without `meant` words alone are compared, and where one should have come `fault` says why."""
+
+    meant: Meant | None = None
+    fault: str = ""
+
+
 class Nearest(Protocol):
     def __call__(self, session: UUID, meant: Meant, *, below: int) -> dict[int, int]:
         """How near each passage under `below` is, in steps from 0: the nearest first, of equals the older one."""

@@ -11,7 +11,9 @@ from efforts.domain.prompt.conversation import Code
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from efforts.llm.embeddings import Embedded, Embedder
     from efforts.models import Branch, ContextPlan, RetrievalSet, Run, Session
+    from efforts.retrieval.vectors import Asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +34,24 @@ class Proposed:
     outcome: str
 
 
+class Worded(Protocol):
+    """A text whose meaning can be asked for."""
+
+    def compared_with(self, indexes: Any) -> Asked:
+        """`indexes`: how far vectors are known, by the name of the model. No transaction may be open."""
+        ...
+
+
+class Batch(Protocol):
+    """Texts whose meanings one request asks for."""
+
+    @property
+    def embedder(self) -> Embedder: ...
+
+    @property
+    def texts(self) -> tuple[str, ...]: ...
+
+
 class CodePort(Protocol):
     def attached(self, session: Session) -> str:
         """Id of the workspace that the conversation works on; empty where there is none."""
@@ -47,9 +67,24 @@ class CodePort(Protocol):
         """What the system text adds where code is attached."""
         ...
 
-    def look(self, branch: Branch, chosen: Mapping[str, Any], text: str) -> CodeFound | None:
-        """Look for what a message needs; `chosen` are the settings of its run. None where no code is attached."""
+    def look(
+        self, branch: Branch, chosen: Mapping[str, Any], text: str, wording: Worded | None = None
+    ) -> CodeFound | None:
+        """Look for what a message needs; `chosen` are the settings of its run. None where no code is attached. With
+        `wording` by its meaning too, where a model is connected for it; then no transaction may be open."""
         ...
+
+    def meaning(self, run: Run, query: str) -> Asked:
+        """What a search of code means. No transaction may be open."""
+        ...
+
+    def claim_batch(self) -> Batch | None:
+        """The next texts of code whose meaning is not known; None where there are none."""
+        ...
+
+    def record_batch(self, batch: Any, made: Embedded) -> None: ...
+
+    def record_fault(self, batch: Any, why: str) -> None: ...
 
     def kept(self, run_id: UUID, chosen: Mapping[str, Any]) -> Code:
         """What was found for a run, and stored."""
@@ -83,6 +118,8 @@ class CodePort(Protocol):
 _registered: list[CodePort] = []
 # What strategies of retrieval begin with that look in code.
 STRATEGY = "code/"
+# The tool that searches it by words and meaning.
+SEARCH = "search_code"
 
 
 def register(workspaces: CodePort) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from efforts.actions import Place
-from efforts.context.embedders import Asked
 from efforts.domain.effort.states import Via
 from efforts.models import Run
+from efforts.retrieval.vectors import Asked
 
 # Tokens that one result may quote: a quarter of the smallest budget.
 READ_TOKENS = 1_000

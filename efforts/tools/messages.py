@@ -13,7 +13,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from efforts import actions
-from efforts.context.embedders import Asked, meaning_of
+from efforts.context.embedders import meaning_of
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.need import NEAR
 from efforts.domain.text.ranking import Ranked
@@ -25,7 +25,8 @@ from efforts.models import Branch, Message, Passage, Run
 from efforts.retrieval.candidates import EVERYTHING, Narrowed
 from efforts.retrieval.search import STRATEGY as PASSAGES
 from efforts.retrieval.search import Search, search_branch
-from efforts.retrieval.vectors import Meant, meaning_of_passages
+from efforts.retrieval.vectors import Asked, Meant, meaning_of_passages
+from efforts.standins import coding
 
 from .base import ToolContext, ToolError
 
@@ -95,6 +96,10 @@ def search_messages(context: ToolContext, **asked: Any) -> dict[str, Any]:
     return {**result, "words_alone": context.asked.fault} if context.asked.fault else result
 
 
+# What is looked for by meaning too.
+SEARCHES = ("search_messages", coding.SEARCH)
+
+
 def find_messages(
     branch: Branch,
     wanted: Wanted,
@@ -135,10 +140,11 @@ def meaning_asked(call: ToolCall, run: Run) -> Asked:
     """What the words of a search mean; no transaction may be open. Of anything else, also of a call that is refused,
     nothing."""
     with suppress(ValueError):
-        given = json.loads(call.arguments or "{}") if call.name == "search_messages" else {}
+        given = json.loads(call.arguments or "{}") if call.name in SEARCHES else {}
         query = given.get("query") if isinstance(given, dict) and not given.get("like_turn") else ""
         if isinstance(query, str) and query_terms(query):
-            return meaning_of(run.turn.session, query)
+            in_code = call.name == coding.SEARCH
+            return coding.registered().meaning(run, query) if in_code else meaning_of(run.turn.session, query)
     return Asked()
 
 

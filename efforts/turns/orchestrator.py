@@ -17,6 +17,7 @@ from django.db.models import Max
 
 from efforts.actions.files.sending import filled
 from efforts.context.connections import KeyUnreadable, ModelChoice, answering, choose, connect_chat
+from efforts.context.embedders import Wording
 from efforts.context.moments import one_moment
 from efforts.context.planning import RunSnapshot, has_code, mode_of, read_run, run_inputs
 from efforts.context.recollections import recollect
@@ -265,10 +266,10 @@ async def call_until_answered(
     control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink, means: RunMeans
 ) -> None:
     async with means.preparing:
-        first, found, drafted = await read(begin, run)
+        first, found, drafted, wording = await read(begin, run)
         if found:
             await write(recording.record_recall, control.lease, found)
-        if code := await read(look_in_code, run, first):
+        if wording and (code := await read(look_in_code, run, wording)):
             await write(recording.record_code, control.lease, code)
     most = first + means.most_calls - 1
     silent = False
@@ -346,33 +347,34 @@ async def answer_calls(lease: Lease, run: Run, call: int, taken: TakenCalls, mea
         room -= recording.count(result)
 
 
-def begin(run: Run) -> tuple[int, Recollection | None, Plan | None]:
-    """The number of the first call, what was recalled for it, and the plan that tells so. A reply that goes on has what
-    was recalled when it began."""
+def begin(run: Run) -> tuple[int, Recollection | None, Plan | None, Wording | None]:
+    """The number of the first call, what was recalled for it, the plan that tells so, and the message as it is looked
+    for. A reply that goes on has what was found when it began."""
     if run.is_continued:
         made = ContextPlan.objects.filter(run=run).aggregate(last=Max("call", default=0))
-        return made["last"] + 1, None, None
+        return made["last"] + 1, None, None, None
     return 1, *recall_for(run)
 
 
-def recall_for(run: Run) -> tuple[Recollection | None, Plan]:
-    """What of the conversation the message needs beside what its prompt shows anyway, and the plan that tells this."""
+def recall_for(run: Run) -> tuple[Recollection | None, Plan, Wording]:
+    """What of the conversation the message needs beside what its prompt shows anyway, the plan that tells this, and the
+    message as it is looked for."""
     with one_moment():
         fresh = fresh_run(run)
         inputs = run_inputs(fresh)
     drafted = plan(inputs)
     mode, today = mode_of(fresh.settings), fresh.turn.created_at.date()
-    found = recollect(fresh.branch, drafted, mode, today=today, by_meaning=True)
-    return found, drafted
+    wording = Wording(fresh.turn.session, inputs.current.user.text)
+    found = recollect(fresh.branch, drafted, mode, today=today, wording=wording)
+    return found, drafted, wording
 
 
-def look_in_code(run: Run, first: int) -> CodeFound | None:
+def look_in_code(run: Run, wording: Wording) -> CodeFound | None:
     """Once for all calls of the run, before the first."""
-    if first > 1 or not has_code(run.settings):
+    if not has_code(run.settings):
         return None
     fresh = fresh_run(run)
-    text = fresh.turn.messages.get(role="user").text
-    return coding.registered().look(fresh.branch, fresh.settings, text)
+    return coding.registered().look(fresh.branch, fresh.settings, wording.text, wording)
 
 
 def read_and_plan(run: Run, *, offer_tools: bool, drafted: Plan | None = None) -> tuple[RunSnapshot, Plan]:

@@ -57,7 +57,7 @@ class Eventful:
     def turn(self) -> None:
         lease = self.talk.begin(self.words())
         run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-        found, _ = recall_for(run)
+        found, _, _ = recall_for(run)
         if found:
             recording.record_recall(lease, found)
         self.plan(lease, 1)

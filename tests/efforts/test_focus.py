@@ -51,7 +51,7 @@ def answered(talk: Talk, text: str = QUESTION) -> ContextPlan:
     lease = talk.begin(text)
     recording.take_settings(lease)
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    found, drafted = recall_for(run)
+    found, drafted, _ = recall_for(run)
     if found:
         recording.record_recall(lease, found)
     _, planned = read_and_plan(run, offer_tools=True, drafted=drafted)

@@ -20,6 +20,7 @@ from efforts.context import embedders
 from efforts.domain.effort.states import ReviewMode
 from efforts.domain.text.snippets import LEAD, snippet
 from efforts.models import Passage, Session, VectorIndex
+from efforts.retrieval import vectors
 from tests.compaction.review import room_of
 from tests.efforts.talk import Talk
 from tests.fakes.meanings import embeddings
@@ -260,9 +261,9 @@ def test_two_slow_models_take_no_longer_than_one(
     VectorIndex.objects.filter(session=second.session).update(model="another/8")
     asked: list[Session] = []
 
-    def late(session: Session, text: str) -> embedders.Asked:
+    def late(session: Session, text: str) -> vectors.Asked:
         asked.append(session)
-        return embedders.Asked(fault="Late.")
+        return vectors.Asked(fault="Late.")
 
     monkeypatch.setattr(embedders, "meaning_of", late)
     settings.CCM_EMBEDDINGS_WAIT = 0

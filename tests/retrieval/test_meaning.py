@@ -15,7 +15,7 @@ from django.test import Client
 from efforts import actions
 from efforts.actions.conversations import erase_session
 from efforts.context.connections import encrypt_key
-from efforts.context.embedders import Asked, meaning_of
+from efforts.context.embedders import meaning_of
 from efforts.domain.effort.policy import ContextMode
 from efforts.llm.protocol import ModelError
 from efforts.memory import vectors
@@ -24,7 +24,7 @@ from efforts.pages.presenters.meanings import state_of_meanings
 from efforts.retrieval.rebuilding import rebuild
 from efforts.retrieval.recall import Recollection, recall
 from efforts.retrieval.search import search_branch
-from efforts.retrieval.vectors import Meant, nearest, nearest_of_all
+from efforts.retrieval.vectors import Asked, Meant, nearest, nearest_of_all
 from efforts.tools.again import Repeated, retrieve_again
 from efforts.turns import recording
 from tests.efforts.talk import Talk

@@ -13,16 +13,18 @@ from django.urls import reverse
 
 from efforts.context.planning import main_branch
 from efforts.domain.effort.states import Trigger
+from efforts.memory import vectors
 from efforts.models import ContextPlan, RetrievalSet, Session
 from efforts.models.threads import read, write
 from efforts.pages.presenters.chat import turn_view
-from tests.fakes.provider import Call, FakeProvider, Reply
+from tests.fakes.meanings import embeddings
+from tests.fakes.provider import Call, FakeProvider, NoAnswer, Reply
 from tests.turns.conftest import Stage
 from tests.turns.test_verify_plans import verify
 from tests.workspaces.test_searching import CART, MONEY
 from workspaces.actions import attach_folder, detach
 from workspaces.commands import running
-from workspaces.indexing import worker
+from workspaces.indexing import meanings, worker
 from workspaces.models import CodeHit, File, ProposedEdit, Workspace
 from workspaces.outcomes import lines_of
 from workspaces.retrieval.naming import kept_resolver
@@ -191,3 +193,57 @@ async def test_what_is_referred_to_in_two_turns_stays_in_the_next_prompts_for_a_
     await stage.ask("Good morning.")
     assert not shown()
     assert (await read(verify, "--plan-again", "--retrieve-again"))["status"] == 0
+
+
+async def compared(provider: FakeProvider, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By meaning, with vectors of all that is there, and without the runner's background, whose requests would come in
+    between."""
+    claims = [(source, source.claim_batch) for source in (vectors, meanings)]
+    for source, _ in claims:
+        monkeypatch.setattr(source, "claim_batch", lambda: None)
+    provider.otherwise = embeddings
+    settings.CCM_EMBEDDINGS_URL, settings.CCM_EMBEDDINGS_MODEL = provider.url, "words"
+    for source, claim in claims:
+        while batch := await write(claim):
+            made = await read(batch.embedder.embed, batch.texts, seconds=5)
+            await write(source.record_batch, batch, made)
+    provider.bodies.clear()
+
+
+async def test_a_message_is_compared_with_talk_and_code_by_one_request(
+    stage: Stage,
+    provider: FakeProvider,
+    shop: Workspace,
+    root: Path,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await write((root / "harbour.py").write_text, 'def launch(it):\n    """Put a boat afloat."""\n    return it\n')
+    assert await write(worker.index, shop)
+    provider.script = [Reply("Noodles.")]
+    await stage.ask("What is for dinner?")
+    await compared(provider, settings, monkeypatch)
+    provider.script = [embeddings, Reply(calls=(Call.of("search_code", query="yacht"),)), embeddings, Reply("There.")]
+    question = "What did we say of any vessel, and where does one begin?"
+    await stage.ask(question)
+    asked = [request["input"] for request in provider.requests if "input" in request]
+    assert asked == [[question], ["yacht"]]
+    prompt = next(request for request in provider.requests if "messages" in request)["messages"][-1]["content"]
+    assert "function harbour.launch" in prompt
+    row = await read(lambda: RetrievalSet.objects.filter(query=question, strategy__startswith="code/").get())
+    assert row.params["meaning"]["model"].endswith("#words/8")
+    found = await read(verify, "--plan-again", "--retrieve-again")
+    assert found["status"] == 0
+
+
+async def test_where_the_model_of_meanings_is_too_slow_code_is_found_by_words(
+    stage: Stage, provider: FakeProvider, shop: Workspace, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CCM_EMBEDDINGS_WAIT = 0.2
+    await compared(provider, settings, monkeypatch)
+    provider.script = [NoAnswer(), Reply("By the rate.")]
+    await stage.ask(ASKED)
+    prompt = next(request for request in provider.requests if "messages" in request)["messages"][-1]["content"]
+    assert "function money.convert" in prompt
+    row = await read(lambda: RetrievalSet.objects.get(strategy__startswith="code/"))
+    assert ("meaning" in row.params, "0.2 seconds" in row.params["words_alone"]) == (False, True)

@@ -66,7 +66,7 @@ def one_turn(session: Session) -> int:
         )
         [lease] = recording.claim_runs("test", 1)
         run = recording.take_settings(lease)
-        found, drafted = recall_for(run)
+        found, drafted, _ = recall_for(run)
         assert found is not None
         assert found.passages
         recording.record_recall(lease, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from django.contrib.auth.models import User
 from efforts import actions
 from efforts.context.planning import chosen_settings
 from efforts.models import Run, Session
+from tests.fakes.provider import FakeProvider
 from workspaces.actions import attach_folder
 from workspaces.indexing import worker
 from workspaces.models import Workspace
+from workspaces.retrieval.meanings import kept_vectors
 from workspaces.retrieval.naming import kept_resolver
 
 
@@ -21,6 +24,13 @@ from workspaces.retrieval.naming import kept_resolver
 def forgotten_names() -> None:
     """The database of each test counts its snapshots from 1 again."""
     kept_resolver.cache_clear()
+    kept_vectors.cache_clear()
+
+
+@pytest.fixture
+def provider() -> Iterator[FakeProvider]:
+    with FakeProvider() as provider:
+        yield provider
 
 
 @pytest.fixture

@@ -138,6 +138,10 @@ class Resolver:
     imports: Mapping[int, Sequence[Written]]
     bases: Mapping[int, Sequence[Written]]
     known: dict[int, dict[str, tuple[str, int | None]]] = field(default_factory=dict)
+    # Of each file the modules of which it imports everything.
+    whole: dict[int, list[str]] = field(default_factory=dict)
+    # What stands before a name means the same wherever it stands in a file, and most is written more than once.
+    found: dict[tuple[int, str, str], Lead | None] = field(default_factory=dict)
 
     def leads(self, one: Written) -> tuple[Lead, ...]:
         """The symbols that a reference may mean; none where all that is known is that it is from elsewhere."""
@@ -153,9 +157,16 @@ class Resolver:
         file = self.names.files[one.file]
         if not one.before:
             return self.plain(one, file)
-        first, _, rest = one.before.partition(".")
         if one.before in SELVES or (file.language == "go" and self.is_receiver(one)):
             return self.of_own_class(one)
+        key = one.file, one.before, one.name
+        if key not in self.found:
+            self.found[key] = self.beyond(one, file)
+        return self.found[key]
+
+    def beyond(self, one: Written, file: FileName) -> Lead | None:
+        """By what stands before it, where that is no word for the object itself."""
+        first, _, rest = one.before.partition(".")
         found = self.through(one.file, first, rest, one.name)
         if found is not None:
             return Lead(found, IMPORTED)
@@ -195,8 +206,8 @@ class Resolver:
         if one.name in bound:
             target = bound[one.name][1]
             return Lead(target, IMPORTED) if target is not None else None
-        for name, (module, _) in bound.items():
-            if name.startswith("*") and (all_found := self.names.in_module(module, one.name)):
+        for module in self.whole.get(one.file, ()):
+            if all_found := self.names.in_module(module, one.name):
                 return Lead(all_found, ALL_IMPORTED)
         return None
 
@@ -272,6 +283,7 @@ class Resolver:
                     # A package may have another name than the folder that it is imported from.
                     found.setdefault(self.names.symbols[target].qualified.rpartition(".")[2], (module, target))
             self.known[file] = found
+            self.whole[file] = [module for alias, (module, _) in found.items() if alias.startswith("*")]
         return self.known[file]
 
     def imported(self, one: Written) -> tuple[str, int | None]:
@@ -293,8 +305,8 @@ class Resolver:
         bound = self.bound(file)
         if name in bound:
             return bound[name][1]
-        for alias, (module, _) in bound.items():
-            if alias.startswith("*") and (found := self.names.in_module(module, name)):
+        for module in self.whole.get(file, ()):
+            if found := self.names.in_module(module, name):
                 return found
         return None
 
@@ -356,7 +368,9 @@ def central(resolver: Resolver, references: Iterable[Written]) -> list[Standing]
     """Each symbol that others lead to, the most central first; equal ones by their names."""
     names = resolver.names
     graph: rustworkx.PyDiGraph[int, float] = rustworkx.PyDiGraph(multigraph=False)
-    nodes = {id: graph.add_node(id) for id, one in names.symbols.items() if one.kind != SymbolKind.SECTION}
+    ids = [id for id, one in names.symbols.items() if one.kind != SymbolKind.SECTION]
+    nodes = dict(zip(ids, graph.add_nodes_from(ids), strict=True))
+    weights: dict[tuple[int, int], float] = {}
     callers: dict[int, set[int]] = defaultdict(set)
     for one in references:
         source = names.symbols.get(one.source)
@@ -369,24 +383,19 @@ def central(resolver: Resolver, references: Iterable[Written]) -> list[Standing]
         callers[lead.target].add(one.source)
         # What tests lead to is not what the code is about.
         if not source.is_test:
-            add_edge(graph, nodes[one.source], nodes[lead.target], lead.confidence)
+            edge = nodes[one.source], nodes[lead.target]
+            weights[edge] = max(weights.get(edge, 0.0), lead.confidence)
     for id, node in nodes.items():
         parent = names.symbols[id].parent
         if parent in nodes:
-            add_edge(graph, node, nodes[parent], PART_OF)
+            edge = node, nodes[parent]
+            weights[edge] = max(weights.get(edge, 0.0), PART_OF)
+    graph.add_edges_from([(*edge, weight) for edge, weight in weights.items()])
     shares = rustworkx.pagerank(graph, alpha=DAMPING, weight_fn=float) if nodes else {}
     found = [
         Standing(id, round(shares[nodes[id]], 9), *split_tests(names, callers[id])) for id in nodes if callers.get(id)
     ]
     return sorted(found, key=lambda one: (-one.share, names.symbols[one.symbol].qualified, one.symbol))
-
-
-def add_edge(graph: rustworkx.PyDiGraph[int, float], source: int, target: int, weight: float) -> None:
-    if source == target:
-        return
-    if graph.has_edge(source, target):
-        weight = max(weight, graph.get_edge_data(source, target))
-    graph.add_edge(source, target, weight)
 
 
 def split_tests(names: Names, callers: Iterable[int]) -> tuple[int, int]:

@@ -24,6 +24,8 @@ KINDS: Mapping[str, float] = {SymbolKind.SECTION: 0.55, SymbolKind.MODULE: 0.7, 
 TEST = 0.5
 # A name that a query writes out.
 EXACT = 2.0
+# What is nearest to the meaning of a query is worth so much of the best by its words.
+MEANING = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +44,13 @@ class Candidate:
 @dataclass(frozen=True, kw_only=True)
 class Scored:
     """`ranks`: its place by each ranker, from 1; `words`: places in the query of those that it has; `through`: the
-    symbols that it is near to."""
+    symbols that it is near to; `meaning`: how near it is to the query's, in steps, where that is known."""
 
     symbol: int
     score: float
     words: tuple[int, ...]
     exact: bool = False
+    meaning: int = 0
     ranks: Mapping[str, int] = field(default_factory=dict)
     through: tuple[int, ...] = ()
 
@@ -71,15 +74,15 @@ def rank(
     exact: frozenset[int] = frozenset(),
     wants_tests: bool = False,
     neighbours: Mapping[int, Sequence[tuple[int, float]]] | None = None,
+    meanings: Mapping[int, int] | None = None,
 ) -> list[Scored]:
     """Best first; equal ones by their names. `exact`: symbols that the query writes out; `neighbours`: of the best by
-    their text, other candidates with how sure it is."""
+    their text, other candidates with how sure it is; `meanings`: how near each symbol is to what the query means."""
     rarities = [rarity(with_it, symbols) for with_it in frequencies]
     most = math.fsum(rarities) * (K1 + 1)
-    base: dict[int, float] = {}
-    for one in candidates:
-        score = text_score(one, rarities) * (TEST if one.is_test and not wants_tests else 1.0)
-        base[one.symbol] = score + (EXACT * most if one.symbol in exact else 0.0)
+    tests = 1.0 if wants_tests else TEST
+    texts = {one.symbol: text_score(one, rarities) * (tests if one.is_test else 1.0) for one in candidates}
+    base = {id: score + (EXACT * most if id in exact else 0.0) for id, score in texts.items()}
     near: dict[int, float] = {}
     through: dict[int, list[int]] = {}
     for seed, others in (neighbours or {}).items():
@@ -87,20 +90,21 @@ def rank(
             if other in base:
                 near[other] = max(near.get(other, 0.0), base.get(seed, 0.0) * sure * NEIGHBOUR)
                 through.setdefault(other, []).append(seed)
+    meant = {one.symbol: meanings.get(one.symbol, 0) for one in candidates} if meanings else {}
+    # Each by its best; where no symbol has a word of the query, meaning is all there is.
+    share = MEANING * (max(texts.values(), default=0.0) or 1.0) / (max(meant.values(), default=0) or 1)
+    more = {one.symbol: share * KINDS.get(one.kind, 1.0) * meant.get(one.symbol, 0) for one in candidates}
     names = {one.symbol: one.qualified for one in candidates}
-    final = {id: round(score + near.get(id, 0.0), 6) for id, score in base.items()}
-    by_text = places(base, names)
-    by_graph = places(near, names)
+    final = {id: round(score + near.get(id, 0.0) + more[id], 6) for id, score in base.items()}
+    by_ranker = {"text": places(base, names), "graph": places(near, names), "meaning": places(meant, names)}
     scored = [
         Scored(
             symbol=one.symbol,
             score=final[one.symbol],
             words=tuple(i for i, (said, named) in enumerate(zip(one.counts, one.named, strict=True)) if said or named),
             exact=one.symbol in exact,
-            ranks={
-                "text": by_text[one.symbol],
-                **({"graph": by_graph[one.symbol]} if one.symbol in by_graph else {}),
-            },
+            meaning=meant.get(one.symbol, 0),
+            ranks={ranker: found[one.symbol] for ranker, found in by_ranker.items() if one.symbol in found},
             through=tuple(through.get(one.symbol, ())),
         )
         for one in candidates

@@ -16,8 +16,9 @@ LINE = 90
 
 def complete(snapshot: Snapshot) -> None:
     """From here on the snapshot is never changed."""
-    resolver = read_resolver(snapshot)
-    snapshot.central = [list(one) for one in central(resolver, written_of(snapshot))]
+    written = list(written_of(snapshot))
+    resolver = read_resolver(snapshot, written)
+    snapshot.central = [list(one) for one in central(resolver, written)]
     snapshot.symbols = len(resolver.names.symbols)
     snapshot.lines = File.objects.filter(snapshot.standing).aggregate(sum=Sum("lines", default=0))["sum"]
     snapshot.scaffold = map_of(snapshot)

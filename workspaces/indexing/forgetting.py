@@ -13,7 +13,8 @@ from django.db.models.signals import post_delete
 from django.dispatch import receiver
 
 from workspaces.domain.states import SourceKind
-from workspaces.models import Attachment, Edge, File, Snapshot, Symbol, Workspace
+from workspaces.models import Attachment, Edge, File, Snapshot, Symbol, SymbolVector, Workspace
+from workspaces.retrieval.meanings import kept_vectors
 
 # Pages of SQLite's index that are merged in one statement.
 MERGED_PAGES = 500
@@ -33,12 +34,13 @@ def forget(workspace: Workspace) -> None:
     pk = workspace.pk
     Workspace.objects.filter(pk=pk).update(current=None, indexer="")
     # Row by row Django would load all of it first: symbols lead to symbols.
-    for rows in (Edge.objects, Symbol.objects, File.objects, Snapshot.objects):
+    for rows in (SymbolVector.objects, Edge.objects, Symbol.objects, File.objects, Snapshot.objects):
         rows.filter(workspace=pk)._raw_delete(rows.db)
     workspace.delete()
     if workspace.kind == SourceKind.ARCHIVE:
         folder = Path(settings.CCM_HOME) / "workspaces" / str(pk)
         transaction.on_commit(partial(shutil.rmtree, folder, ignore_errors=True))
+    transaction.on_commit(kept_vectors.cache_clear)
     transaction.on_commit(forget_terms)
 
 

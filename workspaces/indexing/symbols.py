@@ -11,6 +11,7 @@ from django.db import connection, transaction
 
 from efforts.domain.text.terms import terms_of
 from efforts.retrieval.index import padded
+from workspaces.domain.meanings import content_sha256
 from workspaces.domain.outline import Outline, outline_of, own_lines
 from workspaces.domain.parsing import Definition
 from workspaces.domain.states import Stage, SymbolKind
@@ -49,7 +50,7 @@ def index_files(files: list[File]) -> None:
 
 SYMBOL = (
     *("id", "workspace_id", "file_id", "parent_id", "kind", "name", "qualified", "signature", "doc", "conditions"),
-    *("first_line", "last_line", "is_test", "length", "scope", "names", "terms"),
+    *("first_line", "last_line", "is_test", "length", "scope", "names", "terms", "content_sha256"),
 )
 EDGE = ("workspace_id", "file_id", "source_id", "kind", "name", "before", "alias", "line")
 
@@ -103,6 +104,7 @@ class Indexed:
                 scope,
                 padded([*terms_of(one.inside or one.name), *path_terms]),
                 padded(terms),
+                content_sha256(self.qualified(one), one.doc, lines[one.lines[0] - 1 : one.lines[1]]),
             )
 
     def qualified(self, one: Definition) -> str:

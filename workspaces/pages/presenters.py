@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
@@ -13,12 +14,15 @@ from pygments.formatters.html import HtmlFormatter
 from pygments.lexers import get_lexer_for_filename
 from pygments.util import ClassNotFound
 
+from efforts.context.embedders import embedder_of, is_offered
+from efforts.llm.protocol import ModelError
 from efforts.models import Session
 from workspaces.domain.states import Skip, Stage, WorkspaceState
 from workspaces.indexing import worker
 from workspaces.indexing.snapshots import limits
-from workspaces.models import Attachment, File, Snapshot, Symbol, Workspace
+from workspaces.models import Attachment, File, Snapshot, Symbol, SymbolVectorIndex, Workspace
 from workspaces.retrieval.cards import address_of
+from workspaces.retrieval.meanings import compared
 
 STATES = {
     WorkspaceState.INDEXING: "Indexing",
@@ -61,6 +65,28 @@ class CentralView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MeaningsView:
+    """How far the meanings of symbols are known: `symbols` of `every`, by a model that is called `model`."""
+
+    symbols: int
+    every: int
+    model: str
+    tokens: int = 0
+    fault: str = ""
+    is_complete: bool = False
+    # Indexed before there were meanings.
+    is_older: bool = False
+
+    @property
+    def is_limited(self) -> bool:
+        return self.is_complete and self.symbols < self.every
+
+    @property
+    def goes_on(self) -> bool:
+        return not (self.is_complete or self.fault or self.is_older)
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkspaceView:
     workspace: Workspace
     snapshot: Snapshot | None
@@ -69,6 +95,7 @@ class WorkspaceView:
     stage: str
     problem: str
     left_out: tuple[LeftOutView, ...]
+    meanings: MeaningsView | None = None
 
     @property
     def percent(self) -> int:
@@ -110,6 +137,34 @@ def workspace_view(row: Workspace) -> WorkspaceView:
             LeftOutView(meaning=meaning_of(Skip(why)), count=told["count"], first=tuple(told["first"]))
             for why, told in (snapshot.skipped if snapshot else {}).items()
         ),
+        meanings=meanings_of(row, snapshot) if snapshot and snapshot.stage == Stage.COMPLETE and not at_work else None,
+    )
+
+
+def meanings_of(row: Workspace, snapshot: Snapshot) -> MeaningsView | None:
+    """None where no model is connected for any conversation that works on it, or none is compared by meaning."""
+    attached = Attachment.objects.filter(workspace=row, detached_at=None).values("session")
+    sessions = Session.objects.filter(pk__in=attached, by_meaning=True, erase_at=None).select_related("endpoint")
+    session = next((one for one in sessions.order_by("-last_activity_at") if is_offered(one)), None)
+    if session is None or not settings.CCM_WORKSPACE_MEANINGS:
+        return None
+    every = Symbol.objects.filter(snapshot.standing_by("file"), is_test=False)
+    try:
+        embedder = embedder_of(session.endpoint)
+    except ModelError as error:
+        return MeaningsView(symbols=0, every=every.count(), model="", fault=error.text)
+    name = embedder.name if embedder else ""
+    index = row.vector_indexes.filter(name=name).first() or SymbolVectorIndex(name=name)
+    is_current = index.number == snapshot.number
+    where, _, named = name.rpartition("#")
+    return MeaningsView(
+        symbols=index.symbols if is_current else 0,
+        every=every.count(),
+        model="" if where == "onnx" else named,
+        tokens=index.tokens,
+        fault=index.fault,
+        is_complete=is_current and index.complete,
+        is_older=not compared(snapshot).exists() and every.exists(),
     )
 
 

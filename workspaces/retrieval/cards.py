@@ -21,6 +21,8 @@ KEPT = 24
 LEAST_OF_BEST = 0.25
 # Words of the query that a symbol must have, where the query has so many.
 LEAST_WORDS = 2
+# Steps of 10,000: what is nearer to the meaning of a message needs none of its words.
+NEAR = 3_500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,7 @@ def cards_of(snapshot: Snapshot, found: CodeSearch, mode: ContextMode) -> Iterat
 
 
 def is_telling(found: CodeSearch, one: Scored) -> bool:
-    return one.exact or len(one.words) >= min(LEAST_WORDS, len(found.terms))
+    return one.exact or len(one.words) >= min(LEAST_WORDS, len(found.terms)) or one.meaning >= NEAR
 
 
 def why_of(found: CodeSearch, one: Scored) -> Iterator[str]:
@@ -64,6 +66,8 @@ def why_of(found: CodeSearch, one: Scored) -> Iterator[str]:
     words = [f"“{found.terms[place]}”" for place in one.words[:4]]
     if words:
         yield f"Has {', '.join(words[:-1])} and {words[-1]}." if len(words) > 1 else f"Has {words[0]}."
+    elif one.meaning:
+        yield "Means something close to it, in other words."
     beside = [found.rows[id].qualified for id in one.through if id in found.rows and id != one.symbol]
     if beside:
         yield f"Connected with {beside[0]}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from workspaces.domain.graph import FileName, Named, Names, Resolver, Written
@@ -27,7 +27,8 @@ def kept_resolver(pk: int) -> Resolver:
     return read_resolver(Snapshot.objects.get(pk=pk))
 
 
-def read_resolver(snapshot: Snapshot) -> Resolver:
+def read_resolver(snapshot: Snapshot, written: Sequence[Written] | None = None) -> Resolver:
+    """`written`: all references of the snapshot, where they are there already."""
     rows = File.objects.filter(snapshot.standing).values_list("pk", "path", "language", "module")
     files = {pk: FileName(*named) for pk, *named in rows.iterator(chunk_size=CHUNK)}
     fields = ("id", "file_id", "kind", "name", "qualified", "parent_id", "is_test")
@@ -36,10 +37,10 @@ def read_resolver(snapshot: Snapshot) -> Resolver:
     names = Names(files=files, symbols=named, roots=roots(snapshot, files))
     imports: dict[int, list[Written]] = defaultdict(list)
     bases: dict[int, list[Written]] = defaultdict(list)
-    for one in written_of(snapshot, kinds=(EdgeKind.IMPORTS, EdgeKind.INHERITS)):
+    for one in written if written is not None else written_of(snapshot, kinds=(EdgeKind.IMPORTS, EdgeKind.INHERITS)):
         if one.kind == EdgeKind.IMPORTS:
             imports[one.file].append(one)
-        else:
+        elif one.kind == EdgeKind.INHERITS:
             bases[one.source].append(one)
     return Resolver(names=names, imports=dict(imports), bases=dict(bases))
 

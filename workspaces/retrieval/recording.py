@@ -23,8 +23,10 @@ def record(
     cards: Sequence[FoundCard] = (),
     mode: str = "",
     results: Sequence[str] = (),
+    words_alone: str = "",
 ) -> RetrievalSet:
-    """With `cards` what a prompt may show of it, and `results`: what it tells of earlier proposals."""
+    """With `cards` what a prompt may show of it, and `results`: what it tells of earlier proposals; `words_alone`: why
+    meanings were not compared, where they should have been."""
     plan = ContextPlan.objects.filter(run=run).order_by("-call").values_list("pk", flat=True).first()
     row = RetrievalSet.objects.create(
         session_id=run.turn.session_id,
@@ -43,6 +45,8 @@ def record(
             "stage": snapshot.stage,
             "mode": mode,
             "most": len(found.scored),
+            **({"meaning": found.meant.params} if found.meant else {}),
+            **({"words_alone": words_alone} if words_alone else {}),
             **({"results": list(results)} if results else {}),
         },
         found=found.found,

@@ -5,23 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 from django.db import connection
 from django.db.models import Q
 
 from efforts.domain.text.terms import QUERY_LENGTH, query_terms
+from efforts.retrieval.vectors import Meant
 from workspaces.domain import ranking
 from workspaces.domain.graph import SURE, Resolver, Written
 from workspaces.domain.ranking import Candidate, Scored
 from workspaces.domain.states import EdgeKind, Stage, SymbolKind
 from workspaces.models import Edge, Snapshot, Symbol, scope_of
+from workspaces.retrieval.meanings import nearest
 from workspaces.retrieval.naming import FIELDS, resolver_of
 
 STRATEGY = f"code/{ranking.VERSION}"
 # Symbols whose words are read; and of the best how many neighbours.
 MOST, MOST_NEAR = 1_200, 40
+# Of those nearest to what the query means so many, beside those with its words.
+NEAREST = 100
 # As the index has it, word for word: migration 0001.
 TERMS = "string_to_array(btrim(scope || names || terms), '  ')"
 # A word that may be a name, as a person or a model writes it.
@@ -49,16 +53,20 @@ class CodeSearch:
     scored: Sequence[Scored] = ()
     rows: Mapping[int, Symbol] = field(default_factory=dict)
     found: int = 0
+    meant: Meant | None = None
 
 
-def search(snapshot: Snapshot, query: str, *, most: int, rankers: Rankers = Rankers()) -> CodeSearch:
-    """The best first, with their symbols and files."""
+def search(
+    snapshot: Snapshot, query: str, *, most: int, rankers: Rankers = Rankers(), meant: Meant | None = None
+) -> CodeSearch:
+    """The best first, with their symbols and files. `meant`: what the query means, where meanings are compared too."""
     terms = query_terms(query)
     if not terms:
         return CodeSearch(query=query, terms=())
     frequencies = {term: frequency(snapshot, term) for term in terms}
     exact = written_out(snapshot, query)
-    ids = set(holding(snapshot, frequencies)) | exact
+    meanings = nearest(snapshot, meant) if meant else {}
+    ids = set(holding(snapshot, frequencies)) | exact | set(islice(meanings, NEAREST))
     rows = list(candidate_rows(snapshot, ids, terms))
     neighbours = neighbours_of(snapshot, rows, list(frequencies.values()), terms) if rankers.graph else {}
     more = {other for others in neighbours.values() for other, _ in others} - {row.symbol for row in rows}
@@ -70,10 +78,11 @@ def search(snapshot: Snapshot, query: str, *, most: int, rankers: Rankers = Rank
         exact=frozenset(exact),
         wants_tests=bool(WANTS_TESTS.search(query)),
         neighbours=neighbours,
+        meanings=meanings,
     )
     kept = [one for one in scored if one.score > 0][:most]
     symbols = Symbol.objects.select_related("file").defer("terms", "names").in_bulk([one.symbol for one in kept])
-    return CodeSearch(query=query, terms=terms, scored=kept, rows=symbols, found=len(rows))
+    return CodeSearch(query=query, terms=terms, scored=kept, rows=symbols, found=len(rows), meant=meant)
 
 
 def symbols_in(snapshot: Snapshot) -> int:

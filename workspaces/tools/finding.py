@@ -23,12 +23,13 @@ UNKNOWN = "Nothing is called {name} here. Try search_code with words that descri
 
 def search_code(context: ToolContext, *, query: str) -> dict[str, Any]:
     snapshot = snapshot_of(context)
-    found = search(snapshot, query, most=MATCHES)
+    found = search(snapshot, query, most=MATCHES, meant=context.asked.meant)
     if not found.terms:
         raise ToolError("The query is empty. Give names or telling words.")
-    record(context.run, snapshot, found, Trigger.TOOL)
+    alone = context.asked.fault
+    record(context.run, snapshot, found, Trigger.TOOL, words_alone=alone)
     matches = [told(found.rows[one.symbol]) for one in found.scored if one.symbol in found.rows]
-    return {"matches": matches, "of": found.found, **progress(snapshot)}
+    return {"matches": matches, "of": found.found, **({"words_alone": alone} if alone else {}), **progress(snapshot)}
 
 
 def look_up(context: ToolContext, *, name: str) -> dict[str, Any]:
