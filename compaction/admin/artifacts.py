@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
 from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun
-from efforts.admin.base import ReadOnly, link, linked, linked_all, links, pretty, whole
+from efforts.admin.base import ReadOnly, link, linked_all, links, pretty
 from efforts.models import ContextPointer
 
 from .changing import asked, judge_now, roll_back_all
+
+BY_ARTIFACT = ("artifact__id", "artifact__session__title", "artifact__session__id")
+
+
+class OfArtifact(ReadOnly):
+    """What was said of an artifact: joined to it, and to its page."""
+
+    session_path = "artifact__session"
+
+    @admin.display(description="On the page")
+    def on_page(self, row: Any) -> str:
+        return link("Open", "artifact", row.artifact_id) if row.artifact_id else "-"
 
 
 @admin.register(Artifact)
@@ -23,8 +35,8 @@ class ArtifactAdmin(ReadOnly):
         "kind",
         "version",
         "state",
-        "of_session",
-        "of_effort",
+        "session",
+        "effort",
         "source_start",
         "source_end",
         "created_at",
@@ -32,26 +44,20 @@ class ArtifactAdmin(ReadOnly):
     )
     list_filter = ("state", "kind", "schema_version")
     search_fields = ("id", "session__title", "session__id", "effort__slug")
-    date_hierarchy = "created_at"
-    list_select_related = ("session", "effort", "run")
-    exclude = ("packed",)
-    readonly_fields = (
-        "of_session",
-        "of_effort",
-        "of_run",
+    readonly_fields: ClassVar[Any] = (
         "of_checks",
-        "of_gate_runs",
-        "of_acceptances",
+        "gate_runs",
+        "acceptances",
         "of_pointers",
         "of_versions",
-        "of_verdicts",
-        "of_reviews",
-        "of_set_aside",
+        linked_all("claim_verdicts", "", "reviewer"),
+        linked_all("reviews", "", "reviewer"),
+        "set_aside",
         "whole_document",
         "on_page",
     )
+    titles = {"set_aside": "Findings set aside"}
     actions = ("roll_back", "judge_again")
-    of_session, of_effort, of_run = linked("session"), linked("effort"), linked("run")
 
     @admin.display(description="ID", ordering="id")
     def short_id(self, row: Artifact) -> str:
@@ -62,9 +68,6 @@ class ArtifactAdmin(ReadOnly):
     def of_checks(self, row: Artifact) -> SafeString:
         return links(Check.objects.filter(family=row.family))
 
-    of_gate_runs = linked_all("gate_runs")
-    of_acceptances = linked_all("acceptances")
-
     @admin.display(description="Pointers")
     def of_pointers(self, row: Artifact) -> SafeString:
         return links(ContextPointer.objects.filter(artifact=row.pk).order_by("pk"))
@@ -72,10 +75,6 @@ class ArtifactAdmin(ReadOnly):
     @admin.display(description="Versions")
     def of_versions(self, row: Artifact) -> SafeString:
         return links(Artifact.objects.filter(family=row.family).order_by("version"))
-
-    of_verdicts = linked_all("claim_verdicts", "Claim verdicts", "reviewer")
-    of_reviews = linked_all("reviews", "Reviews", "reviewer")
-    of_set_aside = linked_all("set_aside", "Findings set aside")
 
     @admin.display(description="Document")
     def whole_document(self, row: Artifact) -> SafeString:
@@ -104,35 +103,25 @@ class DraftRunAdmin(ReadOnly):
         "ended",
         "tokens",
         "elapsed_ms",
-        "of_session",
-        "of_effort",
+        "session",
+        "effort",
         "created_at",
         "on_page",
     )
     list_filter = ("ended", "purpose", "drafter", "model")
     search_fields = ("session__title", "session__id", "effort__slug", "model", "artifacts__id")
-    date_hierarchy = "created_at"
-    list_select_related = ("session", "effort")
-    exclude = ("spent",)
-    readonly_fields = ("of_requests", "of_checks", "of_artifacts", "of_gate_runs", "whole_spent", "on_page")
-    of_session, of_effort = linked("session"), linked("effort")
-    of_artifacts = linked_all("artifacts")
-    of_gate_runs = linked_all("gate_runs")
-    of_requests = linked_all("requests")
-    of_checks = linked_all("checks")
-    whole_spent = whole("spent")
+    readonly_fields = ("requests", "checks", "artifacts", "gate_runs", "on_page")
 
 
 @admin.register(GateRun)
-class GateRunAdmin(ReadOnly):
-    owner_path = "run__session__owner"
+class GateRunAdmin(OfArtifact):
     session_path = "run__session"
     list_display = (
         "id",
         "passed",
         "tags",
-        "of_artifact",
-        "of_run",
+        "artifact",
+        "run",
         "evaluator_version",
         "policy_version",
         "created_at",
@@ -140,35 +129,17 @@ class GateRunAdmin(ReadOnly):
     )
     list_filter = ("passed", "evaluator_version")
     search_fields = ("artifact__id", "run__session__title", "run__session__id")
-    date_hierarchy = "created_at"
-    list_select_related = ("artifact", "run__session")
-    exclude = ("inputs", "verdicts", "checks")
-    readonly_fields = ("of_artifact", "of_run", "of_checks", "whole_verdicts", "whole_inputs", "on_page")
-    of_artifact, of_run = linked("artifact"), linked("run")
-    whole_verdicts = whole("verdicts")
+    exclude = ("checks",)
+    readonly_fields = ("of_checks", "on_page")
+    titles = {"inputs": "Judged by"}
 
     @admin.display(description="Checks")
     def of_checks(self, row: GateRun) -> SafeString:
         return links(Check.objects.filter(pk__in=row.checks))
 
-    whole_inputs = whole("inputs", "Judged by")
-
-    @admin.display(description="On the page")
-    def on_page(self, row: GateRun) -> str:
-        return link("Open", "artifact", row.artifact_id) if row.artifact_id else "-"
-
 
 @admin.register(Acceptance)
-class AcceptanceAdmin(ReadOnly):
-    owner_path = "artifact__session__owner"
-    session_path = "artifact__session"
-    list_display = ("id", "of_artifact", "of_pointer", "of_gate_run", "actor", "via", "created_at", "on_page")
+class AcceptanceAdmin(OfArtifact):
+    list_display = ("id", "artifact", "pointer", "gate_run", "actor", "via", "created_at", "on_page")
     list_filter = ("via",)
-    search_fields = ("artifact__id", "artifact__session__title", "artifact__session__id")
-    date_hierarchy = "created_at"
-    list_select_related = ("artifact__session", "pointer", "gate_run", "actor")
-    of_artifact, of_pointer, of_gate_run = linked("artifact"), linked("pointer"), linked("gate_run")
-
-    @admin.display(description="On the page")
-    def on_page(self, row: Acceptance) -> str:
-        return link("Open", "artifact", row.artifact_id)
+    search_fields = BY_ARTIFACT

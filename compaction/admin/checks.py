@@ -6,13 +6,14 @@ from django.contrib import admin
 from django.utils.safestring import SafeString
 
 from compaction.models import Artifact, Check, Checker, CheckerRefused, Exam, GateRun, ModelRequest, Planted, Recheck
-from efforts.admin.base import ReadOnly, artifact_link, link, linked, linked_all, links, pretty, whole
+from efforts.admin.base import ReadOnly, artifact_link, link, links, pretty
 from efforts.models import Session
+
+from .artifacts import BY_ARTIFACT, OfArtifact
 
 
 @admin.register(Check)
 class CheckAdmin(ReadOnly):
-    owner_path = "run__session__owner"
     session_path = "run__session"
     list_display = (
         "id",
@@ -23,26 +24,15 @@ class CheckAdmin(ReadOnly):
         "caught",
         "planted",
         "tokens",
-        "of_run",
+        "run",
         "of_family",
         "created_at",
         "on_page",
     )
     list_filter = ("examined", "model")
     search_fields = ("family", "void", "run__session__title", "run__session__id")
-    date_hierarchy = "created_at"
-    list_select_related = ("run__session",)
-    exclude = ("listed",)
-    readonly_fields = (
-        "of_versions",
-        "of_exams",
-        "of_requests",
-        "of_planted",
-        "of_gate_runs",
-        "whole_listed",
-        "on_page",
-    )
-    of_run = linked("run")
+    readonly_fields = ("of_versions", "of_exams", "requests", "planted_rows", "of_gate_runs", "on_page")
+    titles = {"planted_rows": "Planted", "listed": "Listed before"}
 
     @admin.display(description="Versions it was read for")
     def of_versions(self, row: Check) -> SafeString:
@@ -60,10 +50,6 @@ class CheckAdmin(ReadOnly):
     @admin.display(description="Artifact")
     def of_family(self, row: Check) -> str:
         return artifact_link(row.family)
-
-    of_requests = linked_all("requests")
-    of_planted = linked_all("planted_rows", "Planted")
-    whole_listed = whole("listed", "Listed before")
 
 
 @admin.register(Exam)
@@ -86,9 +72,7 @@ class ExamAdmin(ReadOnly):
     )
     list_filter = ("passed", "model")
     search_fields = ("model", "provider", "owner__username")
-    date_hierarchy = "created_at"
-    list_select_related = ("owner",)
-    readonly_fields = ("of_requests", "of_checks", "on_page")
+    readonly_fields = ("requests", "of_checks", "on_page")
 
     @admin.display(description="Checks by its model")
     def of_checks(self, row: Exam) -> SafeString:
@@ -99,72 +83,42 @@ class ExamAdmin(ReadOnly):
     def on_page(self, row: Exam) -> str:
         return link("Open", "checkers")
 
-    of_requests = linked_all("requests")
-
 
 @admin.register(ModelRequest)
 class ModelRequestAdmin(ReadOnly):
     """Of a draft, a check or an exam."""
 
-    owner_path = "run__session__owner"
+    session_path = "run__session"
     other_owner_paths = ("check_made__run__session__owner", "exam__owner")
-    list_display = ("id", "step", "place", "of_run", "of_check", "of_exam", "stop_reason", "tokens", "elapsed_ms")
+    list_display = ("id", "step", "place", "run", "check_made", "exam", "stop_reason", "tokens", "elapsed_ms")
     list_filter = ("step", "stop_reason")
     search_fields = ("key", "run__session__title", "check_made__run__session__title")
-    date_hierarchy = "created_at"
-    list_select_related = ("run__session", "check_made__run__session", "exam")
-    exclude = ("packed", "notes", "usage")
-    readonly_fields = (
-        "of_run",
-        "of_check",
-        "of_exam",
-        "of_planted",
-        "whole_messages",
-        "whole_notes",
-        "whole_usage",
-        "on_page",
-    )
-    of_run, of_check, of_exam = linked("run"), linked("check_made"), linked("exam")
+    list_select_related = ("check_made__run__session",)
+    readonly_fields = ("planted", "whole_messages", "on_page")
+    titles = {"notes": "What its numbers stand for"}
 
     def session_of(self, row: ModelRequest) -> Session | None:
         run = row.run or (row.check_made.run if row.check_made else None)
         return run.session if run else None
 
-    of_planted = linked_all("planted")
-
     @admin.display(description="Messages")
     def whole_messages(self, row: ModelRequest) -> SafeString:
         return pretty(row.messages or "Not kept any more.")
 
-    whole_notes = whole("notes", "What its numbers stand for")
-    whole_usage = whole("usage")
-
 
 @admin.register(Planted)
 class PlantedAdmin(ReadOnly):
-    owner_path = "check_made__run__session__owner"
     session_path = "check_made__run__session"
-    list_display = ("id", "role", "kind", "number", "held", "of_check", "of_request", "on_page")
+    list_display = ("id", "role", "kind", "number", "held", "check_made", "request", "on_page")
     list_filter = ("role", "kind", "held")
     search_fields = ("kind", "check_made__model", "check_made__run__session__title")
-    list_select_related = ("check_made__run__session", "request")
-    of_check, of_request = linked("check_made"), linked("request")
 
 
 @admin.register(Recheck)
-class RecheckAdmin(ReadOnly):
-    owner_path = "artifact__session__owner"
-    session_path = "artifact__session"
-    list_display = ("id", "state", "why", "of_artifact", "created_at", "on_page")
+class RecheckAdmin(OfArtifact):
+    list_display = ("id", "state", "why", "artifact", "created_at", "on_page")
     list_filter = ("state",)
-    search_fields = ("artifact__id", "artifact__session__title", "artifact__session__id", "why")
-    date_hierarchy = "created_at"
-    list_select_related = ("artifact__session",)
-    of_artifact = linked("artifact")
-
-    @admin.display(description="On the page")
-    def on_page(self, row: Recheck) -> str:
-        return link("Open", "artifact", row.artifact_id)
+    search_fields = (*BY_ARTIFACT, "why")
 
 
 @admin.register(Checker)
@@ -173,12 +127,9 @@ class CheckerAdmin(ReadOnly):
     session_path = ""
     list_display = ("user", "endpoint", "model", "chosen_at")
     search_fields = ("user__username", "model")
-    list_select_related = ("user", "endpoint")
 
 
 @admin.register(CheckerRefused)
 class CheckerRefusedAdmin(ReadOnly):
-    list_display = ("id", "of_session", "on_page")
+    list_display = ("id", "session", "on_page")
     search_fields = ("session__title", "session__id")
-    list_select_related = ("session",)
-    of_session = linked("session")

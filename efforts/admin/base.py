@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, cast
@@ -42,35 +42,32 @@ def artifact_link(artifact_id: str) -> str:
     return link(artifact_id[:12], "admin:compaction_artifact_change", quote(artifact_id)) if artifact_id else "-"
 
 
-def linked(name: str) -> Callable[[Any, Any], str]:
-    """A column that links to the row which the field `name` refers to."""
-
-    @admin.display(description=name.replace("_", " ").capitalize())
-    def column(self: Any, row: Any) -> str:
-        return row_link(getattr(row, name))
-
-    return column
+Column = Callable[[Any], str]
 
 
-def linked_all(name: str, title: str = "", *related: str) -> Callable[[Any, Any], SafeString]:
-    """A column that links to all rows of the relation `name`; their names need those that they refer to (`related`)."""
+def column(name: str, title: str, of: Callable[[Any], str]) -> Column:
+    """A column of what `of` makes of the attribute `name`."""
 
-    @admin.display(description=title or name.replace("_", " ").capitalize())
-    def column(self: Any, row: Any) -> SafeString:
-        rows = getattr(row, name).all()
-        return links(rows.select_related(*related) if related else rows)
+    def shown(row: Any) -> str:
+        return of(getattr(row, name))
 
-    return column
+    shown.__name__ = name
+    return admin.display(description=title or name.replace("_", " ").capitalize())(shown)
 
 
-def whole(name: str, title: str = "") -> Callable[[Any, Any], SafeString]:
+def linked(name: str, title: str = "") -> Column:
+    """It links to the row which the field `name` refers to."""
+    return column(name, title, row_link)
+
+
+def linked_all(name: str, title: str = "", *related: str) -> Column:
+    """It links to all rows of the relation `name`; their names need those that they refer to (`related`)."""
+    return column(name, title, lambda rows: links(rows.select_related(*related) if related else rows.all()))
+
+
+def whole(name: str, title: str = "") -> Column:
     """All of the field `name`, which is JSON."""
-
-    @admin.display(description=title or name.capitalize())
-    def column(self: Any, row: Any) -> SafeString:
-        return pretty(getattr(row, name))
-
-    return column
+    return column(name, title, pretty)
 
 
 def links(rows: Iterable[models.Model]) -> SafeString:
@@ -93,16 +90,51 @@ def seen_by(request: HttpRequest, rows: models.QuerySet[Any], *owner_paths: str)
 
 
 class ReadOnly(ModelAdmin):
-    """Staff see their own sessions; `view_any_session` opens those of others, and each such look is logged."""
+    """Staff see their own sessions; `view_any_session` opens those of others, and each such look is logged.
+
+    Rows that a row refers to are links, in lists and on its page; there JSON is shown whole, and what `readonly_fields`
+    names of its relations as links to all of them.
+    """
 
     # Counting a long log for the page's header takes longer than the page.
     show_full_result_count = False
     list_per_page = 50
-    owner_path = "session__owner"
+    session_path = "session"
+    # Where it is not that of the session.
+    owner_path = ""
     # Where a row may be another's by one of several ways.
     other_owner_paths: tuple[str, ...] = ()
-    session_path = "session"
     lists_are_logged = True
+    # Of JSON and relations, where their names say too little.
+    titles: Mapping[str, str] = {}
+
+    def __init__(self, model: type[models.Model], site: admin.AdminSite) -> None:
+        super().__init__(model, site)
+        self.by_name: dict[Any, Any] = {field.name: field for field in model._meta.fields}
+        self.owner_path = self.owner_path or f"{self.session_path}__owner"
+        if "created_at" in self.by_name:
+            self.date_hierarchy = "created_at"  # type: ignore[misc]
+
+    def refers(self, name: Any) -> bool:
+        field = self.by_name.get(name)
+        return isinstance(field, models.ForeignKey) and field.related_model in self.admin_site._registry
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        return [linked(str(name)) if self.refers(name) else name for name in self.list_display]
+
+    def get_list_select_related(self, request: HttpRequest) -> list[Any]:
+        named = (name for name in self.list_display if isinstance(self.by_name.get(name), models.ForeignKey))
+        more: Any = self.list_select_related or ()
+        return list(filter(None, [self.session_path, *named, *more]))
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return [self.shown(name) for name in super().get_fields(request, obj)]
+
+    def shown(self, name: Any) -> Any:
+        if isinstance(self.by_name.get(name), models.JSONField):
+            return whole(name, self.titles.get(name, ""))
+        related = isinstance(name, str) and not hasattr(self, name) and name not in self.by_name
+        return linked_all(name, self.titles.get(name, "")) if related else name
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db import models
@@ -15,17 +15,21 @@ from django.utils.safestring import SafeString
 from efforts.memory.holds import what_of
 from efforts.models import Constraint, ContextPointer, Effort, EffortState, Hold, LedgerEntry, PointerMove, ScopeDraft
 
-from .base import ReadOnly, artifact_link, link, linked, linked_all, links, standing
+from .base import ReadOnly, artifact_link, link, linked_all, links, standing
 
 
 @admin.register(Effort)
 class EffortAdmin(ReadOnly):
-    list_display = ("slug", "name", "where_it_stands", "labelled", "of_session", "of_events", "created_at", "on_page")
+    list_display = ("slug", "name", "where_it_stands", "labelled", "session", "of_events", "created_at", "on_page")
     list_filter = ("states__status",)
     search_fields = ("slug", "name", "session__title", "session__id", "pointers__text")
-    date_hierarchy = "created_at"
-    list_select_related = ("session",)
-    readonly_fields = ("of_states", "of_pointers", "labelled", "of_events", "on_page")
+    readonly_fields: ClassVar[Any] = (
+        linked_all("states", "In branches", "branch", "effort"),
+        "pointers",
+        "labelled",
+        "of_events",
+        "on_page",
+    )
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
         rows = super().get_queryset(request).prefetch_related("states__branch", "states__effort")
@@ -40,25 +44,19 @@ class EffortAdmin(ReadOnly):
     def labelled(self, row: Any) -> int:
         return int(row.labelled)
 
-    of_session = linked("session")
-
     @admin.display(description="Events")
     def of_events(self, row: Effort) -> SafeString:
         address = f"{reverse('admin:efforts_event_changelist')}?effort={row.pk}"
         return format_html('<a href="{}">Events</a>', address)
 
-    of_states = linked_all("states", "In branches", "branch", "effort")
-    of_pointers = linked_all("pointers")
-
 
 @admin.register(EffortState)
 class EffortStateAdmin(ReadOnly):
-    owner_path = "branch__session__owner"
     session_path = "branch__session"
     list_display = (
         "id",
-        "of_effort",
-        "of_branch",
+        "effort",
+        "branch",
         "stands",
         "summary",
         "via",
@@ -69,11 +67,6 @@ class EffortStateAdmin(ReadOnly):
     )
     list_filter = ("status", "summary", "via")
     search_fields = ("effort__slug", "effort__name", "branch__session__title", "branch__session__id", "draft")
-    list_select_related = ("effort", "branch__session")
-
-    of_effort = linked("effort")
-
-    of_branch = linked("branch")
 
     @admin.display(description="Status", ordering="status")
     def stands(self, row: EffortState) -> str:
@@ -82,9 +75,8 @@ class EffortStateAdmin(ReadOnly):
 
 @admin.register(ContextPointer)
 class ContextPointerAdmin(ReadOnly):
-    owner_path = "branch__session__owner"
     session_path = "branch__session"
-    list_display = ("id", "of_effort", "beginning", "state", "of_artifact", "tokens", "actor", "created_at", "on_page")
+    list_display = ("id", "effort", "beginning", "state", "of_artifact", "tokens", "actor", "created_at", "on_page")
     list_filter = ("state", "digest")
     search_fields = (
         "text",
@@ -94,18 +86,12 @@ class ContextPointerAdmin(ReadOnly):
         "branch__session__title",
         "branch__session__id",
     )
-    date_hierarchy = "created_at"
-    list_select_related = ("effort", "branch__session", "actor")
-    readonly_fields = ("of_effort", "of_artifact", "of_turns", "of_previous", "of_moves")
-
-    of_effort = linked("effort")
+    readonly_fields = ("of_artifact", "of_turns", "previous", "moves")
+    titles = {"previous": "Took over from"}
 
     @admin.display(description="Artifact")
     def of_artifact(self, row: ContextPointer) -> str:
         return artifact_link(row.artifact)
-
-    of_previous = linked_all("previous", "Took over from")
-    of_moves = linked_all("moves")
 
     @admin.display(description="Text")
     def beginning(self, row: ContextPointer) -> str:
@@ -118,15 +104,11 @@ class ContextPointerAdmin(ReadOnly):
 
 @admin.register(PointerMove)
 class PointerMoveAdmin(ReadOnly):
-    owner_path = "branch__session__owner"
     session_path = "branch__session"
-    list_display = ("id", "kind", "of_pointer", "stood", "stands", "actor", "via", "reason", "created_at", "on_page")
+    list_display = ("id", "kind", "pointer", "stood", "stands", "actor", "via", "reason", "created_at", "on_page")
     list_filter = ("kind", "via")
     search_fields = ("pointer__text", "pointer__artifact", "reason", "branch__session__title", "branch__session__id")
-    date_hierarchy = "created_at"
-    list_select_related = ("pointer", "branch__session", "actor")
-    readonly_fields = ("of_pointer", "of_branch", "stood", "stands")
-    of_pointer, of_branch = linked("pointer"), linked("branch")
+    readonly_fields = ("stood", "stands")
 
     @admin.display(description="From")
     def stood(self, row: PointerMove) -> str:
@@ -144,15 +126,11 @@ def pointers_or_log(ids: list[int]) -> str:
 
 @admin.register(ScopeDraft)
 class ScopeDraftAdmin(ReadOnly):
-    owner_path = "branch__session__owner"
     session_path = "branch__session"
-    list_display = ("id", "kind", "turns", "state", "of_artifact", "actor", "created_at", "of_branch", "on_page")
+    list_display = ("id", "kind", "turns", "state", "of_artifact", "actor", "created_at", "branch", "on_page")
     list_filter = ("state", "kind")
     search_fields = ("artifact", "why", "branch__session__title", "branch__session__id")
-    date_hierarchy = "created_at"
-    list_select_related = ("branch__session", "actor")
-    readonly_fields = ("of_artifact", "of_branch")
-    of_branch = linked("branch")
+    readonly_fields = ("of_artifact",)
 
     @admin.display(description="Artifact")
     def of_artifact(self, row: ScopeDraft) -> str:
@@ -162,46 +140,34 @@ class ScopeDraftAdmin(ReadOnly):
 @admin.register(Constraint)
 class ConstraintAdmin(ReadOnly):
     owner_path = "owner"
-    list_display = ("id", "beginning", "state", "by", "of_session", "owner", "created_at", "changed_at", "on_page")
+    list_display = ("id", "beginning", "state", "by", "session", "owner", "created_at", "changed_at", "on_page")
     list_filter = ("state", "by")
     search_fields = ("text", "owner__username", "session__title", "session__id")
-    date_hierarchy = "created_at"
-    list_select_related = ("session", "owner")
 
     @admin.display(description="Text")
     def beginning(self, row: Constraint) -> str:
         return row.text[:80]
 
-    of_session = linked("session")
-
 
 @admin.register(LedgerEntry)
 class LedgerEntryAdmin(ReadOnly):
-    list_display = ("id", "beginning", "kind", "state", "by", "of_session", "created_at", "changed_at", "on_page")
+    list_display = ("id", "beginning", "kind", "state", "by", "session", "created_at", "changed_at", "on_page")
     list_filter = ("kind", "state", "by")
     search_fields = ("text", "session__title", "session__id")
-    date_hierarchy = "created_at"
-    list_select_related = ("session",)
 
     @admin.display(description="Text")
     def beginning(self, row: LedgerEntry) -> str:
         return row.text[:80]
 
-    of_session = linked("session")
-
 
 @admin.register(Hold)
 class HoldAdmin(ReadOnly):
-    owner_path = "branch__session__owner"
     session_path = "branch__session"
-    list_display = ("id", "what", "kind", "scope", "turns", "state", "by", "granted_clock", "of_branch", "on_page")
+    list_display = ("id", "what", "kind", "scope", "turns", "state", "by", "granted_clock", "branch", "on_page")
     list_filter = ("state", "kind", "scope", "by", "ended")
     search_fields = ("why", "effort__slug", "branch__session__title", "branch__session__id")
-    date_hierarchy = "created_at"
-    list_select_related = ("turn", "effort", "branch__session")
+    list_select_related = ("turn", "effort")
 
     @admin.display(description="Pinned")
     def what(self, row: Hold) -> str:
         return what_of(row)
-
-    of_branch = linked("branch")

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from efforts.models import AccountEvent, Effort, Endpoint, Event
 
-from .base import ReadOnly, linked, seen_by, whole
+from .base import ReadOnly, seen_by
 
 
 class EffortFilter(admin.SimpleListFilter):
@@ -43,20 +43,13 @@ class EffortFilter(admin.SimpleListFilter):
 
 @admin.register(Event)
 class EventAdmin(ReadOnly):
-    list_display = ("id", "seq", "kind", "of_effort", "of_session", "actor", "created_at", "on_page")
+    list_display = ("id", "seq", "kind", "of_effort", "session", "actor", "created_at", "on_page")
     list_filter = (EffortFilter, "kind")
     search_fields = ("kind", "session__title", "session__id", "data")
-    date_hierarchy = "created_at"
-    list_select_related = ("session", "actor")
-    exclude = ("data",)
-    readonly_fields = ("whole_data",)
 
     @admin.display(description="Effort")
     def of_effort(self, row: Event) -> str:
         return row.data.get("effort") or "-"
-
-    of_session = linked("session")
-    whole_data = whole("data")
 
 
 @admin.register(AccountEvent)
@@ -70,8 +63,6 @@ class AccountEventAdmin(ReadOnly):
     list_display = ("id", "kind", "owner", "actor", "data", "created_at")
     list_filter = ("kind",)
     search_fields = ("kind", "owner__username")
-    date_hierarchy = "created_at"
-    list_select_related = ("owner", "actor")
 
 
 @admin.register(Endpoint)
@@ -81,4 +72,3 @@ class EndpointAdmin(ReadOnly):
     list_display = ("name", "owner", "base_url", "model", "is_default", "created_at")
     search_fields = ("name", "base_url", "owner__username")
     exclude = ("key_encrypted",)
-    list_select_related = ("owner",)

@@ -8,15 +8,13 @@ from django.contrib import admin
 
 from efforts.models import RetrievalSet, ToolTrace, Verdict
 
-from .base import ReadOnly, link, linked
+from .base import ReadOnly, link
 
 
 class OfCalls(ReadOnly):
     """What came of a call: joined to its run and its plan."""
 
-    date_hierarchy = "created_at"
     list_select_related = ("session", "run__turn")
-    of_run = linked("run")
 
     @admin.display(description="Plan")
     def of_plan(self, row: Any) -> str:
@@ -25,20 +23,20 @@ class OfCalls(ReadOnly):
 
 @admin.register(ToolTrace)
 class ToolTraceAdmin(OfCalls):
-    list_display = ("id", "name", "error", "elapsed_ms", "of_run", "of_plan", "created_at", "on_page")
+    list_display = ("id", "name", "error", "elapsed_ms", "run", "of_plan", "created_at", "on_page")
     list_filter = ("name",)
     search_fields = ("name", "error", "tool_call_id", "session__title", "session__id")
 
 
 @admin.register(RetrievalSet)
 class RetrievalSetAdmin(OfCalls):
-    list_display = ("id", "query", "strategy", "trigger", "found", "of_run", "of_plan", "created_at", "on_page")
+    list_display = ("id", "query", "strategy", "trigger", "found", "run", "of_plan", "created_at", "on_page")
     list_filter = ("strategy", "trigger")
     search_fields = ("id", "query", "result_hash", "session__title", "session__id")
 
 
 @admin.register(Verdict)
 class VerdictAdmin(OfCalls):
-    list_display = ("id", "value", "why", "of_run", "actor", "changed_at", "on_page")
+    list_display = ("id", "value", "why", "run", "actor", "changed_at", "on_page")
     list_filter = ("value",)
     search_fields = ("why", "session__title", "session__id")
