@@ -10,8 +10,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.functional import cached_property
 
 from efforts.domain.effort.notices import span_said
+from efforts.llm.recorded import RECORDED_MODEL
 
 from .domain.artifact import SCHEMA_VERSION, Kind
 from .domain.lifecycle import ArtifactState, ClaimVerdictValue, Ended, PackageState
@@ -178,6 +180,17 @@ class Check(models.Model):
 
     def __str__(self) -> str:
         return f"check {self.pk} by {self.model}: {'void' if self.void else 'valid'}"
+
+    @property
+    def is_recorded(self) -> bool:
+        """Of the example: its model takes no exam."""
+        return self.model == RECORDED_MODEL
+
+    @cached_property
+    def exam(self) -> Exam | None:
+        """The newest of its model; None where it has taken none."""
+        same = {"provider": self.provider, "model": self.model, "version": self.version}
+        return Exam.objects.filter(owner=self.run.session.owner_id, **same).last()
 
 
 class Recheck(models.Model):

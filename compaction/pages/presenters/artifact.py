@@ -10,19 +10,17 @@ from django.contrib.auth.models import User
 
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Kind, parse_artifact
+from compaction.domain.digest import digest_limit
 from compaction.domain.editing import edited
 from compaction.domain.lifecycle import ArtifactState, Ended
 from compaction.domain.rendering import Rendered, rendered
 from compaction.domain.verdicts import Gate
 from compaction.drafting.reading import checked_of, log_for, read_ledger
 from compaction.drafting.storing import inputs_of
-from compaction.models import Artifact, GateRun, Recheck
-from compaction.pages.presenters.checks import CheckView, checks_of
-from compaction.pages.presenters.citing import key_of
-from compaction.pages.presenters.claims import Claims, ClaimView, claims_of
-from compaction.pages.presenters.excerpts import ExcerptsView, excerpts_of
-from compaction.pages.presenters.gates import GATES, FailureView, GateView, gate_of_finding, gates_of, of_excerpts
-from compaction.pages.presenters.source import SourceView, source_view
+from compaction.models import Artifact, Check, GateRun, Recheck
+from compaction.pages.presenters.claims import Claims, Quotes, claims_of, quotes_of
+from compaction.pages.presenters.gates import GateView, gates_of, of_excerpts
+from compaction.pages.presenters.source import SourceView, key_of, source_view
 from compaction.pages.presenters.verdicts import ConflictView, Verdicts, conflicts_on, verdicts_on
 from compaction.pages.presenters.words import StateView, state_of
 from compaction.review.omissions import Dropped, dropped
@@ -33,20 +31,6 @@ from efforts.domain.effort.states import PointerState, ScopeState, SummaryState
 from efforts.domain.text.source_text import Source
 from efforts.models import ContextPointer, EffortState, Event, ScopeDraft
 from efforts.turns.recording import count
-
-__all__ = [
-    "ENDS",
-    "GATES",
-    "ArtifactView",
-    "ClaimView",
-    "Claims",
-    "FailureView",
-    "GateView",
-    "artifact_view",
-    "gate_of_finding",
-    "gates_of",
-    "title_of",
-]
 
 ENDS = {
     Ended.DRAFTED: "Drafted",
@@ -113,8 +97,10 @@ class ArtifactView:
         return conflicts_on(self.row, self.claims)
 
     @cached_property
-    def checks(self) -> tuple[CheckView, ...]:
-        return checks_of(self.row)
+    def checks(self) -> list[Check]:
+        """Of all its versions, oldest first."""
+        of_family = Check.objects.filter(family=self.row.family)
+        return list(of_family.select_related("run__session").order_by("pk"))
 
     @cached_property
     def recheck(self) -> Recheck | None:
@@ -127,8 +113,11 @@ class ArtifactView:
 
     @cached_property
     def source(self) -> SourceView:
-        told = self.excerpts if self.is_digest else self.claims
-        return source_view(self.log, told.spans, told.ids, self.person)
+        return source_view(self.log, self.told.spans, self.told.ids, self.person)
+
+    @property
+    def told(self) -> Claims | Quotes:
+        return self.excerpts if self.is_digest else self.claims
 
     @property
     def sentences(self) -> int:
@@ -136,12 +125,17 @@ class ArtifactView:
 
     @property
     def left_out(self) -> int:
-        """Sentences of the log that no claim cites."""
-        return self.sentences - len(self.claims.spans)
+        """Sentences of the log that no claim cites, or that are in no quote."""
+        return self.sentences - len(self.told.spans)
 
     @cached_property
-    def excerpts(self) -> ExcerptsView:
-        return excerpts_of(self.document, self.log, self.person)
+    def excerpts(self) -> Quotes:
+        return quotes_of(self.document, self.log, self.person)
+
+    @property
+    def most_quoted(self) -> int:
+        """Tokens that all quotes together may have."""
+        return digest_limit(self.document.source.source_tokens)
 
     @cached_property
     def evidence(self) -> tuple[EvidenceView, ...]:
@@ -209,7 +203,7 @@ class ArtifactView:
         return frozenset(claim.id for claim in self.then.claims) - {*self.then.short}
 
     @property
-    def check(self) -> CheckView | None:
+    def check(self) -> Check | None:
         """The newest."""
         return self.checks[-1] if self.checks else None
 

@@ -1,8 +1,10 @@
-"""The claims of one artifact as its page lists them, with the sentences that each cites and what readers say of it."""
+"""The claims of one artifact, or the quotes of excerpts, as its page lists them, with the sentences that each cites and
+what readers say of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compaction.domain.artifact import Artifact as Document
@@ -10,9 +12,8 @@ from compaction.domain.artifact import Claim, Section
 from compaction.domain.check.result import Checked, Opinion
 from compaction.domain.diffing import DiffPiece, word_diff
 from compaction.domain.lifecycle import ClaimVerdictValue
-from compaction.domain.rendering import MARKS, TITLES, line_of, one_line
-from compaction.pages.presenters.citing import CitedSpan, key_of, labels_of, spans_of
-from compaction.pages.presenters.source import who
+from compaction.domain.rendering import MARKS, TITLES, one_line
+from compaction.pages.presenters.source import CitedSpan, key_of, labels_of, spans_of, who
 from compaction.pages.presenters.verdicts import Verdicts, VerdictView
 from efforts.domain.text.source_text import Source
 
@@ -37,75 +38,78 @@ TITLED |= {Section.DECISION: "Decisions", Section.OPEN_WORK: "To-dos"}
 GROUPS = {DOUBTED: "Doubted", Section.RESULT: "Result", **TITLED, ADDED: "Added by you"}
 # Of a longer group the rest is folded.
 LISTED = 12
+# In the prompt the two sides have the names that models know.
+SIDES = re.compile(r"(?<=, )(?:user|assistant)(?=\)?$)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpinionView:
-    """What one reader says of a claim. `sentence` says otherwise, in the words `quoted`, in this `place` of the log."""
+class OpinionView(Opinion):
+    """What one reader says of a claim. The sentence that says otherwise is called `label`, its words are `quoted`, and
+    it stands in this `place` of the log."""
 
-    doubts: bool
-    by: str
-    person: bool
-    worded: bool
-    phrase: str
-    sentence: str
+    label: str
     quoted: str
     place: str
-    why: str
-
-    @property
-    def css(self) -> str:
-        return "warn" if self.doubts else "ok"
-
-    @property
-    def icon(self) -> str:
-        return "alert" if self.doubts else "check"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CitedView:
-    """A sentence that a claim cites, with who said it; `span` leads to it in the log."""
+    """A sentence that a claim cites, with who said it."""
 
     id: str
     who: str
     text: str
-    span: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimView:
-    """`number` is its place on the page; `item` its id, by which gates, readers and verdicts call it. `lost` are cites
-    that the log does not have."""
+class Citing:
+    """`number` is its place on the page; `spans` lead to the log."""
 
     number: int
-    item: str
-    section: str
-    group: str
+    spans: tuple[CitedSpan, ...]
+
+    @property
+    def span_numbers(self) -> str:
+        return " ".join(str(span.number) for span in self.spans)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuoteView(Citing):
+    """Without spans where an entry of the person's list has no sentence in the log."""
+
+    label: str
     text: str
-    line: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimView(Citing):
+    """`lost` are cites that the log does not have."""
+
+    said: Claim
+    group: str
     verdict: VerdictView | None
     others: tuple[VerdictView, ...]
     opinions: tuple[OpinionView, ...]
-    mark: str
-    owner: str
-    due: str
-    turn: int | None
-    spans: tuple[CitedSpan, ...]
     cited: tuple[CitedView, ...]
     lost: tuple[str, ...]
     is_last_result: bool
 
     @property
+    def item(self) -> str:
+        """By which gates, readers and verdicts call it."""
+        return self.said.id
+
+    @property
     def kind(self) -> str:
-        return KINDS[self.section][0]
+        return KINDS[self.said.section][0]
 
     @property
     def icon(self) -> str:
-        return KINDS[self.section][1]
+        return KINDS[self.said.section][1]
 
     @property
-    def span_numbers(self) -> str:
-        return " ".join(str(span.number) for span in self.spans)
+    def mark(self) -> str:
+        return MARKS.get(self.said.status, "")
 
     @property
     def is_doubted(self) -> bool:
@@ -115,10 +119,10 @@ class ClaimView:
     def at_fault(self) -> tuple[str, str, str]:
         """Its words before, in and after the phrase that a reader doubts; all of them before where it has no such."""
         for one in self.opinions:
-            before, phrase, after = self.text.partition(one.phrase) if one.doubts and one.phrase else ("", "", "")
+            before, phrase, after = self.said.text.partition(one.phrase) if one.doubts and one.phrase else ("", "", "")
             if phrase:
                 return before, phrase, after
-        return self.text, "", ""
+        return self.said.text, "", ""
 
     @property
     def suggested(self) -> str:
@@ -132,7 +136,7 @@ class ClaimView:
     @property
     def is_editable(self) -> bool:
         """A rule is kept or struck; other words would not be what was said."""
-        return self.section != Section.RULE
+        return self.said.section != Section.RULE
 
     @property
     def is_added(self) -> bool:
@@ -144,12 +148,12 @@ class ClaimView:
 
     @property
     def edited(self) -> str:
-        return self.verdict.text if self.verdict and self.verdict.text else self.text
+        return (self.verdict and self.verdict.text) or self.said.text
 
     @property
     def difference(self) -> tuple[DiffPiece, ...]:
         """To the words of the draft, where it is edited."""
-        return word_diff(self.text, self.edited) if self.edited != self.text else ()
+        return word_diff(self.said.text, self.edited) if self.edited != self.said.text else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,39 +197,39 @@ class Claims:
         return next((claim for claim in self.all if claim.item == item), None)
 
 
-NONE = Claims(groups=(), spans=())
+@dataclass(frozen=True, kw_only=True)
+class Quotes:
+    """Of an artifact that is no digest there are none."""
+
+    quotes: tuple[QuoteView, ...]
+    spans: tuple[CitedSpan, ...]
+
+    @property
+    def ids(self) -> dict[int, str]:
+        return {quote.number: str(quote.number) for quote in self.quotes}
 
 
 def claims_of(document: Document, source: Source, check: Checked | None, verdicts: Verdicts, person: str) -> Claims:
     """`person` is what the one who talks with the model is called."""
     opinions: Mapping[str, tuple[Opinion, ...]] = check.opinions if check else {}
-    grouped = {group: list(told) for group, told in grouped_claims(document.claims, opinions).items()}
-    grouped[ADDED] = list(verdicts.added)
+    grouped: dict[str, list[Claim]] = {ADDED: list(verdicts.added)}
+    for claim in document.claims:
+        doubted = check is not None and check.doubts_on(claim)
+        grouped.setdefault(DOUBTED if doubted else claim.section, []).append(claim)
     in_order = [(group, claim) for group in GROUPS for claim in grouped.get(group, ())]
     spans = spans_of({number: claim.cites for number, (_, claim) in enumerate(in_order, 1)}, source)
-    of_claim: dict[int, list[CitedSpan]] = {number: [] for number in range(1, len(in_order) + 1)}
-    for span in spans:
-        for number in span.claims:
-            of_claim[number].append(span)
     results = [claim for claim in document.claims if claim.section == Section.RESULT]
     labels = labels_of(source)
     views = [
         ClaimView(
             number=number,
-            item=claim.id,
-            section=claim.section,
+            said=claim,
             group=group,
-            text=claim.text,
-            line=line_of(claim),
             verdict=verdicts.mine.get(claim.id),
             others=verdicts.others.get(claim.id, ()),
             opinions=tuple(opinion_view(one, source, labels) for one in opinions.get(claim.content, ())),
-            mark=MARKS.get(claim.status, ""),
-            owner=claim.owner,
-            due=claim.due,
-            turn=turn_of(claim, source),
-            spans=tuple(of_claim[number]),
-            cited=tuple(cited_view(span, source, person) for span in of_claim[number]),
+            spans=spans_for(number, spans),
+            cited=tuple(cited_view(span, source, person) for span in spans_for(number, spans)),
             lost=tuple(id for id in claim.cites if id not in source.by_sentence),
             is_last_result=results == [claim],
         )
@@ -239,36 +243,37 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
     return Claims(groups=tuple(groups), spans=spans)
 
 
-def grouped_claims(claims: Iterable[Claim], opinions: Mapping[str, Sequence[Opinion]]) -> dict[str, list[Claim]]:
-    found: dict[str, list[Claim]] = {}
-    for claim in claims:
-        doubted = any(one.doubts for one in opinions.get(claim.content, ()))
-        found.setdefault(DOUBTED if doubted else claim.section, []).append(claim)
-    return found
+def quotes_of(document: Document, source: Source, person: str) -> Quotes:
+    """Who said it is called as in the log beside it."""
+    names = {"user": person, "assistant": "model"}
+    excerpts = list(enumerate(document.excerpts, 1))
+    spans = spans_of({number: excerpt.cites for number, excerpt in excerpts}, source)
+    quotes = tuple(
+        QuoteView(
+            number=number,
+            label=SIDES.sub(lambda side: names[side[0]], excerpt.label.strip("[]")),
+            text=excerpt.text,
+            spans=spans_for(number, spans),
+        )
+        for number, excerpt in excerpts
+    )
+    return Quotes(quotes=quotes, spans=spans)
+
+
+def spans_for(number: int, spans: tuple[CitedSpan, ...]) -> tuple[CitedSpan, ...]:
+    return tuple(span for span in spans if number in span.claims)
 
 
 def opinion_view(opinion: Opinion, source: Source, labels: Mapping[str, str]) -> OpinionView:
     stands = source.by_sentence.get(opinion.sentence)
     return OpinionView(
-        doubts=opinion.doubts,
-        by=opinion.by,
-        person=opinion.person,
-        worded=opinion.worded,
-        phrase=opinion.phrase,
-        sentence=labels.get(opinion.sentence, opinion.sentence),
+        **vars(opinion),
+        label=labels.get(opinion.sentence, opinion.sentence),
         quoted=one_line(stands.text) if stands else "",
         place=key_of(stands) if stands else "",
-        why=opinion.why,
     )
 
 
 def cited_view(span: CitedSpan, source: Source, person: str) -> CitedView:
     sentence = span.sentence
-    return CitedView(
-        id=span.label, who=who(source.part_of(sentence.id), person), text=one_line(sentence.text), span=span.number
-    )
-
-
-def turn_of(claim: Claim, source: Source) -> int | None:
-    """The first that it cites."""
-    return next((source.part_of(id).turn for id in claim.cites if id in source.by_sentence), None)
+    return CitedView(id=span.label, who=who(source.part_of(sentence.id), person), text=one_line(sentence.text))

@@ -1,38 +1,62 @@
-"""The log that an artifact is made of, part by part as it was summarised, with what claims cite."""
+"""The log that an artifact is made of as its page shows it: part by part, cut at the sentences that claims cite."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from compaction.pages.presenters.citing import CitedSpan, FoldedPart, cut
-from efforts.domain.text.source_text import Part, Source, SourcePart
+from compaction.domain.merging import Joined
+from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 
+# What tools were asked and returned is folded to its two ends where it is longer, in characters.
+LONGEST_TOOL, HEAD, TAIL = 1_600, 700, 400
 # Heights in the map: of a part its characters, but so that it is seen and leaves room for others.
 LEAST, MOST, GAP = 60, 2_000, 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourcePartView:
-    """What one side said, a tool was asked or has returned. `claims` are those that cite it, each by its number on the
-    page and its id."""
+class CitedSpan:
+    """A sentence that claims cite: these by their numbers on the page, which are not the claims' ids."""
 
-    message: int
-    part: Part
-    turn: int
+    number: int
+    sentence: Sentence
+    claims: tuple[int, ...]
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CitedPiece:
+    """Words of a part, inside a cited sentence or between two; `ends` where the sentence does."""
+
+    text: str
+    span: CitedSpan | None = None
+    ends: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourcePartView:
+    """What one side said, a tool was asked or has returned: all of it in `head`, or folded with its ends shown.
+
+    `claims` are those that cite it, each by its number on the page and its id; `y` is its place in the map."""
+
+    part: SourcePart
     who: str
     starts_turn: bool
-    cut: FoldedPart
     claims: tuple[tuple[int, str], ...]
-    characters: int
+    head: tuple[CitedPiece, ...]
+    folded: tuple[CitedPiece, ...]
+    tail: tuple[CitedPiece, ...]
+    y: int
 
     @property
     def key(self) -> str:
-        return f"{self.message}-{self.part}"
+        return key_of(self.part)
 
     @property
     def is_tool(self) -> bool:
-        return self.part != Part.TEXT
+        return self.part.part != Part.TEXT
 
     @property
     def coverage(self) -> str:
@@ -42,17 +66,11 @@ class SourcePartView:
 
     @property
     def folded_characters(self) -> int:
-        return sum(len(piece.text) for piece in self.cut.folded)
+        return sum(len(piece.text) for piece in self.folded)
 
-
-@dataclass(frozen=True, kw_only=True)
-class MapBar:
-    """A part in the map."""
-
-    key: str
-    coverage: str
-    y: int
-    height: int
+    @property
+    def height(self) -> int:
+        return height_of(self.part)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,58 +78,97 @@ class SourceView:
     parts: tuple[SourcePartView, ...]
 
     @property
-    def bars(self) -> tuple[MapBar, ...]:
-        return tuple(bars(self.parts))
-
-    @property
     def height(self) -> int:
-        last = self.bars[-1] if self.parts else None
-        return last.y + last.height if last else 1
+        return self.parts[-1].y + self.parts[-1].height if self.parts else 1
 
     @property
-    def cited(self) -> int:
-        return self.counted("cited")
+    def coverage(self) -> Counter[str]:
+        return Counter(part.coverage for part in self.parts)
 
-    @property
-    def uncited(self) -> int:
-        return self.counted("uncited")
 
-    @property
-    def tools(self) -> int:
-        return self.counted("tool")
+def spans_of(cited: Mapping[int, Sequence[str]], source: Source) -> tuple[CitedSpan, ...]:
+    """`cited`: by the number of a claim, the ids of its sentences. What the log does not have leads nowhere."""
+    claims: dict[str, list[int]] = {}
+    for number, ids in cited.items():
+        for id in dict.fromkeys(ids):
+            claims.setdefault(id, []).append(number)
+    found = [sentence for id, sentence in source.by_sentence.items() if id in claims]
+    labels = labels_of(source)
+    return tuple(
+        CitedSpan(number=number, sentence=sentence, claims=tuple(claims[sentence.id]), label=labels[sentence.id])
+        for number, sentence in enumerate(found, 1)
+    )
 
-    def counted(self, coverage: str) -> int:
-        return sum(part.coverage == coverage for part in self.parts)
+
+def labels_of(source: Source) -> dict[str, str]:
+    """What sentences are called on pages, by their ids: `2.5` is the fifth of turn 2. A model counts messages instead,
+    which people do not see. Of several conversations, whose turns have the same numbers, the ids stay."""
+    if isinstance(source, Joined):
+        return {id: id for id in source.by_sentence}
+    labels: dict[str, str] = {}
+    counted: Counter[int] = Counter()
+    for part in source.parts:
+        for sentence in part.sentences:
+            counted[part.turn] += 1
+            labels[sentence.id] = f"{part.turn}.{counted[part.turn]}"
+    return labels
+
+
+def key_of(place: Sentence | SourcePart) -> str:
+    """Of the part that it is, or stands in, as the page knows it."""
+    return f"{place.message}-{place.part}"
 
 
 def source_view(source: Source, spans: Sequence[CitedSpan], ids: Mapping[int, str], person: str) -> SourceView:
     """`ids`: of claims, by their numbers on the page. `person` is what the one who talks with the model is called."""
-    turns = [part.turn for part in source.parts]
-    by_place: dict[tuple[int, Part], list[CitedSpan]] = {}
+    by_key: dict[str, list[CitedSpan]] = {}
     for span in spans:
-        by_place.setdefault((span.sentence.message, span.sentence.part), []).append(span)
-    return SourceView(
-        parts=tuple(
-            part_view(part, by_place.get((part.message, part.part), []), ids, person, turn != before)
-            for part, turn, before in zip(source.parts, turns, [None, *turns], strict=False)
+        by_key.setdefault(key_of(span.sentence), []).append(span)
+    parts: list[SourcePartView] = []
+    before, y = None, 0
+    for part in source.parts:
+        inside = by_key.get(key_of(part), [])
+        head, folded, tail = cut(part, inside)
+        claims = sorted({number for span in inside for number in span.claims})
+        parts.append(
+            SourcePartView(
+                part=part,
+                who=who(part, person),
+                starts_turn=part.turn != before,
+                claims=tuple((number, ids[number]) for number in claims),
+                head=head,
+                folded=folded,
+                tail=tail,
+                y=y,
+            )
         )
-    )
+        before, y = part.turn, y + height_of(part) + GAP
+    return SourceView(parts=tuple(parts))
 
 
-def part_view(
-    part: SourcePart, spans: Sequence[CitedSpan], ids: Mapping[int, str], person: str, starts_turn: bool
-) -> SourcePartView:
-    claims = sorted({number for span in spans for number in span.claims})
-    return SourcePartView(
-        message=part.message,
-        part=part.part,
-        turn=part.turn,
-        who=who(part, person),
-        starts_turn=starts_turn,
-        cut=cut(part, spans),
-        claims=tuple((number, ids[number]) for number in claims),
-        characters=len(part.text),
-    )
+def cut(part: SourcePart, spans: Sequence[CitedSpan]) -> tuple[tuple[CitedPiece, ...], ...]:
+    end = len(part.text)
+    if part.part == Part.TEXT or end <= LONGEST_TOOL:
+        return tuple(pieces(part.text, spans, 0, end)), (), ()
+    return tuple(tuple(pieces(part.text, spans, *ends)) for ends in pairwise((0, HEAD, end - TAIL, end)))
+
+
+def pieces(text: str, spans: Sequence[CitedSpan], start: int, end: int) -> Iterator[CitedPiece]:
+    """Sentences do not overlap."""
+    for span in spans:
+        first, last = max(span.sentence.start, start), min(span.sentence.end, end)
+        if first >= last:
+            continue
+        if start < first:
+            yield CitedPiece(text=text[start:first])
+        yield CitedPiece(text=text[first:last], span=span, ends=last == span.sentence.end)
+        start = last
+    if start < end:
+        yield CitedPiece(text=text[start:end])
+
+
+def height_of(part: SourcePart) -> int:
+    return min(max(len(part.text), LEAST), MOST)
 
 
 def who(part: SourcePart, person: str) -> str:
@@ -122,11 +179,3 @@ def who(part: SourcePart, person: str) -> str:
     if part.speaker:
         return part.speaker
     return {"user": person, "file": "file"}.get(part.role, "model")
-
-
-def bars(parts: Sequence[SourcePartView]) -> Iterator[MapBar]:
-    y = 0
-    for part in parts:
-        height = min(max(part.characters, LEAST), MOST)
-        yield MapBar(key=part.key, coverage=part.coverage, y=y, height=height)
-        y += height + GAP

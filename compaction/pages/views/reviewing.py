@@ -16,7 +16,7 @@ from compaction.domain.artifact import parse_artifact
 from compaction.domain.diffing import version_diff
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.models import Artifact
-from compaction.pages.presenters.artifact import gate_of_finding
+from compaction.pages.presenters.gates import gate_of_finding
 from compaction.pages.views.artifact import DROPPED, earlier, review_context, whole
 from compaction.pages.views.shared import current, reviewable
 from compaction.review.desk import newest_of
