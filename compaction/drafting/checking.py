@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from compaction.domain.artifact import Claim
 from compaction.domain.check.answers import Void
 from compaction.domain.check.mapping import Question, question
-from compaction.domain.check.notes import FEWEST_HALVED, Half, halves, seed_of
-from compaction.domain.check.planting import NothingToPlant
+from compaction.domain.check.notes import FEWEST_HALVED, Half, NothingToPlant, halves, seed_of
 from compaction.domain.check.result import Checked, Said, read
 from compaction.domain.ledger import Entry, merged
 from compaction.domain.limits import HALF_REPLY, INVENTORY_REPLY, MAPPING_REPLY

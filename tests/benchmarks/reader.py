@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.gates.cases import Case, read_trust
-from compaction.domain.check.planting import name_of, one_line
+from compaction.domain.check.notes import name_of
+from compaction.domain.rendering import one_line
 from compaction.drafting.examining import papers
 from efforts.domain.text.source_text import Source
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from compaction.domain.artifact import Claim, Section
 from compaction.domain.check.answers import Entailment, Told, Void, read_half, read_inventory, read_mapping
 from compaction.domain.check.mapping import Question, question, told
-from compaction.domain.check.notes import CANARIES, CONTROLS, Half, Note, Role, halves, seed_of
-from compaction.domain.check.planting import NothingToPlant
+from compaction.domain.check.notes import CANARIES, CONTROLS, Half, Note, NothingToPlant, Role, halves, seed_of
 from compaction.domain.check.result import Said, read, together
 from compaction.domain.ledger import Entry
 from tests.compaction.gates import cases
