@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from compaction.pages.views import accepting, artifact, checkers, people, queue, reviewing, rolling, seeds, usage
+from compaction.pages.views import accepting, artifact, queue, reviewing, seeds, sessions, usage
 
 urlpatterns = [
     path("settings/drafting/", usage.drafting, name="drafting"),
@@ -13,8 +13,8 @@ urlpatterns = [
     path("settings/drafting/cap/", usage.cap, name="drafting_cap"),
     path("settings/drafting/checker/", usage.checker, name="drafting_checker"),
     path("settings/drafting/runs/<slug:purpose>/<int:days>/", usage.runs, name="drafting_runs"),
-    path("settings/checkers/", checkers.checkers, name="checkers"),
-    path("settings/checkers/<int:pk>/exam/", checkers.exam, name="checker_exam"),
+    path("settings/checkers/", usage.checkers, name="checkers"),
+    path("settings/checkers/<int:pk>/exam/", usage.exam, name="checker_exam"),
     path("review/", queue.queue, name="reviews"),
     path("review/seeds/", seeds.packages, name="seed_packages"),
     path("review/seeds/new/", seeds.new, name="seed_new"),
@@ -43,10 +43,10 @@ urlpatterns = [
     path("review/<slug:artifact_id>/saving/", accepting.saving, name="review_saving"),
     path("review/<slug:artifact_id>/standing/", accepting.standing, name="standing"),
     path("review/<slug:artifact_id>/history/", accepting.history, name="history"),
-    path("s/<uuid:session_id>/reviewers/", people.reviewers, name="reviewers"),
-    path("s/<uuid:session_id>/reviewers/<int:pk>/remove/", people.remove, name="reviewer_remove"),
-    path("s/<uuid:session_id>/checker/", usage.elsewhere, name="checker_elsewhere"),
-    path("s/<uuid:session_id>/rolling/", rolling.rolling, name="rolling"),
+    path("s/<uuid:session_id>/reviewers/", sessions.reviewers, name="reviewers"),
+    path("s/<uuid:session_id>/reviewers/<int:pk>/remove/", sessions.remove, name="reviewer_remove"),
+    path("s/<uuid:session_id>/checker/", sessions.elsewhere, name="checker_elsewhere"),
+    path("s/<uuid:session_id>/rolling/", sessions.rolling, name="rolling"),
     path("s/<uuid:session_id>/summaries/", accepting.summaries, name="summaries"),
     path("s/<uuid:session_id>/b/<uuid:branch_id>/summaries/", accepting.summaries, name="summaries"),
 ]

@@ -8,9 +8,8 @@ from enum import StrEnum
 
 from compaction.domain.artifact import Draft, Kind, SourceRef
 from compaction.domain.limits import largest_source
-from compaction.drafting.asking import Answer, Exchange
 from compaction.drafting.checking import CheckMade
-from compaction.drafting.requesting import Request
+from compaction.drafting.requesting import Answer, Exchange, Request
 from compaction.drafting.summaries import Examined, Task, Tried, request_of, tried_of
 from efforts.context.connections import ModelChoice
 from efforts.domain.text.canonical import canonical_json

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compaction.domain.limits import body_asked
-from compaction.drafting.asking import Exchange, ask
+from compaction.drafting.requesting import Exchange, ask
 from compaction.drafting.summaries import Tried, findings_of, repair_of, tried_again, with_check
 from efforts.turns.recording import count
 

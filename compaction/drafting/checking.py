@@ -17,9 +17,18 @@ from compaction.domain.check.notes import FEWEST_HALVED, Half, NothingToPlant, h
 from compaction.domain.check.result import Checked, Said, read
 from compaction.domain.ledger import Entry, merged
 from compaction.domain.limits import HALF_REPLY, INVENTORY_REPLY, MAPPING_REPLY
-from compaction.drafting.asking import CUT, Exchange, ask, most_tokens, with_room_to_think
 from compaction.drafting.prompts import DRAW_VERSION, check_version
-from compaction.drafting.requesting import Request, half, inventory, mapping
+from compaction.drafting.requesting import (
+    CUT,
+    Exchange,
+    Request,
+    ask,
+    half,
+    inventory,
+    mapping,
+    most_tokens,
+    with_room_to_think,
+)
 from efforts.context.connections import ModelChoice
 from efforts.domain.text.source_text import Source
 

@@ -16,9 +16,8 @@ from compaction.domain.artifact import Claim
 from compaction.domain.check.answers import Entailment, HalfAnswer, Void, answered, check_numbers
 from compaction.domain.check.notes import Half, Note, Role
 from compaction.domain.limits import HALF_REPLY
-from compaction.drafting.asking import CUT, Answer, ask, most_tokens, with_room_to_think
 from compaction.drafting.prompts import check_version, exam_text
-from compaction.drafting.requesting import Request, half
+from compaction.drafting.requesting import CUT, Answer, Request, ask, half, most_tokens, with_room_to_think
 from compaction.models import Exam, ModelRequest
 from efforts.context.connections import ModelChoice
 from efforts.domain.effort.states import RunState

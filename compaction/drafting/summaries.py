@@ -25,7 +25,7 @@ from compaction.domain.digest import digest
 from compaction.domain.evidence import evidence_in
 from compaction.domain.gates import evaluate
 from compaction.domain.gates.cost import LAST_RUNS
-from compaction.domain.gates.traceable import with_cites
+from compaction.domain.gates.traceability import with_cites
 from compaction.domain.ledger import Entry
 from compaction.domain.lifecycle import STOPPED_BY, Ended
 from compaction.domain.limits import (
@@ -42,9 +42,20 @@ from compaction.domain.merging import How, merged, merged_checks, prefixed, read
 from compaction.domain.rendering import Rendered, rendered
 from compaction.domain.verdicts import GateVerdict, Judged, Offered, Outcome, Spent
 from compaction.drafting import checking
-from compaction.drafting.asking import CUT, Answer, Exchange, ask, most_tokens, with_room_to_think
 from compaction.drafting.checking import CheckMade
-from compaction.drafting.requesting import Request, drafting, drafting_again, drafting_longer, overtaking
+from compaction.drafting.requesting import (
+    CUT,
+    Answer,
+    Exchange,
+    Request,
+    ask,
+    drafting,
+    drafting_again,
+    drafting_longer,
+    most_tokens,
+    overtaking,
+    with_room_to_think,
+)
 from efforts.context.connections import ModelChoice
 from efforts.domain.text.canonical import canonical_json
 from efforts.domain.text.source_text import Source

@@ -5,10 +5,9 @@ changed.
 """
 
 from compaction.review.claims import add_dropped, decide, needed_again, not_needed, pin_raw, undecide, undo_last
-from compaction.review.conflicts import Conflict, Side, conflicts
 from compaction.review.judging import judge_again, put_back, redraft, reject, set_aside
 from compaction.review.people import name_reviewer, remove_reviewer
-from compaction.review.submitting import submit
+from compaction.review.submitting import Conflict, Side, conflicts, submit
 
 __all__ = [
     "Conflict",

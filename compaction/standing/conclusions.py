@@ -10,7 +10,7 @@ from compaction.domain.artifact import Kind
 from compaction.drafting.scopes import ScopeWork, estimate, task_for, work_on_scope
 from compaction.drafting.storing import Home, keep
 from compaction.drafting.summaries import Drafted, digest_of
-from compaction.standing import accepting, export, integrity, rolling, telling
+from compaction.standing import accepting, export, rolling
 from efforts.actions.efforts import IN_THE_CHAT
 from efforts.domain.effort.brief import BRIEF, SHORT_EFFORT
 from efforts.standins.compacting import Estimate, Progress, Summary, ToldSummary
@@ -79,10 +79,10 @@ class Compaction:
         accepting.record_copied(artifact, pointer, actor)
 
     def damaged(self, session: Session) -> Iterator[tuple[str, str]]:
-        return integrity.damaged(session)
+        return export.damaged(session)
 
     def told(self, artifact: str, branch: Branch) -> ToldSummary | None:
-        return telling.told(artifact, branch)
+        return export.told(artifact, branch)
 
     def exported(self, session: Session) -> Iterator[dict[str, Any]]:
         return export.exported(session)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from django import template
 
-from compaction.pages.presenters.checkers import CheckersView, checkers_of
-from compaction.pages.presenters.latency import SlowDrafter, slow_drafters_of
+from compaction.pages.presenters.checkers import CheckersView, SlowDrafter, checkers_of, slow_drafters_of
 from compaction.pages.presenters.queue import needs_me, next_in_queue
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from benchmarks.gates.pending import Pending, text_of
 from benchmarks.gates.planting import MOST, is_of_value, is_of_words, packed, planted, with_planted
 from benchmarks.gates.record import MODEL, Record, read_record, record_server
 from compaction.domain.artifact import Draft
-from compaction.drafting.asking import ask
-from compaction.drafting.requesting import Request, drafting_again, request
+from compaction.drafting.requesting import Request, ask, drafting_again, request
 from efforts.context.connections import ModelChoice
 from efforts.turns.recording import count
 from tests.benchmarks.case_files import put, small

@@ -23,9 +23,8 @@ from compaction.domain.lifecycle import Ended
 from compaction.domain.verdicts import Offered
 from compaction.drafting import checking, reading
 from compaction.drafting import summaries as drafting
-from compaction.drafting.asking import Answer
 from compaction.drafting.reading import checked_of, log_for, read_ledger
-from compaction.drafting.requesting import Request, shown
+from compaction.drafting.requesting import Answer, Request, shown
 from compaction.drafting.scopes import scope_task
 from compaction.drafting.storing import Home, keep_tried
 from compaction.drafting.summaries import Examined, Task, Tried

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from compaction.domain.artifact import Claim, Section, Status
-from compaction.domain.gates.detectors import contradictions
+from compaction.domain.gates.contradiction import contradictions
 from compaction.domain.ledger import Entry
 from efforts.domain.text.source_text import Source
 from tests.compaction.logs import claim, log, run

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compaction.domain.diffing import DiffPiece, version_diff, word_diff
-from compaction.domain.editing import Decision, edited
+from compaction.domain.editing import Decision, DiffPiece, edited, version_diff, word_diff
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from tests.compaction.gates import cases
 

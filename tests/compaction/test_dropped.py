@@ -11,7 +11,7 @@ from compaction import review
 from compaction.domain.artifact import parse_artifact
 from compaction.drafting.reading import log_for
 from compaction.models import Artifact, NotNeeded
-from compaction.review.omissions import Dropped, dropped
+from compaction.review.claims import Dropped, dropped
 from efforts import actions
 from efforts.domain.effort.states import EntryKind
 from efforts.domain.errors import Refused

@@ -16,7 +16,7 @@ from compaction import review
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.drafting.costs import spent_on
 from compaction.pages.presenters.queue import Tab, needs_me, next_in_queue, queue_of
-from compaction.review.omissions import dropped
+from compaction.review.claims import dropped
 from compaction.standing import accepting
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, ReviewMode

@@ -12,7 +12,7 @@ from compaction.domain.check.result import Checked
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.drafting.reading import checked_of, log_for
 from compaction.models import Artifact, Check, ClaimVerdict, Exam, GateRun, Recheck, SetAside
-from compaction.review.omissions import dropped
+from compaction.review.claims import dropped
 from compaction.review.rechecking import RECHECKS
 from compaction.standing import accepting
 from efforts import actions

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from compaction.domain.artifact import Claim
-from compaction.domain.gates.traceable import faults, with_cites
+from compaction.domain.gates.traceability import faults, with_cites
 from efforts.domain.text.source_text import Source
 from tests.compaction.gates import cases
 from tests.compaction.logs import claim, log

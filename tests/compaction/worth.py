@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from compaction.drafting import asking
+from compaction.drafting import requesting
 from compaction.models import Artifact, Check, DraftRun
 from efforts import actions
 from efforts.actions.places import record
@@ -229,7 +229,7 @@ def work(line: Line[Any], most: int = 8) -> None:
 
 @contextmanager
 def bench_of(owner: User, **more: Any) -> Iterator[Bench]:
-    asking.without_form.clear()
+    requesting.without_form.clear()
     with FakeProvider() as provider:
         yield Bench(connected(owner, provider), provider, **more)
 

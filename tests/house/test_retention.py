@@ -16,7 +16,7 @@ from django.utils import timezone
 from ccmweb import sign_in
 from ccmweb.models import SignInLink
 from compaction.models import ModelRequest
-from compaction.standing.integrity import damaged
+from compaction.standing.export import damaged
 from efforts.models import AccountEvent, Message
 from tests.compaction.review import Room
 from tests.pages.conftest import provider, room

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date as Day
+from datetime import timedelta
+from functools import lru_cache
 
-from ..artifact import Artifact, Claim, Kind
-from ..check.answers import Entailment as Said
-from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
-from .judging import counted, finding_id, not_judged, shortened, standing_claims, verdict
-from .traceable import faults
+from compaction.domain.artifact import Artifact, Claim, Kind, Section
+from compaction.domain.check.answers import Entailment as Said
+from compaction.domain.gates.judging import counted, finding_id, not_judged, shortened, standing_claims, verdict
+from compaction.domain.values import (
+    Type,
+    Value,
+    bare,
+    content,
+    is_left_to_reader,
+    is_same,
+    language_of,
+    missing,
+    names_of,
+    stands,
+    values_of,
+)
+from compaction.domain.verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
+from efforts.domain.text.sentences import sentences
+from efforts.domain.text.source_text import Source
+from efforts.domain.text.terms import STOPWORDS, terms_of
 
 THRESHOLD = 0.98
 
@@ -78,3 +99,248 @@ def says(judged: Judged, artifact: Artifact, failures: list[Failure], whole: int
     read = f", read by {judged.check.by}" if judged.check and judged.check.has_read(artifact.claims) else ""
     unread = "" if read else ". Whether the sentences say what the claims say, nobody has read"
     return f"{counted(whole, 'claim')}: the cited sentences are in the log, and so are all values{read}{unread}."
+
+
+# Of the words inside sentences fewer begin with a capital where only names do.
+MOST_CAPITALS = 0.15
+# Letters by which a name and its plural or adjective are one.
+SAME_LETTERS = 4
+# So many messages before a cited one may name what it speaks of.
+BEFORE = 1
+# So many days before and after the one on which it was said are meant without a date.
+DAYS_BEFORE, DAYS_AFTER = 7, 31
+# So many places of a value are named.
+SHOWN = 3
+
+WORD = re.compile(r"[^\W\d_][\w]*(?:['’-]\w+)*")
+INSIDE = re.compile(r"(?<=[^\W\dA-Z_] )([^\W\d_])")
+QUOTES = re.compile(r"[\"'“”„‟«»‘’‚‹›`*]")
+FINAL = " .,;:!?…"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """`text` says what is wrong, for people and for the model that drafts again, to be read behind the claim's name;
+    `found` are the sentences that do have the value."""
+
+    rule: str
+    text: str
+    value: str = ""
+    found: tuple[str, ...] = ()
+
+
+def faults(claim: Claim, source: Source) -> Iterator[Fault]:
+    """What a claim says that its cited sentences do not say in these words, where code can tell."""
+    unknown = [id for id in claim.cites if id not in source.by_sentence]
+    if not claim.cites:
+        yield Fault(rule="no_cites", text="it cites no sentence")
+    elif unknown:
+        ids = ", ".join(unknown)
+        yield Fault(rule="unknown_cite", text=f"it cites {ids}, which the log does not have")
+    if len(unknown) == len(claim.cites):
+        return
+    for value in untraced(claim, source):
+        found = places(value, source)
+        yield Fault(rule=f"{value.type}_not_cited", text=said_where(value.shown, found), value=value.shown, found=found)
+    yield from faults_of_notes(claim, source)
+    if claim.section == Section.RULE and not is_word_for_word(claim, source):
+        yield Fault(rule="not_word_for_word", text="a rule must be word for word what its cited sentences say")
+
+
+def with_cites(claim: Claim, source: Source) -> Claim:
+    """It cites as well the one other sentence of the log that has a value which its own sentences lack."""
+    found = ((value, places(value, source)) for value in (*untraced(claim, source), *untraced_notes(claim, source)))
+    added = (
+        ids[0]
+        for value, ids in found
+        if len(ids) == 1 and belongs(value, claim, source.by_sentence[ids[0]].text, source)
+    )
+    return claim.model_copy(update={"cites": tuple(dict.fromkeys([*claim.cites, *added]))})
+
+
+def belongs(value: Value, claim: Claim, text: str, source: Source) -> bool:
+    """Whether the sentence speaks of what the claim speaks of, and the cited ones have no other value in its place."""
+    told = (*values_of(claim.text), *values_of(claim.due))
+    said = [source.by_sentence[id].text for id in known_cites(claim, source)]
+    cited = (other for line in said for other in values_of(line) if not other.loose)
+    replaced = any(in_place_of(other, value) and not any(is_same(other, one) for one in told) for other in cited)
+    return not replaced and bool(content(claim.text) & content(text))
+
+
+def in_place_of(other: Value, value: Value) -> bool:
+    """Whether one may have been taken for the other: of one type and, for numbers, one unit or one figure."""
+    if other.type != value.type:
+        return False
+    return other.type != Type.NUMBER or other.unit == value.unit or other.value == value.value
+
+
+def said_where(shown: str, found: tuple[str, ...]) -> str:
+    if not found:
+        return f"“{shown}” stands nowhere in the log"
+    places = ", ".join(found[:SHOWN]) + (" and elsewhere" if len(found) > SHOWN else "")
+    return f"“{shown}” stands in {places}, but in no cited sentence"
+
+
+def cited_texts(claim: Claim, source: Source) -> tuple[str, ...]:
+    """The cited sentences, and of each the header without the number of its message."""
+    cites = known_cites(claim, source)
+    headers = dict.fromkeys(source.part_of(id).header.partition(" ")[2] for id in cites)
+    return (*(source.by_sentence[id].text for id in cites), *headers)
+
+
+def known_cites(claim: Claim, source: Source) -> list[str]:
+    return [id for id in claim.cites if id in source.by_sentence]
+
+
+def untraced(claim: Claim, source: Source) -> Iterator[Value]:
+    """The values and names of its text that neither the cited sentences nor their headers have."""
+    yield from untraced_values(claim.text, claim, source)
+    yield from (name for name in names(claim.text, source) if not is_named(name, claim, source))
+
+
+def untraced_values(text: str, claim: Claim, source: Source) -> Iterator[Value]:
+    texts = cited_texts(claim, source)
+    for value in missing(text, texts):
+        if not is_left_to_reader(value, texts) and not is_reckoned(value, claim, source):
+            yield value
+
+
+def places(value: Value, source: Source) -> tuple[str, ...]:
+    """The sentences that have it."""
+    return tuple(id for id, sentence in source.by_sentence.items() if has(sentence.text, value))
+
+
+def has(text: str, value: Value) -> bool:
+    if value.type != Type.NAME:
+        return stands(value, (text,))
+    words = words_in(text)
+    return all(any(is_one_name(part, word) for word in words) for part in value.value.split("-"))
+
+
+# Names
+
+
+def names(text: str, source: Source) -> Iterator[Value]:
+    """What is surely a name: no word that the log has in small letters; where nouns have capitals only a speaker."""
+    small, inside = spellings(source.said)
+    speakers = {bare(word) for part in source.parts for word in part.speaker.split()}
+    capitals = has_capital_nouns(source.said)
+    same_language = language_of(text) == language_of(source.said)
+    for name in names_of(text):
+        known = name.value in speakers or (name.value in inside and not capitals)
+        if name.value in small or len(name.value) < 3:
+            continue
+        if known or (same_language and not (name.loose or capitals or name.value in inside)):
+            yield name
+
+
+def is_named(name: Value, claim: Claim, source: Source) -> bool:
+    """In a cited sentence, or in a message around it: what is talked of is not named in each sentence."""
+    numbers = {source.part_of(id).number for id in known_cites(claim, source)}
+    around = [part for part in source.parts if any(0 <= number - part.number <= BEFORE for number in numbers)]
+    texts = (*cited_texts(claim, source), *(part.text for part in around), *(part.speaker for part in around))
+    return any(has(text, name) for text in texts)
+
+
+@lru_cache(maxsize=8)
+def spellings(said: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words in small letters, and those with a capital inside a sentence."""
+    small = frozenset(bare(word) for word in WORD.findall(said) if word[0].islower())
+    return small, frozenset(name.value for line in said.splitlines() for name in names_of(line) if not name.loose)
+
+
+@lru_cache(maxsize=8)
+def has_capital_nouns(said: str) -> bool:
+    letters = INSIDE.findall(said)
+    return len([letter for letter in letters if letter.isupper()]) > MOST_CAPITALS * len(letters)
+
+
+@lru_cache(maxsize=1 << 14)
+def words_in(text: str) -> frozenset[str]:
+    words = (bare(word) for word in WORD.findall(unicodedata.normalize("NFC", text)))
+    return frozenset(part for word in words for part in word.split("-"))
+
+
+def is_one_name(one: str, other: str) -> bool:
+    """Also as a plural or an adjective: Slovenia, Slovenian."""
+    short, long = sorted((one, other), key=len)
+    return one == other or (len(short) >= SAME_LETTERS and long.startswith(short) and len(long) - len(short) <= 3)
+
+
+# Days that are reckoned from the day on which it was said
+
+
+def is_reckoned(value: Value, claim: Claim, source: Source) -> bool:
+    """A day soon after, where the cited sentences name no other: "tomorrow" and "Friday" are days of the calendar."""
+    cites = known_cites(claim, source)
+    said_on = {source.part_of(id).said_on for id in cites} - {""}
+    if value.type != Type.DATE or not said_on:
+        return False
+    told = {other.value for id in cites for other in values_of(source.by_sentence[id].text) if other.type == Type.DATE}
+    near = {day for said in said_on for day in days_around(Day.fromisoformat(said))}
+    days = {day for day in near if is_day(value.value, day)}
+    return any(not told or any(is_day(other, day) for other in told) for day in days)
+
+
+def days_around(day: Day) -> Iterator[Day]:
+    yield from (day + timedelta(days=step) for step in range(-DAYS_BEFORE, DAYS_AFTER + 1))
+
+
+def is_day(value: str, day: Day) -> bool:
+    """Whether a value names that day, as far as it tells."""
+    if value.startswith("weekday"):
+        return value == f"weekday {day.isoweekday()}"
+    return all(
+        told in ("*", str(of)) for told, of in zip(value.split("-"), (day.year, day.month, day.day), strict=True)
+    )
+
+
+# Owner and due date
+
+
+def faults_of_notes(claim: Claim, source: Source) -> Iterator[Fault]:
+    for value in untraced_notes(claim, source):
+        found = places(value, source)
+        rule = "owner_not_cited" if value.type == Type.NAME else "due_not_cited"
+        yield Fault(rule=rule, text=said_where(value.shown, found), value=value.shown, found=found)
+    for rule, note in (("owner", claim.owner), ("due", claim.due)):
+        if not is_hinted(note, cited_texts(claim, source), source):
+            text = f"no cited sentence has a word of the {rule} “{note}”"
+            yield Fault(rule=f"{rule}_not_cited", text=text, value=note)
+
+
+def untraced_notes(claim: Claim, source: Source) -> Iterator[Value]:
+    """Names of the owner and values of the due date that the cited sentences and their headers lack."""
+    yield from untraced_values(claim.due, claim, source)
+    small, _ = spellings(source.said)
+    for name in names_of(claim.owner):
+        if name.value not in small | STOPWORDS | roles(source) and not is_named(name, claim, source):
+            yield name
+
+
+def is_hinted(note: str, texts: Iterable[str], source: Source) -> bool:
+    """Whether a word of it stands there, where both are in one language. A role is the reader's matter, and names and
+    values are looked for by themselves."""
+    words = set(terms_of(note)) - STOPWORDS - set(terms_of(" ".join(roles(source))))
+    if not words or values_of(note) or names_of(note) or language_of(note) != language_of(source.said):
+        return True
+    return any(term in words for text in texts for term in terms_of(text))
+
+
+def roles(source: Source) -> set[str]:
+    return {part.role for part in source.parts}
+
+
+# Rules
+
+
+def is_word_for_word(claim: Claim, source: Source) -> bool:
+    """Case, white space, quotation marks and what ends a sentence apart; several sentences may stand side by side."""
+    cited = sorted(known_cites(claim, source), key=list(source.by_sentence).index)
+    said = f" {' '.join(folded(source.by_sentence[id].text) for id in cited)} "
+    return all(f" {folded(piece)} " in said for piece in sentences(claim.text)) or f" {folded(claim.text)} " in said
+
+
+def folded(text: str) -> str:
+    words = QUOTES.sub("", unicodedata.normalize("NFC", text)).casefold().split()
+    return " ".join(filter(None, (word.strip(FINAL) for word in words)))

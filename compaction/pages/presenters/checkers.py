@@ -1,4 +1,4 @@
-"""The models that check one person's summaries: how they did in their exam and at their work, and what they read."""
+"""The models that work for one person: how checkers did in their exam and at their work, and which take too long."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
+from compaction.domain.gates.cost import ENOUGH_RUNS, LAST_RUNS, percentile
 from compaction.drafting import costs, examining
-from compaction.models import Check, Checker, CheckerRefused, Exam, Planted
+from compaction.models import Check, Checker, CheckerRefused, DraftRun, Exam, Planted
 from efforts.llm.recorded import RECORDED_MODEL
 from efforts.models import Endpoint
 
@@ -183,3 +184,28 @@ def misses_of(planted: Sequence[Planted]) -> Iterator[MissView]:
 
 def name_of(one: Planted) -> str:
     return NAMES.get(one.role) or one.kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowDrafter:
+    """Of the last `runs` drafts 95 % took at most `p95_ms`, None where more than the others did not end."""
+
+    model: str
+    runs: int
+    p95_ms: int | None
+    timeout_ms: int
+
+
+def slow_drafters_of(user: User) -> list[SlowDrafter]:
+    """From twenty drafts on; those that did not end last for ever."""
+    runs = DraftRun.objects.filter(session__owner=user, drafter="model").exclude(model="")
+    found = []
+    for model in runs.order_by("model").values_list("model", flat=True).distinct():
+        latest = list(runs.filter(model=model).order_by("-pk")[:LAST_RUNS])
+        limits = [one["timeout_ms"] for run in latest for one in run.spent if one["purpose"] == run.purpose]
+        if len(latest) < ENOUGH_RUNS or not limits:
+            continue
+        p95 = percentile([run.elapsed_ms for run in latest])
+        if p95 is None or p95 > limits[0]:
+            found.append(SlowDrafter(model=model, runs=len(latest), p95_ms=p95, timeout_ms=limits[0]))
+    return found

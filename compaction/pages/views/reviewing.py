@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from compaction import review
 from compaction.domain.artifact import parse_artifact
-from compaction.domain.diffing import version_diff
+from compaction.domain.editing import version_diff
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.models import Artifact
 from compaction.pages.presenters.gates import gate_of_finding

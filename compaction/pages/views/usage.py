@@ -1,23 +1,25 @@
-"""What models may draft for a person, and what that has cost."""
+"""What models may draft and check for a person, and what that has cost."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
+from asgiref.sync import async_to_sync
 from django import forms
 from django.conf import settings
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from compaction.domain.limits import Purpose
-from compaction.drafting import costs, storing
-from compaction.models import Checker, CheckerRefused
+from compaction.drafting import costs, examining, storing
+from compaction.models import Checker
+from compaction.pages.presenters.checkers import checkers_of
 from compaction.pages.presenters.usage import asked_for
-from efforts.models import Endpoint, Session
-from efforts.pages.views.shared import OwnRequest, owned_session, page, part
+from efforts.context.connections import KeyUnreadable, of_endpoint
+from efforts.models import Endpoint
+from efforts.pages.views.shared import OwnRequest, page, part
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -101,24 +103,6 @@ def checker(request: OwnRequest) -> HttpResponse:
     return changed(request, chosen=True)
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def elsewhere(request: OwnRequest, session_id: UUID) -> HttpResponse:
-    """Whether this conversation's log may be sent to a checker at another address."""
-    session = owned_session(request, session_id)
-    if request.method == "POST":
-        storing.refuse_checker(session, request.POST.get("refused") == "1", actor=request.user)
-        if not request.htmx:
-            return redirect("checker_elsewhere", session.pk)
-    context = {"session": session, "refused": is_refused(session)}
-    show = part if request.htmx else page
-    return show(request, "sessions/checker.html" if request.htmx else "sessions/checker_page.html", context)
-
-
-def is_refused(session: Session) -> bool:
-    return CheckerRefused.objects.filter(session=session).exists()
-
-
 def changed(request: OwnRequest, **more: Any) -> HttpResponse:
     return drafting_page(request, **more) if request.htmx else redirect("drafting")
 
@@ -162,3 +146,35 @@ def runs(request: OwnRequest, purpose: str, days: int) -> HttpResponse:
         "listed": LISTED,
     }
     return page(request, "drafting/runs.html", context)
+
+
+NO_MODEL = "This connection names no such model. Choose one at its settings."
+
+
+@never_cache
+@require_GET
+def checkers(request: OwnRequest) -> HttpResponse:
+    return shown(request)
+
+
+@require_POST
+def exam(request: OwnRequest, pk: int) -> HttpResponse:
+    """A model takes its exam now; what it showed before is kept."""
+    endpoint = get_object_or_404(Endpoint, owner=request.user, pk=pk)
+    model = request.POST.get("model", "")
+    if not model or model not in (endpoint.model, endpoint.draft_model):
+        return shown(request, error=NO_MODEL, status=422)
+    if why := costs.why_not(request.user, examining.price()):
+        return shown(request, error=why, status=422)
+    try:
+        choice = of_endpoint(endpoint, model)
+    except KeyUnreadable as error:
+        return shown(request, error=str(error), status=422)
+    examining.keep_exam(request.user, choice, async_to_sync(examining.examine)(choice))
+    return shown(request) if request.htmx else redirect("checkers")
+
+
+def shown(request: OwnRequest, *, error: str = "", status: int = 200) -> HttpResponse:
+    context = {"checkers": checkers_of(request.user), "error": error}
+    show = part if request.htmx else page
+    return show(request, "checkers/panel.html" if request.htmx else "checkers/page.html", context, status=status)

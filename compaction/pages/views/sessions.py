@@ -1,0 +1,91 @@
+"""What the owner of a conversation says of its summaries: who reviews them, who may check them, whether they roll."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from compaction import review
+from compaction.drafting import storing
+from compaction.models import CheckerRefused
+from compaction.standing import rolling as rolling_summaries
+from efforts.domain.errors import Refused
+from efforts.models import Session
+from efforts.pages.views.shared import OwnRequest, dialog, owned_session, page, part, status_of
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def reviewers(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    session = owned_session(request, session_id)
+    if request.method != "POST":
+        return listed(request, session)
+    try:
+        review.name_reviewer(session, request.POST.get("username", ""), actor=request.user)
+    except Refused as error:
+        return listed(request, session, error.text)
+    return listed(request, session) if request.htmx else redirect("reviewers", session.pk)
+
+
+@require_POST
+def remove(request: OwnRequest, session_id: UUID, pk: int) -> HttpResponse:
+    session = owned_session(request, session_id)
+    review.remove_reviewer(session, pk, actor=request.user)
+    return listed(request, session) if request.htmx else redirect("reviewers", session.pk)
+
+
+def listed(request: OwnRequest, session: Session, error: str = "") -> HttpResponse:
+    context = {
+        "session": session,
+        "title": "Reviewers",
+        "named": session.reviewers.select_related("user"),
+        "username": request.POST.get("username", "") if error else "",
+        "error": error,
+    }
+    return dialog(request, "review/reviewers.html", context, status=422 if error else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def rolling(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    session = owned_session(request, session_id)
+    if request.method != "POST":
+        return rolling_page(request, session)
+    try:
+        rolling_summaries.set_rolling(session, request.POST.get("on") == "1", actor=request.user)
+    except Refused as error:
+        return rolling_page(request, session, error)
+    return rolling_page(request, session) if request.htmx else redirect("rolling", session.pk)
+
+
+def rolling_page(request: OwnRequest, session: Session, error: Refused | None = None) -> HttpResponse:
+    context = {
+        "session": session,
+        "standing": rolling_summaries.standing_of(session.owner),
+        "enough": rolling_summaries.ENOUGH,
+        "least": rolling_summaries.least_of(rolling_summaries.ENOUGH),
+        "most": int(rolling_summaries.MOST_ROLLED_BACK * rolling_summaries.ENOUGH),
+        "cadence": rolling_summaries.CADENCE,
+        "newest": rolling_summaries.NEWEST,
+        "error": error.text if error else "",
+    }
+    show = part if request.htmx else page
+    template = "sessions/rolling.html" if request.htmx else "sessions/rolling_page.html"
+    return show(request, template, context, status=status_of(error) if error else 200)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def elsewhere(request: OwnRequest, session_id: UUID) -> HttpResponse:
+    """Whether this conversation's log may be sent to a checker at another address."""
+    session = owned_session(request, session_id)
+    if request.method == "POST":
+        storing.refuse_checker(session, request.POST.get("refused") == "1", actor=request.user)
+        if not request.htmx:
+            return redirect("checker_elsewhere", session.pk)
+    context = {"session": session, "refused": CheckerRefused.objects.filter(session=session).exists()}
+    show = part if request.htmx else page
+    return show(request, "sessions/checker.html" if request.htmx else "sessions/checker_page.html", context)
