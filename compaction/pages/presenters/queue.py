@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -171,19 +171,7 @@ def of_tab(user: Person, tab: Tab) -> QuerySet[Artifact]:
         return mine.filter(stood(PointerState.ACTIVE)).order_by("-created_at", "pk")
     if tab == Tab.ROLLED_BACK:
         return mine.alias(last=last_stood()).filter(last=PointerState.ROLLED_BACK).order_by("-created_at", "pk")
-    return current(mine).filter(UNDECIDED[tab]()).order_by("created_at", "pk")
-
-
-# A stage of a package never stands by itself.
-ALONE = ~Q(kind__in=(Kind.STAGE, Kind.SEED))
-
-
-def waiting() -> Q:
-    return ALONE & Q(state=ArtifactState.REPLACEABLE)
-
-
-def not_checked() -> Q:
-    return ALONE & Q(state=ArtifactState.UNCHECKED)
+    return current(mine).filter(UNDECIDED[tab]).order_by("created_at", "pk")
 
 
 def blocked() -> Q:
@@ -194,10 +182,12 @@ def blocked() -> Q:
     return Q(state=ArtifactState.ADVISORY) | rejected
 
 
-UNDECIDED: dict[Tab, Callable[[], Q]] = {
-    Tab.NEEDS_ME: waiting,
-    Tab.NOT_CHECKED: not_checked,
-    Tab.BLOCKED: blocked,
+# A stage of a package never stands by itself.
+ALONE = ~Q(kind__in=(Kind.STAGE, Kind.SEED))
+UNDECIDED = {
+    Tab.NEEDS_ME: ALONE & Q(state=ArtifactState.REPLACEABLE),
+    Tab.NOT_CHECKED: ALONE & Q(state=ArtifactState.UNCHECKED),
+    Tab.BLOCKED: blocked(),
 }
 
 
@@ -253,42 +243,23 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
     for key, name in verdicts.values_list("artifact", "reviewer__username"):
         said.setdefault(key, {})[name] = None
     for one in artifacts:
-        yield row_of(
-            one,
-            runs.get(one.pk),
-            tuple(said.get(one.pk, ())),
-            presence=standing.get(one.pk),
+        presence = standing.get(one.pk)
+        yield QueueRow(
+            title=title_of(one),
+            session=one.session,
+            first=one.source_start,
+            last=one.source_end,
+            branch=named(one.branch),
+            at=one.created_at,
+            artifact=one,
+            # Of an earlier form only the texts are known.
+            gates=gates_of(runs.get(one.pk), {}) if one.is_current else (),
+            word=word_of(one, stands=presence is not None),
+            presence=presence,
             accepted_by=by.get(one.pk, ""),
             spent=spent[one.family],
+            reviewers=tuple(said.get(one.pk, ())),
         )
-
-
-def row_of(
-    artifact: Artifact,
-    run: GateRun | None,
-    reviewers: tuple[str, ...],
-    *,
-    presence: Presence | None,
-    accepted_by: str,
-    spent: int,
-) -> QueueRow:
-    """Of an earlier form only the texts are known."""
-    known = artifact.is_current
-    return QueueRow(
-        title=title_of(artifact),
-        session=artifact.session,
-        first=artifact.source_start,
-        last=artifact.source_end,
-        branch=named(artifact.branch),
-        at=artifact.created_at,
-        artifact=artifact,
-        gates=gates_of(run, {}) if known else (),
-        word=word_of(artifact, stands=presence is not None),
-        presence=presence,
-        accepted_by=accepted_by,
-        spent=spent,
-        reviewers=reviewers,
-    )
 
 
 def word_of(artifact: Artifact, *, stands: bool) -> WordView:

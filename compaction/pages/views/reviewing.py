@@ -106,7 +106,8 @@ def submit(request: OwnRequest, artifact_id: str) -> HttpResponse:
     try:
         review.submit(row, reviewer=request.user)
     except Refused as error:
-        return desk_part(request, row, error.text)
+        # What is in the way may be new to the page, as a newer version is.
+        return changed(request, row, "desk", {"desk_error": error.text}, error.text, "review", "standing")
     newest = newest_of(row)
     address = f"{newest.get_absolute_url()}{CONFLICTS if review.conflicts(newest) else FIRST_CLAIM}"
     if not request.htmx:
@@ -117,13 +118,16 @@ def submit(request: OwnRequest, artifact_id: str) -> HttpResponse:
     return answer
 
 
-def desk_part(request: OwnRequest, row: Artifact, error: str) -> HttpResponse:
-    context = {**review_context(request, row), "desk_error": error}
+def changed(
+    request: OwnRequest, row: Artifact, panel: str, more: dict[str, Any], error: str, *told: str, show: str = ""
+) -> HttpResponse:
+    """The panel that an act has changed, or could not; the others are told. Without htmx the page."""
+    context, status = {**review_context(request, row, show), **more}, 422 if error else 200
     if not request.htmx:
-        return whole(request, row, context, status=422)
-    answer = part(request, "review/desk.html", context, status=422)
-    # What is in the way may be new to the page, as a newer version is.
-    answer["HX-Trigger"] = json.dumps({"review": None, "standing": None})
+        shown = f"{row.get_absolute_url()}?show={show}" if show else row
+        return whole(request, row, context, status=status) if error else redirect(shown)
+    answer = part(request, f"review/{panel}.html", context, status=status)
+    answer["HX-Trigger"] = json.dumps(dict.fromkeys(told))
     return answer
 
 
@@ -146,13 +150,7 @@ def redraft(request: OwnRequest, artifact_id: str) -> HttpResponse:
 def at_top(request: OwnRequest, row: Artifact, act: Callable[[], object]) -> HttpResponse:
     """What changes the state of the whole artifact."""
     error = refusal(act)
-    row = current(request, row.pk)
-    context = {**review_context(request, row), "top_error": error}
-    if not request.htmx:
-        return whole(request, row, context, status=422) if error else redirect(row)
-    answer = part(request, "review/top.html", context, status=422 if error else 200)
-    answer["HX-Trigger"] = json.dumps({"standing": None, "desk": None})
-    return answer
+    return changed(request, current(request, row.pk), "top", {"top_error": error}, error, "standing", "desk")
 
 
 def refusal(act: Callable[[], object]) -> str:
@@ -199,12 +197,6 @@ def finding(request: OwnRequest, artifact_id: str, finding_id: str) -> HttpRespo
     return answer
 
 
-DROPPED_VERBS: dict[str, Callable[..., Any]] = {
-    "needed": review.needed_again,
-    "pin": review.pin_raw,
-}
-
-
 @require_POST
 def dropped(request: OwnRequest, artifact_id: str, key: str, verb: str) -> HttpResponse:
     """What no claim tells is added, said to be not needed, or pinned."""
@@ -214,18 +206,20 @@ def dropped(request: OwnRequest, artifact_id: str, key: str, verb: str) -> HttpR
         error = refusal(lambda: review.add_dropped(row, key, reviewer=request.user))
     elif verb == "not-needed":
         error = refusal(lambda: review.not_needed(row, key, reason, actor=request.user))
-    elif verb in DROPPED_VERBS:
-        error = refusal(lambda: DROPPED_VERBS[verb](row, key, actor=request.user))
+    elif verb == "needed":
+        error = refusal(lambda: review.needed_again(row, key, actor=request.user))
+    elif verb == "pin":
+        error = refusal(lambda: review.pin_raw(row, key, actor=request.user))
     else:
         raise Http404
+    more = {
+        "error": error,
+        "pinned": key if verb == "pin" else "",
+        "failed": key if error and verb == "not-needed" else "",
+        "reason": reason,
+    }
     row = current(request, row.pk)
-    context = {**review_context(request, row, show=DROPPED), "error": error, "pinned": key if verb == "pin" else ""}
-    context |= {"failed": key if error and verb == "not-needed" else "", "reason": reason}
-    if not request.htmx:
-        return whole(request, row, context, status=422) if error else redirect(f"{row.get_absolute_url()}?show=dropped")
-    answer = part(request, "review/claims.html", context, status=422 if error else 200)
-    answer["HX-Trigger"] = json.dumps({"review": None, "standing": None, "desk": None})
-    return answer
+    return changed(request, row, "claims", more, error, "review", "standing", "desk", show=DROPPED)
 
 
 @never_cache
