@@ -29,7 +29,17 @@ class ArtifactQuerySet(models.QuerySet["Artifact"]):
         return self.filter(Q(session__owner_id=user.pk) | Q(session__in=named), session__erase_at=None)
 
 
-class DraftRun(models.Model):
+class Row(models.Model):
+    """In the order in which they came."""
+
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["id"]
+
+
+class DraftRun(Row):
     """One drafter at work on one scope: all attempts, what they cost and how it ended."""
 
     session = models.ForeignKey("efforts.Session", models.CASCADE, related_name="draft_runs")
@@ -45,10 +55,8 @@ class DraftRun(models.Model):
     spent = models.JSONField(default=list, help_text="By purpose what its requests and checks took, and the limits.")
     tokens = models.PositiveIntegerField(null=True, blank=True, help_text="Of all attempts; empty: not known.")
     elapsed_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: it did not end by itself.")
-    created_at = models.DateTimeField(auto_now_add=True)
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(Row.Meta):
         # Gate E asks for the newest of one kind.
         indexes = [models.Index(fields=["purpose", "model", "prompt_version", "id"], name="draft_run_by_kind")]
 
@@ -120,7 +128,7 @@ class Artifact(models.Model):
         return self.schema_version == SCHEMA_VERSION
 
 
-class Exam(models.Model):
+class Exam(Row):
     """Forty hand-made claims, by which a model has shown whether it can tell wrong ones from true ones."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="exams")
@@ -134,10 +142,8 @@ class Exam(models.Model):
     passed = models.BooleanField()
     why = models.CharField(max_length=500, blank=True, help_text="Why it could not be read, where it could not.")
     tokens = models.PositiveIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(Row.Meta):
         indexes = [models.Index(fields=["owner", "provider", "model", "version"], name="exam_of_model")]
 
     def __str__(self) -> str:
@@ -154,7 +160,7 @@ class Exam(models.Model):
         return self.caught + self.true - self.doubted
 
 
-class Check(models.Model):
+class Check(Row):
     """One attempt of a model at reading claims beside their log. A void one says why and counts for nothing."""
 
     run = models.ForeignKey(DraftRun, models.CASCADE, related_name="checks")
@@ -172,10 +178,8 @@ class Check(models.Model):
     tokens = models.PositiveIntegerField(default=0)
     caught = models.PositiveSmallIntegerField(default=0)
     planted = models.PositiveSmallIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(Row.Meta):
         indexes = [models.Index(fields=["family", "id"], name="check_of_family")]
 
     def __str__(self) -> str:
@@ -193,7 +197,7 @@ class Check(models.Model):
         return Exam.objects.filter(owner=self.run.session.owner_id, **same).last()
 
 
-class Recheck(models.Model):
+class Recheck(Row):
     """A version that a person has worded, on its way to the checker. Claimed and leased like a draft."""
 
     artifact = models.OneToOneField(Artifact, models.CASCADE, related_name="recheck")
@@ -206,17 +210,15 @@ class Recheck(models.Model):
     owner_key = models.CharField(max_length=100, blank=True, help_text="Who has it checked.")
     expires_at = models.DateTimeField(null=True, blank=True)
     why = models.TextField(blank=True, help_text="Why there is no check that counts.")
-    created_at = models.DateTimeField(auto_now_add=True)
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(Row.Meta):
         indexes = [models.Index(fields=["state"], name="recheck_by_state")]
 
     def __str__(self) -> str:
         return f"recheck {self.pk}: {self.state}"
 
 
-class ModelRequest(models.Model):
+class ModelRequest(Row):
     """What was asked of a model about a summary, to the byte, and what it answered."""
 
     run = models.ForeignKey(DraftRun, models.CASCADE, null=True, blank=True, related_name="requests")
@@ -234,10 +236,6 @@ class ModelRequest(models.Model):
     usage = models.JSONField(null=True, help_text="Empty: not known.")
     elapsed_ms = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"{self.step} {self.place}: {self.stop_reason}"
@@ -296,7 +294,7 @@ class CheckerRefused(models.Model):
         return str(self.session)
 
 
-class GateRun(models.Model):
+class GateRun(Row):
     """What the gates said once, and by which inputs. Without an artifact the drafter's bytes were none."""
 
     run = models.ForeignKey(DraftRun, models.CASCADE, related_name="gate_runs")
@@ -309,16 +307,12 @@ class GateRun(models.Model):
     verdicts = models.JSONField()
     checks = models.JSONField(default=list, help_text="Ids of the checks whose answers it was judged by.")
     set_aside = models.JSONField(default=list, help_text="Ids of findings that a person had set aside.")
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"gates {self.pk}: {'passed' if self.passed else 'not passed'}"
 
 
-class Acceptance(models.Model):
+class Acceptance(Row):
     """From this moment, and by this person, the artifact's text stood in for its scope."""
 
     artifact = models.ForeignKey(Artifact, models.CASCADE, related_name="acceptances")
@@ -329,25 +323,19 @@ class Acceptance(models.Model):
     saved = models.IntegerField(
         null=True, blank=True, help_text="Tokens by which it made the next prompt smaller; empty: not known."
     )
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"{self.artifact_id[:12]} accepted"
 
 
-class Reviewer(models.Model):
+class Reviewer(Row):
     """Somebody whom the owner of a conversation has named: they see its artifacts with their sources, nothing else."""
 
     session = models.ForeignKey("efforts.Session", models.CASCADE, related_name="reviewers")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     named_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(Row.Meta):
         constraints = [models.UniqueConstraint(fields=["session", "user"], name="reviewer_once_in_session")]
 
     def __str__(self) -> str:
@@ -376,22 +364,18 @@ class ClaimVerdict(models.Model):
         return f"{self.reviewer}: {self.item} {self.verdict}"
 
 
-class Review(models.Model):
+class Review(Row):
     """One reviewer's verdicts on one version, submitted; `made` is the version that came of them, if any did."""
 
     artifact = models.ForeignKey(Artifact, models.CASCADE, related_name="reviews")
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     made = models.ForeignKey(Artifact, models.SET_NULL, null=True, blank=True, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"{self.reviewer} reviewed {self.artifact_id[:12]}"
 
 
-class SetAside(models.Model):
+class SetAside(Row):
     """A finding of gate D that a person does not hold for a contradiction. Collected as a false rejection."""
 
     artifact = models.ForeignKey(Artifact, models.CASCADE, related_name="set_aside")
@@ -399,10 +383,8 @@ class SetAside(models.Model):
     text = models.TextField(help_text="The finding, as it was shown.")
     reason = models.CharField(max_length=500)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(Row.Meta):
         verbose_name, verbose_name_plural = "finding set aside", "findings set aside"
         constraints = [models.UniqueConstraint(fields=["artifact", "finding"], name="finding_set_aside_once")]
 
@@ -410,7 +392,7 @@ class SetAside(models.Model):
         return f"{self.finding[:12]} set aside"
 
 
-class NotNeeded(models.Model):
+class NotNeeded(Row):
     """An entry that no claim tells, and that a person does not miss in any version."""
 
     family = models.CharField(max_length=68)
@@ -418,10 +400,8 @@ class NotNeeded(models.Model):
     key = models.CharField(max_length=68, help_text="The id of the ledger's entry, or a hash of what was listed.")
     reason = models.CharField(max_length=500, blank=True)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(Row.Meta):
         verbose_name = verbose_name_plural = "not needed"
         constraints = [models.UniqueConstraint(fields=["family", "key"], name="not_needed_once")]
 

@@ -261,8 +261,8 @@ def put_together(package: SeedPackage, actor: User) -> Artifact:
         if not rows or not all(passes(row) for row in rows):
             raise Refused("not_passed", NOT_PASSED)
         session = package.session or new_home(package)
-        source = joined(with_artifact(row) for row in rows)
-        row = keep_merged(session, merged_of(session, source, [check_of(row) for row in rows]))
+        stages, checks = zip(*map(drafted, rows), strict=True)
+        row = keep_merged(session, merged_of(session, joined(stages), checks))
         state = PackageState.READY if row.state == ArtifactState.REPLACEABLE else PackageState.BLOCKED
         SeedPackage.objects.filter(pk=package.pk).update(state=state, artifact=row, session=session)
         told = {"package": package.pk, "artifact": row.pk}
@@ -280,16 +280,13 @@ def locked(package: SeedPackage) -> Iterator[SeedPackage]:
         yield now
 
 
-def with_artifact(row: SeedStage) -> Stage:
-    artifact = standing_for(row.draft)
-    return replace(stage_of(row), artifact=parse_artifact(artifact.document) if artifact else None)
-
-
-def check_of(row: SeedStage) -> Checked | None:
-    artifact = standing_for(row.draft)
+def drafted(row: SeedStage) -> tuple[Stage, Checked | None]:
+    """A stage with what stands for it, and what was found of that."""
+    artifact, stage = standing_for(row.draft), stage_of(row)
     if artifact is None:
-        return None
-    return checked_of(artifact, parse_artifact(artifact.document), stage_of(row).source)[0]
+        return stage, None
+    document = parse_artifact(artifact.document)
+    return replace(stage, artifact=document), checked_of(artifact, document, stage.source)[0]
 
 
 def new_home(package: SeedPackage) -> Session:
