@@ -146,6 +146,13 @@ def choice_of(session: Session, log_tokens: int, purpose: str) -> tuple[ModelCho
     return (None, why) if why else (choice, "")
 
 
+def largest_of(session: Session, purpose: str) -> int:
+    """Tokens of a log of which a draft, a repair and a check can be made."""
+    choice, _ = choice_of(session, 0, purpose)
+    window = choice.context_window if choice else None
+    return largest_source(cap=cap_of(purpose), check_cap=cap_of(Purpose.CHECK), window=window)
+
+
 def left_today(user: User) -> int:
     return max(daily_cap(policy_of(user)) - used_today(user) - reserved(user), 0)
 

@@ -12,10 +12,10 @@ from django.db import transaction
 from compaction.domain.artifact import Kind, SourceRef, parse_artifact
 from compaction.domain.check.result import Checked
 from compaction.domain.lifecycle import ArtifactState, Ended, PackageState
-from compaction.domain.limits import Purpose, largest_source, packed
+from compaction.domain.limits import Purpose, packed
 from compaction.domain.merging import Joined, Stage, carried, joined, merged, merged_checks, prefixed
 from compaction.domain.verdicts import Offered
-from compaction.drafting.costs import cap_of, choice_of, left_today, used_in, why_not
+from compaction.drafting.costs import cap_of, largest_of, left_today, used_in, why_not
 from compaction.drafting.reading import checked_of, read_ledger, stage_of
 from compaction.drafting.scopes import exam_of, most_of, scope_task
 from compaction.drafting.storing import Home, keep_tried
@@ -152,7 +152,7 @@ def windows_of(session: Session) -> Iterator[Window]:
     sizes = sizes_of(branch)
     if not sizes:
         raise Refused("nothing", NOTHING_SAID)
-    most = largest_stage(session)
+    most = largest_of(session, Purpose.STAGE)
     if large := next((turn for turn, tokens in sizes.items() if tokens > most), None):
         raise Refused("too_large", TURN_TOO_LARGE.format(turn=large, tokens=sizes[large], most=most))
     return (
@@ -169,13 +169,6 @@ def sizes_of(branch: Branch) -> dict[int, int]:
         parts.setdefault(part.turn, []).append(part)
     # One more each for the line between two.
     return {turn: sum(count(part.rendered) + 1 for part in its) for turn, its in parts.items()}
-
-
-def largest_stage(session: Session) -> int:
-    """Of which a draft, a repair and a check can be made."""
-    choice, _ = choice_of(session, 0, Purpose.STAGE)
-    window = choice.context_window if choice else None
-    return largest_source(cap=cap_of(Purpose.STAGE), check_cap=cap_of(Purpose.CHECK), window=window)
 
 
 # Stages

@@ -75,26 +75,11 @@ class ArtifactStanding:
 
     @property
     def stands(self) -> bool:
-        return self.was(PointerState.ACTIVE)
-
-    @property
-    def rolled_back(self) -> bool:
-        return self.was(PointerState.ROLLED_BACK)
-
-    @property
-    def gave_way(self) -> bool:
-        return self.was(PointerState.SUPERSEDED)
-
-    @property
-    def ended(self) -> bool:
-        return self.was(PointerState.INVALIDATED)
+        return self.pointer is not None and self.pointer.state == PointerState.ACTIVE
 
     @property
     def reopened(self) -> bool:
-        return self.ended and self.pointer is not None and is_reopened(self.pointer)
-
-    def was(self, state: PointerState) -> bool:
-        return self.pointer is not None and self.pointer.state == state
+        return self.pointer is not None and is_reopened(self.pointer)
 
 
 def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> ArtifactStanding:

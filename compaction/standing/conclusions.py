@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from compaction.domain.artifact import Kind
 from compaction.drafting.scopes import ScopeWork, estimate, task_for, work_on_scope
@@ -13,13 +12,12 @@ from compaction.drafting.summaries import Drafted, digest_of
 from compaction.standing import accepting, export, rolling
 from efforts.actions.efforts import IN_THE_CHAT
 from efforts.domain.effort.brief import BRIEF, SHORT_EFFORT
-from efforts.standins.compacting import Estimate, Progress, Summary, ToldSummary
+from efforts.standins.compacting import Progress, Summary
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from efforts.domain.effort.states import ScopeKind
-    from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
+    from efforts.models import Branch, ContextPointer, EffortState
     from efforts.standins.logs import SourceLog
 
 
@@ -41,17 +39,17 @@ class ConclusionWork(ScopeWork):
 class Compaction:
     """What efforts call without importing this."""
 
+    work_on_scope = staticmethod(work_on_scope)
+    estimate = staticmethod(estimate)
+    damaged = staticmethod(export.damaged)
+    told = staticmethod(export.told)
+    exported = staticmethod(export.exported)
+
     def work_on(self, state: EffortState, log: SourceLog) -> ConclusionWork:
         branch, effort = state.branch, state.effort
         task = task_for(branch, log, name=effort.name, kind=Kind.CONCLUSION, effort=effort, focus=state.focus)
         home = Home(session_id=branch.session_id, branch_id=branch.pk, effort_id=effort.pk)
         return ConclusionWork(session=branch.session, home=home, task=task)
-
-    def work_on_scope(self, draft: ScopeDraft, log: SourceLog) -> ScopeWork:
-        return work_on_scope(draft, log)
-
-    def estimate(self, branch: Branch, log: SourceLog, kind: ScopeKind) -> Estimate:
-        return estimate(branch, log, kind)
 
     def digest_of(self, state: EffortState, log: SourceLog) -> str:
         work = self.work_on(state, log)
@@ -77,12 +75,3 @@ class Compaction:
 
     def copied(self, artifact: str, pointer: ContextPointer, log: SourceLog, actor: User | None) -> None:
         accepting.record_copied(artifact, pointer, actor)
-
-    def damaged(self, session: Session) -> Iterator[tuple[str, str]]:
-        return export.damaged(session)
-
-    def told(self, artifact: str, branch: Branch) -> ToldSummary | None:
-        return export.told(artifact, branch)
-
-    def exported(self, session: Session) -> Iterator[dict[str, Any]]:
-        return export.exported(session)

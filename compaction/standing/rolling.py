@@ -15,9 +15,9 @@ from django.db import transaction
 from django.db.models import Exists, Min, OuterRef
 
 from compaction.domain.artifact import Kind
-from compaction.domain.limits import Purpose, largest_source, packed
+from compaction.domain.limits import Purpose, packed
 from compaction.domain.verdicts import Gate
-from compaction.drafting.costs import cap_of, choice_of
+from compaction.drafting.costs import largest_of
 from compaction.models import Acceptance, Artifact, Check, GateRun
 from efforts.actions import here
 from efforts.actions.scopes import draft_turns, stop_compaction
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 CADENCE = 20
 # The newest ones stay as they are.
 NEWEST = 10
+# How much larger a source, with its headers, is than its turns in a prompt, rather too much than too little.
+HEADERS = 1.4
 # Put in line at one look: what a long conversation has behind it is caught up with bit by bit.
 MOST_WINDOWS = 3
 TO_BE_DRAFTED = (ScopeState.DUE, ScopeState.DRAFTING)
@@ -147,7 +149,7 @@ def windows_of(branch: Branch) -> list[list[int]]:
     turns = finished_turns(branch, before=branch.head - NEWEST + 1).filter(number__gt=last_window(branch))
     covered = PointerTurn.objects.filter(branch=branch, active=True).values("turn")
     sizes = turns.exclude(pk__in=covered).order_by("number").values_list("number", "tokens")
-    return packed(sizes, largest_window(branch.session), longest=CADENCE)
+    return packed(sizes, int(largest_of(branch.session, Purpose.ROLLING) / HEADERS), longest=CADENCE)
 
 
 def last_window(branch: Branch) -> int:
@@ -156,15 +158,3 @@ def last_window(branch: Branch) -> int:
     shared[branch.pk] = branch.head
     drafts = ScopeDraft.objects.filter(branch__in=shared, kind=ScopeKind.ROLLING).values_list("branch", "turns")
     return max((min(turns[-1], shared[owner]) for owner, turns in drafts if turns), default=0)
-
-
-def largest_window(session: Session) -> int:
-    """By the sizes of turns as a prompt has them, to which their headers come in the source of a summary."""
-    choice, _ = choice_of(session, 0, Purpose.ROLLING)
-    window = choice.context_window if choice else None
-    most = largest_source(cap=cap_of(Purpose.ROLLING), check_cap=cap_of(Purpose.CHECK), window=window)
-    return int(most / HEADERS)
-
-
-# How much larger a source is than its turns in a prompt, rather too much than too little.
-HEADERS = 1.4

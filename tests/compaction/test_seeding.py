@@ -15,6 +15,7 @@ from compaction.domain.check.answers import Void
 from compaction.domain.lifecycle import PackageState
 from compaction.domain.merging import How, joined, merged, prefixed, read_overtaken
 from compaction.domain.rendering import body_text
+from compaction.drafting.costs import largest_of
 from compaction.drafting.reading import log_for
 from compaction.drafting.scopes import scope_task
 from compaction.drafting.storing import Home
@@ -112,7 +113,7 @@ def test_a_long_conversation_has_several_stages_each_within_the_limit(alice: Use
     session = conversation(alice)
     say(session, [(f"Step {number}: " + "more was said about it. " * 120, "Noted.") for number in range(1, 13)])
     windows = packages.offer(alice, [session]).windows
-    most = packages.largest_stage(session)
+    most = largest_of(session, "stage")
     assert len(windows) > 1
     assert [turn for window in windows for turn in window.turns] == list(range(1, 13))
     for window in windows:

@@ -54,7 +54,13 @@ OF_EXCERPTS = {
     Gate.RETENTION: (NOT_CHECKED, "No model has read the log, so nobody knows what else was lost."),
     Gate.CONTRADICTION: (DOES_NOT_APPLY, "These are quotes only: nothing was reworded."),
 }
-LOOKS = {Outcome.PASS: ("ok", "check"), Outcome.FAIL: ("bad", "cross"), Outcome.NOT_JUDGED: ("", "awaiting")}
+# Of what a gate says the colour and the icon; of all else neither green nor red.
+LOOKS: dict[str, tuple[str, str]] = {
+    Outcome.PASS: ("ok", "check"),
+    Outcome.FAIL: ("bad", "cross"),
+    NOT_CHECKED: ("warn", "alert"),
+}
+UNDECIDED = ("", "awaiting")
 NOTHING = "nothing to count"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -142,19 +148,15 @@ class GateView:
 
     @property
     def ran(self) -> bool:
-        return self.outcome in LOOKS
+        return self.outcome in set(Outcome)
 
     @property
     def css(self) -> str:
-        if self.outcome == NOT_CHECKED:
-            return "warn"
-        return LOOKS[Outcome(self.outcome)][0] if self.ran else ""
+        return LOOKS.get(self.outcome, UNDECIDED)[0]
 
     @property
     def icon(self) -> str:
-        if self.outcome == NOT_CHECKED:
-            return "alert"
-        return LOOKS[Outcome(self.outcome)][1] if self.ran else "awaiting"
+        return LOOKS.get(self.outcome, UNDECIDED)[1]
 
 
 def gates_of(run: GateRun | None, numbers: Mapping[str, int], aside: Iterable[SetAside] = ()) -> tuple[GateView, ...]:

@@ -82,7 +82,9 @@ class PackageView:
 
     @property
     def is_drafting(self) -> bool:
-        return self.is_open and any(stage.look.label in (WAITING, DRAFTING) for stage in self.stages)
+        return self.is_open and any(
+            stage.look in (STAGES[ScopeState.DUE], STAGES[ScopeState.DRAFTING]) for stage in self.stages
+        )
 
     @property
     def is_open(self) -> bool:
@@ -117,9 +119,6 @@ class PackageView:
     @property
     def can_start(self) -> bool:
         return self.is_open and self.seed is not None and self.seed.state == "replaceable"
-
-
-WAITING, DRAFTING = STAGES[ScopeState.DUE].label, STAGES[ScopeState.DRAFTING].label
 
 
 def chosen(sessions: Collection[UUID]) -> str:
