@@ -102,9 +102,6 @@ class Search:
         return tuple(sentence for sentence in sentences if sentence)
 
 
-NOTHING = Statistics(passages=0, frequencies=())
-
-
 def search_branch(
     branch: Branch,
     text: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 
 import pytest
@@ -10,10 +11,16 @@ from hypothesis import strategies as st
 
 from efforts.domain.prompt.need import NOTHING_FOUND, SHOWN_BETTER, TOO_LITTLE, asks, asks_in_passing, why_not
 from efforts.domain.text.dates import days_named, spans_named
-from efforts.domain.text.ranking import SHORT_TURN, Found, Statistics, by_effort, rank
+from efforts.domain.text.ranking import SHORT_TURN, Days, Found, Ranked, Ranking, Statistics, by_effort
 from efforts.domain.text.terms import marks, query_terms
 
 TODAY = date(2026, 11, 20)
+
+
+def rank(found: Iterable[Found], statistics: Statistics, days: Days = ()) -> list[Ranked]:
+    ranking = Ranking(statistics=statistics, days=days)
+    ranking.add(found)
+    return ranking.ranked()
 
 
 def passage(

@@ -309,12 +309,6 @@ def better(one: BestPassage, other: BestPassage) -> BestPassage:
     return replace(words, nearest=meant.nearest, meaning=meant.meaning)
 
 
-def rank(found: Iterable[Found], statistics: Statistics, days: Days = ()) -> list[Ranked]:
-    ranking = Ranking(statistics=statistics, days=days)
-    ranking.add(found)
-    return ranking.ranked()
-
-
 def take(most: Weights, weights: Weights, share: float = 1.0) -> None:
     for word, weight in weights.items():
         if share * weight > most.get(word, 0.0):
