@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -19,7 +19,7 @@ from compaction.standing.history import Stood, stood_now
 from compaction.standing.presence import Presence, presence_of
 from efforts.actions.pointers import active_over, span_of, turns_of
 from efforts.domain.effort.states import EffortStatus, PointerMoveKind, PointerState
-from efforts.domain.errors import Refused
+from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch, ContextPointer, EffortState
 from efforts.standins.logs import SourceLog
 from efforts.standins.seen import LooseDraft, Seen, Word
@@ -234,11 +234,3 @@ def clashing(branch: Branch, log: SourceLog) -> Iterable[Blocker]:
         yield Blocker(
             text=SHARES.format(span=span_of(pointer)), mend="Roll that back first" if other else "", address=address
         )
-
-
-def refusal(check: Callable[[], object]) -> Refused | None:
-    try:
-        check()
-    except Refused as error:
-        return error
-    return None

@@ -205,8 +205,8 @@ def test_equal_stages_give_equal_bytes_in_whatever_order_they_are_read(package: 
     rows = packages.stages_of(package)
     for seed in range(5):
         random.Random(seed).shuffle(rows)
-        checks = [packages.check_of(row) for row in sorted(rows, key=lambda row: row.place)]
-        again = packages.merged_of(artifact.session, joined(packages.with_artifact(row) for row in rows), checks)
+        checks = [packages.drafted(row)[1] for row in sorted(rows, key=lambda row: row.place)]
+        again = packages.merged_of(artifact.session, joined(packages.drafted(row)[0] for row in rows), checks)
         assert again.artifact is not None
         assert again.artifact.document == artifact.document
     assert packages.put_together(package, alice).pk == artifact.pk

@@ -20,7 +20,7 @@ from compaction.standing.accepting import LONGEST_REASON, accept_compaction, rol
 from compaction.standing.blockers import standing_of
 from compaction.standing.history import history_in, history_of, standing_in
 from compaction.standing.previewing import Saving, effect_of_accepting, effect_of_rolling_back, saving_of
-from efforts.domain.errors import Refused
+from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch
 from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, page, part
 
@@ -77,9 +77,8 @@ def rollback(request: OwnRequest, artifact_id: str) -> HttpResponse:
     branch = branch_of(row, request.POST.get("branch") or request.GET.get("branch", ""))
     if request.method != "POST":
         return rollback_form(request, row, branch)
-    try:
-        rollback_compaction(row.pk, actor=request.user, reason=request.POST.get("reason", "").strip(), branch=branch)
-    except Refused as error:
+    reason = request.POST.get("reason", "").strip()
+    if error := refusal(lambda: rollback_compaction(row.pk, actor=request.user, reason=reason, branch=branch)):
         return rollback_form(request, row, branch, error.text)
     return settled(request, row)
 

@@ -21,7 +21,7 @@ from compaction.pages.views.artifact import DROPPED, earlier, review_context, wh
 from compaction.pages.views.shared import current, reviewable
 from compaction.review.desk import newest_of
 from compaction.standing.accepting import LONGEST_REASON
-from efforts.domain.errors import Refused
+from efforts.domain.errors import Refused, refusal
 from efforts.pages.views.shared import OwnRequest, dialog, done, page, part
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
@@ -39,10 +39,8 @@ def claim(request: OwnRequest, artifact_id: str, item: str) -> HttpResponse:
     row = current(request, artifact_id)
     if request.method != "POST":
         return claim_part(request, row, item, editing="edit" in request.GET)
-    try:
-        decide(request, row, item)
-    except Refused as error:
-        return claim_part(request, row, item, editing=bool(request.POST.get("text")), error=error.text, status=422)
+    if error := refused(lambda: decide(request, row, item)):
+        return claim_part(request, row, item, editing=bool(request.POST.get("text")), error=error, status=422)
     return claim_part(request, row, item, editing=False, changed=True)
 
 
@@ -103,11 +101,9 @@ def back(request: OwnRequest, row: Artifact) -> HttpResponse:
 @require_POST
 def submit(request: OwnRequest, artifact_id: str) -> HttpResponse:
     row = current(request, artifact_id)
-    try:
-        review.submit(row, reviewer=request.user)
-    except Refused as error:
+    if error := refused(lambda: review.submit(row, reviewer=request.user)):
         # What is in the way may be new to the page, as a newer version is.
-        return changed(request, row, "desk", {"desk_error": error.text}, error.text, "review", "standing")
+        return changed(request, row, "desk", {"desk_error": error}, error, "review", "standing")
     newest = newest_of(row)
     address = f"{newest.get_absolute_url()}{CONFLICTS if review.conflicts(newest) else FIRST_CLAIM}"
     if not request.htmx:
@@ -143,22 +139,20 @@ def redraft(request: OwnRequest, artifact_id: str) -> HttpResponse:
     row = reviewable(request, artifact_id)
     if row.is_current:
         return at_top(request, row, lambda: review.redraft(row, actor=request.user))
-    error = refusal(lambda: review.redraft(row, actor=request.user))
+    error = refused(lambda: review.redraft(row, actor=request.user))
     return earlier(request, row, error) if error or request.htmx else redirect(row)
 
 
 def at_top(request: OwnRequest, row: Artifact, act: Callable[[], object]) -> HttpResponse:
     """What changes the state of the whole artifact."""
-    error = refusal(act)
+    error = refused(act)
     return changed(request, current(request, row.pk), "top", {"top_error": error}, error, "standing", "desk")
 
 
-def refusal(act: Callable[[], object]) -> str:
-    try:
-        act()
-    except Refused as error:
-        return error.text
-    return ""
+def refused(act: Callable[[], object]) -> str:
+    """Why, in words; empty where it was done."""
+    error = refusal(act)
+    return error.text if error else ""
 
 
 @never_cache
@@ -167,7 +161,7 @@ def reject(request: OwnRequest, artifact_id: str) -> HttpResponse:
     row = current(request, artifact_id)
     reason, error = request.POST.get("reason", ""), ""
     if request.method == "POST":
-        error = refusal(lambda: review.reject(row, actor=request.user, reason=reason))
+        error = refused(lambda: review.reject(row, actor=request.user, reason=reason))
         if not error:
             return done("closeDialog", "review", "standing", "desk") if request.htmx else redirect(row)
     context = {"row": row, "title": "Reject", "error": error, "reason": reason, "longest": LONGEST_REASON}
@@ -180,9 +174,9 @@ def finding(request: OwnRequest, artifact_id: str, finding_id: str) -> HttpRespo
     row = current(request, artifact_id)
     reason = request.POST.get("reason", "")
     if "back" in request.POST:
-        error = refusal(lambda: review.put_back(row, finding_id, actor=request.user))
+        error = refused(lambda: review.put_back(row, finding_id, actor=request.user))
     else:
-        error = refusal(lambda: review.set_aside(row, finding_id, reason, actor=request.user))
+        error = refused(lambda: review.set_aside(row, finding_id, reason, actor=request.user))
     row = current(request, row.pk)
     context = {**review_context(request, row), "error": error, "failed": finding_id, "reason": reason}
     context["moved"] = "" if error else finding_id
@@ -203,13 +197,13 @@ def dropped(request: OwnRequest, artifact_id: str, key: str, verb: str) -> HttpR
     row = current(request, artifact_id)
     reason = request.POST.get("reason", "")
     if verb == "add":
-        error = refusal(lambda: review.add_dropped(row, key, reviewer=request.user))
+        error = refused(lambda: review.add_dropped(row, key, reviewer=request.user))
     elif verb == "not-needed":
-        error = refusal(lambda: review.not_needed(row, key, reason, actor=request.user))
+        error = refused(lambda: review.not_needed(row, key, reason, actor=request.user))
     elif verb == "needed":
-        error = refusal(lambda: review.needed_again(row, key, actor=request.user))
+        error = refused(lambda: review.needed_again(row, key, actor=request.user))
     elif verb == "pin":
-        error = refusal(lambda: review.pin_raw(row, key, actor=request.user))
+        error = refused(lambda: review.pin_raw(row, key, actor=request.user))
     else:
         raise Http404
     more = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.db.models import QuerySet
@@ -14,7 +15,7 @@ from compaction.domain.lifecycle import PackageState
 from compaction.models import SeedPackage
 from compaction.pages.views.packages import package_view, packages_view
 from compaction.seeds import packages as seeding
-from efforts.domain.errors import Refused
+from efforts.domain.errors import Refused, refusal
 from efforts.models import Session
 from efforts.pages.views.shared import OwnRequest, listed_sessions, page, part, status_of
 
@@ -87,32 +88,18 @@ def package_page(request: OwnRequest, package: SeedPackage, error: Refused | Non
 
 @require_POST
 def put_together(request: OwnRequest, pk: int) -> HttpResponse:
-    package = owned_package(request, pk)
-    try:
-        seeding.put_together(package, request.user)
-    except Refused as error:
-        return package_page(request, owned_package(request, pk), error)
-    return seen_again(request, pk)
+    return changed(request, pk, lambda package: seeding.put_together(package, request.user))
 
 
 @require_POST
 def redraft(request: OwnRequest, pk: int, place: int) -> HttpResponse:
-    package = owned_package(request, pk)
-    get_object_or_404(package.stages, place=place)
-    try:
-        seeding.redraft_stage(package, place, request.user)
-    except Refused as error:
-        return package_page(request, owned_package(request, pk), error)
-    return seen_again(request, pk)
+    get_object_or_404(owned_package(request, pk).stages, place=place)
+    return changed(request, pk, lambda package: seeding.redraft_stage(package, place, request.user))
 
 
 @require_POST
 def stop(request: OwnRequest, pk: int) -> HttpResponse:
-    try:
-        seeding.stop_package(owned_package(request, pk), request.user)
-    except Refused as error:
-        return package_page(request, owned_package(request, pk), error)
-    return seen_again(request, pk)
+    return changed(request, pk, lambda package: seeding.stop_package(package, request.user))
 
 
 @require_POST
@@ -127,5 +114,10 @@ def start(request: OwnRequest, pk: int) -> HttpResponse:
         return package_page(request, package, error)
 
 
-def seen_again(request: OwnRequest, pk: int) -> HttpResponse:
-    return package_page(request, owned_package(request, pk)) if request.htmx else redirect("seed_package", pk)
+def changed(request: OwnRequest, pk: int, act: Callable[[SeedPackage], object]) -> HttpResponse:
+    """The package after the act, or why it was not done."""
+    package = owned_package(request, pk)
+    error = refusal(lambda: act(package))
+    if error or request.htmx:
+        return package_page(request, owned_package(request, pk), error)
+    return redirect("seed_package", pk)

@@ -13,7 +13,7 @@ from compaction import review
 from compaction.drafting import storing
 from compaction.models import CheckerRefused
 from compaction.standing import rolling as rolling_summaries
-from efforts.domain.errors import Refused
+from efforts.domain.errors import Refused, refusal
 from efforts.models import Session
 from efforts.pages.views.shared import OwnRequest, dialog, owned_session, page, part, status_of
 
@@ -24,9 +24,8 @@ def reviewers(request: OwnRequest, session_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
     if request.method != "POST":
         return listed(request, session)
-    try:
-        review.name_reviewer(session, request.POST.get("username", ""), actor=request.user)
-    except Refused as error:
+    username = request.POST.get("username", "")
+    if error := refusal(lambda: review.name_reviewer(session, username, actor=request.user)):
         return listed(request, session, error.text)
     return listed(request, session) if request.htmx else redirect("reviewers", session.pk)
 
@@ -54,11 +53,9 @@ def rolling(request: OwnRequest, session_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
     if request.method != "POST":
         return rolling_page(request, session)
-    try:
-        rolling_summaries.set_rolling(session, request.POST.get("on") == "1", actor=request.user)
-    except Refused as error:
-        return rolling_page(request, session, error)
-    return rolling_page(request, session) if request.htmx else redirect("rolling", session.pk)
+    on = request.POST.get("on") == "1"
+    error = refusal(lambda: rolling_summaries.set_rolling(session, on, actor=request.user))
+    return rolling_page(request, session, error) if error or request.htmx else redirect("rolling", session.pk)
 
 
 def rolling_page(request: OwnRequest, session: Session, error: Refused | None = None) -> HttpResponse:

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from efforts import actions
-from efforts.domain.errors import Refused
+from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch, Message
 from efforts.pages.forms import BranchForm
 from efforts.pages.presenters.branches import branches_view, compared_branches
@@ -24,6 +24,7 @@ from efforts.pages.views.chat import refused, turn_number
 from efforts.pages.views.shared import (
     OwnRequest,
     about,
+    acted,
     dialog,
     done,
     fields,
@@ -63,13 +64,8 @@ def chip(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -
 def rename(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     branch = owned_branch(request, session_id, branch_id)
     form = BranchForm(request.POST or None, initial={"name": branch.name})
-    if request.method == "POST" and form.is_valid():
-        try:
-            actions.rename_branch(branch, name=form.cleaned_data["name"], actor=request.user)
-        except Refused as error:
-            form.add_error("name", error.text)
-        else:
-            return done("closeDialog", "branches") if request.htmx else redirect(branch.address("branches"))
+    if acted(form, lambda given: actions.rename_branch(branch, **given, actor=request.user), field="name"):
+        return done("closeDialog", "branches") if request.htmx else redirect(branch.address("branches"))
     context = {**about(branch), "form": form, "title": "Rename branch"}
     return dialog(request, "branches/name.html", context, status=422 if form.errors else 200)
 
@@ -80,9 +76,7 @@ def archive(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
     branch = owned_branch(request, session_id, branch_id)
     at = shown_at(request, session_id)
     act = actions.unarchive_branch if request.POST.get("archived") == "0" else actions.archive_branch
-    try:
-        act(branch, actor=request.user)
-    except Refused as error:
+    if error := refusal(lambda: act(branch, actor=request.user)):
         return tree(request, at, error=error.text, status=422)
     if not request.htmx:
         return redirect(at.address("branches"))

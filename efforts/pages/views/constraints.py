@@ -20,7 +20,7 @@ from efforts.domain.text.locating import one_line
 from efforts.models import Branch, Constraint, Message
 from efforts.pages.forms import RuleForm
 from efforts.pages.views.chat import command, turn_number
-from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, place, turn_here
+from efforts.pages.views.shared import OwnRequest, about, acted, dialog, done, owned_branch, place, turn_here
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -99,13 +99,8 @@ def rule_form(
     request: OwnRequest, context: Mapping[str, Any], initial: str, act: Callable[[str], object]
 ) -> HttpResponse:
     form = RuleForm(request.POST if request.method == "POST" else None, initial={"text": initial})
-    if request.method == "POST" and form.is_valid():
-        try:
-            act(form.cleaned_data["text"])
-        except Refused as error:
-            form.add_error("text", error.text)
-        else:
-            return saved(request, context.get("branch"))
+    if acted(form, lambda given: act(given["text"]), field="text"):
+        return saved(request, context.get("branch"))
     return dialog(request, "constraints/form.html", {**context, "form": form}, status=422 if form.errors else 200)
 
 

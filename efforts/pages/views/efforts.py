@@ -21,7 +21,7 @@ from efforts.context.plans import PlanView
 from efforts.domain.effort.chosen import BODY
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import Via
-from efforts.domain.errors import Refused
+from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch, Turn
 from efforts.pages.forms import EffortForm
 from efforts.pages.presenters import chat
@@ -29,6 +29,7 @@ from efforts.pages.views.chat import command
 from efforts.pages.views.shared import (
     OwnRequest,
     about,
+    acted,
     dialog,
     done,
     fields,
@@ -163,13 +164,10 @@ def rename(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | N
 @form_view
 def draft_again(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | None = None) -> HttpResponse:
     branch = owned_branch(request, session_id, branch_id)
-    known, focus, error = named_effort(branch, slug), request.POST.get("focus", ""), ""
+    known, focus, error = named_effort(branch, slug), request.POST.get("focus", ""), None
     if request.method == "POST":
-        try:
-            actions.retry_summary(place(request, branch), slug, focus)
-        except Refused as refused:
-            error = refused.text
-        else:
+        error = refusal(lambda: actions.retry_summary(place(request, branch), slug, focus))
+        if error is None:
             return changed(request, branch)
     context = {
         **about(branch),
@@ -177,7 +175,7 @@ def draft_again(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUI
         "effort": known,
         "focus": focus,
         "longest_focus": LONGEST_FOCUS,
-        "error": error,
+        "error": error.text if error else "",
     }
     return dialog(request, "efforts/draft.html", context, status=422 if error else 200)
 
@@ -193,13 +191,8 @@ def name_form(
     request: OwnRequest, branch: Branch, title: str, act: Callable[[str], object], *, initial: str = ""
 ) -> HttpResponse:
     form = EffortForm(request.POST or None, initial={"name": initial})
-    if request.method == "POST" and form.is_valid():
-        try:
-            act(form.cleaned_data["name"])
-        except Refused as error:
-            form.add_error("name", error.text)
-        else:
-            return changed(request, branch)
+    if acted(form, lambda given: act(given["name"]), field="name"):
+        return changed(request, branch)
     context = {**about(branch), "form": form, "title": title}
     return dialog(request, "efforts/name.html", context, status=422 if form.errors else 200)
 

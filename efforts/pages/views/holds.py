@@ -15,7 +15,7 @@ from efforts.actions import Place
 from efforts.context import holds
 from efforts.domain.effort.policy import PIN_TURNS, PIN_UNREFERENCED
 from efforts.domain.effort.states import HoldScope, Via
-from efforts.domain.errors import Refused
+from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch, Hold
 from efforts.pages.views.chat import command
 from efforts.pages.views.shared import OwnRequest, about, back_to, dialog, done, fields, owned_branch, place, text_field
@@ -53,9 +53,7 @@ def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) ->
     branch = owned_branch(request, session_id, branch_id)
     if request.method != "POST":
         return pin_form(request, branch)
-    try:
-        pin_or_unpin(request, branch)
-    except Refused as error:
+    if error := refusal(lambda: pin_or_unpin(request, branch)):
         return pin_form(request, branch, error=error.text)
     return done("closeDialog", "context") if request.htmx else redirect(back_to(request, branch))
 

@@ -16,14 +16,25 @@ from efforts.actions import Place
 from efforts.actions.ledger import LONGEST_ENTRY
 from efforts.context.ledger import LedgerView, entries_view, ledger_page
 from efforts.domain.effort.states import EntryKind, Via
-from efforts.domain.errors import Refused
+from efforts.domain.errors import Refused, refusal
 from efforts.domain.text.locating import find_shown, one_line
 from efforts.domain.text.sentences import split
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, LedgerEntry, Message
 from efforts.pages.forms import EntryForm
 from efforts.pages.views.chat import command, turn_number
-from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, page, part, place, turn_here
+from efforts.pages.views.shared import (
+    OwnRequest,
+    about,
+    acted,
+    dialog,
+    done,
+    owned_branch,
+    page,
+    part,
+    place,
+    turn_here,
+)
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -82,13 +93,9 @@ def noted(request: OwnRequest, branch: Branch) -> HttpResponse:
     posted = request.POST
     message, words = turn_number(posted.get("message")) or 0, posted.get("words", "")
     form = EntryForm(kept_decisions(branch), posted)
-    if form.is_valid():
-        try:
-            note(place(request, branch), message, words, posted.get("kind", ""), form.cleaned_data)
-        except Refused as error:
-            form.add_error("text", error.text)
-        else:
-            return saved(request, branch)
+    here, kind = place(request, branch), posted.get("kind", "")
+    if acted(form, lambda given: note(here, message, words, kind, given), field="text"):
+        return saved(request, branch)
     row = Message.objects.filter(session=branch.session, pk=message).first()
     return note_form(request, branch, form, {"message": message, "words": words, "sentences": listed(row, words)})
 
@@ -139,13 +146,8 @@ def messages_of(branch: Branch, number: int, of: str) -> list[Message]:
 def edit(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None = None) -> HttpResponse:
     branch, entry = owned_entry(request, session_id, pk, branch_id)
     form = EntryForm((), request.POST if request.method == "POST" else None, initial={"text": entry.text})
-    if request.method == "POST" and form.is_valid():
-        try:
-            actions.edit_entry(place(request, branch), pk, form.cleaned_data["text"])
-        except Refused as error:
-            form.add_error("text", error.text)
-        else:
-            return saved(request, branch)
+    if acted(form, lambda given: actions.edit_entry(place(request, branch), pk, given["text"]), field="text"):
+        return saved(request, branch)
     context = {**about(branch), "form": form, "entry": entry, "title": "Edit"}
     return dialog(request, "ledger/form.html", context, status=422 if form.errors else 200)
 
@@ -154,17 +156,16 @@ def edit(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None 
 def replace(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None = None) -> HttpResponse:
     """Which decision takes the place of this one."""
     branch, entry = owned_entry(request, session_id, pk, branch_id)
-    error = ""
+    error = None
     if request.method == "POST":
-        try:
-            actions.supersede_entry(place(request, branch), pk, turn_number(request.POST.get("by")) or 0)
-        except Refused as refused:
-            error = refused.text
-        else:
+        by = turn_number(request.POST.get("by")) or 0
+        error = refusal(lambda: actions.supersede_entry(place(request, branch), pk, by))
+        if error is None:
             return saved(request, branch)
     found = entries_view(branch, EntryKind.DECISION)
     others = [one for one in (*found.kept, *found.waiting) if one.id != pk]
-    context = {**about(branch), "entry": entry, "others": others, "error": error, "title": "What replaces it?"}
+    told = error.text if error else ""
+    context = {**about(branch), "entry": entry, "others": others, "error": told, "title": "What replaces it?"}
     return dialog(request, "ledger/replace.html", context, status=422 if error else 200)
 
 

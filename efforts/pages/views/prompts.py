@@ -13,7 +13,7 @@ from efforts import actions
 from efforts.actions.prompts import LONGEST_NAME, LONGEST_TEXT
 from efforts.domain.errors import Refused
 from efforts.models import SavedPrompt
-from efforts.pages.views.shared import OwnRequest, dialog, done
+from efforts.pages.views.shared import OwnRequest, acted, dialog, done
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -47,14 +47,9 @@ def edit(request: OwnRequest, pk: int) -> HttpResponse:
 def form(request: OwnRequest, row: SavedPrompt | None) -> HttpResponse:
     initial = {"name": row.name, "text": row.text} if row else {}
     typed = PromptForm(request.POST if request.method == "POST" else None, initial=initial)
-    if request.method == "POST" and typed.is_valid():
-        given = typed.cleaned_data
-        try:
-            actions.save_prompt(request.user, given["name"], given["text"], pk=row.pk if row else None)
-        except Refused as error:
-            typed.add_error(error.code if error.code in typed.fields else None, error.text)
-        else:
-            return done(go_to=reverse("settings")) if request.htmx else redirect("settings")
+    pk = row.pk if row else None
+    if acted(typed, lambda given: actions.save_prompt(request.user, given["name"], given["text"], pk=pk)):
+        return done(go_to=reverse("settings")) if request.htmx else redirect("settings")
     context = {"form": typed, "title": f"Edit /{row.name}" if row else "New prompt"}
     return dialog(request, "account/prompt.html", context, status=422 if typed.errors else 200)
 

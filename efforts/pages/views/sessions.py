@@ -15,7 +15,7 @@ from efforts.domain.errors import Refused
 from efforts.models import Session
 from efforts.pages.forms import RenameForm, SessionSettingsForm
 from efforts.pages.presenters.conversations import Asked, conversation_list, folders
-from efforts.pages.views.shared import OwnRequest, dialog, done, owned_session, page, part
+from efforts.pages.views.shared import OwnRequest, acted, dialog, done, owned_session, page, part
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -114,12 +114,7 @@ def undelete(request: OwnRequest, session_id: UUID) -> HttpResponse:
 def session_settings(request: OwnRequest, session_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
     form = SessionSettingsForm(session, request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            actions.configure_session(session, actor=request.user, **form.chosen())
-        except Refused as error:
-            form.add_error(error.code if error.code in form.fields else None, error.text)
-        else:
-            return done("closeDialog", "context") if request.htmx else redirect(session)
+    if acted(form, lambda _: actions.configure_session(session, actor=request.user, **form.chosen())):
+        return done("closeDialog", "context") if request.htmx else redirect(session)
     context = {"session": session, "form": form, "title": "Model and budget"}
     return dialog(request, "sessions/settings.html", context, status=422 if form.errors else 200)

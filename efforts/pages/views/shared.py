@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from efforts import actions
 from efforts.actions import Place
 from efforts.context import connections
 from efforts.domain.effort.states import Via
-from efforts.domain.errors import Refused
+from efforts.domain.errors import Refused, refusal
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, Session, Turn
 from efforts.models.said import OwnWords
@@ -27,6 +27,7 @@ from efforts.pages.presenters.conversations import Asked, conversation_list
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
+    from django.forms import Form
     from django_htmx.middleware import HtmxDetails
 
 LISTED = 200
@@ -97,6 +98,16 @@ def dialog(request: OwnRequest, template: str, context: Mapping[str, Any], *, st
     if request.htmx:
         return part(request, template, context, status=status)
     return page(request, "parts/form_page.html", {"partial": template, **context}, status=status)
+
+
+def acted(form: Form, act: Callable[[dict[str, Any]], object], *, field: str = "") -> bool:
+    """Whether the form was sent, holds, and was acted upon; what is refused stands at `field`, or at its own."""
+    if not form.is_bound or not form.is_valid():
+        return False
+    error = refusal(lambda: act(form.cleaned_data))
+    if error:
+        form.add_error(field or (error.code if error.code in form.fields else None), error.text)
+    return error is None
 
 
 def varied(response: HttpResponse) -> HttpResponse:
