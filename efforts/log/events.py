@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -103,38 +105,64 @@ def frame(row: Event) -> dict[str, Any]:
     return {"v": 1, "seq": row.seq, "kind": row.kind, **row.data}
 
 
+@dataclass
+class Rung:
+    """What has been rung and is not sent yet: of sessions what was committed and which are gone, and whether there is
+    work for runners."""
+
+    frames: defaultdict[UUID, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    gone: list[UUID] = field(default_factory=list)
+    wake: bool = False
+
+    def messages(self) -> dict[str, dict[str, Any]]:
+        """By the group of the channel layer, in one for each however many sessions."""
+        pages = {
+            "frames": {str(session): frames for session, frames in self.frames.items()},
+            "gone": [str(session) for session in self.gone],
+        }
+        told = {PAGES: {"type": "doorbell", **pages}} if self.frames or self.gone else {}
+        return {**told, **({RUNNERS: {"type": "wake"}} if self.wake else {})}
+
+
 class Doorbell:
     """Sends through the channel layer from any thread, on the loop that serves this process."""
 
     loop: asyncio.AbstractEventLoop | None = None
     order: asyncio.Lock
 
+    def __init__(self) -> None:
+        self.rung = Rung()
+        self.ringing = Lock()
+
     def attend(self) -> None:
         loop = asyncio.get_running_loop()
         if loop is not self.loop:
             self.loop, self.order = loop, asyncio.Lock()
 
-    def send(self, messages: Mapping[str, dict[str, Any]]) -> None:
-        """Send each group its message."""
-        layer = get_channel_layer()
-        if layer is None:
-            return
+    def ring(self, ringing: Callable[[Rung], None]) -> None:
+        """`ringing` adds to what is to be sent."""
+        with self.ringing:
+            ringing(self.rung)
         if self.loop is not None and self.loop.is_running():
             # The in-memory layer's queues belong to one loop. The thread does not wait for it: a lost ring only delays.
-            future = asyncio.run_coroutine_threadsafe(self._send_in_order(layer, messages), self.loop)
+            future = asyncio.run_coroutine_threadsafe(self._send_in_order(), self.loop)
             future.add_done_callback(_log_failure)
         else:
             # No loop serves here, as in a command: another process may still be listening.
-            async_to_sync(_send)(layer, messages)
+            async_to_sync(self._send)()
 
-    async def _send_in_order(self, layer: Any, messages: Mapping[str, dict[str, Any]]) -> None:
+    async def _send_in_order(self) -> None:
         # A ring that overtakes another is taken for a gap, and everybody reads the log.
         async with self.order:
-            await _send(layer, messages)
+            await self._send()
 
-
-async def _send(layer: Any, messages: Mapping[str, dict[str, Any]]) -> None:
-    await asyncio.gather(*(layer.group_send(group, message) for group, message in messages.items()))
+    async def _send(self) -> None:
+        # All that has gathered goes at once: each message takes several rounds of the loop, here and wherever it is
+        # heard, and a busy loop would fall behind. Who comes after finds nothing left.
+        with self.ringing:
+            rung, self.rung = self.rung, Rung()
+        if layer := get_channel_layer():
+            await asyncio.gather(*(layer.group_send(group, told) for group, told in rung.messages().items()))
 
 
 def _log_failure(future: Future[None]) -> None:
@@ -147,14 +175,21 @@ doorbell = Doorbell()
 
 def ring(rings: Mapping[UUID, list[dict[str, Any]]]) -> None:
     """Tell who follows a session what was committed; who misses a ring reads the log."""
-    # In one message, however many sessions: each costs several round trips to Redis, and again for whoever hears it.
-    doorbell.send({PAGES: {"type": "doorbell", "frames": {str(key): frames for key, frames in rings.items()}}})
+
+    def committed(rung: Rung) -> None:
+        for session, frames in rings.items():
+            rung.frames[session] += frames
+
+    doorbell.ring(committed)
 
 
 def wake_runners() -> None:
-    doorbell.send({RUNNERS: {"type": "wake"}})
+    def work(rung: Rung) -> None:
+        rung.wake = True
+
+    doorbell.ring(work)
 
 
 def hang_up(session_id: UUID) -> None:
     """Tell the sockets of a deleted session that it is gone."""
-    doorbell.send({PAGES: {"type": "hang.up", "session": str(session_id)}})
+    doorbell.ring(lambda rung: rung.gone.append(session_id))

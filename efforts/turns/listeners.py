@@ -110,8 +110,9 @@ class Listeners:
         for session, frames in message.get("frames", {}).items():
             for one in self.of.get(session, ()):
                 one.hear(frames)
-        for one in self.of.get(message.get("session", ""), ()):
-            one.hang_up()
+        for session in message.get("gone", ()):
+            for one in self.of.get(session, ()):
+                one.hang_up()
 
     def all(self) -> list[Listener]:
         return [one for mine in self.of.values() for one in mine]

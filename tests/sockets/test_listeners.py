@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from efforts import actions
+from efforts.log import events
 from efforts.models import Session
 from efforts.models.threads import write
 from efforts.turns import consumers
@@ -137,3 +138,19 @@ async def test_pages_that_come_at_once_ask_the_layer_once() -> None:
     for page in pages:
         await ours.drop(page)
     assert ours.hearing is None
+
+
+async def test_what_is_rung_while_the_loop_is_busy_is_sent_at_once(session: Session, layer: Any) -> None:
+    heard = await layer.new_channel()
+    await layer.group_add(events.PAGES, heard)
+    bell, gone = events.Doorbell(), uuid4()
+    bell.attend()
+    # On this loop's own thread, so that it comes to nothing else in between.
+    for number in range(200):
+        bell.ring(lambda rung, number=number: rung.frames[session.pk].append({"seq": number}))  # type: ignore[misc]
+    bell.ring(lambda rung: rung.gone.append(gone))
+    told = await layer.receive(heard)
+    assert [frame["seq"] for frame in told["frames"][str(session.pk)]] == list(range(200))
+    assert told["gone"] == [str(gone)]
+    bell.ring(lambda rung: rung.frames[session.pk].append({"seq": 200}))
+    assert (await layer.receive(heard))["frames"] == {str(session.pk): [{"seq": 200}]}
