@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Kind, SourceRef
+from compaction.domain.digest import formal_in
 from compaction.domain.ledger import Entry
 from compaction.domain.limits import Purpose, overtaken_price
 from compaction.drafting.costs import cap_of, examined, means_of, price_of
@@ -188,6 +189,7 @@ def task_for(
         source=log.source,
         ref=ref_of(branch, effort, log),
         entries=entries,
+        formal=formal_in(log.source, log.turns, [effort.name, effort.slug] if effort else []),
         focus=focus,
         purpose=purpose,
         **vars(means_of(branch.session, count(log.source.text), purpose)),

@@ -115,13 +115,15 @@ class Means:
 
 @dataclass(frozen=True, kw_only=True)
 class Task(Means):
-    """What is drafted; `entries` are confirmed, whatever their status."""
+    """What is drafted; `entries` are confirmed, whatever their status. `formal`: ids of sentences that tell nothing but
+    that an effort was opened or concluded."""
 
     name: str
     kind: Kind
     source: Source
     ref: SourceRef
     entries: tuple[Entry, ...] = ()
+    formal: frozenset[str] = frozenset()
     focus: str = ""
     purpose: str = Purpose.COMPACTION
 
@@ -533,6 +535,7 @@ def digest_of(task: Task) -> Tried | None:
         entries=task.entries,
         evidence=evidence_in(task.source),
         count=count,
+        formal=task.formal,
     )
     if artifact is None:
         return None

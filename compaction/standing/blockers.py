@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,8 +17,8 @@ from compaction.drafting.reading import READ, log_for
 from compaction.models import Acceptance, Artifact, Check, ClaimVerdict, GateRun
 from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
-from compaction.standing.presence import Presence, presence_of
 from efforts.actions.pointers import active_over, span_of, turns_of
+from efforts.context.presence import Presence, pinned_among, presence_of, presences_of
 from efforts.domain.effort.states import EffortStatus, PointerMoveKind, PointerState
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch, ContextPointer, EffortState
@@ -70,6 +71,10 @@ class ArtifactStanding:
     instead: tuple[Stood, ...]
     # Whether the model sees the log of some of its turns.
     log: bool
+    # Whether something stands for them that is not in the prompt either: nothing has mentioned them for too long.
+    dropped_out: bool
+    # Those of its turns that stay in the prompt, whatever replaces the others.
+    pinned: tuple[int, ...]
     # Where it stands: whether the next prompt has it.
     presence: Presence | None = None
 
@@ -88,7 +93,7 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
     newest = newest_by_branch(row)
     here = newest.pop(branch, None)
     stands = here if here is not None and here.state == PointerState.ACTIVE else None
-    instead, log = ((), False) if stands else in_its_place(row, branch)
+    place = InItsPlace() if stands else in_its_place(row, branch)
     return ArtifactStanding(
         row=row,
         pointer=here,
@@ -98,21 +103,42 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
         newer=Artifact.objects.filter(family=row.family, version__gt=row.version).order_by("-version").first(),
         unsubmitted=ClaimVerdict.objects.filter(artifact=row, reviewer=user, submitted_at=None).count(),
         unchecked=is_unchecked(row, stands),
-        instead=instead,
-        log=log,
+        instead=place.instead,
+        log=place.log,
+        dropped_out=place.dropped_out,
+        pinned=pinned_among(branch, turn_numbers(row)),
         presence=presence_of(stands) if stands else None,
     )
 
 
-def in_its_place(row: Artifact, branch: Branch) -> tuple[tuple[Stood, ...], bool]:
-    """What stands for its turns now, and whether the log of any of them is in the prompt."""
+@dataclass(frozen=True, kw_only=True)
+class InItsPlace:
+    """What the model sees of turns: what stands for them and is sent, and whether the log of any of them is.
+    `dropped_out`: for some stands what is not sent."""
+
+    instead: tuple[Stood, ...] = ()
+    log: bool = False
+    dropped_out: bool = False
+
+
+def in_its_place(row: Artifact, branch: Branch) -> InItsPlace:
     try:
         turns = set(log_for(row, checked(row), branch).turn_ids)
     except Refused:
-        return (), True
+        return InItsPlace(log=True)
     pointers = active_over(branch, turns)
-    covered = {turn for pointer in pointers for turn in turns_of(pointer)}
-    return stood_now(pointers), not turns <= covered
+    present = presences_of(pointers)
+    covered = {turn for one in pointers if present[one.pk] != Presence.EXPANDED for turn in turns_of(one)}
+    return InItsPlace(
+        instead=stood_now(one for one in pointers if present[one.pk] in (Presence.SENT, Presence.FULL)),
+        log=not turns <= covered,
+        dropped_out=Presence.LEFT in present.values(),
+    )
+
+
+def turn_numbers(row: Artifact) -> tuple[int, ...]:
+    turns: list[int] = json.loads(row.document)["source"]["turns"]
+    return tuple(turns)
 
 
 def is_reopened(pointer: ContextPointer) -> bool:

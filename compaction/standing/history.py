@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from compaction.models import Acceptance, Artifact
-from compaction.standing.presence import Presence, presences_of
+from efforts.context.presence import Presence, presences_of
 from efforts.domain.effort.states import PointerMoveKind, PointerState
 from efforts.domain.prompt.layers import runs_of, span_title
 from efforts.models import Branch, ContextPointer, PointerMove, PointerTurn

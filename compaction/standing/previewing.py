@@ -19,11 +19,11 @@ from compaction.standing.accepting import (
     standing_pointer,
 )
 from compaction.standing.history import PointerMoveView, last_move
-from compaction.standing.presence import Presence, presence_of
 from efforts.actions.places import Place, changing
 from efforts.actions.pointers import roll_back
 from efforts.context.inspection import DifferenceView, differing
 from efforts.context.plans import PlanView, read_preview
+from efforts.context.presence import Presence, presence_of
 from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer

@@ -12,14 +12,15 @@ from django.db.models import Q
 
 from efforts.context.holds import leaves_in, rows_of
 from efforts.context.plans import PlanView
+from efforts.context.presence import seen_of
 from efforts.context.scopes import ScopeRows, scope_rows
 from efforts.context.words import WordView, view_of_effort
 from efforts.domain.effort.chosen import RAW
 from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.policy import QUIET_TURNS
-from efforts.domain.effort.states import EffortStatus, HoldState, PointerState, SummaryState
+from efforts.domain.effort.states import EffortStatus, EntryKind, EntryState, HoldState, PointerState, SummaryState
 from efforts.log.timelines import branch_turns
-from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
+from efforts.models import Branch, ContextPointer, EffortState, LedgerEntry, Message, TurnLabel
 from efforts.standins.seen import Seen, seen
 
 # Of those concluded, the newest are listed at once and the others folded.
@@ -99,6 +100,8 @@ class EffortView:
     focused: bool = False
     evicted: bool = False
     leaves_in: int | None = None
+    # What the model sees of its turns, where something stands for them.
+    sees: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -216,12 +219,14 @@ def effort_views(branch: Branch) -> tuple[EffortView, ...]:
     back = list(gone.order_by("pk").values_list("effort", "artifact", "digest"))
     rolled_back = {effort: artifact for effort, artifact, digest in back if not digest}
     quotes = {artifact for _, artifact, digest in back if digest}
+    seen_now = seen_of(branch, tuple(pointers.values()))
     views = (
         replace(
             effort_view(branch, state, pointers.get(state.effort_id), drafts),
             pinned=state.effort_id in pinned,
             quotes=state.artifact in quotes,
             rolled_back="" if state.artifact else rolled_back.get(state.effort_id, ""),
+            sees=seen_now.get(pointers[state.effort_id].pk, "") if state.effort_id in pointers else "",
         )
         for state in states
     )
@@ -290,10 +295,12 @@ class WhereView:
     open: tuple[LeftOff, ...]
     untouched: tuple[EffortView, ...]
     awaiting: tuple[EffortView, ...]
+    # What the person has written down and not done yet.
+    todos: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not (self.open or self.untouched or self.awaiting)
+        return not (self.open or self.untouched or self.awaiting or self.todos)
 
 
 def where_view(branch: Branch) -> WhereView:
@@ -306,7 +313,14 @@ def where_view(branch: Branch) -> WhereView:
         open=found,
         untouched=tuple(row for row in rows.open[:LEFT_OFF] if row.slug not in known),
         awaiting=rows.awaiting,
+        todos=open_todos(branch),
     )
+
+
+def open_todos(branch: Branch) -> tuple[str, ...]:
+    rows = LedgerEntry.objects.filter(kind=EntryKind.OPEN_WORK, state=EntryState.CONFIRMED)
+    mine = rows.filter(source__turn__in=branch_turns(branch))
+    return tuple(mine.order_by("pk").values_list("text", flat=True))
 
 
 def left_off(branch: Branch, effort: EffortView) -> LeftOff | None:

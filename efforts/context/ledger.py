@@ -38,7 +38,7 @@ class StateLook:
 
 LOOKS = {
     EntryState.PROPOSED: StateLook(label="Proposed", icon="awaiting", css="warn"),
-    EntryState.CONFIRMED: StateLook(label="Kept", icon="keep", css="on"),
+    EntryState.CONFIRMED: StateLook(label="On your list", icon="keep", css="on"),
     EntryState.SUPERSEDED: StateLook(label="Superseded", icon="to"),
     EntryState.DONE: StateLook(label="Done", icon="check", css="ok"),
     EntryState.DISMISSED: StateLook(label="Dismissed", icon="cross"),
@@ -48,12 +48,14 @@ DONE_QUESTION = StateLook(label="Done?", icon="awaiting", css="warn")
 
 @dataclass(frozen=True, kw_only=True)
 class EntryPlace:
-    """Of a summary that has replaced a turn: whether it tells an entry. `of`: an effort's name, or chosen turns."""
+    """Of a summary, or excerpts (`quotes`), that have replaced a turn: whether it tells an entry. `of`: an effort's
+    name, or chosen turns."""
 
     artifact: str
     of: str
     lost: bool
     later: bool
+    quotes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +268,7 @@ def place_of(
         of=OwnWords(pointer.effort.name) if pointer.effort else "chosen turns",
         lost=f"{one.kind}-{one.id}" in draft.lost,
         later=noted[one.id] > draft.judged_at,
+        quotes=pointer.digest,
     )
 
 

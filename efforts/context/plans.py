@@ -29,7 +29,10 @@ from efforts.log.timelines import branch_turns, log_message
 from efforts.models import Branch, ContextPlan, Fragment, Message
 
 NOTES_TITLE = "Notes for this turn"
-NOTES_SAID = "Sent with your next message, which is still empty."
+NOTES_SAID = (
+    "The date, your efforts, and the newest of your decisions and to-dos, as many as fit. Sent with your next message, "
+    "which is still empty."
+)
 UNSENT = (BudgetTooSmall, KeyUnreadable, RequiredTooLarge)
 SHA256 = re.compile(r'"([0-9a-f]{64})"')
 # In the order of the prompt.

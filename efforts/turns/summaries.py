@@ -27,11 +27,13 @@ from efforts.turns.drafts import NOTHING, Line
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-BY_THE_MODEL = "The model concluded it on its own."
+BY_THE_MODEL = "The model concluded it on its own, so you are asked first."
 REVIEWED = "You review every summary in this conversation."
 # What a summary is marked with that was taken though nobody has checked it.
 NOT_JUDGED = "not judged"
-WHOLE = "It is short: a summary would save nothing, so its log stays in the prompt."
+WHOLE = "Even excerpts would be no shorter than its turns, so the turns are sent in full."
+# Beside excerpts that stand already.
+NOTHING_SHORTER = "Nothing new and shorter could be made of its turns just now."
 
 
 class Summaries(Line[EffortState]):
@@ -97,8 +99,10 @@ class Summaries(Line[EffortState]):
         record(row, "effort.summary_waiting", **told)
 
     def keep_whole(self, row: EffortState) -> None:
-        self.put(row, SummaryState.NONE, WHOLE, "", WHOLE)
-        record(row, "effort.kept_whole", text=WHOLE)
+        stands = digest_stands(row.branch, row.effort)
+        text = NOTHING_SHORTER if stands else WHOLE
+        self.put(row, SummaryState.NONE, text, "", text)
+        record(row, "effort.kept_whole", text=text)
 
     def end_without(self, row: EffortState, why: str, artifact: str) -> None:
         self.put(row, SummaryState.FAILED, why, artifact, why)

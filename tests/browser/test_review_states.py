@@ -58,7 +58,7 @@ SAYS = {
     "waiting": ("#review-top", "Waits for you"),
     "contradicting": ("#review-top", "Blocked"),
     "unchecked": ("#review-top", "Not checked"),
-    "stale": ("#review-stale", "have changed since it was judged"),
+    "stale": ("#review-stale", "Changed since it was judged:"),
     "accepted": ("#next-up", "Next: "),
     "rolled_back": ("#standing", "Rolled back. You can accept it again."),
     "turned_down": ("#review-top", "Rejected by"),
@@ -152,7 +152,7 @@ UNCHECKED = ["Draft again", "Choose a checker", "Review the draft"]
 NOTICES = {
     "good": (
         "Stands",
-        "Checked by drafter-1, which wrote it. The summary replaces its turns; the turns are kept.",
+        "Checked by drafter-1, which wrote it. The model sees the summary instead of turns 1-3. The turns are kept.",
         ["Roll back"],
     ),
     "contradicting": ("Blocked", "Gate D: The checker doubts claim", ["Draft again", "Review the draft"]),
@@ -165,7 +165,7 @@ NOTICES = {
     "no_draft": ("Stands", "The draft failed. The reply is not in the form", ["Draft again"]),
     "no_model": (
         "Stands",
-        "Excerpts that no model has checked replace its turns; the turns are kept. No model is set up to write",
+        "The model sees excerpts that no model has checked instead of turns 1-3.",
         ["Connect a model", "Open the excerpts"],
     ),
 }

@@ -55,7 +55,7 @@ from .worth import (
 
 CONCLUDED = f"--- Concluded effort: {SLUG} ---"
 EXCERPTS = "Excerpts, not a summary. "
-REPLACED = "Excerpts that no model has checked replace its turns; the turns are kept."
+REPLACED = "The model sees excerpts that no model has checked instead of turns"
 NO_SUMMARY = "There is no summary, so its turns are sent in full."
 
 
@@ -98,7 +98,7 @@ def had_three_void_checks(bench: Bench) -> None:
 
 PASSES = Case(lambda bench: None, "")
 CASES = {
-    "a gate fails": Case(loses_the_backups, "Gate C: Lost: 1 decision."),
+    "a gate fails": Case(loses_the_backups, "Gate C: Missing: 1 decision."),
     "the checker failed its exam": Case(
         lambda bench: setattr(bench.model, "exam", False),
         "Nobody has checked this summary. fake-1 may not check summaries: in its exam it found 0 of 20 wrong claims",
@@ -300,16 +300,16 @@ def test_where_nothing_is_drafted_no_model_is_asked_and_the_log_stays(bench: Ben
         (
             CASES["a gate fails"],
             Via.CONTROL,
-            "Gate C: Lost: 1 decision.",
+            "Gate C: Missing: 1 decision.",
             "excerpts",
         ),
         (
             CASES["no model drafts"],
             Via.CONTROL,
-            f"{REPLACED} No model is set up to write summaries.",
+            REPLACED,
             "excerpts",
         ),
-        (PASSES, Via.MODEL, TEXTS["result"], "summary"),
+        (PASSES, Via.MODEL, f"Summary: {TEXTS['result']}", "summary"),
         (
             CASES["no model drafts"],
             Via.MODEL,

@@ -190,7 +190,7 @@ def test_what_was_worded_anew_counts_as_read_by_who_worded_it_and_all_else_as_re
         verdict_of(judged(made), "B")["says"]
         == "8 claims: the cited sentences are in the log, and so are all values, read by fake-1, alice."
     )
-    assert verdict_of(judged(made), "C")["says"] == "Kept: the inventory of fake-1 4 of 4."
+    assert verdict_of(judged(made), "C")["says"] == "Kept: 4 of 4 in the list that fake-1 made of the log."
     assert len(bench.provider.requests) == asked
 
 
@@ -308,7 +308,7 @@ def test_who_has_read_the_claims_has_not_listed_what_must_not_be_lost(bench: Ben
     kept = verdict_of(judged(row), "C")
     assert (kept["outcome"], kept["says"]) == (
         "not judged",
-        "Not judged: nobody has listed what must not be lost; of your list 1 of 1 are kept.",
+        "Not judged: nobody has listed what must not be lost; 1 of 1 on your list are kept.",
     )
     with pytest.raises(Refused) as error:
         accept(row, alice)

@@ -84,7 +84,7 @@ def test_what_a_gate_fails_can_be_opened_and_says_why(bench: Bench) -> None:
     draft = bench.choose()
     told = bench.told("compaction.drafted")
     assert (draft.state, draft.artifact, told["passed"]) == (ScopeState.FAILED, bench.draft().pk, False)
-    assert draft.why.startswith("Gate C: Lost: 1 decision.")
+    assert draft.why.startswith("Gate C: Missing: 1 decision.")
 
 
 def test_where_no_draft_comes_of_it_that_is_told_and_excerpts_are_there(bench: Bench) -> None:
@@ -105,7 +105,7 @@ def test_each_kind_counts_as_a_cost_of_its_own(bench: Bench, kind: ScopeKind) ->
 # In windows
 
 # Of a window with so few claims that are so alike none can be hidden.
-NOT_PROVEN = "; inventory not proven."
+NOT_PROVEN = "; whether that list is complete was not tested."
 REVERSED = "We changed our minds on Monday: the orders go to MariaDB, and the other database is not used at all."
 AGAIN = "The orders go to MariaDB, and the other database is not used."
 LONG = (
@@ -160,7 +160,10 @@ def test_a_decision_that_a_later_window_reverses_is_gone_and_is_missed_no_more(w
     assert TEXTS["postgres"] not in told
     kept = verdict_of(judged(whole), "C")
     # Of backups, the move, the rule and MariaDB; the first window's inventory had Postgres too.
-    assert (kept["outcome"], kept["says"]) == ("pass", f"Kept: the inventory of fake-1 4 of 4{NOT_PROVEN}")
+    assert (kept["outcome"], kept["says"]) == (
+        "pass",
+        f"Kept: 4 of 4 in the list that fake-1 made of the log{NOT_PROVEN}",
+    )
     listed = [one.answer for one in ModelRequest.objects.filter(step="inventory").order_by("pk")]
     assert POSTGRES in listed[0]
 
@@ -169,7 +172,10 @@ def test_what_no_later_window_reverses_is_not_gone(windows: Bench) -> None:
     windows.model.overtakes.clear()
     windows.choose(last=7)
     assert {AGAIN, TEXTS["postgres"]} <= set(told_by(windows.draft()).values())
-    assert verdict_of(judged(windows.draft()), "C")["says"] == f"Kept: the inventory of fake-1 5 of 5{NOT_PROVEN}"
+    assert (
+        verdict_of(judged(windows.draft()), "C")["says"]
+        == f"Kept: 5 of 5 in the list that fake-1 made of the log{NOT_PROVEN}"
+    )
 
 
 def test_of_windows_the_first_result_tells_what_was_wanted_and_the_last_how_it_ended(windows: Bench) -> None:
@@ -231,7 +237,7 @@ def test_what_a_person_words_anew_is_read_beside_its_own_window(windows: Bench, 
     (check,) = [one for one in windows.checks() if one.pk not in before]
     assert check.turns == last
     # What a later window has overtaken is missed no more than before.
-    assert verdict_of(judged(made), "C")["says"] == f"Kept: the inventory of fake-1 4 of 4{NOT_PROVEN}"
+    assert verdict_of(judged(made), "C")["says"] == f"Kept: 4 of 4 in the list that fake-1 made of the log{NOT_PROVEN}"
     document = document_of(made)
     known, _ = checked_of(made, document, log_for(made, document).source)
     assert known is not None

@@ -36,6 +36,7 @@ SAID = (
     "efforts/context/holds.py",
     "efforts/context/ledger.py",
     "efforts/context/plans.py",
+    "efforts/context/presence.py",
     "efforts/context/scopes.py",
     "efforts/domain/commands.py",
     "efforts/domain/effort/holds.py",

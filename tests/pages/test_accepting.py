@@ -353,7 +353,7 @@ def test_a_branch_of_another_conversation_is_not_there(accepted: Artifact, as_al
 
 def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted: Artifact, as_alice: Client) -> None:
     turn = reverse("turn", args=[talk.session.pk, 3])
-    words = "The summary replaces its turns; the turns are kept."
+    words = "The model sees the summary instead of turns 1-3."
     assert words in as_alice.get(turn, headers=HTMX).content.decode()
     address = reverse("roll_back", args=[talk.session.pk, accepted.pk])
     assert address in as_alice.get(turn, headers=HTMX).content.decode()
@@ -437,7 +437,7 @@ def test_what_gave_way_as_its_effort_went_on_says_that_another_replaces_its_turn
     room.draft()
     top = page(as_alice, "review_top", row, htmx=True)
     assert "Not in use</strong>" in top
-    assert "What replaces its turns now has its own page." in top
+    assert "The model sees the excerpts of storage (turns 1-4) now." in top
     assert "the excerpts of storage (turns 1-4)" in page(as_alice, "standing", row, htmx=True)
 
 

@@ -239,7 +239,7 @@ def test_the_page_has_decisions_open_work_and_rules_each_with_state_source_and_w
     assert f'href="{address("log/")}?around=1#turn-1" data-turn-link>turn 1</a>' in panel
     assert '<span class="quiet">you</span>' in panel
     assert '<span class="quiet">the model</span>' in panel
-    assert ">Kept</span>" in panel
+    assert ">On your list</span>" in panel
     assert ">Proposed</span>" in panel
     side = shown(as_alice, address("context/"))
     assert "1 decision, 0 to-dos, <b>1 to answer</b>" in side
@@ -358,13 +358,13 @@ def test_an_entry_says_which_summary_has_replaced_its_turn_and_whether_it_is_tol
     room.note(DECISION, BACKUPS)
     assert "summary of" not in shown(as_alice, page)
     row = STATES["stands"](room)
-    assert re.search(r"Kept</span> in the <a href=\"/review/\w+/\">summary of", shown(as_alice, page))
+    assert re.search(r"Told</span> in the <a href=\"/review/\w+/\">summary of", shown(as_alice, page))
     GateRun.objects.filter(artifact=row).update(
         verdicts=[
             {**one, "failures": [{"about": f"decision-{LedgerEntry.objects.get().pk}"}]} if one["gate"] == "C" else one
             for one in judged(row).verdicts
         ]
     )
-    assert f'Lost</span> in the <a href="/review/{row.pk}/?show=dropped">' in shown(as_alice, page)
+    assert f'Missing</span> in the <a href="/review/{row.pk}/?show=dropped">' in shown(as_alice, page)
     room.note(DECISION, POSTGRES)
-    assert "Noted later</span>" in shown(as_alice, page)
+    assert "Written down later</span>" in shown(as_alice, page)

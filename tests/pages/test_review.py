@@ -190,7 +190,7 @@ def test_a_sentence_that_is_gone_from_the_log_is_said_to_be_gone(
     actions.move_turn(room.talk.place, 3, None)
     page = page_of(as_alice, drafted)
     assert "1 of its sentences is not in the log" in claim_in(page, "move")
-    assert "have changed since it was judged" in page
+    assert "Changed since it was judged: the log." in page
 
 
 def test_the_result_comes_first_and_one_section_is_shown_where_it_is_asked_for(
@@ -326,7 +326,7 @@ def test_who_submits_while_another_rolls_back_is_told_and_loses_no_verdict(
     answer = post(as_alice, "review_submit", drafted)
     assert answer["HX-Redirect"].startswith(drafted.get_absolute_url())
     page = page_of(as_alice, drafted)
-    assert "It is not in the prompt: somebody rolled it back." in page
+    assert "It is not in the prompt: bob rolled it back, " in page
     assert "bob · on its review page" in page
     assert "read by alice" in claim_in(page, "postgres")
 
@@ -690,10 +690,10 @@ def test_a_stale_summary_is_judged_again_in_place(drafted: Artifact, as_alice: C
     GateRun.objects.update(inputs={})
     page = page_of(as_alice, drafted)
     assert "Judge again" in page
-    assert "pass, stale" in page
+    assert "pass, before the change" in page
     assert "Not checked</strong>" in page
     answer = as_alice.post(reverse("review_judge", args=[drafted.pk]), headers=HTMX)
-    assert "pass, stale" not in answer.content.decode()
+    assert "pass, before the change" not in answer.content.decode()
     assert "standing" in answer["HX-Trigger"]
     assert drafted.gate_runs.count() == 2
 
@@ -749,7 +749,7 @@ def test_a_missing_decision_blocks_and_adding_it_from_the_dropped_list_unblocks(
     assert "Blocked</strong>" in page_of(as_alice, row)
     gate = part_of(as_alice, "gate", row.pk, "C")
     assert BACKUPS in gate
-    assert "Add it from what is missing" in gate
+    assert "Open “Missing”, where you can add it" in gate
     listed = part_of(as_alice, "claims", row.pk, show="dropped")
     assert "Missing 1</a>" in listed
     assert "In your list as a decision" in listed
@@ -845,7 +845,7 @@ def test_a_blocked_summary_says_what_it_cost_and_what_it_would_take_the_place_of
 
 AWAY = {
     "expanded": ({"expanded_turn": 3}, "Expanded now: the model sees turns 1-3.", "Saves nothing while it is expanded"),
-    "left": ({"evicted_clock": 3}, "It replaces turns 1-3, but is not in the prompt now", "Not in the prompt now"),
+    "left": ({"evicted_clock": 3}, "Not in the prompt now, nor turns 1-3, which it replaces:", "Not in the prompt now"),
 }
 
 
@@ -863,7 +863,10 @@ def test_what_stands_and_is_not_sent_does_not_say_that_the_model_sees_it(
     listed = part_of(as_alice, "summaries", row.session_id)
     assert "In the prompt instead of" not in listed
     queued = as_alice.get(reverse("reviews"), {"tab": "accepted"}).content.decode()
-    assert ("Not in the prompt now." in queued, "Expanded: its turns" in queued) == (case == "left", case == "expanded")
+    assert ("Not in the prompt now," in queued, "the model sees its turns" in queued) == (
+        case == "left",
+        case == "expanded",
+    )
     # And back again.
     EffortState.objects.filter(branch=row.branch, effort=row.effort).update(**dict.fromkeys(fields))
     assert "In the prompt instead of turns 1-3." in page_of(as_alice, row)

@@ -12,7 +12,7 @@ from ..artifact import Claim, Kind
 from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
 
 # Another one may judge the same inputs differently.
-EVALUATOR_VERSION = "7"
+EVALUATOR_VERSION = "8"
 # What a failing gate says of an artifact, where it has a name of its own.
 TAGS = {Gate.RETENTION: "insufficient_fidelity", Gate.CONTRADICTION: "contradiction_detected"}
 # So much of what failed is told in the sentence for people.

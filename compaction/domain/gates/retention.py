@@ -15,22 +15,24 @@ RECALLS = {
     Section.OPEN_WORK: ("open_work_recall", THRESHOLD),
     Section.RULE: ("rule_recall", 1.0),
 }
-NAMES = {Section.DECISION: "decision", Section.OPEN_WORK: "open work", Section.RULE: "rule"}
+NAMES = {Section.DECISION: "decision", Section.OPEN_WORK: "to-do", Section.RULE: "rule"}
+TOLD = {**NAMES, Section.OPEN_WORK: "open work"}
 NOT_LISTED = "Not judged: nobody has listed what must not be lost{kept}."
 
 
 def judge(judged: Judged) -> GateVerdict:
     """Gate C: fails where a decision, rule or to-do that was listed is told by no claim that stands; not judged
-    where nothing was listed."""
+    where nothing was listed. Excerpts say themselves what of the list they have no room for, and pass."""
     if judged.artifact is None:
         return not_judged(Gate.RETENTION, judged)
     wanted = wanted_of(judged)
     lost = [entry for entry in wanted if not is_kept(entry, judged)]
     measures = [recall_of(section, wanted, lost) for section in RETAINED]
     enough = all(measure.value is None or measure.value >= measure.threshold for measure in measures)
+    enough |= is_excerpts(judged)
     outcome = Outcome.PASS if enough else Outcome.FAIL
     if enough and not has_been_listed(judged):
-        kept = f"; of your list {len(wanted) - len(lost)} of {len(wanted)} are kept" if wanted else ""
+        kept = f"; {len(wanted) - len(lost)} of {len(wanted)} on your list are kept" if wanted else ""
         return not_judged(Gate.RETENTION, judged, NOT_LISTED.format(kept=kept), measures)
     return verdict(
         Gate.RETENTION,
@@ -52,7 +54,11 @@ def has_been_listed(judged: Judged) -> bool:
     """A person reads claims, and lists nothing."""
     assert judged.artifact is not None
     read = judged.check is not None and not judged.check.person
-    return judged.artifact.kind == Kind.DIGEST or read
+    return is_excerpts(judged) or read
+
+
+def is_excerpts(judged: Judged) -> bool:
+    return judged.artifact is not None and judged.artifact.kind == Kind.DIGEST
 
 
 def is_kept(entry: Entry, judged: Judged) -> bool:
@@ -60,7 +66,7 @@ def is_kept(entry: Entry, judged: Judged) -> bool:
     if entry.in_system:
         return True
     assert judged.artifact is not None
-    if judged.artifact.kind == Kind.DIGEST:
+    if is_excerpts(judged):
         return any(" ".join(entry.text.split()) in " ".join(one.text.split()) for one in judged.artifact.excerpts)
     return any(tells(claim, entry, judged) for claim in standing_claims(judged).values())
 
@@ -98,31 +104,47 @@ def recall_of(section: Section, wanted: Sequence[Entry], lost: Sequence[Entry]) 
 
 
 def lost_entry(entry: Entry, judged: Judged) -> Failure:
-    """People and the drafter hear the same of it: where claims tell it but for a part, that part."""
-    where = f" ({', '.join(entry.sentences)})" if entry.sentences else ""
+    """People and the drafter hear the same of it: where claims tell it but for a part, that part. The one knows turns,
+    the other the numbers of sentences."""
+    by_sentence = judged.source.by_sentence
+    turns = dict.fromkeys(judged.source.part_of(id).turn for id in entry.sentences if id in by_sentence)
     missing = judged.check.missing.get(entry.id) if judged.check else ""
     lacks = f"no claim says “{shortened(missing)}”" if missing else "told by no claim that stands"
-    text = f"{NAMES[entry.section]} “{shortened(entry.text)}”{where}: {lacks}"
-    return Failure(rule=f"lost_{entry.section}", about=entry.id, text=text)
+    if is_excerpts(judged):
+        lacks = "not quoted"
+    quoted = f"“{shortened(entry.text)}”"
+    return Failure(
+        rule=f"lost_{entry.section}",
+        about=entry.id,
+        text=f"{NAMES[entry.section]} {quoted}{in_brackets(f'turn {turn}' for turn in turns)}: {lacks}",
+        told=f"{TOLD[entry.section]} {quoted}{in_brackets(entry.sentences)}: {lacks}",
+    )
+
+
+def in_brackets(places: Iterable[str]) -> str:
+    listed = ", ".join(places)
+    return f" ({listed})" if listed else ""
 
 
 def says(judged: Judged, wanted: Sequence[Entry], lost: Sequence[Entry]) -> str:
     if not wanted:
-        return "Nothing to keep: no decision, open work or rule was listed for these turns."
+        return "Nothing to keep: no decision, to-do or rule was listed for these turns."
     gone = {entry.id for entry in lost}
     told = "; ".join(sources_of(judged, wanted, gone))
+    if is_excerpts(judged):
+        return f"Quoted: {told}."
     if lost:
-        return f"Lost: {', '.join(kinds(lost))}. Kept: {told}."
-    hidden = "" if judged.check is None or judged.check.hidden else "; inventory not proven"
+        return f"Missing: {', '.join(kinds(lost))}. Kept: {told}."
+    hidden = "" if judged.check is None or judged.check.hidden else "; whether that list is complete was not tested"
     return f"Kept: {told}{hidden}."
 
 
 def sources_of(judged: Judged, wanted: Sequence[Entry], gone: set[str]) -> Iterator[str]:
     by = (judged.check.listed_by or judged.check.by) if judged.check else ""
-    for name, listed in (("your list", False), (f"the inventory of {by}", True)):
+    for name, listed in (("on your list", False), (f"in the list that {by} made of the log", True)):
         of = [entry for entry in wanted if entry.listed == listed]
         if of:
-            yield f"{name} {sum(entry.id not in gone for entry in of)} of {len(of)}"
+            yield f"{sum(entry.id not in gone for entry in of)} of {len(of)} {name}"
 
 
 def kinds(entries: Iterable[Entry]) -> Iterator[str]:
@@ -130,4 +152,4 @@ def kinds(entries: Iterable[Entry]) -> Iterator[str]:
     for section in RETAINED:
         number = sum(entry.section == section for entry in found)
         if number:
-            yield f"{number} open" if section == Section.OPEN_WORK else counted(number, NAMES[section])
+            yield counted(number, NAMES[section])

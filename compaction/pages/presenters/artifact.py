@@ -7,9 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
+from django.utils import timezone
+from django.utils.formats import date_format
 
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Kind, parse_artifact
@@ -34,18 +37,19 @@ from compaction.pages.presenters.claims import (
     verdicts_on,
 )
 from compaction.pages.presenters.gates import GateView, gates_of, of_excerpts
-from compaction.pages.presenters.source import SourceView, key_of, source_view
+from compaction.pages.presenters.source import SourceView, key_of, labels_of, source_view
 from compaction.review.claims import Dropped, dropped
 from compaction.review.desk import ACCEPTABLE
 from compaction.standing.blockers import OF_STATE, in_its_place, is_open, is_reopened, is_unchecked
-from compaction.standing.history import accepted_by_people
-from compaction.standing.presence import Presence, presence_of
+from compaction.standing.history import NOBODY, accepted_by_people
+from efforts.context.presence import Presence, lowered, pinned_among, presence_of
 from efforts.context.words import WordView
-from efforts.domain.effort.states import PointerState, ScopeState, SummaryState
+from efforts.domain.effort.states import PointerMoveKind, PointerState, ScopeState, SummaryState
+from efforts.domain.prompt.layers import runs_of, span_title
 from efforts.domain.text.source_text import Source
-from efforts.models import ContextPointer, EffortState, Event, ScopeDraft
+from efforts.models import ContextPointer, EffortState, Event, PointerMove, ScopeDraft
 from efforts.standins.seen import Word
-from efforts.templatetags.look import listed
+from efforts.templatetags.look import has_drafter, listed
 from efforts.turns.recording import count
 
 if TYPE_CHECKING:
@@ -61,6 +65,17 @@ ENDS = {
     Ended.FAULT: "The model could not be asked",
     Ended.OVER_CAP: "It cost more than it may",
     Ended.OVERTAKEN: "Its turns had changed meanwhile, or it was stopped",
+}
+
+
+# So many sentences that were left out are listed.
+MOST_LEFT_OUT = 300
+# Of what a verdict was judged by, as the page calls it.
+JUDGED_BY = {
+    "source": "the log",
+    "ledger": "your list",
+    "policy": "the rules of the gates",
+    "evaluator": "the rules of the gates",
 }
 
 
@@ -85,6 +100,21 @@ class EvidenceView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeftOutSentence:
+    """`label` as pages call it, `place` the part of the log that has it."""
+
+    label: str
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOutTurn:
+    turn: int
+    sentences: tuple[LeftOutSentence, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ArtifactView:
     """Of a current form. `stale`: the log, the ledger or the rules have changed since it was judged. `person`: what the
     one who talks with the model is called.
@@ -104,6 +134,12 @@ class ArtifactView:
     is_own_version: bool
     # Of what has stood: a person said yes to it, and it is not in use by itself.
     is_accepted: bool
+    # Those of its turns that stay in the prompt whatever replaces the others.
+    pinned: tuple[int, ...]
+    # Who looks at it.
+    viewer: int
+    # What has changed since it was judged; "" where nothing has.
+    changed: str
 
     # Read where they are shown: the answer to one verdict shows none of them.
 
@@ -126,6 +162,11 @@ class ArtifactView:
         """Of what a person has worded, by the checker."""
         return Recheck.objects.filter(artifact=self.row).first()
 
+    @property
+    def drafter(self) -> bool:
+        """Whether a model would draft it anew; a reviewer is not told what the owner has connected."""
+        return not self.is_owner or has_drafter(self.row.session)
+
     @cached_property
     def redrafting(self) -> bool:
         return is_redrafted(self.row, self.document)
@@ -146,6 +187,22 @@ class ArtifactView:
     def left_out(self) -> int:
         """Sentences of the log that no claim cites, or that are in no quote."""
         return self.sentences - len(self.told.spans)
+
+    @property
+    def left_out_unlisted(self) -> int:
+        return max(self.left_out - MOST_LEFT_OUT, 0)
+
+    @cached_property
+    def left_out_by_turn(self) -> tuple[LeftOutTurn, ...]:
+        """The same, each with its place in the log; of a very long log only the first."""
+        told = {span.sentence.id for span in self.told.spans}
+        labels = labels_of(self.log)
+        by_turn: dict[int, list[LeftOutSentence]] = {}
+        left = (one for part in self.log.parts for one in part.sentences if one.id not in told)
+        for one in islice(left, MOST_LEFT_OUT):
+            said = LeftOutSentence(label=labels[one.id], place=key_of(one), text=" ".join(one.text.split()))
+            by_turn.setdefault(self.log.part_of(one.id).turn, []).append(said)
+        return tuple(LeftOutTurn(turn=turn, sentences=tuple(found)) for turn, found in by_turn.items())
 
     @cached_property
     def excerpts(self) -> Quotes:
@@ -169,9 +226,20 @@ class ArtifactView:
         found = gates_of(self.judged, self.claims.numbers, self.row.set_aside.select_related("actor"))
         return of_excerpts(found) if self.is_digest else found
 
-    @cached_property
+    @property
     def stale(self) -> bool:
-        return self.judged is not None and is_stale(self.row, self.log, self.judged)
+        return bool(self.changed)
+
+    @cached_property
+    def rolled_back(self) -> PointerMove | None:
+        """When it last left the prompt so, and by whom."""
+        moves = PointerMove.objects.filter(pointer=self.pointer, kind=PointerMoveKind.ROLLED_BACK)
+        return moves.select_related("actor").order_by("-pk").first()
+
+    @property
+    def span(self) -> str:
+        """The turns that it was made of, without those of other efforts in between."""
+        return lowered(span_title(runs_of(self.document.source.turns))) if self.row.source_start else self.row.span
 
     @property
     def title(self) -> str:
@@ -297,7 +365,9 @@ def title_of(row: Artifact) -> str:
 def artifact_view(row: Artifact, user: User) -> ArtifactView:
     document = parse_artifact(row.document)
     judged = row.gate_runs.order_by("-pk").first()
-    source = log_for(row, document).source
+    log = log_for(row, document).source
+    # Of what went on since, it shows what it was made of.
+    source = log.between(set(document.source.turns)) if document.source.turns and row.kind != Kind.SEED else log
     check, _ = checked_of(row, document, source)
     verdicts = verdicts_on(row, user)
     is_owner = row.session.owner_id == user.pk
@@ -318,6 +388,9 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
         is_owner=is_owner,
         is_own_version=row.edited_by_id == user.pk,
         is_accepted=pointer is not None and pointer.pk in accepted_by_people([pointer.pk]),
+        pinned=pinned_among(row.branch, document.source.turns),
+        viewer=user.pk,
+        changed=changed_since(row, log, judged) if judged else "",
     )
 
 
@@ -331,7 +404,7 @@ def evidence_of(document: Document, source: Source, sent: str, body: str) -> tup
         EvidenceView(
             type=one.type,
             value=one.value,
-            turn=source.part_of(one.cite).turn if one.cite in source.by_sentence else None,
+            turn=next((part.turn for part in source.parts if is_told(one.value, part.text)), None),
             sent=is_told(one.value, sent),
             told=is_told(one.value, body),
         )
@@ -353,19 +426,40 @@ def is_redrafted(row: Artifact, document: Document) -> bool:
     return scopes.filter(state__in=[ScopeState.DUE, ScopeState.DRAFTING]).exists()
 
 
-def is_stale(row: Artifact, source: Source, judged: GateRun) -> bool:
-    return bool(judged.inputs != inputs_of(source, read_ledger(row.session, source)))
+@dataclass(frozen=True, kw_only=True)
+class DraftedView:
+    """What came of asking for another draft of the same turns: the draft, or excerpts, and what is said of it."""
+
+    artifact: str
+    quotes: bool
+    why: str
 
 
-BACK = "It is not in the prompt: somebody rolled it back. “Accept again” puts it there again."
+def drafted_of(row: Artifact) -> DraftedView:
+    made = Artifact.objects.filter(branch=row.branch, effort=row.effort, source_start=row.source_start)
+    made = made.filter(source_end=row.source_end) if row.effort is None else made
+    newest = made.order_by("created_at", "pk").last()
+    state = EffortState.objects.filter(branch=row.branch, effort=row.effort_id).first() if row.effort_id else None
+    if newest is None:
+        return DraftedView(artifact="", quotes=True, why="")
+    return DraftedView(artifact=newest.pk, quotes=newest.kind == Kind.DIGEST, why=state.draft if state else "")
+
+
+def changed_since(row: Artifact, source: Source, judged: GateRun) -> str:
+    """What of all that it was judged by is another now; "" where nothing is."""
+    now, was = inputs_of(source, read_ledger(row.session, source)), judged.inputs
+    changed = dict.fromkeys(name for key, name in JUDGED_BY.items() if now[key] != was.get(key))
+    return " and ".join(changed)
+
+
+BACK = "It is not in the prompt: {who} rolled it back, {at}. “Accept again” puts it there again."
+BACK_UNKNOWN = "It is not in the prompt: it was rolled back. “Accept again” puts it there again."
 REPLACED = "A later summary has replaced it. It is kept to read."
 CHANGED = "Its turns have changed since it came into use, so it left the prompt. Ask for a new draft."
 REOPENED = (
     "Its effort was opened again, so the model sees {turns}. Conclude the effort, and its turns are replaced again."
 )
-WENT_ON = (
-    "Its effort was opened again after it came into use, and went on. What replaces its turns now has its own page."
-)
+WENT_ON = "Its effort was opened again after it came into use, and went on. The model sees {now} now."
 STANDS = {
     Presence.SENT: (
         "The model sees {this} instead of {turns}. The log is kept: “Roll back” brings it back from the next call on."
@@ -377,14 +471,14 @@ STANDS = {
         "Expanded now: the model sees {turns}. Once collapsed, it sees {this} instead of them, until you roll it back."
     ),
     Presence.LEFT: (
-        "It replaces {turns}, but is not in the prompt now: nothing has mentioned it for a while. A mention brings it "
-        "back."
+        "Not in the prompt now, nor {turns}, which it replaces: nothing has mentioned it for a while. A mention brings "
+        "it back."
     ),
 }
 THIS, SOME = "this text", "{sent} of its {all} claims"
 UNREAD = " Nobody has checked it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
-STALE = "The log, your list or the rules of the gates have changed since it was judged. Judge it again."
+STALE = "Changed since it was judged: {changed}. Judge it again."
 PASSED = "Every gate passes. Accept it, and the model sees {this} instead of {now}, until you roll it back."
 EXCERPTS = (
     "These are quotes, word for word. Accept them, and the model sees them instead of {now}, until you roll back."
@@ -409,14 +503,14 @@ def state_of(view: ArtifactView) -> StateView:
     state = ArtifactState(view.row.state)
     if view.stands:
         unread = UNREAD if view.stands_unchecked else ""
-        says = STANDS[view.presence or Presence.SENT].format(this=this(view), turns=view.row.span)
+        says = STANDS[view.presence or Presence.SENT].format(this=this(view), turns=view.span)
         return StateView(word=Word.STANDS, says=says + unread, quotes=view.is_digest)
     if view.pointer:
         return gone(view, view.pointer)
     if view.is_turned_down:
         return StateView(word=Word.BLOCKED, says=REJECTED)
     if view.stale and state in ACCEPTABLE:
-        return StateView(word=Word.NOT_CHECKED, says=STALE)
+        return StateView(word=Word.NOT_CHECKED, says=STALE.format(changed=view.changed))
     return StateView(word=OF_STATE[state], says=why_of(view, state))
 
 
@@ -424,12 +518,12 @@ def gone(view: ArtifactView, pointer: ContextPointer) -> StateView:
     """Of what has stood in the prompt, and does not any more."""
     match PointerState(pointer.state):
         case PointerState.ROLLED_BACK:
-            return StateView(word=Word.ROLLED_BACK, says=BACK)
+            return StateView(word=Word.ROLLED_BACK, says=rolled_back(view))
         case PointerState.SUPERSEDED:
             return StateView(word=Word.ENDED, says=REPLACED)
     says = CHANGED
     if is_reopened(pointer):
-        says = REOPENED.format(turns=view.row.span) if is_open(pointer) else WENT_ON
+        says = REOPENED.format(turns=view.span) if is_open(pointer) else WENT_ON.format(now=seen_now(view))
     return StateView(word=Word.ENDED, says=says)
 
 
@@ -440,7 +534,7 @@ def why_of(view: ArtifactView, state: ArtifactState) -> str:
         return READ_IT.format(why=why_unchecked(view))
     if state == ArtifactState.DRAFT:
         return NOT_JUDGED
-    return " ".join(blocks(view)) or STALE
+    return " ".join(blocks(view)) or STALE.format(changed=view.changed)
 
 
 def this(view: ArtifactView) -> str:
@@ -451,9 +545,19 @@ def this(view: ArtifactView) -> str:
 
 def seen_now(view: ArtifactView) -> str:
     """What accepting takes out of the prompt."""
-    instead, log = in_its_place(view.row, view.row.branch)
-    names = [one.name for one in instead]
-    return str(listed([*names, "the log of the other turns"] if log and names else names or ["the log"]))
+    place = in_its_place(view.row, view.row.branch)
+    names = [one.name for one in place.instead]
+    if not names and not place.log:
+        return "nothing of its turns"
+    return str(listed([*names, "the log of the other turns"] if place.log and names else names or ["the log"]))
+
+
+def rolled_back(view: ArtifactView) -> str:
+    last = view.rolled_back
+    if last is None:
+        return BACK_UNKNOWN
+    who = "you" if last.actor_id == view.viewer else last.actor.get_username() if last.actor else NOBODY
+    return BACK.format(who=who, at=date_format(timezone.localtime(last.created_at), "j M Y, H:i e"))
 
 
 def why_unchecked(view: ArtifactView) -> str:

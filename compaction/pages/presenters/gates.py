@@ -21,7 +21,7 @@ GATES = {
     ),
     "B": (
         "Sources",
-        "Does every claim stand in the sentences that it cites?",
+        "Does every claim come from sentences of the log that have its figures and names?",
         "Code compares numbers, dates, paths and names with what is cited; a checker reads each claim beside it.",
     ),
     "C": (
@@ -31,7 +31,7 @@ GATES = {
     ),
     "D": (
         "Contradictions",
-        "Does nothing in it say otherwise than the log?",
+        "Does the summary contradict the log anywhere?",
         "A checker reads each claim beside the log; code compares states, exit statuses and the latest values.",
     ),
     "E": (
@@ -44,7 +44,7 @@ GATES = {
 UNSUPPORTED = "unsupported:"
 NOT_RUN = "not run"
 # Of excerpts, what no gate can say, as the page words it: the outcome, and why.
-DOES_NOT_APPLY, NOT_CHECKED = "does not apply", "not checked"
+DOES_NOT_APPLY, NOT_CHECKED, ONLY_YOUR_LIST = "does not apply", "not checked", "only your list"
 OF_EXCERPTS = {
     Gate.STRUCTURE: (DOES_NOT_APPLY, "These are quotes that code took from the log: no model answered in any form."),
     Gate.TRACEABILITY: (
@@ -59,6 +59,7 @@ LOOKS: dict[str, tuple[str, str]] = {
     Outcome.PASS: ("ok", "check"),
     Outcome.FAIL: ("bad", "cross"),
     NOT_CHECKED: ("warn", "alert"),
+    ONLY_YOUR_LIST: ("warn", "alert"),
 }
 UNDECIDED = ("", "awaiting")
 NOTHING = "nothing to count"
@@ -87,7 +88,7 @@ DONE = {
 # What is measured, in which unit, and how its threshold is told.
 MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
     "parse_success_rate": ("In its form", percent, "{}"),
-    "traceable_item_ratio": ("Claims whose sentences were found", percent, "at least {}"),
+    "traceable_item_ratio": ("Claims with a source whose figures and names agree", percent, "at least {}"),
     "decision_recall": ("Listed decisions kept", percent, "at least {}"),
     "open_work_recall": ("Listed to-dos kept", percent, "at least {}"),
     "rule_recall": ("Listed rules kept", percent, "{}"),
@@ -178,11 +179,13 @@ def of_quotes(gate: GateView) -> GateView:
     if gate.letter not in OF_EXCERPTS:
         return replace(gate, measures=listed)
     outcome, says = OF_EXCERPTS[Gate(gate.letter)]
-    if gate.letter == Gate.RETENTION and not listed:
-        says = f"You listed no decision, to-do or rule of these turns. {says}"
-    elif gate.letter == Gate.RETENTION:
-        says = f"What you listed is quoted. {says}"
-    return replace(gate, outcome=outcome, says=says, measures=listed if gate.letter == Gate.RETENTION else ())
+    if gate.letter != Gate.RETENTION:
+        return replace(gate, outcome=outcome, says=says, measures=())
+    if not listed:
+        return replace(
+            gate, outcome=outcome, says=f"You listed no decision, to-do or rule of these turns. {says}", measures=()
+        )
+    return replace(gate, outcome=ONLY_YOUR_LIST, says=f"{gate.says} {says}", measures=listed)
 
 
 def gate_of_finding(finding: str) -> str:

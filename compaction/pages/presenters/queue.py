@@ -20,7 +20,7 @@ from compaction.pages.presenters.artifact import title_of
 from compaction.pages.presenters.gates import GATES, GateView, gates_of
 from compaction.standing.blockers import OF_STATE
 from compaction.standing.history import accepted_by_people
-from compaction.standing.presence import Presence, presences_of
+from efforts.context.presence import Presence, presences_of
 from efforts.context.words import WordView
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import EffortStatus, PointerState, ScopeState, SummaryState

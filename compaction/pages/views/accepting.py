@@ -16,10 +16,11 @@ from compaction.drafting.costs import spent_on
 from compaction.models import Artifact
 from compaction.pages.presenters.artifact import title_of
 from compaction.pages.views.shared import reviewable
-from compaction.standing.accepting import LONGEST_REASON, accept_compaction, rollback_compaction
+from compaction.standing.accepting import LONGEST_REASON, REVIEW, accept_compaction, rollback_compaction
 from compaction.standing.blockers import standing_of
 from compaction.standing.history import history_in, history_of, standing_in
 from compaction.standing.previewing import Saving, effect_of_accepting, effect_of_rolling_back, saving_of
+from efforts.actions.efforts import IN_THE_CHAT
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch
 from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, page, part
@@ -44,6 +45,7 @@ def accept(request: OwnRequest, artifact_id: str) -> HttpResponse:
             number(posted.get("last")),
             actor=request.user,
             branch=branch,
+            via=via_of(request, row),
             unchecked="unchecked" in posted,
             larger="larger" in posted,
         )
@@ -78,7 +80,8 @@ def rollback(request: OwnRequest, artifact_id: str) -> HttpResponse:
     if request.method != "POST":
         return rollback_form(request, row, branch)
     reason = request.POST.get("reason", "").strip()
-    if error := refusal(lambda: rollback_compaction(row.pk, actor=request.user, reason=reason, branch=branch)):
+    via = via_of(request, row)
+    if error := refusal(lambda: rollback_compaction(row.pk, actor=request.user, reason=reason, branch=branch, via=via)):
         return rollback_form(request, row, branch, error.text)
     return settled(request, row)
 
@@ -113,6 +116,12 @@ def saving(request: OwnRequest, artifact_id: str) -> HttpResponse:
     except Refused:
         found = Saving(saved=None, spent=spent_on(row.family))
     return part(request, "efforts/saving.html", {"saving": found})
+
+
+def via_of(request: OwnRequest, row: Artifact) -> str:
+    """The dialog opens over the chat too."""
+    at = urlsplit(request.htmx.current_url or "").path if request.htmx else ""
+    return IN_THE_CHAT if at.startswith(row.session.get_absolute_url()) else REVIEW
 
 
 def settled(request: OwnRequest, row: Artifact) -> HttpResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from compaction.models import Artifact
-from compaction.pages.presenters.artifact import ArtifactView, artifact_view, title_of
+from compaction.pages.presenters.artifact import ArtifactView, artifact_view, drafted_of, title_of
 from compaction.pages.views.accepting import history_on
 from compaction.pages.views.shared import current, reviewable
 from compaction.standing.blockers import standing_of
@@ -95,7 +96,10 @@ def artifact(request: OwnRequest, artifact_id: str) -> HttpResponse:
 @never_cache
 @require_GET
 def top(request: OwnRequest, artifact_id: str) -> HttpResponse:
-    """`waiting`: the page has asked whether a check is over; once it is, the rest of the page is told."""
+    """`waiting`: the page has asked whether a check is over, and `drafting`, whether another draft is there; once it
+    is, the rest of the page is told."""
+    if request.htmx and "drafting" in request.GET:
+        return after_draft(request, current(request, artifact_id))
     if not request.htmx or "waiting" not in request.GET:
         return panel(request, artifact_id, "review/top.html")
     context = review_context(request, current(request, artifact_id))
@@ -103,6 +107,15 @@ def top(request: OwnRequest, artifact_id: str) -> HttpResponse:
     answer = part(request, "review/top.html", {**context, "waited": True})
     if again is None or again.state in ("done", "failed"):
         answer["HX-Trigger-After-Swap"] = "standing"
+    return answer
+
+
+def after_draft(request: OwnRequest, row: Artifact) -> HttpResponse:
+    context = review_context(request, row)
+    if context["view"].redrafting:
+        return part(request, "review/top.html", context)
+    answer = part(request, "review/top.html", {**context, "drafted": drafted_of(row)})
+    answer["HX-Trigger-After-Swap"] = json.dumps({"standing": None, "desk": None})
     return answer
 
 

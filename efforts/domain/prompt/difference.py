@@ -22,6 +22,8 @@ PIN_OF = "Pin: {}"
 SHOWN_IN_PLACE = "Its own layer shows it now."
 UNPINNED = "It is not pinned any more."
 GONE = "No longer among what could be sent."
+QUOTED = "Pinned, so it stays: quoted in the notes now."
+IN_PLACE = "Pinned, so it stays: sent in its place again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,12 +97,33 @@ def difference(before: MadePlan, now: MadePlan) -> Difference:
     came = {number: item for number, item in stands.items() if number not in was}
     moved = {number: item for number, item in stands.items() if number in was and stands_otherwise(was[number], item)}
     left = {number: item for number, item in was.items() if number not in stands}
+    # A pinned turn goes from its place to the notes, or back: it stays in the prompt all the same.
+    noted, back = quoted_instead(left, before, now), quoted_instead(came, now, before)
+    left = {number: item for number, item in left.items() if number not in noted}
+    came = {number: item for number, item in came.items() if number not in back}
+    kept = {TURN.format(number) for number in (*noted, *back)}
     return Difference(
-        entered=(*notes_in(before, now), *grouped(came, shown_as), *tools_in(before, now)),
-        left=(*notes_out(before, now), *grouped(left, lambda number, item: gone(number, item, now))),
-        changed=(*changed_items(before, now), *grouped(moved, shown_as)),
+        entered=(*notes_in(before, now, kept), *grouped(came, shown_as), *tools_in(before, now)),
+        left=(*notes_out(before, now, kept), *grouped(left, lambda number, item: gone(number, item, now))),
+        changed=(
+            *changed_items(before, now),
+            *grouped(moved, shown_as),
+            *(PlanChange(section="pin", title=TURN.format(n), why=QUOTED, tokens=by) for n, by in noted.items()),
+            *(PlanChange(section="pin", title=TURN.format(n), why=IN_PLACE, tokens=-by) for n, by in back.items()),
+        ),
         sections=tuple(changed_sections(before.sections, now.sections)),
     )
+
+
+def quoted_instead(gone: Mapping[int, Item], before: MadePlan, now: MadePlan) -> dict[int, int]:
+    """Of the turns that are not sent in their place any more, those that a pin quotes instead, and has not before; with
+    the tokens that this adds, where the turn was an item of its own."""
+    was, stands = sent_pins(before), sent_pins(now)
+    return {
+        number: stands[title].tokens - item.tokens if item.turns == (number, number) else 0
+        for number, item in gone.items()
+        if (title := TURN.format(number)) in stands and title not in was
+    }
 
 
 def is_log(item: Item) -> bool:
@@ -150,13 +173,13 @@ def sent_headlines(made: MadePlan) -> dict[str, Item]:
     return {slug: item for slug, item in made.headlines.items() if item.included}
 
 
-def notes_in(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
-    yield from pins_in(before, now)
+def notes_in(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator[PlanChange]:
+    yield from pins_in(before, now, kept)
     yield from headlines_in(before, now)
 
 
-def notes_out(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
-    yield from pins_out(before, now)
+def notes_out(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator[PlanChange]:
+    yield from pins_out(before, now, kept)
     yield from headlines_out(before, now)
 
 
@@ -164,17 +187,18 @@ def sent_pins(made: MadePlan) -> dict[str, Item]:
     return {title: item for title, item in made.pins.items() if item.included}
 
 
-def pins_in(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
+def pins_in(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator[PlanChange]:
+    """`kept`: pins of turns that only changed their place."""
     was = sent_pins(before)
     for title, item in sent_pins(now).items():
-        if title not in was:
+        if title not in was and title not in kept:
             yield PlanChange(section="pin", title=PIN_OF.format(title), why=item.sentence, tokens=item.tokens)
 
 
-def pins_out(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
+def pins_out(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator[PlanChange]:
     stands = sent_pins(now)
     for title, item in sent_pins(before).items():
-        if title not in stands:
+        if title not in stands and title not in kept:
             why, remedy = why_pin_gone(item, now)
             yield PlanChange(section="pin", title=PIN_OF.format(title), why=why, remedy=remedy, tokens=item.tokens)
 

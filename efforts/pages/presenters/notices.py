@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from efforts.context.holds import rows_of
+from efforts.context.presence import seen_of
 from efforts.context.scopes import OF_SCOPES, ScopeStory, line_of, read_story
 from efforts.context.words import WordView, view_of_effort
 from efforts.domain.effort.states import (
@@ -68,6 +69,9 @@ ACCEPTED_AGAIN = "effort.accepted_again"
 ENDS_WITH = ("effort.expanded", "effort.collapsed", "effort.decayed", "effort.aged")
 OF_ROLLBACKS = (EFFORT_ROLLED_BACK, ACCEPTED_AGAIN)
 OF_FOCUS = ("effort.focused", "effort.unfocused")
+# From these on something stands for an effort's turns.
+STANDS_FROM = ("effort.summarised", "effort.digested", "effort.aged", ACCEPTED_AGAIN)
+CHANGED_SINCE = "Since then something else has replaced its turns."
 OF_ENTRIES = (PROPOSED, "ledger.done_suggested", "ledger.dismissed")
 READ = (
     *MOVES,
@@ -81,6 +85,7 @@ READ = (
     *OF_SCOPES,
     *OF_ROLLBACKS,
     *OF_FOCUS,
+    *STANDS_FROM,
 )
 # Their words name no others of their kind.
 TOLD_ALONE = ("effort.concluded", *OF_SCOPES)
@@ -89,11 +94,8 @@ TITLES = {EntryKind.DECISION: "Decision", EntryKind.OPEN_WORK: "To-do"}
 # What is said of a conclusion by where its summary is, `draft` its line or why there is none, and what may be answered.
 WRITTEN_SOON: tuple[str, Asks] = ("Its summary is being written.", "drafting")
 SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
-    SummaryState.WAITING: ("{draft}", "summary"),
-    SummaryState.DIGEST: (
-        "{draft} Excerpts that no model has checked replace its turns; the turns are kept.",
-        "excerpts",
-    ),
+    SummaryState.WAITING: ("Summary: {draft}", "summary"),
+    SummaryState.DIGEST: ("{draft}", "excerpts"),
     SummaryState.FAILED: ("There is no summary, so its turns are sent in full. {draft}", "retry"),
     SummaryState.DUE: WRITTEN_SOON,
     SummaryState.DRAFTING: WRITTEN_SOON,
@@ -105,8 +107,6 @@ SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.NONE: ("No summary was drafted, so its turns are sent in full.", "draft"),
 }
 
-# Where no draft waits beside them.
-QUOTES_ALONE = "Excerpts that no model has checked replace its turns; the turns are kept. {draft}"
 QUOTES_BACK = "Its excerpts were rolled back, so its turns are sent in full. You can accept them again."
 
 
@@ -134,6 +134,10 @@ class NoticeView:
     stands: bool = False
     word: WordView | None = None
     read_by: str = ""
+    # What the model sees of its turns, where something stands for them.
+    sees: str = ""
+    # Of excerpts, what is told below `more`: what the model sees, or why no draft waits beside them.
+    beside: str = ""
     # The id of the excerpts that stand for just this conclusion.
     excerpts: str = ""
     # Whether `artifact` is excerpts, of what was rolled back or accepted again.
@@ -182,6 +186,8 @@ class Story:
     concluded: dict[str, int] = field(default_factory=dict)
     offered: dict[str, int] = field(default_factory=dict)
     rolled_back: dict[str, int] = field(default_factory=dict)
+    # The last event by which something came to stand for it.
+    stood: dict[str, int] = field(default_factory=dict)
     summaries: dict[int, str] = field(default_factory=dict)
     # By effort, why its summary waits.
     waits: dict[str, str] = field(default_factory=dict)
@@ -193,6 +199,8 @@ class Story:
     # By effort, the excerpts that stand; and all that do or have, by their ids.
     excerpts: Mapping[str, str] = field(default_factory=dict)
     quotes: Collection[str] = ()
+    # By effort, what the model sees of its turns, where something stands for them.
+    sees: Mapping[str, str] = field(default_factory=dict)
     seen: Mapping[str, Seen] = field(default_factory=dict)
 
     def can_be_undone(self, row: Event) -> bool:
@@ -256,6 +264,9 @@ def read_about(branch: Branch, everything: QuerySet[Event], rows: Collection[Eve
     made = list(quotes.values_list("effort__slug", "artifact", "state"))
     story.excerpts = {slug: artifact for slug, artifact, state in made if state == PointerState.ACTIVE}
     story.quotes = {artifact for _, artifact, _ in made}
+    active = [one for one in summaries_in(branch).select_related("effort") if one.effort and one.effort.slug in efforts]
+    sees = seen_of(branch, active)
+    story.sees = {one.effort.slug: sees.get(one.pk, "") for one in active if one.effort}
     story.seen = seen([state.artifact for state in story.states.values() if state.artifact])
     if any(row.kind in OF_HOLDS for row in rows):
         story.pinned = set(rows_of(branch, HoldState.STANDING).values_list("turn__number", "effort__slug"))
@@ -266,8 +277,10 @@ def read_about(branch: Branch, everything: QuerySet[Event], rows: Collection[Eve
     if any(row.kind == "effort.switched" for row in rows):
         redirects = everything.filter(kind__in=REDIRECTS).exclude(seq__in=undone)
         story.redirected = redirects.order_by("-seq").values_list("seq", flat=True).first() or 0
-    for row in everything.filter(data__effort__in=list(efforts)):
+    told = list(everything.filter(data__effort__in=list(efforts)))
+    for row in told:
         story.read(row)
+    story.stood = {row.data["effort"]: row.seq for row in told if row.kind in STANDS_FROM}
     if branch.parent_id:
         story.fill(summaries_here(branch))
     return story
@@ -294,7 +307,7 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
     if row.kind in OF_SCOPES:
         return about_scope(row, story)
     if row.kind in TOLD_BY_THEMSELVES:
-        return TOLD_BY_THEMSELVES[row.kind](row)
+        return TOLD_BY_THEMSELVES[row.kind](row, story)
     if row.kind not in MOVES:
         return None
     slug = row.data["effort"]
@@ -394,8 +407,9 @@ def about_scope(row: Event, story: Story) -> NoticeView | None:
     return NoticeView(seq=row.seq, kind=row.kind, effort="", layer=layer, **told)
 
 
-def about_rollback(row: Event) -> NoticeView:
+def about_rollback(row: Event, story: Story) -> NoticeView:
     """Also of one that was followed by another yes: the notice of the conclusion, far above, tells of that too."""
+    later = story.stood.get(row.data["effort"], 0) > row.seq
     slug, data = row.data["effort"], row.data
     if row.kind == ACCEPTED_AGAIN:
         layer = "summary"
@@ -403,6 +417,7 @@ def about_rollback(row: Event) -> NoticeView:
     else:
         layer = "awaiting"
         text = f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} took its place again."
+        text += f" {CHANGED_SINCE}" if later else ""
     return NoticeView(
         seq=row.seq,
         kind=row.kind,
@@ -415,12 +430,12 @@ def about_rollback(row: Event) -> NoticeView:
     )
 
 
-def about_focus(row: Event) -> NoticeView:
+def about_focus(row: Event, story: Story) -> NoticeView:
     text = without_dashes(row.data["notice"])
     return NoticeView(seq=row.seq, kind=row.kind, effort=row.data["effort"], text=text, layer="recall")
 
 
-TOLD_BY_THEMSELVES: Mapping[str, Callable[[Event], NoticeView]] = {
+TOLD_BY_THEMSELVES: Mapping[str, Callable[[Event, Story], NoticeView]] = {
     **dict.fromkeys(OF_ROLLBACKS, about_rollback),
     **dict.fromkeys(OF_FOCUS, about_focus),
 }
@@ -447,6 +462,9 @@ def words_on(row: Event, story: Story) -> dict[str, Any]:
     if state is None or not here or state.status != EffortStatus.CONCLUDED:
         return {}
     told: dict[str, Any] = {"word": view_of_effort(state, story.seen)}
+    told["sees"] = sees = story.sees.get(state.effort.slug, "")
+    if state.summary == SummaryState.DIGEST:
+        told["beside"] = sees if state.artifact else state.draft
     told["excerpts"] = story.excerpts.get(state.effort.slug, "")
     if draft := story.seen.get(state.artifact):
         told["read_by"] = ", ".join(draft.read_by)
@@ -467,7 +485,8 @@ def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
         if state.summary == SummaryState.ROLLED_BACK and state.artifact in story.quotes:
             return QUOTES_BACK, ""
         if state.summary == SummaryState.DIGEST and not state.artifact:
-            return QUOTES_ALONE.format(draft=state.draft).rstrip(), told[1]
+            # Where no draft waits beside them.
+            return story.sees.get(slug, ""), told[1]
         return told[0].format(draft=state.draft).rstrip(), told[1]
     return (f"Summary: {text}", "") if text else ("", "")
 

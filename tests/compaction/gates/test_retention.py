@@ -27,17 +27,18 @@ def test_all_that_was_listed_is_told() -> None:
     found = judge()
     assert found.outcome == Outcome.PASS
     assert [value(found, name) for name in ("decision_recall", "open_work_recall", "rule_recall")] == [1.0, 1.0, 1.0]
-    assert f"the inventory of {cases.MODEL} 3 of 3" in found.says
+    assert found.says == f"Kept: 3 of 3 in the list that {cases.MODEL} made of the log."
 
 
-def test_an_entry_that_no_claim_tells_is_lost_and_named_with_its_sentences() -> None:
+def test_an_entry_that_no_claim_tells_is_missing_and_named_with_its_turn() -> None:
     check = cases.checked(cases.claims())
     told = {**check.told, "listed-3": ()}
     found = judge(check=replace(check, told=told))
     assert found.outcome == Outcome.FAIL
     [failure] = found.failures
     assert (failure.rule, failure.about) == ("lost_open_work", "listed-3")
-    assert "4.2" in failure.text
+    assert "(turn 2)" in failure.text
+    assert "(4.2)" in failure.told
 
 
 def test_what_only_a_claim_outside_the_text_that_stands_tells_is_lost() -> None:
@@ -84,7 +85,7 @@ def test_an_entry_and_what_was_listed_by_its_sentences_are_one() -> None:
     check = cases.checked(cases.claims())
     told = {**check.told, "decision-7": check.told["listed-2"]}
     found = judge(entries=(DECIDED,), check=replace(check, told=told))
-    assert "your list 1 of 1" in found.says
+    assert "1 of 1 on your list" in found.says
     assert "2 of 2" in found.says
 
 
@@ -113,5 +114,5 @@ def test_what_a_person_does_not_need_is_not_wanted() -> None:
 
 
 def test_where_nothing_could_be_hidden_the_inventory_is_not_proven_and_it_says_so() -> None:
-    assert "not proven" in judge(check=replace(cases.checked(cases.claims()), hidden=False)).says
+    assert "was not tested" in judge(check=replace(cases.checked(cases.claims()), hidden=False)).says
     assert "not proven" not in judge().says

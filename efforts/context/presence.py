@@ -1,0 +1,105 @@
+"""Whether what stands for turns is in the next prompt: not while its turns are expanded, nor when it has left. And what
+the model sees of them, in the one sentence that every page says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import StrEnum
+
+from django.db.models import Q
+
+from efforts.context.holds import rows_of
+from efforts.domain.effort.chosen import BODY, RAW
+from efforts.domain.effort.states import HoldState
+from efforts.domain.prompt.layers import runs_of, span_title
+from efforts.models import Branch, ContextPointer, EffortState, PointerTurn
+
+SUMMARY, QUOTES = "the summary", "excerpts that no model has checked"
+
+
+class Presence(StrEnum):
+    SENT = "sent"
+    # All of it is sent, not only what stands first.
+    FULL = "full"
+    # The model is sent the turns instead.
+    EXPANDED = "expanded"
+    # Neither is sent: nothing has mentioned them for too long.
+    LEFT = "left"
+
+
+def presence_of(pointer: ContextPointer) -> Presence:
+    return presences_of([pointer])[pointer.pk]
+
+
+def presences_of(pointers: Collection[ContextPointer]) -> dict[int, Presence]:
+    """By pointer, of those that stand; one query however many they are."""
+    places = [Q(branch=one.branch_id, effort=one.effort_id) for one in pointers if one.effort_id]
+    states = EffortState.objects.filter(Q(*places, _connector=Q.OR)) if places else EffortState.objects.none()
+    efforts = {(one.branch_id, one.effort_id): one for one in states}
+    return {one.pk: presence(one, efforts.get((one.branch_id, one.effort_id or 0))) for one in pointers}
+
+
+def presence(pointer: ContextPointer, effort: EffortState | None) -> Presence:
+    if pointer.effort_id is None:
+        expanded, what, evicted = pointer.expanded_turn, RAW, pointer.evicted_clock
+    elif effort is None:
+        return Presence.SENT
+    else:
+        expanded, what, evicted = effort.expanded_turn, effort.expanded_what, effort.evicted_clock
+    if expanded is not None:
+        return Presence.FULL if what == BODY else Presence.EXPANDED
+    return Presence.SENT if evicted is None else Presence.LEFT
+
+
+# What the model sees
+
+
+SEES = {
+    Presence.SENT: "The model sees {what} instead of {turns}.",
+    Presence.FULL: "Expanded now: the model sees the full summary instead of {turns}.",
+    Presence.EXPANDED: "Expanded now: the model sees {turns}. Once collapsed, it sees {what} instead.",
+    Presence.LEFT: (
+        "Not in the prompt now, nor {turns}: nothing has mentioned them for a while. A mention brings back {what}."
+    ),
+}
+WITH_PINNED = "The model sees {what} instead of {turns}. Pinned, and sent as well: {pinned}."
+FULL_SUMMARY = "the full summary"
+
+
+def pinned_among(branch: Branch, numbers: Collection[int]) -> tuple[int, ...]:
+    """Those of these turns that stay in the prompt whatever replaces the others."""
+    held = rows_of(branch, HoldState.STANDING).filter(turn__number__in=numbers)
+    return tuple(sorted(set(held.values_list("turn__number", flat=True))))
+
+
+def sees(what: str, turns: str, presence: Presence, pinned: Collection[int] = ()) -> str:
+    """`what` stands for `turns`; `pinned` are those of them that are sent with it."""
+    if pinned and presence in (Presence.SENT, Presence.FULL):
+        what = FULL_SUMMARY if presence == Presence.FULL else what
+        return WITH_PINNED.format(what=what, turns=turns, pinned=lowered(span_title(runs_of(sorted(pinned)))))
+    return SEES[presence].format(what=what, turns=turns)
+
+
+def seen_of(branch: Branch, pointers: Collection[ContextPointer]) -> dict[int, str]:
+    """By pointer, of those that stand in the branch, what the model sees of their turns."""
+    by_pointer: dict[int, list[int]] = {}
+    rows = PointerTurn.objects.filter(pointer__in=[one.pk for one in pointers]).order_by("turn__number")
+    for pointer, number in rows.values_list("pointer", "turn__number"):
+        by_pointer.setdefault(pointer, []).append(number)
+    pinned = set(pinned_among(branch, {number for numbers in by_pointer.values() for number in numbers}))
+    present = presences_of(pointers)
+    return {
+        one.pk: sees(
+            QUOTES if one.digest else SUMMARY,
+            lowered(span_title(runs_of(numbers))),
+            present[one.pk],
+            pinned.intersection(numbers),
+        )
+        for one in pointers
+        if (numbers := by_pointer.get(one.pk))
+    }
+
+
+def lowered(title: str) -> str:
+    return title[:1].lower() + title[1:]
