@@ -137,9 +137,12 @@ class Seen:
 
 
 async def product_streams(port: int, stage: Stage, arguments: argparse.Namespace) -> list[Seen]:
-    async def one(place: int) -> Seen:
+    # All pages are open before the first message: what opening them takes is another figure (`--only sockets`).
+    tabs = await asyncio.gather(*(open_tab(port, stage, place) for place in range(arguments.streams)))
+
+    async def one(tab: Websocket) -> Seen:
         seen = Seen()
-        async with await open_tab(port, stage, place) as socket:
+        async with tab as socket:
             order = f"stream {arguments.pieces} {arguments.pace}"
             await socket.say(kind="send", client_id=uuid4().hex, text=order)
             while True:
@@ -153,7 +156,7 @@ async def product_streams(port: int, stage: Stage, arguments: argparse.Namespace
                 elif frame["kind"] in ("run.ended", "resync"):
                     return seen
 
-    return await asyncio.gather(*(one(place) for place in range(arguments.streams)))
+    return await asyncio.gather(*map(one, tabs))
 
 
 async def open_tab(port: int, stage: Stage, place: int) -> Websocket:
