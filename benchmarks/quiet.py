@@ -15,5 +15,5 @@ R = TypeVar("R")
 @contextmanager
 def unheard() -> Iterator[None]:
     """Where nobody follows what is written, nobody is told."""
-    with patch.object(events.doorbell, "send", lambda rings: None):
+    with patch.object(events.doorbell, "ring", lambda ringing: None):
         yield
