@@ -15,7 +15,7 @@ from typing import Any
 
 from efforts.domain.effort.notices import span_said
 from efforts.domain.prompt.conversation import PastTurn, ToolCall
-from efforts.domain.prompt.layers import runs_of, span_title
+from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 
 from .artifact import SCHEMA_VERSION, Artifact, Evidence, Excerpt, Kind, Section, SourceRef, with_id
@@ -213,17 +213,13 @@ def title_of(source: Source, ref: SourceRef, name: str, evidence: Sequence[Evide
     dates = sorted({part.said_on for part in source.parts if part.said_on})
     when = f", {dates[0]}{f' to {dates[-1]}' if dates[1:] else ''}" if dates else ""
     # Turns of other efforts may stand in between.
-    turns = lowered(span_title(runs_of(ref.turns))) if ref.turns else span_said(ref.start, ref.end)
+    turns = span_within(runs_of(ref.turns)) if ref.turns else span_said(ref.start, ref.end)
     files = sum(one.type == "path" for one in evidence)
     commands = sum(one.type == "command" for one in evidence)
     more = [plural(len(ref.turns), "turn"), plural(files, "file"), plural(commands, "command")]
     # Chosen turns have no other name.
     named = name if name.casefold() == turns else f"{name}, {turns}"
     return f"{named}{when} ({', '.join(filter(None, more))}: expand)."
-
-
-def lowered(title: str) -> str:
-    return title[:1].lower() + title[1:]
 
 
 def plural(number: int, one: str) -> str:

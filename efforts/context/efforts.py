@@ -11,6 +11,7 @@ from enum import StrEnum
 from django.db.models import Q
 
 from efforts.context.holds import leaves_in, rows_of
+from efforts.context.ledger import entries_here
 from efforts.context.plans import PlanView
 from efforts.context.presence import seen_of
 from efforts.context.scopes import ScopeRows, scope_rows
@@ -20,7 +21,7 @@ from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.policy import QUIET_TURNS
 from efforts.domain.effort.states import EffortStatus, EntryKind, EntryState, HoldState, PointerState, SummaryState
 from efforts.log.timelines import branch_turns
-from efforts.models import Branch, ContextPointer, EffortState, LedgerEntry, Message, TurnLabel
+from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
 from efforts.standins.seen import Seen, seen
 
 # Of those concluded, the newest are listed at once and the others folded.
@@ -318,8 +319,7 @@ def where_view(branch: Branch) -> WhereView:
 
 
 def open_todos(branch: Branch) -> tuple[str, ...]:
-    rows = LedgerEntry.objects.filter(kind=EntryKind.OPEN_WORK, state=EntryState.CONFIRMED)
-    mine = rows.filter(source__turn__in=branch_turns(branch))
+    mine = entries_here(branch).filter(kind=EntryKind.OPEN_WORK, state=EntryState.CONFIRMED)
     return tuple(mine.order_by("pk").values_list("text", flat=True))
 
 

@@ -12,7 +12,7 @@ from django.db.models import Q
 from efforts.context.holds import rows_of
 from efforts.domain.effort.chosen import BODY, RAW
 from efforts.domain.effort.states import HoldState
-from efforts.domain.prompt.layers import runs_of, span_title
+from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.models import Branch, ContextPointer, EffortState, PointerTurn
 
 SUMMARY, QUOTES = "the summary", "excerpts that no model has checked"
@@ -77,7 +77,7 @@ def sees(what: str, turns: str, presence: Presence, pinned: Collection[int] = ()
     """`what` stands for `turns`; `pinned` are those of them that are sent with it."""
     if pinned and presence in (Presence.SENT, Presence.FULL):
         what = FULL_SUMMARY if presence == Presence.FULL else what
-        return WITH_PINNED.format(what=what, turns=turns, pinned=lowered(span_title(runs_of(sorted(pinned)))))
+        return WITH_PINNED.format(what=what, turns=turns, pinned=span_within(runs_of(sorted(pinned))))
     return SEES[presence].format(what=what, turns=turns)
 
 
@@ -92,14 +92,10 @@ def seen_of(branch: Branch, pointers: Collection[ContextPointer]) -> dict[int, s
     return {
         one.pk: sees(
             QUOTES if one.digest else SUMMARY,
-            lowered(span_title(runs_of(numbers))),
+            span_within(runs_of(numbers)),
             present[one.pk],
             pinned.intersection(numbers),
         )
         for one in pointers
         if (numbers := by_pointer.get(one.pk))
     }
-
-
-def lowered(title: str) -> str:
-    return title[:1].lower() + title[1:]

@@ -266,11 +266,10 @@ async def call_until_answered(
     control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink, means: RunMeans
 ) -> None:
     async with means.preparing:
-        first, found, drafted, wording = await read(begin, run)
-        if found:
-            await write(recording.record_recall, control.lease, found)
-        if wording and (code := await read(look_in_code, run, wording)):
-            await write(recording.record_code, control.lease, code)
+        first, drafted = await read(begin, run)
+    # A model of meanings may be asked, which is elsewhere: nobody waits for a place behind it.
+    if drafted:
+        await look_back(control.lease, run, drafted)
     most = first + means.most_calls - 1
     silent = False
     for call in range(first, most + 1):
@@ -347,30 +346,41 @@ async def answer_calls(lease: Lease, run: Run, call: int, taken: TakenCalls, mea
         room -= recording.count(result)
 
 
-def begin(run: Run) -> tuple[int, Recollection | None, Plan | None, Wording | None]:
-    """The number of the first call, what was recalled for it, the plan that tells so, and the message as it is looked
-    for. A reply that goes on has what was found when it began."""
+async def look_back(lease: Lease, run: Run, drafted: Plan) -> None:
+    """Store what the message needs of the conversation, and of attached code; once for all calls of the run."""
+    found, wording = await read(recall_for, run, drafted)
+    if found:
+        await write(recording.record_recall, lease, found)
+    if code := await read(look_in_code, run, wording):
+        await write(recording.record_code, lease, code)
+
+
+def begin(run: Run) -> tuple[int, Plan | None]:
+    """The number of the first call, and its plan without what is still to be looked for. A reply that goes on has what
+    was found when it began."""
     if run.is_continued:
         made = ContextPlan.objects.filter(run=run).aggregate(last=Max("call", default=0))
-        return made["last"] + 1, None, None, None
-    return 1, *recall_for(run)
+        return made["last"] + 1, None
+    return 1, draft(run)
 
 
-def recall_for(run: Run) -> tuple[Recollection | None, Plan, Wording]:
-    """What of the conversation the message needs beside what its prompt shows anyway, the plan that tells this, and the
-    message as it is looked for."""
+def draft(run: Run) -> Plan:
+    """What the prompt shows anyway."""
     with one_moment():
-        fresh = fresh_run(run)
-        inputs = run_inputs(fresh)
-    drafted = plan(inputs)
+        inputs = run_inputs(fresh_run(run))
+    return plan(inputs)
+
+
+def recall_for(run: Run, drafted: Plan) -> tuple[Recollection | None, Wording]:
+    """What of the conversation the message needs beside what its prompt shows anyway, and the message as it is looked
+    for."""
+    fresh = fresh_run(run)
     mode, today = mode_of(fresh.settings), fresh.turn.created_at.date()
-    wording = Wording(fresh.turn.session, inputs.current.user.text)
-    found = recollect(fresh.branch, drafted, mode, today=today, wording=wording)
-    return found, drafted, wording
+    wording = Wording(fresh.turn.session, drafted.inputs.current.user.text)
+    return recollect(fresh.branch, drafted, mode, today=today, wording=wording), wording
 
 
 def look_in_code(run: Run, wording: Wording) -> CodeFound | None:
-    """Once for all calls of the run, before the first."""
     if not has_code(run.settings):
         return None
     fresh = fresh_run(run)

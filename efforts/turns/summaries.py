@@ -31,7 +31,9 @@ BY_THE_MODEL = "The model concluded it on its own, so you are asked first."
 REVIEWED = "You review every summary in this conversation."
 # What a summary is marked with that was taken though nobody has checked it.
 NOT_JUDGED = "not judged"
-WHOLE = "Even excerpts would be no shorter than its turns, so the turns are sent in full."
+WHOLE = (
+    "Excerpts would be no shorter than its turns, or would lose something on your list, so the turns are sent in full."
+)
 # Beside excerpts that stand already.
 NOTHING_SHORTER = "Nothing new and shorter could be made of its turns just now."
 

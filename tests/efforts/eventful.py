@@ -16,7 +16,7 @@ from efforts.domain.prompt.planner import plan
 from efforts.models import ContextPointer, EffortState, Event, Run, Session
 from efforts.standins import compacting
 from efforts.turns import recording
-from efforts.turns.orchestrator import recall_for
+from efforts.turns.orchestrator import draft, recall_for
 from efforts.turns.recording import COMPLETED, STOPPED, Ending, Lease
 from efforts.turns.summaries import summarise_now
 from tests.efforts.talk import Talk
@@ -57,7 +57,7 @@ class Eventful:
     def turn(self) -> None:
         lease = self.talk.begin(self.words())
         run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-        found, _, _ = recall_for(run)
+        found, _ = recall_for(run, draft(run))
         if found:
             recording.record_recall(lease, found)
         self.plan(lease, 1)

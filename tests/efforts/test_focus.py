@@ -17,7 +17,7 @@ from efforts.domain.prompt.planner import plan
 from efforts.models import ContextPlan, Event, RetrievalSet, Run, Session
 from efforts.tools.again import Repeated, retrieve_again
 from efforts.turns import recording
-from efforts.turns.orchestrator import read_and_plan, recall_for
+from efforts.turns.orchestrator import draft, read_and_plan, recall_for
 from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +51,8 @@ def answered(talk: Talk, text: str = QUESTION) -> ContextPlan:
     lease = talk.begin(text)
     recording.take_settings(lease)
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    found, drafted, _ = recall_for(run)
+    drafted = draft(run)
+    found, _ = recall_for(run, drafted)
     if found:
         recording.record_recall(lease, found)
     _, planned = read_and_plan(run, offer_tools=True, drafted=drafted)

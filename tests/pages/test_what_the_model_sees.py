@@ -169,20 +169,11 @@ def test_new_excerpts_come_with_a_link_or_the_word_that_they_are_the_same(room: 
     assert EffortState.objects.get(effort__slug=SLUG).draft != WHOLE
 
 
-def test_where_the_list_does_not_fit_the_excerpts_stand_and_say_what_they_do_not_quote(
-    room: Room, as_alice: Client
-) -> None:
+def test_where_the_list_does_not_fit_the_turns_stay_in_the_prompt(room: Room, as_alice: Client) -> None:
     for number, words in enumerate((POSTGRES, BACKUPS, MOVE)):
         room.note(EntryKind.DECISION, words, f"Decision {number}: " + "the crew carries barrels and " * 8)
-    row = STATES["no model"](room)
-    assert (room.state.summary, row.kind) == (SummaryState.DIGEST, "digest")
-    assert "1 of your list did not fit." in row.standing
-    page = shown(as_alice, "claims", row.pk)
-    assert "Of your list these are not quoted:" in page
-    # The newest fit.
-    assert "Decision: Decision 0:" in page
-    gate = shown(as_alice, "gate", row.pk, "C")
-    assert "Quoted: 2 of 3 on your list." in gate
-    assert "told by no claim" not in gate
-    assert "only your list" in gate
-    assert "Not quoted</span>" in shown(as_alice, "ledger", room.talk.session.pk)
+    # Nothing that lacks an entry is kept at all.
+    with pytest.raises(Artifact.DoesNotExist):
+        STATES["no model"](room)
+    assert (room.state.summary, room.standing) == (SummaryState.FAILED, [])
+    assert "The model sees excerpts" not in card(as_alice, room)

@@ -12,7 +12,7 @@ from efforts import actions
 from efforts.domain.effort.states import SummaryState
 from efforts.models import EffortState, Session
 from efforts.turns import recording
-from efforts.turns.orchestrator import read_and_plan, recall_for
+from efforts.turns.orchestrator import draft, read_and_plan, recall_for
 from efforts.turns.recording import COMPLETED, CallReply
 from efforts.turns.summaries import summarise_now
 from tests.efforts.chosen import choose
@@ -66,7 +66,8 @@ def one_turn(session: Session) -> int:
         )
         [lease] = recording.claim_runs("test", 1)
         run = recording.take_settings(lease)
-        found, drafted, _ = recall_for(run)
+        drafted = draft(run)
+        found, _ = recall_for(run, drafted)
         assert found is not None
         assert found.passages
         recording.record_recall(lease, found)

@@ -22,14 +22,13 @@ NOT_LISTED = "Not judged: nobody has listed what must not be lost{kept}."
 
 def judge(judged: Judged) -> GateVerdict:
     """Gate C: fails where a decision, rule or to-do that was listed is told by no claim that stands; not judged
-    where nothing was listed. Excerpts say themselves what of the list they have no room for, and pass."""
+    where nothing was listed."""
     if judged.artifact is None:
         return not_judged(Gate.RETENTION, judged)
     wanted = wanted_of(judged)
     lost = [entry for entry in wanted if not is_kept(entry, judged)]
     measures = [recall_of(section, wanted, lost) for section in RETAINED]
     enough = all(measure.value is None or measure.value >= measure.threshold for measure in measures)
-    enough |= is_excerpts(judged)
     outcome = Outcome.PASS if enough else Outcome.FAIL
     if enough and not has_been_listed(judged):
         kept = f"; {len(wanted) - len(lost)} of {len(wanted)} on your list are kept" if wanted else ""
@@ -131,12 +130,11 @@ def says(judged: Judged, wanted: Sequence[Entry], lost: Sequence[Entry]) -> str:
         return "Nothing to keep: no decision, to-do or rule was listed for these turns."
     gone = {entry.id for entry in lost}
     told = "; ".join(sources_of(judged, wanted, gone))
-    if is_excerpts(judged):
-        return f"Quoted: {told}."
+    kept = "Quoted" if is_excerpts(judged) else "Kept"
     if lost:
-        return f"Missing: {', '.join(kinds(lost))}. Kept: {told}."
+        return f"Missing: {', '.join(kinds(lost))}. {kept}: {told}."
     hidden = "" if judged.check is None or judged.check.hidden else "; whether that list is complete was not tested"
-    return f"Kept: {told}{hidden}."
+    return f"{kept}: {told}{hidden}."
 
 
 def sources_of(judged: Judged, wanted: Sequence[Entry], gone: set[str]) -> Iterator[str]:

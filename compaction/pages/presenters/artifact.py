@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -42,18 +41,15 @@ from compaction.review.claims import Dropped, dropped
 from compaction.review.desk import ACCEPTABLE
 from compaction.standing.blockers import OF_STATE, in_its_place, is_open, is_reopened, is_unchecked
 from compaction.standing.history import NOBODY, accepted_by_people
-from efforts.context.presence import Presence, lowered, pinned_among, presence_of
+from efforts.context.presence import Presence, pinned_among, presence_of
 from efforts.context.words import WordView
 from efforts.domain.effort.states import PointerMoveKind, PointerState, ScopeState, SummaryState
-from efforts.domain.prompt.layers import runs_of, span_title
+from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.domain.text.source_text import Source
 from efforts.models import ContextPointer, EffortState, Event, PointerMove, ScopeDraft
 from efforts.standins.seen import Word
 from efforts.templatetags.look import has_drafter, listed
 from efforts.turns.recording import count
-
-if TYPE_CHECKING:
-    from efforts.models import ContextPointer
 
 ENDS = {
     Ended.DRAFTED: "Drafted",
@@ -239,7 +235,7 @@ class ArtifactView:
     @property
     def span(self) -> str:
         """The turns that it was made of, without those of other efforts in between."""
-        return lowered(span_title(runs_of(self.document.source.turns))) if self.row.source_start else self.row.span
+        return span_within(runs_of(self.document.source.turns)) if self.row.source_start else self.row.span
 
     @property
     def title(self) -> str:

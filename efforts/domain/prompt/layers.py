@@ -162,6 +162,12 @@ def span_title(runs: Sequence[tuple[int, int]]) -> str:
     return f"Turn {spans}" if spans.isdecimal() else f"Turns {spans}"
 
 
+def span_within(runs: Sequence[tuple[int, int]]) -> str:
+    """The same within a sentence."""
+    title = span_title(runs)
+    return title[:1].lower() + title[1:]
+
+
 NOTHING = Kept()
 
 
