@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import tempfile
@@ -89,6 +90,8 @@ def streamed(arguments: argparse.Namespace) -> dict[str, Any]:
     with servers.bare() as (port, _):
         bare = percentiles(asyncio.run(bare_streams(port, arguments)))
     with product(arguments.processes) as port:
+        # What measures must not stop to look for garbage: the delay would be the product's.
+        gc.freeze()
         seen = asyncio.run(product_streams(port, stage, arguments))
     late = percentiles([late for one in seen for late in one.late])
     # Until the last of them has begun, prompts are planned: that is the wait for a first piece.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import ipaddress
 import socket
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,13 +17,10 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 
 from ccmweb import sign_in
-from efforts.models.threads import share_memory
+from efforts.models.threads import keep_for_good, share_among_threads
 from efforts.turns.runner import ensure_started, shut_down
 
 HANDSHAKE_SECONDS = 60
-# How long a thread may hold up all others, in seconds. A page asks the database dozens of times, and may wait so long
-# after each while turns are prepared beside it. Python says 5 ms.
-SWITCH_SECONDS = 0.0005
 
 
 class PortTaken(Exception):
@@ -65,8 +62,7 @@ def welcome(host: str, port: int) -> str:
 
 
 def serve(application: Any, host: str, port: int, announce: Callable[[str], None]) -> None:
-    share_memory()
-    sys.setswitchinterval(SWITCH_SECONDS)
+    share_among_threads()
     server: Server = Server(
         application=application,
         endpoints=build_endpoint_description_strings(host=host, port=port),
@@ -84,6 +80,9 @@ def serve(application: Any, host: str, port: int, announce: Callable[[str], None
         # What waited when the last process ended goes on before anybody looks.
         twisted_loop.call_soon(ensure_started)
     reactor.addSystemEventTrigger("before", "shutdown", end_runner)  # type: ignore[arg-type]  # an interface, no self
+    # With the pages, which else the first request would load.
+    importlib.import_module(settings.ROOT_URLCONF)
+    keep_for_good()
     server.run()
 
 

@@ -161,8 +161,15 @@ class Doorbell:
         # heard, and a busy loop would fall behind. Who comes after finds nothing left.
         with self.ringing:
             rung, self.rung = self.rung, Rung()
-        if layer := get_channel_layer():
-            await asyncio.gather(*(layer.group_send(group, told) for group, told in rung.messages().items()))
+        layer = get_channel_layer()
+        told = rung.messages() if layer else {}
+        # Twice, because of a layer that has come back the old connection fails once.
+        for _ in range(2):
+            sent = await asyncio.gather(*(layer.group_send(*one) for one in told.items()), return_exceptions=True)
+            faults = [one for one in sent if isinstance(one, BaseException)]
+            told = {group: said for (group, said), fault in zip(told.items(), sent, strict=True) if fault}
+        for fault in faults:
+            raise fault
 
 
 def _log_failure(future: Future[None]) -> None:

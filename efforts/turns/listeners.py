@@ -62,16 +62,17 @@ class Listeners:
         # The last one may have left meanwhile.
         if not self.of:
             return None
+        if self.joining is None or self.joining.done():
+            self.joining = asyncio.create_task(fault_of(self.join), context=contextvars.Context())
+        # A page that leaves meanwhile does not take it from the others.
+        return await asyncio.shield(self.joining)
+
+    async def join(self) -> None:
         if self.hearing is None or self.hearing.done():
             self.channel = await self.layer.new_channel()
             # In a context of its own, not in that of the socket which happens to be the first.
             self.hearing = asyncio.create_task(self.hear(self.channel), context=contextvars.Context())
-            self.joining = None
-        if self.joining is None or self.joining.done():
-            join = fault_of(self.layer.group_add, events.PAGES, self.channel)
-            self.joining = asyncio.create_task(join, context=contextvars.Context())
-        # A page that leaves meanwhile does not take it from the others.
-        return await asyncio.shield(self.joining)
+        await self.layer.group_add(events.PAGES, self.channel)
 
     async def drop(self, one: Listener) -> None:
         """It hears nothing any more."""

@@ -301,20 +301,23 @@ def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
     return row.pk
 
 
-def write_deltas(deltas: list[Delta]) -> None:
-    """Commit the text of many runs at once; the text of a run that was lost is dropped."""
+def write_deltas(deltas: list[Delta]) -> list[Delta]:
+    """Commit the text of many runs at once; the text of a run that was lost is dropped. What could not be written yet,
+    because somebody else is writing for its run or its conversation: the text of all others does not wait for that.
+    """
     with transaction.atomic():
         owners = {delta.lease.run_id: delta.lease.owner for delta in deltas}
+        running = Run.objects.filter(pk__in=owners, state=RunState.RUNNING).order_by("pk")
         # Locked, so that nobody ends a run between the look at its owner and the text.
-        running = Run.objects.filter(pk__in=owners, state=RunState.RUNNING).order_by("pk").select_for_update()
-        mine = {pk for pk, owner in running.values_list("pk", "lease_owner") if owners[pk] == owner}
-        events.append_all(
-            [
-                Event(session_id=delta.lease.session_id, kind=delta.kind, data=delta.data)
-                for delta in deltas
-                if delta.lease.run_id in mine
-            ]
-        )
+        free = dict(running.select_for_update(skip_locked=True).values_list("pk", "lease_owner"))
+        held = dict(running.exclude(pk__in=free).values_list("pk", "lease_owner")) if len(free) < len(owners) else {}
+        mine = [delta for delta in deltas if free.get(delta.lease.run_id) == delta.lease.owner]
+        sessions = Session.objects.filter(pk__in={delta.lease.session_id for delta in mine}).order_by("pk")
+        open_to_us = set(sessions.select_for_update(skip_locked=True).values_list("pk", flat=True))
+        written = [delta for delta in mine if delta.lease.session_id in open_to_us]
+        events.append_all([Event(session_id=one.lease.session_id, kind=one.kind, data=one.data) for one in written])
+        kept_back = [delta for delta in mine if delta.lease.session_id not in open_to_us]
+        return kept_back + [delta for delta in deltas if held.get(delta.lease.run_id) == delta.lease.owner]
 
 
 def record_reply(lease: Lease, reply: CallReply, ending: Ending | None = None) -> None:

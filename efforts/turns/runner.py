@@ -106,13 +106,17 @@ class DeltaWriter:
             self.some.clear()
             self.full.clear()
             try:
-                await write_first(recording.write_deltas, batch)
+                self.put_back(await write_first(recording.write_deltas, batch))
             except DatabaseError:
                 log.warning("The text of %d runs is not committed yet.", len(batch), exc_info=True)
-                for delta in reversed(batch):
-                    # Before what has come meanwhile, so that the offsets stay in order.
-                    self.waiting.setdefault((delta.lease.run_id, delta.kind), []).insert(0, delta)
-                self.some.set()
+                self.put_back(batch)
+
+    def put_back(self, deltas: list[Delta]) -> None:
+        for delta in reversed(deltas):
+            # Before what has come meanwhile, so that the offsets stay in order.
+            self.waiting.setdefault((delta.lease.run_id, delta.kind), []).insert(0, delta)
+        if deltas:
+            self.some.set()
 
 
 def joined(deltas: list[Delta]) -> list[Delta]:

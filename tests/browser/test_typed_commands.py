@@ -42,7 +42,7 @@ def test_commands_are_completed_by_keyboard(guest: Visitor, folder: Path, width:
     is_in_state(page, 1, "completed")
     field, options = page.locator("#text"), page.locator("#commands [role=option]")
     field.press_sequentially("/")
-    expect(options).to_have_count(12)
+    expect(options).to_have_count(13)
     expect(field).to_have_role("combobox")
     expect(field).to_have_attribute("aria-activedescendant", "command-effort")
     album.take(page, "listed")

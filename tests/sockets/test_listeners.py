@@ -95,8 +95,11 @@ class SlowLayer:
     def __init__(self) -> None:
         self.gate = asyncio.Event()
         self.asked: list[str] = []
+        self.opened = 0
 
     async def new_channel(self) -> str:
+        self.opened += 1
+        await self.gate.wait()
         return "ours"
 
     async def receive(self, channel: str) -> dict[str, Any]:
@@ -131,7 +134,7 @@ async def test_pages_that_come_at_once_ask_the_layer_once() -> None:
     coming[0].cancel()
     layer.gate.set()
     assert (await asyncio.gather(*coming[1:])) == [None] * 49
-    assert len(layer.asked) == 1
+    assert (layer.opened, len(layer.asked)) == (1, 1)
     # Later it is asked anew: it may have forgotten who listens.
     assert await ours.renew() is None
     assert len(layer.asked) == 2

@@ -130,6 +130,31 @@ def test_a_message_sent_while_a_turn_ends_does_not_wait_for_what_waits_for_it(se
     assert Run.objects.get().state == "completed"
 
 
+@pytest.mark.grown
+@on_postgres
+def test_the_text_of_all_others_does_not_wait_for_a_conversation_that_is_being_written(session: Session) -> None:
+    held = Delta(lease=claimed(session), call=1, offset=0, text="held")
+    other = actions.create_session(session.owner)
+    free = Delta(lease=claimed(other), call=1, offset=0, text="free")
+    written: list[list[Delta]] = []
+
+    def write() -> None:
+        written.append(recording.write_deltas([held, free]))
+        connection.close()
+
+    for rows in (Session.objects.filter(pk=session.pk), Run.objects.filter(pk=held.lease.run_id)):
+        writing = threading.Thread(target=write)
+        with transaction.atomic():
+            rows.select_for_update().get()
+            writing.start()
+            writing.join(10)
+            assert written.pop() == [held]
+    assert committed() == "freefree"
+    write()
+    assert written == [[]]
+    assert committed() == "freefreeheldfree"
+
+
 def wait_until_somebody_waits() -> None:
     with connection.cursor() as cursor:
         for _ in range(100_000):

@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from efforts.management.base import DatabaseCommand
-from efforts.models.threads import share_memory
+from efforts.models.threads import keep_for_good, share_among_threads
 from efforts.turns.runner import PROCESS, Runner, stop
 
 
@@ -20,7 +20,8 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(f"Runner {PROCESS} answers up to {settings.CCM_MAX_RUNS} turns at a time.")
         self.stdout.flush()
-        share_memory()
+        share_among_threads()
+        keep_for_good()
         asyncio.run(work())
 
 
