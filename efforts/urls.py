@@ -99,6 +99,7 @@ urlpatterns = [
     path("metrics/", metrics.all_metrics, name="all_metrics"),
     path("conversations/", sessions.conversations, name="conversations"),
     path("import/", imports.import_file, name="import"),
+    path("export/", exports.export_all, name="export_all"),
     path("s/<uuid:session_id>/", include(OF_A_BRANCH)),
     path("s/<uuid:session_id>/b/<uuid:branch_id>/", include(OF_A_BRANCH)),
     path("s/<uuid:session_id>/compare/", branches.compare, name="compare"),

@@ -80,7 +80,7 @@ class Session(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     last_activity_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
-    answered_at = models.DateTimeField(null=True, blank=True, help_text="When the last turn ended.")
+    answered_at = models.DateTimeField(null=True, blank=True, help_text="When the last turn or draft ended.")
     seen_at = models.DateTimeField(null=True, blank=True, help_text="When its owner last had it in sight.")
     erase_at = models.DateTimeField(
         null=True, blank=True, help_text="Deleted; until then its owner can bring it back, and then nothing is left."

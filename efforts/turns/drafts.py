@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from efforts.domain.effort.shares import Waiting, next_to_run
 from efforts.log.concerned import concern
-from efforts.models import Branch
+from efforts.models import Branch, Session
 from efforts.models.threads import read, write
 from efforts.standins.compacting import DraftWork, Summary
 from efforts.standins.logs import SourceLog
@@ -291,7 +291,7 @@ class Drafts:
         (fault,) = await asyncio.gather(draft_and_settle(job), return_exceptions=True)
         if fault is not None and not isinstance(fault, asyncio.CancelledError):
             log.error("A summary was not made.", exc_info=fault)
-            await write(job.line.fail, job, INTERNAL)
+            await write(fail, job, INTERNAL)
 
     async def recover(self, is_dead: Callable[[str], bool]) -> None:
         """What others left behind is due again."""
@@ -318,7 +318,25 @@ def release_all(jobs: Collection[Job]) -> None:
 async def draft_and_settle(job: Job) -> None:
     work = await read(job.line.read_work, job)
     if work is not None:
-        await write(job.line.settle, job, work, await work.draft(partial(tell, job)))
+        await write(settle, job, work, await work.draft(partial(tell, job)))
+
+
+def settle(job: Job, work: DraftWork, made: Summary) -> None:
+    with transaction.atomic():
+        job.line.settle(job, work, made)
+        mark_as_new(job)
+
+
+def fail(job: Job, why: str) -> None:
+    with transaction.atomic():
+        job.line.fail(job, why)
+        mark_as_new(job)
+
+
+def mark_as_new(job: Job) -> None:
+    """For whoever is elsewhere meanwhile. It has ended, unless its source had changed and it is due again."""
+    if not job.line.rows.filter(pk=job.row_id, **{job.line.state: DUE}).exists():
+        Session.objects.filter(branches=job.branch_id).update(answered_at=timezone.now())
 
 
 async def tell(job: Job, step: str) -> None:

@@ -6,6 +6,7 @@ import { enhance } from "./copy.js";
 import { bind, showSheet } from "./keys.js";
 import "./search.js";
 import "./background.js";
+import { missed } from "./missed.js";
 import { alert } from "./status.js";
 import * as store from "./store.js";
 import { whyNot } from "./http.js";
@@ -85,8 +86,8 @@ document.body.addEventListener("htmx:beforeSend", ({ detail: { xhr } }) => {
     console.error = error;
   };
 });
-document.body.addEventListener("htmx:responseError", (event) => alert(whyNot({ status: event.detail.xhr.status })));
-// The panel is read again by itself, and the line at the foot says that there is no connection.
-document.body.addEventListener("htmx:sendError", (event) => event.detail.elt.id === "context" || alert(whyNot({ status: 0 })));
+for (const name of ["htmx:responseError", "htmx:sendError"]) {
+  document.body.addEventListener(name, ({ detail }) => missed(detail) || alert(whyNot({ status: detail.xhr.status })));
+}
 
 enhance(document.body);

@@ -1,5 +1,5 @@
-// What goes on where nobody is looking: the list is read again now and then, the tab's title counts new replies, and
-// whoever asked for it is notified of them.
+// What goes on where nobody is looking: the list is read again now and then, the tab's title counts what is
+// new, a reply or a draft, and whoever asked for it is notified.
 
 import { worded } from "./words.js";
 
@@ -21,7 +21,7 @@ function wanted() {
 }
 
 function told(row) {
-  const note = new Notification(worded("New reply"), { body: row.querySelector("a").title, tag: row.dataset.session });
+  const note = new Notification(worded("There is something new"), { body: row.querySelector("a").title, tag: row.dataset.session });
   note.addEventListener("click", () => {
     window.focus();
     row.querySelector("a").click();
@@ -65,6 +65,8 @@ if (list && inSight) {
     if (inSight.value) read();
   });
   list.addEventListener("htmx:afterSettle", look);
+  // Where there was no answer, it is asked for again.
+  list.addEventListener("htmx:afterRequest", wait);
   look();
 }
 if (button) {

@@ -11,6 +11,7 @@ import { post, whyNot } from "./http.js";
 import { bind } from "./keys.js";
 import "./layers.js";
 import { Log } from "./log.js";
+import { readMissed } from "./missed.js";
 import { Outbox } from "./outbox.js";
 import { Pending } from "./pending.js";
 import { Follower } from "./scroll.js";
@@ -21,6 +22,7 @@ import { alert, connection, say } from "./status.js";
 import { worded } from "./words.js";
 
 const CONTEXT_AFTER = 300;
+const SEEN_AFTER = 1_000;
 
 const shell = document.getElementById("shell");
 const { session, branch, chat } = shell.dataset;
@@ -118,6 +120,7 @@ function apply(event) {
     return false;
   }
   seq = event.seq;
+  if (DRAFTED.test(event.kind)) setTimeout(tell, SEEN_AFTER, "conversations");
   if (event.kind.startsWith("branch.")) ofBranches(event);
   else if (event.branch && event.branch !== branch) elsewhere(event);
   else if (event.kind.startsWith("effort.")) efforts.happened(event);
@@ -129,6 +132,9 @@ function apply(event) {
   else EVENTS[event.kind]?.(event);
   return true;
 }
+
+// A draft that has ended marks its conversation as new, which it is not to whoever has it in sight.
+const DRAFTED = /^(effort\.(summarised|digested|summary_waiting|summary_failed)|compaction\.(drafted|failed))$/;
 
 // What happens in another branch: rules and the ledger are of all, and a turn may have a sibling now.
 function elsewhere(event) {
@@ -168,6 +174,7 @@ function live() {
   outbox.ground();
   show("live");
   outbox.pump();
+  readMissed();
 }
 
 function down() {

@@ -135,7 +135,13 @@ class Visitor:
         self.contexts: list[BrowserContext] = []
 
     def context(
-        self, *, width: int = 1280, theme: str = "light", signed_in: bool = True, panel: bool = True
+        self,
+        *,
+        width: int = 1280,
+        theme: str = "light",
+        signed_in: bool = True,
+        panel: bool = True,
+        language: str = "en-US",
     ) -> BrowserContext:
         """`panel`: the context panel is open, as this person has left it."""
         phone = width <= PHONE
@@ -143,6 +149,7 @@ class Visitor:
             base_url=self.app.url,
             viewport={"width": width, "height": 844 if phone else 800},
             has_touch=phone,
+            locale=language,
             is_mobile=phone,
             color_scheme="dark" if theme == "dark" else "light",
             storage_state=self.signed_in if signed_in else None,

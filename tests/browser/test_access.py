@@ -9,7 +9,8 @@ from axe_playwright_python.base import AxeResults
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visitor, begin, choose, is_in_state, is_live, turn
+from tests.browser.conftest import PHONE, WIDE, Visitor, begin, choose, is_in_state, is_live, turn
+from tests.browser.drafts import drafted
 from tests.fakes.provider import FakeProvider, Reply, Status
 
 pytestmark = pytest.mark.browser
@@ -176,6 +177,37 @@ def test_where_a_turn_failed_and_the_pages_beside_a_chat(page: Page, provider: F
         assert_clean(page)
 
 
+SPILLS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+TURN_ROUND = "document.documentElement.dir = 'rtl'"
+
+
+@pytest.mark.parametrize("width", [WIDE, PHONE])
+def test_in_german_and_from_right_to_left_too(guest: Visitor, provider: FakeProvider, width: int) -> None:
+    drafted(guest.page(), provider)
+    provider.script = [Reply(TEXT)]
+    begun = guest.page()
+    begin(begun, "Everything, please.")
+    is_in_state(begun, 1, "completed")
+    page = guest.page(width=width, language="de-DE")
+    page.goto("/review/?tab=accepted")
+    review = page.locator("#queue .what a").first.get_attribute("href") or ""
+    for address in ("/", begun.url, "/review/", review, "/settings/", "/search/?q=everything", "/metrics/"):
+        page.goto(address)
+        expect(page.locator("html")).to_have_attribute("lang", "de")
+        for turned in (False, True):
+            if turned:
+                page.evaluate(TURN_ROUND)
+            assert page.evaluate(SPILLS) <= 0, f"{address} is wider than the window"
+            assert_clean(page)
+    page.goto(begun.url)
+    is_live(page)
+    page.evaluate(TURN_ROUND)
+    for tab in ("side", "efforts", "aside") if width == PHONE else ():
+        page.locator(f".tabs [data-tab={tab}]").click()
+        assert page.evaluate(SPILLS) <= 0, f"{tab} is wider than the window"
+        assert_accessible(page, IN_A_TAB)
+
+
 def test_whoever_is_not_signed_in(guest: Visitor) -> None:
     guest.watch.expect("410")
     page = guest.page(signed_in=False)
@@ -184,6 +216,30 @@ def test_whoever_is_not_signed_in(guest: Visitor) -> None:
     assert_clean(page)
     page.goto("/sign-in/used-up/")
     assert_clean(page)
+
+
+def test_on_a_phone_a_message_shows_its_buttons_after_a_tap_and_the_composer_is_low(
+    guest: Visitor, provider: FakeProvider
+) -> None:
+    page = guest.page(width=PHONE, panel=False)
+    finished(page, provider)
+    reply = turn(page, 1).locator(".msg.reply")
+    tools = reply.locator(".tools")
+    expect(tools).to_have_css("opacity", "0")
+    expect(tools).to_have_css("pointer-events", "none")
+    reply.locator(".prose > p").first.tap()
+    expect(tools).to_have_css("opacity", "1")
+    # Icons with names, and the rest in words behind the last.
+    for name in ("Copy the reply as Markdown", "Regenerate the reply"):
+        expect(tools.get_by_role("button", name=name)).to_be_visible()
+    tools.locator("summary").tap()
+    entries = tools.locator(".sheet :is(button, a)")
+    assert all(words.strip() for words in entries.all_inner_texts())
+    expect(entries.filter(has_text="Fork after this reply")).to_be_visible()
+    page.keyboard.press("Escape")
+    # One line to write in and one with the buttons, below where the message goes.
+    heights = [page.locator(part).evaluate("node => node.offsetHeight") for part in ("#composer", "#text", "#send")]
+    assert heights[0] <= heights[1] + heights[2] + 24
 
 
 def test_a_phone_in_mid_stream(guest: Visitor, provider: FakeProvider) -> None:

@@ -74,6 +74,46 @@ def test_what_streamed_while_the_network_was_gone_is_there_afterwards(
     assert [reply_of(page, 1)] == guest.app.replies(page) == ["Seen before the gap and after it"]
 
 
+# When the network went, what the lamp was told since this page began, and when.
+LAMP = """addEventListener('DOMContentLoaded', () => {
+  window.shown = [];
+  const lamp = document.getElementById('connection');
+  if (!lamp) return;
+  new MutationObserver(() => window.shown.push([lamp.dataset.state, performance.now()]))
+    .observe(lamp, { attributes: true, attributeFilter: ['data-state'] });
+  addEventListener('offline', () => { window.gone = performance.now(); });
+})"""
+
+
+def test_a_lost_connection_is_told_after_a_while_and_a_reload_tells_of_none(guest: Visitor) -> None:
+    guest.watch.expect(NO_NETWORK)
+    context = guest.context()
+    context.add_init_script(LAMP)
+    page = context.new_page()
+    begin(page, "Hello.")
+    is_in_state(page, 1, "completed")
+    context.set_offline(True)
+    lamp(page, "offline")
+    told = page.evaluate("window.shown.find(([state]) => state === 'offline')[1] - window.gone")
+    assert told >= 2_900, "a drop of two seconds is shown to nobody"
+    # What is read again by itself is not, and that alarms nobody; it is read when the connection is back.
+    for panel in ("conversations", "efforts", "context"):
+        with page.expect_event("requestfailed"):
+            page.evaluate("name => { document.body.dispatchEvent(new CustomEvent(name)) }", panel)
+    expect(page.locator("[data-missed]")).to_have_count(3)
+    with page.expect_response("**/conversations/**"):
+        context.set_offline(False)
+    is_live(page)
+    expect(page.locator("[data-missed]")).to_have_count(0)
+    expect(page.locator("#alerts")).to_be_empty()
+    page.reload()
+    is_live(page)
+    say(page, "Still there?")
+    is_in_state(page, 2, "completed")
+    assert {state for state, _ in page.evaluate("window.shown")} == {"live"}
+    expect(page.locator("#alerts")).to_be_empty()
+
+
 def test_messages_written_offline_are_taken_back_or_wait_survive_the_tab_and_are_sent_once(guest: Visitor) -> None:
     guest.watch.expect(NO_NETWORK)
     context = guest.context()

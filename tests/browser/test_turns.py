@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import begin, choose, interceptable, is_in_state, is_live, reply_of, say, turn
-from tests.fakes.provider import CUT, FakeProvider, NoAnswer, Reply, Status
+from tests.browser.conftest import Visitor, begin, choose, interceptable, is_in_state, is_live, reply_of, say, turn
+from tests.fakes.provider import CUT, Call, FakeProvider, NoAnswer, Reply, Status
 
 pytestmark = pytest.mark.browser
 
@@ -33,11 +34,15 @@ def test_text_shows_while_it_comes_and_stands_as_markdown(
     expect(turn(page, 1).locator(".prose strong")).to_have_text("bold")
     expect(turn(page, 1).locator(".prose li")).to_have_count(2)
     expect(turn(page, 1).locator(".live")).to_have_count(0)
+    turn(page, 1).get_by_role("button", name="Copy the reply as Markdown").click()
+    expect(page.locator("#says")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == "Some **bold** words\n\n- one\n- two"
 
 
 def test_a_turn_is_stopped_before_its_first_word_and_by_a_key_after_it(
-    page: Page, provider: FakeProvider, gate: threading.Event
+    guest: Visitor, provider: FakeProvider, gate: threading.Event
 ) -> None:
+    page = guest.page()
     provider.script = [NoAnswer(), Reply("Here I am."), Reply("Word after word after word", gate=gate, gate_after=3)]
     begin(page, "Are you there?")
     expect(turn(page, 1)).to_contain_text("Waiting for the model")
@@ -52,6 +57,12 @@ def test_a_turn_is_stopped_before_its_first_word_and_by_a_key_after_it(
     page.keyboard.press("Escape")
     is_in_state(page, 2, "stopped")
     assert reply_of(page, 2) == "Word after word"
+    expect(turn(page, 2).locator(".status-line")).to_contain_text("Stopped")
+    # What the model goes on to write grows onto no page, not even one that is read again.
+    gate.set()
+    page.reload()
+    is_live(page)
+    assert [reply_of(page, 2)] == ["Word after word"] == guest.app.replies(page)[-1:]
 
 
 def test_what_failed_is_explained_and_the_last_turn_alone_is_tried_again(page: Page, provider: FakeProvider) -> None:
@@ -175,6 +186,58 @@ def test_a_reader_who_scrolled_up_is_left_alone(page: Page, provider: FakeProvid
     expect(page.locator("#latest")).to_be_hidden()
     is_in_state(page, 1, "completed")
     expect(turn(page, 1).get_by_text("Paragraph 59")).to_be_in_viewport()
+
+
+def test_who_sends_from_further_up_is_led_to_the_end_and_follows_the_reply(page: Page, provider: FakeProvider) -> None:
+    provider.script = [Reply(LONG), Reply(LONG, pace_seconds=0.002)]
+    begin(page, "At length, please.")
+    is_in_state(page, 1, "completed")
+    page.locator("#scroller").hover()
+    page.mouse.wheel(0, -600)
+    expect(page.locator("#latest")).to_be_visible()
+    say(page, "And once more.")
+    expect(page.locator("#latest")).to_be_hidden()
+    is_in_state(page, 2, "completed")
+    expect(turn(page, 2).get_by_text("Paragraph 59")).to_be_in_viewport()
+
+
+HEARD = """() => {
+  window.heard = [];
+  for (const id of ["says", "alerts"]) {
+    const region = document.getElementById(id);
+    new MutationObserver(() => region.textContent && window.heard.push(region.textContent))
+      .observe(region, { childList: true, characterData: true, subtree: true });
+  }
+}"""
+
+
+def test_a_screen_reader_hears_how_a_turn_stands_and_not_each_word(page: Page, provider: FakeProvider) -> None:
+    provider.script = [
+        Reply("All right."),
+        Reply("One word after another, and none of them read out.", pace_seconds=0.01),
+    ]
+    begin(page, "Hello.")
+    is_in_state(page, 1, "completed")
+    page.evaluate(HEARD)
+    say(page, "Go on.")
+    is_in_state(page, 2, "completed")
+    page.wait_for_function("() => window.heard.includes('The reply is complete')")
+    assert page.evaluate("window.heard") == ["Preparing the reply", "The reply is complete"]
+    expect(page.locator("#log")).to_have_attribute("aria-live", "off")
+    expect(page.locator("#log :is([aria-live], [role=status], [role=alert])")).to_have_count(0)
+
+
+def test_a_call_has_room_before_and_after_it(page: Page, provider: FakeProvider) -> None:
+    call = Call("open_effort", '{"name": "auth bug"}')
+    provider.script = [Reply("Let me write that down.", calls=(call,)), Reply("It is written down.")]
+    begin(page, "Users are logged out.")
+    is_in_state(page, 1, "completed")
+    boxes = page.locator("#turn-1 .reply > :is(.prose, .tool)").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom])"
+    )
+    assert len(boxes) == 3
+    gaps = [after[0] - before[1] for before, after in pairwise(boxes)]
+    assert min(gaps) >= 4
 
 
 def test_what_a_reply_may_hold_html_scripts_of_either_direction_and_code(page: Page, provider: FakeProvider) -> None:

@@ -714,6 +714,16 @@ async def test_each_step_of_the_drafting_is_told(stage: Stage, provider: FakePro
     assert await read(lambda: [row.data["step"] for row in steps]) == ["exam", "model", "repair"]
 
 
+@pytest.mark.parametrize("draft", [[], ["no draft"]], ids=["made", "failed"])
+async def test_a_draft_that_has_ended_marks_its_conversation_as_new(
+    stage: Stage, provider: FakeProvider, runner: Runner, draft: list[str]
+) -> None:
+    assert not (await read(Session.objects.get, pk=stage.session.pk)).is_unread
+    await effort_of(stage, provider, draft=draft)
+    await stage.logged("effort.digested" if draft else "effort.summarised")
+    assert (await read(Session.objects.get, pk=stage.session.pk)).is_unread
+
+
 async def test_what_was_said_in_the_closing_turn_is_drafted_from_too(
     stage: Stage, provider: FakeProvider, runner: Runner
 ) -> None:

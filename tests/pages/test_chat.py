@@ -16,6 +16,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from efforts.domain.effort.states import RunState
+from efforts.llm.protocol import ReportedUsage
 from efforts.models import ContextPlan, Endpoint, Message, Run, Session, Turn
 from efforts.turns.recording import STOPPED, Delta, Ending, write_deltas
 
@@ -350,6 +351,29 @@ def test_the_meter_and_the_lists_show_the_next_call(as_alice: Client, scene: Sce
     assert 'hx-swap-oob="innerHTML"' in part
     assert 'class="layer-ambient"' in part
     assert "style=" not in part
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(9_000, ""), (11_500, "Filling up"), (13_500, "Nearly full"), (20_000, "Too long")]
+)
+def test_the_meter_says_in_words_that_the_prompt_fills_up(
+    as_alice: Client, address: Address, words: int, said: str
+) -> None:
+    shown = as_alice.post(address("price/"), {"text": "word " * words}, headers=HTMX).content.decode()
+    meter = shown.partition('class="meter-text')[2].partition("</form>")[0]
+    assert [one for one in ("Filling up", "Nearly full", "Too long") if one in meter] == ([said] if said else [])
+
+
+def test_of_a_turn_its_model_tokens_time_and_plan_are_told(as_alice: Client, scene: Scene, address: Address) -> None:
+    turn = scene.ask("Hello", "Hi", usage=ReportedUsage(prompt_tokens=1_234, completion_tokens=56, cached_tokens=1_024))
+    plan = ContextPlan.objects.get(run=turn.run_id)
+    facts = as_alice.get(address("turns/1/"), headers=HTMX).content.decode().partition('id="facts-1"')[2]
+    assert "1,234 in" in facts
+    assert "1,234 tokens in, 1,024 of them cached, 56 out" in facts
+    assert f"{plan.tokens:,} tokens in" in facts
+    assert "Built-in engine" in facts
+    assert f'<time datetime="{turn.created_at.isoformat()[:16]}' in facts
+    assert address(f"plans/{plan.pk}/") in facts
 
 
 def test_where_the_prompt_begins_there_is_a_line(as_alice: Client, scene: Scene, address: Address) -> None:

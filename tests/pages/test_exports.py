@@ -32,8 +32,12 @@ def download(as_alice: Client, address: Address) -> Download:
 
 
 def text_of(response: Any) -> str:
-    async def read() -> str:
-        return b"".join([piece async for piece in response.streaming_content]).decode()
+    return bytes_of(response).decode()
+
+
+def bytes_of(response: Any) -> bytes:
+    async def read() -> bytes:
+        return b"".join([piece async for piece in response.streaming_content])
 
     with in_place():
         return asyncio.run(read())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.contrib.auth.models import User
@@ -19,7 +21,7 @@ from efforts.turns import importing
 from efforts.turns.recording import Ending
 from tests.efforts.talk import Talk
 
-from .test_exports import text_of
+from .test_exports import bytes_of, text_of
 
 Bring = Callable[..., Any]
 FAILED = Ending(state=RunState.FAILED, code="timeout", text="It took too long.")
@@ -135,6 +137,36 @@ def test_what_came_back_goes_on_is_found_and_is_exported_again(talk: Talk, as_al
     going_on.ask("Is it booked?", reply="Yes.")
     assert going_on.branch.head == 8
     assert list(problems_of(Session.objects.get(pk=made.pk))) == []
+
+
+def test_all_conversations_are_one_archive_whose_files_come_back(
+    talk: Talk, as_alice: Client, as_bob: Client, bring: Bring, alice: User
+) -> None:
+    away = actions.create_session(alice, title="日本")
+    Talk(away).ask("Good evening.", reply="Good evening.")
+    actions.archive_session(away, actor=alice)
+    gone = actions.create_session(alice, title="Gone")
+    Talk(gone).ask("Farewell.", reply="Farewell.")
+    actions.delete_session(gone, actor=alice)
+    assert "Export all" in as_alice.get("/settings/").content.decode()
+    files = unpacked(as_alice)
+    assert list(files) == [f"shop-work-{talk.session.pk}.jsonl", f"conversation-{away.pk}.jsonl"]
+    assert files[f"shop-work-{talk.session.pk}.jsonl"].decode() == exported(
+        as_alice, talk.session, "&ledger=1&summaries=1"
+    )
+    for data in files.values():
+        bring(data, as_bob)
+    theirs = Session.objects.exclude(owner=alice).order_by("created_at")
+    assert [turns_of(one) for one in theirs] == [turns_of(one) for one in (talk.session, away)]
+    assert len(unpacked(as_bob)) == 2
+
+
+def unpacked(client: Client) -> dict[str, bytes]:
+    answer = client.get("/export/")
+    assert answer["Content-Disposition"] == 'attachment; filename="conversations.zip"'
+    with ZipFile(BytesIO(bytes_of(answer))) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_of_a_branch_its_whole_timeline_comes_back(talk: Talk, as_alice: Client, bring: Bring) -> None:

@@ -43,6 +43,17 @@ def test_the_composer_switches_from_the_next_message_on(
     assert labels == {first.pk: "Built-in engine", second.pk: "nova-2 · Lab"}
 
 
+def test_the_composer_says_how_much_each_model_takes(
+    as_alice: Client, scene: Scene, address: Address, other: Endpoint, alice: User
+) -> None:
+    Endpoint.objects.create(owner=alice, name="Large", base_url="http://x.test/v1", model="m", context_window=131_072)
+    scene.ask("Hello", "Hi.")
+    page = as_alice.get(address()).content.decode()
+    assert ">m · Large · context window 131,072</option>" in page
+    # Of what tells no window none is told.
+    assert ">nova-2 · Lab</option>" in page
+
+
 def test_a_name_that_was_typed_is_among_the_choices(session: Session, other: Endpoint) -> None:
     session.endpoint, session.model = other, "nova-3"
     assert [one.label for one in switchable(session)] == ["Built-in engine", "nova-2 · Lab", "nova-3 · Lab"]

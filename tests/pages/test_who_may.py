@@ -43,6 +43,7 @@ ROWS = {
     "": "own",
     "conversations/": "own",
     "example/": "own",
+    "export/": "own",
     "import/": "own",
     "metrics/": "own",
     "review/": "own",

@@ -1,10 +1,14 @@
-"""A conversation or an effort as a file: Markdown, HTML, or lines of JSON (docs/export.md)."""
+"""A conversation or an effort as a file: Markdown, HTML, or lines of JSON; all conversations as an archive of these
+(docs/export.md)."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from io import RawIOBase
 from itertools import chain, islice
+from typing import TypeVar
 from uuid import UUID
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.template.loader import render_to_string
@@ -12,7 +16,7 @@ from django.utils import translation
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
-from efforts.models import Branch
+from efforts.models import Branch, Session
 from efforts.models.threads import read
 from efforts.pages.presenters.documents import (
     EXTRAS,
@@ -25,9 +29,13 @@ from efforts.pages.presenters.export import ledger_lines, plan_lines, summary_li
 from efforts.pages.views.shared import OwnRequest, about, dialog, owned_branch
 from efforts.standins.compacting import registered
 
+Piece = TypeVar("Piece")
+
 TYPES = {"md": "text/markdown", "html": "text/html", "jsonl": "application/jsonl"}
 # Pieces that are made before they are sent.
 BATCH = 100
+# What makes a conversation of each file again, and keeps what was noted in it.
+WITH_EACH = ("ledger", "summaries")
 # Where the pieces go in the page that holds them.
 BODY = "<!-- body -->"
 
@@ -55,6 +63,51 @@ def all_lines(branch: Branch, extras: Iterable[str]) -> Iterator[list[str]]:
         "plans": lambda: plan_lines(branch.session),
     }
     return chain(conversation_lines(branch), *(more[extra]() for extra in extras))
+
+
+@require_GET
+def export_all(request: OwnRequest) -> StreamingHttpResponse:
+    """Everything that the person has said here: a ZIP archive with lines of JSON for each conversation."""
+    whose = Session.objects.owned_by(request.user).order_by("created_at", "pk")
+    archive = archived(list(whose.values_list("pk", flat=True)))
+    response = StreamingHttpResponse(bytes_of(archive, translation.get_language()), content_type="application/zip")
+    response["Content-Disposition"] = 'attachment; filename="conversations.zip"'
+    return response
+
+
+class Written(RawIOBase):
+    """What an archive has written and nobody has taken yet."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        piece = bytes(data)  # type: ignore[call-overload]
+        self.pieces.append(piece)
+        return len(piece)
+
+    def taken(self) -> bytes:
+        pieces, self.pieces = self.pieces, []
+        return b"".join(pieces)
+
+
+def archived(sessions: Iterable[UUID]) -> Iterator[bytes]:
+    written = Written()
+    with ZipFile(written, "w", ZIP_DEFLATED) as archive:
+        for pk in sessions:
+            # One that was deleted meanwhile is left out.
+            branch = Branch.objects.filter(session=pk, session__erase_at=None, parent=None).first()
+            if branch is None:
+                continue
+            with archive.open(f"{file_name(str(branch.session))}-{pk}.jsonl", "w", force_zip64=True) as file:
+                for lines in all_lines(branch, WITH_EACH):
+                    file.write("".join(f"{line}\n" for line in lines).encode())
+                    yield written.taken()
+            yield written.taken()
+    yield written.taken()
 
 
 @require_GET
@@ -88,15 +141,31 @@ def file_of(texts: Iterable[str], branch: Branch, form: str, title: str = "") ->
     response = StreamingHttpResponse(
         in_batches(iter(texts), translation.get_language()), content_type=f"{TYPES[form]}; charset=utf-8"
     )
-    name = slugify(title or str(branch.session))[:60] or "conversation"
+    name = file_name(title or str(branch.session))
     response["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
     return response
 
 
+def file_name(title: str) -> str:
+    return slugify(title)[:60] or "conversation"
+
+
 async def in_batches(texts: Iterator[str], language: str) -> AsyncIterator[str]:
-    def batch() -> list[str]:
+    async for some in batches(texts, language):
+        yield "".join(some)
+
+
+async def bytes_of(pieces: Iterator[bytes], language: str) -> AsyncIterator[bytes]:
+    async for some in batches(pieces, language):
+        # What is packed comes out late.
+        if whole := b"".join(some):
+            yield whole
+
+
+async def batches(pieces: Iterator[Piece], language: str) -> AsyncIterator[list[Piece]]:
+    def batch() -> list[Piece]:
         with translation.override(language):
-            return list(islice(texts, BATCH))
+            return list(islice(pieces, BATCH))
 
     while some := await read(batch):
-        yield "".join(some)
+        yield some
