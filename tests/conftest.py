@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.core.management.commands import flush
 from django.db import connection
 from django.test import Client
+from django.utils import translation
 from hypothesis import settings
 
 from tests.empty import empty_file, empty_template
@@ -26,6 +27,13 @@ settings.register_profile("soak", deadline=None, max_examples=int(os.environ.get
 # The shell first: a whole browser draws windows that nobody sees, and takes half as long again.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+@pytest.fixture(autouse=True)
+def in_english() -> Iterator[None]:
+    """A page that was asked for in another language leaves its thread in that, which is the thread of the tests."""
+    yield
+    translation.deactivate()
 
 
 def cancel_until_gone(loop: asyncio.AbstractEventLoop) -> None:
