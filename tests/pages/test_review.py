@@ -22,7 +22,7 @@ from compaction.pages.presenters.artifact import artifact_view, seen_now
 from compaction.review.rechecking import RECHECKS
 from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
-from efforts.domain.effort.states import EntryKind, ScopeState
+from efforts.domain.effort.states import EntryKind, HoldScope, ScopeState
 from efforts.models import ContextPointer, EffortState, ScopeDraft
 from efforts.turns.drafts import claim_from, draft_and_settle
 from tests.compaction.artifacts import LongTalk, claim, of_turns
@@ -147,7 +147,7 @@ def test_claims_have_the_numbers_by_which_the_log_and_the_gates_call_them(drafte
 
 def test_what_is_left_out_is_told_apart_from_what_is_missing(drafted: Artifact, as_alice: Client) -> None:
     listed = part_of(as_alice, "claims", drafted.pk, show="dropped")
-    assert "Missing 0</a>" in listed
+    assert "List: nothing missing</a>" in listed
     assert "Dropped" not in listed
     assert re.search(r"\d+ of \d+ sentences of these turns are in no claim\.", listed)
     assert "The rest stays in the log, search finds it, and expanding brings it back." in listed
@@ -377,13 +377,13 @@ def test_a_gate_shows_how_it_was_computed(drafted: Artifact, as_alice: Client) -
 
 WORDS = {
     "stands": ("Stands", "The model sees this text instead of turns 1-3."),
-    "waits": ("Waits for you", "Every gate passes."),
+    "waits": ("Waits for you", "Every gate passes, but the checker is the model that wrote it"),
     "fails": (
         "Blocked",
         "drafter-1 doubts 1 claim: edit it, strike it, or open gate D and say “This is no contradiction…”.",
     ),
     "unchecked": ("Not checked", "drafter-1 may not check summaries: in its exam it found 0 of 20"),
-    "chosen": ("Waits for you", "Every gate passes."),
+    "chosen": ("Waits for you", "Every gate passes, but the checker is the model that wrote it"),
     "no model": ("Stands", "The model sees this text instead of turns 1-3."),
     "void": ("Not checked", "The check by drafter-1 proves nothing. It found "),
     "loses": ("Blocked", "1 thing that must not be lost is missing: add it, or say why it is not needed."),
@@ -774,7 +774,7 @@ def test_what_a_checker_listed_is_not_needed_with_a_reason_and_can_be_wanted_aga
     assert '<details class="with-reason" open>' in wrong
     assert not NotNeeded.objects.exists()
     answer = act(as_alice, losing, key, "not-needed", reason="It was taken back.")
-    assert "Missing 0</a>" in answer
+    assert "List: nothing missing</a>" in answer
     assert "“It was taken back.”" in answer
     assert verdict_of(judged(losing), "C")["outcome"] == "pass"
     assert "Missing 1</a>" in act(as_alice, losing, key, "needed")
@@ -922,3 +922,33 @@ def test_there_is_none_of_an_unknown_id(as_alice: Client) -> None:
 
 def test_it_is_read_with_get_only(drafted: Artifact, as_alice: Client) -> None:
     assert as_alice.post(drafted.get_absolute_url()).status_code == 405
+
+
+# What readers of these pages misread
+
+
+def test_that_its_own_author_checked_it_is_said_where_every_gate_passes(room: Room, as_alice: Client) -> None:
+    top = part_of(as_alice, "review_top", STATES["waits"](room).pk)
+    assert "Every gate passes, but the checker is the model that wrote it, so read what matters to you." in top
+
+
+def test_the_gate_of_size_says_why_a_call_saves_more_than_it_counts(drafted: Artifact, as_alice: Client) -> None:
+    assert "What a call really saves is told at the top of the page" in part_of(as_alice, "gate", drafted.pk, "E")
+    assert "What a call really saves" not in part_of(as_alice, "gate", drafted.pk, "C")
+
+
+def test_where_nothing_was_listed_it_says_how_to_list(room: Room, as_alice: Client) -> None:
+    row = STATES["no model"](room)
+    page = page_of(as_alice, row)
+    assert "You listed no decision, to-do or rule of these turns" in page
+    assert f'<a href="{row.branch.address("ledger")}">Decisions &amp; to-dos</a>' in page
+
+
+def test_where_excerpts_stand_and_no_model_is_connected_the_way_to_one_is_there(room: Room, as_alice: Client) -> None:
+    assert f'id="connect-checker" href="{reverse("endpoint_new")}"' in page_of(as_alice, STATES["no model"](room))
+
+
+def test_the_dialogs_say_which_turns_stay_because_they_are_pinned(room: Room, as_alice: Client) -> None:
+    row = STATES["stands"](room)
+    actions.pin_turn(actions.here(row.session, actor=row.session.owner), 2, HoldScope.ALWAYS)
+    assert "Turn 2 is pinned, so the model sees it as well." in part_of(as_alice, "rollback", row.pk)

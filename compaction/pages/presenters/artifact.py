@@ -476,6 +476,10 @@ UNREAD = " Nobody has checked it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
 STALE = "Changed since it was judged: {changed}. Judge it again."
 PASSED = "Every gate passes. Accept it, and the model sees {this} instead of {now}, until you roll it back."
+PASSED_ITS_AUTHOR = (
+    "Every gate passes, but the checker is the model that wrote it, so read what matters to you. Accept it, and the "
+    "model sees {this} instead of {now}, until you roll it back."
+)
 EXCERPTS = (
     "These are quotes, word for word. Accept them, and the model sees them instead of {now}, until you roll back."
 )
@@ -525,7 +529,9 @@ def gone(view: ArtifactView, pointer: ContextPointer) -> StateView:
 
 def why_of(view: ArtifactView, state: ArtifactState) -> str:
     if state == ArtifactState.REPLACEABLE:
-        return (EXCERPTS if view.is_digest else PASSED).format(this=this(view), now=seen_now(view))
+        by_its_author = view.check is not None and view.check.model == view.drafted_by
+        passed = EXCERPTS if view.is_digest else PASSED_ITS_AUTHOR if by_its_author else PASSED
+        return passed.format(this=this(view), now=seen_now(view))
     if state == ArtifactState.UNCHECKED:
         return READ_IT.format(why=why_unchecked(view))
     if state == ArtifactState.DRAFT:

@@ -26,7 +26,7 @@ DROPPED = "dropped"
 class Filter:
     key: str
     title: str
-    count: int
+    count: int | None
 
 
 def review_context(request: OwnRequest, row: Artifact, show: str = "") -> dict[str, Any]:
@@ -52,8 +52,13 @@ def filters_of(view: ArtifactView) -> list[Filter]:
     return [
         Filter(key=ALL, title="All", count=len(view.claims.all)),
         *of_groups,
-        Filter(key=DROPPED, title="Missing", count=view.missed),
+        Filter(key=DROPPED, title=missing(view), count=view.missed or None),
     ]
+
+
+def missing(view: ArtifactView) -> str:
+    """No "Missing 0": far more may be left out, which nobody listed."""
+    return "Missing" if view.missed else "List: nothing missing" if view.is_listed else "Nothing listed"
 
 
 def whole(request: OwnRequest, row: Artifact, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
