@@ -15,7 +15,7 @@ from efforts.domain.effort.states import HoldState
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.models import Branch, ContextPointer, EffortState, PointerTurn
 
-SUMMARY, QUOTES = "the summary", "excerpts that no model has checked"
+SUMMARY, SHORT, QUOTES = "the summary", "the short summary", "excerpts that no model has checked"
 
 
 class Presence(StrEnum):
@@ -56,11 +56,12 @@ def presence(pointer: ContextPointer, effort: EffortState | None) -> Presence:
 
 
 SEES = {
-    Presence.SENT: "The model sees {what} instead of {turns}.",
+    Presence.SENT: "The model sees {what} instead of {turns}, apart from passages recalled for a message.",
     Presence.FULL: "Expanded now: the model sees the full summary instead of {turns}.",
     Presence.EXPANDED: "Expanded now: the model sees {turns}. Once collapsed, it sees {what} instead.",
     Presence.LEFT: (
-        "Not in the prompt now, nor {turns}: nothing has mentioned them for a while. A mention brings back {what}."
+        "Not in the prompt now, nor {turns}, apart from passages recalled for a message: nothing has mentioned them "
+        "for a while. A mention brings back {what}."
     ),
 }
 WITH_PINNED = "The model sees {what} instead of {turns}. Pinned, and sent as well: {pinned}."
@@ -91,7 +92,7 @@ def seen_of(branch: Branch, pointers: Collection[ContextPointer]) -> dict[int, s
     present = presences_of(pointers)
     return {
         one.pk: sees(
-            QUOTES if one.digest else SUMMARY,
+            QUOTES if one.digest else SUMMARY if one.body in ("", one.text) else SHORT,
             span_within(runs_of(numbers)),
             present[one.pk],
             pinned.intersection(numbers),

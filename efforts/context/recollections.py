@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -14,7 +14,7 @@ from efforts.domain.effort.states import Trigger
 from efforts.domain.prompt import need
 from efforts.domain.prompt.conversation import Recalled
 from efforts.domain.prompt.plan import Plan
-from efforts.log.timelines import LOG_FIELDS, log_message
+from efforts.log.timelines import LOG_FIELDS, branch_turns, log_message
 from efforts.models import Branch, RetrievalItem, VectorIndex
 from efforts.retrieval.recall import Recollection, recall
 from efforts.retrieval.vectors import Asked
@@ -69,6 +69,17 @@ def read_recalled(runs: Iterable[UUID], **which: Any) -> dict[UUID, tuple[Recall
     items = items.select_related("retrieval", "turn", "message", "effort").only(*READ)
     for item in items.order_by("rank"):
         found[item.retrieval.run_id] = (*found.get(item.retrieval.run_id, ()), recalled(item))
+    return found
+
+
+def recalled_from(branch: Branch, numbers: Collection[int]) -> dict[int, set[int]]:
+    """By the number of the turn that they were recalled for and stay with, the turns of these that passages are of."""
+    kept = RetrievalItem.objects.filter(retrieval__trigger=Trigger.AUTO, included=True, leaves=False)
+    of_these = kept.filter(retrieval__run__turn__in=branch_turns(branch), turn__number__in=numbers)
+    found: dict[int, set[int]] = {}
+    pairs = of_these.values_list("retrieval__run__turn__number", "turn__number").distinct().order_by()
+    for asking, said in sorted(pairs):
+        found.setdefault(asking, set()).add(said)
     return found
 
 

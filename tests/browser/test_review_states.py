@@ -152,7 +152,8 @@ UNCHECKED = ["Draft again", "Choose a checker", "Review the draft"]
 NOTICES = {
     "good": (
         "Stands",
-        "Checked by drafter-1, which wrote it. The model sees the summary instead of turns 1-3. The turns are kept.",
+        "Checked by drafter-1, which wrote it. The model sees the summary instead of turns 1-3, apart from passages "
+        "recalled for a message. Nothing is deleted.",
         ["Roll back"],
     ),
     "contradicting": ("Blocked", "Gate D: The checker doubts claim", ["Draft again", "Review the draft"]),
@@ -165,7 +166,7 @@ NOTICES = {
     "no_draft": ("Stands", "The draft failed. The reply is not in the form", ["Draft again"]),
     "no_model": (
         "Stands",
-        "The model sees excerpts that no model has checked instead of turns 1-3.",
+        "The model sees excerpts that no model has checked instead of turns 1-3, apart from",
         ["Connect a model", "Open the excerpts"],
     ),
 }

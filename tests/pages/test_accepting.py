@@ -353,7 +353,7 @@ def test_a_branch_of_another_conversation_is_not_there(accepted: Artifact, as_al
 
 def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted: Artifact, as_alice: Client) -> None:
     turn = reverse("turn", args=[talk.session.pk, 3])
-    words = "The model sees the summary instead of turns 1-3."
+    words = "The model sees the summary instead of turns 1-3, apart from passages recalled for a message."
     assert words in as_alice.get(turn, headers=HTMX).content.decode()
     address = reverse("roll_back", args=[talk.session.pk, accepted.pk])
     assert address in as_alice.get(turn, headers=HTMX).content.decode()
@@ -495,7 +495,7 @@ def test_rolling_back_says_that_an_expansion_ends_with_it(accepted: Artifact, ta
     assert "It is expanded now. That ends," in dialog
     assert "Leaves the prompt" not in dialog
     assert "No longer used" in dialog
-    later = re.search(r"Nothing while it is expanded; (\d+) tokens a call once it is collapsed", dialog)
+    later = re.search(r"Nothing now, as it is expanded; collapsed it would save (\d+) tokens a call", dialog)
     actions.collapse_effort(talk.place, SLUG)
     assert later
     assert f"Each call takes {later[1]} tokens more" in page(as_alice, "rollback", accepted, htmx=True)

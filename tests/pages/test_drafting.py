@@ -110,7 +110,7 @@ def test_checks_and_exams_are_counted_and_listed_by_themselves(room: Room, as_al
 
 def test_the_page_says_who_checks_and_leads_to_how_they_do(as_alice: Client) -> None:
     page = as_alice.get(PAGE).content.decode()
-    assert "The conversation's own model checks your summaries." in page.replace("&#x27;", "'")
+    assert "The model of a conversation checks its summaries; without one nobody does." in page.replace("&#x27;", "'")
     assert 'href="/settings/checkers/"' in page
 
 

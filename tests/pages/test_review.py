@@ -19,11 +19,12 @@ from compaction.drafting.costs import spent_on
 from compaction.drafting.reading import log_for
 from compaction.models import Artifact, Check, ClaimVerdict, GateRun, NotNeeded, Reviewer
 from compaction.pages.presenters.artifact import artifact_view, seen_now
+from compaction.pages.presenters.gates import LOOKS
 from compaction.review.rechecking import RECHECKS
 from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, HoldScope, ScopeState
-from efforts.models import ContextPointer, EffortState, ScopeDraft
+from efforts.models import ContextPointer, EffortState, Message, RetrievalItem, RetrievalSet, ScopeDraft
 from efforts.turns.drafts import claim_from, draft_and_settle
 from tests.compaction.artifacts import LongTalk, claim, of_turns
 from tests.compaction.review import (
@@ -516,18 +517,18 @@ def test_excerpts_say_how_much_and_what_of_the_list_they_leave_out(room: Room, a
     ("letter", "outcome", "why"),
     [
         ("A", "does not apply", "no model answered in any form"),
-        ("B", "does not apply", "These are quotes only, so there is no claim to trace."),
+        ("B", "pass", "each was found in the log word for word"),
         ("C", "not checked", "You listed no decision, to-do or rule of these turns. No model has read the log"),
         ("D", "does not apply", "These are quotes only: nothing was reworded."),
     ],
 )
-def test_where_a_gate_has_nothing_to_compare_excerpts_show_no_pass(
+def test_of_excerpts_only_what_was_compared_passes(
     room: Room, as_alice: Client, letter: str, outcome: str, why: str
 ) -> None:
     row = STATES["no model"](room)
     drawer = part_of(as_alice, "gate", row.pk, letter)
     assert f'<span class="word">{outcome}</span>' in drawer
-    assert f'<b class="state {"warn" if outcome == "not checked" else ""}">' in drawer
+    assert f'<b class="state {LOOKS.get(outcome, ("",))[0]}">' in drawer
     assert why in unescape(drawer)
     assert "nothing to count" not in drawer
 
@@ -952,3 +953,31 @@ def test_the_dialogs_say_which_turns_stay_because_they_are_pinned(room: Room, as
     row = STATES["stands"](room)
     actions.pin_turn(actions.here(row.session, actor=row.session.owner), 2, HoldScope.ALWAYS)
     assert "Turn 2 is pinned, so the model sees it as well." in part_of(as_alice, "rollback", row.pk)
+
+
+def test_passages_of_replaced_turns_that_other_turns_have_are_named(room: Room, as_alice: Client) -> None:
+    row = STATES["stands"](room)
+    assert "recalled for turn" not in part_of(as_alice, "review_top", row.pk)
+    run = row.session.turns.get(number=3).runs.get()
+    told = Message.objects.filter(turn__session=row.session, turn__number=1).earliest("pk")
+    found = RetrievalSet.objects.create(
+        session=row.session,
+        branch=row.branch,
+        run=run,
+        trigger="auto",
+        query="",
+        query_hash="",
+        snapshot=0,
+        strategy="",
+        found=2,
+        result_hash="",
+    )
+    kept, left = (
+        {"retrieval": found, "turn": told.turn, "message": told, "score": 1.0, "included": True} for _ in "ab"
+    )
+    RetrievalItem.objects.create(**left, rank=1, leaves=True)
+    assert "recalled for turn" not in part_of(as_alice, "review_top", row.pk)
+    RetrievalItem.objects.create(**quoted, rank=2)
+    assert "Passages of turn 1, recalled for turn 3, are sent with that turn." in part_of(
+        as_alice, "review_top", row.pk
+    )

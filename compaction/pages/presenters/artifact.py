@@ -42,6 +42,7 @@ from compaction.review.desk import ACCEPTABLE
 from compaction.standing.blockers import OF_STATE, in_its_place, is_open, is_reopened, is_unchecked
 from compaction.standing.history import NOBODY, accepted_by_people
 from efforts.context.presence import Presence, pinned_among, presence_of
+from efforts.context.recollections import recalled_from
 from efforts.context.words import WordView
 from efforts.domain.effort.states import PointerMoveKind, PointerState, ScopeState, SummaryState
 from efforts.domain.prompt.layers import runs_of, span_within
@@ -162,6 +163,13 @@ class ArtifactView:
     def drafter(self) -> bool:
         """Whether a model would draft it anew; a reviewer is not told what the owner has connected."""
         return not self.is_owner or has_drafter(self.row.session)
+
+    @cached_property
+    def recalled(self) -> dict[int, str]:
+        """By the turn for whose message they were recalled, the turns of its log that have passages in that turn's
+        prompt layer."""
+        found = recalled_from(self.row.branch, self.document.source.turns)
+        return {turn: span_within(runs_of(sorted(numbers))) for turn, numbers in found.items()}
 
     @cached_property
     def redrafting(self) -> bool:
@@ -289,6 +297,11 @@ class ArtifactView:
     def check(self) -> Check | None:
         """The newest."""
         return self.checks[-1] if self.checks else None
+
+    @property
+    def is_its_authors(self) -> bool:
+        """What stands or waits is checked by nobody but the model that wrote it, and no person has said yes to it."""
+        return self.check is not None and self.check.model == self.drafted_by and not self.is_accepted
 
     @property
     def is_turned_down(self) -> bool:
@@ -463,9 +476,7 @@ STANDS = {
     Presence.FULL: (
         "Expanded now: the model sees this in full instead of {turns}. Once collapsed, it sees the short text again."
     ),
-    Presence.EXPANDED: (
-        "Expanded now: the model sees {turns}. Once collapsed, it sees {this} instead of them, until you roll it back."
-    ),
+    Presence.EXPANDED: ("Expanded now: the model sees {turns}. Once collapsed, it sees {this} instead of them."),
     Presence.LEFT: (
         "Not in the prompt now, nor {turns}, which it replaces: nothing has mentioned it for a while. A mention brings "
         "it back."
@@ -473,15 +484,17 @@ STANDS = {
 }
 THIS, SOME = "this text", "{sent} of its {all} claims"
 UNREAD = " Nobody has checked it."
+ITS_AUTHOR = " The model that wrote it has also checked it, and no person has said yes to it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
 STALE = "Changed since it was judged: {changed}. Judge it again."
-PASSED = "Every gate passes. Accept it, and the model sees {this} instead of {now}, until you roll it back."
+PASSED = "Every gate passes. Accept it, and the model sees {this} instead of {now}. You can roll it back at any time."
 PASSED_ITS_AUTHOR = (
     "Every gate passes, but the checker is the model that wrote it, so read what matters to you. Accept it, and the "
-    "model sees {this} instead of {now}, until you roll it back."
+    "model sees {this} instead of {now}. You can roll it back at any time."
 )
 EXCERPTS = (
-    "These are quotes, word for word. Accept them, and the model sees them instead of {now}, until you roll back."
+    "These are quotes, word for word. Accept them, and the model sees them instead of {now}. You can roll them back at "
+    "any time."
 )
 NOT_JUDGED = "No gate has judged it yet."
 READ_IT = "{why} Read every claim yourself, choose another checker, or accept it unchecked."
@@ -502,7 +515,7 @@ class StateView(WordView):
 def state_of(view: ArtifactView) -> StateView:
     state = ArtifactState(view.row.state)
     if view.stands:
-        unread = UNREAD if view.stands_unchecked else ""
+        unread = UNREAD if view.stands_unchecked else ITS_AUTHOR if view.is_its_authors else ""
         says = STANDS[view.presence or Presence.SENT].format(this=this(view), turns=view.span)
         return StateView(word=Word.STANDS, says=says + unread, quotes=view.is_digest)
     if view.pointer:
@@ -529,8 +542,7 @@ def gone(view: ArtifactView, pointer: ContextPointer) -> StateView:
 
 def why_of(view: ArtifactView, state: ArtifactState) -> str:
     if state == ArtifactState.REPLACEABLE:
-        by_its_author = view.check is not None and view.check.model == view.drafted_by
-        passed = EXCERPTS if view.is_digest else PASSED_ITS_AUTHOR if by_its_author else PASSED
+        passed = EXCERPTS if view.is_digest else PASSED_ITS_AUTHOR if view.is_its_authors else PASSED
         return passed.format(this=this(view), now=seen_now(view))
     if state == ArtifactState.UNCHECKED:
         return READ_IT.format(why=why_unchecked(view))

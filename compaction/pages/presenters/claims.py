@@ -249,7 +249,7 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
 
 def quotes_of(document: Document, source: Source, person: str) -> Quotes:
     """Who said it is called as in the log beside it."""
-    names = {"user": person, "assistant": "model"}
+    names = {"user": person, "assistant": "reply"}
     excerpts = list(enumerate(document.excerpts, 1))
     spans = spans_of({number: excerpt.cites for number, excerpt in excerpts}, source)
     quotes = tuple(

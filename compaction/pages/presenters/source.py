@@ -178,4 +178,4 @@ def who(part: SourcePart, person: str) -> str:
         return part.tool or "tool"
     if part.speaker:
         return part.speaker
-    return {"user": person, "file": "file"}.get(part.role, "model")
+    return {"user": person, "file": "file"}.get(part.role, "reply")

@@ -89,7 +89,7 @@ def rollback(request: OwnRequest, artifact_id: str) -> HttpResponse:
 def rollback_form(request: OwnRequest, row: Artifact, branch: Branch, error: str = "") -> HttpResponse:
     context = {
         **shown(request, row),
-        "title": "Roll back",
+        "title": "What rolling back changes",
         "at": branch,
         "standing": standing_of(row, request.user, branch),
         "longest": LONGEST_REASON,

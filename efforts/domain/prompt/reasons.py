@@ -113,7 +113,8 @@ SENTENCES: dict[Reason, str] = {
     Reason.RECALL_SHOWN: "Found for this message, and in the prompt already.",
     Reason.RECALL_OVER_CAP: "Found for this message, but better ones fill the room for recall, {cap} tokens at most, "
     "or it would add little.",
-    Reason.RECALLED_BEFORE: "Passages that were recalled for these turns, kept with them.",
+    Reason.RECALLED_BEFORE: "Passages of earlier turns that were recalled for the messages of these turns, and are "
+    "kept with them.",
     Reason.RECALLED_BEFORE_LEFT: "Passages that were recalled for earlier turns leave first when the budget is full.",
     Reason.CODE_MAP: "How the attached folder is laid out, and what most of it leads to.",
     Reason.CODE_FOUND: "{why}",
