@@ -972,10 +972,8 @@ def test_passages_of_replaced_turns_that_other_turns_have_are_named(room: Room, 
         found=2,
         result_hash="",
     )
-    kept, left = (
-        {"retrieval": found, "turn": told.turn, "message": told, "score": 1.0, "included": True} for _ in "ab"
-    )
-    RetrievalItem.objects.create(**left, rank=1, leaves=True)
+    quoted = {"retrieval": found, "turn": told.turn, "message": told, "score": 1.0, "included": True}
+    RetrievalItem.objects.create(**quoted, rank=1, leaves=True)
     assert "recalled for turn" not in part_of(as_alice, "review_top", row.pk)
     RetrievalItem.objects.create(**quoted, rank=2)
     assert "Passages of turn 1, recalled for turn 3, are sent with that turn." in part_of(
