@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -39,12 +39,13 @@ NOTHING = "This is done already, so nothing would change. Load the page again."
 class Saving:
     """In tokens: by how much a text makes the next prompt smaller than the log of its turns does (None: not known), and
     what was spent on drafting and checking it. While it stands and is not sent, there is nothing to compare; where it
-    does not stand, it is what it would save."""
+    does not stand, it is what it would save. `later`: what it saves once its expanded effort is collapsed."""
 
     saved: int | None
     spent: int
     stands: bool = True
     presence: Presence = Presence.SENT
+    later: int | None = None
 
     @property
     def is_larger(self) -> bool:
@@ -118,9 +119,12 @@ def saving_of(artifact: Artifact, user: User, branch: Branch | None = None) -> S
     """As it stands, or as it would once it is accepted. Raises `Refused` where it can do neither."""
     branch = branch or artifact.branch
     stands = ContextPointer.objects.filter(branch=branch, artifact=artifact.pk, state=PointerState.ACTIVE).first()
-    if stands and (presence := presence_of(stands)) in (Presence.EXPANDED, Presence.LEFT):
+    presence = presence_of(stands) if stands else None
+    if presence == Presence.LEFT:
         return Saving(saved=0, spent=spent_on(artifact.family), presence=presence)
     found = effect_of_rolling_back(artifact, user, branch) if stands else effect_of_accepting(artifact, user, branch)
+    if presence == Presence.EXPANDED:
+        return replace(found.saving, saved=0, presence=presence, later=found.later)
     return found.saving
 
 
