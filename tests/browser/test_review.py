@@ -32,6 +32,8 @@ def test_a_claim_leads_to_its_words_and_back_by_keyboard(
     expect(claim(page, 1)).to_be_focused()
     page.keyboard.press("j")
     expect(claim(page, 2)).to_be_focused()
+    # Each button says which key it has.
+    expect(claim(page, 2).locator(".verbs kbd")).to_have_text(["A", "E", "X", "Q"])
     expect(claim(page, 2)).to_contain_text("in the log")
     page.keyboard.press("Enter")
     expect(claim(page, 2).locator("blockquote")).to_contain_text(OPEN)

@@ -18,6 +18,7 @@ from efforts.models.said import said
 from efforts.templatetags import look
 from tests.conftest import signed_in
 from tests.house.catalogue import Text, catalogue_of, texts
+from tests.house.process import ROOT
 
 PLACE = re.compile(r"%\(\w+\)s|\{\w+(?::said)?\}|%s")
 TAG = re.compile(r"</?\w+")
@@ -43,6 +44,34 @@ def test_every_text_is_in_the_catalogue_and_no_other(german: polib.POFile) -> No
 
 def test_every_text_is_translated(german: polib.POFile) -> None:
     assert [one.msgid for one in german if one.fuzzy or not all(forms(one))] == []
+
+
+# Names are the same in every language.
+NAMES = {"CCM Web", "Markdown", "HTML", "JSON"}
+TRANSLATED = re.compile(r"{% blocktrans(?:late)?\b.*?{% endblocktrans(?:late)? %}", re.DOTALL)
+# What is shown as it was typed, and the blocks that hold classes and data.
+LEFT_OUT = re.compile(
+    r"{#.*?#}|<(script|style|code|kbd)\b.*?</\1>|{% block shell_(?:class|data) %}.*?{% endblock %}|{%.*?%}|{{.*?}}",
+    re.DOTALL,
+)
+READ_OUT = re.compile(r'\b(?:title|aria-label|placeholder|alt)="([^"]*)"')
+
+
+def bare_words(template: str) -> list[str]:
+    """What a page says in English whoever reads it."""
+    text = LEFT_OUT.sub("", TRANSLATED.sub("", template))
+    pieces = [*READ_OUT.findall(text), *re.split(r"<[^>]*>", text)]
+    words = [piece.strip(" \n·:") for piece in pieces if re.search("[A-Za-z]{2,}", piece)]
+    return [piece for piece in words if piece not in NAMES]
+
+
+def test_no_page_says_anything_that_is_in_no_catalogue() -> None:
+    assert bare_words('<p title="{{ n }} tokens">{% translate "In" %} <b>Out</b></p>') == ["tokens", "Out"]
+    # The admin is for staff, in English.
+    paths = [path for path in (ROOT / "templates").rglob("*.html") if "admin" not in path.parts]
+    assert len(paths) > 100
+    found = {path.relative_to(ROOT).as_posix(): bare_words(path.read_text()) for path in paths}
+    assert {name: words for name, words in found.items() if words} == {}
 
 
 def places(text: str) -> set[str]:

@@ -628,6 +628,9 @@ def test_submitting_an_edit_leads_to_the_next_version_which_can_be_compared(
     old = page_of(as_alice, drafted)
     assert "v2 is newer" in old
     assert "Undecided" not in old
+    # What came after it is what one is led to accept.
+    offers = [re.findall(r'class="([^"]*)" id="accept"', one)[0].split() for one in (old, page)]
+    assert ["primary" in one for one in offers] == [False, True]
     compared = as_alice.get(reverse("compare", args=[made.pk, drafted.pk])).content.decode()
     assert "Surely." in compared
     assert "<ins>" in compared

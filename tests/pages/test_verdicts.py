@@ -41,6 +41,14 @@ def test_a_button_says_it_and_the_same_button_takes_it_back(as_alice: Client, sc
     assert standing() is None
 
 
+def test_who_reads_german_is_told_it_in_german(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "Hi.")
+    as_alice.post(address("turns/1/verdict/"), {"value": "good"})
+    turn = as_alice.get(address("turns/1/"), headers={**HTMX, "accept-language": "de"}).content.decode()
+    assert "Gut</span>" in turn
+    assert "Good" not in turn
+
+
 def test_the_form_takes_a_reason_and_shows_what_stands(as_alice: Client, scene: Scene, address: Address) -> None:
     scene.ask("Where from?", "Hamburg.")
     sent = as_alice.post(address("turns/1/verdict/"), {"value": "bad", "why": "It was <b>Kiel</b>."}, headers=HTMX)
