@@ -848,7 +848,11 @@ def test_a_blocked_summary_says_what_it_cost_and_what_it_would_take_the_place_of
 
 
 AWAY = {
-    "expanded": ({"expanded_turn": 3}, "Expanded now: the model sees turns 1-3.", "Saves nothing while it is expanded, "),
+    "expanded": (
+        {"expanded_turn": 3},
+        "Expanded now: the model sees turns 1-3.",
+        "Saves nothing while it is expanded, ",
+    ),
     "left": ({"evicted_clock": 3}, "Not in the prompt now, nor turns 1-3, which it replaces:", "Not in the prompt now"),
 }
 
