@@ -20,7 +20,9 @@ from compaction.domain.artifact import (
     with_id,
 )
 from compaction.domain.rendering import Rendered, rendered, short_limit
+from compaction.drafting.summaries import OPENING_TOKENS, opening_of
 from efforts.turns.recording import count
+from tests.compaction.logs import log
 
 RESULT = Claim(id="0", section=Section.RESULT, status=Status.STATED, text="Stripe it is.", cites=("1.1",))
 
@@ -112,6 +114,21 @@ def test_the_body_has_every_claim_under_its_section_and_tells_what_is_over() -> 
         "Rejected:",
         "- Paying by invoice.",
     ]
+
+
+def test_the_opening_request_is_quoted_whole_and_of_a_long_one_both_ends() -> None:
+    asked = "Which provider\n  do we take?"
+    assert opening_of(log(("assistant", "Hello."), ("user", asked), ("user", "Well?")), 400) == " ".join(asked.split())
+    long = f"First of all. {'We weigh the offers of all providers once more. ' * 200}And that is all."
+    made = opening_of(log(long, "Yes."), 10_000)
+    begins, _, ends = made.partition(" … ")
+    assert begins.startswith("First of all. We weigh")
+    assert ends.endswith("once more. And that is all.")
+    assert begins in long
+    assert ends in long
+    assert count(made) <= OPENING_TOKENS
+    # Of a short log it takes a tenth.
+    assert count(opening_of(log(long, "Yes."), 1_000)) <= 100
 
 
 def test_what_does_not_fit_the_short_form_is_not_cut_but_the_body_stands_first() -> None:
