@@ -576,7 +576,7 @@ def test_the_same_saving_is_on_header_dialogs_notice_and_panel_and_is_what_the_n
     assert "Would" not in page(as_alice, "review_saving", artifact, htmx=True)
     # Who rolls it back is told what that costs.
     back = page(as_alice, "rollback", artifact, htmx=True)
-    assert "What you give up" in back
+    assert "What it costs" in back
     assert re.search(r"Each call takes [\d,]+ tokens more", back)
     assert "Saves" not in back
     # Header, notice, panel and list ask one address for it.
