@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
 import threading
+import time
+from contextlib import suppress
 
 import pytest
 
@@ -48,3 +51,23 @@ async def test_a_terminated_server_marks_what_it_was_answering_with_its_text(
         while server.runs(session)[again["run"]] != "completed":
             follower.take(await tab.frame())
     assert "All four." in server.page(session).standing.values()
+
+
+def test_a_terminated_server_ends_although_pages_are_being_made(server: Server) -> None:
+    server.new_session()
+    asking = [threading.Thread(target=ask_on, args=(server,)) for _ in range(8)]
+    for one in asking:
+        one.start()
+    time.sleep(1)
+    server.end()
+    for one in asking:
+        one.join()
+    server.start()
+    assert server.request("GET", "/")[0] == 200
+
+
+def ask_on(server: Server) -> None:
+    # Until nobody answers any more.
+    with suppress(OSError, http.client.HTTPException):
+        while True:
+            server.request("GET", "/")

@@ -38,6 +38,7 @@ class Command(BaseCommand):
         from ccmweb.asgi import application
 
         server.serve(application, options["host"], options["port"], self._say)
+        server.leave()
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)
