@@ -14,6 +14,7 @@ from django.utils.functional import cached_property
 
 from efforts.domain.effort.notices import span_said
 from efforts.llm.recorded import RECORDED_MODEL
+from efforts.models.said import OwnWords
 
 from .domain.artifact import SCHEMA_VERSION, Kind
 from .domain.lifecycle import ArtifactState, ClaimVerdictValue, Ended, PackageState
@@ -111,7 +112,7 @@ class Artifact(models.Model):
     @property
     def name(self) -> str:
         """Of what it was made of."""
-        return self.effort.name if self.effort else "Chosen turns"
+        return OwnWords(self.effort.name) if self.effort else "Chosen turns"
 
     @property
     def span(self) -> str:

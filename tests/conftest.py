@@ -61,6 +61,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(0))
 
 
+@pytest.fixture(autouse=True)
+def _in_no_language_of_another_test() -> Iterator[None]:
+    """The test client leaves the last page's language to whatever comes next."""
+    yield
+    translation.deactivate()
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
     """The tests' own database begins as a copy of an empty one."""

@@ -204,7 +204,7 @@ class Tried:
 def why_not(verdicts: Iterable[dict[str, Any]]) -> str:
     """What the gates lack, as their verdicts are stored: in a sentence each, with the first of what fails."""
     failing = (verdict for verdict in verdicts if verdict["outcome"] == Outcome.FAIL)
-    return " ".join(f"Gate {verdict['gate']}: {verdict['says']}{named_in(verdict)}" for verdict in failing)
+    return " ".join(f"Gate {verdict['gate']}: {verdict['says']}" + named_in(verdict) for verdict in failing)
 
 
 def named_in(verdict: dict[str, Any]) -> str:

@@ -9,8 +9,6 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils import timezone
-from django.utils.formats import date_format
 
 from compaction.models import Acceptance, Artifact
 from efforts.context.presence import Presence, presences_of
@@ -66,15 +64,7 @@ class Stood:
     def name(self) -> str:
         if self.since is None:
             return f"the log of {self.turns}" if self.turns else "nothing"
-        span = f" ({self.turns})" if self.turns else ""
-        return f"the {'excerpts' if self.digest else 'summary'} of {self.of}{span}"
-
-    @property
-    def words(self) -> str:
-        if self.since is None:
-            return self.name
-        by = f", accepted by {self.by}" if self.by else ""
-        return f"{self.name}{by}, {date_format(timezone.localtime(self.since), 'j F Y')}"
+        return f"the {'excerpts' if self.digest else 'summary'} of {self.of}{f' ({self.turns})' if self.turns else ''}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,9 @@ from pathlib import Path
 import polib
 from django.utils.translation.template import templatize
 
+from compaction.domain.gates.contradiction import STATES
+from compaction.domain.limits import Purpose
+
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 # Context, English, English of several: "" where there is none.
@@ -21,6 +24,11 @@ Text = tuple[str, str, str]
 SAID = (
     "ccmweb/operations.py",
     "ccmweb/sign_in.py",
+    "compaction/domain/artifact.py",
+    "compaction/domain/check/answers.py",
+    "compaction/domain/check/result.py",
+    "compaction/domain/gates/*.py",
+    "compaction/drafting/checking.py",
     "compaction/drafting/costs.py",
     "compaction/drafting/examining.py",
     "compaction/drafting/scopes.py",
@@ -52,6 +60,11 @@ SAID = (
     "efforts/domain/prompt/reasons.py",
     "efforts/domain/prompt/whereabouts.py",
     "efforts/domain/text/files.py",
+    "efforts/llm/faults.py",
+    "efforts/llm/limits.py",
+    "efforts/llm/openai_chat.py",
+    "efforts/llm/reach.py",
+    "efforts/llm/recorded.py",
     "efforts/memory/*.py",
     "efforts/models/faults.py",
     "efforts/pages/forms.py",
@@ -163,6 +176,8 @@ def of_module(tree: ast.Module) -> Iterator[str]:
             continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield named(node.value)
+        elif isinstance(node, ast.Call) and is_counted(node):
+            yield from counted(node, [])
         elif isinstance(node, ast.JoinedStr):
             silent |= {id(part) for part in ast.walk(node)}
             yield from filled(node)
@@ -172,6 +187,13 @@ def unsaid(node: ast.AST) -> Iterator[ast.AST]:
     documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     if isinstance(node, documented) and isinstance(node.body[:1] and node.body[0], ast.Expr):
         yield node.body[0]
+    # What the drafter hears of a failure, and nobody else.
+    if isinstance(node, ast.keyword) and node.arg == "told":
+        yield node.value
+    # What a request says to a model.
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        yield from (value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "content")
     if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in SILENT:
         yield node
     if isinstance(node, ast.FunctionDef) and node.name in ("__str__", "__repr__"):
@@ -211,11 +233,35 @@ def ways_of(value: ast.expr, names: list[str]) -> Iterator[str]:
         yield value.value
     elif isinstance(value, ast.JoinedStr):
         yield from filled(value)
+    elif isinstance(value, ast.Call) and is_counted(value):
+        yield from counted(value, names)
     else:
-        found = re.findall(r"[a-z][a-z_0-9]*", ast.unparse(value).casefold()) or ["part"]
-        name = found[-1] if found[-1] not in ("n", "id") else found[0]
-        names.append(name)
-        yield f"{{{name}{names.count(name) if names.count(name) > 1 else ''}}}"
+        yield place_of(value, names)
+
+
+def place_of(value: ast.expr, names: list[str]) -> str:
+    found = re.findall(r"[a-z][a-z_0-9]*", ast.unparse(value).casefold()) or ["part"]
+    name = found[-1] if found[-1] not in ("n", "id") else found[0]
+    return named_place(name, names)
+
+
+def named_place(name: str, names: list[str]) -> str:
+    names.append(name)
+    return f"{{{name}{names.count(name) if names.count(name) > 1 else ''}}}"
+
+
+def is_counted(node: ast.Call) -> bool:
+    """A number with its noun: `counted(number, "claim")`."""
+    words = [one for one in node.args[1:] if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return isinstance(node.func, ast.Name) and node.func.id == "counted" and bool(words)
+
+
+def counted(node: ast.Call, names: list[str]) -> Iterator[str]:
+    """With the noun of one and of several."""
+    place = named_place("number", names)
+    one, *several = [str(word.value) for word in node.args[1:] if isinstance(word, ast.Constant)]
+    yield f"{place} {one}"
+    yield f"{place} {several[0] if several else f'{one}s'}"
 
 
 # Labels that are made from the names of states, and parts of speech.
@@ -281,11 +327,49 @@ LABELS = (
     "turned negation",
     "turned status",
     "A structure, B sources, C retention, D contradictions, E cost and size",
+    "to-do",
+    "holds",
+    "{count} rule",
+    "{count} rules",
+    *(f"{kind} of {turns} {{spans}}" for kind in ("Summary", "Excerpts") for turns in ("turn", "turns")),
+    *(f"{gate}: {{says}}" for gate in ("Structure", "Sources", "Retention", "Contradictions", "Cost and size")),
+    *(f"Its {purpose} used {{tokens}} tokens of at most {{cap}}" for purpose in Purpose),
+    # Those of claims that can exclude each other.
+    *(status.replace("_", " ") for status in STATES),
+)
+# What those who read the bytes of an answer say of them: gate A and a void check quote it, with where it is.
+NOT_THE_FORM = (
+    "Field required",
+    "Extra inputs are not permitted",
+    "Input should be a valid string",
+    "Input should be a valid integer",
+    "Input should be a valid array",
+    "Input should be an object",
+    "Input should be {expected}",
+    "Input should be greater than or equal to {least}",
+    "Tuple should have at least {least} item after validation, not {actual}",
+    "Value should have at least {least} item after validation, not {actual}",
+    "Value error, {why}",
+)
+NO_JSON = (
+    "Expecting value",
+    "Expecting property name enclosed in double quotes",
+    "Expecting ',' delimiter",
+    "Expecting ':' delimiter",
+    "Extra data",
+    "Unterminated string starting at",
+    "Invalid control character at",
+)
+QUOTED = (
+    "artifact_id is not the hash of this document",
+    *(f"{{loc}}: {fault}" for fault in NOT_THE_FORM),
+    *(f"{fault}: line {{line}} column {{column}} (char {{char}})" for fault in NO_JSON),
 )
 
 
 def texts() -> list[Text]:
-    return list(dict.fromkeys([*of_templates(), *of_modules(), *of_scripts(), *(("", label, "") for label in LABELS)]))
+    labels = (("", label, "") for label in (*LABELS, *QUOTED))
+    return list(dict.fromkeys([*of_templates(), *of_modules(), *of_scripts(), *labels]))
 
 
 def catalogue_of(language: str) -> Path:

@@ -20,7 +20,7 @@ from tests.conftest import signed_in
 from tests.house.catalogue import Text, catalogue_of, texts
 from tests.house.process import ROOT
 
-PLACE = re.compile(r"%\(\w+\)s|\{\w+(?::said)?\}|%s")
+PLACE = re.compile(r"%\(\w+\)s|\{\w+(?::said|:each)?\}|%s")
 TAG = re.compile(r"</?\w+")
 GERMAN = catalogue_of("de")
 
@@ -75,7 +75,7 @@ def test_no_page_says_anything_that_is_in_no_catalogue() -> None:
 
 
 def places(text: str) -> set[str]:
-    return {found.replace(":said", "") for found in PLACE.findall(text)}
+    return {re.sub(":said|:each", "", found) for found in PLACE.findall(text)}
 
 
 def mismatched(german: polib.POFile) -> Iterator[tuple[str, str]]:

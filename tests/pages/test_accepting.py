@@ -140,8 +140,8 @@ def test_what_is_foretold_is_what_comes(talk: Talk, artifact: Artifact, alice: U
     assert (back.now.tokens, back.then.tokens) == (foretold.then.tokens, foretold.now.tokens)
     assert foretold.difference is not None
     assert [change.turns for change in foretold.difference.left] == [(1, 2, 3)]
-    assert [one.words for one in foretold.move.before] == ["the log of turns 1-3"]
-    assert [one.words for one in back.move.after] == ["the log of turns 1-3"]
+    assert [one.name for one in foretold.move.before] == ["the log of turns 1-3"]
+    assert [one.name for one in back.move.after] == ["the log of turns 1-3"]
 
 
 def test_accepting_answers_with_roll_back_and_the_history(artifact: Artifact, as_alice: Client) -> None:

@@ -25,8 +25,6 @@ from efforts.domain.text.terms import STOPWORDS, folded, stem
 
 # What a reader doubts; whether the claim is wrong, a person says. All other findings are code's.
 DOUBTED = "read"
-# Where it names no sentence that says otherwise.
-NO_OTHER = ": no sentence of the log says so"
 LAST_CALLED_WRONG, CALLED_WRONG = 6, re.compile(r"\bclaim (\S+) is wrong\b")
 UNREAD = "Not judged: {why}. By values, states and exit statuses there is no contradiction."
 
@@ -69,18 +67,16 @@ def found_in(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
     for claim in artifact.claims:
         for doubt in judged.check.doubts_on(claim) if judged.check else ():
             if doubt.verdict == Said.CONTRADICTED:
-                at = f" in “{shortened(doubt.phrase)}”" if doubt.phrase else ""
-                phrase = f", at “{shortened(doubt.phrase)}”" if doubt.phrase else ""
-                other = f"; {doubt.sentence} says otherwise" if doubt.sentence else ""
-                why = f": {shortened(doubt.why)}" if doubt.why else ""
-                found = f"{at}{other}{why}"
-                shown = f"{phrase}{other or NO_OTHER}{why}"
+                phrase, other, why = shortened(doubt.phrase), doubt.sentence, shortened(doubt.why)
                 yield Failure(
                     rule=DOUBTED,
                     about=claim.id,
-                    text=f"the checker doubts claim {claim.id}{shown}",
+                    text=f"the checker doubts claim {claim.id}{f', at “{phrase}”' if doubt.phrase else ''}"
+                    f"{f'; {other} says otherwise' if other else ': no sentence of the log says so'}"
+                    f"{f': {why}' if doubt.why else ''}",
                     id=finding_id(DOUBTED, claim),
-                    told=f"claim {claim.id} is wrong{found}",
+                    told=f"claim {claim.id} is wrong{f' in “{phrase}”' if doubt.phrase else ''}"
+                    f"{f'; {other} says otherwise' if other else ''}{f': {why}' if doubt.why else ''}",
                 )
     told = told_ids(artifact, judged)
     for one in contradictions(artifact.claims, judged.source, judged.entries, told):
@@ -109,17 +105,16 @@ def worded(text: str, evaluator: str) -> str:
 
 
 def says(counting: list[Failure], aside: list[Failure]) -> str:
-    parts = [found_says(counting) if counting else "No contradiction"]
-    if aside:
-        parts.append(f"{counted(len(aside), 'finding')} set aside by a person")
-    return f"{'; '.join(parts)}."
+    found = found_says(counting) if counting else "No contradiction"
+    return f"{found}; {counted(len(aside), 'finding')} set aside by a person." if aside else f"{found}."
 
 
 def found_says(found: list[Failure]) -> str:
     first = found[0].text
     if not any(one.rule == DOUBTED for one in found):
         return f"{counted(len(found), 'contradiction')}: {first}"
-    return f"{len(found)} doubts or contradictions: {first}" if len(found) > 1 else f"{first[0].upper()}{first[1:]}"
+    number = len(found)
+    return f"{number} doubts or contradictions: {first}" if number > 1 else f"{first[0].upper()}{first[1:]}"
 
 
 Told = Mapping[str, tuple[str, ...]]
@@ -187,7 +182,8 @@ def against_ledger(claims: Sequence[Claim], entries: Sequence[Entry], told: Told
         if any(state == STATES.get(entry.status) for _, state in stated) or entry.status not in STATES:
             continue
         for claim, state in stated:
-            text = f"claim {claim.id} {state}; by the ledger “{shortened(entry.text)}” {STATES[entry.status]}"
+            listed = STATES[entry.status]
+            text = f"claim {claim.id} {state}; by the ledger “{shortened(entry.text)}” {listed}"
             yield Detected(rule="status", about=claim.id, text=text)
 
 
@@ -251,7 +247,8 @@ def order_differs(claim: Claim, source: Source) -> Iterator[Detected]:
         for key in mine.keys() & theirs.keys():
             (word, one), (_, other) = mine[key], theirs[key]
             if is_exchanged(one, other, claim.text, text):
-                told = f"“{word}” goes with {one.shown} in claim {claim.id}, with {other.shown} in {id}"
+                mine_has, theirs_has = one.shown, other.shown
+                told = f"“{word}” goes with {mine_has} in claim {claim.id}, with {theirs_has} in {id}"
                 yield Detected(rule="order", about=claim.id, text=told)
                 return
 
@@ -333,8 +330,8 @@ def later_value(claim: Claim, valued: Sequence[tuple[int, Sentence]]) -> Iterato
             if later > order and sentence.id not in claim.cites:
                 changed = only_change(cited.text, sentence.text)
                 if changed and stands(changed[0], (claim.text,)) and not stands(changed[1], (claim.text,)):
-                    said = f"{sentence.id}: “{shortened(sentence.text)}”"
-                    text = f"claim {claim.id} has {changed[0].shown}; it is {changed[1].shown} later, in {said}"
+                    before, now, words = changed[0].shown, changed[1].shown, shortened(sentence.text)
+                    text = f"claim {claim.id} has {before}; it is {now} later, in {sentence.id}: “{words}”"
                     yield Detected(rule="later_value", about=claim.id, text=text)
                     return
 

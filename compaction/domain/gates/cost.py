@@ -70,11 +70,16 @@ def percentile(latest: Sequence[int | None]) -> int | None:
 
 
 def says(judged: Judged, artifact: Artifact) -> str:
-    asked = " and ".join(
-        f"{one.tokens or 0:,} to {'check' if one.purpose == Purpose.CHECK else 'draft'} it" for one in judged.spent
+    asked = " and ".join(map(spent_on, judged.spent))
+    return (
+        f"{judged.tokens:,} tokens of text, the words of the log have {artifact.source.source_tokens:,}; "
+        f"{f'{asked}, within the caps' if asked else 'no model was asked'}."
     )
-    size = f"{judged.tokens:,} tokens of text, the words of the log have {artifact.source.source_tokens:,}"
-    return f"{size}; {asked}, within the caps." if asked else f"{size}; no model was asked."
+
+
+def spent_on(spent: Spent) -> str:
+    number = spent.tokens or 0
+    return f"{number:,} to {'check' if spent.purpose == Purpose.CHECK else 'draft'} it"
 
 
 def measures(judged: Judged, artifact: Artifact) -> Iterator[Measure]:

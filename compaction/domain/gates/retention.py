@@ -17,7 +17,6 @@ RECALLS = {
 }
 NAMES = {Section.DECISION: "decision", Section.OPEN_WORK: "to-do", Section.RULE: "rule"}
 TOLD = {**NAMES, Section.OPEN_WORK: "open work"}
-NOT_LISTED = "Not judged: nobody has listed what must not be lost{kept}."
 
 
 def judge(judged: Judged) -> GateVerdict:
@@ -31,8 +30,12 @@ def judge(judged: Judged) -> GateVerdict:
     enough = all(measure.value is None or measure.value >= measure.threshold for measure in measures)
     outcome = Outcome.PASS if enough else Outcome.FAIL
     if enough and not has_been_listed(judged):
-        kept = f"; {len(wanted) - len(lost)} of {len(wanted)} on your list are kept" if wanted else ""
-        return not_judged(Gate.RETENTION, judged, NOT_LISTED.format(kept=kept), measures)
+        kept, most = len(wanted) - len(lost), len(wanted)
+        unlisted = (
+            "Not judged: nobody has listed what must not be lost"
+            f"{f'; {kept} of {most} on your list are kept' if wanted else ''}."
+        )
+        return not_judged(Gate.RETENTION, judged, unlisted, measures)
     return verdict(
         Gate.RETENTION,
         judged,
@@ -108,41 +111,40 @@ def lost_entry(entry: Entry, judged: Judged) -> Failure:
     by_sentence = judged.source.by_sentence
     turns = dict.fromkeys(judged.source.part_of(id).turn for id in entry.sentences if id in by_sentence)
     missing = judged.check.missing.get(entry.id) if judged.check else ""
-    lacks = f"no claim says “{shortened(missing)}”" if missing else "told by no claim that stands"
-    if is_excerpts(judged):
-        lacks = "not quoted"
-    quoted = f"“{shortened(entry.text)}”"
+    matter, words, part = NAMES[entry.section], shortened(entry.text), shortened(missing or "")
+    places, sentences = ", ".join(f"turn {turn}" for turn in turns), ", ".join(entry.sentences)
+    quotes = is_excerpts(judged)
     return Failure(
         rule=f"lost_{entry.section}",
         about=entry.id,
-        text=f"{NAMES[entry.section]} {quoted}{in_brackets(f'turn {turn}' for turn in turns)}: {lacks}",
-        told=f"{TOLD[entry.section]} {quoted}{in_brackets(entry.sentences)}: {lacks}",
+        text=f"{matter} “{words}”{f' ({places})' if places else ''}: "
+        f"{'not quoted' if quotes else f'no claim says “{part}”' if missing else 'told by no claim that stands'}",
+        told=f"{TOLD[entry.section]} “{words}”{f' ({sentences})' if sentences else ''}: "
+        f"{'not quoted' if quotes else f'no claim says “{part}”' if missing else 'told by no claim that stands'}",
     )
-
-
-def in_brackets(places: Iterable[str]) -> str:
-    listed = ", ".join(places)
-    return f" ({listed})" if listed else ""
 
 
 def says(judged: Judged, wanted: Sequence[Entry], lost: Sequence[Entry]) -> str:
     if not wanted:
         return "Nothing to keep: no decision, to-do or rule was listed for these turns."
     gone = {entry.id for entry in lost}
-    told = "; ".join(sources_of(judged, wanted, gone))
-    kept = "Quoted" if is_excerpts(judged) else "Kept"
+    told, quotes = "; ".join(sources_of(judged, wanted, gone)), is_excerpts(judged)
     if lost:
-        return f"Missing: {', '.join(kinds(lost))}. {kept}: {told}."
-    hidden = "" if judged.check is None or judged.check.hidden else "; whether that list is complete was not tested"
-    return f"{kept}: {told}{hidden}."
+        missing = ", ".join(kinds(lost))
+        return f"Missing: {missing}. {'Quoted' if quotes else 'Kept'}: {told}."
+    tested = judged.check is None or judged.check.hidden
+    return (
+        f"{'Quoted' if quotes else 'Kept'}: {told}{'' if tested else '; whether that list is complete was not tested'}."
+    )
 
 
 def sources_of(judged: Judged, wanted: Sequence[Entry], gone: set[str]) -> Iterator[str]:
     by = (judged.check.listed_by or judged.check.by) if judged.check else ""
-    for name, listed in (("on your list", False), (f"in the list that {by} made of the log", True)):
+    for listed in (False, True):
         of = [entry for entry in wanted if entry.listed == listed]
+        number = sum(entry.id not in gone for entry in of)
         if of:
-            yield f"{sum(entry.id not in gone for entry in of)} of {len(of)} {name}"
+            yield f"{number} of {len(of)} {f'in the list that {by} made of the log' if listed else 'on your list'}"
 
 
 def kinds(entries: Iterable[Entry]) -> Iterator[str]:

@@ -71,8 +71,8 @@ def of_claim(claim: Claim, judged: Judged) -> Iterator[Failure]:
 
 
 def told(claim: Claim, phrase: str, why: str) -> str:
-    at = f"“{shortened(phrase)}”" if phrase else f"“{shortened(claim.text)}”"
-    return f"claim {claim.id}: the log does not say {at}{f': {shortened(why)}' if why else ''}"
+    at, because = shortened(phrase or claim.text), shortened(why)
+    return f"claim {claim.id}: the log does not say “{at}”{f': {because}' if why else ''}"
 
 
 def misplaced(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
@@ -92,13 +92,15 @@ def misquoted(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
 
 def says(judged: Judged, artifact: Artifact, failures: list[Failure], whole: int) -> str:
     if failures:
-        more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
-        return f"{failures[0].text[0].upper()}{failures[0].text[1:]}{more}."
+        first, more = f"{failures[0].text[0].upper()}{failures[0].text[1:]}", len(failures) - 1
+        return f"{first} and {more} more." if more else f"{first}."
     if artifact.kind == Kind.DIGEST:
         return f"{counted(whole, 'excerpt')}, each word for word from the log."
-    read = f", read by {judged.check.by}" if judged.check and judged.check.has_read(artifact.claims) else ""
-    unread = "" if read else ". Whether the sentences say what the claims say, nobody has read"
-    return f"{counted(whole, 'claim')}: the cited sentences are in the log, and so are all values{read}{unread}."
+    by = judged.check.by if judged.check and judged.check.has_read(artifact.claims) else None
+    return (
+        f"{counted(whole, 'claim')}: the cited sentences are in the log, and so are all values"
+        f"{'. Whether the sentences say what the claims say, nobody has read' if by is None else f', read by {by}'}."
+    )
 
 
 # Of the words inside sentences fewer begin with a capital where only names do.
@@ -177,8 +179,8 @@ def in_place_of(other: Value, value: Value) -> bool:
 def said_where(shown: str, found: tuple[str, ...]) -> str:
     if not found:
         return f"“{shown}” stands nowhere in the log"
-    places = ", ".join(found[:SHOWN]) + (" and elsewhere" if len(found) > SHOWN else "")
-    return f"“{shown}” stands in {places}, but in no cited sentence"
+    places, more = ", ".join(found[:SHOWN]), len(found) > SHOWN
+    return f"“{shown}” stands in {places}{' and elsewhere' if more else ''}, but in no cited sentence"
 
 
 def cited_texts(claim: Claim, source: Source) -> tuple[str, ...]:
@@ -289,7 +291,7 @@ def days_around(day: Day) -> Iterator[Day]:
 def is_day(value: str, day: Day) -> bool:
     """Whether a value names that day, as far as it tells."""
     if value.startswith("weekday"):
-        return value == f"weekday {day.isoweekday()}"
+        return value.removeprefix("weekday ") == str(day.isoweekday())
     return all(
         told in ("*", str(of)) for told, of in zip(value.split("-"), (day.year, day.month, day.day), strict=True)
     )
@@ -305,7 +307,7 @@ def faults_of_notes(claim: Claim, source: Source) -> Iterator[Fault]:
         yield Fault(rule=rule, text=said_where(value.shown, found), value=value.shown, found=found)
     for rule, note in (("owner", claim.owner), ("due", claim.due)):
         if not is_hinted(note, cited_texts(claim, source), source):
-            text = f"no cited sentence has a word of the {rule} “{note}”"
+            text = f"no cited sentence has a word of the {'owner' if rule == 'owner' else 'due'} “{note}”"
             yield Fault(rule=f"{rule}_not_cited", text=text, value=note)
 
 

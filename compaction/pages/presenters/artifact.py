@@ -12,12 +12,12 @@ from itertools import islice
 from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext
 
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Kind, parse_artifact
 from compaction.domain.digest import digest_limit
 from compaction.domain.editing import edited
-from compaction.domain.gates.judging import counted
 from compaction.domain.lifecycle import ArtifactState, Ended
 from compaction.domain.rendering import Rendered, rendered
 from compaction.domain.verdicts import Gate
@@ -135,8 +135,8 @@ class ArtifactView:
     pinned: tuple[int, ...]
     # Who looks at it.
     viewer: int
-    # What has changed since it was judged; "" where nothing has.
-    changed: str
+    # What has changed since it was judged.
+    changed: tuple[str, ...]
 
     # Read where they are shown: the answer to one verdict shows none of them.
 
@@ -399,7 +399,7 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
         is_accepted=pointer is not None and pointer.pk in accepted_by_people([pointer.pk]),
         pinned=pinned_among(row.branch, document.source.turns),
         viewer=user.pk,
-        changed=changed_since(row, log, judged) if judged else "",
+        changed=changed_since(row, log, judged) if judged else (),
     )
 
 
@@ -454,11 +454,10 @@ def drafted_of(row: Artifact) -> DraftedView:
     return DraftedView(artifact=newest.pk, quotes=newest.kind == Kind.DIGEST, why=state.draft if state else "")
 
 
-def changed_since(row: Artifact, source: Source, judged: GateRun) -> str:
-    """What of all that it was judged by is another now; "" where nothing is."""
+def changed_since(row: Artifact, source: Source, judged: GateRun) -> tuple[str, ...]:
+    """What of all that it was judged by is another now."""
     now, was = inputs_of(source, read_ledger(row.session, source)), judged.inputs
-    changed = dict.fromkeys(name for key, name in JUDGED_BY.items() if now[key] != was.get(key))
-    return " and ".join(changed)
+    return tuple(dict.fromkeys(name for key, name in JUDGED_BY.items() if now[key] != was.get(key)))
 
 
 BACK = "It is not in the prompt: {who} rolled it back, {at}. “Accept again” puts it there again."
@@ -483,8 +482,8 @@ STANDS = {
     ),
 }
 THIS, SOME = "this text", "{sent} of its {all} claims"
-UNREAD = " Nobody has checked it."
-ITS_AUTHOR = " The model that wrote it has also checked it, and no person has said yes to it."
+UNREAD = "Nobody has checked it."
+ITS_AUTHOR = "The model that wrote it has also checked it, and no person has said yes to it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
 STALE = "Changed since it was judged: {changed}. Judge it again."
 PASSED = "Every gate passes. Accept it, and the model sees {this} instead of {now}. You can roll it back at any time."
@@ -501,8 +500,10 @@ READ_IT = "{why} Read every claim yourself, choose another checker, or accept it
 MISSING_ONE = "1 thing that must not be lost is missing: add it, or say why it is not needed."
 MISSING = "{count} things that must not be lost are missing: add each, or say why it is not needed."
 NO_CHECK = "No model has checked it."
-# Of each gate the control with which a finding of it is set aside.
-ASIDES = {Gate.TRACEABILITY: "The log does say it…", Gate.CONTRADICTION: "This is no contradiction…"}
+# Where findings of these gates are set aside, and with which control.
+AT_SOURCES = "open gate B and say “The log does say it…”"
+AT_CONTRADICTIONS = "open gate D and say “This is no contradiction…”"
+AT_BOTH = "open gate B or gate D and say “The log does say it…” or “This is no contradiction…”"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -517,13 +518,14 @@ def state_of(view: ArtifactView) -> StateView:
     if view.stands:
         unread = UNREAD if view.stands_unchecked else ITS_AUTHOR if view.is_its_authors else ""
         says = STANDS[view.presence or Presence.SENT].format(this=this(view), turns=view.span)
-        return StateView(word=Word.STANDS, says=says + unread, quotes=view.is_digest)
+        says = f"{says} {unread}" if unread else says
+        return StateView(word=Word.STANDS, says=says, quotes=view.is_digest)
     if view.pointer:
         return gone(view, view.pointer)
     if view.is_turned_down:
         return StateView(word=Word.BLOCKED, says=REJECTED)
     if view.stale and state in ACCEPTABLE:
-        return StateView(word=Word.NOT_CHECKED, says=STALE.format(changed=view.changed))
+        return StateView(word=Word.NOT_CHECKED, says=STALE.format(changed=" and ".join(view.changed)))
     return StateView(word=OF_STATE[state], says=why_of(view, state))
 
 
@@ -548,7 +550,7 @@ def why_of(view: ArtifactView, state: ArtifactState) -> str:
         return READ_IT.format(why=why_unchecked(view))
     if state == ArtifactState.DRAFT:
         return NOT_JUDGED
-    return " ".join(blocks(view)) or STALE.format(changed=view.changed)
+    return " ".join(blocks(view)) or STALE.format(changed=" and ".join(view.changed))
 
 
 def this(view: ArtifactView) -> str:
@@ -571,7 +573,7 @@ def rolled_back(view: ArtifactView) -> str:
     if last is None:
         return BACK_UNKNOWN
     who = "you" if last.actor_id == view.viewer else last.actor.get_username() if last.actor else NOBODY
-    return BACK.format(who=who, at=date_format(timezone.localtime(last.created_at), "j M Y, H:i e"))
+    return BACK.format(who=who, at=date_format(timezone.localtime(last.created_at), gettext("j M Y, H:i e")))
 
 
 def why_unchecked(view: ArtifactView) -> str:
@@ -590,15 +592,15 @@ def blocks(view: ArtifactView) -> Iterator[str]:
     """What fails, and what mends it: doubts first, then what is missing, then whatever else a gate says."""
     failing = {gate.letter for gate in view.gates if gate.failed}
     doubted = [claim for claim in view.claims.all if any(one.doubts for one in claim.opinions)]
-    if doubted and failing & ASIDES.keys():
+    at = failing & {Gate.TRACEABILITY, Gate.CONTRADICTION}
+    if doubted and at:
         by = ", ".join(dict.fromkeys(one.by for claim in doubted for one in claim.opinions if one.doubts))
-        them = "it" if len(doubted) == 1 else "them"
-        at = sorted(failing & ASIDES.keys())
-        gates = " or ".join(f"gate {letter}" for letter in at)
-        asides = "” or “".join(ASIDES[Gate(letter)] for letter in at)
-        what = counted(len(doubted), "claim")
-        yield f"{by} doubts {what}: edit {them}, strike {them}, or open {gates} and say “{asides}”."
-        failing -= set(at)
+        number, aside = len(doubted), AT_BOTH
+        if len(at) == 1:
+            aside = AT_SOURCES if Gate.TRACEABILITY in at else AT_CONTRADICTIONS
+        them = "1 claim: edit it, strike it" if number == 1 else f"{number} claims: edit them, strike them"
+        yield f"{by} doubts {them}, or {aside}."
+        failing -= at
     if Gate.RETENTION in failing and view.missed:
         yield MISSING_ONE if view.missed == 1 else MISSING.format(count=view.missed)
         failing -= {Gate.RETENTION}

@@ -1,0 +1,34 @@
+"""What gates said in other words before: a stored verdict keeps the words that it was given, and pages know them."""
+
+from __future__ import annotations
+
+# Of what a reader doubts, up to the sixth version of the rules; the last of them was added in the seventh.
+DOUBTS = (
+    "the checker doubts claim {claim}",
+    "the checker doubts claim {claim}: {why}",
+    "the checker doubts claim {claim}; {sentence} says otherwise",
+    "the checker doubts claim {claim}; {sentence} says otherwise: {why}",
+    "the checker doubts claim {claim} in “{phrase}”",
+    "the checker doubts claim {claim} in “{phrase}”: {why}",
+    "the checker doubts claim {claim} in “{phrase}”; {sentence} says otherwise",
+    "the checker doubts claim {claim} in “{phrase}”; {sentence} says otherwise: {why}",
+    "the checker doubts claim {claim}, at “{phrase}”",
+    "{doubted}; it names no sentence that says otherwise, so this may only be missing from the log",
+    "{doubted}; it names no sentence that says otherwise, so this may only be missing from the log: {why}",
+)
+RETENTION = (
+    "Nothing to keep: no decision, open work or rule was listed for these turns.",
+    "Not judged: nobody has listed what must not be lost; of your list {kept} of {wanted} are kept.",
+    "Lost: {missing}. Kept: {told}.",
+    "Kept: {told}; inventory not proven.",
+    "{number} open",
+    "your list {kept} of {wanted}",
+    "the inventory of {by} {kept} of {wanted}",
+)
+SOURCES = (
+    "1 claim traced to their sentences, read by {by}.",
+    "{number} claims traced to their sentences, read by {by}.",
+    "1 claim traced to their sentences; only sentences and values, as nobody has read them against the log.",
+    "{number} claims traced to their sentences; only sentences and values, as nobody has read them against the log.",
+)
+SIZES = ("{tokens} tokens for {whole}; {asked}, within the caps.", "{tokens} tokens for {whole}; no model was asked.")
