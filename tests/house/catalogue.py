@@ -14,6 +14,7 @@ import polib
 from django.utils.translation.template import templatize
 
 from compaction.domain.gates.contradiction import STATES
+from compaction.domain.gates.judging import TAGS
 from compaction.domain.limits import Purpose
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -334,6 +335,7 @@ LABELS = (
     *(f"{kind} of {turns} {{spans}}" for kind in ("Summary", "Excerpts") for turns in ("turn", "turns")),
     *(f"{gate}: {{says}}" for gate in ("Structure", "Sources", "Retention", "Contradictions", "Cost and size")),
     *(f"Its {purpose} used {{tokens}} tokens of at most {{cap}}" for purpose in Purpose),
+    *(tag.replace("_", " ") for tag in TAGS.values()),
     # Those of claims that can exclude each other.
     *(status.replace("_", " ") for status in STATES),
 )

@@ -48,7 +48,7 @@ def told(template: str) -> str:
 
 def english_of(template: str) -> list[str]:
     """What it says itself in English."""
-    return [words for piece in PLACE.split(template) if piece for words in WORDS.findall(piece)]
+    return [words for piece in PLACE.sub("\n", template).split("\n") for words in WORDS.findall(piece)]
 
 
 def in_german(text: str) -> str:
@@ -65,7 +65,7 @@ def test_each_sentence_of_gates_and_checks_has_german(template: str) -> None:
     assert [
         words for words in english_of(template) if words in shown and words not in ("exit", "claims", "artifact")
     ] == []
-    assert text in (said(text), template)
+    assert said(text) == text
 
 
 def test_in_every_gate_sentences_are_found() -> None:
@@ -193,10 +193,11 @@ def shown_on(client: Client, row: Artifact) -> dict[str, str]:
         reverse("accept", args=[row.pk]),
         reverse("reviews"),
         *(f"{reverse('reviews')}?tab={tab}" for tab in ("not-checked", "blocked", "accepted", "rolled-back")),
-        *(reverse("gate", args=[row.pk, letter]) for letter in "abcde"),
+        *(reverse("gate", args=[row.pk, letter]) for letter in "ABCDE"),
         row.session.get_absolute_url(),
     ]
     answers = {address: client.get(address, headers=GERMAN, follow=True) for address in addresses}
+    assert {address: answer.status_code for address, answer in answers.items() if answer.status_code != 200} == {}
     return {
         address: re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", answer.content.decode())))
         for address, answer in answers.items()
@@ -240,8 +241,6 @@ def test_whatever_a_gate_has_found_its_page_says_it_in_german(
     row = STATES["reviewed"](room)
     run = GateRun.objects.filter(artifact=row).latest("pk")
     texts = [told(template) for template in sentences_of(GATES)]
-    if evaluator in ("5", "6"):
-        texts += [text.replace("the checker doubts claim c7", "claim c7 is wrong") for text in texts]
     failures = [{"rule": "x", "about": "", "text": text, "id": "", "told": ""} for text in texts]
     verdicts = [
         {**one, "outcome": "fail", "failures": failures, "evaluator_version": evaluator} for one in run.verdicts

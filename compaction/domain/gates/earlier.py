@@ -16,6 +16,17 @@ DOUBTS = (
     "{doubted}; it names no sentence that says otherwise, so this may only be missing from the log",
     "{doubted}; it names no sentence that says otherwise, so this may only be missing from the log: {why}",
 )
+# What a person set aside then has kept even the first of its words.
+CALLED_WRONG = (
+    "claim {claim} is wrong",
+    "claim {claim} is wrong: {why}",
+    "claim {claim} is wrong; {sentence} says otherwise",
+    "claim {claim} is wrong; {sentence} says otherwise: {why}",
+    "claim {claim} is wrong in “{phrase}”",
+    "claim {claim} is wrong in “{phrase}”: {why}",
+    "claim {claim} is wrong in “{phrase}”; {sentence} says otherwise",
+    "claim {claim} is wrong in “{phrase}”; {sentence} says otherwise: {why}",
+)
 RETENTION = (
     "Nothing to keep: no decision, open work or rule was listed for these turns.",
     "Not judged: nobody has listed what must not be lost; of your list {kept} of {wanted} are kept.",
