@@ -69,7 +69,7 @@ def test_one_key_press_stops_what_a_model_drafts_and_one_allows_it_again(
     checked(page, album, "checker")
     page.get_by_label("Model", exact=True).fill("")
     page.locator("#choose-checker").press("Enter")
-    expect(page.locator("#checker")).to_contain_text("The conversation's own model checks your summaries.")
+    expect(page.locator("#checker")).to_contain_text("The model of a conversation checks its summaries")
     page.get_by_label("Most tokens a day").fill("12")
     guest.watch.expect("422")
     page.locator("#save-cap").press("Enter")
