@@ -163,13 +163,17 @@ class Doorbell:
             rung, self.rung = self.rung, Rung()
         layer = get_channel_layer()
         told = rung.messages() if layer else {}
+        faults: list[BaseException] = []
         # Twice, because of a layer that has come back the old connection fails once.
         for _ in range(2):
+            # Nothing is awaited for nothing: that would take a round of the loop, too.
+            if not told:
+                return
             sent = await asyncio.gather(*(layer.group_send(*one) for one in told.items()), return_exceptions=True)
             faults = [one for one in sent if isinstance(one, BaseException)]
             told = {group: said for (group, said), fault in zip(told.items(), sent, strict=True) if fault}
-        for fault in faults:
-            raise fault
+        if faults:
+            raise faults[0]
 
 
 def _log_failure(future: Future[None]) -> None:

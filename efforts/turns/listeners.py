@@ -68,6 +68,9 @@ class Listeners:
         return await asyncio.shield(self.joining)
 
     async def join(self) -> None:
+        # The page that asked may have left before this began.
+        if not self.of:
+            return
         if self.hearing is None or self.hearing.done():
             self.channel = await self.layer.new_channel()
             # In a context of its own, not in that of the socket which happens to be the first.

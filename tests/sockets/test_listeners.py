@@ -143,6 +143,20 @@ async def test_pages_that_come_at_once_ask_the_layer_once() -> None:
     assert ours.hearing is None
 
 
+async def test_a_page_that_leaves_before_the_layer_is_asked_leaves_nobody_hearing() -> None:
+    layer, page = SlowLayer(), Page()
+    ours = Listeners(layer)
+    coming = asyncio.create_task(ours.add(page))
+    # It has asked, and what it asked for has not begun.
+    await asyncio.sleep(0)
+    coming.cancel()
+    await ours.drop(page)
+    layer.gate.set()
+    assert ours.joining is not None
+    await ours.joining
+    assert (layer.opened, ours.hearing) == (0, None)
+
+
 async def test_what_is_rung_while_the_loop_is_busy_is_sent_at_once(session: Session, layer: Any) -> None:
     heard = await layer.new_channel()
     await layer.group_add(events.PAGES, heard)
