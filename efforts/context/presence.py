@@ -64,7 +64,10 @@ SEES = {
         "for a while. A mention brings back {what}."
     ),
 }
-WITH_PINNED = "The model sees {what} instead of {turns}. Pinned, and sent as well: {pinned}."
+WITH_PINNED = (
+    "The model sees {what} instead of {turns}, apart from passages recalled for a message. Pinned, and sent as well: "
+    "{pinned}."
+)
 FULL_SUMMARY = "the full summary"
 
 

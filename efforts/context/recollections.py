@@ -8,6 +8,8 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
+from django.db.models import F, Q
+
 from efforts.context.embedders import Wording
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.effort.states import Trigger
@@ -74,7 +76,8 @@ def read_recalled(runs: Iterable[UUID], **which: Any) -> dict[UUID, tuple[Recall
 
 def recalled_from(branch: Branch, numbers: Collection[int]) -> dict[int, set[int]]:
     """By the number of the turn that they were recalled for and stay with, the turns of these that passages are of."""
-    kept = RetrievalItem.objects.filter(retrieval__trigger=Trigger.AUTO, included=True, leaves=False)
+    stays = Q(retrieval__run=F("retrieval__run__turn__run"), included=True, leaves=False)
+    kept = RetrievalItem.objects.filter(stays, retrieval__trigger=Trigger.AUTO)
     of_these = kept.filter(retrieval__run__turn__in=branch_turns(branch), turn__number__in=numbers)
     found: dict[int, set[int]] = {}
     pairs = of_these.values_list("retrieval__run__turn__number", "turn__number").distinct().order_by()

@@ -24,7 +24,7 @@ from compaction.review.rechecking import RECHECKS
 from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, HoldScope, ScopeState
-from efforts.models import ContextPointer, EffortState, Message, RetrievalItem, RetrievalSet, ScopeDraft
+from efforts.models import ContextPointer, EffortState, Message, RetrievalItem, RetrievalSet, Run, ScopeDraft
 from efforts.turns.drafts import claim_from, draft_and_settle
 from tests.compaction.artifacts import LongTalk, claim, of_turns
 from tests.compaction.review import (
@@ -983,5 +983,8 @@ def test_passages_of_replaced_turns_that_other_turns_have_are_named(room: Room, 
     RetrievalItem.objects.create(**quoted, rank=1, leaves=True)
     assert "recalled for turn" not in part_of(as_alice, "review_top", row.pk)
     RetrievalItem.objects.create(**quoted, rank=2)
-    told_of = "Passages of turn 1 were recalled for turn 3, and are sent as long as that turn is."
+    told_of = "passages recalled for turn 3, as long as that turn is sent"
     assert told_of in part_of(as_alice, "review_top", row.pk)
+    found.run = Run.objects.create(turn=run.turn, branch=row.branch, state="completed")
+    found.save()
+    assert told_of not in part_of(as_alice, "review_top", row.pk), "of an attempt that was made again"

@@ -42,6 +42,10 @@ def forgotten(room: Room) -> None:
     EffortState.objects.filter(effort__slug=SLUG).update(evicted_clock=1)
 
 
+def mentioned(room: Room) -> None:
+    EffortState.objects.filter(effort__slug=SLUG).update(evicted_clock=None)
+
+
 def pages_of(client: Client, room: Room, row: Artifact) -> list[str]:
     return [
         card(client, room),
@@ -62,8 +66,20 @@ def test_a_pinned_turn_is_named_as_staying(room: Room, as_alice: Client) -> None
     actions.pin_turn(room.talk.place, 2)
     for page in pages_of(as_alice, room, row)[:2]:
         assert "Pinned, and sent as well: turn 2." in page
-    for name in ("review_top", "standing"):
-        assert "Turn 2 is pinned, so the model sees it as well." in shown(as_alice, name, row.pk)
+    assert "Turn 2 is pinned, so the model sees it as well." in shown(as_alice, "standing", row.pk)
+    assert "These excerpts instead of turns 1-3; what is pinned (turn 2)" in shown(as_alice, "review_top", row.pk)
+    forgotten(room)
+    assert "Of turns 1-3 only: what is pinned (turn 2)" in shown(as_alice, "review_top", row.pk)
+
+
+def test_the_review_says_at_a_glance_what_is_in_the_prompt(room: Room, as_alice: Client) -> None:
+    row = STATES["no model"](room)
+    assert "These excerpts instead of turns 1-3" in shown(as_alice, "review_top", row.pk)
+    forgotten(room)
+    assert "Nothing of turns 1-3" in shown(as_alice, "review_top", row.pk)
+    mentioned(room)
+    actions.expand_effort(room.talk.place, SLUG)
+    assert "The log of turns 1-3, as it is expanded" in shown(as_alice, "review_top", row.pk)
 
 
 def test_while_it_is_expanded_every_page_says_that_the_turns_are_seen(room: Room, as_alice: Client) -> None:

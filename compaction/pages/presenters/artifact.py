@@ -39,7 +39,7 @@ from compaction.pages.presenters.gates import GateView, gates_of, of_excerpts
 from compaction.pages.presenters.source import SourceView, key_of, labels_of, source_view
 from compaction.review.claims import Dropped, dropped
 from compaction.review.desk import ACCEPTABLE
-from compaction.standing.blockers import OF_STATE, in_its_place, is_open, is_reopened, is_unchecked
+from compaction.standing.blockers import OF_STATE, InItsPlace, in_its_place, is_open, is_reopened, is_unchecked
 from compaction.standing.history import NOBODY, accepted_by_people
 from efforts.context.presence import Presence, pinned_among, presence_of
 from efforts.context.recollections import recalled_from
@@ -165,11 +165,13 @@ class ArtifactView:
         return not self.is_owner or has_drafter(self.row.session)
 
     @cached_property
-    def recalled(self) -> dict[int, str]:
-        """By the turn for whose message they were recalled, the turns of its log that have passages in that turn's
-        prompt layer."""
-        found = recalled_from(self.row.branch, self.document.source.turns)
-        return {turn: span_within(runs_of(sorted(numbers))) for turn, numbers in found.items()}
+    def recalled(self) -> tuple[int, ...]:
+        """The turns in whose prompt layers passages of its log stand, for whose messages they were recalled."""
+        return tuple(sorted(recalled_from(self.row.branch, self.document.source.turns)))
+
+    @property
+    def recalled_span(self) -> str:
+        return span_within(runs_of(self.recalled))
 
     @cached_property
     def redrafting(self) -> bool:
@@ -267,6 +269,11 @@ class ArtifactView:
         return presence_of(self.pointer) if self.pointer and self.stands else None
 
     @cached_property
+    def place(self) -> InItsPlace:
+        """What the prompt has of its turns while it does not stand."""
+        return in_its_place(self.row, self.row.branch)
+
+    @cached_property
     def then(self) -> Document:
         """With what the reviewer has decided so far."""
         return edited(self.document, self.verdicts.decisions)
@@ -292,6 +299,21 @@ class ArtifactView:
         if self.sent == self.texts.body:
             return frozenset()
         return frozenset(claim.id for claim in self.then.claims) - {*self.then.short}
+
+    @property
+    def is_out(self) -> bool:
+        """Whether neither it nor anything else stands in the prompt for its turns, nor their log."""
+        if self.stands:
+            return self.presence == Presence.LEFT
+        return not self.place.instead and not self.place.log
+
+    @property
+    def claims_sent(self) -> int:
+        return len(self.then.claims) - len(self.kept_back)
+
+    @property
+    def pinned_span(self) -> str:
+        return span_within(runs_of(self.pinned))
 
     @property
     def check(self) -> Check | None:
@@ -555,17 +577,15 @@ def why_of(view: ArtifactView, state: ArtifactState) -> str:
 
 def this(view: ArtifactView) -> str:
     """What of it the model is sent."""
-    every = len(view.then.claims)
-    return SOME.format(sent=every - len(view.kept_back), all=every) if view.kept_back else THIS
+    return SOME.format(sent=view.claims_sent, all=len(view.then.claims)) if view.kept_back else THIS
 
 
 def seen_now(view: ArtifactView) -> str:
     """What accepting takes out of the prompt."""
-    place = in_its_place(view.row, view.row.branch)
-    names = [one.name for one in place.instead]
-    if not names and not place.log:
+    names = [one.name for one in view.place.instead]
+    if not names and not view.place.log:
         return "nothing of its turns"
-    return str(listed([*names, "the log of the other turns"] if place.log and names else names or ["the log"]))
+    return str(listed([*names, "the log of the other turns"] if view.place.log and names else names or ["the log"]))
 
 
 def rolled_back(view: ArtifactView) -> str:
