@@ -985,6 +985,6 @@ def test_passages_of_replaced_turns_that_other_turns_have_are_named(room: Room, 
     RetrievalItem.objects.create(**quoted, rank=2)
     told_of = "passages recalled for turn 3, as long as that turn is sent"
     assert told_of in part_of(as_alice, "review_top", row.pk)
-    found.run = Run.objects.create(turn=run.turn, branch=row.branch, state="completed")
+    found.run = Run.objects.create(turn=run.turn, branch=row.branch, state="completed", attempt=9)
     found.save()
     assert told_of not in part_of(as_alice, "review_top", row.pk), "of an attempt that was made again"
