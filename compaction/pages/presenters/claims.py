@@ -17,7 +17,7 @@ from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.domain.rendering import MARKS, TITLES, one_line
 from compaction.drafting.reading import claim_from, decision_of
 from compaction.models import Artifact, ClaimVerdict
-from compaction.pages.presenters.source import CitedSpan, key_of, labels_of, spans_of, who
+from compaction.pages.presenters.source import REPLY, CitedSpan, key_of, labels_of, spans_of, who
 from compaction.review import Side, conflicts
 from efforts.domain.text.source_text import Source
 
@@ -43,7 +43,7 @@ GROUPS = {DOUBTED: "Doubted", Section.RESULT: "Result", **TITLED, ADDED: "Added 
 # Of a longer group the rest is folded.
 LISTED = 12
 # In the prompt the two sides have the names that models know.
-SIDES = re.compile(r"(?<=, )(?:user|assistant)(?=\)?$)")
+SAID_BY = re.compile(r"(?:(?P<kind>.+) \()?turn (?P<turn>\d+), (?P<side>user|assistant)\)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,19 +249,27 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
 
 def quotes_of(document: Document, source: Source, person: str) -> Quotes:
     """Who said it is called as in the log beside it."""
-    names = {"user": person, "assistant": "reply"}
+    names = {"user": person, "assistant": REPLY}
     excerpts = list(enumerate(document.excerpts, 1))
     spans = spans_of({number: excerpt.cites for number, excerpt in excerpts}, source)
     quotes = tuple(
         QuoteView(
             number=number,
-            label=SIDES.sub(lambda side: names[side[0]], excerpt.label.strip("[]")),
+            label=place_of(excerpt.label.strip("[]"), names),
             text=excerpt.text,
             spans=spans_for(number, spans),
         )
         for number, excerpt in excerpts
     )
     return Quotes(quotes=quotes, spans=spans)
+
+
+def place_of(label: str, names: Mapping[str, str]) -> str:
+    """With the sides named as people know them."""
+    if not (said := SAID_BY.fullmatch(label)):
+        return label
+    kind, turn, who = said["kind"], said["turn"], names[said["side"]]
+    return f"{kind} (turn {turn}, {who})" if kind else f"turn {turn}, {who}"
 
 
 def spans_for(number: int, spans: tuple[CitedSpan, ...]) -> tuple[CitedSpan, ...]:
