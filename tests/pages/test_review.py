@@ -233,7 +233,7 @@ def test_beside_each_claim_stands_what_the_checker_says_and_how_it_proved_itself
     drafted: Artifact, as_alice: Client
 ) -> None:
     page = page_of(as_alice, drafted)
-    assert page.count("in the log</span>") == 4
+    assert page.count("the log says so</span>") == 4
     assert page.count('data-suggested="kept"') == 4
     check = Check.objects.get()
     assert check.planted > 0
@@ -265,7 +265,7 @@ def test_a_check_that_proves_nothing_says_why(room: Room, as_alice: Client) -> N
     page = page_of(as_alice, STATES["void"](room))
     assert "read the claims, and this proves nothing." in page
     assert "to be true" in page
-    assert "in the log</span>" not in page
+    assert "the log says so</span>" not in page
     assert 'data-suggested=""' in page
 
 
@@ -348,7 +348,7 @@ def test_while_the_checker_reads_what_a_person_worded_the_page_says_so_and_then_
     assert answer["HX-Trigger-After-Swap"] == "standing"
     assert "The checker has read what was worded anew." in answer.content.decode()
     assert 'id="review-checking"' not in page_of(as_alice, made)
-    assert "in the log</span>" in claim_in(page_of(as_alice, made), "move")
+    assert "the log says so</span>" in claim_in(page_of(as_alice, made), "move")
 
 
 def test_a_claim_that_a_person_worded_says_that_nobody_else_has_read_it(
@@ -378,13 +378,13 @@ def test_a_gate_shows_how_it_was_computed(drafted: Artifact, as_alice: Client) -
 
 WORDS = {
     "stands": ("Stands", "The model sees this text instead of turns 1-3."),
-    "waits": ("Waits for you", "Every gate passes, but the checker is the model that wrote it"),
+    "waits": ("Waits for you", "It passes every gate, but the checker is the model that wrote it"),
     "fails": (
         "Blocked",
         "drafter-1 doubts 1 claim: edit it, strike it, or open gate D and say “This is no contradiction…”.",
     ),
     "unchecked": ("Not checked", "drafter-1 may not check summaries: in its exam it found 0 of 20"),
-    "chosen": ("Waits for you", "Every gate passes, but the checker is the model that wrote it"),
+    "chosen": ("Waits for you", "It passes every gate, but the checker is the model that wrote it"),
     "no model": ("Stands", "The model sees this text instead of turns 1-3."),
     "void": ("Not checked", "The check by drafter-1 proves nothing. It found "),
     "loses": ("Blocked", "1 thing that must not be lost is missing: add it, or say why it is not needed."),
@@ -441,7 +441,7 @@ def test_excerpts_are_shown_as_they_stand_with_nothing_to_decide(room: Room, as_
     assert "Made automatically, without a model" in page
     assert "Came into use without a review" in page
     assert "accepted by alice" not in page
-    assert "No model has read the log for what these quotes leave out" in page
+    assert "No model has looked for what they leave out." in page
     assert 'data-do="' not in page
     assert "Undecided" not in page
 
@@ -937,7 +937,7 @@ def test_it_is_read_with_get_only(drafted: Artifact, as_alice: Client) -> None:
 
 def test_that_its_own_author_checked_it_is_said_where_every_gate_passes(room: Room, as_alice: Client) -> None:
     top = part_of(as_alice, "review_top", STATES["waits"](room).pk)
-    assert "Every gate passes, but the checker is the model that wrote it, so read what matters to you." in top
+    assert "It passes every gate, but the checker is the model that wrote it, so read what matters to you." in top
 
 
 def test_the_gate_of_size_says_why_a_call_saves_more_than_it_counts(drafted: Artifact, as_alice: Client) -> None:
@@ -956,10 +956,12 @@ def test_where_excerpts_stand_and_no_model_is_connected_the_way_to_one_is_there(
     assert f'id="connect-checker" href="{reverse("endpoint_new")}"' in page_of(as_alice, STATES["no model"](room))
 
 
-def test_the_dialogs_say_which_turns_stay_because_they_are_pinned(room: Room, as_alice: Client) -> None:
-    row = STATES["stands"](room)
+def test_the_dialog_says_which_turns_stay_because_they_are_pinned(room: Room, as_alice: Client) -> None:
+    row = STATES["waits"](room)
     actions.pin_turn(actions.here(row.session, actor=row.session.owner), 2, HoldScope.ALWAYS)
-    assert "Turn 2 is pinned, so the model sees it as well." in part_of(as_alice, "rollback", row.pk)
+    assert "Turn 2 is pinned, so the model sees it as well." in part_of(as_alice, "accept", row.pk)
+    accept_compaction(row.pk, row.session_id, 1, 3, actor=row.session.owner)
+    assert "Turn 2 is pinned" not in part_of(as_alice, "rollback", row.pk), "the whole log comes back"
 
 
 def test_passages_of_replaced_turns_that_other_turns_have_are_named(room: Room, as_alice: Client) -> None:

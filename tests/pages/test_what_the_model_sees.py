@@ -67,9 +67,9 @@ def test_a_pinned_turn_is_named_as_staying(room: Room, as_alice: Client) -> None
     for page in pages_of(as_alice, room, row)[:2]:
         assert "Pinned, and sent as well: turn 2." in page
     assert "Turn 2 is pinned, so the model sees it as well." in shown(as_alice, "standing", row.pk)
-    assert "These excerpts instead of turns 1-3; what is pinned (turn 2)" in shown(as_alice, "review_top", row.pk)
+    assert "These excerpts instead of turns 1-3; turn 2 as well, pinned" in shown(as_alice, "review_top", row.pk)
     forgotten(room)
-    assert "Of turns 1-3 only: what is pinned (turn 2)" in shown(as_alice, "review_top", row.pk)
+    assert "Of turns 1-3 only: turn 2 as well, pinned" in shown(as_alice, "review_top", row.pk)
 
 
 def test_the_review_says_at_a_glance_what_is_in_the_prompt(room: Room, as_alice: Client) -> None:

@@ -308,6 +308,11 @@ class ArtifactView:
         return not self.place.instead and not self.place.log
 
     @property
+    def has_log(self) -> bool:
+        """Whether the prompt has the log of all its turns."""
+        return self.presence == Presence.EXPANDED or not (self.stands or self.place.instead or not self.place.log)
+
+    @property
     def claims_sent(self) -> int:
         return len(self.then.claims) - len(self.kept_back)
 
@@ -483,6 +488,8 @@ def changed_since(row: Artifact, source: Source, judged: GateRun) -> tuple[str, 
 
 
 BACK = "It is not in the prompt: {who} rolled it back, {at}. “Accept again” puts it there again."
+# Of a concluded effort.
+WILL_AGE = "{back} If nothing mentions its turns for a while, excerpts of them take the place of the log."
 BACK_UNKNOWN = "It is not in the prompt: it was rolled back. “Accept again” puts it there again."
 REPLACED = "A later summary has replaced it. It is kept to read."
 CHANGED = "Its turns have changed since it came into use, so it left the prompt. Ask for a new draft."
@@ -492,7 +499,8 @@ REOPENED = (
 WENT_ON = "Its effort was opened again after it came into use, and went on. The model sees {now} now."
 STANDS = {
     Presence.SENT: (
-        "The model sees {this} instead of {turns}. The log is kept: “Roll back” brings it back from the next call on."
+        "The model sees {this} instead of {turns}. The log is kept: “Roll back” puts it in the prompt again from the "
+        "next call on."
     ),
     Presence.FULL: (
         "Expanded now: the model sees this in full instead of {turns}. Once collapsed, it sees the short text again."
@@ -508,9 +516,11 @@ UNREAD = "Nobody has checked it."
 ITS_AUTHOR = "The model that wrote it has also checked it, and no person has said yes to it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
 STALE = "Changed since it was judged: {changed}. Judge it again."
-PASSED = "Every gate passes. Accept it, and the model sees {this} instead of {now}. You can roll it back at any time."
+PASSED = (
+    "It passes every gate. Accept it, and the model sees {this} instead of {now}. You can roll it back at any time."
+)
 PASSED_ITS_AUTHOR = (
-    "Every gate passes, but the checker is the model that wrote it, so read what matters to you. Accept it, and the "
+    "It passes every gate, but the checker is the model that wrote it, so read what matters to you. Accept it, and the "
     "model sees {this} instead of {now}. You can roll it back at any time."
 )
 EXCERPTS = (
@@ -593,7 +603,8 @@ def rolled_back(view: ArtifactView) -> str:
     if last is None:
         return BACK_UNKNOWN
     who = "you" if last.actor_id == view.viewer else last.actor.get_username() if last.actor else NOBODY
-    return BACK.format(who=who, at=date_format(timezone.localtime(last.created_at), gettext("j M Y, H:i e")))
+    back = BACK.format(who=who, at=date_format(timezone.localtime(last.created_at), gettext("j M Y, H:i e")))
+    return WILL_AGE.format(back=back) if view.row.effort_id and view.has_log else back
 
 
 def why_unchecked(view: ArtifactView) -> str:

@@ -49,7 +49,10 @@ FOUND = "These are quotes: each was found in the log word for word. Code looked,
 OF_EXCERPTS = {
     Gate.STRUCTURE: (DOES_NOT_APPLY, "These are quotes that code took from the log: no model answered in any form."),
     Gate.TRACEABILITY: (Outcome.PASS, FOUND),
-    Gate.RETENTION: (NOT_CHECKED, "No model has read the log, so nobody knows what else was lost."),
+    Gate.RETENTION: (
+        NOT_CHECKED,
+        "No model has read the log, so nobody knows whether anything that matters was left out.",
+    ),
     Gate.CONTRADICTION: (DOES_NOT_APPLY, "These are quotes only: nothing was reworded."),
 }
 # Of what a gate says the colour and the icon; of all else neither green nor red.

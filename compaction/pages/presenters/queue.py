@@ -92,7 +92,7 @@ class QueueRow:
         for wanted in (Outcome.FAIL, Outcome.NOT_JUDGED):
             if found := next((gate for gate in self.gates if gate.outcome == wanted), None):
                 return f"{found.name}: {found.says}"
-        return "Every gate passes." if self.gates else ""
+        return "It passes every gate." if self.gates else ""
 
     @property
     def is_quotes(self) -> bool:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from compaction.drafting.costs import spent_on
 from compaction.models import Artifact
-from compaction.pages.presenters.artifact import title_of
+from compaction.pages.presenters.artifact import artifact_view, title_of
 from compaction.pages.views.shared import reviewable
 from compaction.standing.accepting import LONGEST_REASON, REVIEW, accept_compaction, rollback_compaction
 from compaction.standing.blockers import standing_of
@@ -131,9 +131,18 @@ def settled(request: OwnRequest, row: Artifact) -> HttpResponse:
     if urlsplit(request.htmx.current_url or "").path != row.get_absolute_url():
         return done("closeDialog", "standing", "context", "efforts")
     answer = standing_part(request, row)
+    if row.is_current:
+        # In the same answer: a page whose head says otherwise than its foot would be doubted.
+        answer.write(head(request, row))
     answer["HX-Retarget"], answer["HX-Reswap"], answer["HX-Trigger"] = "#standing", "outerHTML", "closeDialog"
     answer["HX-Trigger-After-Swap"] = "settled"
     return answer
+
+
+def head(request: OwnRequest, row: Artifact) -> bytes:
+    """Of the page, beside what is asked for."""
+    context = {**about(row.branch), "view": artifact_view(row, request.user), "oob": True}
+    return part(request, "review/top.html", context).content
 
 
 @never_cache
