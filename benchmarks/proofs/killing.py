@@ -28,14 +28,22 @@ from .measuring import Claims
 PATIENCE = 60.0
 LOOK_EVERY = 0.02
 # Seconds between two words of the built-in engine: slow enough to be met in the middle.
-PACE = "0.2"
-ENOUGH = 5
+PACE = "0.01"
+# Characters that are committed before it is killed.
+ENOUGH = 2_000
 OURS = ("CCM_", "DATABASE_URL", "REDIS_URL", "DJANGO_")
 
+TABLES = ("customers", "orders", "invoices", "payments", "refunds", "products", "prices", "stock", "suppliers", "kits")
+# One block, so that the engine quotes all of it.
+AGREED = "\n".join(
+    f"nightly export of {table}: we agreed to write it in batches of 5,000 rows to a temporary name, to rename the "
+    "file once its checksum is known, to keep the last three files, to tell the importer by a row in its table, "
+    "to try again after 10 minutes where the batch runs out of memory, and to call whoever is on duty after the third "
+    "try"
+    for table in TABLES
+)
 SAID = (
-    "The nightly export fails for the three largest customers. It reads all rows at once, runs out of memory after "
-    "20 minutes and leaves a half-written file behind, which the importer then takes for the whole. We agreed to write "
-    "in batches of 5,000 rows to a temporary name, and to rename the file once its checksum is known."
+    f"The nightly export fails for the three largest customers. What we agreed, table by table:\n\n```\n{AGREED}\n```"
 )
 ASKED = "What did we agree about the nightly export?"
 
@@ -135,13 +143,13 @@ def prove(proof: Claims, server: Server) -> None:
     server.post(f"{chat}send/", text=SAID, client_id="kill-1")
     wait(lambda: [state for (state,) in server.rows(STATES)] == ["completed"])
     server.post(f"{chat}send/", text=ASKED, client_id="kill-2")
-    wait(lambda: len(server.rows(STREAMED)) >= ENOUGH)
+    wait(lambda: len(streamed(server)) >= ENOUGH)
     server.end(signal.SIGKILL)
-    committed = "".join(text for (text,) in server.rows(STREAMED))
+    committed = streamed(server)
     proof.claim(
         "The process was killed while it answered",
         measured=f"{len(committed)} characters were committed, the turn was {server.rows(STATES)[-1][0]}",
-        holds=bool(committed) and server.rows(STATES)[-1] == ("running",),
+        holds=len(committed) >= ENOUGH and server.rows(STATES)[-1] == ("running",),
     )
     server.start()
     wait(lambda: server.rows(STATES)[-1] != ("running",))
@@ -154,6 +162,11 @@ def prove(proof: Claims, server: Server) -> None:
         measured=f"{len(whole)} characters",
         holds=whole.startswith(committed) and len(whole) > len(committed),
     )
+
+
+def streamed(server: Server) -> str:
+    """What is committed of the answer by now."""
+    return "".join(text for (text,) in server.rows(STREAMED))
 
 
 def prove_kept(proof: Claims, server: Server, chat: str, committed: str) -> None:

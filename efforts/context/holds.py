@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from efforts.context.layers import FinishedTurn, past_turns
 from efforts.domain.effort.ageing import turns_left
-from efforts.domain.effort.holds import turns_said, until
+from efforts.domain.effort.holds import leaves_at, turns_said, until
 from efforts.domain.effort.policy import STICKY_SHARE
 from efforts.domain.effort.states import EffortStatus, HoldKind, HoldScope, HoldState
 from efforts.domain.prompt.conversation import HoldInForce as Held
@@ -112,6 +112,9 @@ def read_holds(branch: Branch, *, before: int) -> tuple[Held, ...]:
             within=row.within.slug if row.within else "",
             turn=past.get(row.turn.number) if row.turn else None,
             effort=row.effort.slug if row.effort else "",
+            leaves_at=leaves_at(
+                HoldScope(row.scope), row.turns, granted=row.granted_clock, refreshed=row.refreshed_clock
+            ),
         )
         for row in rows
     ]

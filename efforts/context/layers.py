@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -142,18 +142,41 @@ def read_efforts(
         if state.effort_id not in concluded & summaries or state.effort.slug in raw
     }
     most = max(room // LEAST_HEADLINE, 1)
-    headlines = read_headlines(branch, concluded & summaries, held, taken, most=most)
+    ageing = [state for state in states if state.effort_id in concluded - held - {branch.focus_id}]
     back = {*(expanded or ()), *referenced}
+    young = back - stands.keys() | {*referenced}
+    leaves = {
+        one.effort_id: leaves_at(branch, one.effort.slug, one.referenced_clock, expanded=taken, young=young)
+        for one in ageing
+    }
+    headlines = read_headlines(branch, concluded & summaries, held, taken, leaves, most=most)
     chosen = read_chosen(branch, most=most, back=back)
     opened = {one.id for one in chosen if one.is_expanded} if expanded is None else raw
-    in_short = tuple(headline_of(one, expanded=one.id in opened, back=one.id in back) for one in chosen)
-    logs = read_logs(branch, in_full, before=before, room=room)
+    in_short = tuple(
+        replace(
+            headline_of(one, expanded=one.id in opened, back=one.id in back),
+            leaves_at=leaves_at(
+                branch, one.id, one.since, expanded=opened, young=referenced if one.is_expanded else young
+            ),
+        )
+        for one in chosen
+    )
+    logs = read_logs(branch, in_full, leaves, before=before, room=room)
+    ages = {one.pointer: one.leaves_at for one in in_short}
     return EffortLayers(
-        efforts=(*logs, *read_chosen_logs(branch, [one for one in chosen if one.id in opened], room=room)),
+        efforts=(*logs, *read_chosen_logs(branch, [one for one in chosen if one.id in opened], ages, room=room)),
         headlines=(*headlines, *in_short),
         unlisted=len(concluded & summaries) - len(headlines),
         evicted=read_evicted(branch, beside=here, chosen=[one.pointer.pk for one in chosen]),
     )
+
+
+def leaves_at(branch: Branch, id: str, last: int, *, expanded: Container[str], young: Container[str]) -> int:
+    """The clock at which what was referred to at `last`, or just now where it is `young`, leaves or, `expanded`,
+    collapses."""
+    session = branch.session
+    threshold = session.decay_threshold if id in expanded else session.eviction_threshold
+    return (branch.clock if id in young else last) + threshold
 
 
 def as_what(expanded: Collection[str], stands: Mapping[str, str]) -> Mapping[str, str]:
@@ -197,7 +220,7 @@ def kind_of(branch: Branch, state: EffortState, expanded: Collection[str]) -> Ef
 
 
 def read_logs(
-    branch: Branch, states: Mapping[EffortState, EffortKind], *, before: int, room: int
+    branch: Branch, states: Mapping[EffortState, EffortKind], leaves: Mapping[int, int], *, before: int, room: int
 ) -> tuple[EffortLog, ...]:
     """Of each effort the newest turns that `room` tokens can hold, and the sum of those before them.
 
@@ -216,6 +239,7 @@ def read_logs(
             opened_turn=state.opened_turn,
             active_turn=state.active_turn,
             name=name_beside(state.effort),
+            leaves_at=leaves.get(state.effort_id),
         )
         for state, kind in states.items()
     )
@@ -226,7 +250,9 @@ def name_beside(effort: Effort) -> str:
     return "" if as_id(effort.name) == effort.slug else effort.name
 
 
-def read_chosen_logs(branch: Branch, expanded: Sequence[Chosen], *, room: int) -> Iterator[EffortLog]:
+def read_chosen_logs(
+    branch: Branch, expanded: Sequence[Chosen], leaves: Mapping[int, int | None], *, room: int
+) -> Iterator[EffortLog]:
     """Of chosen turns what was said, instead of what stands for them."""
     if not expanded:
         return
@@ -241,6 +267,7 @@ def read_chosen_logs(branch: Branch, expanded: Sequence[Chosen], *, room: int) -
             opened_turn=one.first,
             active_turn=one.pointer.expanded_turn or branch.head + 1,
             chosen=True,
+            leaves_at=leaves[one.pointer.pk],
         )
 
 
@@ -313,7 +340,13 @@ def older_than(shown: Sequence[FinishedTurn], newest: Sequence[FinishedTurn], wh
 
 
 def read_headlines(
-    branch: Branch, kept: Collection[int], held: Collection[int], expanded: Mapping[str, str], *, most: int
+    branch: Branch,
+    kept: Collection[int],
+    held: Collection[int],
+    expanded: Mapping[str, str],
+    leaves: Mapping[int, int],
+    *,
+    most: int,
 ) -> tuple[Headline, ...]:
     """Of the summaries of the efforts `kept`, the `most` that were made last, and those that are pinned."""
     if not kept:
@@ -337,6 +370,7 @@ def read_headlines(
             asked=bool(row.body) and expanded.get(row.effort.slug) == BODY,
             name=name_beside(row.effort),
             said_on=row.said_at.date().isoformat() if row.said_at else "",
+            leaves_at=leaves.get(row.effort.pk),
         )
         for row in reversed(newest)
         if row.effort is not None

@@ -185,6 +185,7 @@ def plan_inputs(
         # A run from before there were pictures had none.
         sees_pictures=chosen.get("pictures", False),
         left_out=read_left_out(branch, before=current.number),
+        clock=branch.clock,
     )
     if inputs.recall_share:
         inputs = replace(inputs, line=line_for(branch, current))

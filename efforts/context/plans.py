@@ -18,6 +18,7 @@ from efforts.context.holds import PinView
 from efforts.context.layers import FinishedTurn, past_turns
 from efforts.context.planning import budget_of, chosen_settings, next_inputs
 from efforts.domain.prompt.budget import BudgetTooSmall
+from efforts.domain.prompt.candidates import stays
 from efforts.domain.prompt.difference import MadePlan
 from efforts.domain.prompt.items import YOUR_MESSAGE
 from efforts.domain.prompt.plan import NOTES, Item, Plan, RequiredTooLarge
@@ -67,6 +68,8 @@ class ItemView:
     hold: int = 0
     place: str = ""
     address: str = ""
+    # When it leaves by itself.
+    stays: str = ""
     pin: PinView | None = None
 
 
@@ -322,6 +325,7 @@ def item_view(item: Item) -> ItemView:
         hold=item.values.get("hold", 0),
         place=item.values.get("place", ""),
         address=item.values.get("address", ""),
+        stays=stays(item),
     )
 
 

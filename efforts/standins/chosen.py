@@ -74,12 +74,6 @@ def chosen_pointers(branch: Branch) -> QuerySet[ContextPointer]:
     return ContextPointer.objects.filter(branch=branch, effort=None, state=PointerState.ACTIVE)
 
 
-def tokens_of_expanded(branch: Branch) -> int:
-    """What was said in those that are expanded, in tokens."""
-    expanded = chosen_turns(branch).filter(pointer__expanded_turn__isnull=False)
-    return int(expanded.aggregate(sum=Sum("turn__tokens", default=0))["sum"])
-
-
 def with_spans(pointers: QuerySet[ContextPointer]) -> list[Chosen]:
     """Oldest first."""
     spans = pointers.annotate(

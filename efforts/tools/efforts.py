@@ -8,9 +8,9 @@ from typing import Any
 
 from efforts import actions
 from efforts.context.efforts import EffortView, Standing, effort_views
-from efforts.context.expansion import free
+from efforts.context.expansion import expanded_here, free
 from efforts.context.ledger import open_work_of
-from efforts.context.showing import in_the_prompt
+from efforts.context.showing import in_the_prompt, planned_next, standing_in
 from efforts.context.sources import read_effort_log, read_scope_log
 from efforts.domain.effort.states import EffortStatus, ReviewMode
 from efforts.domain.prompt.conversation import LogMessage, PastTurn
@@ -22,7 +22,7 @@ from efforts.retrieval.efforts import EffortHit
 from efforts.retrieval.efforts import search_efforts as rank_efforts
 from efforts.retrieval.search import STRATEGY as PASSAGES
 from efforts.retrieval.search import Search
-from efforts.standins.chosen import chosen_pointers, chosen_turns, find_chosen, tokens_of_expanded, with_spans
+from efforts.standins.chosen import chosen_pointers, chosen_turns, find_chosen, with_spans
 
 from .base import ToolContext, ToolError
 from .messages import EMPTY, piece_of
@@ -31,6 +31,7 @@ MATCHES = 5
 STRATEGY = f"efforts/{PASSAGES}"
 # So many efforts are about a thousand tokens.
 LISTED = 20
+NOT_THERE = ("nothing", 0)
 
 
 def open_effort(context: ToolContext, *, name: str) -> dict[str, Any]:
@@ -89,23 +90,26 @@ def effort_status(context: ToolContext) -> dict[str, Any]:
     branch = branch_of(context)
     views = effort_views(branch)
     chosen = with_spans(chosen_pointers(branch))
-    expanded = sum(view.tokens for view in views if view.standing == Standing.EXPANDED)
-    expanded += tokens_of_expanded(branch)
+    stands = standing_in(planned_next(branch, context.run))
+    expanded = sum(stands.get(id, NOT_THERE)[1] for id in expanded_here(branch))
     status: dict[str, Any] = {
         "active": next((view.slug for view in views if view.standing == Standing.ACTIVE), None),
-        "efforts": [status_of(view) for view in views[:LISTED]],
+        "efforts": [status_of(view, stands.get(view.slug, NOT_THERE)[1]) for view in views[:LISTED]],
         "expansions": {"tokens": expanded, "free": free(branch, context.run)},
     }
     if chosen:
         # Of more the newest: a message may name any of them all the same.
-        status["summaries"] = [{"id": one.id, "in_prompt_as": one.tier} for one in chosen[-LISTED:]]
+        status["summaries"] = [
+            {"id": one.id, "in_prompt_as": stands.get(one.id, NOT_THERE)[0]} for one in chosen[-LISTED:]
+        ]
     if work := open_work_of(branch, LISTED):
         status["open_work"] = [{"id": f"work-{one.id}", "text": one.text, "state": one.state} for one in work]
     left_out = len(views) - LISTED
     return status | {"not_listed": f"{left_out}; search_efforts finds them"} if left_out > 0 else status
 
 
-def status_of(view: EffortView) -> dict[str, Any]:
+def status_of(view: EffortView, tokens: int) -> dict[str, Any]:
+    """`tokens`: what the next prompt has of it."""
     return {
         "id": view.slug,
         "name": view.name,
@@ -114,8 +118,8 @@ def status_of(view: EffortView) -> dict[str, Any]:
         "expanded": view.standing == Standing.EXPANDED,
         "turns": view.turns,
         "raw_tokens": view.tokens,
-        "prompt_tokens": view.prompt_tokens,
-        "expand_tokens": max(view.tokens - view.headline_tokens, 0) if view.standing == Standing.CONCLUDED else 0,
+        "prompt_tokens": tokens,
+        "expand_tokens": max(view.tokens - tokens, 0) if view.standing == Standing.CONCLUDED else 0,
     }
 
 

@@ -55,6 +55,7 @@ SAID = (
     "efforts/domain/exported.py",
     "efforts/domain/hosts.py",
     "efforts/domain/prompt/budget.py",
+    "efforts/domain/prompt/candidates.py",
     "efforts/domain/prompt/difference.py",
     "efforts/domain/prompt/items.py",
     "efforts/domain/prompt/need.py",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from efforts.domain.prompt.candidates import id_of, leaves_in, needs_of, priority_of, stays
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, Instruction, LogMessage, PastTurn, Recalled
 from efforts.domain.prompt.layers import HEAD, TAIL, Layer, folded_line, folds, layers_of
 from efforts.domain.prompt.plan import NOTES, Item, Plan, PlanInputs
@@ -396,6 +397,30 @@ def gives_a_reason_for_everything_and_a_remedy_for_what_is_out(inputs: PlanInput
         assert Item.from_json(json.loads(canonical_json(item.to_json()))) == item
 
 
+def tells_of_each_candidate_which_it_is_when_it_leaves_and_what_it_stands_with(
+    inputs: PlanInputs, planned: Plan
+) -> None:
+    ids = [id_of(item) for item in planned.items]
+    assert len(set(ids)) == len(ids)
+    ends = {one.slug: one.leaves_at for one in inputs.efforts}
+    notes = {one.slug: one.leaves_at for one in inputs.headlines}
+    pins = {one.id: one.leaves_at for one in inputs.holds}
+    for item in planned.items:
+        if item.section in ("summary", "body") and item.whose:
+            end = notes[item.whose]
+        elif item.section == "pin":
+            end = pins[item.values["hold"]]
+        else:
+            end = ends.get(item.whose) if id_of(item).startswith("turns:") else None
+        assert leaves_in(item) == (None if end is None else max(end - inputs.clock, 0))
+        assert bool(stays(item)) == (item.included and end is not None)
+        needs = needs_of(item, planned.items)
+        assert set(needs) <= set(ids) - {id_of(item)}
+        if item.included and item.reason in (Reason.RECALLED_BEFORE, Reason.TOOL_EPISODE, Reason.FILE):
+            assert needs
+        assert (priority_of(item) == 0) == (item.section in ("system", "instruction", "constraint", "turn"))
+
+
 def splits_its_tokens_into_sections(inputs: PlanInputs, planned: Plan) -> None:
     assert sum(planned.sections.values()) == planned.tokens
     assert min(planned.sections.values()) >= 0
@@ -504,6 +529,7 @@ INVARIANTS = (
     decides_on_everything_exactly_once,
     counts_all_that_was_said,
     gives_a_reason_for_everything_and_a_remedy_for_what_is_out,
+    tells_of_each_candidate_which_it_is_when_it_leaves_and_what_it_stands_with,
     splits_its_tokens_into_sections,
     names_what_was_left_out,
     is_rendered_again_from_what_is_stored,

@@ -273,6 +273,7 @@ def histories(
         code=code(table),
         code_share=draw(st.sampled_from((0.0, *CODE_SHARES.values()))),
         line=line(table, efforts, headlines),
+        clock=number,
     )
 
 
@@ -381,7 +382,8 @@ def holds(
 
 def hold_of(number: int, target: PastTurn | Headline, scope: HoldScope) -> HoldInForce:
     what: dict[str, Any] = {"turn": target} if isinstance(target, PastTurn) else {"effort": target.slug}
-    return HoldInForce(id=900 + number, kind=lasting.KINDS[scope], scope=scope, turns=3, **what)
+    leaves_at = lasting.leaves_at(scope, 3, granted=number, refreshed=number)
+    return HoldInForce(id=900 + number, kind=lasting.KINDS[scope], scope=scope, turns=3, leaves_at=leaves_at, **what)
 
 
 KINDS = ("active", "open", "open", "expanded", "expanded", "awaiting")
@@ -407,6 +409,7 @@ def divided(table: Table, turns: Sequence[PastTurn], begin: int) -> Divided:
                     older=older,
                     opened_turn=opened if older.last else mine[0].number,
                     active_turn=mine[-1].number,
+                    leaves_at=mine[-1].number + 3 if kind in ("expanded", "awaiting") else None,
                 )
             )
         else:
@@ -415,7 +418,14 @@ def divided(table: Table, turns: Sequence[PastTurn], begin: int) -> Divided:
     texts = [one.text() if one.below(4) else "Done and settled. " * 12 for one in table.many(5, 12)]
     slugs = [*expanded, *(f"done-{index}" for index in range(len(texts)))]
     headlines = tuple(
-        Headline(pointer=10 * index + 1, slug=slug, text=text, turns=(1, index + 1), expanded=slug in expanded)
+        Headline(
+            pointer=10 * index + 1,
+            slug=slug,
+            text=text,
+            turns=(1, index + 1),
+            expanded=slug in expanded,
+            leaves_at=begin + index if index % 2 else None,
+        )
         for index, (slug, text) in enumerate(zip(slugs, [*(["Seen."] * len(expanded)), *texts], strict=True))
     )
     headlines = tuple(headline if headline.expanded else with_body(dice, headline) for headline in headlines)

@@ -342,9 +342,10 @@ def test_an_expansion_is_priced_whole_and_what_is_free_is_its_share_less_what_is
 
 
 DEMANDS = st.dictionaries(st.sampled_from(ORDER), st.integers(0, 20_000))
+ROOM = st.integers(-500, 20_000)
 
 
-@given(demands=DEMANDS, room=st.integers(-500, 20_000))
+@given(demands=DEMANDS, room=ROOM)
 def test_room_is_shared_without_waste_and_nobody_gets_more_than_asked(demands: Mapping[str, int], room: int) -> None:
     given_out = allot(demands, room)
     assert sum(given_out.values()) == min(max(room, 0), sum(demands.values()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from efforts.domain.effort.ageing import stale
 from efforts.domain.effort.states import HoldKind, HoldScope
 
 KINDS: dict[HoldScope, HoldKind] = {
@@ -34,8 +33,14 @@ def until(scope: HoldScope, turns: int, within: str) -> str:
     return text.format(turns=turns, within=within)
 
 
-def is_over(scope: HoldScope, turns: int, *, granted: int, refreshed: int, now: int) -> bool:
-    """Whether a hold leaves when the branch has completed its turn number `now`. All are counted on the same clock."""
+def leaves_at(scope: HoldScope, turns: int, *, granted: int, refreshed: int) -> int | None:
+    """The completed turn at whose end a hold leaves, all counted on the same clock; None where none is counted."""
     if scope not in COUNTED:
-        return False
-    return stale(now, refreshed if scope == HoldScope.UNREFERENCED else granted, turns)
+        return None
+    return (refreshed if scope == HoldScope.UNREFERENCED else granted) + turns
+
+
+def is_over(scope: HoldScope, turns: int, *, granted: int, refreshed: int, now: int) -> bool:
+    """Whether a hold leaves when the branch has completed its turn number `now`."""
+    end = leaves_at(scope, turns, granted=granted, refreshed=refreshed)
+    return end is not None and now >= end

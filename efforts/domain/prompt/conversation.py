@@ -153,7 +153,8 @@ class OlderTurns:
 class HoldInForce:
     """A finished turn, or an effort in the form it has, that stands in the prompt whatever layer would show it.
 
-    `turns` is the n of its scope, `within` the effort with which it ends.
+    `turns` is the n of its scope, `within` the effort with which it ends. `leaves_at`: the clock at which it leaves,
+    where one is counted and nothing refers to it before.
     """
 
     id: int
@@ -163,6 +164,7 @@ class HoldInForce:
     within: str = ""
     turn: PastTurn | None = None
     effort: str = ""
+    leaves_at: int | None = None
 
     @property
     def is_sticky(self) -> bool:
@@ -219,7 +221,7 @@ class EffortLog:
     turns that are expanded.
 
     `active_turn` is the last turn it was active in: of several, the later one is filled first. `name`: what people call
-    it now, where its id does not say so.
+    it now, where its id does not say so. `leaves_at` as that of a hold.
     """
 
     slug: str
@@ -230,6 +232,7 @@ class EffortLog:
     active_turn: int = 0
     chosen: bool = False
     name: str = ""
+    leaves_at: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,7 +250,7 @@ class Headline:
     is not shown.
 
     Where there is room its `body` stands instead of its text, if it has one: that of chosen turns, and of an effort
-    while it is `asked` for. `name` as that of a log, `said_on` the ISO date of its last turn.
+    while it is `asked` for. `name` and `leaves_at` as those of a log, `said_on` the ISO date of its last turn.
     """
 
     pointer: int
@@ -260,6 +263,7 @@ class Headline:
     chosen: bool = False
     name: str = ""
     said_on: str = ""
+    leaves_at: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

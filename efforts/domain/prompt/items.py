@@ -166,7 +166,7 @@ def headline_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
             reason=why_in_one_line(headline) if included else Reason.HEADLINE_OVER_BUDGET,
             included=included,
             turns=headline.turns,
-            values=whose_values(headline),
+            values={**whose_values(headline), **inputs.leaving(headline.leaves_at)},
             sha256=sha256(line)[:FINGERPRINT] if included else "",
         )
     yield from evicted_items(inputs)
@@ -233,7 +233,7 @@ def body_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
             reason=why_whole(headline) if included else Reason.BODY_OVER_BUDGET,
             included=included,
             turns=headline.turns,
-            values=whose_values(headline),
+            values={**whose_values(headline), **inputs.leaving(headline.leaves_at)},
             sha256=sha256(text)[:FINGERPRINT] if included else "",
         )
 
@@ -346,7 +346,7 @@ def turn_item(
     title: str = "",
 ) -> Item:
     """`title`: what the turns are called, where not all that lie between are meant."""
-    values = {"window": inputs.ambient_window, **layer_values(layer)}
+    values = {"window": inputs.ambient_window, **layer_values(layer), **inputs.leaving(layer.leaves_at)}
     return Item(
         section=layer.kind,
         title=title_of(title or span_title(runs), layer.key),

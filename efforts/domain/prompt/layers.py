@@ -93,6 +93,7 @@ class Layer:
     active_turn: int = 0
     chosen: bool = False
     name: str = ""
+    leaves_at: int | None = None
 
     def label(self, first: int) -> str:
         if self.kind == "ambient":
@@ -289,6 +290,7 @@ def effort_layer(effort: EffortLog) -> Layer:
         active_turn=effort.active_turn,
         chosen=effort.chosen,
         name=effort.name,
+        leaves_at=effort.leaves_at,
     )
 
 

@@ -123,7 +123,11 @@ def is_headline_shown(choice: Choice, hold: HoldInForce) -> bool:
 
 def pin_item(inputs: PlanInputs, pin: Pinned, reason: Reason, *, included: bool) -> Item:
     hold, headline = pin.hold, headline_of(inputs, pin.hold)
-    values: dict[str, Any] = {"hold": hold.id, "until": until(hold.scope, hold.turns, hold.within)}
+    values: dict[str, Any] = {
+        "hold": hold.id,
+        "until": until(hold.scope, hold.turns, hold.within),
+        **inputs.leaving(hold.leaves_at),
+    }
     if hold.effort:
         values["effort"] = hold.effort
     if reason == Reason.PIN_OVER_CAP:

@@ -127,7 +127,7 @@ class PlanInputs:
     `constraints` are those in force, in the order in which they are sent; `holds` those that stand, by their grant.
     With `prefer_cache` the ambient window is cut in blocks. `recalled` was found for this turn, the best first;
     it may take `recall_share` of the budget, and up to `recall_most` of it where nothing else asks for the room.
-    `as_of` is the number of the last event when all this was read.
+    `as_of` is the number of the last event when all this was read, `clock` the count of completed turns.
     `code` was found in the attached folder for this turn; it may take `code_share` of the budget.
     `ledger`: the newest open work and decisions, newest first.
     `left_out` is in none of the others; what was recalled from it for earlier turns is not sent with these either.
@@ -166,6 +166,7 @@ class PlanInputs:
     instructions: tuple[Instruction, ...] = ()
     sees_pictures: bool = False
     line: LineOfEfforts = field(default_factory=LineOfEfforts)
+    clock: int = 0
 
     @property
     def has_efforts(self) -> bool:
@@ -174,6 +175,11 @@ class PlanInputs:
     @property
     def base(self) -> str:
         return layout_base(self.budget, self.epoch)
+
+    def leaving(self, leaves_at: int | None) -> dict[str, int]:
+        """In how many turns that do not refer to it something leaves, as a value of its item; empty where no clock is
+        counted."""
+        return {} if leaves_at is None else {"leaves_in": max(leaves_at - self.clock, 0)}
 
     @property
     def layout_key(self) -> str:

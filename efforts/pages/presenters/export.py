@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
 
+from efforts.domain.prompt.candidates import id_of, leaves_in, needs_of, priority_of
 from efforts.domain.prompt.plan import Item
 from efforts.domain.text.canonical import canonical_json
 from efforts.domain.text.redaction import redact_all
@@ -155,7 +156,7 @@ def exported(row: ContextPlan) -> dict[str, Any]:
         "model": run.settings.get("model", ""),
         "budget": {**body["budget"], "effective": row.budget},
         "sections": body["sections"],
-        "items": [item_of(Item.from_json(item)) for item in body["items"]],
+        "items": items_in(body),
         "layout_key": row.layout_key,
         "request_sha256": row.request_sha256,
         "usage": usage_of(row),
@@ -166,8 +167,20 @@ def exported(row: ContextPlan) -> dict[str, Any]:
     }
 
 
-def item_of(item: Item) -> dict[str, Any]:
-    return {**item.to_json(), "sentence": item.sentence, "remedy": "" if item.included else item.remedy}
+def items_in(body: dict[str, Any]) -> list[dict[str, Any]]:
+    items = [Item.from_json(item) for item in body["items"]]
+    return [
+        {
+            **item.to_json(),
+            "id": id_of(item),
+            "priority": priority_of(item),
+            "leaves_in": leaves_in(item),
+            "stands_with": needs_of(item, items),
+            "sentence": item.sentence,
+            "remedy": "" if item.included else item.remedy,
+        }
+        for item in items
+    ]
 
 
 def usage_of(row: ContextPlan) -> dict[str, int | None]:
