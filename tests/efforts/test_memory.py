@@ -10,6 +10,7 @@ import pytest
 from efforts import actions
 from efforts.context.planning import chosen_settings, next_inputs, run_inputs
 from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.candidates import leaves_in
 from efforts.domain.prompt.plan import Plan
 from efforts.domain.prompt.planner import plan
 from efforts.models import ContextPointer, EffortState, PointerMove, Run, Session
@@ -76,6 +77,30 @@ def test_an_expansion_of_turn_1_stands_in_the_prompts_of_2_3_and_4_and_not_of_5(
     assert talk.notices()[-1] == "--- Auto-collapsed effort: auth-bug (inactive for 3 turns) ---"
     (decayed,) = talk.events("effort.decayed")
     assert (decayed["turn"], decayed["clock"], decayed["turns"]) == (4, 4, 3)
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_plan_counts_down_to_the_turn_in_which_each_leaves(talk: Talk, auth: str) -> None:
+    def told(planned: Plan) -> tuple[str, int | None]:
+        mine = [item for item in planned.items if item.included and item.whose == auth]
+        return shows(planned, auth), leaves_in(mine[0]) if mine else None
+
+    actions.expand_effort(talk.place, auth)
+    said = [WEATHER, "And the auth bug?", *[WEATHER] * 5]
+    assert [told(sent(talk, text)) for text in said] == [
+        ("expanded", 3),
+        # Three more, behind the turn that mentions it.
+        ("expanded", 4),
+        ("expanded", 3),
+        ("expanded", 2),
+        ("expanded", 1),
+        ("summary", 1),
+        ("", None),
+    ]
+    # What is pinned or in the focus does not leave by itself.
+    for keep in (actions.pin_effort, actions.focus_effort):
+        keep(talk.place, auth)
+        assert [leaves_in(item) for item in sent(talk).items if item.whose == auth and item.included] == [None]
 
 
 def test_a_mention_in_turn_4_keeps_it_until_7(talk: Talk, auth: str) -> None:
