@@ -47,6 +47,10 @@ COMMAND_WORDS = {
 }
 
 
+# Ids of a file's symbols: its own times this, and each one's place in it.
+SYMBOLS_PER_FILE = 10_000
+
+
 class WorkspaceQuerySet(models.QuerySet["Workspace"]):
     def owned_by(self, user: AbstractBaseUser | AnonymousUser) -> WorkspaceQuerySet:
         return self.filter(owner_id=user.pk)
@@ -168,7 +172,7 @@ class File(models.Model):
 class Symbol(models.Model):
     """What code names, or a section of a text; `qualified` is unique but for what code defines twice.
 
-    Its id is given: 10,000 times the file's, and its place there.
+    Its id is given: `SYMBOLS_PER_FILE` times the file's, and its place there.
     """
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="symbols", db_index=False)

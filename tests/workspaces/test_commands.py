@@ -76,6 +76,18 @@ def test_the_environment_holds_no_secret(tmp_path: Path, monkeypatch: pytest.Mon
     assert environment(["JAVA_HOME"])["JAVA_HOME"] == "/java"
 
 
+def test_what_is_printed_is_told_while_the_command_runs(tmp_path: Path) -> None:
+    def tell(output: bytes) -> None:
+        if output == b"begun\n":
+            (tmp_path / "go").touch()
+
+    code = (
+        "import os, time\nprint('begun', flush=True)\nwhile not os.path.exists('go'): time.sleep(0.01)\nprint('over')"
+    )
+    ended = ran(code, tmp_path, tell=tell)
+    assert (ended.how, ended.output) == (CommandEnd.EXIT, b"begun\nover\n")
+
+
 def test_endless_output_ends_at_its_limit(tmp_path: Path) -> None:
     ended = ran("while True: print('x' * 99)", tmp_path)
     assert (ended.how, len(ended.output)) == (CommandEnd.OUTPUT, LIMITS.output)
@@ -297,6 +309,24 @@ def test_one_command_runs_in_a_folder_at_a_time_and_can_be_stopped(
     after = as_alice.get(command.get_absolute_url()).text
     assert ("It was stopped." in after, "every 1s" in after) == (True, False)
     assert as_alice.post(command.get_absolute_url(), {"verb": "stop"}, headers=PAGE).status_code == 422
+
+
+def test_the_page_shows_what_is_printed_while_it_runs(
+    as_alice: Client, shop: Workspace, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = []
+
+    def prints(argv: Any, folder: str, limits: Any, given: Any, tell: Any) -> Ended:
+        assert tell(b"begun\n") is None
+        shown.append(as_alice.get(CommandRun.objects.get().get_absolute_url(), headers=PAGE).text)
+        return Ended(how=CommandEnd.EXIT, code=0, output=b"begun\nover\n")
+
+    monkeypatch.setattr(running, "execute", prints)
+    monkeypatch.setattr(running, "start", running.run)
+    start_command(session, "build", actor=alice)
+    (while_it_ran,) = shown
+    assert ("begun" in while_it_ran, "over" in while_it_ran, "every 1s" in while_it_ran) == (True, False, True)
+    assert "over" in as_alice.get(CommandRun.objects.get().get_absolute_url()).text
 
 
 def test_a_command_whose_server_is_gone_has_ended(

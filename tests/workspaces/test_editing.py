@@ -205,7 +205,9 @@ def test_a_path_that_is_no_file_of_the_folder_is_refused(run: Run, shop: Workspa
     assert not ProposedEdit.objects.exists()
 
 
-@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "", ".", "a//b", ".env", "a\n", "x/" * 600 + "x"])
+@pytest.mark.parametrize(
+    "path", ["../x", "/etc/passwd", "a/../../x", "", ".", "a//b", ".env", "a\n", "a\x00b", "x/" * 600 + "x"]
+)
 def test_nothing_outside_of_the_root_is_opened(shop: Workspace, path: str) -> None:
     with pytest.raises(Refused, match="There is no file"), writing.folder_of(shop, path):
         pass
@@ -221,6 +223,8 @@ def test_an_edit_is_decided_on_its_page(as_alice: Client, edit: ProposedEdit, fi
     shown = as_alice.get(edit.get_absolute_url()).text
     for words in ("shop/cart.py", "Waits for you", "Larger.", "Part 2", "&lt;b&gt;", "Write the ticked parts"):
         assert words in shown
+    # Code has its colours.
+    assert '<span class="mi">80</span>' in shown
     assert as_alice.post(edit.get_absolute_url(), {"verb": "accept", "hunk": ["1"]}).status_code == 302
     assert file.read_text() == BEFORE.replace("h = 8\n", "h = 80\n")
     after = as_alice.get(edit.get_absolute_url()).text

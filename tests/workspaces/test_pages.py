@@ -10,11 +10,13 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from efforts.models import Session
 from tests.workspaces.conftest import indexed, write
 from tests.workspaces.test_attaching import zipped
 from workspaces.actions import detach
+from workspaces.domain.states import WorkspaceState
 from workspaces.models import Workspace
 
 
@@ -132,12 +134,23 @@ def test_nobody_else_sees_that_there_is_anything(as_bob: Client, shop: Workspace
     assert as_bob.post(reverse("code", args=[session.pk]), {"path": "shop"}).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["../../etc/passwd", "%2e%2e/secret", "/etc/passwd", "shop", "shop/cart.py/"])
+@pytest.mark.parametrize(
+    "path", ["../../etc/passwd", "%2e%2e/secret", "/etc/passwd", "shop", "shop/cart.py/", "shop/cart.py%00"]
+)
 def test_an_address_that_names_no_file_of_the_snapshot_is_not_found(
     as_alice: Client, shop: Workspace, path: str
 ) -> None:
     address = reverse("source", args=[shop.pk, 1, "x"]).removesuffix("x")
     assert as_alice.get(address + path).status_code in (301, 404)
+
+
+def test_the_page_says_how_far_an_index_is(as_alice: Client, shop: Workspace) -> None:
+    Workspace.objects.update(
+        state=WorkspaceState.INDEXING, indexer="somebody", alive_at=timezone.now(), done=3, total=9
+    )
+    shown = as_alice.get(reverse("workspace_progress", args=[shop.pk])).text
+    assert '<progress max="9" value="3"' in shown
+    assert ("3 of 9 files" in shown, 'hx-trigger="every 1s"' in shown) == (True, True)
 
 
 def test_indexing_is_stopped_and_begun_again(as_alice: Client, shop: Workspace, alice: User) -> None:

@@ -23,7 +23,11 @@ from efforts.standins import coding
 from efforts.tools import ToolContext, run_tool
 from tests.workspaces.conftest import indexed, write
 from workspaces.actions import detach
+from workspaces.domain.states import Stage
+from workspaces.indexing.snapshots import take_snapshot
+from workspaces.indexing.symbols import index_symbols
 from workspaces.models import CodeHit, File, Workspace
+from workspaces.retrieval import search as searching
 from workspaces.retrieval.search import names_in, search, written_out
 
 MONEY = '''"""Sums of money."""
@@ -161,6 +165,33 @@ def test_heavy_shows_whole_bodies_where_light_shows_few_lines(session: Session, 
     assert shown_lines[ContextMode.HEAVY] == 40
 
 
+@pytest.mark.parametrize(("mode", "lines"), [(ContextMode.LIGHT, [5] * 8), (ContextMode.HEAVY, [60] * 2 + [30] * 10)])
+def test_each_mode_shows_so_many_cards_of_so_many_lines(
+    session: Session, shop: Workspace, root: Path, mode: ContextMode, lines: list[int]
+) -> None:
+    body = "".join(f"    tariff_{line} = freight + {line}\n" for line in range(59))
+    write(root, shop__freight_py="".join(f"def freight_{n}(freight):\n{body}\n\n" for n in range(14)))
+    indexed(shop)
+    chosen = {**chosen_settings(session), "context_mode": str(mode), "budget": 60_000}
+    sent = plan(next_inputs(main_branch(session), chosen, "Which tariff has freight?", None)).request
+    cards = sent["messages"][-1]["content"].split("@ shop/freight.py:")[1:]
+    assert [sum("| " in line for line in card.split("\n")) for card in cards] == lines
+
+
+def test_what_stands_within_a_card_is_shown_once(session: Session, shop: Workspace, root: Path) -> None:
+    write(
+        root, shop__boats_py='class Boat:\n    """A boat afloat."""\n\n    def launch(self):\n        """Afloat."""\n'
+    )
+    indexed(shop)
+    view = preview(main_branch(session), draft_text="Which boat is afloat?")
+    assert "shop.boats.Boat" in shown(view)
+    within = {item.title: (item.reason, item.remedy) for item in view.excluded if item.section == "code"}
+    assert within["shop.boats.Boat.launch"] == (
+        "It stands within another card.",
+        "Nothing is missing: its lines are shown.",
+    )
+
+
 def test_small_talk_brings_no_cards(session: Session, shop: Workspace) -> None:
     assert shown(preview(main_branch(session), draft_text="Thanks!")) == ["Map of shop"]
 
@@ -223,9 +254,40 @@ def test_a_model_searches_and_what_was_found_is_kept(run: Run) -> None:
     assert coding.registered().found_again(row) == row.result_hash
 
 
+def test_a_search_finds_the_same_again_whatever_was_indexed_since(run: Run, shop: Workspace, root: Path) -> None:
+    tool(run, "search_code", query="convert an amount to another currency")
+    row = RetrievalSet.objects.get()
+    write(root, shop__money_py=MONEY + "\n\ndef amount_in(currency):\n    return convert(1, currency)\n")
+    indexed(shop)
+    assert coding.registered().found_again(row) == row.result_hash
+
+
+def test_earlier_versions_of_a_file_take_no_place_of_what_stands(
+    shop: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "MOST", 4)
+    for number in range(4):
+        write(root, shop__ships_py=f'def launch():\n    """A boat: afloat, of {number} masts."""\n')
+        write(root, shop__yards_py=f'def build():\n    """A boat: on land, of {number} masts."""\n')
+        indexed(shop)
+    assert found(shop, "which boat of masts")[:2] == ["shop.ships.launch", "shop.yards.build"]
+
+
 def test_a_search_that_is_made_again_is_answered_with_a_hint(run: Run) -> None:
     tool(run, "search_code", query="convert currency")
     assert "already" in tool(run, "search_code", query="currency convert")["hint"]
+
+
+def test_an_index_is_used_before_it_is_complete(run: Run, shop: Workspace, root: Path) -> None:
+    write(root, shop__boats_py='def launch():\n    """Put a vessel afloat."""\n')
+    snapshot = take_snapshot(shop, lambda done, total: None)
+    assert snapshot.stage == Stage.TEXT
+    assert tool(run, "read_span", path="shop/boats.py")["text"].startswith("1| def launch():")
+    answer = tool(run, "search_code", query="vessel afloat")
+    assert (answer["matches"], "not indexed yet: 1" in answer["note"]) == ([], True)
+    assert tool(run, "search_code", query="convert currency")["matches"][0]["symbol"] == "shop.money.convert"
+    index_symbols(snapshot, lambda done, total: None)
+    assert tool(run, "search_code", query="vessel set afloat")["matches"][0]["symbol"] == "shop.boats.launch"
 
 
 def test_a_model_looks_a_name_up(run: Run) -> None:

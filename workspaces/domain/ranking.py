@@ -10,7 +10,7 @@ from efforts.domain.text.ranking import K1, B, rarity
 from workspaces.domain.states import SymbolKind
 
 # Raise it when the same snapshot and query give another order.
-VERSION = "1"
+VERSION = "2"
 # Terms of a typical symbol.
 TYPICAL = 60
 # A word of a symbol's name or path is worth so many of its text.

@@ -16,9 +16,8 @@ from workspaces.domain.outline import Outline, outline_of, own_lines
 from workspaces.domain.parsing import Definition
 from workspaces.domain.states import Stage, SymbolKind
 from workspaces.indexing.snapshots import Progress, in_batches
-from workspaces.models import Edge, File, Snapshot, Symbol, Workspace, scope_of
+from workspaces.models import SYMBOLS_PER_FILE, Edge, File, Snapshot, Symbol, Workspace, scope_of
 
-PER_FILE = 10_000
 # Files whose symbols are written in one transaction.
 FILES = 20
 # Terms of one symbol that can be found: of a very long function its first ones.
@@ -82,7 +81,7 @@ class Indexed:
 
     def symbols(self) -> Iterator[tuple[Any, ...]]:
         lines = self.file.text.split("\n")
-        definitions = self.outline.definitions[:PER_FILE]
+        definitions = self.outline.definitions[:SYMBOLS_PER_FILE]
         path_terms = terms_of(self.file.path)
         workspace, scope = self.workspace, scope_of(self.file.workspace_id)
         for place, one in enumerate(definitions):
@@ -116,11 +115,11 @@ class Indexed:
     def edges(self) -> Iterator[tuple[Any, ...]]:
         workspace = self.workspace
         for one in self.outline.references:
-            if one.source < PER_FILE:
+            if one.source < SYMBOLS_PER_FILE:
                 yield (
                     *(workspace, self.file.pk, self.id(one.source), str(one.kind)),
                     *(one.name, one.before, one.alias, one.line),
                 )
 
     def id(self, place: int) -> int:
-        return self.file.pk * PER_FILE + place
+        return self.file.pk * SYMBOLS_PER_FILE + place

@@ -5,21 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, islice
-from typing import Any
+from itertools import islice
+from typing import Any, TypeAlias
 
+import numpy as np
 from django.db import connection
 from django.db.models import Q
+from numpy.typing import NDArray
 
+from efforts.domain.text.ranking import rarity
 from efforts.domain.text.terms import QUERY_LENGTH, query_terms
 from efforts.retrieval.vectors import Meant
 from workspaces.domain import ranking
 from workspaces.domain.graph import SURE, Resolver, Written
 from workspaces.domain.ranking import Candidate, Scored
 from workspaces.domain.states import EdgeKind, Stage, SymbolKind
-from workspaces.models import Edge, Snapshot, Symbol, scope_of
+from workspaces.models import SYMBOLS_PER_FILE, Edge, File, Snapshot, Symbol, scope_of
 from workspaces.retrieval.meanings import nearest
 from workspaces.retrieval.naming import FIELDS, resolver_of
+
+Ids: TypeAlias = NDArray[np.int64]
 
 STRATEGY = f"code/{ranking.VERSION}"
 # Symbols whose words are read; and of the best how many neighbours.
@@ -63,26 +68,29 @@ def search(
     terms = query_terms(query)
     if not terms:
         return CodeSearch(query=query, terms=())
-    frequencies = {term: frequency(snapshot, term) for term in terms}
+    symbols = max(symbols_in(snapshot), 1)
+    files = standing_files(snapshot)
+    with_term = [standing_with(snapshot, files, term) for term in terms]
+    frequencies = [len(ids) for ids in with_term]
     exact = written_out(snapshot, query)
     meanings = nearest(snapshot, meant) if meant else {}
-    ids = set(holding(snapshot, frequencies)) | exact | set(islice(meanings, NEAREST))
+    ids = {*holding(with_term, symbols).tolist(), *exact, *islice(meanings, NEAREST)}
     rows = list(candidate_rows(snapshot, ids, terms))
-    neighbours = neighbours_of(snapshot, rows, list(frequencies.values()), terms) if rankers.graph else {}
+    neighbours = neighbours_of(snapshot, rows, frequencies, terms) if rankers.graph else {}
     more = {other for others in neighbours.values() for other, _ in others} - {row.symbol for row in rows}
     rows += candidate_rows(snapshot, more, terms)
     scored = ranking.rank(
         rows,
-        list(frequencies.values()),
-        max(symbols_in(snapshot), 1),
+        frequencies,
+        symbols,
         exact=frozenset(exact),
         wants_tests=bool(WANTS_TESTS.search(query)),
         neighbours=neighbours,
         meanings=meanings,
     )
     kept = [one for one in scored if one.score > 0][:most]
-    symbols = Symbol.objects.select_related("file").defer("terms", "names").in_bulk([one.symbol for one in kept])
-    return CodeSearch(query=query, terms=terms, scored=kept, rows=symbols, found=len(rows), meant=meant)
+    found = Symbol.objects.select_related("file").defer("terms", "names").in_bulk([one.symbol for one in kept])
+    return CodeSearch(query=query, terms=terms, scored=kept, rows=found, found=len(rows), meant=meant)
 
 
 def symbols_in(snapshot: Snapshot) -> int:
@@ -91,48 +99,35 @@ def symbols_in(snapshot: Snapshot) -> int:
     return Symbol.objects.filter(snapshot.standing_by("file")).count()
 
 
-def frequency(snapshot: Snapshot, term: str) -> int:
-    """Symbols with the term, of all versions: how rare a word is hardly changes with them."""
+def standing_with(snapshot: Snapshot, files: Ids, term: str) -> Ids:
+    """Ids of the symbols of a snapshot, whose `files` these are, that have the term. The index has all versions: what
+    was read since must not change what an old snapshot answers, nor take the place of what stands."""
     scope = scope_of(snapshot.workspace_id).strip()
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
-            sql = "SELECT count(*) FROM workspaces_symbol_terms WHERE workspaces_symbol_terms MATCH %s"
+            sql = "SELECT rowid FROM workspaces_symbol_terms WHERE workspaces_symbol_terms MATCH %s"
             cursor.execute(sql, [f'"{scope}" AND "{term}"'])
         else:
-            cursor.execute(f"SELECT count(*) FROM workspaces_symbol WHERE {TERMS} @> %s::text[]", [[scope, term]])
-        return int(cursor.fetchone()[0])
+            cursor.execute(f"SELECT id FROM workspaces_symbol WHERE {TERMS} @> %s::text[]", [[scope, term]])
+        ids = np.fromiter((id for (id,) in cursor), np.int64)
+    return ids[np.isin(ids // SYMBOLS_PER_FILE, files)]
 
 
-def holding(snapshot: Snapshot, frequencies: Mapping[str, int]) -> list[int]:
-    """Ids of symbols that have a word of the query, the rarest words first; of one in very many only some."""
-    ordered = sorted((term for term, n in frequencies.items() if n), key=lambda term: (frequencies[term], term))
-    if not ordered:
-        return []
-    sums = list(accumulate(frequencies[term] for term in ordered))
-    some = [term for term, total in zip(ordered, sums, strict=True) if total <= MOST] or ordered[:1]
-    found = with_terms(snapshot, some, ())
-    for place, term in enumerate(ordered[len(some) :], len(some)):
-        if len(found) >= MOST:
-            break
-        # Of a common word those symbols that have a rarer one too are here already.
-        others = [other for other in ordered[place + 1 :] if frequencies[other]]
-        found += with_terms(snapshot, others, (term,)) if others else with_terms(snapshot, [term], ())
-    return found
+def standing_files(snapshot: Snapshot) -> Ids:
+    if snapshot.stage == Stage.COMPLETE:
+        return np.fromiter(resolver_of(snapshot).names.files, np.int64)
+    return np.fromiter(File.objects.filter(snapshot.standing).values_list("pk", flat=True), np.int64)
 
 
-def with_terms(snapshot: Snapshot, some: Sequence[str], every: Sequence[str]) -> list[int]:
-    scope = scope_of(snapshot.workspace_id).strip()
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            either = " OR ".join(f'"{term}"' for term in some)
-            match = " AND ".join([*(f'"{term}"' for term in (scope, *every)), f"({either})"])
-            sql = "SELECT rowid FROM workspaces_symbol_terms WHERE workspaces_symbol_terms MATCH %s LIMIT %s"
-            cursor.execute(sql, [match, MOST])
-        else:
-            holding = f"{TERMS} @> %s::text[] AND {TERMS} && %s::text[]"
-            sql = f"SELECT id FROM workspaces_symbol WHERE {holding} ORDER BY id LIMIT %s"
-            cursor.execute(sql, [[scope, *every], list(some), MOST])
-        return [id for (id,) in cursor.fetchall()]
+def holding(found: Sequence[Ids], symbols: int) -> Ids:
+    """Of symbols that have words of the query, those with most of its rarest ones. `found`: of each word who has it."""
+    if not any(map(len, found)):
+        return np.empty(0, np.int64)
+    weights = [rarity(len(ids), symbols) for ids in found]
+    ids, places = np.unique(np.concatenate(found), return_inverse=True)
+    sums = np.bincount(places, weights=np.repeat(weights, [len(ids) for ids in found]))
+    most: Ids = ids[np.lexsort((ids, -sums.round(6)))[:MOST]]
+    return most
 
 
 def candidate_rows(snapshot: Snapshot, ids: set[int], terms: Sequence[str]) -> Iterator[Candidate]:

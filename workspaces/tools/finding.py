@@ -98,4 +98,4 @@ def progress(snapshot: Snapshot) -> dict[str, Any]:
     left = (
         snapshot.workspace.files.filter(snapshot.standing, indexed=False).count() if snapshot.stage != "complete" else 0
     )
-    return {"note": f"{left} files are not indexed yet; read_span reads them."} if left else {}
+    return {"note": f"Files that are not indexed yet: {left}. read_span reads them."} if left else {}
