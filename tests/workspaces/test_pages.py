@@ -78,6 +78,13 @@ def test_files_are_found_by_their_path(as_alice: Client, shop: Workspace) -> Non
     assert "notes" not in shown
 
 
+def test_what_no_database_takes_is_answered_in_words(as_alice: Client, shop: Workspace, session: Session) -> None:
+    assert as_alice.get(reverse("workspace", args=[shop.pk]), {"q": "cart\x00"}).status_code == 200
+    pins = reverse("code_pins", args=[session.pk])
+    for sent in ({"ref": "to\x00tal"}, {"ref": "1", "path": "shop/\x00cart.py"}, {"ref": "to\ud800tal"}):
+        assert as_alice.post(pins, sent).status_code == 422
+
+
 def test_a_file_is_shown_by_lines_as_it_was(as_alice: Client, shop: Workspace, root: Path) -> None:
     address = reverse("source", args=[shop.pk, 1, "shop/cart.py"])
     shown = as_alice.get(address).text
