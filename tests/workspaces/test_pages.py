@@ -81,7 +81,7 @@ def test_files_are_found_by_their_path(as_alice: Client, shop: Workspace) -> Non
 def test_what_no_database_takes_is_answered_in_words(as_alice: Client, shop: Workspace, session: Session) -> None:
     assert as_alice.get(reverse("workspace", args=[shop.pk]), {"q": "cart\x00"}).status_code == 200
     pins = reverse("code_pins", args=[session.pk])
-    for sent in ({"ref": "to\x00tal"}, {"ref": "1", "path": "shop/\x00cart.py"}, {"ref": "to\ud800tal"}):
+    for sent in ({"ref": "to\x00tal"}, {"ref": "1", "path": "shop/\x00cart.py"}):
         assert as_alice.post(pins, sent).status_code == 422
 
 
