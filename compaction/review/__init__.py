@@ -8,24 +8,3 @@ from compaction.review.claims import add_dropped, decide, needed_again, not_need
 from compaction.review.judging import judge_again, put_back, redraft, reject, set_aside
 from compaction.review.people import name_reviewer, remove_reviewer
 from compaction.review.submitting import Conflict, Side, conflicts, submit
-
-__all__ = [
-    "Conflict",
-    "Side",
-    "add_dropped",
-    "conflicts",
-    "decide",
-    "judge_again",
-    "name_reviewer",
-    "needed_again",
-    "not_needed",
-    "pin_raw",
-    "put_back",
-    "redraft",
-    "reject",
-    "remove_reviewer",
-    "set_aside",
-    "submit",
-    "undecide",
-    "undo_last",
-]
