@@ -14,11 +14,12 @@ from efforts.domain.errors import Refused
 from efforts.domain.text.locating import find_words, said_as_a_rule
 from efforts.log.timelines import branch_turns
 from efforts.memory import ledger
-from efforts.memory.ledger import Book, EntryOrigin, RuleSource
+from efforts.memory.ledger import Book
+from efforts.memory.origins import Origin, Where
 from efforts.models import Constraint, Message
 
 from .names import checked_line
-from .places import Place
+from .places import Place, where_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -104,13 +105,12 @@ def revoke_standing_rule(owner: User, pk: int) -> None:
 
 
 @contextmanager
-def ruling(place: Place) -> Iterator[tuple[Book, EntryOrigin]]:
+def ruling(place: Place) -> Iterator[tuple[Book, Where]]:
     """The session's rules, locked until the transaction ends, and what the events of a change carry."""
     session = place.branch.session
-    where = EntryOrigin(turn=place.turn, branch=str(place.branch.pk), via=str(place.via), actor=place.actor)
     with transaction.atomic():
         ledger.lock(session)
-        yield ledger.book_of(session), where
+        yield ledger.book_of(session), where_of(place)
 
 
 @contextmanager
@@ -139,17 +139,17 @@ def checked_rule(text: str) -> str:
     return text
 
 
-def words_in_turn(place: Place, number: int, text: str) -> RuleSource | None:
+def words_in_turn(place: Place, number: int, text: str) -> Origin | None:
     turns = branch_turns(place.branch).filter(number=number)
     message = Message.objects.filter(turn__in=turns, role=Message.Role.USER).first()
     span = find_words(text, message.text) if message else None
-    return RuleSource(message=message, span=span) if message and span else None
+    return Origin(message=message, span=span) if message and span else None
 
 
-def own_words(place: Place, text: str) -> RuleSource | None:
+def own_words(place: Place, text: str) -> Origin | None:
     """The newest message of the user's, up to this turn, that says just this."""
     turns = branch_turns(place.branch).filter(number__lte=place.turn).exclude(run__state=RunState.CANCELLED)
     longest = max(text.split(), key=len)
     said = Message.objects.filter(turn__in=turns, role=Message.Role.USER, text__contains=longest).order_by("-id")
     spans = ((message, said_as_a_rule(text, message.text)) for message in said[:MOST_MESSAGES])
-    return next((RuleSource(message=message, span=span) for message, span in spans if span), None)
+    return next((Origin(message=message, span=span) for message, span in spans if span), None)

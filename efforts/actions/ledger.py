@@ -18,12 +18,11 @@ from efforts.domain.text.locating import Span, find_shown, find_words
 from efforts.domain.text.source_text import NEVER_SOURCE
 from efforts.log.timelines import branch_turns, in_timeline
 from efforts.memory import entries, ledger
-from efforts.memory.entries import Origin
-from efforts.memory.ledger import EntryOrigin
+from efforts.memory.origins import Origin, Where
 from efforts.models import Event, LedgerEntry, Message
 
 from .names import checked_line
-from .places import Place
+from .places import Place, where_of
 
 LONGEST_ENTRY = 1_000
 REF = re.compile(r"(?:[a-z_]+-)?(\d{1,18})", re.IGNORECASE)
@@ -161,7 +160,7 @@ def propose_again(place: Place, event: Event) -> None:
         propose_anew(row, where, of=event.seq)
 
 
-def propose_anew(row: LedgerEntry, where: EntryOrigin, **more: int) -> LedgerEntry:
+def propose_anew(row: LedgerEntry, where: Where, **more: int) -> LedgerEntry:
     span = Span(start=row.start, end=row.end) if row.start is not None and row.end is not None else None
     origin = Origin(message=row.source, span=span)
     kind, by = EntryKind(row.kind), EntryBy(row.by)
@@ -169,15 +168,15 @@ def propose_anew(row: LedgerEntry, where: EntryOrigin, **more: int) -> LedgerEnt
 
 
 @contextmanager
-def locked(place: Place) -> Iterator[EntryOrigin]:
+def locked(place: Place) -> Iterator[Where]:
     """The session's ledger until the transaction ends, and what the events of a change carry."""
     with transaction.atomic():
         ledger.lock(place.branch.session)
-        yield EntryOrigin(turn=place.turn, branch=str(place.branch.pk), via=str(place.via), actor=place.actor)
+        yield where_of(place)
 
 
 @contextmanager
-def keeping(place: Place) -> Iterator[EntryOrigin]:
+def keeping(place: Place) -> Iterator[Where]:
     if place.actor is None:
         raise Refused("person_only", "Only the user says what stands. record proposes it.")
     with locked(place) as where:
@@ -201,7 +200,7 @@ def open_work_here(place: Place) -> QuerySet[LedgerEntry]:
     return here(place).filter(kind=EntryKind.OPEN_WORK)
 
 
-def replace(place: Place, row: LedgerEntry, new: LedgerEntry, where: EntryOrigin) -> None:
+def replace(place: Place, row: LedgerEntry, new: LedgerEntry, where: Where) -> None:
     for one in (row, new):
         check_kind(one, EntryKind.DECISION, "Only a decision is replaced, and only by a decision.")
     if row.pk == new.pk:

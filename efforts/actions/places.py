@@ -20,7 +20,7 @@ from efforts.domain.errors import Refused
 from efforts.log import events, labels
 from efforts.log.timelines import clock_of
 from efforts.memory import ageing, references
-from efforts.memory.holds import HoldOrigin
+from efforts.memory.origins import Where
 from efforts.models import Branch, Effort, EffortState, Run, Session, Turn
 
 from .names import slug_of
@@ -175,9 +175,9 @@ def what_is_shown(place: Place, branch: Branch, id: str, turns: int, what: str =
     return in_the_prompt(branch, place.run, id, turns, what)
 
 
-def where_of(place: Place) -> HoldOrigin:
-    """What the events of a pin carry."""
-    return HoldOrigin(turn=place.turn, via=str(place.via), actor=place.actor)
+def where_of(place: Place) -> Where:
+    """What the events of a change carry."""
+    return Where(turn=place.turn, branch=str(place.branch.pk), via=str(place.via), actor=place.actor)
 
 
 def fresh(state: EffortState) -> EffortState:

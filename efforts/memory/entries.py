@@ -5,19 +5,16 @@ Every function belongs inside the transaction of a caller that has locked the se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from efforts.domain.effort.notices import with_notice
 from efforts.domain.effort.states import ENTRY_MOVES, LIVE_ENTRIES, EntryBy, EntryKind, EntryState
 from efforts.domain.errors import Refused
-from efforts.domain.text.locating import Span
 from efforts.log import events
-from efforts.memory.ledger import EntryOrigin
-from efforts.models import LedgerEntry, Message, Session, moves
+from efforts.memory.origins import Origin, Where, is_given_up, overlapping
+from efforts.models import LedgerEntry, Session, moves
 
 CHANGED = "This has just been changed elsewhere. Look again."
 KEPT = "This is kept already."
@@ -27,27 +24,15 @@ ENDED = {EntryState.SUPERSEDED, EntryState.DONE, EntryState.DISMISSED}
 NOT_ENDED = {"ended_turn": None, "ended_branch": None}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Origin:
-    """The message that an entry comes from, and its words there, where it has them."""
-
-    message: Message
-    span: Span | None = None
-
-    def fields(self) -> dict[str, Any]:
-        start, end = (self.span.start, self.span.end) if self.span else (None, None)
-        return {"source": self.message, "start": start, "end": end}
-
-
 def propose(
-    session: Session, kind: EntryKind, text: str, *, by: EntryBy, origin: Origin, where: EntryOrigin, **more: Any
+    session: Session, kind: EntryKind, text: str, *, by: EntryBy, origin: Origin, where: Where, **more: Any
 ) -> LedgerEntry:
     row = create(session, kind, text, EntryState.PROPOSED, by, origin)
     record(row, "ledger.proposed", where, by=str(by), **more)
     return row
 
 
-def keep(session: Session, kind: EntryKind, text: str, *, origin: Origin, where: EntryOrigin) -> LedgerEntry:
+def keep(session: Session, kind: EntryKind, text: str, *, origin: Origin, where: Where) -> LedgerEntry:
     """By the person: confirmed at once; or the proposal that these words answer. Raises `Refused` for a twin."""
     check_new(session, kind, text)
     row = proposal_of(session, kind, text, origin)
@@ -60,13 +45,13 @@ def keep(session: Session, kind: EntryKind, text: str, *, origin: Origin, where:
     return row
 
 
-def confirm(row: LedgerEntry, where: EntryOrigin) -> None:
+def confirm(row: LedgerEntry, where: Where) -> None:
     check_new(row.session, EntryKind(row.kind), row.text, besides=row.pk)
     move(row, EntryState.CONFIRMED, where, confirmed_by=where.actor)
     record(row, "ledger.confirmed", where, by=row.by)
 
 
-def edit(row: LedgerEntry, text: str, where: EntryOrigin) -> None:
+def edit(row: LedgerEntry, text: str, where: Where) -> None:
     """Other words for what is live; where it comes from stays."""
     old = row.text
     if text == old:
@@ -79,7 +64,7 @@ def edit(row: LedgerEntry, text: str, where: EntryOrigin) -> None:
     record(row, "ledger.edited", where, old=old)
 
 
-def supersede(row: LedgerEntry, new: LedgerEntry, where: EntryOrigin) -> None:
+def supersede(row: LedgerEntry, new: LedgerEntry, where: Where) -> None:
     """A decision gives way to a later one, which is confirmed with it."""
     if new.state == EntryState.PROPOSED:
         confirm(new, where)
@@ -87,30 +72,30 @@ def supersede(row: LedgerEntry, new: LedgerEntry, where: EntryOrigin) -> None:
     record(row, "ledger.superseded", where, superseded_by=new.pk)
 
 
-def finish(row: LedgerEntry, where: EntryOrigin) -> None:
+def finish(row: LedgerEntry, where: Where) -> None:
     move(row, EntryState.DONE, where, seems_done_turn=None)
     record(row, "ledger.done", where)
 
 
-def reopen(row: LedgerEntry, where: EntryOrigin) -> None:
+def reopen(row: LedgerEntry, where: Where) -> None:
     check_new(row.session, EntryKind(row.kind), row.text, besides=row.pk)
     move(row, EntryState.CONFIRMED, where)
     record(row, "ledger.reopened", where)
 
 
-def dismiss(row: LedgerEntry, where: EntryOrigin) -> None:
+def dismiss(row: LedgerEntry, where: Where) -> None:
     was = row.state
     move(row, EntryState.DISMISSED, where, seems_done_turn=None)
     record(row, "ledger.dismissed", where, was=was)
 
 
-def suggest_done(row: LedgerEntry, where: EntryOrigin) -> None:
+def suggest_done(row: LedgerEntry, where: Where) -> None:
     """By the model; the person answers with `finish` or `leave_open`."""
     if set_seems_done(row, where.turn, was=None):
         record(row, "ledger.done_suggested", where)
 
 
-def leave_open(row: LedgerEntry, where: EntryOrigin) -> None:
+def leave_open(row: LedgerEntry, where: Where) -> None:
     if row.seems_done_turn is None or not set_seems_done(row, None, was=row.seems_done_turn):
         raise Refused("changed", CHANGED)
     record(row, "ledger.left_open", where)
@@ -124,7 +109,7 @@ def set_seems_done(row: LedgerEntry, turn: int | None, *, was: int | None) -> bo
     return bool(changed)
 
 
-def move(row: LedgerEntry, to: EntryState, where: EntryOrigin, **changes: Any) -> None:
+def move(row: LedgerEntry, to: EntryState, where: Where, **changes: Any) -> None:
     ended = {"ended_turn": where.turn, "ended_branch": where.branch} if to in ENDED else NOT_ENDED
     legal = ENTRY_MOVES[EntryKind(row.kind)]
     moves.move(row, to, legal, Refused("changed", CHANGED), changed_at=timezone.now(), **ended, **changes)
@@ -155,27 +140,16 @@ def proposal_of(session: Session, kind: EntryKind, text: str, origin: Origin) ->
     return waiting.filter(text__iexact=text).first() or overlapping(waiting, origin).first()
 
 
-def overlapping(rows: QuerySet[Any], origin: Origin) -> QuerySet[Any]:
-    """Those from the same words of the message."""
-    if origin.span is None:
-        return rows.none()
-    return rows.filter(source=origin.message, start__lt=origin.span.end, end__gt=origin.span.start)
-
-
 def live_twin(session: Session, kind: EntryKind, text: str) -> LedgerEntry | None:
     return session.ledger.filter(kind=kind, text__iexact=text, state__in=LIVE_ENTRIES).first()
 
 
 def is_dismissed(session: Session, kind: EntryKind, text: str, origin: Origin) -> bool:
     """It was dismissed, and has not been said again since."""
-    gone = session.ledger.filter(kind=kind, state=EntryState.DISMISSED)
-    if overlapping(gone, origin).exists():
-        return True
-    last = gone.filter(text__iexact=text).order_by("-changed_at").first()
-    return last is not None and (origin.span is None or origin.message.created_at < last.changed_at)
+    return is_given_up(session.ledger.filter(kind=kind, state=EntryState.DISMISSED), text, origin)
 
 
-def record(row: LedgerEntry, kind: str, where: EntryOrigin, **more: Any) -> None:
+def record(row: LedgerEntry, kind: str, where: Where, **more: Any) -> None:
     data = {"entry": row.pk, "section": row.kind, "text": row.text, **where.fields(), **more}
     # Of what a person does the page of the ledger tells; between the turns it would be noise.
     events.append(row.session_id, kind, data if where.actor else with_notice(kind, data), actor=where.actor)

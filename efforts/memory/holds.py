@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -18,21 +18,10 @@ from efforts.domain.effort.states import HOLD_MOVES, HoldBy, HoldEnd, HoldScope,
 from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.memory import references
+from efforts.memory.origins import Where
 from efforts.models import Branch, Effort, EffortState, Hold, Run, Turn, moves
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
 CHANGED = "This pin has just been changed elsewhere. Look again."
-
-
-@dataclass(frozen=True, kw_only=True)
-class HoldOrigin:
-    """What the events of a change carry: the turn it happened in or after, how it came about, and who did it."""
-
-    turn: int
-    via: str
-    actor: User | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +56,7 @@ def standing(branch: Branch) -> QuerySet[Hold]:
     return live(branch).filter(state=HoldState.STANDING)
 
 
-def suggest(branch: Branch, target: Target, why: str, where: HoldOrigin) -> Hold:
+def suggest(branch: Branch, target: Target, why: str, where: Where) -> Hold:
     row = Hold.objects.create(
         branch=branch, state=HoldState.SUGGESTED, by=HoldBy.MODEL, why=why, **target.fields(), **HoldSpan().fields()
     )
@@ -75,7 +64,7 @@ def suggest(branch: Branch, target: Target, why: str, where: HoldOrigin) -> Hold
     return row
 
 
-def grant(branch: Branch, target: Target, span: HoldSpan, clock: int, where: HoldOrigin, **more: Any) -> Hold:
+def grant(branch: Branch, target: Target, span: HoldSpan, clock: int, where: Where, **more: Any) -> Hold:
     """A new hold; or what was suggested stands now. What stood of the same ends."""
     row = live(branch).filter(**target.fields()).first()
     clocks = {"granted_clock": clock, "refreshed_clock": clock}
@@ -89,13 +78,13 @@ def grant(branch: Branch, target: Target, span: HoldSpan, clock: int, where: Hol
     return row
 
 
-def end(row: Hold, how: HoldEnd, where: HoldOrigin, **more: Any) -> None:
+def end(row: Hold, how: HoldEnd, where: Where, **more: Any) -> None:
     clock = Branch.objects.values_list("clock", flat=True).get(pk=row.branch_id)
     move(row, HoldState.ENDED, ended=how, ended_clock=clock)
     record(row, "hold.ended", where, how=str(how), until=until_of(row), **more)
 
 
-def dismiss(row: Hold, where: HoldOrigin) -> None:
+def dismiss(row: Hold, where: Where) -> None:
     move(row, HoldState.DISMISSED)
     record(row, "hold.dismissed", where)
 
@@ -108,7 +97,7 @@ def settle(run: Run, *, completed: bool) -> None:
     """A turn has ended: what it refers to is young again; where it is completed, what is old enough leaves."""
     branch = run.branch
     rows = [row for row in standing(branch) if row.scope not in (HoldScope.ALWAYS, HoldScope.EFFORT)]
-    where = HoldOrigin(turn=run.turn.number, via="age")
+    where = Where(turn=run.turn.number, branch=str(branch.pk), via="age")
     if any(row.scope == HoldScope.UNREFERENCED for row in rows):
         refresh(rows, run, where)
     for row in rows if completed else ():
@@ -117,7 +106,7 @@ def settle(run: Run, *, completed: bool) -> None:
             end(row, HoldEnd.AGED, where)
 
 
-def refresh(rows: Iterable[Hold], run: Run, where: HoldOrigin) -> None:
+def refresh(rows: Iterable[Hold], run: Run, where: Where) -> None:
     turns, branch = references.turns_in(run), run.branch
     rows = list(rows)
     pinned = EffortState.objects.filter(branch=branch, effort__in={row.effort_id for row in rows if row.effort_id})
@@ -130,7 +119,7 @@ def refresh(rows: Iterable[Hold], run: Run, where: HoldOrigin) -> None:
             record(row, "hold.refreshed", where)
 
 
-def end_with(branch: Branch, effort: Effort, where: HoldOrigin) -> None:
+def end_with(branch: Branch, effort: Effort, where: Where) -> None:
     """The effort is concluded: what was pinned until then leaves."""
     for row in standing(branch).filter(within=effort):
         end(row, HoldEnd.CONCLUDED, where)
@@ -144,12 +133,10 @@ def what_of(row: Hold) -> str:
     return f"turn {row.turn.number}" if row.turn else f"effort {row.effort.slug}" if row.effort else ""
 
 
-def record(row: Hold, kind: str, where: HoldOrigin, **more: Any) -> None:
+def record(row: Hold, kind: str, where: Where, **more: Any) -> None:
     data = {
         "hold": row.pk,
-        "turn": where.turn,
-        "branch": str(row.branch_id),
-        "via": where.via,
+        **where.fields(),
         "pinned_turn": row.turn.number if row.turn else None,
         "pinned_effort": row.effort.slug if row.effort else None,
         "what": what_of(row),

@@ -7,7 +7,7 @@ before it looked.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -15,39 +15,11 @@ from django.utils import timezone
 from efforts.domain.effort.notices import with_notice
 from efforts.domain.effort.states import CONSTRAINT_MOVES, ConstraintBy, ConstraintState
 from efforts.domain.errors import Refused
-from efforts.domain.text.locating import Span
 from efforts.log import events
-from efforts.models import Constraint, Message, Session, moves
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
+from efforts.memory.origins import Origin, Where, is_given_up
+from efforts.models import Constraint, Session, moves
 
 CHANGED = "This rule has just been changed elsewhere. Look again."
-
-
-@dataclass(frozen=True, kw_only=True)
-class EntryOrigin:
-    """What the events of a change carry: the turn it happened in or after, its branch, and how it came about."""
-
-    turn: int
-    branch: str
-    via: str
-    actor: User | None = None
-
-    def fields(self) -> dict[str, Any]:
-        return {"turn": self.turn, "branch": self.branch, "via": self.via}
-
-
-@dataclass(frozen=True, kw_only=True)
-class RuleSource:
-    """The words of a message that a rule comes from."""
-
-    message: Message
-    span: Span
-
-    def fields(self) -> dict[str, Any]:
-        return {"source": self.message, "start": self.span.start, "end": self.span.end}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +42,7 @@ def lock(session: Session) -> None:
     Session.objects.select_for_update().get(pk=session.pk)
 
 
-def suggest(book: Book, text: str, where: EntryOrigin) -> Constraint:
+def suggest(book: Book, text: str, where: Where) -> Constraint:
     """By the model, in words that the person has not said."""
     row = create(book, text, ConstraintState.SUGGESTED, ConstraintBy.MODEL)
     record(row, "constraint.suggested", where, by=row.by)
@@ -78,7 +50,7 @@ def suggest(book: Book, text: str, where: EntryOrigin) -> Constraint:
 
 
 def put_in_force(
-    book: Book, text: str, *, by: ConstraintBy, source: RuleSource | None = None, where: EntryOrigin | None = None
+    book: Book, text: str, *, by: ConstraintBy, source: Origin | None = None, where: Where | None = None
 ) -> Constraint:
     """A new rule; or the suggestion of these words, in force from now on. Raises `Refused` for a twin."""
     check_new(book, text)
@@ -91,14 +63,14 @@ def put_in_force(
     return row
 
 
-def accept(book: Book, row: Constraint, where: EntryOrigin) -> None:
+def accept(book: Book, row: Constraint, where: Where) -> None:
     """A suggestion is in force from now on."""
     check_new(book, row.text, besides=row.pk)
     move(row, ConstraintState.IN_FORCE)
     record(row, "constraint.set", where, by=row.by)
 
 
-def edit(book: Book, row: Constraint, text: str, where: EntryOrigin | None = None) -> None:
+def edit(book: Book, row: Constraint, text: str, where: Where | None = None) -> None:
     """Other words for a rule in force or a suggestion; where it comes from stays."""
     old = row.text
     if text == old:
@@ -111,7 +83,7 @@ def edit(book: Book, row: Constraint, text: str, where: EntryOrigin | None = Non
     record(row, "constraint.edited", where, old=old)
 
 
-def revoke(row: Constraint, where: EntryOrigin | None = None, **more: Any) -> None:
+def revoke(row: Constraint, where: Where | None = None, **more: Any) -> None:
     """Take a rule back, or dismiss a suggestion."""
     was = row.state
     move(row, ConstraintState.REVOKED)
@@ -123,7 +95,7 @@ def move(row: Constraint, to: ConstraintState, **changes: Any) -> None:
 
 
 def create(
-    book: Book, text: str, state: ConstraintState, by: ConstraintBy, source: RuleSource | None = None
+    book: Book, text: str, state: ConstraintState, by: ConstraintBy, source: Origin | None = None
 ) -> Constraint:
     fields = source.fields() if source else {}
     return Constraint.objects.create(
@@ -142,16 +114,12 @@ def suggestion_of(book: Book, text: str) -> Constraint | None:
     return book.rules.filter(state=ConstraintState.SUGGESTED, text__iexact=text).first()
 
 
-def taken_back(book: Book, text: str, source: RuleSource | None) -> bool:
+def taken_back(book: Book, text: str, source: Origin | None) -> bool:
     """The person has revoked or dismissed this, and not said it again since."""
-    gone = book.rules.filter(state=ConstraintState.REVOKED)
-    if source and gone.filter(source=source.message, start__lt=source.span.end, end__gt=source.span.start).exists():
-        return True
-    last = gone.filter(text__iexact=text).order_by("-changed_at").first()
-    return last is not None and (source is None or source.message.created_at < last.changed_at)
+    return is_given_up(book.rules.filter(state=ConstraintState.REVOKED), text, source)
 
 
-def record(row: Constraint, kind: str, where: EntryOrigin | None, **more: Any) -> None:
+def record(row: Constraint, kind: str, where: Where | None, **more: Any) -> None:
     data = {"constraint": row.pk, "text": row.text, **more}
     if row.session_id is None or where is None:
         events.account(row.owner, kind.replace("constraint", "standing_rule"), data)

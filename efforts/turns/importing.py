@@ -41,8 +41,7 @@ from efforts.llm.tokens import get_counter
 from efforts.log import events, labels
 from efforts.log.timelines import branch_turns, log_message
 from efforts.memory import entries, ledger
-from efforts.memory.entries import Origin
-from efforts.memory.ledger import EntryOrigin, RuleSource
+from efforts.memory.origins import Origin, Where
 from efforts.models import (
     Branch,
     Constraint,
@@ -266,7 +265,7 @@ class Importer:
         if standing.filter(text__iexact=text).exists():
             return
         origin = self.origin(entry)
-        source = RuleSource(message=origin.message, span=origin.span) if origin and origin.span else None
+        source = origin if origin and origin.span else None
         row = ledger.put_in_force(book, text, by=ConstraintBy(entry.by), source=source, where=where)
         if entry.state == ConstraintState.REVOKED:
             ledger.revoke(row, where)
@@ -282,11 +281,11 @@ class Importer:
                     return timeline
         return None
 
-    def where(self, entry: Entry) -> EntryOrigin:
+    def where(self, entry: Entry) -> Where:
         timeline = self.branch_of(entry) or self.told.branches[0]
         turn = self.numbers[timeline.id].get(entry.turn or 0, 0)
         branch = str(self.branches[timeline.id].pk)
-        return EntryOrigin(turn=turn, branch=branch, via="import", actor=self.session.owner)
+        return Where(turn=turn, branch=branch, via="import", actor=self.session.owner)
 
     def origin(self, entry: Entry) -> Origin | None:
         """The message of its turn that has its words, the person's first; else the person's."""

@@ -18,7 +18,7 @@ from efforts.domain.effort.states import EntryKind
 from efforts.domain.errors import Refused
 from efforts.domain.text.locating import find_shown
 from efforts.memory import entries
-from efforts.memory.ledger import EntryOrigin
+from efforts.memory.origins import Where
 from efforts.models import LedgerEntry, Message
 from tests.efforts.talk import Talk, as_model
 
@@ -221,7 +221,7 @@ def test_another_conversation_s_entry_is_not_there(talk: Talk, bob: User) -> Non
 def test_of_two_who_move_an_entry_at_once_one_is_told(talk: Talk) -> None:
     row = noted(talk, "Post the form.", WORK)
     late = LedgerEntry.objects.get(pk=row.pk)
-    where = EntryOrigin(turn=1, branch=str(talk.branch_id), via="control", actor=talk.session.owner)
+    where = Where(turn=1, branch=str(talk.branch_id), via="control", actor=talk.session.owner)
     entries.finish(row, where)
     for change in (entries.finish, entries.dismiss):
         with pytest.raises(Refused, match="changed elsewhere"):

@@ -12,8 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 from efforts import actions
 from efforts.domain.effort.states import EntryBy, EntryKind
 from efforts.memory import entries, ledger
-from efforts.memory.entries import Origin
-from efforts.memory.ledger import EntryOrigin
+from efforts.memory.origins import Origin, Where
 from efforts.models import Constraint, LedgerEntry, Message
 from efforts.pages.presenters.notices import notice_groups
 from tests.efforts.talk import Talk
@@ -40,7 +39,7 @@ def talk(transactional_db: None, alice: User) -> Iterator[Talk]:
 
 def test_what_nobody_answered_is_gone_and_what_was_answered_is_the_person_s(talk: Talk) -> None:
     talk.ask("We take the train. Ask Anna. Be brief. Be kind.")
-    where = EntryOrigin(turn=1, branch=str(talk.branch_id), via="cue")
+    where = Where(turn=1, branch=str(talk.branch_id), via="cue")
     book, origin = ledger.book_of(talk.session), Origin(message=Message.objects.get(role="user"))
     for text in ("Be brief.", "Be kind."):
         ledger.suggest(book, text, where)

@@ -15,8 +15,8 @@ from efforts import actions
 from efforts.actions import Place
 from efforts.context.planning import main_branch
 from efforts.domain.effort.states import EntryBy, EntryKind, Via
-from efforts.memory.entries import Origin, propose
-from efforts.memory.ledger import EntryOrigin
+from efforts.memory.entries import propose
+from efforts.memory.origins import Origin, Where
 from efforts.models import Constraint, LedgerEntry, Message, Session
 from tests.compaction.review import BACKUPS, POSTGRES, STATES, Room, judged
 
@@ -45,7 +45,7 @@ def noted(scene: Scene, text: str, kind: EntryKind = DECISION) -> LedgerEntry:
 def proposed(scene: Scene, said: str, *entries: tuple[EntryKind, str]) -> None:
     """A turn in which the model records these."""
     number = scene.ask(said, "All right.").number
-    where = EntryOrigin(turn=number, branch=str(main_branch(scene.session).pk), via="model")
+    where = Where(turn=number, branch=str(main_branch(scene.session).pk), via="model")
     origin = Origin(message=message_of(scene.session, number))
     for kind, text in entries:
         propose(scene.session, kind, text, by=EntryBy.MODEL, origin=origin, where=where)
@@ -304,7 +304,7 @@ def test_a_stranger_finds_nothing(as_bob: Client, scene: Scene, address: Address
 def test_a_thousand_past_entries_are_not_all_listed(as_alice: Client, scene: Scene, address: Address) -> None:
     scene.ask("Hello.", "Hi.")
     message = message_of(scene.session, 1)
-    where = EntryOrigin(turn=1, branch=str(main_branch(scene.session).pk), via="model")
+    where = Where(turn=1, branch=str(main_branch(scene.session).pk), via="model")
     for number in range(130):
         propose(scene.session, WORK, f"Letter {number}", by=EntryBy.MODEL, origin=Origin(message=message), where=where)
     LedgerEntry.objects.update(state="done")
