@@ -82,12 +82,12 @@ def drafting(
         f"All claims together take at most {most:,} tokens." if most else "",
         f"The whole reply takes at most {reply:,} tokens.",
         f"Whoever asked for these notes wants them to keep in view: {focus}" if focus else "",
-        listed_for_drafter(entries, source),
+        listed_for_drafter(entries),
     ]
     return request(about_log(source, text_of("draft"), *more), Draft, reply)
 
 
-def listed_for_drafter(entries: Sequence[Entry], source: Source) -> str:
+def listed_for_drafter(entries: Sequence[Entry]) -> str:
     if not entries:
         return ""
     lines = [

@@ -7,4 +7,4 @@ changed.
 from compaction.review.claims import add_dropped, decide, needed_again, not_needed, pin_raw, undecide, undo_last
 from compaction.review.judging import judge_again, put_back, redraft, reject, set_aside
 from compaction.review.people import name_reviewer, remove_reviewer
-from compaction.review.submitting import Conflict, Side, conflicts, submit
+from compaction.review.submitting import Side, conflicts, submit

@@ -56,15 +56,14 @@ from .efforts import (
     use_excerpts,
     use_summary,
 )
-from .exclusions import copy_exclusions, leave_out, put_back
-from .files.composer import add_file, check_size, forget_unsent, names_of, put_back_files, remove_file, waiting_files
+from .exclusions import leave_out, put_back
+from .files.composer import add_file, check_size, forget_unsent, names_of, put_back_files, remove_file
 from .focus import end_focus, focus_effort
-from .holds import accept_pin, copy_holds, dismiss_pin, pin_effort, pin_turn, suggest_pin, unpin
+from .holds import accept_pin, dismiss_pin, pin_effort, pin_turn, suggest_pin, unpin
 from .instructions import set_instructions
 from .ledger import (
     confirm_entry,
     dismiss_entry,
-    dismiss_words,
     edit_entry,
     finish_entry,
     leave_open,
@@ -72,7 +71,6 @@ from .ledger import (
     propose_entry,
     reopen_entry,
     resolve_entry,
-    restore_entry,
     supersede_entry,
 )
 from .places import Place, effort_here, here

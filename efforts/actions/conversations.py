@@ -68,20 +68,19 @@ def send_message(
     branch: Branch | None = None,
     cut: bool = False,
     aside: bool = False,
-    note: bool = False,
     files: Sequence[UUID] = (),
 ) -> Turn:
     """Save the message and let a run wait for it. Sent twice with one `client_id`, it is one turn.
 
     `branch`: the main one where none is given. `cut`: its beginning and end are sent, where the whole does not fit; it
-    is stored whole. `aside`: it belongs to no effort, whichever is active. `note`: it is written down, and no model is
-    asked. `files`: those in the composer that go with it. After hours of silence a new work session begins.
+    is stored whole. `aside`: it belongs to no effort, whichever is active. `files`: those in the composer that go with
+    it. After hours of silence a new work session begins.
     """
     check_message(text, client_id)
     read_files_ahead(session, files)
     branch_id = (branch or main_branch(session)).pk
     collapse_when_idle(session, actor)
-    chosen = {"cut_current": cut, "aside": aside, "note": note}
+    chosen = {"cut_current": cut, "aside": aside}
     return put_message(
         session,
         branch_id,

@@ -40,7 +40,7 @@ def note_entry(
         text = checked_entry(text or (origin.span.of(said.text) if origin.span else said.text))
         row = entries.keep(place.branch.session, kind, text, origin=origin, where=where)
         if replaces is not None:
-            replace(place, known(place, replaces), row, where)
+            replace(known(place, replaces), row, where)
         return row
 
 
@@ -60,7 +60,7 @@ def edit_entry(place: Place, pk: int, text: str) -> None:
 def supersede_entry(place: Place, pk: int, by: int) -> None:
     """Decision `pk` gives way to decision `by`."""
     with keeping(place) as where:
-        replace(place, known(place, pk), known(place, by), where)
+        replace(known(place, pk), known(place, by), where)
 
 
 def finish_entry(place: Place, pk: int) -> None:
@@ -81,28 +81,6 @@ def dismiss_entry(place: Place, pk: int) -> None:
     """It does not stand, and is not proposed again."""
     with keeping(place) as where:
         entries.dismiss(known(place, pk), where)
-
-
-def dismiss_words(place: Place, message: int, kind: EntryKind, words: str) -> LedgerEntry:
-    """What nobody has proposed: it is not asked about."""
-    with keeping(place) as where:
-        said = said_here(place, message)
-        origin = Origin(message=said, span=words_of(said, words, must=True))
-        row = entries.propose(
-            place.branch.session, kind, checked_entry(words), by=EntryBy.PERSON, origin=origin, where=where
-        )
-        entries.dismiss(row, where)
-        return row
-
-
-def restore_entry(place: Place, pk: int) -> LedgerEntry:
-    """What was dismissed waits for an answer again, as an entry of its own. Raises `Refused` where it was not
-    dismissed."""
-    with keeping(place) as where:
-        row = known(place, pk)
-        if row.state != EntryState.DISMISSED:
-            raise Refused("changed", entries.CHANGED)
-        return propose_anew(row, where)
 
 
 def leave_open(place: Place, pk: int) -> None:
@@ -157,14 +135,9 @@ def propose_again(place: Place, event: Event) -> None:
         kind = EntryKind(row.kind)
         if event.actor_id is not None or entries.live_twin(row.session, kind, row.text):
             raise Refused("overtaken", "More has happened to it since. Use the page of the ledger.")
-        propose_anew(row, where, of=event.seq)
-
-
-def propose_anew(row: LedgerEntry, where: Where, **more: int) -> LedgerEntry:
-    span = Span(start=row.start, end=row.end) if row.start is not None and row.end is not None else None
-    origin = Origin(message=row.source, span=span)
-    kind, by = EntryKind(row.kind), EntryBy(row.by)
-    return entries.propose(row.session, kind, row.text, by=by, origin=origin, where=where, **more)
+        span = Span(start=row.start, end=row.end) if row.start is not None and row.end is not None else None
+        origin = Origin(message=row.source, span=span)
+        entries.propose(row.session, kind, row.text, by=EntryBy(row.by), origin=origin, where=where, of=event.seq)
 
 
 @contextmanager
@@ -200,7 +173,7 @@ def open_work_here(place: Place) -> QuerySet[LedgerEntry]:
     return here(place).filter(kind=EntryKind.OPEN_WORK)
 
 
-def replace(place: Place, row: LedgerEntry, new: LedgerEntry, where: Where) -> None:
+def replace(row: LedgerEntry, new: LedgerEntry, where: Where) -> None:
     for one in (row, new):
         check_kind(one, EntryKind.DECISION, "Only a decision is replaced, and only by a decision.")
     if row.pk == new.pk:
