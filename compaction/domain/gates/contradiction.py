@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 
@@ -80,7 +80,7 @@ def found_in(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
                 )
     told = told_ids(artifact, judged)
     for one in contradictions(artifact.claims, judged.source, judged.entries, told):
-        yield Failure(rule=one.rule, about=one.about, text=one.text, id=finding_id(one.rule, claims[one.about]))
+        yield replace(one, id=finding_id(one.rule, claims[one.about]))
 
 
 def told_ids(artifact: Artifact, judged: Judged) -> dict[str, tuple[str, ...]]:
@@ -150,17 +150,9 @@ CONJUNCTIONS = {"and", "or", "und", "oder", "et", "ou", "y", "o"}
 ASKED = re.compile(r"[?？][\"'”’)\]*_\s]*$")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Detected:
-    """`about` is the id of a claim; `text` says what is wrong, for people and for the model that drafts again."""
-
-    rule: str
-    about: str
-    text: str
-
-
-def contradictions(claims: Sequence[Claim], source: Source, entries: Sequence[Entry], told: Told) -> Iterator[Detected]:
-    """`entries`: also those that are done or superseded. `told`: which claims tell which, where a check says so."""
+def contradictions(claims: Sequence[Claim], source: Source, entries: Sequence[Entry], told: Told) -> Iterator[Failure]:
+    """By code, each of one claim. `entries`: also those that are done or superseded. `told`: which claims tell which,
+    where a check says so."""
     yield from against_ledger(claims, entries, told)
     valued = valued_sentences(source)
     for claim in claims:
@@ -174,7 +166,7 @@ def contradictions(claims: Sequence[Claim], source: Source, entries: Sequence[En
 # The ledger
 
 
-def against_ledger(claims: Sequence[Claim], entries: Sequence[Entry], told: Told) -> Iterator[Detected]:
+def against_ledger(claims: Sequence[Claim], entries: Sequence[Entry], told: Told) -> Iterator[Failure]:
     """A claim has another status than the entry that it tells, and no other claim tells it with the right one."""
     for entry in entries:
         telling = [claim for claim in claims if tells(claim, entry, told)]
@@ -184,7 +176,7 @@ def against_ledger(claims: Sequence[Claim], entries: Sequence[Entry], told: Told
         for claim, state in stated:
             listed = STATES[entry.status]
             text = f"claim {claim.id} {state}; by the ledger “{shortened(entry.text)}” {listed}"
-            yield Detected(rule="status", about=claim.id, text=text)
+            yield Failure(rule="status", about=claim.id, text=text)
 
 
 def tells(claim: Claim, entry: Entry, told: Told) -> bool:
@@ -202,23 +194,23 @@ def tells(claim: Claim, entry: Entry, told: Told) -> bool:
 # Commands
 
 
-def exit_status_differs(claim: Claim, source: Source) -> Iterator[Detected]:
+def exit_status_differs(claim: Claim, source: Source) -> Iterator[Failure]:
     """The claim names an exit status, and each command that it cites ended with another."""
     status = exit_status_in(claim.text)
     ended = {found for part in outputs(claim, source) if (found := exit_status_in(part)) is not None}
     if status is not None and ended and status not in ended:
         text = f"claim {claim.id} says exit {status}; the cited output has {' and '.join(map(str, sorted(ended)))}"
-        yield Detected(rule="exit_status", about=claim.id, text=text)
+        yield Failure(rule="exit_status", about=claim.id, text=text)
 
 
-def counts_differ(claim: Claim, source: Source) -> Iterator[Detected]:
+def counts_differ(claim: Claim, source: Source) -> Iterator[Failure]:
     """The claim has "12 passed", and the cited outputs have other numbers of passed, and no 12."""
     given = {(word.rstrip("s"), number) for text in outputs(claim, source) for number, word in COUNT.findall(text)}
     for number, word in COUNT.findall(claim.text):
         others = sorted(other for known, other in given if known == word.rstrip("s"))
         if others and number not in others:
             text = f"claim {claim.id} says {number} {word}; the cited output has {' and '.join(others)}"
-            yield Detected(rule="count", about=claim.id, text=text)
+            yield Failure(rule="count", about=claim.id, text=text)
 
 
 def outputs(claim: Claim, source: Source) -> tuple[str, ...]:
@@ -238,7 +230,7 @@ def results_of(part: SourcePart, source: Source) -> list[SourcePart]:
 # The order of values
 
 
-def order_differs(claim: Claim, source: Source) -> Iterator[Detected]:
+def order_differs(claim: Claim, source: Source) -> Iterator[Failure]:
     """A word stands beside one value in the claim, and beside another of its values in a cited sentence."""
     mine = beside(claim.text)
     for id in claim.cites:
@@ -249,7 +241,7 @@ def order_differs(claim: Claim, source: Source) -> Iterator[Detected]:
             if is_exchanged(one, other, claim.text, text):
                 mine_has, theirs_has = one.shown, other.shown
                 told = f"“{word}” goes with {mine_has} in claim {claim.id}, with {theirs_has} in {id}"
-                yield Detected(rule="order", about=claim.id, text=told)
+                yield Failure(rule="order", about=claim.id, text=told)
                 return
 
 
@@ -319,7 +311,7 @@ def pieces(text: str, values: Sequence[Value]) -> Iterator[tuple[int, str]]:
 # The latest value
 
 
-def later_value(claim: Claim, valued: Sequence[tuple[int, Sentence]]) -> Iterator[Detected]:
+def later_value(claim: Claim, valued: Sequence[tuple[int, Sentence]]) -> Iterator[Failure]:
     """A later sentence says the same as a cited one but for one value, and the claim has the earlier value."""
     if claim.status in GONE:
         return
@@ -332,7 +324,7 @@ def later_value(claim: Claim, valued: Sequence[tuple[int, Sentence]]) -> Iterato
                 if changed and stands(changed[0], (claim.text,)) and not stands(changed[1], (claim.text,)):
                     before, now, words = changed[0].shown, changed[1].shown, shortened(sentence.text)
                     text = f"claim {claim.id} has {before}; it is {now} later, in {sentence.id}: “{words}”"
-                    yield Detected(rule="later_value", about=claim.id, text=text)
+                    yield Failure(rule="later_value", about=claim.id, text=text)
                     return
 
 
@@ -370,7 +362,7 @@ def can_change(one: Value, other: Value) -> bool:
 # Claims
 
 
-def against_each_other(claims: Sequence[Claim]) -> Iterator[Detected]:
+def against_each_other(claims: Sequence[Claim]) -> Iterator[Failure]:
     """Two claims of a section say the same with another value, or with a status that excludes the other's."""
     for one, other in combinations(claims, 2):
         if one.section != other.section:
@@ -378,10 +370,10 @@ def against_each_other(claims: Sequence[Claim]) -> Iterator[Detected]:
         changed = only_change(one.text, other.text)
         if changed and not GONE & {one.status, other.status}:
             told = f"claim {other.id} has {changed[1].shown} where claim {one.id} has {changed[0].shown}"
-            yield Detected(rule="claims_differ", about=other.id, text=told)
+            yield Failure(rule="claims_differ", about=other.id, text=told)
         elif is_repeated(one, other) and STATES.get(one.status) != STATES.get(other.status):
             told = f"claims {one.id} and {other.id} say the same, one {marked(one)}, one {marked(other)}"
-            yield Detected(rule="claims_differ", about=other.id, text=told)
+            yield Failure(rule="claims_differ", about=other.id, text=told)
 
 
 def marked(claim: Claim) -> str:

@@ -10,7 +10,7 @@ from ..digest import digest_limit
 from ..limits import Purpose
 from ..rendering import BODY_FROM, body_limit, short_limit
 from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Spent
-from .judging import not_judged, verdict
+from .judging import of_whole, not_judged, verdict
 
 # Runs from which the 95th percentile is told, and how many of the last ones count.
 ENOUGH_RUNS, LAST_RUNS = 20, 50
@@ -33,34 +33,30 @@ def judge(judged: Judged) -> GateVerdict:
     )
 
 
-def failure(rule: str, text: str) -> Failure:
-    return Failure(rule=rule, about="", text=text)
-
-
 def faults_of(spent: Spent) -> Iterator[Failure]:
     if spent.cap <= 0:
-        yield failure("no_cap", f"The cap on tokens is {spent.cap:,}: without one nothing is within it")
+        yield of_whole("no_cap", f"The cap on tokens is {spent.cap:,}: without one nothing is within it")
     if spent.timeout_ms <= 0:
-        yield failure("no_timeout", f"The timeout is {spent.timeout_ms:,} ms: without one nothing is within it")
+        yield of_whole("no_timeout", f"The timeout is {spent.timeout_ms:,} ms: without one nothing is within it")
     if spent.tokens is None:
-        yield failure("no_usage", "What one of the requests used is not known")
+        yield of_whole("no_usage", "What one of the requests used is not known")
     elif spent.tokens > spent.cap:
-        yield failure("over_cap", f"Its {spent.purpose} used {spent.tokens:,} tokens of at most {spent.cap:,}")
+        yield of_whole("over_cap", f"Its {spent.purpose} used {spent.tokens:,} tokens of at most {spent.cap:,}")
     if min(spent.slowest_ms, spent.tokens or 0) < 0:
-        yield failure("negative", "A count below zero")
+        yield of_whole("negative", "A count below zero")
     if spent.slowest_ms > spent.timeout_ms:
-        yield failure("too_slow", f"One request took {spent.slowest_ms:,} ms of at most {spent.timeout_ms:,}")
+        yield of_whole("too_slow", f"One request took {spent.slowest_ms:,} ms of at most {spent.timeout_ms:,}")
 
 
 def faults_of_size(judged: Judged, artifact: Artifact) -> Iterator[Failure]:
     whole = artifact.source.source_tokens
     if judged.tokens < 0 or whole < 0:
-        yield failure("negative", "A count below zero")
+        yield of_whole("negative", "A count below zero")
     if judged.tokens >= whole:
-        yield failure("not_smaller", f"Not smaller than its source ({judged.tokens:,} tokens for {whole:,})")
+        yield of_whole("not_smaller", f"Not smaller than its source ({judged.tokens:,} tokens for {whole:,})")
     most = body_limit(whole)
     if most is not None and artifact.kind != Kind.SEED and judged.body_tokens > most:
-        yield failure("too_long", f"Too long: {judged.body_tokens:,} tokens, {most:,} of {whole:,} at most. Shorten it")
+        yield of_whole("too_long", f"Too long: {judged.body_tokens:,} tokens, {most:,} of {whole:,} at most. Shorten it")
 
 
 def percentile(latest: Sequence[int | None]) -> int | None:

@@ -67,6 +67,11 @@ def inputs_of(judged: Judged) -> dict[str, str]:
     }
 
 
+def of_whole(rule: str, text: str) -> Failure:
+    """What fails of the document as a whole."""
+    return Failure(rule=rule, about="", text=text)
+
+
 def standing_claims(judged: Judged) -> Mapping[str, Claim]:
     """By their ids the claims that are told in the text that would stand."""
     assert judged.artifact is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..artifact import Artifact, Claim, Draft, Malformed, parse_artifact, parse_draft
 from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure
-from .judging import verdict
+from .judging import of_whole, verdict
 
 COMPLETE = "stop"
 ENDINGS = {
@@ -35,20 +35,16 @@ def judge(judged: Judged) -> GateVerdict:
 
 def faults(judged: Judged) -> Iterator[Failure]:
     if judged.offered.stop_reason != COMPLETE:
-        yield failure("incomplete", ending(judged.offered.stop_reason))
+        yield of_whole("incomplete", ending(judged.offered.stop_reason))
     try:
         offered = parsed(judged)
     except Malformed as error:
-        yield failure("malformed", str(error))
+        yield of_whole("malformed", str(error))
         return
     if judged.artifact is None:
-        yield failure("no_artifact", "no summary was made of it")
+        yield of_whole("no_artifact", "no summary was made of it")
     elif difference := said_otherwise(offered, judged.artifact):
-        yield failure("other_artifact", difference)
-
-
-def failure(rule: str, text: str) -> Failure:
-    return Failure(rule=rule, about="", text=text)
+        yield of_whole("other_artifact", difference)
 
 
 def ending(stop_reason: str) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import date as Day
 from datetime import timedelta
 from functools import lru_cache
 
 from compaction.domain.artifact import Artifact, Claim, Kind, Section
 from compaction.domain.check.answers import Entailment as Said
-from compaction.domain.gates.judging import counted, finding_id, not_judged, shortened, standing_claims, verdict
+from compaction.domain.gates.judging import counted, finding_id, not_judged, of_whole, shortened, standing_claims, verdict
 from compaction.domain.values import (
     Type,
     Value,
@@ -63,7 +63,7 @@ def judge(judged: Judged) -> GateVerdict:
 
 def of_claim(claim: Claim, judged: Judged) -> Iterator[Failure]:
     for fault in faults(claim, judged.source):
-        yield Failure(rule=fault.rule, about=claim.id, text=f"claim {claim.id}: {fault.text}")
+        yield replace(fault, text=f"claim {claim.id}: {fault.text}")
     for doubt in judged.check.doubts_on(claim) if judged.check else ():
         id = finding_id("unsupported", claim)
         if doubt.verdict == Said.UNSUPPORTED and id not in judged.set_aside:
@@ -78,7 +78,7 @@ def told(claim: Claim, phrase: str, why: str) -> str:
 def misplaced(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
     """Of a merged artifact the source is that of other conversations, which its own hash does not name."""
     if artifact.source.source_sha256 != judged.source.sha256 and artifact.kind != Kind.SEED:
-        yield Failure(rule="other_source", about="", text="it was made of another log")
+        yield of_whole("other_source", "it was made of another log")
 
 
 def misquoted(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
@@ -87,7 +87,7 @@ def misquoted(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
         unknown = [id for id in excerpt.cites if id not in judged.source.by_sentence]
         quoted = any(" ".join(excerpt.text.split()) == entry.text for entry in judged.entries)
         if unknown or not (quoted or " ".join(excerpt.text.split()) in said):
-            yield Failure(rule="not_in_source", about="", text=f"“{shortened(excerpt.text)}” is not in the log")
+            yield of_whole("not_in_source", f"“{shortened(excerpt.text)}” is not in the log")
 
 
 def says(judged: Judged, artifact: Artifact, failures: list[Failure], whole: int) -> str:
@@ -120,33 +120,23 @@ QUOTES = re.compile(r"[\"'“”„‟«»‘’‚‹›`*]")
 FINAL = " .,;:!?…"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """`text` says what is wrong, for people and for the model that drafts again, to be read behind the claim's name;
-    `found` are the sentences that do have the value."""
-
-    rule: str
-    text: str
-    value: str = ""
-    found: tuple[str, ...] = ()
-
-
-def faults(claim: Claim, source: Source) -> Iterator[Fault]:
-    """What a claim says that its cited sentences do not say in these words, where code can tell."""
+def faults(claim: Claim, source: Source) -> Iterator[Failure]:
+    """What a claim says that its cited sentences do not say in these words, where code can tell; each text is to be
+    read behind the claim's name."""
     unknown = [id for id in claim.cites if id not in source.by_sentence]
     if not claim.cites:
-        yield Fault(rule="no_cites", text="it cites no sentence")
+        yield Failure(rule="no_cites", about=claim.id, text="it cites no sentence")
     elif unknown:
         ids = ", ".join(unknown)
-        yield Fault(rule="unknown_cite", text=f"it cites {ids}, which the log does not have")
+        yield Failure(rule="unknown_cite", about=claim.id, text=f"it cites {ids}, which the log does not have")
     if len(unknown) == len(claim.cites):
         return
     for value in untraced(claim, source):
-        found = places(value, source)
-        yield Fault(rule=f"{value.type}_not_cited", text=said_where(value.shown, found), value=value.shown, found=found)
+        yield Failure(rule=f"{value.type}_not_cited", about=claim.id, text=said_where(value, source))
     yield from faults_of_notes(claim, source)
     if claim.section == Section.RULE and not is_word_for_word(claim, source):
-        yield Fault(rule="not_word_for_word", text="a rule must be word for word what its cited sentences say")
+        text = "a rule must be word for word what its cited sentences say"
+        yield Failure(rule="not_word_for_word", about=claim.id, text=text)
 
 
 def with_cites(claim: Claim, source: Source) -> Claim:
@@ -176,7 +166,8 @@ def in_place_of(other: Value, value: Value) -> bool:
     return other.type != Type.NUMBER or other.unit == value.unit or other.value == value.value
 
 
-def said_where(shown: str, found: tuple[str, ...]) -> str:
+def said_where(value: Value, source: Source) -> str:
+    shown, found = value.shown, places(value, source)
     if not found:
         return f"“{shown}” stands nowhere in the log"
     places, more = ", ".join(found[:SHOWN]), len(found) > SHOWN
@@ -300,15 +291,14 @@ def is_day(value: str, day: Day) -> bool:
 # Owner and due date
 
 
-def faults_of_notes(claim: Claim, source: Source) -> Iterator[Fault]:
+def faults_of_notes(claim: Claim, source: Source) -> Iterator[Failure]:
     for value in untraced_notes(claim, source):
-        found = places(value, source)
         rule = "owner_not_cited" if value.type == Type.NAME else "due_not_cited"
-        yield Fault(rule=rule, text=said_where(value.shown, found), value=value.shown, found=found)
+        yield Failure(rule=rule, about=claim.id, text=said_where(value, source))
     for rule, note in (("owner", claim.owner), ("due", claim.due)):
         if not is_hinted(note, cited_texts(claim, source), source):
             text = f"no cited sentence has a word of the {'owner' if rule == 'owner' else 'due'} “{note}”"
-            yield Fault(rule=f"{rule}_not_cited", text=text, value=note)
+            yield Failure(rule=f"{rule}_not_cited", about=claim.id, text=text)
 
 
 def untraced_notes(claim: Claim, source: Source) -> Iterator[Value]:
