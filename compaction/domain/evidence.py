@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from efforts.domain.commands import BY_NAME
-from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
+from efforts.domain.text.source_text import Part, Source, SourcePart
 
 from .artifact import Evidence
 from .values import Type, values_of
@@ -76,7 +76,7 @@ def commands(source: Source) -> Iterator[Evidence]:
             for number, (start, line) in reversed(list(enumerate(calls))):
                 if value := command_of(line):
                     status = exit_status_in(results[number].text) if number < len(results) else None
-                    cite = sentence_at(part, start).id
+                    cite = next(sentence.id for sentence in part.sentences if sentence.end > start)
                     yield Evidence(type="command", value=value[:LONGEST], exit_status=status, cite=cite)
 
 
@@ -97,20 +97,13 @@ def calls_in(part: SourcePart) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def sentence_at(part: SourcePart, start: int) -> Sentence:
-    return next(sentence for sentence in part.sentences if sentence.end > start)
-
-
 def command_of(line: str) -> str:
-    arguments = arguments_of(line)
-    return next((value for name in COMMANDS if isinstance(value := arguments.get(name), str)), "").strip()
-
-
-def arguments_of(line: str) -> dict[str, object]:
+    """Empty where the call has none."""
     try:
         call = json.loads(line.removeprefix("called "))
         arguments = call.get("arguments") if isinstance(call, dict) else None
         found = json.loads(arguments) if isinstance(arguments, str) else arguments
     except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        return ""
+    given = found if isinstance(found, dict) else {}
+    return next((value for name in COMMANDS if isinstance(value := given.get(name), str)), "").strip()

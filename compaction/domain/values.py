@@ -293,7 +293,8 @@ def blanked(text: str, start: int, end: int) -> str:
 
 def value_of(kind: Type, found: re.Match[str]) -> Value | None:
     shown = found[0].rstrip(".") or found[0]
-    if kind == Type.IDENTIFIER and (SPELLED_OUT.fullmatch(shown) or is_figure(shown)):
+    is_figure = shown[0].isdecimal() and not re.search("[a-f]", shown)
+    if kind == Type.IDENTIFIER and (SPELLED_OUT.fullmatch(shown) or is_figure):
         return None
     if kind == Type.CODE and (inner := retyped(code(found))):
         return replace(inner, shown=shown, start=found.start())
@@ -309,10 +310,6 @@ def retyped(text: str) -> Value | None:
         if kind in (Type.URL, Type.PATH, Type.FLAG) and (found := pattern.fullmatch(text)):
             return value_of(kind, found)
     return None
-
-
-def is_figure(shown: str) -> bool:
-    return shown[0].isdecimal() and not re.search("[a-f]", shown)
 
 
 def plain(found: re.Match[str]) -> str:
@@ -559,16 +556,10 @@ def is_left_to_reader(value: Value, texts: Iterable[str]) -> bool:
     if value.type != Type.NUMBER:
         return False
     others = [other for text in texts for other in values_of(text) if other.type == Type.NUMBER]
-    return is_worked_out(value, others) or (is_count(value) and not is_counted_otherwise(value, others))
-
-
-def is_count(value: Value) -> bool:
-    return value.value.isdecimal() and int(value.value) <= MOST_COUNTED and value.unit in ("", "points", "x")
-
-
-def is_counted_otherwise(value: Value, others: Iterable[Value]) -> bool:
-    """Whether a text counts the same things, to another number."""
-    return any(value.of and value.of == other.of and not other.loose for other in others)
+    is_count = value.value.isdecimal() and int(value.value) <= MOST_COUNTED and value.unit in ("", "points", "x")
+    # A text counts the same things, to another number.
+    counted_otherwise = any(value.of and value.of == other.of and not other.loose for other in others)
+    return is_worked_out(value, others) or (is_count and not counted_otherwise)
 
 
 def is_worked_out(value: Value, others: Iterable[Value]) -> bool:

@@ -64,12 +64,9 @@ def read_ledger(session: Session, source: Source) -> tuple[Entry, ...]:
         of_stages = ((stage.place, read_ledger(sessions[stage.session], stage.source)) for stage in source.stages)
         return tuple(entry for place, entries in of_stages for entry in renumbered(entries, str(place)))
     views = entries_of(session, {part.message for part in source.parts})
-    standing = set(rules_in_force(session).values_list("pk", flat=True))
+    in_force = Constraint.objects.filter(session=session, state=ConstraintState.IN_FORCE)
+    standing = set(in_force.values_list("pk", flat=True))
     return tuple(entry_of(view, source, standing) for view in views if (view.kind, view.state) in MEANINGS)
-
-
-def rules_in_force(session: Session) -> Any:
-    return Constraint.objects.filter(session=session, state=ConstraintState.IN_FORCE)
 
 
 def entry_of(view: LedgerView, source: Source, standing: Collection[int]) -> Entry:
@@ -103,18 +100,15 @@ def log_for(artifact: Artifact, document: Document, branch: Branch | None = None
     turns of other conversations."""
     branch = branch or artifact.branch
     if artifact.kind == Kind.SEED:
-        return SourceLog(turns=(), turn_ids=(), source=joined(seed_stages(artifact.session)))
+        stages = map(stage_of, stage_rows(artifact.session))
+        return SourceLog(turns=(), turn_ids=(), source=joined(stages))
     if artifact.effort:
         return read_summary_log(branch, artifact.effort)
     return read_scope_log(branch, document.source.turns)
 
 
-def seed_stages(session: Session) -> list[Stage]:
-    """The windows of the package that a conversation starts from, as their logs are now."""
-    return [stage_of(row) for row in stage_rows(session)]
-
-
 def stage_rows(session: Session) -> Iterable[SeedStage]:
+    """The windows of the package that a conversation starts from."""
     rows = SeedStage.objects.filter(
         package__session=session, package__owner=session.owner_id, draft__branch__session__owner=session.owner_id
     )
@@ -122,6 +116,7 @@ def stage_rows(session: Session) -> Iterable[SeedStage]:
 
 
 def stage_of(row: SeedStage) -> Stage:
+    """The window with its log as it is now."""
     branch = row.draft.branch
     return Stage(place=row.place, session=branch.session_id, source=read_scope_log(branch, row.draft.turns).source)
 
@@ -281,8 +276,10 @@ def person_read(artifact: Artifact, document: Document) -> Checked | None:
         if verdict.verdict not in READ or verdict.item not in claims or verdict.artifact_id not in versions:
             continue
         claim = claims[verdict.item]
-        if verdict.verdict == ClaimVerdictValue.KEPT and not says_the_same(versions[verdict.artifact_id], claim):
-            continue
+        if verdict.verdict == ClaimVerdictValue.KEPT:
+            kept = parse_artifact(versions[verdict.artifact_id].document).by_id.get(verdict.item)
+            if kept is None or kept.content != claim.content:
+                continue
         by = verdict.reviewer.get_username()
         readers.append(by)
         worded = verdict.verdict != ClaimVerdictValue.KEPT
@@ -290,11 +287,6 @@ def person_read(artifact: Artifact, document: Document) -> Checked | None:
     if not opinions:
         return None
     return Checked(by=", ".join(dict.fromkeys(readers)), opinions=opinions, told={}, examined=True, person=True)
-
-
-def says_the_same(version: Artifact, claim: Claim) -> bool:
-    before = parse_artifact(version.document).by_id.get(claim.id)
-    return before is not None and before.content == claim.content
 
 
 # Judged
@@ -310,8 +302,13 @@ def judged_now(
     """All that the gates would judge it by."""
     run = artifact.run
     text = rendered(document, count=count)
+    is_draft = artifact.offered_form == "draft"
     return Judged(
-        offered=offered_of(artifact),
+        offered=Offered(
+            text=artifact.offered if is_draft else artifact.document,
+            form="draft" if is_draft else "document",
+            stop_reason=artifact.stop_reason,
+        ),
         artifact=document,
         source=source,
         text=text,
@@ -319,23 +316,12 @@ def judged_now(
         body_tokens=count(text.body),
         entries=entries,
         check=check,
-        spent=spent_on(artifact),
+        # What its own run and the checks of its run took, with the limits that held for them.
+        spent=tuple(Spent(**one) for one in run.spent),
         latest=latest_runs(run.purpose, run.model, run.prompt_version, run) if run.model else (),
         set_aside=frozenset(SetAside.objects.filter(artifact=artifact).values_list("finding", flat=True)),
         not_needed=frozenset(NotNeeded.objects.filter(family=artifact.family).values_list("key", flat=True)),
     )
-
-
-def offered_of(artifact: Artifact) -> Offered:
-    if artifact.offered_form == "draft":
-        return Offered(text=artifact.offered, form="draft", stop_reason=artifact.stop_reason)
-    return Offered(text=artifact.document, form="document", stop_reason=artifact.stop_reason)
-
-
-def spent_on(artifact: Artifact) -> tuple[Spent, ...]:
-    """What its own run and the checks of its run took, with the limits that held for them."""
-    run = artifact.run
-    return tuple(Spent(**one) for one in run.spent)
 
 
 def latest_runs(purpose: str, model: str, prompt_version: str, until: DraftRun | None = None) -> tuple[int | None, ...]:

@@ -106,14 +106,10 @@ def drafting_again(before: Request, answer: str, findings: Iterable[str]) -> Req
 
 def drafting_longer(before: Request) -> Request:
     """After a reply that was cut: with twice the limit."""
-    reply = 2 * before.reply
-    return replace(before, reply=reply, messages=(*before.messages[:-1], told_limit(before, reply)))
-
-
-def told_limit(before: Request, reply: int) -> dict[str, str]:
-    last = before.messages[-1]
-    old, new = (f"at most {tokens:,} tokens." for tokens in (before.reply, reply))
-    return {**last, "content": last["content"].replace(f"The whole reply takes {old}", f"The whole reply takes {new}")}
+    reply, last = 2 * before.reply, before.messages[-1]
+    old, new = (f"The whole reply takes at most {tokens:,} tokens." for tokens in (before.reply, reply))
+    told = {**last, "content": last["content"].replace(old, new)}
+    return replace(before, reply=reply, messages=(*before.messages[:-1], told))
 
 
 def overtaking(parts: Sequence[Sequence[Claim]], reply: int) -> Request:

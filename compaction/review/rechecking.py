@@ -32,15 +32,12 @@ NO_CHECKER = "No model may check it now."
 
 def check_again(made: Artifact, task: Task) -> bool:
     """Have the checker read what nobody but the person has, where there is such a claim and one that may."""
-    if not may_check(task) or not unread(made, models_on(made, task)):
+    may_check = task.checker is not None and (task.exam is None or task.exam.passed)
+    if not may_check or not unread(made, models_on(made, task)):
         return False
     Recheck.objects.create(artifact=made, branch=made.branch)
     transaction.on_commit(events.wake_runners)
     return True
-
-
-def may_check(task: Task) -> bool:
-    return task.checker is not None and (task.exam is None or task.exam.passed)
 
 
 def models_on(row: Artifact, task: Task) -> Checked | None:

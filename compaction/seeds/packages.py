@@ -253,7 +253,11 @@ def put_together(package: SeedPackage, actor: User) -> Artifact:
         rows = stages_of(package)
         if not rows or not all(passes(row) for row in rows):
             raise Refused("not_passed", NOT_PASSED)
-        session = package.session or new_home(package)
+        session = package.session
+        if session is None:
+            # Put away until it starts: its artifact can be reviewed there meanwhile.
+            session = conversations.create_session(package.owner, title=package.title)
+            session = conversations.archive_session(session, actor=package.owner)
         stages, checks = zip(*map(drafted, rows), strict=True)
         row = keep_merged(session, merged_of(session, joined(stages), checks))
         state = PackageState.READY if row.state == ArtifactState.REPLACEABLE else PackageState.BLOCKED
@@ -280,12 +284,6 @@ def drafted(row: SeedStage) -> tuple[Stage, Checked | None]:
         return stage, None
     document = parse_artifact(artifact.document)
     return replace(stage, artifact=document), checked_of(artifact, document, stage.source)[0]
-
-
-def new_home(package: SeedPackage) -> Session:
-    """The new conversation, put away until it starts: its artifact can be reviewed there meanwhile."""
-    session = conversations.create_session(package.owner, title=package.title)
-    return conversations.archive_session(session, actor=package.owner)
 
 
 def merged_of(session: Session, source: Joined, checks: Sequence[Checked | None]) -> Tried:

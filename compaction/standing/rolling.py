@@ -83,12 +83,9 @@ def standing_of(user: User) -> RollingRecord:
     valid = Check.objects.filter(family=OuterRef("family"), void="")
     own = Artifact.objects.filter(Exists(valid), session__owner=user, kind=Kind.RANGE, version=1)
     newest = list(own.order_by("-created_at", "-pk").values_list("pk", flat=True)[:ENOUGH])
-    return RollingRecord(made=len(newest), kept=kept_at_first(newest), rolled_back=rolled_back(newest))
-
-
-def kept_at_first(artifacts: Sequence[str]) -> int:
-    first = GateRun.objects.filter(artifact__in=artifacts).values("artifact").annotate(first=Min("pk")).values("first")
-    return sum(keeps_all(run) for run in GateRun.objects.filter(pk__in=first).select_related("run"))
+    first = GateRun.objects.filter(artifact__in=newest).values("artifact").annotate(first=Min("pk")).values("first")
+    kept = sum(keeps_all(run) for run in GateRun.objects.filter(pk__in=first).select_related("run"))
+    return RollingRecord(made=len(newest), kept=kept, rolled_back=rolled_back(newest))
 
 
 def keeps_all(judged: GateRun) -> bool:
@@ -134,14 +131,12 @@ def stop_drafts(session: Session, actor: User) -> None:
 def roll_on(branch: Branch) -> list[ScopeDraft]:
     """After a completed turn, within its transaction: what is old enough is put in line, every so many turns."""
     session = branch.session
-    if not session.rolling or branch.clock == 0 or branch.clock % CADENCE or not may_roll(session):
+    if not session.rolling or branch.clock == 0 or branch.clock % CADENCE:
+        return []
+    if session.review_mode == ReviewMode.NEVER or standing_of(session.owner).missing:
         return []
     place = here(session, actor=session.owner, branch=branch)
     return [draft_turns(place, window, ScopeKind.ROLLING) for window in windows_of(branch)[:MOST_WINDOWS]]
-
-
-def may_roll(session: Session) -> bool:
-    return session.review_mode != ReviewMode.NEVER and not standing_of(session.owner).missing
 
 
 def windows_of(branch: Branch) -> list[list[int]]:

@@ -348,15 +348,15 @@ def only_change(one: str, other: str) -> tuple[Value, Value] | None:
     if len(mine) != len(theirs):
         return None
     changed = [(a, b) for a, b in zip(mine, theirs, strict=True) if not is_same(a, b)]
-    return changed[0] if len(changed) == 1 and can_change(*changed[0]) else None
+    if len(changed) != 1:
+        return None
+    a, b = changed[0]
+    alike = a.type == b.type and a.type in CHANGING and a.unit == b.unit and a.of == b.of
+    return changed[0] if alike else None
 
 
 def is_same_matter(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= max(FEWEST_WORDS, SAME_WORDS * len(one | other))
-
-
-def can_change(one: Value, other: Value) -> bool:
-    return one.type == other.type and one.type in CHANGING and one.unit == other.unit and one.of == other.of
 
 
 # Claims

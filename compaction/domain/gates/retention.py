@@ -24,12 +24,16 @@ def judge(judged: Judged) -> GateVerdict:
     where nothing was listed."""
     if judged.artifact is None:
         return not_judged(Gate.RETENTION, judged)
-    wanted = wanted_of(judged)
+    listed = judged.check.listed if judged.check else ()
+    # Each matter once, but for what a person does not need.
+    wanted = tuple(entry for entry in merged(judged.entries, listed) if entry.id not in judged.not_needed)
     lost = [entry for entry in wanted if not is_kept(entry, judged)]
     measures = [recall_of(section, wanted, lost) for section in RETAINED]
     enough = all(measure.value is None or measure.value >= measure.threshold for measure in measures)
     outcome = Outcome.PASS if enough else Outcome.FAIL
-    if enough and not has_been_listed(judged):
+    # A person reads claims, and lists nothing.
+    is_listed = is_excerpts(judged) or (judged.check is not None and not judged.check.person)
+    if enough and not is_listed:
         kept, most = len(wanted) - len(lost), len(wanted)
         unlisted = (
             "Not judged: nobody has listed what must not be lost"
@@ -44,19 +48,6 @@ def judge(judged: Judged) -> GateVerdict:
         says=says(judged, wanted, lost),
         measures=measures,
     )
-
-
-def wanted_of(judged: Judged) -> tuple[Entry, ...]:
-    """The ledger's and the inventory's entries, each matter once, but for what a person does not need."""
-    listed = judged.check.listed if judged.check else ()
-    return tuple(entry for entry in merged(judged.entries, listed) if entry.id not in judged.not_needed)
-
-
-def has_been_listed(judged: Judged) -> bool:
-    """A person reads claims, and lists nothing."""
-    assert judged.artifact is not None
-    read = judged.check is not None and not judged.check.person
-    return is_excerpts(judged) or read
 
 
 def is_excerpts(judged: Judged) -> bool:

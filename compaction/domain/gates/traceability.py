@@ -270,13 +270,10 @@ def is_reckoned(value: Value, claim: Claim, source: Source) -> bool:
     if value.type != Type.DATE or not said_on:
         return False
     told = {other.value for id in cites for other in values_of(source.by_sentence[id].text) if other.type == Type.DATE}
-    near = {day for said in said_on for day in days_around(Day.fromisoformat(said))}
+    steps = range(-DAYS_BEFORE, DAYS_AFTER + 1)
+    near = {Day.fromisoformat(said) + timedelta(days=step) for said in said_on for step in steps}
     days = {day for day in near if is_day(value.value, day)}
     return any(not told or any(is_day(other, day) for other in told) for day in days)
-
-
-def days_around(day: Day) -> Iterator[Day]:
-    yield from (day + timedelta(days=step) for step in range(-DAYS_BEFORE, DAYS_AFTER + 1))
 
 
 def is_day(value: str, day: Day) -> bool:
