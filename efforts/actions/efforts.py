@@ -251,19 +251,13 @@ def expand_effort(place: Place, slug: str, what: str = RAW) -> int:
             return expand_chosen(place, branch, chosen, what)
         state = known(branch, slug)
         check_expandable(place, branch, state)
-        if what == BODY:
-            read_body(branch, state)
+        if what == BODY and not keep_body(active_pointers(branch, state.effort).get()):
+            raise Refused("no_body", f"The summary of {slug_in(state)} has no more than its line. Expand its log.")
         tokens = check_affordable(branch, place, state, what)
         EffortState.objects.filter(pk=state.pk).update(expanded_turn=place.turn, expanded_what=what)
         refer(branch, slug_in(state))
         record(place, "effort.expanded", slug_in(state), tokens=tokens, what=what)
     return tokens
-
-
-def read_body(branch: Branch, state: EffortState) -> None:
-    """Its pointer has the body of its summary from now on."""
-    if not keep_body(active_pointers(branch, state.effort).get()):
-        raise Refused("no_body", f"The summary of {slug_in(state)} has no more than its line. Expand its log.")
 
 
 def summary_tokens(branch: Branch, slug: str) -> int:

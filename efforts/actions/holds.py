@@ -47,7 +47,9 @@ def grant(place: Place, branch: Branch, target: Target, scope: HoldScope, turns:
         return row
     if row is None and holds.standing(branch).count() >= MOST_PINS:
         raise Refused("too_many", f"{MOST_PINS} are pinned already. Unpin one first.")
-    return holds.grant(branch, target, span, next_clock(branch), where_of(place), **more)
+    # A turn that runs already was planned without it.
+    clock = branch.clock + Run.objects.filter(branch=branch, state=RunState.RUNNING).exists()
+    return holds.grant(branch, target, span, clock, where_of(place), **more)
 
 
 def span_of(branch: Branch, scope: HoldScope, turns: int) -> HoldSpan:
@@ -60,12 +62,6 @@ def span_of(branch: Branch, scope: HoldScope, turns: int) -> HoldSpan:
             raise Refused("bad_turns", f"Give a number of turns from 1 to {MOST_TURNS}.")
         return HoldSpan(scope=scope, turns=turns)
     return HoldSpan(scope=scope, turns=1 if scope == HoldScope.TURN else 0)
-
-
-def next_clock(branch: Branch) -> int:
-    """From which a person's pin is counted: a turn that runs already was planned without it."""
-    running = Run.objects.filter(branch=branch, state=RunState.RUNNING).exists()
-    return branch.clock + running
 
 
 def concluded(branch: Branch, slug: str) -> EffortState:

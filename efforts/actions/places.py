@@ -100,19 +100,19 @@ def the_active(branch: Branch) -> EffortState:
     """Raises `Refused` where none is active, and names those that are open."""
     if branch.active_effort_id:
         return states_of(branch).get(effort=branch.active_effort_id)
-    ids = open_ids(branch)
+    ids = list(open_states(branch).values_list("effort__slug", flat=True)[:NAMED])
     hint = f"Open: {', '.join(ids)}. Name the one to conclude." if ids else "None is open, so none can be concluded."
     raise Refused("none_active", f"No effort is active. {hint}")
 
 
-def open_ids(branch: Branch) -> list[str]:
-    states = states_of(branch).filter(status=EffortStatus.OPEN).order_by("-active_turn", "-pk")
-    return list(states.values_list("effort__slug", flat=True)[:NAMED])
+def open_states(branch: Branch) -> QuerySet[EffortState]:
+    """The open efforts of the branch, the one that was active last first."""
+    return states_of(branch).filter(status=EffortStatus.OPEN).order_by("-active_turn", "-pk")
 
 
 def latest_open(branch: Branch) -> Effort | None:
     """The open effort that was active last, if any is open."""
-    state = states_of(branch).filter(status=EffortStatus.OPEN).order_by("-active_turn", "-pk").first()
+    state = open_states(branch).first()
     return state.effort if state else None
 
 

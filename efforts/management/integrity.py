@@ -313,30 +313,24 @@ def states_by_log(branch: Branch) -> Iterator[Derived]:
             yield Derived(what=slug, problem=problem, make=partial(put_state, branch, slug, stand))
     for slug, row in rows.items():
         yield Derived(what=slug, problem="the log tells of no such effort here", make=row.delete)
+    efforts = {effort.slug: effort for effort in Effort.objects.filter(session=branch.session_id)}
+    here = Branch.objects.filter(pk=branch.pk)
     active = branch.active_effort.slug if branch.active_effort else None
     if (active, branch.effort_epoch) != (course.active, course.epoch):
         problem = f"it is {active}, and the log tells {course.active}; or their changes are counted otherwise"
-        yield Derived(what="the active effort", problem=problem, make=partial(put_active, branch, course))
-
+        named = efforts.get(course.active or "")
+        make = partial(here.update, active_effort=named, effort_epoch=course.epoch)
+        yield Derived(what="the active effort", problem=problem, make=make)
     focus = branch.focus.slug if branch.focus else None
     if focus != course.focus:
         problem = f"it is {focus}, and the log tells {course.focus}"
-        yield Derived(what="the focus", problem=problem, make=partial(put_focus, branch, course))
+        make = partial(here.update, focus=efforts.get(course.focus or ""))
+        yield Derived(what="the focus", problem=problem, make=make)
 
 
 def put_state(branch: Branch, slug: str, stand: Stand) -> None:
     effort = Effort.objects.get(session=branch.session_id, slug=slug)
     EffortState.objects.update_or_create(branch=branch, effort=effort, defaults=vars(stand))
-
-
-def put_active(branch: Branch, course: Course) -> None:
-    effort = Effort.objects.filter(session=branch.session_id, slug=course.active).first()
-    Branch.objects.filter(pk=branch.pk).update(active_effort=effort, effort_epoch=course.epoch)
-
-
-def put_focus(branch: Branch, course: Course) -> None:
-    effort = Effort.objects.filter(session=branch.session_id, slug=course.focus).first()
-    Branch.objects.filter(pk=branch.pk).update(focus=effort)
 
 
 def labels_by_log(branch: Branch) -> Iterator[Derived]:

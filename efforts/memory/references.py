@@ -203,11 +203,8 @@ def turns_in(run: Run) -> set[int]:
     """Numbers of the turns that the person's words name, or that the model read in this attempt."""
     text = Message.objects.get(turn=run.turn_id, role=Message.Role.USER).text
     found = {int(number) for number in TURN.findall(text)}
-    for result in Message.objects.filter(run=run, tool_name__in=READERS).values_list("text", flat=True):
-        found |= turns_read(json.loads(result))
+    for text in Message.objects.filter(run=run, tool_name__in=READERS).values_list("text", flat=True):
+        result = json.loads(text)
+        found |= {result["turn"]} if isinstance(result.get("turn"), int) else set()
+        found |= {turn["turn"] for turn in result.get("turns", ())}
     return found
-
-
-def turns_read(result: dict[str, Any]) -> set[int]:
-    one = {result["turn"]} if isinstance(result.get("turn"), int) else set()
-    return one | {turn["turn"] for turn in result.get("turns", ())}

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from efforts.domain.text.dates import days_named
-from efforts.domain.text.ranking import VERSION, Found, Place, Ranked, Ranking, Statistics, rarity
+from efforts.domain.text.ranking import VERSION, Found, Ranked, Ranking, Statistics, rarity
 from efforts.domain.text.speakers import speaker_named
 from efforts.domain.text.terms import MOST_QUERY_TERMS, QUERY_LENGTH, STOPWORDS, query_terms, spelled, terms_of
 from efforts.log.timelines import branch_turns, last_said_before
@@ -126,8 +126,10 @@ def search_branch(
         query, candidates = look_alike(scope, text, snapshot)
     else:
         query, candidates = look(scope, text, days_of(branch, text, today), snapshot)
-    near = nearest(branch.session_id, meant, below=below_of(snapshot)) if meant else {}
-    focused = focus_rows(scope, focus, query, snapshot)
+    below = below_of(snapshot)
+    near = nearest(branch.session_id, meant, below=below) if meant else {}
+    # Among hundreds of candidates what has a word of the query in the focus may have been crowded out.
+    focused = effort_rows(scope, focus, query.terms, below=below, most=OF_FOCUS) if focus else []
     if not (candidates.rows or near or focused):
         return Search(query=query, ranked=(), statistics=statistics_of(query, candidates), found=0)
     speaker = "" if like else speaker_named(text)
@@ -140,9 +142,10 @@ def search_branch(
     ranking.add(found_in(branch, rows))
     best = ranking.best_turns(turns) | ranking.meant_turns(turns) | ranking.focused_turns(turns)
     there = {row.passage for row in rows}
-    whole = (row for row in whole_turns(branch, best, query, before) if row.message <= snapshot)
-    ranking.add(found_in(branch, [row for row in whole if row.passage not in there]))
     wanted = {(timeline, number + step) for timeline, number in best for step in range(-AROUND, AROUND + 1)}
+    said = turns_rows(branch, {number for _, number in wanted if number < before}, query.terms)
+    whole = [row for row in said if row.message <= snapshot and row.passage not in there]
+    ranking.add(found_in(branch, whole))
     ranked = ranking.ranked(wanted)
     if narrowed != EVERYTHING:
         # What stands beside something tells what it is about, and need not count itself.
@@ -214,11 +217,6 @@ def nearest_rows(scope: Scope, near: Mapping[int, int], query: Query, there: Col
     return rows
 
 
-def focus_rows(scope: Scope, focus: str, query: Query, snapshot: int | None) -> list[PassageRow]:
-    """What has a word of the query in the focus: among hundreds of candidates it may have been crowded out."""
-    return effort_rows(scope, focus, query.terms, below=below_of(snapshot), most=OF_FOCUS) if focus else []
-
-
 def corrected_to(scope: Scope, term: str, snapshot: int | None) -> str:
     near = near_words(scope, term, snapshot=snapshot) if len(term) >= LONG_WORD else ()
     return near[0] if near else ""
@@ -235,12 +233,6 @@ def days_of(branch: Branch, text: str, today: date) -> tuple[tuple[str, str], ..
 def statistics_of(query: Query, candidates: Candidates) -> Statistics:
     frequencies = tuple(candidates.frequencies.get(term, 0) for term in query.terms)
     return Statistics(passages=candidates.passages, frequencies=frequencies)
-
-
-def whole_turns(branch: Branch, best: Collection[Place], query: Query, before: int) -> list[PassageRow]:
-    """All that was said in the turns found first and beside them."""
-    numbers = {number + step for _, number in best for step in range(-AROUND, AROUND + 1)}
-    return turns_rows(branch, {number for number in numbers if number < before}, query.terms)
 
 
 def found_in(branch: Branch, rows: Iterable[PassageRow]) -> list[Found]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
@@ -105,8 +105,10 @@ def nearest_of_all(sessions: QuerySet[Session], meant: Meant, *, most: int, also
     chosen = chosen_by_signs(VectorCodes.objects.filter(session__in=sessions, model=meant.model), query)
     mine = PassageVector.objects.filter(session__in=sessions, model=meant.model)
     near: dict[int, int] = {}
-    for ids in batched_ids(sorted({*chosen, *also})):
-        for block in blocks(mine.filter(passage__in=ids), len(meant.vector)):
+    wanted = sorted({*chosen, *also})
+    for first in range(0, len(wanted), IDS_AT_ONCE):
+        some = mine.filter(passage__in=wanted[first : first + IDS_AT_ONCE])
+        for block in blocks(some, len(meant.vector)):
             near |= zip(block.ids.tolist(), near_to(query, block).tolist(), strict=True)
     best = sorted(near.keys() & {*chosen}, key=lambda id: (-near[id], id))[:most]
     return {id: max(near[id], 0) for id in sorted({*best, *(near.keys() & {*also})}, key=lambda id: (-near[id], id))}
@@ -158,10 +160,6 @@ def coded(rows: list[tuple[int, bytes | memoryview]]) -> tuple[bytes, bytes]:
 
 def array_of(stored: bytes | memoryview, kind: np.dtype[Any]) -> NDArray[Any]:
     return np.frombuffer(bytes(stored), kind)
-
-
-def batched_ids(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (ids[first : first + IDS_AT_ONCE] for first in range(0, len(ids), IDS_AT_ONCE))
 
 
 def near_to(query: NDArray[np.float32], vectors: Vectors) -> NDArray[np.int64]:

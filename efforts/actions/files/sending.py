@@ -15,12 +15,13 @@ def filled(session_id: UUID, request: dict[str, Any]) -> dict[str, Any]:
     """The same request where it has none. Raises OSError where a picture is missing."""
     if all(isinstance(message["content"], str) for message in request["messages"]):
         return request
-    messages = [{**message, "content": content_of(session_id, message["content"])} for message in request["messages"]]
+    messages = [
+        message
+        if isinstance(message["content"], str)
+        else {**message, "content": [part_of(session_id, part) for part in message["content"]]}
+        for message in request["messages"]
+    ]
     return {**request, "messages": messages}
-
-
-def content_of(session_id: UUID, content: Any) -> Any:
-    return content if isinstance(content, str) else [part_of(session_id, part) for part in content]
 
 
 def part_of(session_id: UUID, part: dict[str, Any]) -> dict[str, Any]:

@@ -26,11 +26,10 @@ def same_name(one: str, other: str) -> bool:
     A digit, a letter or a word that differs makes another effort: client A and client B, invoice 2024-05 and 2024-06.
     """
     first, second = words_of(one), words_of(other)
-    return len(first) == len(second) and all(map(same_word, first, second))
-
-
-def same_word(one: str, other: str) -> bool:
-    return one == other or is_plural(one, other) or is_plural(other, one)
+    return len(first) == len(second) and all(
+        word == others or is_plural(word, others) or is_plural(others, word)
+        for word, others in zip(first, second, strict=True)
+    )
 
 
 def is_plural(word: str, singular: str) -> bool:
