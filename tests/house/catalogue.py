@@ -16,6 +16,7 @@ from django.utils.translation.template import templatize
 from compaction.domain.gates.contradiction import STATES
 from compaction.domain.gates.judging import TAGS
 from compaction.domain.limits import Purpose
+from tests.house import earlier
 
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop"}
@@ -363,6 +364,7 @@ NO_JSON = (
     "Unterminated string starting at",
     "Invalid control character at",
 )
+EARLIER = (*earlier.DOUBTS, *earlier.CALLED_WRONG, *earlier.RETENTION, *earlier.SOURCES, *earlier.SIZES)
 QUOTED = (
     "artifact_id is not the hash of this document",
     *(f"{{loc}}: {fault}" for fault in NOT_THE_FORM),
@@ -371,7 +373,7 @@ QUOTED = (
 
 
 def texts() -> list[Text]:
-    labels = (("", label, "") for label in (*LABELS, *QUOTED))
+    labels = (("", label, "") for label in (*LABELS, *QUOTED, *EARLIER))
     return list(dict.fromkeys([*of_templates(), *of_modules(), *of_scripts(), *labels]))
 
 
