@@ -176,6 +176,11 @@ class ReadOnly(ModelAdmin):
             row = getattr(row, name)
         return row if isinstance(row, Session) else None
 
+    @admin.display(description="Text")
+    def beginning(self, row: Any) -> str:
+        """Of what has a text."""
+        return str(row.text[:80])
+
     @admin.display(description="On the page")
     def on_page(self, row: Any) -> str:
         session = self.session_of(row)

@@ -71,10 +71,6 @@ class MessageAdmin(ReadOnly):
     list_filter = ("role", "tool_name")
     search_fields = ("text", "session__title", "session__id", "tool_call_id")
 
-    @admin.display(description="Text")
-    def beginning(self, row: Message) -> str:
-        return row.text[:80]
-
 
 @admin.register(ContextPlan)
 class ContextPlanAdmin(ReadOnly):

@@ -144,20 +144,12 @@ class ConstraintAdmin(ReadOnly):
     list_filter = ("state", "by")
     search_fields = ("text", "owner__username", "session__title", "session__id")
 
-    @admin.display(description="Text")
-    def beginning(self, row: Constraint) -> str:
-        return row.text[:80]
-
 
 @admin.register(LedgerEntry)
 class LedgerEntryAdmin(ReadOnly):
     list_display = ("id", "beginning", "kind", "state", "by", "session", "created_at", "changed_at", "on_page")
     list_filter = ("kind", "state", "by")
     search_fields = ("text", "session__title", "session__id")
-
-    @admin.display(description="Text")
-    def beginning(self, row: LedgerEntry) -> str:
-        return row.text[:80]
 
 
 @admin.register(Hold)
