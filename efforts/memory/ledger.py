@@ -94,9 +94,7 @@ def move(row: Constraint, to: ConstraintState, **changes: Any) -> None:
     moves.move(row, to, CONSTRAINT_MOVES, Refused("changed", CHANGED), changed_at=timezone.now(), **changes)
 
 
-def create(
-    book: Book, text: str, state: ConstraintState, by: ConstraintBy, source: Origin | None = None
-) -> Constraint:
+def create(book: Book, text: str, state: ConstraintState, by: ConstraintBy, source: Origin | None = None) -> Constraint:
     fields = source.fields() if source else {}
     return Constraint.objects.create(
         owner_id=book.owner_id, session=book.session, text=text, state=state, by=by, **fields

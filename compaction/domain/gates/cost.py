@@ -10,7 +10,7 @@ from ..digest import digest_limit
 from ..limits import Purpose
 from ..rendering import BODY_FROM, body_limit, short_limit
 from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Spent
-from .judging import of_whole, not_judged, verdict
+from .judging import not_judged, of_whole, verdict
 
 # Runs from which the 95th percentile is told, and how many of the last ones count.
 ENOUGH_RUNS, LAST_RUNS = 20, 50
@@ -56,7 +56,9 @@ def faults_of_size(judged: Judged, artifact: Artifact) -> Iterator[Failure]:
         yield of_whole("not_smaller", f"Not smaller than its source ({judged.tokens:,} tokens for {whole:,})")
     most = body_limit(whole)
     if most is not None and artifact.kind != Kind.SEED and judged.body_tokens > most:
-        yield of_whole("too_long", f"Too long: {judged.body_tokens:,} tokens, {most:,} of {whole:,} at most. Shorten it")
+        yield of_whole(
+            "too_long", f"Too long: {judged.body_tokens:,} tokens, {most:,} of {whole:,} at most. Shorten it"
+        )
 
 
 def percentile(latest: Sequence[int | None]) -> int | None:

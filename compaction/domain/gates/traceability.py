@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from compaction.domain.artifact import Artifact, Claim, Kind, Section
 from compaction.domain.check.answers import Entailment as Said
-from compaction.domain.gates.judging import counted, finding_id, not_judged, of_whole, shortened, standing_claims, verdict
 from compaction.domain.values import (
     Type,
     Value,
@@ -30,6 +29,8 @@ from compaction.domain.verdicts import Failure, Gate, GateVerdict, Judged, Measu
 from efforts.domain.text.sentences import sentences
 from efforts.domain.text.source_text import Source
 from efforts.domain.text.terms import STOPWORDS, terms_of
+
+from .judging import counted, finding_id, not_judged, of_whole, shortened, standing_claims, verdict
 
 THRESHOLD = 0.98
 
@@ -141,7 +142,7 @@ def faults(claim: Claim, source: Source) -> Iterator[Failure]:
 
 def with_cites(claim: Claim, source: Source) -> Claim:
     """It cites as well the one other sentence of the log that has a value which its own sentences lack."""
-    found = ((value, places(value, source)) for value in (*untraced(claim, source), *untraced_notes(claim, source)))
+    found = ((value, having(value, source)) for value in (*untraced(claim, source), *untraced_notes(claim, source)))
     added = (
         ids[0]
         for value, ids in found
@@ -167,7 +168,7 @@ def in_place_of(other: Value, value: Value) -> bool:
 
 
 def said_where(value: Value, source: Source) -> str:
-    shown, found = value.shown, places(value, source)
+    shown, found = value.shown, having(value, source)
     if not found:
         return f"“{shown}” stands nowhere in the log"
     places, more = ", ".join(found[:SHOWN]), len(found) > SHOWN
@@ -198,7 +199,7 @@ def untraced_values(text: str, claim: Claim, source: Source) -> Iterator[Value]:
             yield value
 
 
-def places(value: Value, source: Source) -> tuple[str, ...]:
+def having(value: Value, source: Source) -> tuple[str, ...]:
     """The sentences that have it."""
     return tuple(id for id, sentence in source.by_sentence.items() if has(sentence.text, value))
 
