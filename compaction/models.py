@@ -124,6 +124,11 @@ class Artifact(models.Model):
         return zlib.decompress(self.packed).decode()
 
     @property
+    def last_judged(self) -> GateRun | None:
+        """What the gates said of it last; None where they have not been asked."""
+        return self.gate_runs.order_by("-pk").first()
+
+    @property
     def is_current(self) -> bool:
         """Not of an earlier form, whose claims cite nothing that could be judged now."""
         return self.schema_version == SCHEMA_VERSION

@@ -60,10 +60,6 @@ def gates_on(row: Artifact) -> GateRun:
     return keep_verdicts(row.run, row, verdicts, inputs_of(source, entries), checks, judged.set_aside)
 
 
-def latest(row: Artifact) -> GateRun | None:
-    return row.gate_runs.order_by("-pk").first()
-
-
 def set_aside(artifact: Artifact, finding: str, reason: str, *, actor: User) -> GateRun:
     """A doubt or contradiction that is none: it counts no more, stays visible, and is collected as a false alarm."""
     reason = checked_reason(reason)
@@ -85,7 +81,7 @@ def put_back(artifact: Artifact, finding: str, *, actor: User) -> GateRun:
 
 
 def text_of(row: Artifact, finding: str) -> str:
-    last = latest(row)
+    last = row.last_judged
     failures = [one for verdict in (last.verdicts if last else []) for one in verdict["failures"] if finding]
     text = next((str(one["text"]) for one in failures if one["id"] == finding), None)
     if text is None:

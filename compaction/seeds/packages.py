@@ -207,7 +207,7 @@ def passes(row: SeedStage) -> bool:
         return False
     if artifact.state != ArtifactState.REPLACEABLE:
         return False
-    judged = artifact.gate_runs.order_by("-pk").first()
+    judged = artifact.last_judged
     return bool(judged and judged.passed and artifact.source_sha256 == stage_of(row).source.sha256)
 
 

@@ -159,7 +159,7 @@ def check_judged(artifact: Artifact, log: SourceLog, *, unchecked: bool = False)
     """What the gates said last, where it lets the artifact stand now."""
     if artifact.kind == Kind.STAGE:
         raise Refused("stage", STAGE)
-    judged = artifact.gate_runs.order_by("-pk").first()
+    judged = artifact.last_judged
     if judged is None or artifact.state not in (ArtifactState.REPLACEABLE, ArtifactState.UNCHECKED):
         by_a_person = judged is not None and not judged.tags and artifact.state == ArtifactState.REJECTED
         raise Refused("gates", REJECTED_BY_PERSON if by_a_person else NOT_PASSED)

@@ -90,7 +90,8 @@ class ArtifactStanding:
 def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> ArtifactStanding:
     """In its own branch if no other is named."""
     branch = branch or row.branch
-    newest = newest_by_branch(row)
+    pointers = ContextPointer.objects.filter(artifact=row.pk, branch__session=row.session)
+    newest = {pointer.branch: pointer for pointer in pointers.select_related("branch").order_by("pk")}
     here = newest.pop(branch, None)
     stands = here if here is not None and here.state == PointerState.ACTIVE else None
     place = InItsPlace() if stands else in_its_place(row, branch)
@@ -106,7 +107,7 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
         instead=place.instead,
         log=place.log,
         dropped_out=place.dropped_out,
-        pinned=pinned_among(branch, turn_numbers(row)),
+        pinned=pinned_among(branch, json.loads(row.document)["source"]["turns"]),
         presence=presence_of(stands) if stands else None,
     )
 
@@ -134,11 +135,6 @@ def in_its_place(row: Artifact, branch: Branch) -> InItsPlace:
         log=not turns <= covered,
         dropped_out=Presence.LEFT in present.values(),
     )
-
-
-def turn_numbers(row: Artifact) -> tuple[int, ...]:
-    turns: list[int] = json.loads(row.document)["source"]["turns"]
-    return tuple(turns)
 
 
 def is_reopened(pointer: ContextPointer) -> bool:
@@ -206,11 +202,6 @@ def lost_in(run: GateRun) -> frozenset[str]:
     )
 
 
-def newest_by_branch(row: Artifact) -> dict[Branch, ContextPointer]:
-    pointers = ContextPointer.objects.filter(artifact=row.pk, branch__session=row.session)
-    return {pointer.branch: pointer for pointer in pointers.select_related("branch").order_by("pk")}
-
-
 def blockers(row: Artifact, branch: Branch, *, owns: bool) -> Iterable[Blocker]:
     """All that keeps it from standing: what `accept_compaction` refuses, one by one. That nobody has checked it does
     not: a person may accept it all the same."""
@@ -229,7 +220,7 @@ def judged(row: Artifact, log: SourceLog) -> Iterable[Blocker]:
     error = refusal(lambda: check_judged(row, log, unchecked=True))
     if error is None:
         return
-    run = row.gate_runs.order_by("-pk").first()
+    run = row.last_judged
     failing = [verdict for verdict in run.verdicts if verdict["outcome"] == "fail"] if run else []
     for verdict in failing:
         name = verdict["gate"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
+
 from efforts.domain.effort.reducer import STEPS, Course, Happening, course_of
 from efforts.log.timelines import branch_events
 from efforts.models import Branch, Event, Run
@@ -13,8 +15,13 @@ def course_at(branch: Branch, number: int) -> tuple[Course, int]:
     if begins := first_after(branch, number):
         events = events.filter(seq__lt=begins)
     last = events.order_by("-seq").values_list("seq", flat=True).first()
+    return read_course(events), last or 0
+
+
+def read_course(events: QuerySet[Event]) -> Course:
+    """What these events tell of efforts. Raises what a log that was tampered with makes it raise."""
     told = events.filter(kind__in=STEPS).values_list("seq", "kind", "data")
-    return course_of(Happening(seq=seq, kind=kind, data=data) for seq, kind, data in told), last or 0
+    return course_of(Happening(seq=seq, kind=kind, data=data) for seq, kind, data in told.iterator())
 
 
 def first_after(branch: Branch, number: int) -> int | None:

@@ -11,8 +11,9 @@ from django.db import transaction
 from django.db.models import Count, F, Max, Sum
 
 from efforts.actions.files import storing
+from efforts.context.courses import read_course
 from efforts.context.planning import counted_tokens
-from efforts.domain.effort.reducer import STEPS, Course, Happening, Label, Stand, course_of
+from efforts.domain.effort.reducer import Label, Stand
 from efforts.domain.effort.states import (
     UNFINISHED,
     EffortStatus,
@@ -298,13 +299,8 @@ def derived_problems(branch: Branch, *, mend: bool) -> Iterator[Problem]:
                 yield Problem(what=f"{one.what} in branch {branch.name}", problem=one.problem, mended=mend)
 
 
-def course_of_branch(branch: Branch) -> Course:
-    told = branch_events(branch).filter(kind__in=STEPS).values_list("seq", "kind", "data")
-    return course_of(Happening(seq=seq, kind=kind, data=data) for seq, kind, data in told.iterator())
-
-
 def states_by_log(branch: Branch) -> Iterator[Derived]:
-    course = course_of_branch(branch)
+    course = read_course(branch_events(branch))
     rows = {row.effort.slug: row for row in EffortState.objects.filter(branch=branch).select_related("effort")}
     for slug, stand in course.efforts.items():
         row = rows.pop(slug, None)
@@ -335,7 +331,7 @@ def put_state(branch: Branch, slug: str, stand: Stand) -> None:
 
 def labels_by_log(branch: Branch) -> Iterator[Derived]:
     rows = {row.turn.number: row for row in TurnLabel.objects.filter(branch=branch).select_related("turn", "effort")}
-    for number, label in course_of_branch(branch).labels.items():
+    for number, label in read_course(branch_events(branch)).labels.items():
         row = rows.pop(number, None)
         if row is None or (row.effort.slug, row.by) != (label.slug, label.by):
             problem = f"it is of {row.effort.slug if row else 'no effort'}, and the log tells {label.slug}"
