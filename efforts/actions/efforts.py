@@ -245,7 +245,7 @@ def go_to(branch: Branch, place: Place, state: EffortState) -> None:
 
 def expand_effort(place: Place, slug: str, what: str = RAW) -> int:
     """Show the raw log of a concluded effort, or the body of its summary, instead of its headline; the same of chosen
-    turns. What that adds to the prompt, in tokens."""
+    turns. What that adds to the prompt, in tokens. Raises `Refused` where it cannot be shown, or is already."""
     with changing(place) as branch:
         if chosen := find_chosen(branch, slug):
             return expand_chosen(place, branch, chosen, what)
