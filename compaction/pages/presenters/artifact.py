@@ -489,7 +489,7 @@ def changed_since(row: Artifact, source: Source, judged: GateRun) -> tuple[str, 
 
 BACK = "It is not in the prompt: {who} rolled it back, {at}. “Accept again” puts it there again."
 # Of a concluded effort.
-WILL_AGE = "{back} If nothing mentions its turns for a while, excerpts of them take the place of the log."
+WILL_AGE = "{back} If nothing mentions its turns for {quiet} turns, excerpts of them take the place of the log."
 BACK_UNKNOWN = "It is not in the prompt: it was rolled back. “Accept again” puts it there again."
 REPLACED = "A later summary has replaced it. It is kept to read."
 CHANGED = "Its turns have changed since it came into use, so it left the prompt. Ask for a new draft."
@@ -604,7 +604,11 @@ def rolled_back(view: ArtifactView) -> str:
         return BACK_UNKNOWN
     who = "you" if last.actor_id == view.viewer else last.actor.get_username() if last.actor else NOBODY
     back = BACK.format(who=who, at=date_format(timezone.localtime(last.created_at), gettext("j M Y, H:i e")))
-    return WILL_AGE.format(back=back) if view.row.effort_id and view.has_log else back
+    return (
+        WILL_AGE.format(back=back, quiet=view.row.session.eviction_threshold)
+        if view.row.effort_id and view.has_log
+        else back
+    )
 
 
 def why_unchecked(view: ArtifactView) -> str:
