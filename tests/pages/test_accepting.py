@@ -547,7 +547,8 @@ def test_who_accepts_more_than_leaves_is_told_so(artifact: Artifact, as_alice: C
 
 
 SAVES = re.compile(
-    r"(?:Saves|Would save) ([\d,]+) tokens a call; it cost ([\d,]+) tokens, (?:which would be )?earned back after (\d+) calls?"
+    r"(?:Saves|Would save) ([\d,]+) tokens a call; it cost ([\d,]+) tokens, "
+    r"(?:which would be )?earned back after (\d+) calls?"
 )
 
 

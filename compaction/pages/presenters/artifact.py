@@ -513,7 +513,7 @@ STANDS = {
 }
 THIS, SOME = "this text", "{sent} of its {all} claims"
 UNREAD = "Nobody has checked it."
-ITS_AUTHOR = "The model that wrote it has also checked it, and no person has said yes to it."
+ITS_AUTHOR = "The model that wrote it has also checked it, and nobody has approved it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
 STALE = "Changed since it was judged: {changed}. Judge it again."
 PASSED = (
