@@ -960,7 +960,7 @@ def test_the_dialog_says_which_turns_stay_because_they_are_pinned(room: Room, as
     row = STATES["waits"](room)
     actions.pin_turn(actions.here(row.session, actor=row.session.owner), 2, HoldScope.ALWAYS)
     assert "Turn 2 is pinned, so the model sees it as well." in part_of(as_alice, "accept", row.pk)
-    accept_compaction(row.pk, row.session_id, 1, 3, actor=row.session.owner)
+    accept_compaction(row.pk, row.session_id, row.source_start, row.source_end, actor=row.session.owner)
     assert "Turn 2 is pinned" not in part_of(as_alice, "rollback", row.pk), "the whole log comes back"
 
 
