@@ -13,6 +13,7 @@ from benchmarks.scenes import Exchange, play
 from efforts.context.planning import main_branch
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.prompt.budget import SMALLEST_BUDGET
+from efforts.domain.prompt.plan import Item
 from efforts.models import ContextPointer, EffortState, Event, Session
 from efforts.pages.presenters.metrics import branch_metrics
 
@@ -38,12 +39,15 @@ from .scripts import (
     RECALLING,
     REFACTOR,
     SAILING,
+    SEARCH_PAGE,
     TOPIC,
     UNRELATED,
 )
 from .turns import Taken
 
 DECAY, EVICTION, WINDOW = 3, 20, 10
+# What is said in the fourth, in budgets.
+BUDGETS = 3
 AMBIENT_TURNS = 30
 EFFORTS = ("auth-bug", "perf-fix", "sailing-trip", "db-migration", "invoice-rounding")
 AUTH, PERF, SAIL, DB, INVOICE = EFFORTS
@@ -262,7 +266,7 @@ def slice4(session: Session) -> Proof:
     prove_details(proof)
     prove_mention(proof)
     prove_kept(proof)
-    prove_ceiling(proof)
+    prove_bounded(proof)
     return proof
 
 
@@ -394,6 +398,27 @@ def prove_kept(proof: Proof) -> None:
         measured=f"{said} messages of {branch.head} turns, {efforts} summaries",
         holds=said == 2 * branch.head and efforts == len(EFFORTS),
     )
+
+
+def prove_bounded(proof: Proof) -> None:
+    """Worked on until what was said is several budgets, so that this one is reached."""
+    play(proof.session, SEARCH_PAGE[:1])
+    long = Exchange(
+        user="\n\n".join(one.user for one in SEARCH_PAGE[1:4]), reply="\n\n".join(one.reply for one in SEARCH_PAGE[1:4])
+    )
+    while proof.said() < BUDGETS * proof.session.budget:
+        proof.turn(long)
+    reached = [planned for planned in proof.plans if any(is_pushed_out(item) for item in planned.items)]
+    proof.claim(
+        f"What was said is {BUDGETS} budgets, and what does not fit is left out by name",
+        measured=f"{proof.said():,} tokens; in {len(reached)} prompts turns of the effort do not fit",
+        holds=proof.said() >= BUDGETS * proof.session.budget and len(reached) >= BUDGETS,
+    )
+    prove_ceiling(proof)
+
+
+def is_pushed_out(item: Item) -> bool:
+    return item.section == "active" and not item.included and bool(item.turns)
 
 
 def prove_ceiling(proof: Proof) -> None:
