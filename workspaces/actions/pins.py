@@ -123,6 +123,8 @@ def found(session: Session, ref: str, path: str = "") -> CodePin:
     if attached is None or attached.workspace.current is None:
         raise Refused("not_attached", NOT_ATTACHED)
     snapshot, ref = attached.workspace.current, ref.strip().strip("`").strip("[]")[:LONGEST_REF]
+    if "\x00" in ref + path:
+        raise Refused("unknown", UNKNOWN.format(ref=ref.replace("\x00", "\ufffd")[:200]))
     if path and NUMBERS.fullmatch(ref):
         ref = f"{path}:{ref.replace(' ', '')}"
     if lines := LINES.fullmatch(ref):

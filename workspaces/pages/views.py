@@ -9,7 +9,7 @@ from typing import IO, Any, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -250,7 +250,7 @@ def command_shown(request: OwnRequest, session: Session, row: CommandRun, error:
 @require_GET
 def workspace(request: OwnRequest, workspace_id: UUID) -> HttpResponse:
     view = owned(request, workspace_id)
-    query = request.GET.get("q", "").strip()
+    query = request.GET.get("q", "").replace("\x00", " ").strip()
     context = {"view": view, "query": query, "files": files_of(view, query, LISTED), "most": LISTED}
     if request.htmx:
         return part(request, "workspaces/files.html", context)
@@ -295,6 +295,9 @@ def source(request: OwnRequest, workspace_id: UUID, number: int, path: str) -> H
     """A file as it was in a snapshot, with the numbers of its lines."""
     view = owned(request, workspace_id)
     snapshot = get_object_or_404(view.workspace.snapshots, number=number)
+    if "\x00" in path:
+        # PostgreSQL does not compare with it, and no file has it.
+        raise Http404
     file = get_object_or_404(File.objects.filter(snapshot.standing), path=path)
     return page(request, "workspaces/source.html", {"view": view, "source": source_of(view, snapshot, file)})
 
