@@ -8,8 +8,10 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from ccmweb.models import SignInLink
+from efforts.admin.base import translate
 
 admin.site.site_header = admin.site.site_title = "CCM Web"
+translate(SignInLink)
 
 
 @admin.register(SignInLink)

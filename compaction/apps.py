@@ -1,10 +1,12 @@
 """Versioned summaries and their review."""
 
 from django.apps import AppConfig
+from django.utils.translation import pgettext_lazy
 
 
 class CompactionConfig(AppConfig):
     name = "compaction"
+    verbose_name = pgettext_lazy("admin", "Summaries")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
 from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun
-from efforts.admin.base import ReadOnly, link, linked_all, links, pretty
+from efforts.admin.base import ReadOnly, _, link, linked_all, links, pretty
 from efforts.models import ContextPointer
 
 from .changing import asked, judge_now, roll_back_all
@@ -23,9 +23,9 @@ class OfArtifact(ReadOnly):
 
     session_path = "artifact__session"
 
-    @admin.display(description="On the page")
+    @admin.display(description=_("On the page"))
     def on_page(self, row: Any) -> str:
-        return link("Open", "artifact", row.artifact_id) if row.artifact_id else "-"
+        return link(_("Open"), "artifact", row.artifact_id) if row.artifact_id else "-"
 
 
 @admin.register(Artifact)
@@ -56,41 +56,41 @@ class ArtifactAdmin(ReadOnly):
         "whole_document",
         "on_page",
     )
-    titles = {"set_aside": "Findings set aside"}
+    titles = {"set_aside": _("Findings set aside")}
     actions = ("roll_back", "judge_again")
 
-    @admin.display(description="ID", ordering="id")
+    @admin.display(description=_("ID"), ordering="id")
     def short_id(self, row: Artifact) -> str:
         """The whole of it would leave no room for what it is of."""
         return row.pk[:12]
 
-    @admin.display(description="Checks")
+    @admin.display(description=_("Checks"))
     def of_checks(self, row: Artifact) -> SafeString:
         return links(Check.objects.filter(family=row.family))
 
-    @admin.display(description="Pointers")
+    @admin.display(description=_("Pointers"))
     def of_pointers(self, row: Artifact) -> SafeString:
         return links(ContextPointer.objects.filter(artifact=row.pk).order_by("pk"))
 
-    @admin.display(description="Versions")
+    @admin.display(description=_("Versions"))
     def of_versions(self, row: Artifact) -> SafeString:
         return links(Artifact.objects.filter(family=row.family).order_by("version"))
 
-    @admin.display(description="Document")
+    @admin.display(description=_("Document"))
     def whole_document(self, row: Artifact) -> SafeString:
         return pretty(json.loads(row.document))
 
-    @admin.display(description="On the page")
+    @admin.display(description=_("On the page"))
     def on_page(self, row: Artifact) -> str:
-        return link("Open", "artifact", row.pk)
+        return link(_("Open"), "artifact", row.pk)
 
-    @admin.action(description="Roll back", permissions=["view"])
+    @admin.action(description=_("Roll back"), permissions=["view"])
     def roll_back(self, request: HttpRequest, rows: Any) -> HttpResponse | None:
-        return asked(self, request, rows, "roll_back", "Roll back", roll_back_all)
+        return asked(self, request, rows, "roll_back", roll_back_all)
 
-    @admin.action(description="Judge again", permissions=["view"])
+    @admin.action(description=_("Judge again"), permissions=["view"])
     def judge_again(self, request: HttpRequest, rows: Any) -> HttpResponse | None:
-        return asked(self, request, rows, "judge_again", "Judge again", judge_now)
+        return asked(self, request, rows, "judge_again", judge_now)
 
 
 @admin.register(DraftRun)
@@ -131,9 +131,9 @@ class GateRunAdmin(OfArtifact):
     search_fields = ("artifact__id", "run__session__title", "run__session__id")
     exclude = ("checks",)
     readonly_fields = ("of_checks", "on_page")
-    titles = {"inputs": "Judged by"}
+    titles = {"inputs": _("Judged by")}
 
-    @admin.display(description="Checks")
+    @admin.display(description=_("Checks"))
     def of_checks(self, row: GateRun) -> SafeString:
         return links(Check.objects.filter(pk__in=row.checks))
 

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.utils.safestring import SafeString
 
 from compaction.models import Artifact, Check, Checker, CheckerRefused, Exam, GateRun, ModelRequest, Planted, Recheck
-from efforts.admin.base import ReadOnly, artifact_link, link, links, pretty
+from efforts.admin.base import ReadOnly, _, artifact_link, link, links, pretty
 from efforts.models import Session
 
 from .artifacts import BY_ARTIFACT, OfArtifact
@@ -32,22 +32,22 @@ class CheckAdmin(ReadOnly):
     list_filter = ("examined", "model")
     search_fields = ("family", "void", "run__session__title", "run__session__id")
     readonly_fields = ("of_versions", "of_exams", "requests", "planted_rows", "of_gate_runs", "on_page")
-    titles = {"planted_rows": "Planted", "listed": "Listed before"}
+    titles = {"planted_rows": _("Planted"), "listed": _("Listed before")}
 
-    @admin.display(description="Versions it was read for")
+    @admin.display(description=_("Versions it was read for"))
     def of_versions(self, row: Check) -> SafeString:
         return links(Artifact.objects.filter(family=row.family).order_by("version") if row.family else ())
 
-    @admin.display(description="Exams of its model")
+    @admin.display(description=_("Exams of its model"))
     def of_exams(self, row: Check) -> SafeString:
         owner = row.run.session.owner_id
         return links(Exam.objects.filter(owner=owner, provider=row.provider, model=row.model, version=row.version))
 
-    @admin.display(description="Gate runs of its draft")
+    @admin.display(description=_("Gate runs of its draft"))
     def of_gate_runs(self, row: Check) -> SafeString:
         return links(GateRun.objects.filter(artifact__family=row.family) if row.family else ())
 
-    @admin.display(description="Artifact")
+    @admin.display(description=_("Artifact"))
     def of_family(self, row: Check) -> str:
         return artifact_link(row.family)
 
@@ -74,14 +74,14 @@ class ExamAdmin(ReadOnly):
     search_fields = ("model", "provider", "owner__username")
     readonly_fields = ("requests", "of_checks", "on_page")
 
-    @admin.display(description="Checks by its model")
+    @admin.display(description=_("Checks by its model"))
     def of_checks(self, row: Exam) -> SafeString:
         same = {"provider": row.provider, "model": row.model, "version": row.version}
         return links(Check.objects.filter(run__session__owner=row.owner_id, **same))
 
-    @admin.display(description="On the page")
+    @admin.display(description=_("On the page"))
     def on_page(self, row: Exam) -> str:
-        return link("Open", "checkers")
+        return link(_("Open"), "checkers")
 
 
 @admin.register(ModelRequest)
@@ -95,15 +95,15 @@ class ModelRequestAdmin(ReadOnly):
     search_fields = ("key", "run__session__title", "check_made__run__session__title")
     list_select_related = ("check_made__run__session",)
     readonly_fields = ("planted", "whole_messages", "on_page")
-    titles = {"notes": "What its numbers stand for"}
+    titles = {"notes": _("What its numbers stand for")}
 
     def session_of(self, row: ModelRequest) -> Session | None:
         run = row.run or (row.check_made.run if row.check_made else None)
         return run.session if run else None
 
-    @admin.display(description="Messages")
+    @admin.display(description=_("Messages"))
     def whole_messages(self, row: ModelRequest) -> SafeString:
-        return pretty(row.messages or "Not kept any more.")
+        return pretty(row.messages or str(_("Not kept any more.")))
 
 
 @admin.register(Planted)

@@ -14,7 +14,7 @@ from compaction.models import (
     SeedStage,
     SetAside,
 )
-from efforts.admin.base import ReadOnly, artifact_link
+from efforts.admin.base import ReadOnly, _, artifact_link
 
 from .artifacts import BY_ARTIFACT, OfArtifact
 
@@ -49,7 +49,7 @@ class NotNeededAdmin(ReadOnly):
     list_display = ("id", "key", "reason", "of_family", "session", "actor", "created_at", "on_page")
     search_fields = ("family", "key", "reason", "session__title", "session__id")
 
-    @admin.display(description="Artifact")
+    @admin.display(description=_("Artifact"))
     def of_family(self, row: NotNeeded) -> str:
         return artifact_link(row.family)
 

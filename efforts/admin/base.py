@@ -15,8 +15,10 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import pgettext_lazy
 
 from efforts.log import events
 from efforts.models import EffortState, Session
@@ -26,6 +28,29 @@ if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
 else:
     ModelAdmin = admin.ModelAdmin
+
+
+# Its words have contexts of their own in the catalogue: they are names of columns, that other pages do not say.
+CONTEXT, OF_VALUES = "admin", "admin value"
+
+
+def _(text: str) -> Any:
+    """In the reader's language."""
+    return pgettext_lazy(CONTEXT, text)
+
+
+def translate(model: type[models.Model]) -> None:
+    """The names of a model, of its fields and of their choices are in the reader's language from now on. Migrations
+    know them as they were written."""
+    options: Any = model._meta
+    if isinstance(options.verbose_name, Promise):
+        return
+    options.verbose_name, options.verbose_name_plural = _(options.verbose_name), _(options.verbose_name_plural)
+    for field in options.fields:
+        field.verbose_name = _(field.verbose_name)
+        field.help_text = field.help_text and _(field.help_text)
+        if field.choices:
+            field.choices = [(value, pgettext_lazy(OF_VALUES, label)) for value, label in field.flatchoices]
 
 
 def link(label: str, route: str, *args: Any) -> SafeString:
@@ -52,7 +77,7 @@ def column(name: str, title: str, of: Callable[[Any], str]) -> Column:
         return of(getattr(row, name))
 
     shown.__name__ = name
-    return admin.display(description=title or name.replace("_", " ").capitalize())(shown)
+    return admin.display(description=title or _(name.replace("_", " ")))(shown)
 
 
 def linked(name: str, title: str = "") -> Column:
@@ -75,8 +100,13 @@ def links(rows: Iterable[models.Model]) -> SafeString:
 
 
 def standing(state: EffortState) -> str:
-    active = ", active" if state.branch.active_effort_id == state.effort_id else ""
-    return f"{state.branch}: {state.status}{active}"
+    return f"{state.branch}: {standing_here(state)}"
+
+
+def standing_here(state: EffortState) -> str:
+    status = state.get_status_display()
+    is_active = state.branch.active_effort_id == state.effort_id
+    return str(_("%s, active") % status) if is_active else status
 
 
 def pretty(value: Any) -> SafeString:
@@ -110,6 +140,7 @@ class ReadOnly(ModelAdmin):
 
     def __init__(self, model: type[models.Model], site: admin.AdminSite) -> None:
         super().__init__(model, site)
+        translate(model)
         self.by_name: dict[Any, Any] = {field.name: field for field in model._meta.fields}
         self.owner_path = self.owner_path or f"{self.session_path}__owner"
         if "created_at" in self.by_name:
@@ -176,12 +207,12 @@ class ReadOnly(ModelAdmin):
             row = getattr(row, name)
         return row if isinstance(row, Session) else None
 
-    @admin.display(description="Text")
+    @admin.display(description=_("Text"))
     def beginning(self, row: Any) -> str:
         """Of what has a text."""
         return str(row.text[:80])
 
-    @admin.display(description="On the page")
+    @admin.display(description=_("On the page"))
     def on_page(self, row: Any) -> str:
         session = self.session_of(row)
-        return link("Open", "chat", session.pk) if session and session.owner_id else "-"
+        return link(_("Open"), "chat", session.pk) if session and session.owner_id else "-"

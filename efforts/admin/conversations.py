@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from efforts.models import Branch, ContextPlan, Message, Run, Session, Turn
 
-from .base import ReadOnly, link, links
+from .base import ReadOnly, _, link, links
 
 
 @admin.register(Session)
@@ -40,7 +40,7 @@ class TurnAdmin(ReadOnly):
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
         return super().get_queryset(request).prefetch_related("labels__effort")
 
-    @admin.display(description="Effort")
+    @admin.display(description=_("Effort"))
     def of_efforts(self, row: Turn) -> SafeString:
         return links(label.effort for label in row.labels.all())
 
@@ -62,7 +62,7 @@ class RunAdmin(ReadOnly):
     list_filter = ("state", "error_code")
     search_fields = ("id", "turn__session__title", "turn__session__id", "error_text")
     readonly_fields = ("plans",)
-    titles = {"settings": "Made with"}
+    titles = {"settings": _("Made with")}
 
 
 @admin.register(Message)
@@ -79,6 +79,6 @@ class ContextPlanAdmin(ReadOnly):
     search_fields = ("id", "run__id", "session__title", "session__id", "request_sha256")
     list_select_related = ("session", "run__turn")
 
-    @admin.display(description="On the page")
+    @admin.display(description=_("On the page"))
     def opened(self, row: ContextPlan) -> str:
-        return link("Open", "plan", row.session_id, row.pk)
+        return link(_("Open"), "plan", row.session_id, row.pk)

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from efforts.memory.holds import what_of
 from efforts.models import Constraint, ContextPointer, Effort, EffortState, Hold, LedgerEntry, PointerMove, ScopeDraft
 
-from .base import ReadOnly, artifact_link, link, linked_all, links, standing
+from .base import ReadOnly, _, artifact_link, link, linked_all, links, standing, standing_here
 
 
 @admin.register(Effort)
@@ -24,7 +24,7 @@ class EffortAdmin(ReadOnly):
     list_filter = ("states__status",)
     search_fields = ("slug", "name", "session__title", "session__id", "pointers__text")
     readonly_fields: ClassVar[Any] = (
-        linked_all("states", "In branches", "branch", "effort"),
+        linked_all("states", _("In branches"), "branch", "effort"),
         "pointers",
         "labelled",
         "of_events",
@@ -36,18 +36,18 @@ class EffortAdmin(ReadOnly):
         counted: models.QuerySet[Any] = rows.annotate(labelled=Count("labels", distinct=True))
         return counted
 
-    @admin.display(description="Status")
+    @admin.display(description=_("Status"))
     def where_it_stands(self, row: Effort) -> str:
         return ", ".join(standing(state) for state in row.states.all()) or "-"
 
-    @admin.display(description="Turns", ordering="labelled")
+    @admin.display(description=_("Turns"), ordering="labelled")
     def labelled(self, row: Any) -> int:
         return int(row.labelled)
 
-    @admin.display(description="Events")
+    @admin.display(description=_("Events"))
     def of_events(self, row: Effort) -> SafeString:
         address = f"{reverse('admin:efforts_event_changelist')}?effort={row.pk}"
-        return format_html('<a href="{}">Events</a>', address)
+        return format_html('<a href="{}">{}</a>', address, _("Events"))
 
 
 @admin.register(EffortState)
@@ -68,9 +68,9 @@ class EffortStateAdmin(ReadOnly):
     list_filter = ("status", "summary", "via")
     search_fields = ("effort__slug", "effort__name", "branch__session__title", "branch__session__id", "draft")
 
-    @admin.display(description="Status", ordering="status")
+    @admin.display(description=_("Status"), ordering="status")
     def stands(self, row: EffortState) -> str:
-        return f"{row.status}, active" if row.branch.active_effort_id == row.effort_id else row.status
+        return standing_here(row)
 
 
 @admin.register(ContextPointer)
@@ -87,17 +87,17 @@ class ContextPointerAdmin(ReadOnly):
         "branch__session__id",
     )
     readonly_fields = ("of_artifact", "of_turns", "previous", "moves")
-    titles = {"previous": "Took over from"}
+    titles = {"previous": _("Took over from")}
 
-    @admin.display(description="Artifact")
+    @admin.display(description=_("Artifact"))
     def of_artifact(self, row: ContextPointer) -> str:
         return artifact_link(row.artifact)
 
-    @admin.display(description="Text")
+    @admin.display(description=_("Text"))
     def beginning(self, row: ContextPointer) -> str:
         return row.headline[:80]
 
-    @admin.display(description="Replaces")
+    @admin.display(description=_("Replaces"))
     def of_turns(self, row: ContextPointer) -> SafeString:
         return links(entry.turn for entry in row.scope.select_related("turn").order_by("turn__number"))
 
@@ -110,18 +110,18 @@ class PointerMoveAdmin(ReadOnly):
     search_fields = ("pointer__text", "pointer__artifact", "reason", "branch__session__title", "branch__session__id")
     readonly_fields = ("stood", "stands")
 
-    @admin.display(description="From")
+    @admin.display(description=_("From"))
     def stood(self, row: PointerMove) -> str:
         return pointers_or_log(row.before)
 
-    @admin.display(description="To")
+    @admin.display(description=_("To"))
     def stands(self, row: PointerMove) -> str:
         return pointers_or_log(row.after)
 
 
 def pointers_or_log(ids: list[int]) -> str:
-    rows = (link(f"pointer {pk}", "admin:efforts_contextpointer_change", pk) for pk in ids)
-    return format_html_join(" · ", "{}", ((row,) for row in rows)) or "the log"
+    rows = (link(_("pointer %s") % pk, "admin:efforts_contextpointer_change", pk) for pk in ids)
+    return format_html_join(" · ", "{}", ((row,) for row in rows)) or str(_("the log"))
 
 
 @admin.register(ScopeDraft)
@@ -132,7 +132,7 @@ class ScopeDraftAdmin(ReadOnly):
     search_fields = ("artifact", "why", "branch__session__title", "branch__session__id")
     readonly_fields = ("of_artifact",)
 
-    @admin.display(description="Artifact")
+    @admin.display(description=_("Artifact"))
     def of_artifact(self, row: ScopeDraft) -> str:
         return artifact_link(row.artifact)
 
@@ -160,6 +160,6 @@ class HoldAdmin(ReadOnly):
     search_fields = ("why", "effort__slug", "branch__session__title", "branch__session__id")
     list_select_related = ("turn", "effort")
 
-    @admin.display(description="Pinned")
+    @admin.display(description=_("Pinned"))
     def what(self, row: Hold) -> str:
         return what_of(row)

@@ -11,18 +11,18 @@ from django.http import HttpRequest
 
 from efforts.models import AccountEvent, Effort, Endpoint, Event
 
-from .base import ReadOnly, seen_by
+from .base import ReadOnly, _, seen_by
 
 
 class EffortFilter(admin.SimpleListFilter):
     """Events about efforts; those of one where a link names it."""
 
-    title = "effort"
+    title = _("effort")
     parameter_name = "effort"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         named = self.effort_of(request)
-        return [("any", "Any"), *([(str(named.pk), named.slug)] if named else [])]
+        return [("any", _("Any")), *([(str(named.pk), named.slug)] if named else [])]
 
     def queryset(self, request: HttpRequest, rows: models.QuerySet[Any]) -> models.QuerySet[Any]:
         about = rows.filter(Q(kind__startswith="effort.") | Q(kind="turn.moved"))
@@ -47,7 +47,7 @@ class EventAdmin(ReadOnly):
     list_filter = (EffortFilter, "kind")
     search_fields = ("kind", "session__title", "session__id", "data")
 
-    @admin.display(description="Effort")
+    @admin.display(description=_("Effort"))
     def of_effort(self, row: Event) -> str:
         return row.data.get("effort") or "-"
 

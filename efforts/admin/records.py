@@ -8,7 +8,7 @@ from django.contrib import admin
 
 from efforts.models import RetrievalSet, ToolTrace, Verdict
 
-from .base import ReadOnly, link
+from .base import ReadOnly, _, link
 
 
 class OfCalls(ReadOnly):
@@ -16,9 +16,9 @@ class OfCalls(ReadOnly):
 
     list_select_related = ("session", "run__turn")
 
-    @admin.display(description="Plan")
+    @admin.display(description=_("Plan"))
     def of_plan(self, row: Any) -> str:
-        return link("Open", "plan", row.session_id, row.plan_id) if row.plan_id else "-"
+        return link(_("Open"), "plan", row.session_id, row.plan_id) if row.plan_id else "-"
 
 
 @admin.register(ToolTrace)

@@ -118,9 +118,9 @@ def fields_of(number: int, line: str) -> Fields:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise Refused("no_json", f"Line {number:,} is not JSON. {NO_EXPORT}") from error
+        raise Refused("no_json", f"Line {number:,} is not JSON." + f" {NO_EXPORT}") from error
     if not isinstance(values, dict):
-        raise Refused("no_export", f"Line {number:,} is not a line of an export. {NO_EXPORT}")
+        raise Refused("no_export", f"Line {number:,} is not a line of an export." + f" {NO_EXPORT}")
     return Fields(number=number, values=values)
 
 

@@ -25,10 +25,10 @@ REMEMBERED = 4096
 FEW = 2
 # So many of something.
 COUNTED = re.compile(r"\{\w+\} [a-z-]+")
-THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+THOUSANDS = re.compile(r"[+−-]?\d{1,3}(?:,\d{3})+")
 FIGURE = re.compile(r"\d+")
 # A sentence of a log may be called 2.5, which is no figure: only one with its unit may have decimals.
-MEASURED = re.compile(r"\d[\d,]*(?:\.\d+)?[ \N{NO-BREAK SPACE}](?:%|s)")
+MEASURED = re.compile(r"[+−-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?[ \N{NO-BREAK SPACE}]?(?:%|s)")
 # Where one text may end and another begin.
 NEXT = re.compile(r"(?<=[.!?…;]) (?=\S)|(?<=[.!?…]”) (?=\S)")
 # Of a text that has more of these, or is longer, a person has written most.

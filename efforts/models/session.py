@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 
 from efforts.domain.effort.lineage import Ancestor, owner_of
 from efforts.domain.effort.policy import AMBIENT_WINDOW, DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, ContextMode
@@ -109,6 +110,10 @@ class Session(models.Model):
         return self.seen_at is None or self.seen_at < self.answered_at
 
 
+# Names of branches that nobody has named; where one is taken, a number follows.
+NAMED_FOR_IT = re.compile(r"(main|From turn|Edited turn|Regenerated turn)(?: (\d+))?( \(\d+\))?")
+
+
 class Branch(models.Model):
     """A named timeline of turns: the parent's turns up to the fork, then its own."""
 
@@ -158,6 +163,19 @@ class Branch(models.Model):
 
     def get_absolute_url(self) -> str:
         return self.address("chat")
+
+    @property
+    def label(self) -> str:
+        """Its name, in the reader's language where nobody has given it one."""
+        if not (found := NAMED_FOR_IT.fullmatch(self.name)):
+            return self.name
+        words = {
+            "main": pgettext("branch", "main"),
+            "From turn": pgettext("branch", "From turn %s"),
+            "Edited turn": pgettext("branch", "Edited turn %s"),
+            "Regenerated turn": pgettext("branch", "Regenerated turn %s"),
+        }[found[1]]
+        return words.replace("%s", found[2] or "").strip() + (found[3] or "")
 
     @property
     def ancestors(self) -> tuple[Ancestor, ...]:

@@ -118,9 +118,7 @@ class SearchForm(forms.Form):
         label="Effort",
         required=False,
         max_length=200,
-        widget=forms.TextInput(
-            attrs={"placeholder": "Any", "list": "known-efforts", "autocomplete": "off", "dir": "auto"}
-        ),
+        widget=forms.TextInput(attrs={"list": "known-efforts", "autocomplete": "off", "dir": "auto"}),
     )
     speaker = forms.ChoiceField(
         label="Said by", required=False, choices=[("", "Anyone"), ("user", "You"), ("assistant", "The model")]
@@ -134,6 +132,7 @@ class SearchForm(forms.Form):
         listed = [(key, OwnWords(session)) for key, session in self.conversations.items()]
         self.fields["session"].choices = [("", "All conversations"), *listed]  # type: ignore[attr-defined]
         self.fields["session"].error_messages["invalid_choice"] = "This conversation is not there."
+        self.fields["effort"].widget.attrs["placeholder"] = said("Any")
 
     @property
     def filters(self) -> list[forms.BoundField]:

@@ -1,13 +1,16 @@
-"""A conversation of a file as rows that runs would have left: whole, in one transaction, or not at all."""
+"""Conversations of files as rows that runs would have left: each whole, in one transaction, or not at all."""
 
 from __future__ import annotations
 
+import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -61,12 +64,17 @@ from efforts.turns.recording import Lease
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.core.files.uploadedfile import UploadedFile
 
 IMPORTED = "session.imported"
 UNKNOWN_MODEL = "Imported"
 # Read, counted and indexed within the request that brings it.
 LARGEST_IMPORT = 8 * 1024 * 1024
 MOST_TURNS = 10_000
+# Of all files that come at once, unpacked.
+MOST_AT_ONCE = 64 * 1024 * 1024
+MOST_FILES = 1_000
+ARCHIVE = b"PK"
 # Rows of an update.
 BATCH = 500
 SAID_WHOLE = (RunState.COMPLETED, RunState.STOPPED)
@@ -77,6 +85,66 @@ def check_import_size(size: int) -> None:
     if size > LARGEST_IMPORT:
         most = LARGEST_IMPORT // 1024**2
         raise Refused("file_too_large", f"The file has {size / 1024**2:.1f} MB; {most} MB is the most.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """What came of a file: its conversation, and whether that was made just now; or why there is none."""
+
+    name: str
+    session: Session | None = None
+    is_new: bool = False
+    error: str = ""
+
+
+def import_files(owner: User, uploads: Iterable[UploadedFile[bytes]]) -> list[Imported]:
+    """What came of each, in their order; an archive is each file in it."""
+    outcomes: list[Imported] = []
+    left = MOST_AT_ONCE
+    for name, size, read in each_file(uploads):
+        try:
+            # Before any of it is read into memory.
+            check_import_size(size)
+            if size > left or len(outcomes) >= MOST_FILES:
+                raise Refused("too_many_files", "That is too much at once. Import this file on its own.")
+            left -= size
+            session, is_new = import_conversation(owner, read())
+            outcomes.append(Imported(name=name, session=session, is_new=is_new))
+        except Refused as refused:
+            outcomes.append(Imported(name=name, error=refused.text))
+    return outcomes
+
+
+def each_file(uploads: Iterable[UploadedFile[bytes]]) -> Iterator[tuple[str, int, Callable[[], bytes]]]:
+    """Its name, its size in bytes, and how to read it."""
+    for upload in uploads:
+        is_archive = upload.read(len(ARCHIVE)) == ARCHIVE
+        upload.seek(0)
+        name = upload.name or ""
+        if not is_archive:
+            yield name, upload.size or 0, upload.read
+            continue
+        try:
+            with ZipFile(upload) as archive:
+                members = [one for one in archive.infolist() if not one.is_dir()]
+                if not members:
+                    yield name, 0, bytes
+                for member in members[: MOST_FILES + 1]:
+                    yield member.filename, member.file_size, partial(unpacked, archive, member)
+        except BadZipFile:
+            yield name, 0, damaged
+
+
+def unpacked(archive: ZipFile, member: ZipInfo) -> bytes:
+    """No more than its size says. Raises `Refused` where it is damaged, encrypted, or packed in an unknown way."""
+    try:
+        return archive.read(member)
+    except (BadZipFile, RuntimeError, EOFError, OSError, zlib.error):
+        return damaged()
+
+
+def damaged() -> bytes:
+    raise Refused("damaged", "This archive cannot be unpacked.")
 
 
 def import_conversation(owner: User, data: bytes) -> tuple[Session, bool]:

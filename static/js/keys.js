@@ -95,7 +95,9 @@ function typedOf(rows) {
 function keysOf({ combo }) {
   const term = element("dt");
   const names = { Mod: navigator.platform.startsWith("Mac") ? "⌘" : "Ctrl", Escape: "Esc" };
-  for (const key of combo.split(/[+ ]/)) term.append(element("kbd", names[key] ?? key), " ");
+  // As they are printed on keyboards, and on the buttons of pages.
+  const keys = combo.split(/[+ ]/).flatMap((key) => (/^[A-Z]$/.test(key) ? ["Shift", key] : [key]));
+  for (const key of keys) term.append(element("kbd", names[key] ?? (key.length === 1 ? key.toUpperCase() : key)), " ");
   return term;
 }
 

@@ -167,6 +167,8 @@ def test_letters_belong_to_text_fields_move_between_messages_and_can_be_switched
         "These keys",
     ):
         expect(sheet).to_contain_text(words)
+    # A capital is a letter with Shift.
+    assert sheet.locator(".keys dt").all_inner_texts().count("Shift E") == 1
     chat.keyboard.press("j")
     expect(sheet).to_be_visible()
     chat.keyboard.press("Escape")

@@ -23,6 +23,8 @@ def connect(page: Page, provider: FakeProvider, begins: str) -> str:
     page.get_by_label("Address").fill(provider.url)
     page.get_by_label("Key", exact=True).fill(KEY)
     page.get_by_label("Model", exact=True).fill("small")
+    # The first model would be used by every test that comes later.
+    page.get_by_label("Default for new conversations").uncheck()
     page.get_by_role("button", name="Test and save").click()
     return name
 

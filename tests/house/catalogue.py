@@ -6,16 +6,27 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import django
 import polib
 from django.utils.translation.template import templatize
 
 from compaction.domain.gates.contradiction import STATES
 from compaction.domain.gates.judging import TAGS
 from compaction.domain.limits import Purpose
+from efforts.domain.prompt.items import (
+    INSTRUCTIONS,
+    INSTRUCTIONS_HERE,
+    RULES,
+    SYSTEM_TITLE,
+    TOOLS_USED,
+    YOUR_MESSAGE,
+)
 from tests.house import earlier
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,9 +114,33 @@ CALL = re.compile(rf"\b(?:_|gettext)\({STRING}\)|\bngettext\({STRING}, {STRING}(
 
 def of_templates() -> Iterator[Text]:
     for path in sorted((ROOT / "templates").rglob("*.html")):
-        if "admin" not in path.parts:
-            for call in CALL.finditer(templatize(path.read_text(), origin=path.name)):
-                yield from of_call(call[0] if call[0].endswith(")") else f"{call[0]})")
+        for call in CALL.finditer(templatize(path.read_text(), origin=path.name)):
+            yield from of_call(call[0] if call[0].endswith(")") else f"{call[0]})")
+
+
+def of_admin() -> Iterator[Text]:
+    """What its modules say, and what it calls apps, models, their fields and relations, and choices."""
+    # Models are there once Django is set up.
+    from django.apps import apps
+    from django.contrib import admin
+
+    from efforts.admin.base import CONTEXT, OF_VALUES
+
+    for path in sorted(ROOT.glob("*/admin/*.py")):
+        yield from ((CONTEXT, text, "") for _, text, _ in of_call(path.read_text()))
+    ours = [one for one in apps.get_app_configs() if (ROOT / one.label / "admin").exists() or one.label == "ccmweb"]
+    yield from ((CONTEXT, str(one.verbose_name), "") for one in ours)
+    for model, table in admin.site._registry.items():
+        if model._meta.app_config not in ours:
+            continue
+        names: list[Any] = [model._meta.verbose_name, model._meta.verbose_name_plural]
+        for field in model._meta.fields:
+            names += [field.verbose_name, field.help_text]
+            yield from ((OF_VALUES, str(label), "") for _, label in field.flatchoices)
+        yield from ((CONTEXT, str(name), "") for name in names if name)
+        known = {field.name for field in model._meta.fields} | getattr(table, "titles", {}).keys()
+        related = (one for one in table.readonly_fields if isinstance(one, str) and not hasattr(table, one))
+        yield from ((CONTEXT, one.replace("_", " "), "") for one in related if one not in known)
 
 
 def of_call(source: str) -> Iterator[Text]:
@@ -145,7 +180,8 @@ SAID_BY_SCRIPTS = ("was not added", "was not removed", "what this conversation s
 
 def of_modules() -> Iterator[Text]:
     """Every text that is no docstring; of an f-string all that it may come to."""
-    yield from of_call((ROOT / "efforts/templatetags/look.py").read_text())
+    for name in ("efforts/models/session.py", "efforts/templatetags/look.py"):
+        yield from of_call((ROOT / name).read_text())
     for path in sorted({path for pattern in SAID for path in ROOT.glob(pattern)}):
         if str(path.relative_to(ROOT)) not in NOT_SAID:
             for text in of_module(ast.parse(path.read_text())):
@@ -332,6 +368,23 @@ LABELS = (
     "A structure, B sources, C retention, D contradictions, E cost and size",
     "to-do",
     "holds",
+    # What must be sent, where it is too long.
+    *(
+        f"{title.lower()} {{tokens}}"
+        for title in (SYSTEM_TITLE, RULES, INSTRUCTIONS, INSTRUCTIONS_HERE, YOUR_MESSAGE, TOOLS_USED)
+    ),
+    # What came of edits and commands.
+    "Waits for you",
+    "Written",
+    "Rejected",
+    "Undone",
+    "Not run",
+    "Running",
+    "Stopped",
+    "Did not finish",
+    "Passed, exit status {number}",
+    "Failed, exit status {number}",
+    *(f"{state}, {{accepted}} of {{all}} parts" for state in ("Written", "Undone")),
     "{count} rule",
     "{count} rules",
     *(f"{kind} of {turns} {{spans}}" for kind in ("Summary", "Excerpts") for turns in ("turn", "turns")),
@@ -374,7 +427,7 @@ QUOTED = (
 
 def texts() -> list[Text]:
     labels = (("", label, "") for label in (*LABELS, *QUOTED, *EARLIER))
-    return list(dict.fromkeys([*of_templates(), *of_modules(), *of_scripts(), *labels]))
+    return list(dict.fromkeys([*of_templates(), *of_modules(), *of_scripts(), *of_admin(), *labels]))
 
 
 def catalogue_of(language: str) -> Path:
@@ -393,5 +446,7 @@ def bring_up_to_date(path: Path) -> None:
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ccmweb.settings")
+    django.setup()
     for found in (ROOT / "locale").glob("*/LC_MESSAGES/django.po"):
         bring_up_to_date(found)

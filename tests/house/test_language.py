@@ -9,12 +9,14 @@ from collections.abc import Iterator
 import polib
 import pytest
 from django.contrib.auth.models import User
+from django.template.loader import render_to_string
 from django.test import Client, override_settings
 from django.utils import translation
 
 from ccmweb.models import ChosenLanguage
 from efforts.domain.effort.notices import with_notice
 from efforts.models.said import said
+from efforts.pages.presenters.figures import FigureView
 from efforts.templatetags import look
 from tests.conftest import signed_in
 from tests.house.catalogue import Text, catalogue_of, texts
@@ -67,8 +69,7 @@ def bare_words(template: str) -> list[str]:
 
 def test_no_page_says_anything_that_is_in_no_catalogue() -> None:
     assert bare_words('<p title="{{ n }} tokens">{% translate "In" %} <b>Out</b></p>') == ["tokens", "Out"]
-    # The admin is for staff, in English.
-    paths = [path for path in (ROOT / "templates").rglob("*.html") if "admin" not in path.parts]
+    paths = list((ROOT / "templates").rglob("*.html"))
     assert len(paths) > 100
     found = {path.relative_to(ROOT).as_posix(): bare_words(path.read_text()) for path in paths}
     assert {name: words for name, words in found.items() if words} == {}
@@ -118,6 +119,27 @@ def test_figures_have_the_signs_of_the_language() -> None:
     assert figures == ("12,345", "−1,200", "12.5%", "1.5 s")
     with translation.override("de"):
         assert (look.number(12_345), look.signed(-1_200), look.percent(0.125)) == ("12.345", "−1.200", "12,5 %")
+
+
+def test_each_figure_of_the_metrics_has_the_signs_of_the_language_once() -> None:
+    more = ("−1.9 % in the last call", "mean 3,532")
+    values = ("6,152", "6.2 %", "−1,234.5 %", "4.5", "3 / 2")
+    shown = [
+        FigureView(key=value, label="Savings", value=value, unit="", more=more, why="", turns=()) for value in values
+    ]
+    with translation.override("de"):
+        page = render_to_string("metrics/figures.html", {"group": {"figures": shown}})
+    assert re.findall("<b>(.*?)</b>", page) == ["6.152", "6,2 %", "−1.234,5 %", "4,5", "3 / 2"]
+    assert re.findall('quiet">(.*?)</p>', page)[:2] == ["−1,9 % im letzten Aufruf", "Mittel 3.532"]
+
+
+def test_what_is_too_long_is_told_part_by_part() -> None:
+    parts = "system text and tools 1,348, rules 22, your message 37,723"
+    with translation.override("de"):
+        assert said(f"Nothing was sent. Too long: 39,093 of 16,000 tokens ({parts}).") == (
+            "Nichts wurde gesendet. Zu lang: 39.093 von 16.000 Tokens (Systemtext und Werkzeuge 1.348, Regeln 22, "
+            "Ihre Nachricht 37.723)."
+        )
 
 
 def test_a_list_and_the_figures_and_turns_of_a_text_are_in_the_readers_language() -> None:

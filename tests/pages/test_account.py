@@ -147,6 +147,31 @@ def test_what_an_address_offers_is_shown_while_it_is_typed(as_alice: Client, pro
     assert not Endpoint.objects.exists()
 
 
+def ticked(client: Client) -> bool:
+    (box,) = re.findall(
+        r'<input type="checkbox" name="is_default"[^>]*>', client.get("/settings/endpoints/new/").content.decode()
+    )
+    return " checked" in box
+
+
+def test_the_first_model_is_offered_for_new_conversations_and_no_other_by_itself(as_alice: Client, alice: User) -> None:
+    assert ticked(as_alice)
+    Endpoint.objects.create(owner=alice, name="Other", base_url="http://127.0.0.1:1/v1")
+    assert not ticked(as_alice)
+
+
+def test_what_few_need_is_folded_until_it_is_wanted_or_wrong(as_alice: Client, endpoint: Endpoint) -> None:
+    def unfolds(page: str) -> bool:
+        assert ">More settings<" in page
+        return "<details open><summary" in page
+
+    assert not unfolds(as_alice.get("/settings/endpoints/new/").content.decode())
+    wrong = {"name": "New", "base_url": "http://127.0.0.1:1/v1", "timeout_seconds": "0"}
+    assert unfolds(as_alice.post("/settings/endpoints/new/", wrong).content.decode())
+    assert not unfolds(as_alice.post("/settings/endpoints/new/", {**wrong, "timeout_seconds": "60"}).content.decode())
+    assert unfolds(as_alice.get(f"/settings/endpoints/{endpoint.pk}/").content.decode())
+
+
 def test_usual_servers_are_a_click_away(as_alice: Client) -> None:
     assert 'href="?preset=ollama"' in as_alice.get("/settings/endpoints/new/").content.decode()
     page = as_alice.get("/settings/endpoints/new/?preset=ollama").content.decode()

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -125,6 +126,26 @@ def test_pointers_are_found_by_their_text_and_show_what_they_stand_for(demo: Ses
 
 def test_a_turn_shows_its_effort(demo: Session, as_alice: Client) -> None:
     assert of_row(Effort.objects.get(slug="csv-export")) in page(as_alice, of_row(Turn.objects.get(number=2)))
+
+
+def test_in_german_its_apps_tables_columns_values_and_filters_are_german(demo: Session, as_alice: Client) -> None:
+    german = Client(headers={"accept-language": "de"})
+    german.force_login(demo.owner)
+    index = page(german, reverse("admin:index"))
+    for words in ("Zustände von Vorhaben", "Kontextpläne", "Prüfungen", "Codeordner", "Anmeldelinks"):
+        assert words in index
+    states = page(german, listing("effortstate"))
+    for words in ("Zweig", "Über", "Zusammenfassung", "In der Anwendung", "abgeschlossen"):
+        assert words in states
+    assert "offen, aktiv" in states
+    assert "Nach Status" in states
+    row = page(german, of_row(EffortState.objects.filter(status="concluded")[0]))
+    assert "Aufgeklappt in Runde" in row
+    assert "Leer: nicht aufgeklappt." in row
+    assert "Effort" not in re.sub(r"<[^>]*>", "", index)
+    # In English nothing is called otherwise, and migrations see no change.
+    assert "Effort states" in page(as_alice, reverse("admin:index"))
+    call_command("makemigrations", "--check", "--dry-run", verbosity=0)
 
 
 def test_nothing_can_be_added_changed_or_deleted(demo: Session, as_alice: Client) -> None:

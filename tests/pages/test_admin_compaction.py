@@ -154,7 +154,7 @@ def test_each_row_is_told_its_own_outcome(artifact: Artifact, as_alice: Client) 
     other.save(force_insert=True)
     data = {"action": "roll_back", "_selected_action": [artifact.pk, other.pk], "confirmed": "yes"}
     html = as_alice.post(listing("compaction_artifact"), data, follow=True).content.decode()
-    assert f"{str(artifact).capitalize()}: roll back, done." in html
+    assert f"{str(artifact).capitalize()}: rolled back." in html
     assert f"{str(other).capitalize()}: This summary does not stand, so there is nothing to roll back." in html
 
 
@@ -226,7 +226,7 @@ def test_rolling_back_asks_first_and_is_on_record(talk: Talk, artifact: Artifact
     html = act(as_alice, artifact, "roll_back")
     assert f"the summary of {SLUG} (turns 1-3)" in html
     assert ContextPointer.objects.get().state == "active"
-    assert "roll back, done" in act(as_alice, artifact, "roll_back", confirmed="yes", reason="Too short.")
+    assert "rolled back." in act(as_alice, artifact, "roll_back", confirmed="yes", reason="Too short.")
     move = PointerMove.objects.get(kind="rolled back")
     assert (move.via, move.reason, move.actor) == ("admin", "Too short.", talk.session.owner)
     event = Event.objects.get(kind="effort.rolled_back")
@@ -260,7 +260,7 @@ def test_where_it_stands_again_it_can_be_rolled_back_again(artifact: Artifact, a
 def test_judging_again_asks_first_and_is_on_record(artifact: Artifact, as_alice: Client, alice: User) -> None:
     assert "as they are now" in act(as_alice, artifact, "judge_again")
     assert artifact.gate_runs.count() == 1
-    assert "judge again, done" in act(as_alice, artifact, "judge_again", confirmed="yes")
+    assert "judged again." in act(as_alice, artifact, "judge_again", confirmed="yes")
     assert artifact.gate_runs.count() == 2
     assert Event.objects.get(kind="review.judged").actor == alice
 

@@ -272,3 +272,17 @@ def test_a_turn_that_a_fork_shares_offers_to_ask_again_instead_of_retry(as_alice
         assert "Regenerate in a new branch" in page
     refused = as_alice.post(f"{base}turns/1/retry/", headers={"Accept": "application/json"})
     assert (refused.status_code, refused.json()["code"]) == (422, "shared")
+
+
+def test_a_branch_that_nobody_has_named_is_called_in_the_readers_language(as_alice: Client, branch: Branch) -> None:
+    owner = branch.session.owner
+    again = actions.fork(branch, after=1, actor=owner)
+    edited = actions.edit_turn(main_branch(branch.session), 2, text="And a topic?", client_id="edited", actor=owner)
+    named = actions.fork(branch, after=1, actor=owner, name="Edited for Ana")
+    german = {"accept-language": "de"}
+    tree = as_alice.get(f"{branch.get_absolute_url()}branches/", headers=german).content.decode()
+    for name in ("Hauptzweig", "Ab Runde 1", "Ab Runde 1 (2)", "Runde 2 bearbeitet", "Edited for Ana"):
+        assert f">{name}<" in tree
+    assert (again.name, edited.branch.name, named.label) == ("From turn 1 (2)", "Edited turn 2", "Edited for Ana")
+    assert "Ab Runde 1" in as_alice.get(branch.get_absolute_url(), headers=german).content.decode()
+    assert ">Edited turn 2<" in as_alice.get(f"{branch.get_absolute_url()}branches/").content.decode()

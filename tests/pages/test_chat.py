@@ -216,6 +216,16 @@ def test_what_cannot_be_sent_is_refused_in_words(
     assert not Turn.objects.filter(session=session).exists()
 
 
+def test_a_script_is_refused_in_the_readers_language_too(as_alice: Client, address: Address) -> None:
+    answer = as_alice.post(
+        address("send/"),
+        json.dumps({"text": "/swich x", "client_id": "a"}),
+        content_type="application/json",
+        headers={"accept-language": "de"},
+    )
+    assert answer.json()["text"].startswith("Einen Befehl /swich gibt es nicht.")
+
+
 def test_what_is_not_json_is_refused(as_alice: Client, session: Session, address: Address) -> None:
     answer = as_alice.post(address("send/"), "{", content_type="application/json")
     assert (answer.status_code, answer.json()["code"]) == (422, "bad_request")

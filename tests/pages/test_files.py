@@ -75,6 +75,15 @@ def test_a_file_is_priced_before_it_is_sent_and_can_be_removed(
     ]
 
 
+def test_why_a_file_was_not_added_is_said_in_the_readers_language(as_alice: Client, address: Address) -> None:
+    german = {**HTMX, "accept-language": "de"}
+    blob = SimpleUploadedFile("Messages", bytes(range(256)) * 10)
+    html = as_alice.post(address("files/"), {"file": blob}, headers=german).content.decode()
+    assert "Nur Text, Code, PDF-Dateien und Bilder" in html
+    # Its name is a person's, though the program has the word too.
+    assert ">Messages</b>" in html
+
+
 def test_it_is_sent_as_a_block_with_its_name_and_planned_with_its_reason(
     as_alice: Client, scene: Scene, address: Address
 ) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,7 +18,7 @@ from efforts import actions
 from efforts.domain.effort.states import EntryKind, RunState
 from efforts.management.integrity import problems_of
 from efforts.models import Branch, Constraint, LedgerEntry, Message, Session, Turn, TurnLabel
-from efforts.turns import importing
+from efforts.turns import importing as module
 from efforts.turns.recording import Ending
 from tests.efforts.talk import Talk
 
@@ -290,12 +291,84 @@ def test_half_a_conversation_is_none(
     assert spoilt != text
     assert bring(spoilt).status_code == 422
     assert list(Session.objects.all()) == [talk.session]
-    monkeypatch.setattr(importing, "LARGEST_IMPORT", 1024)
+    monkeypatch.setattr(module, "LARGEST_IMPORT", 1024)
     assert "The file has 0.0 MB" in bring(text, HX_Request="true").content.decode()
+
+
+def importing(client: Client, *files: tuple[str, str | bytes], **headers: str) -> Any:
+    uploads = [SimpleUploadedFile(name, data.encode() if isinstance(data, str) else data) for name, data in files]
+    return client.post("/import/", {"file": uploads}, headers=headers)
+
+
+def outcomes_in(answer: Any) -> list[str]:
+    (listed,) = re.findall(r'<ul class="stack s">(.*?)</ul>', answer.content.decode(), re.DOTALL)
+    rows = re.findall(r"<li>(.*?)</li>", listed, re.DOTALL)
+    return [" ".join(re.sub("<[^>]+>", " ", row).split()) for row in rows]
+
+
+def test_of_several_files_each_says_by_its_name_what_came_of_it(as_alice: Client, alice: User) -> None:
+    first, second = lines(LINE, TURN), lines({**LINE, "title": "Other talk"}, TURN)
+    importing(as_alice, ("second.jsonl", second))
+    answer = importing(
+        as_alice, ("first.jsonl", first), ("diary.txt", "Dear diary,"), ("second.jsonl", second), HX_Request="true"
+    )
+    assert answer.status_code == 200
+    assert "1 of 3 files imported" in answer.content.decode()
+    assert outcomes_in(answer) == [
+        "first.jsonl Imported: Talk",
+        "diary.txt Not imported: Line 1 is not JSON. This is no conversation that CCM Web exported. Choose a file that "
+        "“Export” made as JSON lines.",
+        "second.jsonl You already have this one: Other talk",
+    ]
+    assert set(Session.objects.values_list("title", "owner")) == {("Talk", alice.pk), ("Other talk", alice.pk)}
+    # The list beside the dialog has them now.
+    assert answer["HX-Trigger"] == "conversations"
+
+
+def test_an_archive_of_all_conversations_comes_back_as_it_is(talk: Talk, as_alice: Client, as_bob: Client) -> None:
+    Talk(actions.create_session(talk.session.owner, title="Evening")).ask("Good evening.", reply="Good evening.")
+    answer = importing(as_bob, ("conversations.zip", bytes_of(as_alice.get("/export/"))))
+    assert "2 of 2 files imported" in answer.content.decode()
+    assert len(outcomes_in(answer)) == 2
+    theirs = Session.objects.exclude(owner=talk.session.owner)
+    assert {one.title for one in theirs} == {"Shop work", "Evening"}
+    assert turns_of(theirs.get(title="Shop work")) == turns_of(talk.session)
+
+
+def zipped(*files: tuple[str, bytes]) -> bytes:
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        for name, data in files:
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def test_an_archive_that_is_damaged_or_too_much_harms_nothing(
+    as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "This archive cannot be unpacked." in importing(as_alice, ("a.zip", b"PK and no more")).content.decode()
+    assert "This is no conversation that CCM Web exported." in importing(as_alice, ("a.zip", zipped())).content.decode()
+    whole = zipped(("a/talk.jsonl", lines(LINE, TURN).encode()), ("b.jsonl", lines(LINE, TURN, TURN).encode()))
+    spoilt = whole.replace(whole[60:70], bytes(10), 1)
+    assert outcomes_in(importing(as_alice, ("a.zip", spoilt)))[0] == (
+        "a/talk.jsonl Not imported: This archive cannot be unpacked."
+    )
+    monkeypatch.setattr(module, "MOST_AT_ONCE", len(lines(LINE, TURN)) + 10)
+    assert outcomes_in(importing(as_alice, ("a.zip", whole))) == [
+        "a/talk.jsonl Imported: Talk",
+        "b.jsonl Not imported: That is too much at once. Import this file on its own.",
+    ]
+    # Nobody unpacks what is a million times larger than it came.
+    bomb = zipped(("bomb.jsonl", bytes(64 * 1024 * 1024)), ("talk.jsonl", lines(LINE, TURN).encode()))
+    assert outcomes_in(importing(as_alice, ("a.zip", bomb))) == [
+        "bomb.jsonl Not imported: The file has 64.0 MB; 8 MB is the most.",
+        "talk.jsonl You already have this one: Talk",
+    ]
 
 
 def test_the_list_of_conversations_leads_to_the_form(as_alice: Client) -> None:
     assert 'href="/import/"' in as_alice.get("/conversations/").content.decode()
     page = as_alice.get("/import/").content.decode()
     assert 'type="file"' in page
+    assert " multiple " in page
     assert as_alice.post("/import/").status_code == 422

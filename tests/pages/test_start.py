@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from efforts.models import Message, Session
+from efforts.models import Endpoint, Message, Session
 
 
 def test_it_says_what_answers_and_how_to_begin(as_alice: Client) -> None:
@@ -14,6 +14,13 @@ def test_it_says_what_answers_and_how_to_begin(as_alice: Client) -> None:
     assert page.count("No language model is connected yet.") == 1
     offers = [page.index(words) for words in ("Connect a model", 'name="text"', "Open the example")]
     assert offers == sorted(offers), "what helps most comes first"
+
+
+def test_who_has_a_model_that_new_conversations_do_not_use_is_told_so(as_alice: Client, alice: User) -> None:
+    Endpoint.objects.create(owner=alice, name="Mine", base_url="http://127.0.0.1:1/v1")
+    page = as_alice.get("/").content.decode()
+    assert "No language model is connected yet." not in page
+    assert "New conversations do not use a language model." in page
 
 
 def test_the_first_message_opens_a_conversation(as_alice: Client, alice: User) -> None:

@@ -225,6 +225,8 @@ def test_an_edit_is_decided_on_its_page(as_alice: Client, edit: ProposedEdit, fi
         assert words in shown
     # Code has its colours.
     assert '<span class="mi">80</span>' in shown
+    german = {"accept-language": "de"}
+    assert "Wartet auf Sie" in as_alice.get(edit.get_absolute_url(), headers=german).text
     assert as_alice.post(edit.get_absolute_url(), {"verb": "accept", "hunk": ["1"]}).status_code == 302
     assert file.read_text() == BEFORE.replace("h = 8\n", "h = 80\n")
     after = as_alice.get(edit.get_absolute_url()).text

@@ -115,8 +115,8 @@ def not_text(data: bytes, name: str) -> Refused:
     if data.startswith(ZIP) and name.lower().endswith(OFFICE):
         return Refused("file_kind", "Office documents cannot be read. Save it as PDF or as plain text, and add that.")
     what = next((what for mark, what in OTHERS if data.startswith(mark)), "")
-    is_it = f"It is {what}. " if what else ""
-    return Refused("file_kind", f"{is_it}Only text, code, PDF files and pictures can be added.")
+    taken = "Only text, code, PDF files and pictures can be added."
+    return Refused("file_kind", " ".join((f"It is {what}.", taken)) if what else taken)
 
 
 def check_length(text: str) -> None:
@@ -149,7 +149,7 @@ def inside(text: str) -> str:
 def size_words(size: int) -> str:
     """Such as "12 KB"."""
     if size < 1024:
-        return f"{size} byte{'' if size == 1 else 's'}"
+        return f"{size} byte" if size == 1 else f"{size} bytes"
     if size < 1024 * 1024:
         return f"{size / 1024:.0f} KB"
     return f"{size / 1024 / 1024:.1f} MB"

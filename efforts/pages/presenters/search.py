@@ -198,7 +198,7 @@ def view_of(hit: OwnerHit) -> HitView:
 def place_of(hit: OwnerHit) -> str:
     if hit.session is None:
         return "All conversations"
-    branch = f" ({hit.branch})" if hit.branch and hit.branch.parent_id else ""
+    branch = f" ({hit.branch.label})" if hit.branch and hit.branch.parent_id else ""
     turn = f" · turn {hit.turn}" if hit.kind == HitKind.MESSAGE else ""
     return f"{hit.session}{branch}{turn}"
 

@@ -33,6 +33,9 @@ NEWEST_LOOKS = 20
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
+# Of a connection; the rest of its form is folded until somebody wants it.
+NEEDED = {"name", "base_url", "key", "model", "is_default"}
+
 
 @require_GET
 def account(request: OwnRequest) -> HttpResponse:
@@ -73,7 +76,9 @@ def owned_endpoint(request: OwnRequest, pk: int) -> Endpoint:
 def endpoint_new(request: OwnRequest) -> HttpResponse:
     preset = PRESETS.get(request.GET.get("preset", ""))
     given = {"name": preset.name, "base_url": preset.base_url} if preset else {}
-    return endpoint_page(request, Endpoint(owner=request.user, **given))
+    # Whoever has no model yet connects one to talk to it.
+    first = connections.choose(Session()).kind == "builtin" and not Endpoint.objects.filter(owner=request.user).exists()
+    return endpoint_page(request, Endpoint(owner=request.user, is_default=first, **given))
 
 
 @form_view
@@ -92,7 +97,8 @@ def endpoint_page(request: OwnRequest, endpoint: Endpoint) -> HttpResponse:
             return redirect("settings")
         if looked.unchosen:
             form.add_error("model", "It has several models. Choose one.")
-    context = {"form": form, "endpoint": endpoint, "presets": PRESETS, "looked": looked}
+    more = bool(endpoint.pk) or not form.errors.keys() <= NEEDED
+    context = {"form": form, "endpoint": endpoint, "presets": PRESETS, "looked": looked, "more": more}
     if failed := bool(form.errors) or looked is not None:
         form.keep_key()
     return page(request, "account/endpoint.html", context, status=422 if failed else 200)

@@ -21,7 +21,7 @@ from efforts.domain.effort.states import Via
 from efforts.domain.errors import Refused, refusal
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, Session, Turn
-from efforts.models.said import OwnWords
+from efforts.models.said import OwnWords, said
 from efforts.pages.presenters.conversations import Asked, conversation_list
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def text_field(posted: Mapping[str, Any], name: str) -> str:
 
 
 def refused_json(error: Refused) -> JsonResponse:
-    return JsonResponse({"code": error.code, "text": error.text}, status=status_of(error))
+    return JsonResponse({"code": error.code, "text": said(error.text)}, status=status_of(error))
 
 
 def status_of(error: Refused) -> int:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from efforts import actions
 from efforts.context import connections
 from efforts.domain.errors import Refused
-from efforts.models import Session
+from efforts.models import Endpoint, Session
 from efforts.pages.presenters.files import limits, together
 from efforts.pages.themes import THEME_COOKIE, THEMES
 from efforts.pages.views.begun import keep_begun
@@ -47,7 +47,9 @@ def start(request: OwnRequest) -> HttpResponse:
 def start_page(request: OwnRequest, *, text: str = "", error: str = "", status: int = 200) -> HttpResponse:
     endpoint, model = connections.defaults_for(request.user)
     label = model_label(Session(endpoint=endpoint, model=model))
-    context = {"text": text, "error": error, "prompts": PROMPTS, "builtin": label == connections.BUILTIN_LABEL}
+    builtin = label == connections.BUILTIN_LABEL
+    connected = builtin and Endpoint.objects.filter(owner=request.user).exists()
+    context = {"text": text, "error": error, "prompts": PROMPTS, "builtin": builtin, "connected": connected}
     return page(
         request,
         "start/page.html",
