@@ -83,7 +83,7 @@ def perform(branch: Branch, exchange: Exchange) -> None:
     place = Place(branch=branch, turn=number, via=Via.MODEL, run=turn.run)
     for act in exchange.acts:
         act(place)
-    ageing.settle(turn.run, completed=True)
+    ageing.settle(turn.run, said_in(turn.run), completed=True)
     labels.settle(branch, turn)
     end_turn(branch, turn)
     for state in EffortState.objects.filter(branch=branch, summary=SummaryState.DUE):

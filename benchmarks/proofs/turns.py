@@ -63,7 +63,7 @@ def use_tools(lease: Lease, run: Run, calls: tuple[Call, ...]) -> Iterator[tuple
 
 
 def plan_call(lease: Lease, run: Run, number: int) -> Plan:
-    _, planned = read_and_plan(run, offer_tools=True)
+    planned = read_and_plan(run, offer_tools=True)
     recording.record_plan(lease, number, planned)
     return planned
 

@@ -60,9 +60,10 @@ class Typed:
 def check_typed(session: Session, *, text: str, client_id: str, actor: User, plain: bool) -> None:
     """What `take_typed` asks before it sends a message, without writing. Raises `Refused` as that does."""
     check_client_id(client_id)
-    is_message = plain or isinstance(read_typed(text), Said)
+    typed = read_typed(text)
+    sends = plain or not isinstance(typed, Given) or typed.command.name == "aside"
     # Sent again, it asks for nothing new.
-    if is_message and not sent_before(session, client_id):
+    if sends and not sent_before(session, client_id):
         check_share(actor)
 
 
@@ -77,11 +78,12 @@ def take_typed(
     aside: bool = False,
     plain: bool = False,
     files: Sequence[UUID] = (),
+    checked: bool = False,
 ) -> Typed:
     """Do the command that the text is, or send the text. Sent twice with one `client_id`, it is done once.
 
     `plain`: it is a message, whatever it looks like. `files` go with a message; a command leaves them where they are.
-    Raises `Refused` with `doubtful` where it may be a slip for a
+    `checked`: `check_typed` has just been asked. Raises `Refused` with `doubtful` where it may be a slip for a
     command; then, as wherever a command cannot be done, nothing has happened.
     """
     check_message(text, client_id)
@@ -104,7 +106,7 @@ def take_typed(
     else:
         text = typed.text
     # Sent again, it asks for nothing new.
-    if not sent_before(session, client_id):
+    if not checked and not sent_before(session, client_id):
         check_share(actor)
     turn = send_message(
         session, text=text, client_id=client_id, actor=actor, branch=branch, cut=cut, aside=aside, files=files

@@ -129,20 +129,23 @@ def put_message(
         # Under the lock: the same message by socket and by POST at once is still one turn.
         if sent := sent_before(session, client_id):
             return sent
-        turn = Turn.objects.create(session=session, branch=branch, number=branch.head + 1, client_id=client_id)
+        tokens = count_tokens(text)
+        turn = Turn(session=session, branch=branch, number=branch.head + 1, client_id=client_id)
+        turn.tokens = tokens + MESSAGE_OVERHEAD
+        run = queue_run(turn, attempt=1, chosen=chosen)
         Branch.objects.filter(pk=branch.pk).update(head=turn.number)
         # Whoever writes in a branch that was put away has come back to it.
         if branch.archived_at:
             bring_back(branch, actor)
-        tokens = count_tokens(text)
         add_message(session_id=session.pk, turn=turn, role=Message.Role.USER, text=text, tokens=tokens)
-        added = files()
-        turn.tokens = tokens + MESSAGE_OVERHEAD + add_to_turn(turn, added)
-        run = queue_run(turn, attempt=1, chosen=chosen)
-        touch(session, text)
+        if added := files():
+            turn.tokens += add_to_turn(turn, added)
+            turn.save(update_fields=["tokens"])
+        if not session.title and (title := title_from(text)):
+            entitle(session, title)
         data = {**about(turn), "client_id": client_id, "run": str(run.pk), "state": str(run.state)}
         data |= {"files": [str(row.pk) for row in added]} if added else {}
-        events.append(session.pk, "turn.sent", data, actor=actor)
+        events.append(session.pk, "turn.sent", data, actor=actor, last_activity_at=timezone.now())
     return turn
 
 
@@ -190,19 +193,16 @@ def check_text(text: str) -> None:
 
 
 def queue_run(turn: Turn, *, attempt: int, chosen: Mapping[str, bool | str]) -> Run:
-    """`chosen`: what holds for this run alone; `answer`: the model, by its value among those to switch to."""
+    """The turn is saved with it. `chosen`: what holds for this run alone; `answer`: the model, by its value among those
+    to switch to."""
     asked = {name: value for name, value in chosen.items() if value}
-    run = Run.objects.create(turn=turn, branch_id=turn.branch_id, attempt=attempt, settings=asked)
+    run = Run(turn=turn, branch_id=turn.branch_id, attempt=attempt, settings=asked)
     turn.run = run
-    turn.save(update_fields=["run", "tokens"])
+    # Each names the other: the database asks for both when the transaction ends.
+    turn.save()
+    run.save(force_insert=True)
     transaction.on_commit(events.wake_runners)
     return run
-
-
-def touch(session: Session, text: str) -> None:
-    Session.objects.filter(pk=session.pk).update(last_activity_at=timezone.now())
-    if not session.title and (title := title_from(text)):
-        entitle(session, title)
 
 
 def stop_run(run: Run, *, actor: User) -> Run:
@@ -252,7 +252,7 @@ def step_back(run: Run) -> None:
     turn = Turn.objects.filter(pk=run.turn_id)
     earlier = Run.objects.filter(turn=run.turn_id, attempt__lt=run.attempt).exclude(state=RunState.CANCELLED)
     if before := earlier.order_by("-attempt").first():
-        turn.update(run=before, tokens=counted_tokens(run.turn, before))
+        turn.update(run=before, tokens=counted_tokens(before))
     else:
         turn.update(tokens=0)
 

@@ -132,7 +132,7 @@ def activate(branch: Branch, effort: Effort | None, turn: int) -> None:
         labels.touch(branch, effort, turn)
     # The prompt is cut anew here anyhow: what waited for that, to keep the cache, leaves now.
     if branch.session.prefer_cache:
-        ageing.evict(branch, turn)
+        ageing.evict(branch, turn, *ageing.may_leave(branch))
 
 
 def route(branch: Branch, place: Place, effort: Effort, by: str) -> None:

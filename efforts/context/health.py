@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ def model_health(owner: AbstractBaseUser | AnonymousUser) -> tuple[ModelHealth, 
     """Of every model that was asked lately, the one asked last first."""
     groups: dict[tuple[Any, ...], list[Run]] = {}
     for run in newest_runs(owner):
-        groups.setdefault(model_of(run), []).append(run)
+        groups.setdefault(model_in(run.settings), []).append(run)
     return tuple(health_of(runs) for runs in groups.values())
 
 
@@ -56,8 +56,9 @@ def newest_runs(owner: AbstractBaseUser | AnonymousUser) -> Iterable[Run]:
     return mine.exclude(settings={}).prefetch_related(plans).order_by("-started_at")[:NEWEST_RUNS]
 
 
-def model_of(run: Run) -> tuple[Any, ...]:
-    return tuple(run.settings.get(key) for key in ("kind", "endpoint", "model"))
+def model_in(chosen: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Of a run's settings."""
+    return tuple(chosen.get(key) for key in ("kind", "endpoint", "model"))
 
 
 def health_of(runs: Sequence[Run]) -> ModelHealth:
@@ -84,11 +85,10 @@ def counted(plan: ContextPlan) -> Counted:
 def learned_correction(run: Run) -> float | None:
     """By what the counts of a run are to be multiplied, from the newest calls of its branch with the same model."""
     # Not those with a report alone: where a provider reports nothing, that would read the whole history.
-    newest = (
-        ContextPlan.objects.filter(branch=run.branch_id).select_related("run").defer("body").order_by("-created_at")
-    )
-    plans = [plan for plan in newest[:NEWEST] if model_of(plan.run) == model_of(run)]
-    factor = correction([counted(plan) for plan in plans if plan.prompt_tokens and plan.tokens])
+    newest = ContextPlan.objects.filter(branch=run.branch_id).order_by("-created_at")
+    rows = newest.values_list("run__settings", "tokens", "prompt_tokens", "cached_tokens")[:NEWEST]
+    same = [counts for chosen, *counts in rows if model_in(chosen) == model_in(run.settings)]
+    factor = correction([Counted(counted=n, reported=told, cached=cached) for n, told, cached in same if n and told])
     return factor and round(factor, 4)
 
 

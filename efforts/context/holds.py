@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -93,9 +93,8 @@ class HoldsView:
         return next((one.id for one in self.standing if (one.turn, one.effort) == (turn, effort)), None)
 
 
-def read_holds(branch: Branch, *, before: int) -> tuple[Held, ...]:
-    """Those that stand, in the order of the prompt: for good first, each by its grant."""
-    rows = list(rows_of(branch, HoldState.STANDING))
+def read_holds(branch: Branch, rows: Sequence[Hold], *, before: int) -> tuple[Held, ...]:
+    """Those that stand, in the order of the prompt: for good first, each by its grant. `rows`: all of them."""
     numbers = [row.turn_id for row in rows if row.turn_id]
     turns = (
         FinishedTurn.read(finished_turns(branch, before=before).filter(pk__in=numbers).exclude(is_left_out(branch)))

@@ -61,11 +61,10 @@ class Headlines:
     rows: QuerySet[EffortWord] | QuerySet[PointerWord]
     about: str
 
-    def sharing(self, terms: Sequence[str], *, beside: Collection[int]) -> KeywordCandidates:
-        """`beside`: what is referred to already."""
-        headlines = self.counts({*terms, ALL})
-        of_all = headlines.pop(ALL, 0)
-        rare = [word for word, count in headlines.items() if is_rare(count, of_all)]
+    def sharing(self, terms: Sequence[str], counts: Counts, *, beside: Collection[int]) -> KeywordCandidates:
+        """`counts`: in how many headlines each of the terms stands, and how many there are; `beside`: what is referred
+        to already."""
+        rare = [word for word, count in counts.items() if word != ALL and is_rare(count, counts.get(ALL, 0))]
         own = self.own_passages(rare, beside=beside) if len(rare) >= MIN_KEYWORD_OVERLAP else {}
         passages = passages_with(self.branch, {word for counts in own.values() for word in counts})
         return KeywordCandidates(terms=terms, own=own, passages=passages)

@@ -16,7 +16,6 @@ from efforts.domain.effort.names import as_id
 from efforts.domain.effort.states import (
     UNFINISHED,
     EffortStatus,
-    HoldState,
     PointerState,
     RunState,
     SummaryState,
@@ -35,7 +34,7 @@ from efforts.domain.prompt.conversation import (
 )
 from efforts.log.exclusions import is_left_out, left_out
 from efforts.log.timelines import LOG_FIELDS, branch_turns, finished_turns, log_message_of
-from efforts.models import Branch, ContextPointer, Effort, EffortState, Hold, Message, PointerTurn, Turn, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, PointerTurn, Turn, TurnLabel
 from efforts.standins.chosen import (
     Chosen,
     ambient_in_chosen,
@@ -43,7 +42,6 @@ from efforts.standins.chosen import (
     headline_of,
     is_chosen,
     read_chosen,
-    read_gone,
 )
 
 # Turns read of one effort at most: a turn of fewer tokens than this part of a budget is hardly ever met.
@@ -116,15 +114,16 @@ def read_efforts(
     *,
     before: int,
     room: int,
+    held: Collection[int] = (),
     expanded: Collection[str] | None = None,
     referenced: Collection[str] = (),
 ) -> EffortLayers:
     """What the branch's efforts may have in a prompt of `room` tokens.
 
-    `expanded`: ids to take for expanded instead of those that are, as what, where that is given; `referenced`: ids to
-    take for referred to just now; for a plan of what would be.
+    `held`: keys of those that are pinned, which may stand however old they are; `expanded`: ids to take for expanded
+    instead of those that are, as what, where that is given; `referenced`: ids to take for referred to just now; these
+    two for a plan of what would be.
     """
-    held = set(held_efforts(branch))
     shown = Q(evicted_clock=None) | Q(effort__slug__in={*(expanded or ()), *referenced}) | Q(effort__in=held)
     # What has left the prompt is not read, however much that is; nor what the summary of chosen turns stands for.
     rows = EffortState.objects.filter(shown, branch=branch).exclude(summary=SummaryState.COVERED)
@@ -187,12 +186,6 @@ def active_summaries(branch: Branch) -> QuerySet[ContextPointer]:
     return ContextPointer.objects.filter(branch=branch, effort__isnull=False, state=PointerState.ACTIVE)
 
 
-def held_efforts(branch: Branch) -> Iterable[int]:
-    """What is pinned may stand however old it is."""
-    held = Hold.objects.filter(branch=branch, state=HoldState.STANDING, effort__isnull=False)
-    return (effort for effort in held.values_list("effort", flat=True) if effort)
-
-
 def read_evicted(branch: Branch, *, beside: Collection[int], chosen: Collection[int]) -> Evicted:
     """Of those that await a summary the log counts. `beside`, `chosen`: keys of the efforts, and of the pointers over
     chosen turns, that may stand all the same."""
@@ -200,13 +193,18 @@ def read_evicted(branch: Branch, *, beside: Collection[int], chosen: Collection[
     gone = gone.exclude(summary=SummaryState.COVERED)
     awaits = ~Q(effort__in=active_summaries(branch).values("effort"))
     sums = gone.exclude(effort__in=beside).aggregate(count=Count("id"), logs=Sum("tokens", filter=awaits, default=0))
-    summaries = active_summaries(branch).exclude(effort__in=beside).aggregate(tokens=Sum("tokens", default=0))
-    turns = read_gone(branch, beside=chosen)
+    of_effort = Q(effort__isnull=False) & ~Q(effort__in=beside)
+    of_turns = Q(effort=None, evicted_clock__isnull=False) & ~Q(pk__in=chosen)
+    summaries = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE).aggregate(
+        of_efforts=Sum("tokens", filter=of_effort, default=0),
+        chosen=Count("id", filter=of_turns),
+        of_chosen=Sum("tokens", filter=of_turns, default=0),
+    )
     return Evicted(
-        chosen=turns.count,
-        chosen_tokens=turns.tokens,
+        chosen=summaries["chosen"],
+        chosen_tokens=summaries["of_chosen"],
         count=sums["count"],
-        tokens=summaries["tokens"] + sums["logs"],
+        tokens=summaries["of_efforts"] + sums["logs"],
         after=branch.session.eviction_threshold,
     )
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from efforts.context.keywords import Headlines, Keyword
+from efforts.context.keywords import ALL, Headlines, Keyword
 from efforts.context.references import clipped
 from efforts.domain.effort.ageing import GAP
 from efforts.domain.effort.chosen import id_of
 from efforts.domain.effort.states import PointerState
 from efforts.domain.text.terms import terms_of
 from efforts.models import Branch, ContextPointer, PointerWord
-from efforts.standins.chosen import Chosen, chosen_pointers, find_chosen, with_spans
+from efforts.standins.chosen import Chosen, find_chosen, with_spans
 
 NAMED = re.compile(rf"\bturns[{GAP}]+(\d{{1,9}})[{GAP}]+(\d{{1,9}})(?![{GAP}]?\d)", re.IGNORECASE)
 # A text that names more is a list of them.
@@ -33,7 +33,7 @@ def find_mentions(branch: Branch, text: str) -> list[Mention]:
     """In the order in which their summaries were accepted."""
     text = clipped(text)
     terms = terms_of(text)
-    if not terms or not chosen_pointers(branch).exists():
+    if not terms:
         return []
     found = {one.chosen.pointer.pk: one for one in by_id(branch, text)}
     found |= {one.chosen.pointer.pk: one for one in by_keywords(branch, terms, beside=found)}
@@ -49,7 +49,8 @@ def by_id(branch: Branch, text: str) -> Iterator[Mention]:
 
 def by_keywords(branch: Branch, terms: Sequence[str], *, beside: Collection[int]) -> Iterator[Mention]:
     """`beside`: pointers that are referred to already."""
-    candidates = headlines_of(branch).sharing(terms, beside=beside)
+    headlines = headlines_of(branch)
+    candidates = headlines.sharing(terms, headlines.counts({*terms, ALL}), beside=beside)
     for chosen in with_spans(ContextPointer.objects.filter(pk__in=candidates.own)):
         if words := candidates.words_of(chosen.pointer.pk, chosen.pointer.headline):
             yield Mention(chosen=chosen, how="keywords", words=words)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from efforts.context.connections import choose
 from efforts.context.constraints import constraints_in_force
-from efforts.context.holds import read_holds
+from efforts.context.holds import read_holds, rows_of
 from efforts.context.instructions import instructions_for
 from efforts.context.layers import read_ambient, read_efforts, read_left_out
 from efforts.context.ledger import ledger_notes
@@ -25,43 +23,20 @@ from efforts.context.prompts import system_text
 from efforts.context.recollections import recalled_for, recollect
 from efforts.context.references import find_references
 from efforts.domain.effort.policy import CODE_SHARES, RECALL_MOST, RECALL_SHARES, ContextMode
-from efforts.domain.effort.states import RunState
+from efforts.domain.effort.states import HoldState, RunState
 from efforts.domain.prompt.budget import REPLY_RESERVE, Budget
-from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON, CurrentTurn, LineOfEfforts, LogMessage
+from efforts.domain.prompt.conversation import OF_PERSON, CurrentTurn, LineOfEfforts, LogMessage
 from efforts.domain.prompt.plan import Layout, PlanInputs
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.toolbox import TOOLS
 from efforts.llm.tokens import get_counter
-from efforts.log.timelines import branch_plans, log_message
-from efforts.models import Branch, ContextPlan, Message, MessageFile, Run, Session, Turn
+from efforts.log.timelines import branch_plans, said_in
+from efforts.models import Branch, ContextPlan, MessageFile, Run, Session, Turn
 from efforts.standins import coding
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunSnapshot:
-    """One running attempt, ready to be planned."""
-
-    run_id: UUID
-    session_id: UUID
-    turn_number: int
-    stop_requested: bool
-    inputs: PlanInputs
 
 
 def main_branch(session: Session) -> Branch:
     return session.branches.get(parent=None)
-
-
-def read_run(run: Run, *, offer_tools: bool, known: PlanInputs | None = None) -> RunSnapshot:
-    """`known`: its inputs, but for what was found for it since they were read."""
-    inputs = with_found(known, run) if known else run_inputs(run, offer_tools=offer_tools)
-    return RunSnapshot(
-        run_id=run.pk,
-        session_id=run.turn.session_id,
-        turn_number=run.turn.number,
-        stop_requested=run.stop_requested_at is not None,
-        inputs=inputs,
-    )
 
 
 def run_inputs(run: Run, *, offer_tools: bool = True, expanded: Collection[str] | None = None) -> PlanInputs:
@@ -92,8 +67,7 @@ def next_inputs(branch: Branch, chosen: dict[str, Any], text: str, expanded: Col
 
 def current_turn(run: Run) -> CurrentTurn:
     # Of this run: what an earlier attempt at the turn said must not be in the prompt of the next.
-    log = run.turn.messages.filter(Q(role__in=OF_PERSON) | Q(run=run))
-    user, *rest = [log_message(row) for row in log]
+    user, *rest = said_in(run)
     files = tuple(one for one in rest if one.role == "file")
     episodes = [one for one in rest if one.role != "file"]
     cut_off = run.is_continued and bool(episodes) and episodes[-1].role == "assistant"
@@ -142,9 +116,15 @@ def plan_inputs(
     where that is not stored.
     """
     budget = budget_of(chosen)
+    pinned = list(rows_of(branch, HoldState.STANDING))
     past, older = read_ambient(branch, before=current.number, window=chosen["ambient_window"])
     layers = read_efforts(
-        branch, before=current.number, room=budget.effective, expanded=expanded, referenced=referenced
+        branch,
+        before=current.number,
+        room=budget.effective,
+        held={row.effort_id for row in pinned if row.effort_id},
+        expanded=expanded,
+        referenced=referenced,
     )
     params = {
         "model": chosen["model"],
@@ -175,7 +155,7 @@ def plan_inputs(
         constraints=constraints_in_force(branch.session_id),
         # A run from before there was this setting did without.
         prefer_cache=chosen.get("prefer_cache", False),
-        holds=read_holds(branch, before=current.number),
+        holds=read_holds(branch, pinned, before=current.number),
         recall_share=RECALL_SHARES[mode_of(chosen)],
         recall_most=RECALL_MOST[mode_of(chosen)],
         code_share=CODE_SHARES[mode_of(chosen)] if has_code(chosen) else 0.0,
@@ -231,13 +211,15 @@ def read_layout(branch: Branch, key: str) -> Layout:
     return Layout()
 
 
-def counted_tokens(turn: Turn, run: Run) -> int:
-    """What the turn adds to later prompts when this attempt is the one that counts."""
-    said = Q(role__in=OF_PERSON)
-    if run.state in (RunState.COMPLETED, RunState.STOPPED):
-        said |= Q(run=run)
-    sums = Message.objects.filter(said, turn=turn).aggregate(tokens=Sum("tokens", default=0), messages=Count("id"))
-    return int(sums["tokens"] + MESSAGE_OVERHEAD * sums["messages"])
+def counted_tokens(run: Run) -> int:
+    """What its turn adds to later prompts when this attempt is the one that counts."""
+    return tokens_that_count(said_in(run), run)
+
+
+def tokens_that_count(said: Sequence[LogMessage], run: Run) -> int:
+    """The same of what was `said_in` the run."""
+    stands = run.state in (RunState.COMPLETED, RunState.STOPPED)
+    return sum(one.cost for one in said if stands or one.role in OF_PERSON)
 
 
 def chosen_settings(session: Session) -> dict[str, Any]:

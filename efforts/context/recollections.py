@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -16,16 +16,15 @@ from efforts.domain.effort.states import Trigger
 from efforts.domain.prompt import need
 from efforts.domain.prompt.conversation import Recalled
 from efforts.domain.prompt.plan import Plan
-from efforts.log.timelines import LOG_FIELDS, branch_turns, log_message
+from efforts.log.timelines import LOG_FIELDS, branch_turns, log_message_of
 from efforts.models import Branch, RetrievalItem, VectorIndex
 from efforts.retrieval.recall import Recollection, recall
 from efforts.retrieval.vectors import Asked
 
-# Of an item and of what it leads to: a prompt is read with hundreds of them.
+# Of an item and of what it leads to: a prompt is read with hundreds of them, and rows of the ORM cost more.
 READ = (
-    *("start", "end", "score", "why", "retrieval__run", "turn__number", "effort__slug"),
-    *(f"message__{name}" for name in LOG_FIELDS if name != "id"),
-    "message__created_at",
+    *("retrieval__run", "turn__number", "start", "end", "message__created_at", "effort__slug", "score", "why"),
+    *(f"message__{name}" for name in LOG_FIELDS),
 )
 
 
@@ -68,9 +67,8 @@ def recalled_for(run_id: UUID) -> tuple[Recalled, ...]:
 def read_recalled(runs: Iterable[UUID], **which: Any) -> dict[UUID, tuple[Recalled, ...]]:
     items = RetrievalItem.objects.filter(retrieval__run__in=list(runs), retrieval__trigger=Trigger.AUTO, **which)
     found: dict[UUID, tuple[Recalled, ...]] = {}
-    items = items.select_related("retrieval", "turn", "message", "effort").only(*READ)
-    for item in items.order_by("rank"):
-        found[item.retrieval.run_id] = (*found.get(item.retrieval.run_id, ()), recalled(item))
+    for run, *values in items.order_by("rank").values_list(*READ):
+        found[run] = (*found.get(run, ()), recalled(*values))
     return found
 
 
@@ -86,17 +84,24 @@ def recalled_from(branch: Branch, numbers: Collection[int]) -> dict[int, set[int
     return found
 
 
-def recalled(item: RetrievalItem) -> Recalled:
-    # As records.record_recall wrote it.
-    assert item.turn is not None
-    assert item.message is not None
+def recalled(
+    turn: int,
+    start: int | None,
+    end: int | None,
+    said_at: datetime,
+    effort: str | None,
+    score: float,
+    why: Sequence[str],
+    *message: Any,
+) -> Recalled:
+    """As `traces.record_recall` wrote it."""
     return Recalled(
-        turn=item.turn.number,
-        message=log_message(item.message),
-        start=item.start or 0,
-        end=item.end or 0,
-        said_on=item.message.created_at.date().isoformat(),
-        effort=item.effort.slug if item.effort else "",
-        score=item.score,
-        why=tuple(item.why),
+        turn=turn,
+        message=log_message_of(message),
+        start=start or 0,
+        end=end or 0,
+        said_on=said_at.date().isoformat(),
+        effort=effort or "",
+        score=score,
+        why=tuple(why),
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
-from efforts.context.keywords import Headlines, Keyword
+from efforts.context.keywords import ALL, Headlines, Keyword
 from efforts.domain.effort.ageing import mentioned
 from efforts.domain.effort.states import EffortStatus, PointerState
 from efforts.domain.text.terms import terms_of
@@ -30,11 +30,20 @@ def find_references(branch: Branch, text: str) -> list[Reference]:
     """By name, or by salient keywords of the headline that stands in the branch; in the order of the efforts' ids."""
     text = clipped(text)
     terms = terms_of(text)
-    if not terms or not EffortState.objects.filter(branch=branch).exists():
-        return []
-    found = {one.effort.pk: one for one in by_name(branch, text, terms)}
-    found |= {one.effort.pk: one for one in by_keywords(branch, terms, beside=found)}
+    counts = count_words(branch, {*terms, ALL}) if terms else {}
+    found = {one.effort.pk: one for one in by_name(branch, text, terms)} if counts.get(True) else {}
+    if headlines := counts.get(False):
+        found |= {one.effort.pk: one for one in by_keywords(branch, terms, headlines, beside=found)}
     return [found[key] for key in sorted(found)]
+
+
+def count_words(branch: Branch, words: Collection[str]) -> dict[bool, dict[str, int]]:
+    """Of how many efforts each is a word of the name, by True, and of the headline, by False."""
+    counts: dict[bool, dict[str, int]] = {}
+    rows = EffortWord.objects.filter(session=branch.session_id, word__in=words).values_list("of_name", "word")
+    for of_name, word, count in rows.annotate(Count("effort")).order_by():
+        counts.setdefault(of_name, {})[word] = count
+    return counts
 
 
 def clipped(text: str) -> str:
@@ -52,9 +61,11 @@ def by_name(branch: Branch, text: str, terms: Collection[str]) -> Iterator[Refer
             yield Reference(effort=effort, how="name", words=(name,))
 
 
-def by_keywords(branch: Branch, terms: Sequence[str], *, beside: Collection[int]) -> Iterator[Reference]:
-    """`beside`: efforts that are referred to already."""
-    candidates = headlines_of(branch).sharing(terms, beside=beside)
+def by_keywords(
+    branch: Branch, terms: Sequence[str], counts: Mapping[str, int], *, beside: Collection[int]
+) -> Iterator[Reference]:
+    """`counts`: in how many headlines each of the terms stands; `beside`: efforts that are referred to already."""
+    candidates = headlines_of(branch).sharing(terms, counts, beside=beside)
     # The words of any branch's headlines lead to candidates; what counts is the one that stands here.
     for pointer in pointers_of(branch, candidates.own):
         assert pointer.effort is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,24 +41,44 @@ STREAMED = (DELTA, THINKING)
 AGED_EVENTS = ("effort.decayed", "compaction.decayed")
 
 
-def append(session_id: UUID, kind: str, data: Mapping[str, Any] | None = None, *, actor: User | None = None) -> int:
-    """Write one event inside the caller's transaction; its number. Rings when the transaction is committed."""
+Last = Mapping[UUID, tuple[int, str]]
+
+
+def append(
+    session_id: UUID, kind: str, data: Mapping[str, Any] | None = None, *, actor: User | None = None, **changes: Any
+) -> int:
+    """Write one event inside the caller's transaction; its number. Rings when the transaction is committed.
+
+    `changes`: columns of the session that change with it.
+    """
     event = Event(session_id=session_id, kind=kind, data=dict(data or {}), actor=actor)
-    append_all([event])
+    append_all([event], **changes)
     return event.seq
 
 
 @transaction.atomic(savepoint=False)
-def append_all(rows: Sequence[Event]) -> None:
-    """Number and write events of one or many sessions. Text on its way takes as many statements for many as for one."""
+def append_all(rows: Sequence[Event], **changes: Any) -> None:
+    """Number and write events of one or many sessions."""
+    sessions = {row.session_id for row in rows}
+    last = lock(sessions)
+    if len(last) < len(sessions):
+        raise Session.DoesNotExist(sessions - last.keys())
+    append_locked(rows, last, **changes)
+
+
+def lock(sessions: Collection[UUID], *, skip_locked: bool = False) -> Last:
+    """Of sessions number and seal of the last event. `skip_locked`: not of those that somebody else has locked."""
+    # Locked, so that numbers are committed in their order; in one order, or two processes would wait for each other.
+    locked = Session.objects.select_for_update(skip_locked=skip_locked).filter(pk__in=sessions).order_by("pk")
+    return {pk: (seq, seal) for pk, seq, seal in locked.values_list("pk", "event_seq", "event_seal")}
+
+
+def append_locked(rows: Sequence[Event], last: Last, **changes: Any) -> None:
+    """Events of sessions that the caller's transaction has locked. Text on its way takes as many statements for many
+    as for one."""
     of = defaultdict[UUID, list[Event]](list)
     for row in rows:
         of[row.session_id].append(row)
-    # Locked, so that numbers are committed in their order; in one order, or two processes would wait for each other.
-    locked = Session.objects.select_for_update().filter(pk__in=of).order_by("pk")
-    last = {pk: (seq, seal) for pk, seq, seal in locked.values_list("pk", "event_seq", "event_seal")}
-    if len(last) < len(of):
-        raise Session.DoesNotExist(of.keys() - last.keys())
     more = defaultdict[int, list[UUID]](list)
     for pk, mine in of.items():
         seq, before = last[pk]
@@ -66,7 +86,7 @@ def append_all(rows: Sequence[Event]) -> None:
         if seal == before:
             more[len(mine)].append(pk)
         else:
-            Session.objects.filter(pk=pk).update(event_seq=seq + len(mine), event_seal=seal)
+            Session.objects.filter(pk=pk).update(event_seq=seq + len(mine), event_seal=seal, **changes)
     for count, those in more.items():
         Session.objects.filter(pk__in=those).update(event_seq=F("event_seq") + count)
     Event.objects.bulk_create(rows)

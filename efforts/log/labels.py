@@ -20,10 +20,12 @@ def label_of(branch: Branch, turn: Turn) -> TurnLabel | None:
 
 def begin(branch: Branch, turn: Turn, *, attempt: int, aside: bool = False) -> None:
     """A turn starts: the first time in the effort that is active then, or `aside` of it."""
+    label = label_of(branch, turn)
     # Only then: tried again it stays where it is, whatever has become active since or where a person moved it.
-    if attempt == 1 and not aside and branch.active_effort_id and not label_of(branch, turn):
-        TurnLabel.objects.create(branch=branch, turn=turn, effort_id=branch.active_effort_id, by=TurnLabel.By.BEGAN)
-    settle(branch, turn)
+    if label is None and attempt == 1 and not aside and branch.active_effort_id:
+        began = TurnLabel.By.BEGAN
+        label = TurnLabel.objects.create(branch=branch, turn=turn, effort_id=branch.active_effort_id, by=began)
+    count(branch, turn, label)
 
 
 def fields(label: TurnLabel | None) -> dict[str, str | None]:
@@ -33,13 +35,18 @@ def fields(label: TurnLabel | None) -> dict[str, str | None]:
 
 def settle(branch: Branch, turn: Turn) -> TurnLabel | None:
     """What the turn adds may be another now: the sums of its effort follow."""
-    if label := label_of(branch, turn):
-        recount(branch, label.effort)
-        touch(branch, label.effort, turn.number)
+    label = label_of(branch, turn)
+    count(branch, turn, label)
     return label
 
 
-def touch(branch: Branch, effort: Effort, number: int) -> None:
+def count(branch: Branch, turn: Turn, label: TurnLabel | None) -> None:
+    if label:
+        recount(branch, label.effort_id)
+        touch(branch, label.effort_id, turn.number)
+
+
+def touch(branch: Branch, effort: Effort | int, number: int) -> None:
     """The effort is active, or has a turn, in turn `number`."""
     EffortState.objects.filter(branch=branch, effort=effort, active_turn__lt=number).update(active_turn=number)
 
@@ -63,7 +70,7 @@ def is_stronger(label: TurnLabel | None, by: str) -> bool:
     return label is not None and STRENGTH.index(label.by) > STRENGTH.index(by)
 
 
-def recount(branch: Branch, effort: Effort) -> None:
+def recount(branch: Branch, effort: Effort | int) -> None:
     labelled = TurnLabel.objects.filter(branch=branch, effort=effort)
     sums = labelled.aggregate(turns=Count("id"), tokens=Sum("turn__tokens", default=0))
     EffortState.objects.filter(branch=branch, effort=effort).update(**sums)

@@ -66,9 +66,9 @@ def log_message(row: Message) -> LogMessage:
 
 
 def said_in(run: Run) -> list[LogMessage]:
-    """The person's message with its files, and all that came of this attempt at its turn."""
+    """The person's message first, with its files, and all that came of this attempt at its turn."""
     rows = Message.objects.filter(Q(role__in=OF_PERSON) | Q(run=run), turn=run.turn_id)
-    return [log_message(row) for row in rows.order_by("id")]
+    return [log_message_of(values) for values in rows.order_by("id").values_list(*LOG_FIELDS)]
 
 
 def log_message_of(values: Sequence[Any]) -> LogMessage:

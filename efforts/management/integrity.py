@@ -353,7 +353,7 @@ def sums_of_turns(branch: Branch) -> Iterator[Derived]:
     turns = branch_turns(branch).select_related("run").order_by("number")
     for turn in turns.exclude(run=None).exclude(run__state__in=(RunState.CANCELLED, *UNFINISHED)):
         assert turn.run is not None
-        tokens = counted_tokens(turn, turn.run)
+        tokens = counted_tokens(turn.run)
         if (turn.tokens, turn.tokens_before) != (tokens, before):
             problem = (
                 f"it counts {turn.tokens:,} tokens after {turn.tokens_before:,}, and has {tokens:,} after {before:,}"

@@ -6,11 +6,12 @@ Every function belongs inside the transaction of a caller that holds the lock of
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from efforts.context.sources import read_summary_log
 from efforts.domain.effort.ageing import stale
@@ -18,6 +19,7 @@ from efforts.domain.effort.chosen import RAW
 from efforts.domain.effort.notices import with_notice
 from efforts.domain.effort.states import EffortStatus, PointerState, SummaryState
 from efforts.domain.errors import Refused
+from efforts.domain.prompt.conversation import LogMessage
 from efforts.log import events
 from efforts.log.timelines import branch_events
 from efforts.memory import holds, references
@@ -66,48 +68,63 @@ def of_chosen(one: Chosen) -> Ageing:
     return Ageing(row=one.pointer, since=one.since, family="compaction", about=about)
 
 
-def settle(run: Run, *, completed: bool) -> None:
-    """A turn has ended: what it refers to is young again; where it is completed, what is old enough leaves."""
-    references.of_reply(run)
+def settle(run: Run, said: Sequence[LogMessage], *, completed: bool) -> None:
+    """A turn has ended, with all that was `said` in it: what it refers to is young again; where it is completed, what
+    is old enough leaves."""
+    references.of_reply(run, said)
     if not completed:
         return
-    branch = run.branch
+    branch, turn = run.branch, run.turn.number
+    efforts, chosen = may_leave(branch)
     # Who prefers the cache has the prompt's head changed only where it changes anyhow.
     if not branch.session.prefer_cache:
-        evict(branch, run.turn.number)
+        evict(branch, turn, efforts, chosen)
     # After it: what fades now stands as its summary for a turn at least.
-    decay(branch, run.turn.number)
+    decay(branch, turn, efforts, chosen)
 
 
-def decay(branch: Branch, turn: int) -> None:
+def may_leave(branch: Branch) -> tuple[list[EffortState], list[Chosen]]:
+    """What is expanded, and what nothing has referred to for long."""
+    expanded, since = Q(expanded_turn__isnull=False), max(branch.clock - branch.session.eviction_threshold, 0)
+    old = Q(evicted_clock=None, referenced_clock__lte=since)
+    concluded = Q(status=EffortStatus.CONCLUDED) & ~Q(summary=SummaryState.COVERED)
+    efforts = unpinned(branch).filter(expanded | (old & concluded)).order_by("expanded_turn", "pk")
+    return list(efforts), with_spans(chosen_pointers(branch).filter(expanded | old))
+
+
+def decay(branch: Branch, turn: int, efforts: Iterable[EffortState], chosen: Iterable[Chosen]) -> None:
     """Expansions that nothing has referred to for so many turns end; those that are pinned stay."""
-    expanded = {"expanded_turn__isnull": False}
-    efforts = unpinned(branch).filter(**expanded).order_by("expanded_turn", "pk")
-    for one in (*map(of_effort, efforts), *map(of_chosen, with_spans(chosen_pointers(branch).filter(**expanded)))):
+    rows = [of_effort(one) for one in efforts if one.expanded_turn is not None]
+    for one in (*rows, *(of_chosen(one) for one in chosen if one.is_expanded)):
         if stale(branch.clock, one.row.referenced_clock, branch.session.decay_threshold):
             one.change(expanded_turn=None)
             events.append_all([one.event(branch, "decayed", turn, tokens=price_of(branch, one))])
 
 
-def evict(branch: Branch, turn: int) -> None:
+def evict(branch: Branch, turn: int, efforts: Iterable[EffortState], chosen: Iterable[Chosen]) -> None:
     """Summaries leave the prompt, and of logs that await one the digest stands; those of chosen turns give way to one
     line, and this leaves after as many turns again. All stays findable, and a reference brings it back."""
     threshold = branch.session.eviction_threshold
-    old = {"evicted_clock": None, "expanded_turn": None, "referenced_clock__lte": max(branch.clock - threshold, 0)}
-    concluded = unpinned(branch).filter(status=EffortStatus.CONCLUDED, **old).exclude(summary=SummaryState.COVERED)
-    stands = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE).values_list("effort", flat=True)
-    summarised, leaving = set(stands), []
-    for state in concluded.order_by("pk"):
-        is_old = stale(branch.clock, state.referenced_clock, threshold)
-        if is_old and (state.effort_id in summarised or not age(branch, turn, state)):
+    shut = (one for one in efforts if one.expanded_turn is None)
+    old = [one for one in shut if stale(branch.clock, one.referenced_clock, threshold)]
+    summarised, leaving = summarised_among(branch, old), []
+    for state in old:
+        if state.effort_id in summarised or not age(branch, turn, state):
             leaving.append((of_effort(state), "evicted"))
-    for one in with_spans(chosen_pointers(branch).filter(**old)):
-        if stale(branch.clock, one.since, threshold):
+    for one in chosen:
+        if not one.is_expanded and stale(branch.clock, one.since, threshold):
             leaving.append((of_chosen(one), "shortened" if one.pointer.shortened_clock is None else "evicted"))
     for row, what in leaving:
         row.change(**{f"{what}_clock": branch.clock})
     if leaving:
         events.append_all([row.event(branch, what, turn) for row, what in leaving])
+
+
+def summarised_among(branch: Branch, states: Sequence[EffortState]) -> set[int | None]:
+    """Keys of those of these efforts for which a summary stands."""
+    efforts = [one.effort_id for one in states]
+    stands = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__in=efforts)
+    return set(stands.values_list("effort", flat=True)) if efforts else set()
 
 
 def age(branch: Branch, turn: int, state: EffortState) -> bool:

@@ -18,8 +18,9 @@ from efforts.context.mentions import Mention, find_mentions
 from efforts.context.references import Reference, find_references
 from efforts.domain.effort.ageing import keywords_of, name_words, spoken
 from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.conversation import LogMessage
 from efforts.log import events, labels
-from efforts.log.timelines import clock_of
+from efforts.log.timelines import clock_of, said_in
 from efforts.models import (
     Branch,
     ContextPointer,
@@ -85,31 +86,32 @@ def of_message(run: Run) -> None:
     """The person's words, before their turn is planned: what they mention stands in its prompt."""
     # Tried again, the turn refers to what it did before.
     if run.attempt == 1:
-        message = Message.objects.get(turn=run.turn_id, role=Message.Role.USER)
+        message = said_in(run)[0]
         store_said(run, message, message.text)
 
 
-def of_reply(run: Run) -> None:
+def of_reply(run: Run, said: Sequence[LogMessage]) -> None:
     """The assistant's own prose, each message of it by itself."""
     if run.state not in (RunState.COMPLETED, RunState.STOPPED):
         return
-    for message in Message.objects.filter(run=run, role=Message.Role.ASSISTANT).exclude(text="").order_by("id"):
-        store_said(run, message, spoken(message.text))
+    for message in said:
+        if message.role == "assistant" and message.text:
+            store_said(run, message, spoken(message.text))
 
 
-def store_said(run: Run, message: Message, text: str) -> None:
+def store_said(run: Run, message: LogMessage, text: str) -> None:
     found, mentions = find_references(run.branch, text), find_mentions(run.branch, text)
-    store(run, message.role, found, message=message.pk)
-    store_mentions(run, message.role, mentions, message=message.pk)
+    store(run, message.role, found, message=message.id)
+    store_mentions(run, message.role, mentions, message=message.id)
     # In a turn of another effort words are that one's.
     if (found or mentions) and labels.label_of(run.branch, run.turn) is None:
         add_own(EffortWord.objects.filter(effort__in=[one.effort for one in found], of_name=False), message)
         add_own(PointerWord.objects.filter(pointer__in=[one.chosen.pointer.pk for one in mentions]), message)
 
 
-def add_own(words: QuerySet[EffortWord] | QuerySet[PointerWord], message: Message) -> None:
+def add_own(words: QuerySet[EffortWord] | QuerySet[PointerWord], message: LogMessage) -> None:
     """What refers to an effort is about it: however long people talk of it, that makes none of its words common."""
-    said = Passage.objects.filter(message=message).values_list("terms", flat=True)
+    said = Passage.objects.filter(message=message.id).values_list("terms", flat=True)
     held = Counter(word for terms in said for word in {ALL, *terms.split()})
     for times in sorted(set(held.values())):
         those = [word for word, count in held.items() if count == times]

@@ -94,7 +94,8 @@ def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:
         session_id=run.turn.session_id,
         branch_id=run.branch_id,
         run=run,
-        plan_id=newest_plan(run.pk),
+        # What is found for a message comes before its first plan.
+        plan_id=None if retrieval.trigger == Trigger.AUTO else newest_plan(run.pk),
         trigger=retrieval.trigger,
         query=retrieval.query,
         query_hash=sha256(retrieval.query),

@@ -13,7 +13,7 @@ from efforts.domain.prompt import need
 from efforts.domain.prompt.conversation import LogMessage, Recalled
 from efforts.domain.prompt.layers import runs_of
 from efforts.domain.text.ranking import Ranked
-from efforts.log.timelines import log_message
+from efforts.log.timelines import LOG_FIELDS, log_message_of
 from efforts.models import Branch, Message
 
 from .search import STRATEGY, Search, search_branch
@@ -138,4 +138,5 @@ def recalled(search: Search, one: Ranked, message: LogMessage, start: int, end: 
 
 
 def messages(ids: Iterable[int]) -> dict[int, LogMessage]:
-    return {row.pk: log_message(row) for row in Message.objects.filter(pk__in=set(ids))}
+    rows = Message.objects.filter(pk__in=set(ids)).values_list(*LOG_FIELDS)
+    return {message.id: message for message in map(log_message_of, rows)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 
 from efforts.domain.effort.chosen import SEED, id_of, span_of
 from efforts.domain.effort.states import PointerState
@@ -52,14 +52,6 @@ class Chosen:
         return "summary" if self.is_whole else "line"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gone:
-    """Of those that have left the prompt."""
-
-    count: int
-    tokens: int
-
-
 def chosen_turns(branch: Branch) -> QuerySet[PointerTurn]:
     """For which a summary of chosen turns stands."""
     return PointerTurn.objects.filter(branch=branch, active=True, pointer__effort=None)
@@ -76,7 +68,11 @@ def chosen_pointers(branch: Branch) -> QuerySet[ContextPointer]:
 
 def with_spans(pointers: QuerySet[ContextPointer]) -> list[Chosen]:
     """Oldest first."""
-    spans = pointers.annotate(
+    keys = list(pointers.values_list("pk", flat=True))
+    # Most conversations have none, and their spans are much to ask for.
+    if not keys:
+        return []
+    spans = ContextPointer.objects.filter(pk__in=keys).annotate(
         first=Min("scope__turn__number"), last=Max("scope__turn__number"), said_at=Max("scope__turn__created_at")
     )
     return [
@@ -100,8 +96,7 @@ def read_chosen(branch: Branch, *, most: int, back: Collection[str] = ()) -> lis
     found = (find_chosen(branch, id) for id in back)
     again = Q(pk__in=[one.pointer.pk for one in found if one])
     shown = chosen_pointers(branch).filter(Q(evicted_clock=None) | Q(expanded_turn__isnull=False) | again)
-    newest = list(shown.order_by("-pk").values_list("pk", flat=True)[:most])
-    return with_spans(chosen_pointers(branch).filter(pk__in=newest)) if newest else []
+    return with_spans(shown.order_by("-pk")[:most])
 
 
 def find_chosen(branch: Branch, id: str) -> Chosen | None:
@@ -115,12 +110,6 @@ def find_chosen(branch: Branch, id: str) -> Chosen | None:
     pointers = chosen_turns(branch).filter(turn__in=first).values("pointer")
     found = with_spans(ContextPointer.objects.filter(pk__in=pointers))
     return next((one for one in found if (one.first, one.last) == span), None)
-
-
-def read_gone(branch: Branch, *, beside: Collection[int]) -> Gone:
-    """`beside`: keys of those that may stand all the same."""
-    gone = chosen_pointers(branch).filter(evicted_clock__isnull=False).exclude(pk__in=beside)
-    return Gone(**gone.aggregate(count=Count("id"), tokens=Sum("tokens", default=0)))
 
 
 def headline_of(one: Chosen, *, expanded: bool, back: bool) -> Headline:

@@ -23,6 +23,7 @@ from django.db.models import Q
 from django.http import HttpRequest, parse_cookie
 from django.utils import translation
 
+from efforts import actions
 from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.log.concerned import concern
@@ -41,6 +42,7 @@ LARGEST_FRAME = 64 * 1024
 LOOK = 10.0
 BATCH = 500
 
+GONE = "This conversation is gone."
 # On these two a browser gives up; on every other code it comes back.
 SIGNED_OUT, NO_SUCH_SESSION = 4401, 4404
 # The browser comes back: the channel layer was away, or its person has too many pages open.
@@ -203,16 +205,18 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         text, client_id = need(frame, "text", str), need(frame, "client_id", str)
         how = {name: frame.get(name) is True for name in ("cut", "aside", "plain")}
         asked = {"text": text, "client_id": client_id, "plain": how["plain"]}
-        # One of a person after the other, their pauses too: all their pages together ask no faster than one.
+        # One of a person after the other, so that none is beyond what was checked, their pauses too: all their pages
+        # together ask no faster than one.
         async with send_gates.setdefault(self.user_id, asyncio.Lock()):
             try:
                 # Where writes go through one thread, those of all others would stand behind refusals.
-                await read(self.done, verbs.check_send, branch_in(frame), asked)
+                await read(self.check_send, asked)
             except Refused as error:
                 if error.code in BEYOND_SHARE:
                     await asyncio.sleep(REFUSED_PAUSE)
                 raise
-        await self.command(frame, verbs.send, text=text, client_id=client_id, files=frame.get("files"), **how)
+            values = {"text": text, "client_id": client_id, "files": frame.get("files"), "checked": True}
+            await self.command(frame, verbs.send, **values, **how)
 
     async def on_stop(self, frame: dict[str, Any]) -> None:
         await self.command(frame, verbs.stop, run_id=need_id(frame, "run"))
@@ -236,6 +240,13 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     async def command(self, frame: dict[str, Any], verb: Callable[..., dict[str, Any]], **values: Any) -> None:
         result = await write(self.done, verb, branch_in(frame), values)
         await self.send_json({"kind": "ack", "of": frame["kind"], **result})
+
+    def check_send(self, asked: dict[str, Any]) -> None:
+        person = User(pk=self.user_id)
+        session = Session.objects.owned_by(person).filter(pk=self.session_id).first()
+        if session is None:
+            raise Refused("gone", GONE)
+        actions.check_typed(session, actor=person, **asked)
 
     def done(
         self, verb: Callable[..., dict[str, Any]], branch_id: UUID | None, values: dict[str, Any]
@@ -436,7 +447,7 @@ def owned(session_id: UUID, user_id: int) -> Session:
     mine = Session.objects.owned_by(User(pk=user_id))
     session = mine.select_related("owner", "endpoint").filter(pk=session_id).first()
     if session is None:
-        raise Refused("gone", "This conversation is gone.")
+        raise Refused("gone", GONE)
     return session
 
 

@@ -19,7 +19,7 @@ from efforts.actions.files.sending import filled
 from efforts.context.connections import KeyUnreadable, ModelChoice, answering, choose, connect_chat
 from efforts.context.embedders import Wording
 from efforts.context.moments import one_moment
-from efforts.context.planning import RunSnapshot, has_code, mode_of, read_run, run_inputs
+from efforts.context.planning import current_turn, has_code, mode_of, plan_inputs, run_inputs, with_found
 from efforts.context.recollections import recollect
 from efforts.domain.effort.states import CUT_OFF, RunState
 from efforts.domain.prompt.budget import BudgetTooSmall, rounded_up
@@ -30,6 +30,7 @@ from efforts.domain.text.canonical import canonical_json
 from efforts.llm.protocol import ChatModel, ModelError, RawToolCall, ReportedUsage, StreamEnd, TextDelta
 from efforts.log.concerned import concern, concerning
 from efforts.log.events import DELTA, THINKING
+from efforts.memory import traces
 from efforts.models import ContextPlan, Run
 from efforts.models.threads import read, write
 from efforts.retrieval.index import read_ahead
@@ -192,6 +193,28 @@ class RunMeans:
     preparing: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a message needs beside what its prompt shows anyway: of the conversation, and of attached code."""
+
+    recalled: Recollection | None = None
+    code: CodeFound | None = None
+
+    def added_to(self, drafted: Plan) -> Plan:
+        passages = self.recalled.passages if self.recalled else ()
+        if not passages and not self.code:
+            return drafted
+        inputs = replace(drafted.inputs, recalled=passages)
+        return plan(replace(inputs, code=self.code.code) if self.code else inputs)
+
+    def keep(self, run: Run) -> None:
+        """To be called in the transaction that stores the plan."""
+        if self.recalled:
+            traces.record_recall(run, self.recalled)
+        if self.code:
+            self.code.keep(run)
+
+
 async def run_turn(control: RunControl, deltas: DeltaSink, means: RunMeans | None = None) -> None:
     """Answer the turn; every way it can end is a stored state. A lost lease ends it without a word."""
     lease = control.lease
@@ -268,15 +291,19 @@ async def call_until_answered(
     async with means.preparing:
         first, drafted = await read(begin, run)
     # A model of meanings may be asked, which is elsewhere: nobody waits for a place behind it.
-    if drafted:
-        await look_back(control.lease, run, drafted)
+    found = await read(look_back, run, drafted) if drafted else Found()
     most = first + means.most_calls - 1
     silent = False
     for call in range(first, most + 1):
         last = call == most or silent
-        known = drafted if call == first else None
         async with means.preparing:
-            planned = await plan_call(control, run, call, offer_tools=not last, drafted=known)
+            # On a thread, because counting tokens would hold up every socket of the process.
+            if drafted and call == first:
+                planned = await read(found.added_to, drafted)
+                await record(control, call, planned, partial(found.keep, run))
+            else:
+                planned = await read(read_and_plan_on, run, call, offer_tools=not last)
+                await record(control, call, planned)
         means.planned(planned)
         streamed, broken = await stream(control, model, planned, call, deltas)
         # Some models fall silent behind a tool's result; without tools there is nothing left but to answer.
@@ -298,22 +325,21 @@ async def call_until_answered(
         await answer_calls(control.lease, run, call, taken, means)
 
 
-async def plan_call(control: RunControl, run: Run, call: int, *, offer_tools: bool, drafted: Plan | None) -> Plan:
-    """Anew for every call, so that a tool's result is in the next prompt. Raises `Stopped`."""
-    # On a thread, because counting tokens would hold up every socket of the process.
-    snapshot, planned = await read(read_and_plan_on, run, call, offer_tools=offer_tools, drafted=drafted)
-    # The row is asked too: a ring may be lost, and nobody should pay for a call that is unwanted.
-    if control.stop.is_set() or snapshot.stop_requested:
+async def record(control: RunControl, call: int, planned: Plan, keep: Callable[[], None] | None = None) -> None:
+    """Before the request: whatever happens from here on, it is known what was sent. Raises `Stopped`."""
+    if control.stop.is_set():
         raise Stopped
-    # Before the request: whatever happens from here on, it is known what was sent.
-    concern(plan=await write(recording.record_plan, control.lease, call, planned))
-    return planned
+    plan_id = await write(recording.record_plan, control.lease, call, planned, keep)
+    # The row was asked too: a ring may be lost, and nobody should pay for a call that is unwanted.
+    if plan_id is None:
+        raise Stopped
+    concern(plan=plan_id)
 
 
-def read_and_plan_on(run: Run, call: int, *, offer_tools: bool, drafted: Plan | None) -> tuple[RunSnapshot, Plan]:
+def read_and_plan_on(run: Run, call: int, *, offer_tools: bool) -> Plan:
     """Where tools have filled the prompt their schemas make room for the answer."""
     try:
-        return read_and_plan(run, offer_tools=offer_tools, drafted=drafted)
+        return read_and_plan(run, offer_tools=offer_tools)
     except RequiredTooLarge:
         if call == 1 or not offer_tools:
             raise
@@ -346,15 +372,6 @@ async def answer_calls(lease: Lease, run: Run, call: int, taken: TakenCalls, mea
         room -= recording.count(result)
 
 
-async def look_back(lease: Lease, run: Run, drafted: Plan) -> None:
-    """Store what the message needs of the conversation, and of attached code; once for all calls of the run."""
-    found, wording = await read(recall_for, run, drafted)
-    if found:
-        await write(recording.record_recall, lease, found)
-    if code := await read(look_in_code, run, wording):
-        await write(recording.record_code, lease, code)
-
-
 def begin(run: Run) -> tuple[int, Plan | None]:
     """The number of the first call, and its plan without what is still to be looked for. A reply that goes on has what
     was found when it began."""
@@ -367,33 +384,29 @@ def begin(run: Run) -> tuple[int, Plan | None]:
 def draft(run: Run) -> Plan:
     """What the prompt shows anyway."""
     with one_moment():
-        inputs = run_inputs(fresh_run(run))
+        fresh = fresh_run(run)
+        inputs = plan_inputs(fresh.branch, fresh.settings, current=current_turn(fresh))
+        # Of passages there are none yet.
+        inputs = with_found(inputs, fresh) if has_code(fresh.settings) else inputs
     return plan(inputs)
 
 
-def recall_for(run: Run, drafted: Plan) -> tuple[Recollection | None, Wording]:
-    """What of the conversation the message needs beside what its prompt shows anyway, and the message as it is looked
-    for."""
-    fresh = fresh_run(run)
-    mode, today = mode_of(fresh.settings), fresh.turn.created_at.date()
-    wording = Wording(fresh.turn.session, drafted.inputs.current.user.text)
-    return recollect(fresh.branch, drafted, mode, today=today, wording=wording), wording
-
-
-def look_in_code(run: Run, wording: Wording) -> CodeFound | None:
+def look_back(run: Run, drafted: Plan) -> Found:
+    """What the message needs of the conversation, and of attached code; once for all calls of the run."""
+    mode, today = mode_of(run.settings), run.turn.created_at.date()
+    wording = Wording(run.turn.session, drafted.inputs.current.user.text)
+    recalled = recollect(run.branch, drafted, mode, today=today, wording=wording)
     if not has_code(run.settings):
-        return None
+        return Found(recalled=recalled)
     fresh = fresh_run(run)
-    return coding.registered().look(fresh.branch, fresh.settings, wording.text, wording)
+    code = coding.registered().look(fresh.branch, fresh.settings, wording.text, wording)
+    return Found(recalled=recalled, code=code)
 
 
-def read_and_plan(run: Run, *, offer_tools: bool, drafted: Plan | None = None) -> tuple[RunSnapshot, Plan]:
-    """`drafted`: what has been planned of it, but for what was recalled since."""
+def read_and_plan(run: Run, *, offer_tools: bool) -> Plan:
     with one_moment():
-        snapshot = read_run(fresh_run(run), offer_tools=offer_tools, known=drafted.inputs if drafted else None)
-    if drafted and not snapshot.inputs.recalled and not snapshot.inputs.code.name:
-        return snapshot, drafted
-    return snapshot, plan(snapshot.inputs)
+        inputs = run_inputs(fresh_run(run), offer_tools=offer_tools)
+    return plan(inputs)
 
 
 def fresh_run(run: Run) -> Run:
@@ -442,7 +455,9 @@ def with_pictures(session_id: UUID, request: dict[str, Any]) -> dict[str, Any]:
 
 async def receive(lease: Lease, model: ChatModel, planned: Plan, streamed: Streamed, deltas: DeltaSink) -> None:
     # Closed here and now: left to the garbage collector, a stopped model would go on writing.
-    request = await read(with_pictures, lease.session_id, planned.request)
+    request = planned.request
+    if planned.inputs.sees_pictures:
+        request = await read(with_pictures, lease.session_id, request)
     async with aclosing(model.stream(request)) as parts:  # type: ignore[type-var]
         async for part in parts:
             if isinstance(part, StreamEnd):

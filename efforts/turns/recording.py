@@ -1,6 +1,6 @@
 """What a runner writes while a run is its own: every function is one short transaction behind the run's lease.
 
-Nobody else may write for a run: each function first renews the lease where it still stands in the runner's name, and
+Nobody else may write for a run: each function renews the lease where it still stands in the runner's name, and
 raises `LeaseLost` where it does not (another process took the run for dead, or the session was deleted).
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,12 +23,12 @@ from django.utils import timezone
 
 from efforts.context.connections import answering
 from efforts.context.health import learned_correction
-from efforts.context.planning import chosen_settings, counted_tokens
+from efforts.context.planning import chosen_settings, tokens_that_count
 from efforts.context.references import clipped
 from efforts.domain.effort.phrases import Wish, wishes
 from efforts.domain.effort.shares import Waiting, next_to_run
 from efforts.domain.effort.states import CUT_OFF, RUN_MOVES, RunState, Via
-from efforts.domain.prompt.conversation import ToolCall
+from efforts.domain.prompt.conversation import LogMessage, ToolCall
 from efforts.domain.prompt.plan import PLANNER_VERSION, Plan
 from efforts.domain.prompt.rendering import wire_calls
 from efforts.domain.prompt.stored_inputs import store
@@ -38,11 +38,9 @@ from efforts.llm.protocol import ReportedUsage
 from efforts.log import events, labels
 from efforts.log.timelines import branch_turns, said_in
 from efforts.memory import ageing, holds, references, traces
-from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Session, Thinking, Turn, TurnLabel
+from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Thinking, Turn, TurnLabel
 from efforts.retrieval.index import add_message, count_tokens
-from efforts.retrieval.recall import Recollection
 from efforts.standins import coding, compacting
-from efforts.standins.coding import CodeFound
 from efforts.tools import error_result
 
 log = logging.getLogger("ccm.turns")
@@ -182,7 +180,7 @@ def claim(run: Run, owner: str) -> Lease | None:
             if not moved:
                 return None
             # The run, the branch, the session: in one order everywhere, or two would wait for each other.
-            branch = lock_branch(run.pk)
+            branch = Branch.objects.select_for_update().get(pk=run.branch_id)
             earlier = branch_turns(run.branch).filter(number__lt=run.turn.number)
             # A cancelled turn may never have started, and then has no sum.
             sums = earlier.exclude(run__state=RunState.CANCELLED).order_by("-number")
@@ -203,15 +201,17 @@ def claim(run: Run, owner: str) -> Lease | None:
 
 def take_settings(lease: Lease) -> Run:
     """Settle what the run is made with, as the session is set now. Raises `KeyUnreadable`."""
-    with transaction.atomic():
-        hold(lease)
-        whose = ("turn__session__endpoint", "turn__session__owner", "branch")
-        run = Run.objects.select_related(*whose).get(pk=lease.run_id)
-        # What a retry asked for this run alone goes before what the session says.
-        run.settings = {**chosen_settings(answering(run.turn.session, run.settings)), **run.settings}
-        if factor := learned_correction(run):
-            run.settings["correction"] = factor
-        run.save(update_fields=["settings"])
+    whose = ("turn__session__endpoint", "turn__session__owner", "branch")
+    run = Run.objects.select_related(*whose).filter(pk=lease.run_id).first()
+    # The conversation was deleted meanwhile.
+    if run is None:
+        raise LeaseLost(lease.run_id)
+    run.branch.session = run.turn.session
+    # What a retry asked for this run alone goes before what the session says.
+    run.settings = {**chosen_settings(answering(run.turn.session, run.settings)), **run.settings}
+    if factor := learned_correction(run):
+        run.settings["correction"] = factor
+    hold(lease, settings=run.settings)
     return run
 
 
@@ -219,22 +219,18 @@ def lease_end() -> datetime:
     return timezone.now() + timedelta(seconds=settings.CCM_LEASE_SECONDS)
 
 
-def hold(lease: Lease, *, ending: bool = False) -> None:
-    """Renew the lease and lock the run's row until the transaction ends; with its branch where the run ends."""
+def hold(lease: Lease, **changes: Any) -> None:
+    """Renew the lease and lock the run's row until the transaction ends. `changes`: other columns of it."""
     mine = Run.objects.filter(pk=lease.run_id, state=RunState.RUNNING, lease_owner=lease.owner)
-    if not mine.update(lease_expires_at=lease_end()):
+    if not mine.update(lease_expires_at=lease_end(), **changes):
         raise LeaseLost(lease.run_id)
-    if ending:
-        lock_branch(lease.run_id)
 
 
-def lock_branch(run_id: UUID) -> Branch:
-    return Branch.objects.select_for_update(of=("self",)).get(runs=run_id)
-
-
-def run_of(lease: Lease) -> Run:
-    """As it is stored now, with its turn, session and branch."""
-    run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
+def run_of(lease: Lease, *, ending: bool = False) -> Run:
+    """As it is stored now, with its turn, session and branch; this is locked where the run ends."""
+    rows = Run.objects.select_related("turn__session", "branch")
+    rows = rows.select_for_update(of=("branch",)) if ending else rows
+    run = rows.get(pk=lease.run_id)
     run.branch.session = run.turn.session
     return run
 
@@ -252,23 +248,18 @@ def stop_requests(run_ids: Collection[UUID]) -> set[UUID]:
     return set(run_ids) - set(go_on.values_list("pk", flat=True))
 
 
-def record_recall(lease: Lease, found: Recollection) -> None:
-    with transaction.atomic():
-        hold(lease)
-        traces.record_recall(run_of(lease), found)
-
-
-def record_code(lease: Lease, found: CodeFound) -> None:
-    with transaction.atomic():
-        hold(lease)
-        found.keep(run_of(lease))
-
-
-def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
+def record_plan(lease: Lease, call: int, plan: Plan, keep: Callable[[], None] | None = None) -> UUID | None:
+    """Its id; None where somebody has asked the run to stop: then nothing is to be sent. `keep`: stores what was found
+    for it."""
     inputs = store(plan.inputs)
     with transaction.atomic():
         hold(lease)
-        branch = lock_branch(lease.run_id)
+        branch = Branch.objects.select_for_update(of=("self",)).filter(runs=lease.run_id)
+        before, stop_requested = branch.values_list("plan_seal", "runs__stop_requested_at").get()
+        if stop_requested:
+            return None
+        if keep:
+            keep()
         row = ContextPlan(
             session_id=lease.session_id,
             branch_id=lease.branch_id,
@@ -281,11 +272,11 @@ def record_plan(lease: Lease, call: int, plan: Plan) -> UUID:
             layout_key=plan.layout_key,
             request_sha256=plan.request_sha256,
             body={**plan.body(), "inputs": dict(inputs.values)},
-            seal_before=branch.plan_seal,
+            seal_before=before,
         )
         row.seal = seal_of(row.seal_before, row.sealed_content)
         row.save(force_insert=True)
-        Branch.objects.filter(pk=branch.pk).update(plan_seal=row.seal)
+        Branch.objects.filter(pk=lease.branch_id).update(plan_seal=row.seal)
         texts = {**inputs.fragments, **plan.fragments}
         # ignore_conflicts: most are there from earlier calls.
         Fragment.objects.bulk_create(
@@ -312,10 +303,10 @@ def write_deltas(deltas: list[Delta]) -> list[Delta]:
         free = dict(running.select_for_update(skip_locked=True).values_list("pk", "lease_owner"))
         held = dict(running.exclude(pk__in=free).values_list("pk", "lease_owner")) if len(free) < len(owners) else {}
         mine = [delta for delta in deltas if free.get(delta.lease.run_id) == delta.lease.owner]
-        sessions = Session.objects.filter(pk__in={delta.lease.session_id for delta in mine}).order_by("pk")
-        open_to_us = set(sessions.select_for_update(skip_locked=True).values_list("pk", flat=True))
+        open_to_us = events.lock({delta.lease.session_id for delta in mine}, skip_locked=True)
         written = [delta for delta in mine if delta.lease.session_id in open_to_us]
-        events.append_all([Event(session_id=one.lease.session_id, kind=one.kind, data=one.data) for one in written])
+        rows = [Event(session_id=one.lease.session_id, kind=one.kind, data=one.data) for one in written]
+        events.append_locked(rows, open_to_us)
         kept_back = [delta for delta in mine if delta.lease.session_id not in open_to_us]
         return kept_back + [delta for delta in deltas if held.get(delta.lease.run_id) == delta.lease.owner]
 
@@ -323,8 +314,8 @@ def write_deltas(deltas: list[Delta]) -> list[Delta]:
 def record_reply(lease: Lease, reply: CallReply, ending: Ending | None = None) -> None:
     """Save what a call gave as a message; its delta rows go. With an ending, the run ends in the same transaction."""
     with transaction.atomic():
-        hold(lease, ending=ending is not None)
-        run = run_of(lease)
+        hold(lease)
+        run = run_of(lease, ending=ending is not None)
         if reply.text or reply.tool_calls:
             save_message(
                 lease,
@@ -397,45 +388,49 @@ def record_refused(lease: Lease, call: int, tool_call: ToolCall, result: str) ->
 
 def end_run(lease: Lease, ending: Ending) -> None:
     with transaction.atomic():
-        hold(lease, ending=True)
+        hold(lease)
+        run = run_of(lease, ending=True)
         drop_deltas(lease.session_id, lease.run_id)
-        end(lease, run_of(lease), ending)
+        end(lease, run, ending)
 
 
 def end(lease: Lease, run: Run, ending: Ending, finish_reason: str = "") -> None:
     """Move the run to its last state and settle the turn: no call without a result, tokens, clock, event."""
+    said = said_in(run)
     # Providers refuse a prompt in which a call has no result.
-    for call in unanswered_calls(run):
-        save_tool_result(lease, run, 0, call, NOT_RUN)
+    if unanswered := unanswered_calls(said):
+        for call in unanswered:
+            save_tool_result(lease, run, 0, call, NOT_RUN)
+        said = said_in(run)
     if run.is_continued:
-        end_again(lease, run, ending, finish_reason)
+        end_again(lease, run, said, ending, finish_reason)
         return
     move(run, ending, finish_reason)
     if ending.needed:
         Run.objects.filter(pk=run.pk).update(settings={**run.settings, "needed": ending.needed})
-    Turn.objects.filter(pk=run.turn_id).update(tokens=counted_tokens(run.turn, run))
+    Turn.objects.filter(pk=run.turn_id).update(tokens=tokens_that_count(said, run))
     if ending.state == RunState.COMPLETED:
-        # The branch is locked, and was read behind it.
+        # The branch was locked as it was read.
         run.branch.clock += 1
         run.branch.save(update_fields=["clock"])
-        offer_conclusion(lease, run)
-    ageing.settle(run, completed=ending.state == RunState.COMPLETED)
+        offer_conclusion(lease, run, said[0].text)
+    ageing.settle(run, said, completed=ending.state == RunState.COMPLETED)
     holds.settle(run, completed=ending.state == RunState.COMPLETED)
     label = labels.settle(run.branch, run.turn)
     if ending.state == RunState.COMPLETED:
         compacting.registered().turn_completed(run.branch)
-    close(lease, run, ending, label)
+    close(lease, said, ending, label)
 
 
-def end_again(lease: Lease, run: Run, ending: Ending, finish_reason: str) -> None:
+def end_again(lease: Lease, run: Run, said: Sequence[LogMessage], ending: Ending, finish_reason: str) -> None:
     """A reply that went on: its turn was completed before, so that nothing ages once more, and it stays completed
     however this ends. What broke off can go on again."""
     # A model that has nothing to add had said all.
     whole = ending.state == RunState.COMPLETED or ending.code == "empty_reply"
     completed = COMPLETED if whole else replace(ending, state=RunState.COMPLETED, text=said_of_continue(ending.text))
     move(run, completed, finish_reason if whole else CUT_OFF)
-    Turn.objects.filter(pk=run.turn_id).update(tokens=counted_tokens(run.turn, run))
-    close(lease, run, completed, labels.settle(run.branch, run.turn))
+    Turn.objects.filter(pk=run.turn_id).update(tokens=tokens_that_count(said, run))
+    close(lease, said, completed, labels.settle(run.branch, run.turn))
 
 
 def said_of_continue(text: str) -> str:
@@ -443,19 +438,17 @@ def said_of_continue(text: str) -> str:
     return text.replace("Retry", "Continue")
 
 
-def close(lease: Lease, run: Run, ending: Ending, label: TurnLabel | None) -> None:
+def close(lease: Lease, said: Sequence[LogMessage], ending: Ending, label: TurnLabel | None) -> None:
     """Say that the run has ended."""
-    now = timezone.now()
-    Session.objects.filter(pk=lease.session_id).update(last_activity_at=now, answered_at=now)
     belongs = labels.fields(label)
-    told = {"state": str(ending.state), "code": ending.code, **belongs, "said": said_sha256(said_in(run))}
-    events.append(lease.session_id, "run.ended", lease.data(**told))
+    told = {"state": str(ending.state), "code": ending.code, **belongs, "said": said_sha256(said)}
+    now = timezone.now()
+    events.append(lease.session_id, "run.ended", lease.data(**told), last_activity_at=now, answered_at=now)
     transaction.on_commit(events.wake_runners)  # a message may be waiting in this branch
 
 
-def offer_conclusion(lease: Lease, run: Run) -> None:
+def offer_conclusion(lease: Lease, run: Run, text: str) -> None:
     """Where the person's words end an effort and the model did nothing about it, the page asks."""
-    text = run.turn.messages.get(role=Message.Role.USER).text
     ended = [
         said.effort for said in wishes(clipped(text), labels.open_efforts(run.branch)) if said.wish == Wish.CONCLUDE
     ]
@@ -542,10 +535,9 @@ def save_message(lease: Lease, run: Run, call: int, **fields: Any) -> Message:
     return row
 
 
-def unanswered_calls(run: Run) -> list[ToolCall]:
-    rows = list(Message.objects.filter(run=run).values_list("tool_call_id", "tool_calls"))
-    answered = {id for id, _ in rows if id}
-    return [ToolCall(**call) for _, calls in rows for call in calls if call["id"] not in answered]
+def unanswered_calls(said: Sequence[LogMessage]) -> list[ToolCall]:
+    answered = {one.tool_call_id for one in said}
+    return [call for one in said for call in one.tool_calls if call.id not in answered]
 
 
 def drop_deltas(session_id: UUID, run_id: UUID) -> None:

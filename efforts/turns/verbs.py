@@ -16,21 +16,15 @@ if TYPE_CHECKING:
 
 
 def send(branch: Branch, user: User, *, text: str, client_id: str, files: Any = None, **how: bool) -> dict[str, Any]:
-    """A message, or a command that was typed. `how`: `cut`, `aside` and `plain` as `actions.take_typed` has them;
-    `files`: ids of those in the composer that go with it, as they came from outside; without a word they are called by
-    their names."""
+    """A message, or a command that was typed. `how`: `cut`, `aside`, `plain` and `checked` as `actions.take_typed` has
+    them; `files`: ids of those in the composer that go with it, as they came from outside; without a word they are
+    called by their names."""
     added = file_ids(files)
     text = text if text.strip() else actions.names_of(branch.session, added)
     typed = actions.take_typed(
         branch.session, text=text, client_id=client_id, actor=user, branch=branch, files=added, **how
     )
     return {"client_id": client_id, **typed.made}
-
-
-def check_send(branch: Branch, user: User, *, text: str, client_id: str, plain: bool) -> dict[str, Any]:
-    """Whether it may be sent, asked on a thread that reads. Raises `Refused`."""
-    actions.check_typed(branch.session, text=text, client_id=client_id, actor=user, plain=plain)
-    return {}
 
 
 def file_ids(files: Any) -> list[UUID]:

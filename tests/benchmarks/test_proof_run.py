@@ -216,7 +216,7 @@ def no_keyword_references(patch: Patch) -> None:
 
 
 def no_reply_references(patch: Patch) -> None:
-    patch.setattr(references, "of_reply", lambda run: None)
+    patch.setattr(references, "of_reply", lambda run, said: None)
 
 
 def restores_nothing_earlier(patch: Patch) -> None:

@@ -24,7 +24,7 @@ from compaction.seeds import packages
 from compaction.standing.accepting import rollback_compaction
 from efforts import actions
 from efforts.actions.pointers import StandIn, roll_back, set_pointer
-from efforts.context.planning import main_branch, read_run
+from efforts.context.planning import main_branch, run_inputs
 from efforts.context.sources import read_scope_log
 from efforts.domain.effort.states import ScopeKind, ScopeState
 from efforts.domain.errors import Refused
@@ -285,7 +285,7 @@ def first_prompt(session: Session, branch: Branch | None = None) -> list[str]:
     talk = Talk(session, branch)
     lease = talk.begin("Let's go on with the parcels.")
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    return [message["content"] for message in plan(read_run(run, offer_tools=True).inputs).request["messages"]]
+    return [message["content"] for message in plan(run_inputs(run)).request["messages"]]
 
 
 def test_its_first_prompt_has_all_that_the_three_came_to(package: SeedPackage, alice: User) -> None:

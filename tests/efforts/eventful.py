@@ -9,14 +9,14 @@ from random import Random
 from django.contrib.auth.models import User
 
 from efforts import actions
-from efforts.context.planning import main_branch, read_run
+from efforts.context.planning import main_branch, run_inputs
 from efforts.domain.effort.states import EffortStatus, RunState, SummaryState
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.planner import plan
 from efforts.models import ContextPointer, EffortState, Event, Run, Session
 from efforts.standins import compacting
 from efforts.turns import recording
-from efforts.turns.orchestrator import draft, recall_for
+from efforts.turns.orchestrator import draft, look_back
 from efforts.turns.recording import COMPLETED, STOPPED, Ending, Lease
 from efforts.turns.summaries import summarise_now
 from tests.efforts.talk import Talk
@@ -57,9 +57,7 @@ class Eventful:
     def turn(self) -> None:
         lease = self.talk.begin(self.words())
         run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-        found, _ = recall_for(run, draft(run))
-        if found:
-            recording.record_recall(lease, found)
+        look_back(run, draft(run)).keep(run)
         self.plan(lease, 1)
         if self.chance.random() < 0.25:
             word = self.chance.choice(WORDS)
@@ -73,7 +71,7 @@ class Eventful:
 
     def plan(self, lease: Lease, call: int) -> None:
         run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-        recording.record_plan(lease, call, plan(read_run(run, offer_tools=True).inputs))
+        recording.record_plan(lease, call, plan(run_inputs(run)))
 
     def words(self) -> str:
         said = " ".join(self.chance.choices(WORDS, k=self.chance.choice([4, 12, 40, 120])))

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from efforts import actions
-from efforts.context.planning import read_run
+from efforts.context.planning import run_inputs
 from efforts.context.plans import replay
 from efforts.context.replanning import Replanned, plan_again
 from efforts.domain.effort.lineage import last_common_turn
@@ -37,8 +37,8 @@ def numbers(talk: Talk) -> list[tuple[int, str]]:
 
 def planned(talk: Talk, lease: Lease) -> ContextPlan:
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    made = plan(read_run(run, offer_tools=True).inputs)
-    return ContextPlan.objects.get(pk=recording.record_plan(lease, 1, made))
+    recording.record_plan(lease, 1, plan(run_inputs(run)))
+    return ContextPlan.objects.get(run=run)
 
 
 def ask(talk: Talk, text: str, reply: str = "All right.") -> ContextPlan:

@@ -9,7 +9,7 @@ from django.test import Client
 
 from efforts import actions
 from efforts.actions import Typed
-from efforts.context.planning import read_run
+from efforts.context.planning import run_inputs
 from efforts.context.sources import read_effort_log
 from efforts.domain.effort.states import EntryState, HoldScope, RunState
 from efforts.domain.errors import Refused
@@ -75,7 +75,7 @@ def in_prompt(talk: Talk, text: str) -> dict[str, Any]:
     """The request of a next message."""
     lease = talk.begin(text)
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    request = plan(read_run(run, offer_tools=True).inputs).request
+    request = plan(run_inputs(run)).request
     talk.finish(lease)
     return dict(request)
 
@@ -233,7 +233,7 @@ def test_the_prompt_of_an_aside_has_the_active_effort_as_ever(talk: Talk) -> Non
     talk.ask("It is in the parser.")
     typed(talk, "/aside What time is it?")
     run = Run.objects.select_related("turn__session", "branch").get(pk=talk.claim().run_id)
-    request = plan(read_run(run, offer_tools=True).inputs).request
+    request = plan(run_inputs(run)).request
     assert any("It is in the parser." in message["content"] for message in request["messages"])
     assert "Active effort: bug" in request["messages"][-1]["content"]
 

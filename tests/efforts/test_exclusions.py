@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from efforts import actions
-from efforts.context.planning import chosen_settings, next_inputs, read_run
+from efforts.context.planning import chosen_settings, next_inputs, run_inputs
 from efforts.context.replanning import plan_again
 from efforts.context.sources import read_effort_log
 from efforts.domain.errors import Refused
@@ -41,7 +41,7 @@ def asked(talk: Talk, text: str, reply: str = "Noted.") -> ContextPlan:
     """A turn with the plan that it was made by."""
     lease = talk.begin(text)
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+    recording.record_plan(lease, 1, plan(run_inputs(run)))
     talk.finish(lease, reply)
     return ContextPlan.objects.get(run=lease.run_id)
 

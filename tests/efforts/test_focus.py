@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from django.contrib.auth.models import User
 
@@ -17,7 +19,7 @@ from efforts.domain.prompt.planner import plan
 from efforts.models import ContextPlan, Event, RetrievalSet, Run, Session
 from efforts.tools.again import Repeated, retrieve_again
 from efforts.turns import recording
-from efforts.turns.orchestrator import draft, read_and_plan, recall_for
+from efforts.turns.orchestrator import draft, look_back
 from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db
@@ -52,11 +54,8 @@ def answered(talk: Talk, text: str = QUESTION) -> ContextPlan:
     recording.take_settings(lease)
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
     drafted = draft(run)
-    found, _ = recall_for(run, drafted)
-    if found:
-        recording.record_recall(lease, found)
-    _, planned = read_and_plan(run, offer_tools=True, drafted=drafted)
-    recording.record_plan(lease, 1, planned)
+    found = look_back(run, drafted)
+    recording.record_plan(lease, 1, found.added_to(drafted), partial(found.keep, run))
     talk.finish(lease)
     return ContextPlan.objects.get(run=lease.run_id)
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from efforts import actions
 from efforts.context.instructions import tokens_of
-from efforts.context.planning import chosen_settings, next_inputs, read_run
+from efforts.context.planning import chosen_settings, next_inputs, run_inputs
 from efforts.context.replanning import plan_again
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.plan import Plan, RequiredTooLarge
@@ -94,7 +94,7 @@ def test_a_plan_is_made_again_whatever_they_are_since(session: Session, alice: U
     talk = Talk(session)
     lease = talk.begin("Hello")
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+    recording.record_plan(lease, 1, plan(run_inputs(run)))
     talk.finish(lease)
     actions.set_instructions(alice, "Something else.")
     again = plan_again(ContextPlan.objects.select_related("branch", "run").get())

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F
 
 from efforts import actions
-from efforts.context.planning import read_run
+from efforts.context.planning import run_inputs
 from efforts.domain.prompt.planner import plan
 from efforts.domain.seals import seal_of
 from efforts.models import (
@@ -47,7 +47,7 @@ def ask(talk: Talk, text: str, *calls: Any, ending: Any = recording.COMPLETED) -
     """A turn with its plan."""
     lease = talk.begin(text)
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+    recording.record_plan(lease, 1, plan(run_inputs(run)))
     for name, arguments in calls:
         talk.call(lease, name, **arguments)
     talk.finish(lease, f"On {text.lower()} I can say this much: all of it is noted.", ending)

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from compaction.models import Artifact
 from efforts import actions
-from efforts.context.planning import read_run
+from efforts.context.planning import run_inputs
 from efforts.domain.prompt.planner import plan
 from efforts.models import Run, Session, Turn
 from efforts.turns import recording
@@ -51,7 +51,7 @@ class Scene:
 
     def plan(self, lease: Lease, run: Run) -> None:
         """Of the first call."""
-        recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+        recording.record_plan(lease, 1, plan(run_inputs(run)))
 
 
 @pytest.fixture

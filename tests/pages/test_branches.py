@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from efforts import actions
-from efforts.context.planning import main_branch, read_run
+from efforts.context.planning import main_branch, run_inputs
 from efforts.domain.prompt.planner import plan
 from efforts.models import Branch, ContextPlan, Run, Session
 from efforts.turns import recording
@@ -217,7 +217,7 @@ def test_the_first_plan_of_a_fork_follows_the_last_that_it_shares(
     )
     lease = scene.start()
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+    recording.record_plan(lease, 1, plan(run_inputs(run)))
     first = ContextPlan.objects.get(run=turn.run_id)
     page = as_alice.get(first.get_absolute_url()).content.decode()
     assert f'rel="prev" href="{shared.get_absolute_url()}"' in page

@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from efforts import actions
-from efforts.context.planning import main_branch, read_run
+from efforts.context.planning import main_branch, run_inputs
 from efforts.domain.effort.metrics import Sent, measure
 from efforts.domain.effort.reducer import Happening
 from efforts.domain.effort.states import RunState
@@ -43,9 +43,9 @@ def ask(talk: Talk, text: str = "And now?", ending: Ending = COMPLETED) -> Conte
     """One turn with the plan of its call, as a runner would have made it."""
     lease = talk.begin(text)
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    row = recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+    recording.record_plan(lease, 1, plan(run_inputs(run)))
     talk.finish(lease, ending=ending)
-    return ContextPlan.objects.get(pk=row)
+    return ContextPlan.objects.get(run=run)
 
 
 def concluded(talk: Talk, name: str = "Auth bug") -> str:
@@ -115,8 +115,9 @@ def test_of_a_turn_that_was_tried_again_the_last_attempt_counts(talk: Talk) -> N
     assert branch_metrics(talk.branch).sent == ()
     lease = talk.claim()
     run = Run.objects.select_related("turn__session", "branch").get(pk=again.pk)
-    recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
-    last = ContextPlan.objects.get(pk=recording.record_plan(lease, 2, plan(read_run(run, offer_tools=False).inputs)))
+    recording.record_plan(lease, 1, plan(run_inputs(run)))
+    recording.record_plan(lease, 2, plan(run_inputs(run, offer_tools=False)))
+    last = ContextPlan.objects.get(run=run, call=2)
     talk.finish(lease)
     assert [one.tokens for one in branch_metrics(talk.branch).sent] == [last.tokens]
 

@@ -9,10 +9,11 @@ from dataclasses import replace
 import pytest
 from django.test import Client
 
-from efforts.context.planning import read_run
+from efforts.context.planning import run_inputs
 from efforts.domain.prompt.conversation import EffortInLine, LineOfEfforts, Recalled
 from efforts.domain.prompt.planner import plan
 from efforts.log.timelines import log_message
+from efforts.memory import traces
 from efforts.models import ContextPlan, Event, Message, Run, Session
 from efforts.retrieval.recall import Recollection
 from efforts.turns import recording
@@ -33,9 +34,9 @@ def ask_with(scene: Scene, *found: Recalled, query: str = "From where?", line: L
     scene.say("From where?")
     lease = scene.start()
     why = "It asks for what was said."
-    recording.record_recall(lease, Recollection(passages=found, query=query, why=why, found=len(found)))
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    inputs = replace(read_run(run, offer_tools=True).inputs, line=line)
+    traces.record_recall(run, Recollection(passages=found, query=query, why=why, found=len(found)))
+    inputs = replace(run_inputs(run), line=line)
     recording.record_plan(lease, 1, plan(inputs))
     recording.record_reply(lease, CallReply(call=1, text="From Kiel."), COMPLETED)
     return ContextPlan.objects.get(run=run)

@@ -11,10 +11,10 @@ from django.core.management import call_command
 
 from efforts import actions
 from efforts.domain.effort.policy import ContextMode
+from efforts.memory import traces
 from efforts.models import Message, Passage, RetrievalSet, Run
 from efforts.retrieval.recall import recall
 from efforts.tools.again import EFFORTS_CHANGED, OTHER_VERSION, TURNS_MOVED, Repeated, retrieve_again
-from efforts.turns import recording
 from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,7 @@ def searched(talk: Talk) -> Talk:
     mode, today = ContextMode.LIGHT, run.turn.created_at.date()
     found = recall(run.branch, "What did we say of the harbour cranes?", before=run.turn.number, mode=mode, today=today)
     assert found.passages
-    recording.record_recall(lease, found)
+    traces.record_recall(run, found)
     talk.call(lease, "search_messages", query="harbour cranes")
     talk.call(lease, "search_efforts", query="harbour cranes")
     talk.finish(lease)

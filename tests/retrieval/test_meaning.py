@@ -18,7 +18,7 @@ from efforts.context.connections import encrypt_key
 from efforts.context.embedders import meaning_of
 from efforts.domain.effort.policy import ContextMode
 from efforts.llm.protocol import ModelError
-from efforts.memory import vectors
+from efforts.memory import traces, vectors
 from efforts.models import Endpoint, Passage, PassageVector, RetrievalSet, Run, Session, VectorCodes, VectorIndex
 from efforts.pages.presenters.meanings import state_of_meanings
 from efforts.retrieval.rebuilding import rebuild
@@ -26,7 +26,6 @@ from efforts.retrieval.recall import Recollection, recall
 from efforts.retrieval.search import search_branch
 from efforts.retrieval.vectors import Asked, Meant, nearest, nearest_of_all
 from efforts.tools.again import Repeated, retrieve_again
-from efforts.turns import recording
 from tests.efforts.talk import Talk
 from tests.fakes.meanings import embeddings
 from tests.fakes.provider import FakeProvider, Status
@@ -170,7 +169,7 @@ def test_a_retrieval_by_meaning_is_made_again_whatever_was_embedded_since(told: 
     near = meant(told)
     made = recall(run.branch, QUESTION, before=run.turn.number, mode=ContextMode.LIGHT, today=today, meant=near)
     assert made.passages
-    recording.record_recall(lease, made)
+    traces.record_recall(run, made)
     told.finish(lease)
     told.ask("A yacht is a vessel.")
     embed_all()

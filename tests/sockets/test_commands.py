@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from efforts import actions
 from efforts.domain.errors import Refused
 from efforts.models import Branch, Effort, Message, Session, Turn
 from efforts.models.threads import read
-from efforts.turns import consumers, verbs
+from efforts.turns import consumers
 from tests.fakes.provider import FakeProvider, NoAnswer, Reply, Status
 from tests.sockets.conftest import Open, Stage
 
@@ -74,7 +75,7 @@ async def test_all_pages_of_one_person_together_are_refused_no_faster_than_one(
             met.append(two.wait(0.2))
         raise Refused("too_fast", "Not so fast.")
 
-    monkeypatch.setattr(verbs, "check_send", refuse)
+    monkeypatch.setattr(actions, "check_typed", refuse)
     monkeypatch.setattr(consumers, "REFUSED_PAUSE", 0)
     tabs = [await open_tab() for _ in range(3)]
     for tab in tabs:

@@ -226,13 +226,12 @@ class Conversation(RuleBasedStateMachine):
             self.forget(answering)
 
     def plan(self, answering: Answering) -> None:
-        snapshot, planned = read_and_plan(answering.run, offer_tools=True)
-        if snapshot.stop_requested:
+        planned = read_and_plan(answering.run, offer_tools=True)
+        if recording.record_plan(answering.lease, answering.call + 1, planned):
+            answering.begin()
+        else:
             recording.end_run(answering.lease, STOPPED)
             self.ended(answering, STOPPED.state)
-        else:
-            recording.record_plan(answering.lease, answering.call + 1, planned)
-            answering.begin()
 
     def go_on(self, answering: Answering, text: str, what: str) -> None:
         if what in ("stream", "keep"):

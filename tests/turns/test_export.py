@@ -18,7 +18,7 @@ from compaction import review
 from compaction.domain.artifact import parse_artifact
 from compaction.domain.lifecycle import ClaimVerdictValue
 from efforts import actions
-from efforts.context.planning import read_run
+from efforts.context.planning import run_inputs
 from efforts.domain.effort.states import EntryKind
 from efforts.domain.prompt.planner import plan
 from efforts.domain.text.canonical import canonical_json
@@ -37,7 +37,7 @@ class Planned(Talk):
     def claim(self) -> recording.Lease:
         lease = super().claim()
         run = Run.objects.select_related("turn__session", "branch__parent").get(pk=lease.run_id)
-        recording.record_plan(lease, 1, plan(read_run(run, offer_tools=True).inputs))
+        recording.record_plan(lease, 1, plan(run_inputs(run)))
         return lease
 
 

@@ -67,7 +67,7 @@ def test_whatever_is_written_meanwhile_a_prompt_is_that_of_before_or_of_after(
     run = Run.objects.get(pk=talk.begin("And now?").run_id)
 
     def sha256() -> str:
-        return read_and_plan(run, offer_tools=True)[1].request_sha256
+        return read_and_plan(run, offer_tools=True).request_sha256
 
     before, seen = sha256(), set()
     for number, act in zip(count(1), cycle((conclude, reopen))):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
@@ -12,7 +14,7 @@ from efforts import actions
 from efforts.domain.effort.states import SummaryState
 from efforts.models import EffortState, Session
 from efforts.turns import recording
-from efforts.turns.orchestrator import draft, read_and_plan, recall_for
+from efforts.turns.orchestrator import draft, look_back
 from efforts.turns.recording import COMPLETED, CallReply
 from efforts.turns.summaries import summarise_now
 from tests.efforts.chosen import choose
@@ -67,12 +69,10 @@ def one_turn(session: Session) -> int:
         [lease] = recording.claim_runs("test", 1)
         run = recording.take_settings(lease)
         drafted = draft(run)
-        found, _ = recall_for(run, drafted)
-        assert found is not None
-        assert found.passages
-        recording.record_recall(lease, found)
-        _, planned = read_and_plan(run, offer_tools=True, drafted=drafted)
-        recording.record_plan(lease, 1, planned)
+        found = look_back(run, drafted)
+        assert found.recalled is not None
+        assert found.recalled.passages
+        recording.record_plan(lease, 1, found.added_to(drafted), partial(found.keep, run))
         recording.record_reply(lease, CallReply(call=1, text="Now this."), COMPLETED)
     return len(asked)
 

@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from efforts import actions
-from efforts.context.planning import read_run
+from efforts.context.planning import run_inputs
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.planner import plan
 from efforts.domain.text.canonical import sha256
@@ -35,7 +35,7 @@ def talk(alice: User) -> Talk:
 def asking(talk: Talk, text: str, *calls: ToolCall) -> Lease:
     """A running turn whose first call has asked for tools."""
     lease = talk.begin(text)
-    recording.record_plan(lease, 1, plan(read_run(run_of(lease), offer_tools=True).inputs))
+    recording.record_plan(lease, 1, plan(run_inputs(run_of(lease))))
     recording.record_reply(lease, CallReply(call=1, text="", tool_calls=calls))
     return lease
 

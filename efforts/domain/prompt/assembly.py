@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from efforts.domain.prompt.code import card_entries, map_entries
@@ -97,8 +98,19 @@ IN_SHORT_BEGIN = "[Notes, not instructions: concluded efforts and chosen turns i
 BODIES_BEGIN = "[Notes, not instructions: what stands for the turns that are named, in place of their words]"
 
 
-def build(inputs: PlanInputs, choice: Choice) -> Plan:
-    """The whole plan around one choice."""
+@dataclass(frozen=True, kw_only=True)
+class Rendered:
+    """The request of one choice, and what it is made from."""
+
+    recipe: Recipe
+    params: Mapping[str, Any]
+    sources: Sources
+    request: dict[str, Any]
+    tokens: int
+
+
+def rendered(inputs: PlanInputs, choice: Choice) -> Rendered:
+    """What would be sent: enough to see whether it fits."""
     fragments = Fragments()
     # Schemas go in by hash like all program text: stored once a conversation, not once a call.
     tools = {"tools": fragments.add(canonical_json(list(inputs.tools)))["f"]} if inputs.tools else {}
@@ -118,19 +130,24 @@ def build(inputs: PlanInputs, choice: Choice) -> Plan:
     # From the recipe and not from the inputs, so that what is counted and hashed is what a replay gives.
     request = render(recipe, params, sources)
     tokens = count_request(request, inputs.count)
-    sections = section_tokens(inputs, recipe, sources, tokens)
+    return Rendered(recipe=recipe, params=params, sources=sources, request=request, tokens=tokens)
+
+
+def build(inputs: PlanInputs, choice: Choice, sent: Rendered) -> Plan:
+    """The whole plan around one choice."""
+    sections = section_tokens(inputs, sent.recipe, sent.sources, sent.tokens)
     return Plan(
-        items=tuple(items_of(inputs, choice, sections, recipe, sources)),
+        items=tuple(items_of(inputs, choice, sections, sent.recipe, sent.sources)),
         sections=sections,
-        recipe=recipe,
-        params=params,
-        fragments=fragments.texts,
+        recipe=sent.recipe,
+        params=sent.params,
+        fragments=sent.sources.fragments,
         layout=layout_of(inputs, choice),
         layout_key=inputs.layout_key,
-        tokens=tokens,
+        tokens=sent.tokens,
         budget=inputs.budget,
-        request=request,
-        request_sha256=request_sha256(request),
+        request=sent.request,
+        request_sha256=request_sha256(sent.request),
         inputs=inputs,
         recalled=choice.recalled,
         on_free_room=choice.on_free_room,

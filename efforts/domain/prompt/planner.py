@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from math import ceil
 
-from efforts.domain.prompt.assembly import build, required_parts
+from efforts.domain.prompt.assembly import Rendered, build, rendered, required_parts
 from efforts.domain.prompt.code import code_tokens, fit_code
 from efforts.domain.prompt.conversation import Headline, PastTurn
 from efforts.domain.prompt.layers import (
@@ -60,12 +60,12 @@ def plan(inputs: PlanInputs) -> Plan:
     inputs = replace(without_left_out(inputs), count=lru_cache(maxsize=None)(inputs.count))
     limit = inputs.budget.effective
     choice = fill(inputs, room_of(inputs))
-    candidate = build(inputs, choice)
+    sent = rendered(inputs, choice)
     # `fill` adds up stored sums; joined messages and stubs can add a little. The rendered request decides.
-    while candidate.tokens > limit:
+    while sent.tokens > limit:
         choice = shed(inputs, choice)
-        candidate = build(inputs, choice)
-    return with_free_room(inputs, choice, candidate)
+        sent = rendered(inputs, choice)
+    return with_free_room(inputs, choice, sent)
 
 
 def without_left_out(inputs: PlanInputs) -> PlanInputs:
@@ -86,25 +86,25 @@ def is_left_out(inputs: PlanInputs, number: int) -> bool:
     return any(first <= number <= last for first, last in (one.turns for one in inputs.left_out))
 
 
-def with_free_room(inputs: PlanInputs, choice: Choice, candidate: Plan) -> Plan:
-    """What else was found, as far as room is left that nothing else needs; nothing gives way to it."""
-    more = fit_free(inputs, choice, inputs.budget.effective - candidate.tokens - SPARE)
+def with_free_room(inputs: PlanInputs, choice: Choice, sent: Rendered) -> Plan:
+    """With what else was found, as far as room is left that nothing else needs; nothing gives way to it."""
+    more = fit_free(inputs, choice, inputs.budget.effective - sent.tokens - SPARE)
     while more:
         wider = replace(choice, recalled=(*choice.recalled, *more), on_free_room=len(more))
-        planned = build(inputs, wider)
+        planned = build(inputs, wider, rendered(inputs, wider))
         if planned.tokens <= inputs.budget.effective and planned.sections["recall"] <= most(inputs):
             return planned
         more = more[:-1]
-    return candidate
+    return build(inputs, choice, sent)
 
 
 def room_of(inputs: PlanInputs) -> int:
     """Tokens that are left beside what must be sent. Raises `RequiredTooLarge` where that alone is over the budget."""
     limit = inputs.budget.effective
-    required = build(inputs, Choice())
+    required = rendered(inputs, Choice())
     # If that is over the budget nothing may be sent, and its items say what needs how much.
     if required.tokens > limit:
-        raise RequiredTooLarge(required_parts(required), limit)
+        raise RequiredTooLarge(required_parts(build(inputs, Choice(), required)), limit)
     return limit - required.tokens - SPARE
 
 
