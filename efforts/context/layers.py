@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -114,7 +115,7 @@ def read_efforts(
     *,
     before: int,
     room: int,
-    held: Collection[int] = (),
+    held: AbstractSet[int] = frozenset(),
     expanded: Collection[str] | None = None,
     referenced: Collection[str] = (),
 ) -> EffortLayers:
