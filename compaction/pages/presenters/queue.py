@@ -304,7 +304,7 @@ def of_scope(draft: ScopeDraft) -> QueueRow:
 
 
 def named(branch: Branch) -> str:
-    return branch.name if branch.parent_id else ""
+    return branch.label if branch.parent_id else ""
 
 
 def doing(begun: bool) -> str:
