@@ -349,6 +349,8 @@ def row_of(call: str, answer: Any) -> str:
     text = re.sub(r'("(?:message|cut|edit)":|\bid=|work-|decision-|Message )(?!0)\d+', r"\1N", f"| `{call}` | `{{}}` |")
     said = re.sub(r'("(?:message|cut|edit)":|work-|decision-|Message )(?!0)\d+', r"\1N", canonical_json(answer))
     said = re.sub(r"\d{4}-\d\d-\d\d", "2026-03-05", said)
+    # Ids in the prompt are of any length.
+    said = re.sub(r"\b\d+ free\b", "N free", said)
     said = said if len(said) <= LONGEST else f"{said[:LONGEST]} …"
     return text.replace("{}", said).replace("\n", " ")
 
