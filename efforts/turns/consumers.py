@@ -42,7 +42,6 @@ LARGEST_FRAME = 64 * 1024
 LOOK = 10.0
 BATCH = 500
 
-GONE = "This conversation is gone."
 # On these two a browser gives up; on every other code it comes back.
 SIGNED_OUT, NO_SUCH_SESSION = 4401, 4404
 # The browser comes back: the channel layer was away, or its person has too many pages open.
@@ -242,11 +241,8 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         await self.send_json({"kind": "ack", "of": frame["kind"], **result})
 
     def check_send(self, asked: dict[str, Any]) -> None:
-        person = User(pk=self.user_id)
-        session = Session.objects.owned_by(person).filter(pk=self.session_id).first()
-        if session is None:
-            raise Refused("gone", GONE)
-        actions.check_typed(session, actor=person, **asked)
+        session = owned(self.session_id, self.user_id)
+        actions.check_typed(session, actor=session.owner, **asked)
 
     def done(
         self, verb: Callable[..., dict[str, Any]], branch_id: UUID | None, values: dict[str, Any]
@@ -447,7 +443,7 @@ def owned(session_id: UUID, user_id: int) -> Session:
     mine = Session.objects.owned_by(User(pk=user_id))
     session = mine.select_related("owner", "endpoint").filter(pk=session_id).first()
     if session is None:
-        raise Refused("gone", GONE)
+        raise Refused("gone", "This conversation is gone.")
     return session
 
 

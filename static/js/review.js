@@ -97,7 +97,9 @@ document.addEventListener("click", (event) => {
   }
   if (target.closest("[data-to-left-out]")) {
     event.preventDefault();
-    return toLeftOut();
+    const list = document.querySelector("#left-out-sentences > summary");
+    goTo(list);
+    return list?.scrollIntoView({ block: "start" });
   }
   const bar = target.closest(".map [data-to]");
   if (bar) return goTo(document.getElementById(bar.dataset.to));
@@ -400,15 +402,6 @@ document.body.addEventListener("chosen", ({ detail }) => goTo(document.getElemen
 document.body.addEventListener("settled", () => {
   if (document.activeElement === document.body) document.getElementById("standing")?.focus();
 });
-
-function toLeftOut() {
-  const list = document.getElementById("left-out-sentences");
-  if (!list) return document.getElementById("show-all")?.click();
-  list.open = true;
-  if (!wide.matches) show("claims");
-  list.querySelector("summary").focus({ preventScroll: true });
-  list.scrollIntoView({ block: "start", behavior: still.matches ? "auto" : "smooth" });
-}
 
 function toDropped() {
   const shown = document.querySelector(".filters [aria-current]")?.id === "show-dropped";

@@ -135,6 +135,16 @@ def test_what_the_prompt_would_get_follows_each_verdict(visitor: Visitor, places
     expect(page.locator("#source-log")).to_be_visible()
 
 
+def test_the_head_leads_to_the_sentences_that_are_left_out(visitor: Visitor, places: Places) -> None:
+    page = visitor.page()
+    page.goto(places["waiting"])
+    listed = page.locator("#left-out-sentences li").first
+    expect(listed).to_be_hidden()
+    page.locator(".glance").get_by_role("link", name="sentences").click()
+    expect(listed).to_be_in_viewport()
+    expect(page.locator("#left-out-sentences > summary")).to_be_focused()
+
+
 def test_a_key_takes_over_what_the_checker_suggests(visitor: Visitor, places: Places) -> None:
     page = visitor.page()
     page.goto(places["contradicting"])

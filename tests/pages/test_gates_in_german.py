@@ -97,6 +97,9 @@ def test_in_every_gate_sentences_are_found() -> None:
         ),
         ("Claim 5: it cites 9.9, which the log does not have and 3 more.", None),
         ("claim 5: “3,600” stands nowhere in the log", "Aussage 5: „3,600“ steht nirgends im Protokoll"),
+        ("turn 8, you", "Runde 8, Sie"),
+        ("turn 8, reply", "Runde 8, Antwort"),
+        ("To do (turn 3, reply)", "Aufgabe (Runde 3, Antwort)"),
         (
             "1,234 tokens of text, the words of the log have 5,678; 900 to draft it and 1,200 to check it, "
             "within the caps.",

@@ -400,7 +400,7 @@ def title_of(row: Artifact) -> str:
 
 def artifact_view(row: Artifact, user: User) -> ArtifactView:
     document = parse_artifact(row.document)
-    judged = row.gate_runs.order_by("-pk").first()
+    judged = row.last_judged
     log = log_for(row, document).source
     # Of what went on since, it shows what it was made of.
     source = log.between(set(document.source.turns)) if document.source.turns and row.kind != Kind.SEED else log

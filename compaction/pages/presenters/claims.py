@@ -17,7 +17,7 @@ from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.domain.rendering import MARKS, TITLES, one_line
 from compaction.drafting.reading import claim_from, decision_of
 from compaction.models import Artifact, ClaimVerdict
-from compaction.pages.presenters.source import REPLY, CitedSpan, key_of, labels_of, spans_of, who
+from compaction.pages.presenters.source import CitedSpan, key_of, labels_of, spans_of, who
 from compaction.review import Side, conflicts
 from efforts.domain.text.source_text import Source
 
@@ -249,7 +249,7 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
 
 def quotes_of(document: Document, source: Source, person: str) -> Quotes:
     """Who said it is called as in the log beside it."""
-    names = {"user": person, "assistant": REPLY}
+    names = {"user": person, "assistant": "reply"}
     excerpts = list(enumerate(document.excerpts, 1))
     spans = spans_of({number: excerpt.cites for number, excerpt in excerpts}, source)
     quotes = tuple(

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from django.utils.translation import gettext_noop
-
 from compaction.domain.merging import Joined
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 
@@ -16,8 +14,6 @@ from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 LONGEST_TOOL, HEAD, TAIL = 1_600, 700, 400
 # Heights in the map: of a part its characters, but so that it is seen and leaves room for others.
 LEAST, MOST, GAP = 60, 2_000, 20
-
-REPLY = gettext_noop("reply")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,9 +173,9 @@ def height_of(part: SourcePart) -> int:
 
 def who(part: SourcePart, person: str) -> str:
     if part.part == Part.CALLS:
-        return gettext_noop("model calls")
+        return "model calls"
     if part.part == Part.RESULT:
-        return part.tool or gettext_noop("tool")
+        return part.tool or "tool"
     if part.speaker:
         return part.speaker
-    return {"user": person, "file": gettext_noop("file")}.get(part.role, REPLY)
+    return {"user": person, "file": "file"}.get(part.role, "reply")

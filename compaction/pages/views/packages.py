@@ -178,6 +178,6 @@ def judged_look(row: SeedStage, artifact: Artifact | None) -> StateBadge:
 
 
 def failures_of(seed: Artifact) -> list[str]:
-    judged = seed.gate_runs.order_by("-pk").first()
+    judged = seed.last_judged
     lacking = [one for one in judged.verdicts if one["outcome"] != "pass"] if judged else []
     return [told for verdict in lacking for told in [one["text"] for one in verdict["failures"]] or [verdict["says"]]]
