@@ -56,7 +56,8 @@ async def test_text_that_could_not_be_committed_is_committed_later(
 
 
 def committed() -> str:
-    return "".join(row.data["text"] for row in Event.objects.filter(kind="delta").order_by("seq"))
+    """The text of all conversations, one after the other: within each, in the order in which it was committed."""
+    return "".join(row.data["text"] for row in Event.objects.filter(kind="delta").order_by("session", "seq"))
 
 
 async def test_a_runner_outlives_a_database_that_did_not_answer(
@@ -152,7 +153,7 @@ def test_the_text_of_all_others_does_not_wait_for_a_conversation_that_is_being_w
     assert committed() == "freefree"
     write()
     assert written == [[]]
-    assert committed() == "freefreeheldfree"
+    assert committed() == "heldfreefreefree"
 
 
 def wait_until_somebody_waits() -> None:
