@@ -15,13 +15,13 @@ from django.utils import timezone
 
 from efforts.context.connections import ModelOption, defaults_for, switchable
 from efforts.context.planning import counted_tokens, main_branch
-from efforts.domain.effort.policy import DECAY_THRESHOLD, SUMMARY_EVICTION_THRESHOLD, WORK_SESSION_HOURS, ContextMode
+from efforts.domain.effort.policy import WORK_SESSION_HOURS, ContextMode
 from efforts.domain.effort.states import RETRYABLE, ReviewMode, RunState, is_cut_off
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.budget import SMALLEST_BUDGET
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON
 from efforts.log import events, labels
-from efforts.models import Branch, Endpoint, Message, MessageFile, Run, Session, Turn
+from efforts.models import Branch, Message, MessageFile, Run, Session, Turn
 from efforts.retrieval.index import add_message, count_tokens, forget_deleted, read_ahead
 from efforts.retrieval.vectors import forget as forget_vectors
 
@@ -44,6 +44,25 @@ LONGEST_FOLDER = 60
 SMALLEST_REPLY = 16
 LARGEST_REPLY = 1_000_000
 HOTTEST = 2
+# Of each its name in a sentence, the least and the most.
+RANGES = {
+    "budget": ("The budget", SMALLEST_BUDGET, LARGEST_BUDGET),
+    "ambient_window": ("The window", 0, LARGEST_WINDOW),
+    "decay_threshold": ("The turns until an expanded effort collapses", 1, LARGEST_WINDOW),
+    "eviction_threshold": ("The turns until a summary drops out", 1, LARGEST_WINDOW),
+    "reply_limit": ("The reply limit", SMALLEST_REPLY, LARGEST_REPLY),
+}
+SETTINGS = (
+    *RANGES,
+    "endpoint",
+    "model",
+    "quiet_notices",
+    "prefer_cache",
+    "context_mode",
+    "by_meaning",
+    "review_mode",
+    "temperature",
+)
 CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -273,8 +292,8 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         check_unshared(branch, turn)
         if turn.run is None or turn.run.state not in RETRYABLE:
             raise Refused("not_retryable", "This turn has not stopped or failed, so there is nothing to try again.")
-        for setting in {"budget", "reply_limit"} & changes.keys():
-            configure_session(turn.session, actor=actor, **{**settings_of(turn.session), setting: changes[setting]})
+        if new := {name: changes[name] for name in ("budget", "reply_limit") if name in changes}:
+            configure_session(turn.session, actor=actor, **new)
         # The old attempt no longer counts, and the new one has said nothing yet.
         asked = turn.messages.filter(role__in=OF_PERSON).values_list("tokens", flat=True)
         turn.tokens = sum(tokens + MESSAGE_OVERHEAD for tokens in asked)
@@ -325,19 +344,18 @@ def check_unshared(branch: Branch, turn: Turn) -> None:
 
 def set_budget(session: Session, budget: Any, *, actor: User) -> None:
     """In tokens. Raises `Refused` as `configure_session` does."""
-    configure_session(session, actor=actor, **{**settings_of(session), "budget": budget})
+    configure_session(session, actor=actor, budget=budget)
 
 
 def set_context_mode(session: Session, mode: str, *, actor: User) -> None:
     """Raises `Refused` as `configure_session` does."""
-    configure_session(session, actor=actor, **{**settings_of(session), "context_mode": mode})
+    configure_session(session, actor=actor, context_mode=mode)
 
 
 def set_model(session: Session, value: str, *, actor: User) -> None:
     """The conversation is answered by this model from its next message on. `value`: among `connections.switchable`."""
     option = option_of(session, value)
-    changes = {"endpoint": option.endpoint, "model": option.model}
-    configure_session(session, actor=actor, **{**settings_of(session), **changes})
+    configure_session(session, actor=actor, endpoint=option.endpoint, model=option.model)
 
 
 def option_of(session: Session, value: str) -> ModelOption:
@@ -348,89 +366,41 @@ def option_of(session: Session, value: str) -> ModelOption:
     return option
 
 
-def settings_of(session: Session) -> dict[str, Any]:
-    """As `configure_session` takes them."""
-    return {
-        "endpoint": session.endpoint,
-        "model": session.model,
-        "budget": session.budget,
-        "ambient_window": session.ambient_window,
-        "decay_threshold": session.decay_threshold,
-        "eviction_threshold": session.eviction_threshold,
-        "quiet_notices": session.quiet_notices,
-        "prefer_cache": session.prefer_cache,
-        "context_mode": session.context_mode,
-        "by_meaning": session.by_meaning,
-        "review_mode": session.review_mode,
-        "reply_limit": session.reply_limit,
-        "temperature": session.temperature,
-    }
-
-
-def configure_session(
-    session: Session,
-    *,
-    actor: User,
-    endpoint: Endpoint | None,
-    model: str,
-    budget: int,
-    ambient_window: int,
-    decay_threshold: int = DECAY_THRESHOLD,
-    eviction_threshold: int = SUMMARY_EVICTION_THRESHOLD,
-    quiet_notices: bool = False,
-    prefer_cache: bool = False,
-    context_mode: str = ContextMode.LIGHT,
-    by_meaning: bool = True,
-    review_mode: str = ReviewMode.AUTOMATIC,
-    reply_limit: int | None = None,
-    temperature: float | None = None,
-) -> Session:
-    """All settings at once: what differs is written, with one event. Raises `Refused` where one is out of its range.
+def configure_session(session: Session, *, actor: User, **changes: Any) -> Session:
+    """The `changes` among `SETTINGS` are written, with one event that tells them all. Raises `Refused` where one is out
+    of its range.
 
     `reply_limit` is in tokens; of it and `temperature` None is what the connection says, or the model.
     """
-    check_range("budget", "The budget", budget, SMALLEST_BUDGET, LARGEST_BUDGET)
-    check_range("ambient_window", "The window", ambient_window, 0, LARGEST_WINDOW)
-    check_range("decay_threshold", "The turns until an expanded effort collapses", decay_threshold, 1, LARGEST_WINDOW)
-    check_range("eviction_threshold", "The turns until a summary drops out", eviction_threshold, 1, LARGEST_WINDOW)
-    if reply_limit is not None:
-        check_range("reply_limit", "The reply limit", reply_limit, SMALLEST_REPLY, LARGEST_REPLY)
-    if temperature is not None and not 0 <= temperature <= HOTTEST:
-        raise Refused("temperature", f"The temperature must be a number from 0 to {HOTTEST}.")
-    if context_mode not in list(ContextMode):
-        raise Refused("context_mode", "The context mode is Off, Light or Heavy.")
-    if review_mode not in list(ReviewMode):
-        raise Refused("review_mode", "Summaries stand by themselves, are always asked about, or are never drafted.")
-    # A form offers only one's own models, but not every caller is a form.
-    if endpoint and endpoint.owner_id != session.owner_id:
-        raise Refused("not_yours", "There is no such model among yours.")
+    assert changes.keys() <= set(SETTINGS)
+    check_settings(session, changes)
+    for name, value in changes.items():
+        setattr(session, name, value)
     with transaction.atomic():
-        chosen = {
-            "model": model,
-            "budget": budget,
-            "ambient_window": ambient_window,
-            "decay_threshold": decay_threshold,
-            "eviction_threshold": eviction_threshold,
-            "quiet_notices": quiet_notices,
-            "prefer_cache": prefer_cache,
-            "context_mode": str(context_mode),
-            "by_meaning": by_meaning,
-            "review_mode": str(review_mode),
-            "reply_limit": reply_limit,
-            "temperature": temperature,
-        }
-        session.endpoint = endpoint
-        for name, value in chosen.items():
-            setattr(session, name, value)
-        session.save(update_fields=["endpoint", *chosen])
-        data = {"endpoint": endpoint and endpoint.pk, **chosen}
-        events.append(session.pk, "session.configured", data, actor=actor)
+        session.save(update_fields=list(changes))
+        told = {name: getattr(session, name) for name in SETTINGS}
+        events.append(session.pk, "session.configured", {**told, "endpoint": session.endpoint_id}, actor=actor)
     return session
 
 
-def check_range(code: str, name: str, value: Any, least: int, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise Refused(code, f"{name} must be a number from {least:,} to {most:,}.")
+def check_settings(session: Session, changes: Mapping[str, Any]) -> None:
+    for setting, (name, least, most) in RANGES.items():
+        value = changes.get(setting, least)
+        if setting == "reply_limit" and value is None:
+            continue
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise Refused(setting, f"{name} must be a number from {least:,} to {most:,}.")
+    temperature = changes.get("temperature")
+    if temperature is not None and not 0 <= temperature <= HOTTEST:
+        raise Refused("temperature", f"The temperature must be a number from 0 to {HOTTEST}.")
+    if changes.get("context_mode", ContextMode.LIGHT) not in list(ContextMode):
+        raise Refused("context_mode", "The context mode is Off, Light or Heavy.")
+    if changes.get("review_mode", ReviewMode.AUTOMATIC) not in list(ReviewMode):
+        raise Refused("review_mode", "Summaries stand by themselves, are always asked about, or are never drafted.")
+    # A form offers only one's own models, but not every caller is a form.
+    endpoint = changes.get("endpoint")
+    if endpoint and endpoint.owner_id != session.owner_id:
+        raise Refused("not_yours", "There is no such model among yours.")
 
 
 def rename_session(session: Session, *, title: str, actor: User) -> Session:

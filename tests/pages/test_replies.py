@@ -67,10 +67,7 @@ def test_nobody_else_can_let_a_reply_go_on(as_bob: Client, scene: Scene, address
 
 def test_a_limit_that_thinking_used_up_offers_a_larger_one(as_alice: Client, scene: Scene, address: Address) -> None:
     endpoint = Endpoint.objects.create(owner=scene.session.owner, name="local", base_url="http://127.0.0.1:9/v1")
-    chosen = actions.conversations.settings_of(scene.session)
-    actions.configure_session(
-        scene.session, actor=scene.session.owner, **{**chosen, "endpoint": endpoint, "reply_limit": 100}
-    )
+    actions.configure_session(scene.session, actor=scene.session.owner, endpoint=endpoint, reply_limit=100)
     ending = recording.Ending(state=RunState.FAILED, code="cut_before_reply", text="Used up.")
     scene.ask("Hi", "", ending)
     assert "Raise the reply limit to 400" in part(as_alice, address("turns/1/"))

@@ -455,8 +455,7 @@ def test_the_settings_say_how_summaries_come_to_stand(as_alice: Client, session:
         "Never draft",
     ):
         assert words in form
-    chosen = {**actions.conversations.settings_of(session), "review_mode": "always"}
-    actions.configure_session(session, actor=session.owner, **chosen)
+    actions.configure_session(session, actor=session.owner, review_mode="always")
     session.refresh_from_db()
     assert session.review_mode == ReviewMode.ALWAYS
     assert Event.objects.latest("seq").data["review_mode"] == "always"

@@ -40,8 +40,7 @@ def limited(text: str, *, ignores: bool = False) -> Any:
 
 
 async def set_up(stage: Stage, **changes: Any) -> None:
-    chosen = await read(actions.conversations.settings_of, stage.session)
-    await write(actions.configure_session, stage.session, actor=stage.session.owner, **{**chosen, **changes})
+    await write(actions.configure_session, stage.session, actor=stage.session.owner, **changes)
 
 
 async def go_on(stage: Stage, turn: Turn) -> Turn:
