@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from efforts.context.expansion import ExpansionPrice, price
+from efforts.context.expansion import price
 from efforts.domain.effort.chosen import BODY, RAW
+from efforts.domain.effort.states import Via
 from efforts.domain.errors import Refused
 from efforts.log.timelines import clock_of
 from efforts.memory import references
@@ -24,20 +25,25 @@ def expand_chosen(place: Place, branch: Branch, one: Chosen, what: str) -> int:
         raise Refused("no_turns", WITHOUT_TURNS)
     if one.is_expanded or (what == BODY and one.is_whole):
         raise Refused("expanded", f"{one.id} is expanded already. {what_is_shown(place, branch, one.id, 0, what)}")
-    cost = price(branch, place.run, one.id, what)
     if what == RAW:
-        check_room(one, cost)
+        tokens = check_room(place, branch, one.id)
         ContextPointer.objects.filter(pk=one.pointer.pk).update(expanded_turn=place.turn)
+    else:
+        tokens = price(branch, place.run, one.id, what).tokens
     references.touch_chosen(one.pointer, clock_of(branch))
-    tell(place, "compaction.expanded", one, tokens=cost.tokens, what=what)
-    return cost.tokens
+    tell(place, "compaction.expanded", one, tokens=tokens, what=what)
+    return tokens
 
 
-def check_room(one: Chosen, cost: ExpansionPrice) -> None:
-    """Raises `Refused` with what it needs and what is free, in tokens, where it does not fit."""
+def check_room(place: Place, branch: Branch, id: str, what: str = RAW) -> int:
+    """What expanding an effort, or chosen turns, would add to the prompt, in tokens. Raises `Refused` with what that
+    needs and what is free where it does not fit."""
+    cost = price(branch, place.run, id, what)
     if not cost.fits:
-        sizes = f"{one.id} needs {cost.needed:,} tokens, {cost.free:,} free."
-        raise Refused("no_room", f"{sizes} read_effort shows a span; a larger budget in the settings makes room.")
+        span = "read_effort shows a span" if place.via == Via.MODEL else "Pin the turns you mean"
+        sizes = f"{id} needs {cost.needed:,} tokens, {cost.free:,} free."
+        raise Refused("no_room", f"{sizes} {span}; a larger budget in the settings makes room.")
+    return cost.tokens
 
 
 def collapse_chosen(place: Place, one: Chosen, why: str = "asked") -> None:

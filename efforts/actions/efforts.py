@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import transaction
 
-from efforts.context.expansion import price
 from efforts.context.sources import read_summary_log
 from efforts.domain.effort.chosen import BODY, RAW
 from efforts.domain.effort.states import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
@@ -27,7 +26,7 @@ from efforts.standins import compacting
 from efforts.standins.chosen import find_chosen
 from efforts.standins.logs import SourceLog
 
-from .chosen import collapse_all_chosen, collapse_chosen, expand_chosen
+from .chosen import check_room, collapse_all_chosen, collapse_chosen, expand_chosen
 from .names import checked_name, entitle, numbered, slug_of
 from .places import (
     Place,
@@ -253,7 +252,7 @@ def expand_effort(place: Place, slug: str, what: str = RAW) -> int:
         check_expandable(place, branch, state)
         if what == BODY and not keep_body(active_pointers(branch, state.effort).get()):
             raise Refused("no_body", f"The summary of {slug_in(state)} has no more than its line. Expand its log.")
-        tokens = check_affordable(branch, place, state, what)
+        tokens = check_room(place, branch, slug_in(state), what)
         EffortState.objects.filter(pk=state.pk).update(expanded_turn=place.turn, expanded_what=what)
         refer(branch, slug_in(state))
         record(place, "effort.expanded", slug_in(state), tokens=tokens, what=what)
@@ -286,16 +285,6 @@ def shown_here(place: Place, branch: Branch, state: EffortState) -> str:
     """How much of what it is shown by stands in the prompt."""
     what = state.expanded_what if state.expanded_turn is not None else RAW
     return what_is_shown(place, branch, slug_in(state), state.turns, what)
-
-
-def check_affordable(branch: Branch, place: Place, state: EffortState, what: str) -> int:
-    """What expanding it would add to the prompt, in tokens. Raises `Refused` where there is no room for it."""
-    cost = price(branch, place.run, slug_in(state), what)
-    if not cost.fits:
-        span = "read_effort shows a span" if place.via == Via.MODEL else "Pin the turns you mean"
-        sizes = f"{slug_in(state)} needs {cost.needed:,} tokens, {cost.free:,} free."
-        raise Refused("no_room", f"{sizes} {span}; a larger budget in the settings makes room.")
-    return cost.tokens
 
 
 def collapse_effort(place: Place, slug: str) -> str:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from efforts.context.expansion import price
+from efforts.context.courses import read_course
 from efforts.domain.effort.chosen import BODY
-from efforts.domain.effort.states import EffortStatus, PointerState, Via
+from efforts.domain.effort.reducer import BEGAN, INVERSES, Course, Happening, Label
+from efforts.domain.effort.states import UNFINISHED, EffortStatus, PointerState
 from efforts.domain.errors import Refused
-from efforts.log import labels
 from efforts.log.events import AGED_EVENTS
-from efforts.log.timelines import branch_turns, clock_of
+from efforts.log.timelines import branch_events, branch_turns, clock_of
 from efforts.memory import holds, references
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, TurnLabel
 from efforts.standins import compacting
@@ -21,7 +21,7 @@ from efforts.standins.chosen import Chosen, find_chosen
 from . import focus
 from .chosen import check_room
 from .constraints import revoke_set
-from .efforts import check_affordable, check_expandable, finished_turn
+from .efforts import check_expandable, finished_turn
 from .exclusions import LEFT_OUT, PUT_BACK, take_back
 from .focus import FOCUSED, UNFOCUSED
 from .holds import pin_again
@@ -29,22 +29,17 @@ from .ledger import propose_again
 from .places import (
     Place,
     activate,
-    active_slug,
     changing,
     fresh,
     known,
-    latest_open,
-    move,
     put_label,
     record,
-    refer,
-    slug_or_none,
     states_of,
     where_of,
 )
 from .pointers import NO_SUMMARY, end_pointers, restore_latest, settle_effort, summary_due, summary_rolled_back
 
-Inverse = Callable[[Place, Branch, dict[str, Any]], None]
+UNDONE = ("effort.undone", "compaction.undone")
 
 
 def undo(place: Place, seq: int) -> None:
@@ -63,9 +58,7 @@ def undo(place: Place, seq: int) -> None:
         if event.kind in OF_CHOSEN:
             OF_CHOSEN[event.kind](place, branch, chosen_of(branch, event))
         else:
-            if event.kind != "turn.moved":
-                refer(branch, event.data["effort"])
-            INVERSES[event.kind](place, branch, event.data)
+            take_effort_back(place, branch, event)
         tell(place, event, "undone", undone=event.kind)
 
 
@@ -126,93 +119,102 @@ def touches(later: Event, event: Event) -> bool:
     return subject(later) == subject(event)
 
 
-def unopen(place: Place, branch: Branch, data: dict[str, Any]) -> None:
-    """Its turns go back to the effort that was active before; nothing remains of it in this branch."""
-    state, before = known(branch, data["effort"]), effort_of(branch, data["before"])
-    for label in TurnLabel.objects.filter(branch=branch, effort=state.effort).select_related("turn"):
-        put_label(branch, label.turn, before, TurnLabel.By.BEGAN)
-    focus.end_with(place, branch, state.effort)
-    state.delete()
-    holds.end_with(branch, state.effort, where_of(place))
-    give_way(place, branch, state.effort, data["before"])
+# Efforts
 
 
-def unconclude(place: Place, branch: Branch, data: dict[str, Any]) -> None:
-    state = known(branch, data["effort"])
-    changes = {"concluded_turn": None, "via": "", "said": "", **NO_SUMMARY}
-    move(state, EffortStatus.OPEN, "It is open already.", **changes)
-    end_pointers(branch, state.effort, PointerState.INVALIDATED)
-    if not data["was_active"]:
-        return_turn(branch, data, by=TurnLabel.By.CLOSED, before=data["next"])
-    # Where the person has gone elsewhere since, they are not called back.
-    back = data["was_active"] and active_slug(branch) == data["next"]
-    activate(branch, state.effort if back else branch.active_effort, place.turn)
+def take_effort_back(place: Place, branch: Branch, event: Event) -> None:
+    """The rows are what the log comes to once it says so; of what stands for an effort it does not tell."""
+    efforts = {effort.slug: effort for effort in Effort.objects.filter(session=branch.session_id)}
+    effort = efforts[event.data["effort"]]
+    if event.kind in BEFORE:
+        BEFORE[event.kind](place, branch, effort, event.data)
+    course = course_now(branch)
+    labels, epoch = dict(course.labels), course.epoch
+    told = {"turn": place.turn, "clock": clock_of(branch), "effort": effort.slug, "of": event.seq}
+    course.take(Happening(seq=0, kind="effort.undone", data=told))
+    states = EffortState.objects.filter(branch=branch, effort=effort)
+    if effort.slug in course.efforts:
+        states.update(**vars(course.efforts[effort.slug]))
+    else:
+        states.delete()
+    for number in labels.keys() | course.labels.keys():
+        label = course.labels.get(number)
+        if label != labels.get(number):
+            turn = branch_turns(branch).get(number=number)
+            put_label(branch, turn, efforts[label.slug] if label else None, label.by if label else BEGAN)
+    if course.epoch > epoch:
+        activate(branch, efforts.get(course.active or ""), place.turn)
+    if event.kind in AFTER:
+        AFTER[event.kind](place, branch, effort, event.data)
 
 
-def conclude_again(place: Place, branch: Branch, data: dict[str, Any]) -> None:
-    """As it was concluded before; its summary stands again if what it was made from is still all there is."""
-    state = known(branch, data["effort"])
-    rolled_back = data.get("rolled_back")
-    summary = summary_due(branch) if rolled_back is None else summary_rolled_back(rolled_back)
-    # Events from before there were such words.
-    said = data.get("concluded_said", "")
-    changes = {"concluded_turn": data["concluded_turn"], "via": data["concluded_via"], "said": said, **summary}
-    move(state, EffortStatus.CONCLUDED, "It is concluded already.", **changes)
-    return_turn(branch, data, by=TurnLabel.By.OPENED, before=data["before"])
-    give_way(place, branch, state.effort, data["before"])
+def course_now(branch: Branch) -> Course:
+    """By its log; of a turn that has not ended this does not tell yet."""
+    course = read_course(branch_events(branch))
+    running = TurnLabel.objects.filter(branch=branch, turn__run__state__in=UNFINISHED).select_related("turn", "effort")
+    course.labels |= {row.turn.number: Label(slug=row.effort.slug, by=row.by) for row in running}
+    return course
+
+
+def end_summary(place: Place, branch: Branch, effort: Effort, data: dict[str, Any]) -> None:
+    EffortState.objects.filter(branch=branch, effort=effort).update(**NO_SUMMARY)
+    end_pointers(branch, effort, PointerState.INVALIDATED)
+
+
+def check_switch(place: Place, branch: Branch, effort: Effort, data: dict[str, Any]) -> None:
+    before = data["before"]
+    is_open = before is None or states_of(branch).filter(effort__slug=before, status=EffortStatus.OPEN).exists()
+    if branch.active_effort != effort or not is_open:
+        raise Refused("overtaken", f"{effort.slug} or the effort before it has changed since. Use their controls.")
+
+
+def check_expansion(place: Place, branch: Branch, effort: Effort, data: dict[str, Any]) -> None:
+    state = known(branch, effort.slug)
+    check_expandable(place, branch, state)
+    check_room(place, branch, effort.slug, state.expanded_what)
+
+
+def summarise_again(place: Place, branch: Branch, effort: Effort, data: dict[str, Any]) -> None:
+    """Its summary stands again if what it was made from is still all there is."""
+    state, rolled_back = known(branch, effort.slug), data.get("rolled_back")
+    states = EffortState.objects.filter(pk=state.pk)
+    if rolled_back is not None:
+        states.update(**summary_rolled_back(rolled_back))
+        return
+    states.update(**summary_due(branch))
     # Events from before do not say what stood.
     stood = {"pk": data["stood"]} if "stood" in data else {}
-    if rolled_back is not None:
-        return
-    if restore_latest(branch, state.effort, **stood) is None:
+    if restore_latest(branch, effort, **stood) is None:
         settle_effort(branch, fresh(state))
     elif beside := data.get("beside"):
-        EffortState.objects.filter(pk=state.pk).update(**beside)
+        states.update(**beside)
 
 
-def switch_back(place: Place, branch: Branch, data: dict[str, Any]) -> None:
-    before = effort_of(branch, data["before"], status=EffortStatus.OPEN)
-    if active_slug(branch) != data["effort"] or slug_or_none(before) != data["before"]:
-        raise Refused("overtaken", f"{data['effort']} or the effort before it has changed since. Use their controls.")
-    return_turn(branch, data, by=TurnLabel.By.OPENED, before=data["before"])
-    activate(branch, before, place.turn)
+def await_summary(place: Place, branch: Branch, effort: Effort, data: dict[str, Any]) -> None:
+    """As its log did before."""
+    EffortState.objects.filter(branch=branch, effort=effort).update(**data["was"])
 
 
-def unexpand(place: Place, branch: Branch, data: dict[str, Any]) -> None:
-    states_of(branch).filter(effort__slug=data["effort"]).update(expanded_turn=None)
-
-
-def expand_again(place: Place, branch: Branch, data: dict[str, Any]) -> None:
-    state = known(branch, data["effort"])
-    check_expandable(place, branch, state)
-    check_affordable(branch, place, state, state.expanded_what)
-    EffortState.objects.filter(pk=state.pk).update(expanded_turn=place.turn)
-
-
-def unage(place: Place, branch: Branch, data: dict[str, Any]) -> None:
-    """Its log awaits a summary again, as it did before."""
-    state = known(branch, data["effort"])
-    compacting.registered().roll_back(data["artifact"], place.actor, branch)
-    EffortState.objects.filter(pk=state.pk).update(**data["was"])
-
-
-def move_back(place: Place, branch: Branch, data: dict[str, Any]) -> None:
-    turn = finished_turn(branch, data["moved"])
-    source = known(branch, data["source"]).effort if data["source"] else None
-    put_label(branch, turn, source, TurnLabel.By.MOVED)
-
-
-INVERSES: dict[str, Inverse] = {
-    "effort.opened": unopen,
-    "effort.concluded": unconclude,
-    "effort.reopened": conclude_again,
-    "effort.switched": switch_back,
-    "effort.expanded": unexpand,
-    "effort.collapsed": expand_again,
-    "effort.decayed": expand_again,
-    "effort.aged": unage,
-    "turn.moved": move_back,
+Step = Callable[[Place, Branch, Effort, dict[str, Any]], object]
+BEFORE: dict[str, Step] = {
+    "effort.opened": lambda place, branch, effort, data: focus.end_with(place, branch, effort),
+    "effort.concluded": end_summary,
+    "effort.switched": check_switch,
+    "effort.collapsed": check_expansion,
+    "effort.decayed": check_expansion,
+    "effort.aged": lambda place, branch, effort, data: compacting.registered().roll_back(
+        data["artifact"], place.actor, branch
+    ),
+    "turn.moved": lambda place, branch, effort, data: finished_turn(branch, data["moved"]),
 }
+AFTER: dict[str, Step] = {
+    "effort.opened": lambda place, branch, effort, data: holds.end_with(branch, effort, where_of(place)),
+    "effort.reopened": summarise_again,
+    "effort.aged": await_summary,
+}
+
+
+# Chosen turns
 
 
 def chosen_of(branch: Branch, event: Event) -> Chosen:
@@ -223,23 +225,21 @@ def chosen_of(branch: Branch, event: Event) -> Chosen:
     return one
 
 
-def unexpand_chosen(place: Place, branch: Branch, one: Chosen) -> None:
+def collapse_again(place: Place, branch: Branch, one: Chosen) -> None:
     ContextPointer.objects.filter(pk=one.pointer.pk).update(expanded_turn=None)
 
 
-def expand_chosen_again(place: Place, branch: Branch, one: Chosen) -> None:
-    check_room(one, price(branch, place.run, one.id))
+def expand_again(place: Place, branch: Branch, one: Chosen) -> None:
+    check_room(place, branch, one.id)
     ContextPointer.objects.filter(pk=one.pointer.pk).update(expanded_turn=place.turn)
     references.touch_chosen(one.pointer, clock_of(branch))
 
 
 OF_CHOSEN: dict[str, Callable[[Place, Branch, Chosen], None]] = {
-    "compaction.expanded": unexpand_chosen,
-    "compaction.collapsed": expand_chosen_again,
-    "compaction.decayed": expand_chosen_again,
+    "compaction.expanded": collapse_again,
+    "compaction.collapsed": expand_again,
+    "compaction.decayed": expand_again,
 }
-UNDONE = ("effort.undone", "compaction.undone")
-
 
 # Each looks by itself at what has happened since, and tells it.
 OWN: dict[str, Callable[[Place, Branch, Event], object]] = {
@@ -251,25 +251,3 @@ OWN: dict[str, Callable[[Place, Branch, Event], object]] = {
     FOCUSED: focus.take_back,
     UNFOCUSED: focus.take_back,
 }
-
-
-def effort_of(branch: Branch, slug: str | None, **wanted: Any) -> Effort | None:
-    state = states_of(branch).filter(effort__slug=slug, **wanted).first() if slug else None
-    return state.effort if state else None
-
-
-def give_way(place: Place, branch: Branch, effort: Effort, before: str | None) -> None:
-    """The effort is not open any more: where it was active, the one before it is, or the one that was last."""
-    if branch.active_effort == effort:
-        back = effort_of(branch, before, status=EffortStatus.OPEN) if before else None
-        activate(branch, back or (latest_open(branch) if before else None), place.turn)
-    else:
-        activate(branch, branch.active_effort, place.turn)
-
-
-def return_turn(branch: Branch, data: dict[str, Any], *, by: str, before: str | None) -> None:
-    """The turn that followed the model's change goes back with it."""
-    turn = branch_turns(branch).filter(number=data["turn"]).first() if data["via"] == Via.MODEL else None
-    label = labels.label_of(branch, turn) if turn else None
-    if turn and label and (label.by, label.effort.slug) == (by, data["effort"]):
-        put_label(branch, turn, effort_of(branch, before), TurnLabel.By.BEGAN)

@@ -126,6 +126,17 @@ def test_a_reopening_taken_back_while_a_turn_runs_in_the_effort_has_it_summarise
     assert talk.state("bug").turns == 2
 
 
+def test_an_opening_taken_back_while_its_turn_runs_leaves_the_turn_to_the_effort_before(talk: Talk) -> None:
+    actions.open_effort(talk.place, "Bug")
+    lease = talk.begin("Now the vacation.")
+    talk.call(lease, "open_effort", name="Vacation")
+    assert talk.labels() == {1: "vacation"}
+    undo(talk, "effort.opened")
+    assert (talk.active, talk.labels()) == ("bug", {1: "bug"})
+    talk.finish(lease)
+    assert talk.labels() == {1: "bug"}
+
+
 def test_a_switch_taken_back_returns_to_the_effort_before(talk: Talk) -> None:
     actions.open_effort(talk.place, "Bug")
     actions.open_effort(talk.place, "Vacation")
