@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Kind, SourceRef
 from compaction.domain.digest import formal_in
-from compaction.domain.ledger import Entry
 from compaction.domain.limits import Purpose, overtaken_price
 from compaction.drafting.costs import cap_of, examined, means_of, price_of
 from compaction.drafting.examining import take_exam
 from compaction.drafting.reading import read_ledger
-from compaction.drafting.storing import Home, keep, keep_cost, release, reserve
+from compaction.drafting.storing import keep, keep_cost, release, reserve
 from compaction.drafting.summaries import Drafted, Examined, Task, draft, draft_now, earned_back, not_worth, windows_of
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import ScopeKind
@@ -50,24 +49,22 @@ TOO_LARGE = (
 class MadeSummary(Summary):
     """What came of drafting, with all that is to be kept of it."""
 
-    home: Home
     drafted: Drafted
     session: Session
     reserved: int | None = None
 
     def keep(self) -> None:
-        keep(self.home, self.drafted)
+        keep(self.drafted)
         release(self.reserved)
 
     def keep_cost(self) -> None:
-        keep_cost(self.home, self.drafted)
+        keep_cost(self.drafted)
         release(self.reserved)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScopeWork:
     session: Session
-    home: Home
     task: Task
 
     async def draft(self, progress: Progress) -> Summary:
@@ -124,7 +121,6 @@ class ScopeWork:
             why=last.why if last else drafted.why,
             whole=last is None and drafted.digest is None and bool(not_worth(self.task)),
             drafter=self.task.choice.model if made and self.task.choice else BUILTIN,
-            home=self.home,
             drafted=drafted,
             session=self.session,
             reserved=reserved,
@@ -145,15 +141,13 @@ def exam_of(task: Task) -> int:
 
 
 def work_on_scope(draft: ScopeDraft, log: SourceLog) -> ScopeWork:
-    branch = draft.branch
-    task = scope_task(branch, log, ScopeKind(draft.kind), focus=draft.focus)
-    home = Home(session_id=branch.session_id, branch_id=branch.pk, scope_id=draft.pk, purpose=task.purpose)
-    return ScopeWork(session=branch.session, home=home, task=task)
+    task = scope_task(draft.branch, log, ScopeKind(draft.kind))
+    return ScopeWork(session=draft.branch.session, task=replace(task, scope_id=draft.pk, focus=draft.focus))
 
 
-def scope_task(branch: Branch, log: SourceLog, kind: ScopeKind, focus: str = "") -> Task:
+def scope_task(branch: Branch, log: SourceLog, kind: ScopeKind) -> Task:
     name = name_of([turn.number for turn in log.turns])
-    return task_for(branch, log, name=name, kind=KINDS[kind], purpose=PURPOSES[kind], focus=focus)
+    return task_for(branch, log, name=name, kind=KINDS[kind], purpose=PURPOSES[kind])
 
 
 def estimate(branch: Branch, log: SourceLog, kind: ScopeKind) -> Estimate:
@@ -182,16 +176,16 @@ def task_for(
     purpose: str = Purpose.COMPACTION,
     focus: str = "",
 ) -> Task:
-    entries: tuple[Entry, ...] = read_ledger(branch.session, log.source)
     return Task(
         name=name,
         kind=kind,
         source=log.source,
         ref=ref_of(branch, effort, log),
-        entries=entries,
+        entries=read_ledger(branch.session, log.source),
         formal=formal_in(log.source, log.turns, [effort.name, effort.slug] if effort else []),
         focus=focus,
         purpose=purpose,
+        effort_id=effort.pk if effort else None,
         **vars(means_of(branch.session, count(log.source.text), purpose)),
     )
 
@@ -214,4 +208,5 @@ def task_of(row: Artifact, document: Document, log: SourceLog) -> Task:
     """The task that an artifact is of, as it would be set now."""
     if row.effort:
         return task_for(row.branch, log, name=row.effort.name, kind=document.kind, effort=row.effort)
-    return task_for(row.branch, log, name=name_of(document.source.turns), kind=document.kind, purpose=row.run.purpose)
+    name, run = name_of(document.source.turns), row.run
+    return replace(task_for(row.branch, log, name=name, kind=document.kind, purpose=run.purpose), scope_id=run.scope_id)

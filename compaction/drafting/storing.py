@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -18,7 +18,6 @@ from compaction.domain.check.notes import Role
 from compaction.domain.gates.judging import EVALUATOR_VERSION, hash_of, tags_of
 from compaction.domain.ledger import Entry
 from compaction.domain.lifecycle import Ended, state_of
-from compaction.domain.limits import Purpose
 from compaction.domain.verdicts import GateVerdict
 from compaction.drafting.checking import CheckExchange, CheckMade
 from compaction.drafting.costs import why_not
@@ -51,64 +50,46 @@ if TYPE_CHECKING:
     from efforts.models import Endpoint, Session
 
 
-@dataclass(frozen=True, kw_only=True)
-class Home:
-    """Where an artifact belongs; without an effort its turns were chosen. `purpose` is what its cost counts as."""
-
-    session_id: UUID
-    branch_id: UUID
-    effort_id: int | None = None
-    scope_id: int | None = None
-    purpose: str = Purpose.COMPACTION
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        return {"session_id": self.session_id, "branch_id": self.branch_id, "effort_id": self.effort_id}
-
-    @property
-    def of_run(self) -> dict[str, Any]:
-        return {**self.fields, "scope_id": self.scope_id}
-
-
-def keep(home: Home, drafted: Drafted) -> None:
+def keep(drafted: Drafted) -> None:
     """Everything that was tried, with what was asked, checked and judged; within the caller's transaction."""
     whole = drafted.last.artifact if drafted.last else None
     for tried in drafted.tried:
-        keep_tried(home, tried, family=whole.artifact_id if whole else "")
+        keep_tried(tried, family=whole.artifact_id if whole else "")
     if drafted.digest:
-        keep_tried(home, drafted.digest)
+        keep_tried(drafted.digest)
 
 
-def keep_cost(home: Home, drafted: Drafted) -> None:
+def keep_cost(drafted: Drafted) -> None:
     """Of a model's answers that came too late to be of use: what was asked, and what it cost. With a conversation that
     was deleted meanwhile, that is gone too."""
-    if not Branch.objects.filter(pk=home.branch_id).exists():
-        return
     for tried in drafted.tried:
-        if tried.exchanges:
-            run = keep_run(home, tried, Ended.OVERTAKEN)
-            keep_checks(run, tried, family="")
+        if tried.exchanges and Branch.objects.filter(pk=tried.task.ref.branch).exists():
+            keep_checks(keep_run(tried, Ended.OVERTAKEN), tried, family="")
 
 
-def keep_tried(home: Home, tried: Tried, family: str = "") -> DraftRun:
+def keep_tried(tried: Tried, family: str = "") -> DraftRun:
     """`family`: of the artifact that its checks are read for, where it is one window of that."""
-    run = keep_run(home, tried, tried.ended)
-    row = keep_artifact(home, run, tried) if tried.artifact else None
+    run = keep_run(tried, tried.ended)
+    row = keep_artifact(run, tried) if tried.artifact else None
     checks = keep_checks(run, tried, family=family or (row.family if row else ""))
     keep_verdicts(run, row, tried.verdicts, inputs_of(tried.task.source, tried.task.entries), checks)
     return run
 
 
-def keep_run(home: Home, tried: Tried, ended: Ended) -> DraftRun:
-    asked = tried.task.choice if tried.exchanges else None
+def keep_run(tried: Tried, ended: Ended) -> DraftRun:
+    task = tried.task
+    asked = task.choice if tried.exchanges else None
     run = DraftRun.objects.create(
-        **home.of_run,
-        purpose=home.purpose,
+        session_id=UUID(task.ref.session),
+        branch_id=UUID(task.ref.branch),
+        effort_id=task.effort_id,
+        scope_id=task.scope_id,
+        purpose=task.purpose,
         drafter=tried.drafter,
         model=asked.model if asked else "",
         prompt_version=draft_version() if asked else "",
         ended=ended,
-        focus=tried.task.focus,
+        focus=task.focus,
         spent=[asdict(one) for one in spent_on(tried)],
         tokens=tried.tokens,
         elapsed_ms=tried.elapsed_ms,
@@ -211,7 +192,7 @@ def keep_verdicts(
     )
 
 
-def keep_artifact(home: Home, run: DraftRun, tried: Tried, **more: Any) -> Artifact:
+def keep_artifact(run: DraftRun, tried: Tried, **more: Any) -> Artifact:
     """Once: the same document is the same row, whoever drafts it again."""
     made, text = tried.artifact, tried.text
     assert made is not None
@@ -221,7 +202,9 @@ def keep_artifact(home: Home, run: DraftRun, tried: Tried, **more: Any) -> Artif
     row, _ = Artifact.objects.get_or_create(
         pk=made.artifact_id,
         defaults={
-            **home.fields,
+            "session_id": run.session_id,
+            "branch_id": run.branch_id,
+            "effort_id": run.effort_id,
             "run": run,
             "kind": made.kind,
             "state": to,

@@ -115,8 +115,11 @@ class Means:
 
 @dataclass(frozen=True, kw_only=True)
 class Task(Means):
-    """What is drafted; `entries` are confirmed, whatever their status. `formal`: ids of sentences that tell nothing but
-    that an effort was opened or concluded."""
+    """What is drafted, and where it belongs: to an effort, to a draft of chosen turns (`scope_id`), or to neither.
+
+    `purpose` is what its cost counts as; `entries` are confirmed, whatever their status. `formal`: ids of sentences
+    that tell nothing but that an effort was opened or concluded.
+    """
 
     name: str
     kind: Kind
@@ -126,6 +129,8 @@ class Task(Means):
     formal: frozenset[str] = frozenset()
     focus: str = ""
     purpose: str = Purpose.COMPACTION
+    effort_id: int | None = None
+    scope_id: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from compaction.drafting import checking
 from compaction.drafting.checking import CheckMade, CheckWork
 from compaction.drafting.reading import Window, checks_over, log_for, windows_over
 from compaction.drafting.scopes import MOST_REQUESTS, SLACK, ScopeWork, task_of
-from compaction.drafting.storing import Home, keep_check, release, reserve
+from compaction.drafting.storing import keep_check, release, reserve
 from compaction.drafting.summaries import Task, retained, why_not
 from compaction.models import Artifact, Recheck
 from compaction.review.desk import follow, newest_of, tell
@@ -152,10 +152,8 @@ class Rechecks(Line[Recheck]):
     def work_on(self, row: Recheck, log: SourceLog) -> DraftWork:
         made = row.artifact
         task = task_of(made, parse_artifact(made.document), log)
-        home = Home(session_id=row.branch.session_id, branch_id=row.branch_id, effort_id=made.effort_id)
         return RecheckWork(
             session=row.branch.session,
-            home=home,
             task=task,
             row=made,
             unread=unread(made, models_on(made, task)),

@@ -17,9 +17,9 @@ from compaction.domain.rendering import rendered
 from compaction.domain.verdicts import Offered
 from compaction.drafting.reading import decision_of, log_for
 from compaction.drafting.scopes import task_of
-from compaction.drafting.storing import Home, keep_artifact
+from compaction.drafting.storing import keep_artifact, keep_run
 from compaction.drafting.summaries import Tried, why_not
-from compaction.models import Artifact, ClaimVerdict, DraftRun, Review, SetAside
+from compaction.models import Artifact, ClaimVerdict, Review, SetAside
 from compaction.review.desk import at_desk, drafts_of, follow, newest_of, tell
 from compaction.review.judging import gates_on, judge
 from compaction.review.rechecking import check_again
@@ -76,22 +76,6 @@ def carry_over(verdicts: Sequence[ClaimVerdict], newest: Artifact, reviewer: Use
 def next_version(row: Artifact, verdicts: Sequence[ClaimVerdict], reviewer: User) -> Artifact:
     before = parse_artifact(row.document)
     document = edited(before, map(decision_of, verdicts))
-    home = Home(
-        session_id=row.session_id,
-        branch_id=row.branch_id,
-        effort_id=row.effort_id,
-        scope_id=row.run.scope_id,
-        purpose=row.run.purpose,
-    )
-    run = DraftRun.objects.create(
-        **home.of_run,
-        purpose=home.purpose,
-        drafter="edit",
-        ended=Ended.DRAFTED,
-        spent=row.run.spent,
-        tokens=0,
-        elapsed_ms=0,
-    )
     tried = Tried(
         task=task_of(row, before, log_for(row, before)),
         drafter="edit",
@@ -100,8 +84,12 @@ def next_version(row: Artifact, verdicts: Sequence[ClaimVerdict], reviewer: User
         artifact=document,
         text=rendered(document, count=count),
     )
+    run = keep_run(tried, Ended.DRAFTED)
+    # What its first version took is judged with it.
+    run.spent = row.run.spent
+    run.save(update_fields=["spent"])
     more = {"family": row.family, "version": row.version + 1, "edited_from": row, "edited_by": reviewer}
-    made = keep_artifact(home, run, tried, **more)
+    made = keep_artifact(run, tried, **more)
     carry_aside(row, made)
     follow(row, made, reviewer, why_not(gates_on(made).verdicts))
     check_again(made, tried.task)

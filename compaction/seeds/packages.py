@@ -18,7 +18,7 @@ from compaction.domain.verdicts import Offered
 from compaction.drafting.costs import cap_of, largest_of, left_today, used_in, why_not
 from compaction.drafting.reading import checked_of, read_ledger, stage_of
 from compaction.drafting.scopes import exam_of, most_of, scope_task
-from compaction.drafting.storing import Home, keep_tried
+from compaction.drafting.storing import keep_tried
 from compaction.drafting.summaries import Task, Tried, merged_artifact
 from compaction.models import Artifact, DraftRun, SeedPackage, SeedStage
 from compaction.review.desk import newest_of
@@ -259,7 +259,7 @@ def put_together(package: SeedPackage, actor: User) -> Artifact:
             session = conversations.create_session(package.owner, title=package.title)
             session = conversations.archive_session(session, actor=package.owner)
         stages, checks = zip(*map(drafted, rows), strict=True)
-        row = keep_merged(session, merged_of(session, joined(stages), checks))
+        row = keep_merged(merged_of(session, joined(stages), checks))
         state = PackageState.READY if row.state == ArtifactState.REPLACEABLE else PackageState.BLOCKED
         SeedPackage.objects.filter(pk=package.pk).update(state=state, artifact=row, session=session)
         told = {"package": package.pk, "artifact": row.pk}
@@ -318,10 +318,9 @@ def merged_of(session: Session, source: Joined, checks: Sequence[Checked | None]
     return merged_artifact(replace(bare, inherited=merged_checks(carried(source.stages, checks), gone)), claims)
 
 
-def keep_merged(session: Session, tried: Tried) -> Artifact:
+def keep_merged(tried: Tried) -> Artifact:
     assert tried.artifact is not None
-    home = Home(session_id=session.pk, branch_id=main_branch(session).pk, purpose=Purpose.STAGE)
-    keep_tried(home, tried)
+    keep_tried(tried)
     return Artifact.objects.get(pk=tried.artifact.artifact_id)
 
 

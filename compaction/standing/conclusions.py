@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from compaction.domain.artifact import Kind
 from compaction.drafting.scopes import ScopeWork, estimate, task_for, work_on_scope
-from compaction.drafting.storing import Home, keep
-from compaction.drafting.summaries import Drafted, digest_of
+from compaction.drafting.storing import keep_tried
+from compaction.drafting.summaries import digest_of
 from compaction.standing import accepting, export, rolling
 from efforts.actions.efforts import IN_THE_CHAT
 from efforts.domain.effort.brief import BRIEF, SHORT_EFFORT
@@ -48,15 +48,13 @@ class Compaction:
     def work_on(self, state: EffortState, log: SourceLog) -> ConclusionWork:
         branch, effort = state.branch, state.effort
         task = task_for(branch, log, name=effort.name, kind=Kind.CONCLUSION, effort=effort, focus=state.focus)
-        home = Home(session_id=branch.session_id, branch_id=branch.pk, effort_id=effort.pk)
-        return ConclusionWork(session=branch.session, home=home, task=task)
+        return ConclusionWork(session=branch.session, task=task)
 
     def digest_of(self, state: EffortState, log: SourceLog) -> str:
-        work = self.work_on(state, log)
-        made = digest_of(work.task)
+        made = digest_of(self.work_on(state, log).task)
         if made is None or made.artifact is None:
             return ""
-        keep(work.home, Drafted(digest=made))
+        keep_tried(made)
         return made.artifact.artifact_id
 
     def accept(self, artifact: str, actor: User | None, via: str, note: str = "") -> ContextPointer:

@@ -26,7 +26,7 @@ from compaction.drafting import summaries as drafting
 from compaction.drafting.reading import checked_of, log_for, read_ledger
 from compaction.drafting.requesting import Answer, Request, shown
 from compaction.drafting.scopes import scope_task
-from compaction.drafting.storing import Home, keep_tried
+from compaction.drafting.storing import keep_tried
 from compaction.drafting.summaries import Examined, Task, Tried
 from compaction.models import Artifact
 from compaction.standing import accepting
@@ -80,23 +80,21 @@ class LongTalk(Talk):
 def of_turns(branch: Branch, numbers: Collection[int], text: str = "Of chosen turns.", **more: Any) -> Artifact:
     """What `made_of` makes of chosen turns."""
     task = scope_task(branch, read_scope_log(branch, numbers), ScopeKind.INTENTIONAL)
-    return made_of(Home(session_id=branch.session_id, branch_id=branch.pk), task, text, **more)
+    return made_of(task, text, **more)
 
 
 def of_effort(talk: Talk, slug: str, text: str = "", **more: Any) -> Artifact:
     """What `made_of` makes of a concluded effort."""
-    work = work_on(talk, slug)
-    return made_of(work.home, work.task, text or f"All about {slug}.", **more)
+    return made_of(work_on(talk, slug).task, text or f"All about {slug}.", **more)
 
 
 def digest_of_turns(branch: Branch, numbers: Collection[int]) -> Artifact:
     task = scope_task(branch, read_scope_log(branch, numbers), ScopeKind.INTENTIONAL)
-    return digest_made(Home(session_id=branch.session_id, branch_id=branch.pk), task)
+    return digest_made(task)
 
 
 def digest_of_effort(talk: Talk, slug: str) -> Artifact:
-    work = work_on(talk, slug)
-    return digest_made(work.home, work.task)
+    return digest_made(work_on(talk, slug).task)
 
 
 def work_on(talk: Talk, slug: str) -> ConclusionWork:
@@ -106,15 +104,13 @@ def work_on(talk: Talk, slug: str) -> ConclusionWork:
     return Compaction().work_on(state, read_summary_log(state.branch, state.effort))
 
 
-def digest_made(home: Home, task: Task) -> Artifact:
+def digest_made(task: Task) -> Artifact:
     tried = drafting.digest_of(task)
     assert tried is not None, "these turns are too short for a digest"
-    return stored(home, tried)
+    return stored(tried)
 
 
-def made_of(
-    home: Home, task: Task, text: str, *, claims: Sequence[Claim] = (), check: bool = True, doubted: str = ""
-) -> Artifact:
+def made_of(task: Task, text: str, *, claims: Sequence[Claim] = (), check: bool = True, doubted: str = "") -> Artifact:
     """A summary whose result is `text`, with `claims` beside it: every gate passes it.
 
     Without a `check` nobody has read it; claims with the words of `doubted` are found to be wrong. The same text of the
@@ -129,7 +125,7 @@ def made_of(
     if check:
         task = replace(task, checker=CHECKER, exam=Examined(passed=True))
         tried = drafting.judged_as_told(replace(tried, task=task, checks=checks_of(task, document.claims, doubted)))
-    return stored(home, tried)
+    return stored(tried)
 
 
 def result(text: str, task: Task) -> Claim:
@@ -142,9 +138,9 @@ def claim(id: str, section: Section, text: str, *cites: str, **more: Any) -> Cla
     )
 
 
-def stored(home: Home, tried: Tried) -> Artifact:
+def stored(tried: Tried) -> Artifact:
     assert tried.artifact is not None
-    keep_tried(home, tried)
+    keep_tried(tried)
     return Artifact.objects.get(pk=tried.artifact.artifact_id)
 
 

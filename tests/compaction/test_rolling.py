@@ -12,8 +12,7 @@ from django.test import Client
 from compaction import review
 from compaction.domain.artifact import parse_artifact
 from compaction.drafting.reading import log_for
-from compaction.drafting.scopes import scope_task
-from compaction.drafting.storing import Home
+from compaction.drafting.scopes import work_on_scope
 from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun, ModelRequest
 from compaction.standing import rolling
 from compaction.standing.accepting import accept_compaction, rollback_compaction
@@ -21,7 +20,6 @@ from efforts import actions
 from efforts.actions.pointers import StandIn, roll_back, set_pointer
 from efforts.context.planning import main_branch
 from efforts.context.sources import read_scope_log
-from efforts.domain.effort.states import ScopeKind
 from efforts.domain.errors import Refused
 from efforts.log.timelines import branch_turns
 from efforts.models import ContextPointer, Event, Message, ScopeDraft, Session
@@ -227,9 +225,8 @@ def test_where_it_has_proved_bad_since_it_pauses(session: Session) -> None:
 
 def drafted(row: ScopeDraft) -> Artifact:
     """As a runner leaves it, with a summary that a checker has read."""
-    task = scope_task(row.branch, read_scope_log(row.branch, row.turns), ScopeKind.ROLLING)
-    home = Home(session_id=row.branch.session_id, branch_id=row.branch_id, scope_id=row.pk, purpose="rolling")
-    artifact = made_of(home, task, next(iter(task.source.by_sentence.values())).text)
+    task = work_on_scope(row, read_scope_log(row.branch, row.turns)).task
+    artifact = made_of(task, next(iter(task.source.by_sentence.values())).text)
     ScopeDraft.objects.filter(pk=row.pk).update(state="ready", artifact=artifact.pk)
     row.refresh_from_db()
     return artifact

@@ -17,8 +17,7 @@ from compaction.domain.merging import How, joined, merged, prefixed, read_overta
 from compaction.domain.rendering import body_text
 from compaction.drafting.costs import largest_of
 from compaction.drafting.reading import log_for
-from compaction.drafting.scopes import scope_task
-from compaction.drafting.storing import Home
+from compaction.drafting.scopes import work_on_scope
 from compaction.models import Artifact, DraftRun, SeedPackage
 from compaction.seeds import packages
 from compaction.standing.accepting import rollback_compaction
@@ -26,7 +25,7 @@ from efforts import actions
 from efforts.actions.pointers import StandIn, roll_back, set_pointer
 from efforts.context.planning import main_branch, run_inputs
 from efforts.context.sources import read_scope_log
-from efforts.domain.effort.states import ScopeKind, ScopeState
+from efforts.domain.effort.states import ScopeState
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.planner import plan
 from efforts.models import AccountEvent, Branch, ContextPointer, Message, Run, ScopeDraft, Session
@@ -78,8 +77,7 @@ def drafted(package: SeedPackage) -> SeedPackage:
 
 
 def draft(row: ScopeDraft) -> None:
-    task = scope_task(row.branch, read_scope_log(row.branch, row.turns), ScopeKind.STAGE)
-    home = Home(session_id=row.branch.session_id, branch_id=row.branch_id, scope_id=row.pk, purpose="stage")
+    task = work_on_scope(row, read_scope_log(row.branch, row.turns)).task
     sentences = task.source.by_sentence.values()
     claims = [
         claim(str(number), section, f"It was settled: {words}.", found.id)
@@ -87,7 +85,7 @@ def draft(row: ScopeDraft) -> None:
         for found in [next((one for one in sentences if words in one.text), None)]
         if found
     ]
-    artifact = made_of(home, task, next(iter(sentences)).text, claims=claims)
+    artifact = made_of(task, next(iter(sentences)).text, claims=claims)
     ScopeDraft.objects.filter(pk=row.pk).update(state=ScopeState.READY, artifact=artifact.pk)
 
 
