@@ -8,18 +8,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+READER = Path(__file__).parent / "reader.py"
 # Of the whole, start and all; on a busy machine a process starts late.
 SECONDS = 60
 
 
-def run(script: str, *arguments: object) -> dict[str, Any]:
+def run(what: str, *arguments: object) -> dict[str, Any]:
     """What it printed; {"fault": "too_much"} where it took too much time or memory, and {"fault": "damaged"} where it
     ended without an answer."""
     try:
         done = subprocess.run(
-            # Isolated: nothing beside the script, and nothing of the environment, changes what it imports.
-            [sys.executable, "-I", str(HERE / script), *map(str, arguments)],
+            # Isolated: nothing beside it, and nothing of the environment, changes what it imports.
+            [sys.executable, "-I", str(READER), what, *map(str, arguments)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -67,7 +67,7 @@ def pdf_file(name: str, data: bytes) -> FileRead:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "file")
         source.write_bytes(data)
-        read = processes.run("pdf_text.py", source, MOST_TEXT)
+        read = processes.run("pdf_text", source, MOST_TEXT)
     if fault := read.get("fault"):
         raise Refused("file_unreadable", PDF_FAULTS[fault])
     text = storable(read["text"])
@@ -83,7 +83,7 @@ def picture_file(name: str, data: bytes) -> FileRead:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "file"), Path(folder, "picture")
         source.write_bytes(data)
-        made = processes.run("picture.py", source, target)
+        made = processes.run("picture", source, target)
         if fault := made.get("fault"):
             raise Refused("file_unreadable", PICTURE_FAULTS[fault])
         kept = target.read_bytes()

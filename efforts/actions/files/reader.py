@@ -1,17 +1,19 @@
-"""A picture made small and plain, by a process of its own: `python picture.py FILE TARGET` prints JSON.
+"""What can be read of a file, by a process of its own: `python reader.py pdf_text FILE MOST`, or `picture FILE TARGET`,
+prints JSON.
 
-What it writes is a new file: nothing of what a camera or a person noted in the old one is kept, and no trick of it
-either. A picture of a few kilobytes may have billions of pixels: the process has bounds. It imports nothing of the
-program.
+A damaged file, or one that was made to be, may take a reader any time and memory, and a picture of a few kilobytes may
+have billions of pixels: the process has bounds, and can be ended. It imports nothing of the program.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import warnings
 
-MEMORY = 1536 * 1024 * 1024
+# Bytes, of the process that runs it.
+MEMORY = {"pdf_text": 1024 * 1024 * 1024, "picture": 1536 * 1024 * 1024}
 SECONDS = 30
 MOST_PIXELS = 50_000_000
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
@@ -24,16 +26,45 @@ QUALITY = 88
 MOST_PNG = 1_500_000
 
 
-def limit() -> None:
+def limit(memory: int) -> None:
     try:
         import resource
     except ImportError:  # not everywhere; the time of the whole is bounded all the same
         return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
-def make(path: str, target: str) -> dict[str, object]:
+def pdf_text(path: str, most: str) -> dict[str, object]:
+    """Page by page, each under its number; no more than `most` characters and what makes them too many."""
+    from pypdf import PdfReader
+    from pypdf.errors import FileNotDecryptedError
+
+    try:
+        reader = PdfReader(path)
+        # Many are encrypted with an empty password, which only forbids to change them.
+        if reader.is_encrypted and not reader.decrypt(""):
+            return {"fault": "encrypted"}
+        pages, length = [], 0
+        for number, page in enumerate(reader.pages, 1):
+            text = page.extract_text().strip()
+            if text:
+                pages.append(f"[page {number}]\n{text}")
+            length += len(text)
+            if length > int(most):
+                break
+        return {"text": "\n\n".join(pages), "pages": len(reader.pages)}
+    except FileNotDecryptedError:
+        return {"fault": "encrypted"}
+    except MemoryError:
+        return {"fault": "too_much"}
+    # Of damaged files the library raises whatever it meets.
+    except Exception:  # noqa: BLE001
+        return {"fault": "damaged"}
+
+
+def picture(path: str, target: str) -> dict[str, object]:
+    """A new file at `target`: nothing of what a camera or a person noted in the old one is kept, and no trick of it."""
     from PIL import Image, ImageOps
 
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS
@@ -78,5 +109,7 @@ def save(image: object, target: str, was: str) -> str:
 
 
 if __name__ == "__main__":
-    limit()
-    json.dump(make(sys.argv[1], sys.argv[2]), sys.stdout)
+    what, *given = sys.argv[1:]
+    limit(MEMORY[what])
+    logging.disable(logging.CRITICAL)
+    json.dump({"pdf_text": pdf_text, "picture": picture}[what](*given), sys.stdout)
