@@ -83,8 +83,10 @@ def take_over(child: Branch, course: Course) -> dict[str, str]:
     in the child: the course does not tell of it."""
     efforts = {effort.slug: effort for effort in Effort.objects.filter(session=child.session_id)}
     for slug, stand in course.efforts.items():
-        first = summary_at_first(child, course, slug)
-        EffortState.objects.create(branch=child, effort=efforts[slug], **first, **vars(stand))
+        summary: dict[str, Any] = {}
+        if stand.status == EffortStatus.CONCLUDED:
+            summary = {"summary": SummaryState.ROLLED_BACK} if slug in course.rolled_back else summary_due(child)
+        EffortState.objects.create(branch=child, effort=efforts[slug], **summary, **vars(stand))
     turns = dict(branch_turns(child).filter(number__in=course.labels).values_list("number", "pk"))
     TurnLabel.objects.bulk_create(
         TurnLabel(branch=child, turn_id=turns[number], effort=efforts[label.slug], by=label.by)
@@ -104,12 +106,6 @@ def take_over(child: Branch, course: Course) -> dict[str, str]:
     child.focus = efforts[course.focus] if course.focus else None
     child.save(update_fields=["active_effort", "focus"])
     return summaries
-
-
-def summary_at_first(child: Branch, course: Course, slug: str) -> dict[str, Any]:
-    if course.efforts[slug].status != EffortStatus.CONCLUDED:
-        return {}
-    return {"summary": SummaryState.ROLLED_BACK} if slug in course.rolled_back else summary_due(child)
 
 
 def take_scopes_over(child: Branch, course: Course) -> None:
@@ -203,27 +199,16 @@ def answered_turn(branch: Branch, number: int) -> Turn:
 
 def rename_branch(branch: Branch, *, name: str, actor: User) -> Branch:
     """Raises `Refused` where the name is empty or another branch has it."""
-    name = checked_name(name)
+    name = checked_line(name, "name", LONGEST_NAME, empty="The name is empty.")
     with transaction.atomic():
         Branch.objects.select_for_update().get(pk=branch.pk)
-        if named(branch, name).exclude(pk=branch.pk).exists():
+        if Branch.objects.filter(session=branch.session_id, name=name).exclude(pk=branch.pk).exists():
             raise Refused("taken", "Another branch has that name. Choose another.")
         Branch.objects.filter(pk=branch.pk).update(name=name)
         data = {"branch": str(branch.pk), "name": name, "old": branch.name}
         events.append(branch.session_id, "branch.renamed", data, actor=actor)
     branch.name = name
     return branch
-
-
-def checked_name(name: str) -> str:
-    name = checked_line(name, "name", LONGEST_NAME)
-    if not name:
-        raise Refused("empty", "The name is empty.")
-    return name
-
-
-def named(branch: Branch, name: str) -> models.QuerySet[Branch]:
-    return Branch.objects.filter(session=branch.session_id, name=name)
 
 
 def free_name(branch: Branch, name: str) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Each is sent with every call, whole.
 LONGEST_RULE = 1_000
+NO_RULE = "The rule is empty. Say what shall hold, such as: never touch the production database."
 # Messages that are looked through for what the model says that the user said.
 MOST_MESSAGES = 1_000
 
@@ -133,10 +134,7 @@ def known(book: Book, pk: int, state: ConstraintState | None = None) -> Constrai
 
 def checked_rule(text: str) -> str:
     """The words of a rule in one line. Raises `Refused` where there are none, or too many."""
-    text = checked_line(text, "rule", LONGEST_RULE)
-    if not text:
-        raise Refused("empty", "The rule is empty. Say what shall hold, such as: never touch the production database.")
-    return text
+    return checked_line(text, "rule", LONGEST_RULE, empty=NO_RULE)
 
 
 def words_in_turn(place: Place, number: int, text: str) -> Origin | None:

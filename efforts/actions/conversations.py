@@ -69,9 +69,10 @@ CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 def create_session(owner: User, *, title: str = "") -> Session:
     """A conversation with its main branch, on the model that the owner used last."""
     endpoint, model = defaults_for(owner)
+    title, by_hand = checked_line(title, "title", LONGEST_NAME), bool(title)
     with transaction.atomic():
         session = Session.objects.create(
-            owner=owner, title=checked_title(title), titled_by_hand=bool(title), endpoint=endpoint, model=model
+            owner=owner, title=title, titled_by_hand=by_hand, endpoint=endpoint, model=model
         )
         Branch.objects.create(session=session)
         events.append(session.pk, "session.created", actor=owner)
@@ -405,9 +406,7 @@ def check_settings(session: Session, changes: Mapping[str, Any]) -> None:
 
 def rename_session(session: Session, *, title: str, actor: User) -> Session:
     """Raises `Refused` where the title is empty or too long."""
-    title = checked_title(title)
-    if not title:
-        raise Refused("empty", "The title is empty.")
+    title = checked_line(title, "title", LONGEST_NAME, empty="The title is empty.")
     with transaction.atomic():
         session.title, session.titled_by_hand = title, True
         session.save(update_fields=["title", "titled_by_hand"])
@@ -438,10 +437,6 @@ def see_session(session: Session) -> None:
     written: a page that is only read does not wait for what others store."""
     if session.is_unread:
         Session.objects.filter(pk=session.pk).update(seen_at=timezone.now())
-
-
-def checked_title(title: str) -> str:
-    return checked_line(title, "title", LONGEST_NAME)
 
 
 def archive_session(session: Session, *, actor: User) -> Session:
@@ -505,7 +500,11 @@ def erase_session(session: Session, *, actor: User) -> bool:
         transaction.on_commit(lambda: storing.forget_all(session_id))
     forget_vectors(session_id)
     forget_deleted()
-    forget_freed_pages()
+    # SQLite overwrites what is deleted (secure_delete); its write-ahead log must not keep the old pages either. In a
+    # transaction, as in most tests, a checkpoint is refused.
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return True
 
 
@@ -517,11 +516,3 @@ def lock_whole(session: Session) -> None:
         Session.objects.filter(pk=session.pk).select_for_update(),
     ):
         list(rows.order_by("pk").values_list("pk"))
-
-
-def forget_freed_pages() -> None:
-    """SQLite overwrites what is deleted (secure_delete); its write-ahead log must not keep the old pages either."""
-    # Inside a transaction, as in most tests, a checkpoint is refused.
-    if connection.vendor == "sqlite" and not connection.in_atomic_block:
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -25,6 +25,7 @@ from .names import checked_line
 from .places import Place, where_of
 
 LONGEST_ENTRY = 1_000
+NO_ENTRY = "There is nothing to keep. Say what was decided, or what is still to be done."
 REF = re.compile(r"(?:[a-z_]+-)?(\d{1,18})", re.IGNORECASE)
 SAID = (Message.Role.USER, Message.Role.ASSISTANT)
 
@@ -190,10 +191,7 @@ def check_kind(row: LedgerEntry, kind: EntryKind, text: str) -> None:
 
 def checked_entry(text: str) -> str:
     """The entry in one line. Raises `Refused` where it is empty or too long."""
-    text = checked_line(text, "text", LONGEST_ENTRY)
-    if not text:
-        raise Refused("empty", "There is nothing to keep. Say what was decided, or what is still to be done.")
-    return text
+    return checked_line(text, "text", LONGEST_ENTRY, empty=NO_ENTRY)
 
 
 def said_here(place: Place, message: int) -> Message:

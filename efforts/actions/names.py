@@ -20,6 +20,7 @@ TITLE_LENGTH = 60
 GREETINGS = frozenset(
     {"hey", "hi", "hello", "hallo", "hola", "bonjour", "good", "morning", "evening", "afternoon", "day", "going"}
 )
+NO_NAME = "The name is empty. Give the effort a short name, such as: payment webhook."
 MARKDOWN = re.compile(r"^[\s#>+_-]+|[*`]+")
 
 
@@ -29,14 +30,16 @@ def is_control(character: str) -> bool:
     return category(character) in ("Cc", "Cs")
 
 
-def checked_line(text: str, what: str, longest: int) -> str:
-    """In one line, which may be empty. Raises `Refused` where it is longer than `longest` characters, or cannot be
-    shown."""
+def checked_line(text: str, what: str, longest: int, *, empty: str = "") -> str:
+    """In one line. Raises `Refused` where it is longer than `longest` characters, or cannot be shown; and where it is
+    empty, if something is to be said of that."""
     line = " ".join(text.split())
     if len(line) > longest:
         raise Refused("too_long", f"The {what} has {len(line):,} characters; {longest:,} is the most. Shorten it.")
     if any(is_control(c) for c in line):
         raise Refused("not_text", f"The {what} has characters that cannot be shown. Give it without them.")
+    if empty and not line:
+        raise Refused("empty", empty)
     return line
 
 
@@ -63,9 +66,7 @@ def entitle(session: Session, title: str) -> None:
 def checked_name(name: str) -> str:
     """The name of an effort in one line; of any script, but with something to make an id of. Raises `Refused` where it
     has none."""
-    name = checked_line(name, "name", LONGEST_NAME)
-    if not name:
-        raise Refused("empty", "The name is empty. Give the effort a short name, such as: payment webhook.")
+    name = checked_line(name, "name", LONGEST_NAME, empty=NO_NAME)
     if not slug_of(name):
         raise Refused("no_letters", "The name has no letter or digit to make an id of. Name the effort in words.")
     return name
