@@ -55,17 +55,13 @@ def named(source: Source, kind: Type) -> Iterator[Evidence]:
         if part.part == Part.CALLS:
             continue
         for sentence in reversed(part.sentences[-LOOKED_AT:]):
-            said = sentence.text if part.role != "user" else without_command(sentence.text)
+            # A person's /todo at its beginning names no file.
+            typed = TYPED.match(sentence.text) if part.role == "user" else None
+            said = sentence.text[typed.end() :] if typed and typed[1].casefold() in BY_NAME else sentence.text
             for value in reversed(values_of(said)):
                 if value.type == kind and not value.loose and (value.unit or kind == Type.PATH):
                     shown = value.shown.strip("`")
                     yield Evidence(type="path" if kind == Type.PATH else "number", value=shown, cite=sentence.id)
-
-
-def without_command(text: str) -> str:
-    """A person's /todo at its beginning names no file."""
-    found = TYPED.match(text)
-    return text[found.end() :] if found and found[1].casefold() in BY_NAME else text
 
 
 def commands(source: Source) -> Iterator[Evidence]:

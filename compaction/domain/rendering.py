@@ -57,13 +57,11 @@ def rendered(artifact: Artifact, *, count: Count) -> Rendered:
     if artifact.kind == Kind.DIGEST:
         text = digest_text(artifact)
         return Rendered(headline=headline, short=text, body="", standing=text)
-    short, body = short_text(artifact), body_text(artifact)
-    stands = short if artifact.kind == Kind.CONCLUSION and fits(artifact, short, count) else body
+    told = [artifact.by_id[id] for id in artifact.short]
+    short, body = "\n".join([headline, *sections(told, SHORT)]), body_text(artifact)
+    short_stands = artifact.kind == Kind.CONCLUSION and count(short) <= short_limit(artifact.source.source_tokens)
+    stands = short if short_stands else body
     return Rendered(headline=headline, short=short, body=body, standing=stands)
-
-
-def fits(artifact: Artifact, short: str, count: Count) -> bool:
-    return count(short) <= short_limit(artifact.source.source_tokens)
 
 
 def short_limit(source_tokens: int) -> int:
@@ -84,11 +82,6 @@ def headline_of(artifact: Artifact) -> str:
     if artifact.kind == Kind.DIGEST:
         return one_line(artifact.opening) or artifact.title
     return one_line(artifact.claims[0].text)
-
-
-def short_text(artifact: Artifact) -> str:
-    told = [artifact.by_id[id] for id in artifact.short]
-    return "\n".join([headline_of(artifact), *sections(told, SHORT)])
 
 
 def body_text(artifact: Artifact) -> str:

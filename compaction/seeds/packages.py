@@ -115,11 +115,10 @@ def offer(user: User, sessions: Iterable[Session]) -> Offer:
             windows += windows_of(session)
         except Refused as error:
             refused.append((session, error.text))
-    found = Offer(
-        windows=tuple(priced(window) for window in windows),
-        refused=tuple(refused),
-        refusal=refusal_of(windows, refused),
-    )
+    refusal = "" if windows else " ".join(why for _, why in refused) or NONE_CHOSEN
+    if len(windows) > MOST_STAGES:
+        refusal = TOO_MANY.format(stages=len(windows), most=MOST_STAGES)
+    found = Offer(windows=tuple(map(priced, windows)), refused=tuple(refused), refusal=refusal)
     return replace(found, note=note_on(user, found))
 
 
@@ -129,12 +128,6 @@ def note_on(user: User, found: Offer) -> str:
         return note
     beyond = found.most and why_not(user, found.most)
     return BEYOND.format(most=found.most, left=left_today(user)) if beyond else ""
-
-
-def refusal_of(windows: Sequence[Window], refused: Sequence[tuple[Session, str]]) -> str:
-    if len(windows) > MOST_STAGES:
-        return TOO_MANY.format(stages=len(windows), most=MOST_STAGES)
-    return "" if windows else " ".join(why for _, why in refused) or NONE_CHOSEN
 
 
 def priced(window: Window) -> Window:
@@ -259,7 +252,10 @@ def put_together(package: SeedPackage, actor: User) -> Artifact:
             session = conversations.create_session(package.owner, title=package.title)
             session = conversations.archive_session(session, actor=package.owner)
         stages, checks = zip(*map(drafted, rows), strict=True)
-        row = keep_merged(merged_of(session, joined(stages), checks))
+        tried = merged_of(session, joined(stages), checks)
+        keep_tried(tried)
+        assert tried.artifact is not None
+        row = Artifact.objects.get(pk=tried.artifact.artifact_id)
         state = PackageState.READY if row.state == ArtifactState.REPLACEABLE else PackageState.BLOCKED
         SeedPackage.objects.filter(pk=package.pk).update(state=state, artifact=row, session=session)
         told = {"package": package.pk, "artifact": row.pk}
@@ -316,12 +312,6 @@ def merged_of(session: Session, source: Joined, checks: Sequence[Checked | None]
     )
     bare = Tried(task=task, drafter="merge", ended=Ended.DRAFTED, offered=Offered(text="", form="document"))
     return merged_artifact(replace(bare, inherited=merged_checks(carried(source.stages, checks), gone)), claims)
-
-
-def keep_merged(tried: Tried) -> Artifact:
-    assert tried.artifact is not None
-    keep_tried(tried)
-    return Artifact.objects.get(pk=tried.artifact.artifact_id)
 
 
 # Started

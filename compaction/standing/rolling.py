@@ -84,14 +84,13 @@ def standing_of(user: User) -> RollingRecord:
     own = Artifact.objects.filter(Exists(valid), session__owner=user, kind=Kind.RANGE, version=1)
     newest = list(own.order_by("-created_at", "-pk").values_list("pk", flat=True)[:ENOUGH])
     first = GateRun.objects.filter(artifact__in=newest).values("artifact").annotate(first=Min("pk")).values("first")
-    kept = sum(keeps_all(run) for run in GateRun.objects.filter(pk__in=first).select_related("run"))
+    # Gate C, of a drafter that was not told what it had lost.
+    kept = sum(
+        any(one["gate"] == Gate.RETENTION and one["outcome"] == "pass" for one in judged.verdicts)
+        and not judged.run.requests.filter(step="repair").exists()
+        for judged in GateRun.objects.filter(pk__in=first).select_related("run")
+    )
     return RollingRecord(made=len(newest), kept=kept, rolled_back=rolled_back(newest))
-
-
-def keeps_all(judged: GateRun) -> bool:
-    """Gate C, of a drafter that was not told what it had lost."""
-    passed = any(one["gate"] == Gate.RETENTION and one["outcome"] == "pass" for one in judged.verdicts)
-    return passed and not judged.run.requests.filter(step="repair").exists()
 
 
 def rolled_back(artifacts: Sequence[str]) -> int:

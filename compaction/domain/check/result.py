@@ -9,7 +9,7 @@ from efforts.domain.text.source_text import Source
 
 from ..artifact import Claim
 from ..ledger import Entry
-from .answers import Entailment, NoteVerdict, Told, Void, missed_turns, read_half, read_inventory, read_mapping
+from .answers import Entailment, NoteVerdict, Void, missed_turns, read_half, read_inventory, read_mapping
 from .mapping import Question, missing
 from .mapping import told as told_by
 from .notes import Half, Role
@@ -93,7 +93,9 @@ def read(
     told, untold, hidden = {}, {}, False
     for asked, text in ((one.asked, one.text) for one in said if one.asked):
         answer = read_mapping(text, entries=len(asked.entries), notes=len(asked.claims), hidden=asked.lost)
-        told, untold, hidden = told_contents(asked, answer), missing(asked, answer), asked.hidden is not None
+        contents = {claim.id: claim.content for claim in (*asked.claims, asked.hidden) if claim}
+        told = {entry: tuple(contents[id] for id in ids) for entry, ids in told_by(asked, answer).items()}
+        untold, hidden = missing(asked, answer), asked.hidden is not None
     planted = planted_in(halves, opinions)
     return Checked(
         by=by,
@@ -134,12 +136,6 @@ def opinions_of(half: Half, verdicts: Mapping[int, NoteVerdict], by: str) -> dic
                 why=said.why or "",
             )
     return found
-
-
-def told_contents(asked: Question, answer: Mapping[int, Told]) -> dict[str, tuple[str, ...]]:
-    claims = (*asked.claims, asked.hidden) if asked.hidden else asked.claims
-    contents = {claim.id: claim.content for claim in claims}
-    return {entry: tuple(contents[id] for id in ids) for entry, ids in told_by(asked, answer).items()}
 
 
 def together(checks: Iterable[Checked]) -> Checked | None:

@@ -238,17 +238,13 @@ def order_differs(claim: Claim, source: Source) -> Iterator[Failure]:
         theirs = beside(text)
         for key in mine.keys() & theirs.keys():
             (word, one), (_, other) = mine[key], theirs[key]
-            if is_exchanged(one, other, claim.text, text):
+            # Each text has both values, so that neither is just another way to tell it.
+            both = stands(other, (claim.text,)) and stands(one, (text,))
+            if one.unit == other.unit and not is_same(one, other) and both:
                 mine_has, theirs_has = one.shown, other.shown
                 told = f"“{word}” goes with {mine_has} in claim {claim.id}, with {theirs_has} in {id}"
                 yield Failure(rule="order", about=claim.id, text=told)
                 return
-
-
-def is_exchanged(one: Value, other: Value, claim: str, text: str) -> bool:
-    """Each text has both values, so that neither is just another way to tell it."""
-    alike = one.unit == other.unit
-    return alike and not is_same(one, other) and stands(other, (claim,)) and stands(one, (text,))
 
 
 @lru_cache(maxsize=1 << 13)
@@ -264,18 +260,11 @@ def beside(text: str) -> Mapping[tuple[str, Type], tuple[str, Value]]:
     for key, (word, at) in labels.items():
         for kind in kinds:
             near = sorted((abs(place - at), i) for i, place in enumerate(places) if values[i].type == kind)
-            if (
-                key != values[near[0][1]].value
-                and near[0][0] < min(near[1][0], FARTHEST)
-                and is_label(key, near, values)
-            ):
+            # What is counted ("three nights and four") goes with every number.
+            is_label = all(key not in (values[i].of, values[i].value) for _, i in near)
+            if is_label and near[0][0] < min(near[1][0], FARTHEST):
                 found[key, kind] = (word, values[near[0][1]])
     return found
-
-
-def is_label(key: str, near: Sequence[tuple[int, int]], values: Sequence[Value]) -> bool:
-    """What is counted ("three nights and four") goes with every number."""
-    return all(values[i].of != key and values[i].value != key for _, i in near)
 
 
 def placed(text: str, values: Sequence[Value]) -> tuple[list[int], dict[str, tuple[str, int]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..artifact import Artifact, Claim, Draft, Malformed, parse_artifact, parse_draft
+from ..artifact import Artifact, Draft, Malformed, parse_artifact, parse_draft
 from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure
 from .judging import of_whole, verdict
 
@@ -61,12 +61,10 @@ def said_otherwise(offered: Draft | Artifact, artifact: Artifact) -> str:
         return "" if offered.document == artifact.document else "the summary is not the document that was offered"
     if len(offered.claims) != len(artifact.claims):
         return "the summary has more or fewer claims than the draft"
-    pairs = zip(artifact.claims, offered.claims, strict=True)
-    return next((f"claim {mine.id} is not that of the draft" for mine, theirs in pairs if not is_of(mine, theirs)), "")
-
-
-def is_of(claim: Claim, offered: Claim) -> bool:
-    """Code may only add cites."""
+    # Code may only add cites.
     bare = {"cites": (), "ledger_ref": ""}
-    same = claim.model_copy(update=bare) == offered.model_copy(update=bare)
-    return same and set(offered.cites) <= set(claim.cites)
+    for mine, theirs in zip(artifact.claims, offered.claims, strict=True):
+        same = mine.model_copy(update=bare) == theirs.model_copy(update=bare)
+        if not same or not set(theirs.cites) <= set(mine.cites):
+            return f"claim {mine.id} is not that of the draft"
+    return ""

@@ -41,7 +41,10 @@ def judge(judged: Judged) -> GateVerdict:
     artifact = judged.artifact
     if artifact is None:
         return not_judged(Gate.TRACEABILITY, judged)
-    failures = [*misplaced(artifact, judged), *misquoted(artifact, judged)]
+    failures = [*misquoted(artifact, judged)]
+    # Of a merged artifact the source is that of other conversations, which its own hash does not name.
+    if artifact.source.source_sha256 != judged.source.sha256 and artifact.kind != Kind.SEED:
+        failures.insert(0, of_whole("other_source", "it was made of another log"))
     for claim in artifact.claims:
         failures += of_claim(claim, judged)
     untraced = {failure.about for failure in failures}
@@ -74,12 +77,6 @@ def of_claim(claim: Claim, judged: Judged) -> Iterator[Failure]:
 def told(claim: Claim, phrase: str, why: str) -> str:
     at, because = shortened(phrase or claim.text), shortened(why)
     return f"claim {claim.id}: the log does not say “{at}”{f': {because}' if why else ''}"
-
-
-def misplaced(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
-    """Of a merged artifact the source is that of other conversations, which its own hash does not name."""
-    if artifact.source.source_sha256 != judged.source.sha256 and artifact.kind != Kind.SEED:
-        yield of_whole("other_source", "it was made of another log")
 
 
 def misquoted(artifact: Artifact, judged: Judged) -> Iterator[Failure]:
