@@ -92,8 +92,11 @@ def take_typed(
     if isinstance(typed, Doubtful):
         raise Refused("doubtful", DOUBTFUL.format(typed=typed.typed, meant=typed.meant.name))
     if isinstance(typed, Given):
-        check_argument(typed)
-        name, words = typed.command.name, typed.argument.strip()
+        command, words = typed.command, typed.argument.strip()
+        if command.needs_argument and not words:
+            needs = NEEDS.format(name=command.name, argument=command.argument, example=command.example)
+            raise Refused("incomplete", needs)
+        name = command.name
         if name == "search":
             return Typed(go=f"{reverse('search')}?{urlencode({'q': words})}")
         if name in NOTES:
@@ -141,12 +144,6 @@ def do_once(branch: Branch, name: str, words: str, client_id: str, actor: User) 
         events.append(session.pk, "command.given", data, actor=actor)
 
 
-def check_argument(typed: Given) -> None:
-    command = typed.command
-    if command.needs_argument and not typed.argument.strip():
-        raise Refused("incomplete", NEEDS.format(name=command.name, argument=command.argument, example=command.example))
-
-
 def pin(place: Place, argument: str) -> object:
     if not argument:
         return pin_turn(place, last_answered(place.branch))
@@ -177,10 +174,6 @@ def summarise(place: Place, argument: str) -> object:
     return compact_turns(place, *turns)
 
 
-def note_rule(place: Place, turn: Turn, text: str) -> object:
-    return set_constraint(place, text, turn=turn.number)
-
-
 def keep(kind: EntryKind, place: Place, turn: Turn, text: str) -> object:
     said = turn.messages.get(role=Message.Role.USER)
     return note_entry(place, said.pk, kind, words=text)
@@ -188,7 +181,7 @@ def keep(kind: EntryKind, place: Place, turn: Turn, text: str) -> object:
 
 # By the commands' names. What is written down is a message of the person's own too: so it has a sentence to cite.
 NOTES: Mapping[str, Note] = {
-    "rule": note_rule,
+    "rule": lambda place, turn, text: set_constraint(place, text, turn=turn.number),
     "todo": partial(keep, EntryKind.OPEN_WORK),
     "decided": partial(keep, EntryKind.DECISION),
 }

@@ -86,6 +86,8 @@ NO_EXCERPTS = "Excerpts would be no shorter than the log, so the log stays."
 CHOSEN = "You chose the excerpts."
 # Its log is in the prompt, and a draft or a person is waited for.
 WITHOUT_EXCERPTS = (SummaryState.WAITING, SummaryState.FAILED, SummaryState.ROLLED_BACK)
+ANOTHER_NAME = "For new work of the same kind choose another name, such as one with a date or number."
+ANOTHER_NAME_TO_CALL = ANOTHER_NAME.replace("choose", "call open_effort with")
 COVERED = "The summary of chosen turns covers all of {slug}. Roll that back first."
 
 
@@ -112,7 +114,9 @@ def open_effort(place: Place, name: str) -> Opened:
         if state is None:
             return Opened(state=start(branch, place, name))
         if state.status == EffortStatus.CONCLUDED:
-            raise Refused("concluded", f"{concluded_already(place, state)} {another_name(place)}")
+            # What recurring work needs: this month's invoice is not last month's.
+            again = ANOTHER_NAME_TO_CALL if place.via == Via.MODEL else ANOTHER_NAME
+            raise Refused("concluded", f"{concluded_already(place, state)} {again}")
         if branch.active_effort_id != state.effort_id:
             go_to(branch, place, state)
         else:
@@ -120,16 +124,10 @@ def open_effort(place: Place, name: str) -> Opened:
         return Opened(state=fresh(state), already=True)
 
 
-def another_name(place: Place) -> str:
-    """What recurring work needs: this month's invoice is not last month's."""
-    if place.via == Via.MODEL:
-        return "For new work of the same kind call open_effort with another name, such as one with a date or number."
-    return "For new work of the same kind choose another name, such as one with a date or number."
-
-
 def start(branch: Branch, place: Place, name: str) -> EffortState:
     before = active_slug(branch)
-    effort = identity(branch, name)
+    effort = unused_or_new(branch, name)
+    references.learn_name(effort)
     clock = clock_of(branch)
     state = EffortState.objects.create(branch=branch, effort=effort, opened_turn=place.turn, referenced_clock=clock)
     activate(branch, effort, place.turn)
@@ -140,12 +138,6 @@ def start(branch: Branch, place: Place, name: str) -> EffortState:
     if first and not Effort.objects.filter(session=branch.session_id).exclude(pk=effort.pk).exists():
         entitle(branch.session, name[:1].upper() + name[1:])
     return fresh(state)
-
-
-def identity(branch: Branch, name: str) -> Effort:
-    effort = unused_or_new(branch, name)
-    references.learn_name(effort)
-    return effort
 
 
 def unused_or_new(branch: Branch, name: str) -> Effort:

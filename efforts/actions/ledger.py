@@ -112,7 +112,10 @@ def resolve_entry(place: Place, ref: str) -> LedgerEntry:
     with locked(place) as where:
         row = open_work_here(place).filter(pk=int(found[1]) if found else 0).first()
         if row is None:
-            raise Refused("unknown_entry", unknown_work(place, ref))
+            live = open_work_here(place).filter(state__in=LIVE_ENTRIES).order_by("-pk")[:5]
+            ids = ", ".join(one.name for one in live)
+            text = f"There is no to-do {ref[:80]!r} here. {f'Open: {ids}.' if ids else 'None is noted.'}"
+            raise Refused("unknown_entry", text)
         if row.state == EntryState.PROPOSED:
             entries.dismiss(row, where)
         elif row.state == EntryState.CONFIRMED:
@@ -120,12 +123,6 @@ def resolve_entry(place: Place, ref: str) -> LedgerEntry:
         else:
             raise Refused("changed", f"{row.name} is {row.state} already.")
         return row
-
-
-def unknown_work(place: Place, ref: str) -> str:
-    live = open_work_here(place).filter(state__in=LIVE_ENTRIES).order_by("-pk")[:5]
-    ids = ", ".join(row.name for row in live)
-    return f"There is no to-do {ref[:80]!r} here. {f'Open: {ids}.' if ids else 'None is noted.'}"
 
 
 def propose_again(place: Place, event: Event) -> None:

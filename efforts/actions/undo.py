@@ -165,7 +165,7 @@ def check_switch(place: Place, branch: Branch, effort: Effort, data: dict[str, A
     before = data["before"]
     is_open = before is None or states_of(branch).filter(effort__slug=before, status=EffortStatus.OPEN).exists()
     if branch.active_effort != effort or not is_open:
-        raise Refused("overtaken", f"{effort.slug} or the effort before it has changed since. Use their controls.")
+        raise Refused("overtaken", f"{effort} or the effort before it has changed since. Use their controls.")
 
 
 def check_expansion(place: Place, branch: Branch, effort: Effort, data: dict[str, Any]) -> None:

@@ -107,7 +107,9 @@ def evict(branch: Branch, turn: int, efforts: Iterable[EffortState], chosen: Ite
     threshold = branch.session.eviction_threshold
     shut = (one for one in efforts if one.expanded_turn is None)
     old = [one for one in shut if stale(branch.clock, one.referenced_clock, threshold)]
-    summarised, leaving = summarised_among(branch, old), []
+    stands = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE)
+    of_old = stands.filter(effort__in=[one.effort_id for one in old])
+    summarised, leaving = set(of_old.values_list("effort", flat=True)) if old else set(), []
     for state in old:
         if state.effort_id in summarised or not age(branch, turn, state):
             leaving.append((of_effort(state), "evicted"))
@@ -120,18 +122,15 @@ def evict(branch: Branch, turn: int, efforts: Iterable[EffortState], chosen: Ite
         events.append_all([row.event(branch, what, turn) for row, what in leaving])
 
 
-def summarised_among(branch: Branch, states: Sequence[EffortState]) -> set[int | None]:
-    """Keys of those of these efforts for which a summary stands."""
-    efforts = [one.effort_id for one in states]
-    stands = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__in=efforts)
-    return set(stands.values_list("effort", flat=True)) if efforts else set()
-
-
 def age(branch: Branch, turn: int, state: EffortState) -> bool:
     """The log of an effort that awaits a summary gives way to its digest, which stays as long as a summary does; false
     where none may stand."""
     digest = compacting.registered().digest_of(state, read_summary_log(branch, state.effort))
-    told = of_effort(state).event(branch, "aged", turn, artifact=digest, was=summary_of(state))
+    # To be put back: what is being drafted by then is drafted anew.
+    under_way = state.summary in (SummaryState.DUE, SummaryState.DRAFTING)
+    summary = SummaryState.DUE if under_way else state.summary
+    was = {"summary": str(summary), "artifact": state.artifact, "draft": state.draft}
+    told = of_effort(state).event(branch, "aged", turn, artifact=digest, was=was)
     try:
         with transaction.atomic():
             stands = bool(digest and compacting.registered().accept(digest, None, AGED))
@@ -142,13 +141,6 @@ def age(branch: Branch, turn: int, state: EffortState) -> bool:
         EffortState.objects.filter(pk=state.pk).update(**beside)
         events.append_all([told])
     return stands
-
-
-def summary_of(state: EffortState) -> dict[str, str]:
-    """How its summary stood, to be put back. What is being drafted by then is drafted anew."""
-    under_way = state.summary in (SummaryState.DUE, SummaryState.DRAFTING)
-    summary = SummaryState.DUE if under_way else state.summary
-    return {"summary": str(summary), "artifact": state.artifact, "draft": state.draft}
 
 
 def unpinned(branch: Branch) -> QuerySet[EffortState]:

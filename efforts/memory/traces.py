@@ -74,19 +74,14 @@ def trace_tool(message: Message, call: ToolCall, elapsed_ms: int | None) -> None
         arguments_sha256=sha256(call.arguments),
         result_sha256=sha256(message.text),
         elapsed_ms=elapsed_ms,
-        error=error_in(message.text),
+        # As every tool says that it failed. The JSON is canonical: a long result without an error is not parsed.
+        error=str(json.loads(message.text)["error"]) if message.text.startswith('{"error"') else "",
     )
 
 
 def newest_plan(run_id: UUID) -> UUID | None:
     """Of the call that asked for the tools that are answered now: there is no later one before all are answered."""
     return ContextPlan.objects.filter(run_id=run_id).order_by("-call").values_list("pk", flat=True).first()
-
-
-def error_in(result: str) -> str:
-    """How every tool says that it failed (efforts/tools)."""
-    # Canonical JSON: a result without an error, which may be long, is not parsed.
-    return str(json.loads(result)["error"]) if result.startswith('{"error"') else ""
 
 
 def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:

@@ -60,7 +60,8 @@ def embedders() -> Iterator[tuple[Endpoint | None, Embedder]]:
         try:
             embedder = embedder_of(endpoint)
         except ModelError as error:
-            note_fault(endpoint, error.text)
+            served = VectorIndex.objects.filter(session__endpoint=endpoint, session__by_meaning=True)
+            served.exclude(fault=error.text).update(fault=error.text)
             continue
         if embedder:
             yield endpoint, embedder
@@ -130,9 +131,3 @@ def record_fault(batch: Batch, why: str) -> None:
     """Tried again after a while."""
     mine = VectorIndex.objects.filter(session=batch.session, held_until=batch.until)
     mine.update(fault=why, held_until=timezone.now() + timedelta(seconds=WAIT))
-
-
-def note_fault(endpoint: Endpoint | None, why: str) -> None:
-    VectorIndex.objects.filter(session__endpoint=endpoint, session__by_meaning=True).exclude(fault=why).update(
-        fault=why
-    )
