@@ -90,7 +90,7 @@ def test_what_is_too_large_is_refused_with_the_numbers(talk: Talk) -> None:
         talk.ask(long)
     choose(talk, 6, 7, text="Long.", body="Long.")
     Session.objects.filter(pk=talk.session.pk).update(budget=6_000)
-    with pytest.raises(Refused, match=r"turns-6-7 needs [\d,]+ tokens, [\d,]+ free"):
+    with pytest.raises(Refused, match=r"turns-6-7 needs [\d,]+ tokens, [\d,]+ free\. Pin the turns you mean"):
         actions.expand_effort(talk.place, "turns-6-7")
     assert not ContextPointer.objects.exclude(expanded_turn=None).exists()
 
