@@ -45,7 +45,11 @@ def main(folders: Sequence[str], pages: Path | None, vectors: Path | None = None
     django.setup()
     from django.core.management import call_command
 
+    from efforts.models.threads import keep_for_good
+
     call_command("migrate", verbosity=0)
+    # As a server does.
+    keep_for_good()
     if connected(vectors):
         RANKERS["embeddings"] = by_meaning
     total: Counter[str] = Counter()

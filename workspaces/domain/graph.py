@@ -364,33 +364,27 @@ class Standing(NamedTuple):
     tests: int
 
 
-def central(resolver: Resolver, references: Iterable[Written]) -> list[Standing]:
-    """Each symbol that others lead to, the most central first; equal ones by their names."""
-    names = resolver.names
+def central(names: Names, leads: Iterable[tuple[int, int, float]]) -> list[Standing]:
+    """Each symbol that others lead to, the most central first; equal ones by their names. `leads`: for each reference
+    that leads to a symbol for sure where it stands, what it leads to, and how sure that is."""
     graph: rustworkx.PyDiGraph[int, float] = rustworkx.PyDiGraph(multigraph=False)
     ids = [id for id, one in names.symbols.items() if one.kind != SymbolKind.SECTION]
     nodes = dict(zip(ids, graph.add_nodes_from(ids), strict=True))
     weights: dict[tuple[int, int], float] = {}
     callers: dict[int, set[int]] = defaultdict(set)
-    for one in references:
-        source = names.symbols.get(one.source)
-        if source is None:
-            continue
-        # What is guessed counts for nothing here.
-        lead = resolver.sure(one) if one.kind != EdgeKind.IMPORTS else None
-        if lead is None or lead.target == one.source:
-            continue
-        callers[lead.target].add(one.source)
+    for source, target, confidence in leads:
+        callers[target].add(source)
         # What tests lead to is not what the code is about.
-        if not source.is_test:
-            edge = nodes[one.source], nodes[lead.target]
-            weights[edge] = max(weights.get(edge, 0.0), lead.confidence)
+        if not names.symbols[source].is_test:
+            edge = nodes[source], nodes[target]
+            weights[edge] = max(weights.get(edge, 0.0), confidence)
     for id, node in nodes.items():
         parent = names.symbols[id].parent
         if parent in nodes:
             edge = node, nodes[parent]
             weights[edge] = max(weights.get(edge, 0.0), PART_OF)
-    graph.add_edges_from([(*edge, weight) for edge, weight in weights.items()])
+    # In one order whatever was found first: the last digits of sums depend on it.
+    graph.add_edges_from([(*edge, weight) for edge, weight in sorted(weights.items())])
     shares = rustworkx.pagerank(graph, alpha=DAMPING, weight_fn=float) if nodes else {}
     found = [
         Standing(id, round(shares[nodes[id]], 9), *split_tests(names, callers[id])) for id in nodes if callers.get(id)

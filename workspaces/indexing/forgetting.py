@@ -13,8 +13,10 @@ from django.db.models.signals import post_delete
 from django.dispatch import receiver
 
 from workspaces.domain.states import SourceKind
+from workspaces.indexing.finishing import remembered
 from workspaces.models import Attachment, Edge, File, Snapshot, Symbol, SymbolVector, Workspace
 from workspaces.retrieval.meanings import kept_vectors
+from workspaces.retrieval.naming import kept_resolver
 
 # Pages of SQLite's index that are merged in one statement.
 MERGED_PAGES = 500
@@ -40,6 +42,8 @@ def forget(workspace: Workspace) -> None:
     if workspace.kind == SourceKind.ARCHIVE:
         folder = Path(settings.CCM_HOME) / "workspaces" / str(pk)
         transaction.on_commit(partial(shutil.rmtree, folder, ignore_errors=True))
+    transaction.on_commit(partial(remembered.pop, pk, None))
+    transaction.on_commit(kept_resolver.cache_clear)
     transaction.on_commit(kept_vectors.cache_clear)
     transaction.on_commit(forget_terms)
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+from django.db.models import Q
 
 from workspaces.domain.graph import FileName, Named, Names, Resolver, Written
 from workspaces.domain.roots import MANIFESTS, Root, roots_of
@@ -27,20 +32,31 @@ def kept_resolver(pk: int) -> Resolver:
     return read_resolver(Snapshot.objects.get(pk=pk))
 
 
-def read_resolver(snapshot: Snapshot, written: Sequence[Written] | None = None) -> Resolver:
-    """`written`: all references of the snapshot, where they are there already."""
+def read_resolver(snapshot: Snapshot, before: Resolver | None = None) -> Resolver:
+    """`before`: that of an earlier snapshot of the folder, whose files are not read again where they still stand."""
     rows = File.objects.filter(snapshot.standing).values_list("pk", "path", "language", "module")
-    files = {pk: FileName(*named) for pk, *named in rows.iterator(chunk_size=CHUNK)}
+    # Sorted here, as databases do not agree on the order of letters.
+    files = {pk: FileName(*named) for pk, *named in sorted(rows.iterator(chunk_size=CHUNK), key=itemgetter(1))}
+    known = files.keys() & before.names.files.keys() if before else set[int]()
+    symbols, written = list[Named](), list[Written]()
+    if before:
+        kept = chain.from_iterable((*before.imports.values(), *before.bases.values()))
+        symbols += (one for one in before.names.symbols.values() if one.file in known)
+        written += (one for one in kept if one.file in known)
+    new: dict[str, Any] = {"file__in": files.keys() - known} if known else {}
     fields = ("id", "file_id", "kind", "name", "qualified", "parent_id", "is_test")
-    symbols = Symbol.objects.filter(snapshot.standing_by("file")).order_by("file__path", "id").values_list(*fields)
-    named = {row[0]: Named(*row) for row in symbols.iterator(chunk_size=CHUNK)}
-    names = Names(files=files, symbols=named, roots=roots(snapshot, files))
+    standing = Symbol.objects.filter(snapshot.standing_by("file"), **new).order_by("id").values_list(*fields)
+    symbols += (Named(*row) for row in standing.iterator(chunk_size=CHUNK))
+    written += written_of(snapshot, kind__in=(EdgeKind.IMPORTS, EdgeKind.INHERITS), **new)
+    places = {pk: place for place, pk in enumerate(files)}
+    symbols.sort(key=lambda one: places[one.file])
+    names = Names(files=files, symbols={one.id: one for one in symbols}, roots=roots(snapshot, files))
     imports: dict[int, list[Written]] = defaultdict(list)
     bases: dict[int, list[Written]] = defaultdict(list)
-    for one in written if written is not None else written_of(snapshot, kinds=(EdgeKind.IMPORTS, EdgeKind.INHERITS)):
+    for one in written:
         if one.kind == EdgeKind.IMPORTS:
             imports[one.file].append(one)
-        elif one.kind == EdgeKind.INHERITS:
+        else:
             bases[one.source].append(one)
     return Resolver(names=names, imports=dict(imports), bases=dict(bases))
 
@@ -52,10 +68,8 @@ def roots(snapshot: Snapshot, files: Mapping[int, FileName]) -> list[Root]:
     return roots_of(snapshot.workspace.name, modules, manifests)
 
 
-def written_of(
-    snapshot: Snapshot, *, kinds: tuple[EdgeKind, ...] = tuple(EdgeKind), **which: object
-) -> Iterator[Written]:
+def written_of(snapshot: Snapshot, *which: Q, **more: Any) -> Iterator[Written]:
     """The references of a snapshot, in the order of the files' text."""
-    edges = Edge.objects.filter(snapshot.standing_by("file"), kind__in=kinds, **which).order_by("id")
+    edges = Edge.objects.filter(snapshot.standing_by("file"), *which, **more).order_by("id")
     for row in edges.values_list(*FIELDS).iterator(chunk_size=CHUNK):
         yield Written(*row)
