@@ -315,8 +315,18 @@ def test_stopped_while_it_is_drafted_again_the_digest_stands(talk: Session, port
     assert (fresh(state).summary, standing()) == (SummaryState.DIGEST, EXCERPTS)
 
 
+def digested_by_verbs(talk: Session, port: Scripted) -> EffortState:
+    """With all that the log tells of it."""
+    actions.open_effort(by_hand(talk), SLUG)
+    say(talk, [("It times out.", "Answer at once."), ("It works.", "Good.")])
+    for number in (1, 2):
+        actions.move_turn(by_hand(talk), number, SLUG)
+    state = actions.close_effort(by_hand(talk))
+    return settled(state, not_standing(port, state))
+
+
 def test_reopened_and_taken_back_the_digest_stands_again_with_its_draft(talk: Session, port: Scripted) -> None:
-    state = digested(talk, port)
+    state = digested_by_verbs(talk, port)
     beside = (state.artifact, state.draft)
     actions.reopen_effort(by_hand(talk), SLUG)
     assert (fresh(state).summary, standing()) == (SummaryState.NONE, None)
@@ -327,13 +337,7 @@ def test_reopened_and_taken_back_the_digest_stands_again_with_its_draft(talk: Se
 
 
 def test_in_a_branch_the_digest_stands_too(talk: Session, port: Scripted) -> None:
-    place = by_hand(talk)
-    actions.open_effort(place, SLUG)
-    say(talk, [("It times out.", "Answer at once."), ("It works.", "Good.")])
-    for number in (1, 2):
-        actions.move_turn(by_hand(talk), number, SLUG)
-    state = actions.close_effort(by_hand(talk))
-    settled(state, not_standing(port, state))
+    digested_by_verbs(talk, port)
     child = actions.fork(main_branch(talk), after=2, actor=talk.owner)
     assert EffortState.objects.get(branch=child).summary == SummaryState.DIGEST
     assert ContextPointer.objects.get(branch=child).text == EXCERPTS
