@@ -284,13 +284,9 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
     changes = changes or {}
     check_share(actor)
     with transaction.atomic():
-        branch = Branch.objects.select_for_update().get(pk=turn.branch_id)
-        # Read again under the lock: since the caller's look it may have been tried again.
-        turn = Turn.objects.select_related("run", "session").get(pk=turn.pk)
+        branch, turn = locked(turn)
         # Later replies were given without what a new attempt would say.
-        if turn.number != branch.head:
-            raise Refused("not_last", "Only the last turn can be tried again.")
-        check_unshared(branch, turn)
+        check_last(branch, turn, "Only the last turn can be tried again.")
         if turn.run is None or turn.run.state not in RETRYABLE:
             raise Refused("not_retryable", "This turn has not stopped or failed, so there is nothing to try again.")
         if new := {name: changes[name] for name in ("budget", "reply_limit") if name in changes}:
@@ -313,15 +309,12 @@ def continue_reply(turn: Turn, *, actor: User) -> Run:
     """The run of the last turn, whose reply was cut off and goes on. Raises `Refused` where it was not, or cannot."""
     check_share(actor)
     with transaction.atomic():
-        branch = Branch.objects.select_for_update().get(pk=turn.branch_id)
-        turn = Turn.objects.select_related("run", "session").get(pk=turn.pk)
+        branch, turn = locked(turn)
         run = turn.run
         if run is None or not is_cut_off(run.state, run.finish_reason):
             raise Refused("not_cut_off", "This reply was not cut off, so there is nothing to go on with.")
         # Later replies were given to what it says now.
-        if turn.number != branch.head:
-            raise Refused("not_last", "Only the last reply can go on. Ask for the rest in a message.")
-        check_unshared(branch, turn)
+        check_last(branch, turn, "Only the last reply can go on. Ask for the rest in a message.")
         # With the limit as it is now; all else stays as the reply began.
         kept = {name: value for name, value in run.settings.items() if name not in ("reply", "reply_limit")}
         run.settings, run.state = {**kept, "continued": True}, RunState.QUEUED
@@ -334,7 +327,16 @@ def continue_reply(turn: Turn, *, actor: User) -> Run:
     return run
 
 
-def check_unshared(branch: Branch, turn: Turn) -> None:
+def locked(turn: Turn) -> tuple[Branch, Turn]:
+    """Read again under the lock: since the caller's look it may have been tried again."""
+    branch = Branch.objects.select_for_update().get(pk=turn.branch_id)
+    return branch, Turn.objects.select_related("run", "session").get(pk=turn.pk)
+
+
+def check_last(branch: Branch, turn: Turn, refusal: str) -> None:
+    """Raises `Refused` where another turn follows it, in this branch or in a fork."""
+    if turn.number != branch.head:
+        raise Refused("not_last", refusal)
     if child := branch.children.filter(fork_turn__gte=turn.number).first():
         raise Refused(
             "shared",
@@ -375,12 +377,16 @@ def configure_session(session: Session, *, actor: User, **changes: Any) -> Sessi
     """
     assert changes.keys() <= set(SETTINGS)
     check_settings(session, changes)
-    for name, value in changes.items():
+    told = {name: changes.get(name, getattr(session, name)) for name in SETTINGS}
+    told["endpoint"] = told["endpoint"] and told["endpoint"].pk
+    return change(session, "session.configured", told, actor, **changes)
+
+
+def change(session: Session, kind: str, told: Mapping[str, Any], actor: User, **columns: Any) -> Session:
+    """With the event that tells of it."""
+    for name, value in columns.items():
         setattr(session, name, value)
-    with transaction.atomic():
-        session.save(update_fields=list(changes))
-        told = {name: getattr(session, name) for name in SETTINGS}
-        events.append(session.pk, "session.configured", {**told, "endpoint": session.endpoint_id}, actor=actor)
+    events.append(session.pk, kind, told, actor=actor, **columns)
     return session
 
 
@@ -407,29 +413,18 @@ def check_settings(session: Session, changes: Mapping[str, Any]) -> None:
 def rename_session(session: Session, *, title: str, actor: User) -> Session:
     """Raises `Refused` where the title is empty or too long."""
     title = checked_line(title, "title", LONGEST_NAME, empty="The title is empty.")
-    with transaction.atomic():
-        session.title, session.titled_by_hand = title, True
-        session.save(update_fields=["title", "titled_by_hand"])
-        events.append(session.pk, "session.renamed", {"title": title}, actor=actor)
-    return session
+    return change(session, "session.renamed", {"title": title}, actor, title=title, titled_by_hand=True)
 
 
 def put_in_folder(session: Session, *, folder: str, actor: User) -> Session:
     """Into that folder; with an empty name into none. Raises `Refused` where the name is too long."""
-    session.folder = checked_line(folder, "folder", LONGEST_FOLDER)
-    with transaction.atomic():
-        session.save(update_fields=["folder"])
-        events.append(session.pk, "session.filed", {"folder": session.folder}, actor=actor)
-    return session
+    folder = checked_line(folder, "folder", LONGEST_FOLDER)
+    return change(session, "session.filed", {"folder": folder}, actor, folder=folder)
 
 
 def set_favourite(session: Session, *, on: bool, actor: User) -> Session:
     """Listed above all others, or not."""
-    session.is_favourite = on
-    with transaction.atomic():
-        session.save(update_fields=["is_favourite"])
-        events.append(session.pk, "session.favourite", {"on": on}, actor=actor)
-    return session
+    return change(session, "session.favourite", {"on": on}, actor, is_favourite=on)
 
 
 def see_session(session: Session) -> None:
@@ -441,28 +436,19 @@ def see_session(session: Session) -> None:
 
 def archive_session(session: Session, *, actor: User) -> Session:
     """The conversation, out of the list; nothing of it is deleted."""
-    return _set_archived(session, actor, archived=True)
+    return change(session, "session.archived", {}, actor, archived_at=timezone.now())
 
 
 def unarchive_session(session: Session, *, actor: User) -> Session:
     """The conversation, back in the list."""
-    return _set_archived(session, actor, archived=False)
-
-
-def _set_archived(session: Session, actor: User, *, archived: bool) -> Session:
-    with transaction.atomic():
-        session.archived_at = timezone.now() if archived else None
-        session.save(update_fields=["archived_at"])
-        events.append(session.pk, "session.archived" if archived else "session.unarchived", actor=actor)
-    return session
+    return change(session, "session.unarchived", {}, actor, archived_at=None)
 
 
 def delete_session(session: Session, *, actor: User) -> Session:
     """Out of sight at once, and erased after `CCM_UNDO_SECONDS`, until when it can be brought back."""
-    session.erase_at = timezone.now() + timedelta(seconds=settings.CCM_UNDO_SECONDS)
+    ends = timezone.now() + timedelta(seconds=settings.CCM_UNDO_SECONDS)
     with transaction.atomic():
-        session.save(update_fields=["erase_at"])
-        events.append(session.pk, "session.deleting", actor=actor)
+        change(session, "session.deleting", {}, actor, erase_at=ends)
         transaction.on_commit(lambda: events.hang_up(session.pk))
     return session
 
