@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from compaction.drafting.examining import CAUGHT, DOUBTED, Result, examine, papers
+from compaction.drafting.examining import CAUGHT, DOUBTED, examine, papers
+from compaction.models import Exam as Taken
 
 from .bench import Bench
 from .figures import Demand, least, most
@@ -15,10 +16,10 @@ from .figures import Demand, least, most
 @dataclass(kw_only=True)
 class Exam:
     name = "exam"
-    result: Result | None = None
+    result: Taken | None = None
 
     async def run(self, bench: Bench) -> None:
-        result = await examine(bench.choice)
+        result, _ = await examine(bench.choice)
         waiting = [bench.waits(f"exam-{n}", [("exam", one.request)]) for n, one in enumerate(papers(), start=1)]
         if not any(waiting):
             self.result = result
@@ -44,6 +45,6 @@ class Exam:
         yield most("true claims of the exam doubted", self.taken.doubted, self.taken.true, DOUBTED)
 
     @property
-    def taken(self) -> Result:
+    def taken(self) -> Taken:
         assert self.result is not None
         return self.result

@@ -44,6 +44,11 @@ WINDOWS = (1, 7, 30)
 MOST_VOID = 3
 STOPPED = "You have stopped models from drafting. Settings, Drafting allows them again."
 ALL_VOID = "The last {most} checks by {model} proved nothing, so it is not asked. Settings, Drafting chooses a checker."
+FAILED = (
+    "{model} may not check summaries: in its exam it found {caught} of {wrong} wrong claims and doubted {doubted} of "
+    "{true} true ones."
+)
+UNREAD = "{model} may not check summaries: its exam could not be read. {why}"
 USED_UP = "Your cap of {cap:,} tokens a day is used up: {used:,} are used today{others}, and this may need {needed:,}."
 OTHERS = ", what is being drafted may need {reserved:,}"
 
@@ -56,12 +61,7 @@ def means_of(session: Session, log_tokens: int, purpose: str) -> Means:
     cap, check_cap = cap_of(purpose), cap_of(Purpose.CHECK)
     choice, note = choice_of(session, log_tokens, purpose)
     window = choice.context_window if choice else None
-    checker, exam = None, None
-    try:
-        checker = checker_of(session, choice) if choice else None
-        exam = exam_known(session, checker) if checker else None
-    except KeyUnreadable as error:
-        exam = Examined(passed=False, why=str(error))
+    checker, exam = reader_of(session, choice)
     return Means(
         choice=choice,
         note=note,
@@ -72,6 +72,15 @@ def means_of(session: Session, log_tokens: int, purpose: str) -> Means:
         largest=largest_source(cap=cap, check_cap=check_cap, window=window),
         latest=latest_runs(purpose, choice.model, draft_version()) if choice else (),
     )
+
+
+def reader_of(session: Session, choice: ModelChoice | None) -> tuple[ModelChoice | None, Examined | None]:
+    """The checker of what such a drafter makes, and what is known of it."""
+    try:
+        checker = checker_of(session, choice) if choice else None
+        return checker, exam_known(session, checker) if checker else None
+    except KeyUnreadable as error:
+        return None, Examined(passed=False, why=str(error))
 
 
 def checker_of(session: Session, drafter: ModelChoice) -> ModelChoice:
@@ -119,17 +128,13 @@ def spent_by_family(families: Collection[str]) -> dict[str, int]:
 
 def why_not_asked(session: Session) -> str:
     """Why the checker of a conversation may not check; "" where it may, or there is none."""
-    try:
-        choice, _ = choice_of(session, 0, Purpose.COMPACTION)
-        known = exam_known(session, checker_of(session, choice)) if choice else None
-    except KeyUnreadable as error:
-        return str(error)
+    _, known = reader_of(session, choice_of(session, 0, Purpose.COMPACTION)[0])
     return known.why if known and not known.passed else ""
 
 
 def examined(exam: Exam) -> Examined:
-    counts = {"caught": exam.caught, "wrong": exam.wrong, "doubted": exam.doubted, "true": exam.true}
-    return Examined(passed=exam.passed, why=examining.why_failed(exam.model, exam.why, exam.passed, **counts))
+    why = "" if exam.passed else (UNREAD if exam.why else FAILED).format(**vars(exam))
+    return Examined(passed=exam.passed, why=why)
 
 
 def choice_of(session: Session, log_tokens: int, purpose: str) -> tuple[ModelChoice | None, str]:

@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 
 # Of the wrong claims so many are to be caught, and of the true ones at most so many doubted.
 CAUGHT, DOUBTED = 0.95, 0.05
-FAILED = (
-    "{model} may not check summaries: in its exam it found {caught} of {wrong} wrong claims and doubted {doubted} of "
-    "{true} true ones."
-)
-UNREAD = "{model} may not check summaries: its exam could not be read. {why}"
-
 # Of an owner, an address and a model, while this process lives.
 under_way: dict[tuple[int, str, str], asyncio.Task[Exam]] = {}
 
@@ -53,21 +47,8 @@ class Paper:
         return with_room_to_think(half(self.source, self.notes, HALF_REPLY))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """`why` says why an answer could not be read; then nothing of it counts as caught."""
-
-    caught: int
-    wrong: int
-    doubted: int
-    true: int
-    answers: tuple[Answer, ...]
-    why: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """By the thresholds of design.md section 8."""
-        return not self.why and self.caught >= CAUGHT * self.wrong and self.doubted <= DOUBTED * self.true
+# A row that is not stored yet, and the answers that it was made of.
+Result = tuple[Exam, tuple[Answer, ...]]
 
 
 @cache
@@ -136,27 +117,21 @@ async def examine(choice: ModelChoice) -> Result:
     return marked(answers)
 
 
-def why_failed(model: str, unread: str, passed: bool, *, caught: int, wrong: int, doubted: int, true: int) -> str:
-    if passed:
-        return ""
-    if unread:
-        return UNREAD.format(model=model, why=unread)
-    return FAILED.format(model=model, caught=caught, wrong=wrong, doubted=doubted, true=true)
-
-
 def marked(answers: Sequence[Answer]) -> Result:
+    """Passed by the thresholds of design.md section 8. Where an answer could not be read nothing counts as caught."""
     wrong = sum(len(one.wrong) for one in papers())
     true = sum(len(one.notes) for one in papers()) - wrong
-    caught = doubted = 0
+    exam = Exam(caught=0, wrong=wrong, doubted=0, true=true, passed=False)
     try:
         for one, answer in zip(papers(), answers, strict=True):
             verdicts = verdicts_of(one, answer)
             doubts = {number for number, verdict in verdicts.items() if verdict != Entailment.ENTAILED}
-            caught += len(doubts & one.wrong)
-            doubted += len(doubts - one.wrong)
+            exam.caught += len(doubts & one.wrong)
+            exam.doubted += len(doubts - one.wrong)
+        exam.passed = exam.caught >= CAUGHT * wrong and exam.doubted <= DOUBTED * true
     except Void as error:
-        return Result(caught=0, wrong=wrong, doubted=0, true=true, answers=tuple(answers), why=str(error))
-    return Result(caught=caught, wrong=wrong, doubted=doubted, true=true, answers=tuple(answers))
+        exam.caught, exam.doubted, exam.why = 0, 0, str(error)[:500]
+    return exam, tuple(answers)
 
 
 def verdicts_of(one: Paper, answer: Answer) -> dict[int, Entailment]:
@@ -170,21 +145,11 @@ def verdicts_of(one: Paper, answer: Answer) -> dict[int, Entailment]:
 
 @transaction.atomic
 def keep_exam(owner: User, choice: ModelChoice, result: Result) -> Exam:
-    used = sum(answer.usage.total for answer in result.answers)
-    exam = Exam.objects.create(
-        owner=owner,
-        provider=choice.base_url,
-        model=choice.model,
-        version=check_version(),
-        caught=result.caught,
-        wrong=result.wrong,
-        doubted=result.doubted,
-        true=result.true,
-        passed=result.passed,
-        why=result.why[:500],
-        tokens=used,
-    )
-    for place, (one, answer) in enumerate(zip(papers(), result.answers, strict=True)):
+    exam, answers = result
+    exam.owner, exam.provider, exam.model, exam.version = owner, choice.base_url, choice.model, check_version()
+    exam.tokens = sum(answer.usage.total for answer in answers)
+    exam.save()
+    for place, (one, answer) in enumerate(zip(papers(), answers, strict=True)):
         ModelRequest.objects.create(exam=exam, **kept(place, "exam", one.request, answer))
     return exam
 
