@@ -284,14 +284,13 @@ def tell_rolled_back(
         record(place, "compaction.rolled_back", None, text=pointer.headline, **told)
 
 
-def record_copied(artifact_id: str, pointer: ContextPointer, actor: User | None) -> None:
+def record_copied(artifact: str, pointer: ContextPointer, actor: User | None) -> None:
     """What a fork takes over stands for the same turns there; new rules only bar a new acceptance."""
-    artifact = Artifact.objects.get(pk=artifact_id)
-    first = artifact.acceptances.order_by("pk").first()
+    first = Acceptance.objects.filter(artifact=artifact).select_related("artifact").order_by("pk").first()
     if first is None:
         raise Refused("not_accepted", NEVER_ACCEPTED)
     told = {"actor": actor, "via": "fork", "saved": first.saved}
-    Acceptance.objects.create(artifact=artifact, pointer=pointer, gate_run=first.gate_run, **told)
+    Acceptance.objects.create(artifact=first.artifact, pointer=pointer, gate_run=first.gate_run, **told)
 
 
 def is_reviewer(session: Session, user: User) -> bool:

@@ -44,6 +44,7 @@ class Compaction:
     damaged = staticmethod(export.damaged)
     told = staticmethod(export.told)
     exported = staticmethod(export.exported)
+    copied = staticmethod(accepting.record_copied)
 
     def work_on(self, state: EffortState, log: SourceLog) -> ConclusionWork:
         branch, effort = state.branch, state.effort
@@ -70,6 +71,3 @@ class Compaction:
 
     def body_of(self, artifact: str) -> str:
         return accepting.found(artifact).body
-
-    def copied(self, artifact: str, pointer: ContextPointer, log: SourceLog, actor: User | None) -> None:
-        accepting.record_copied(artifact, pointer, actor)

@@ -14,7 +14,7 @@ from django.db import transaction
 
 from efforts.context.sources import read_summary_log
 from efforts.domain.effort.chosen import BODY, RAW
-from efforts.domain.effort.states import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
+from efforts.domain.effort.states import UNFINISHED, EffortStatus, RunState, SummaryState, Via
 from efforts.domain.errors import Refused
 from efforts.domain.text.verbatim import own_words
 from efforts.llm.tokens import get_counter
@@ -57,7 +57,7 @@ from .pointers import (
     active_pointers,
     body_of,
     digest_stands,
-    end_pointers,
+    end_pointer,
     is_covered,
     keep_body,
     set_pointer,
@@ -207,7 +207,7 @@ def reopen_effort(place: Place, slug: str) -> EffortState:
         was["stood"] = active_pointers(branch, state.effort).values_list("pk", flat=True).first()
         changes = {"concluded_turn": None, "via": "", "said": "", **NO_SUMMARY}
         move(state, EffortStatus.OPEN, f"{slug_in(state)} is open already.", **changes)
-        end_pointers(branch, state.effort, PointerState.INVALIDATED)
+        end_pointer(branch, state.effort)
         activate(branch, state.effort, place.turn)
         route(branch, place, state.effort, TurnLabel.By.OPENED)
         refer(branch, slug_in(state))

@@ -6,7 +6,7 @@ history (`PointerMove`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -305,17 +305,11 @@ def all_ended(branch: Branch, effort: Effort) -> bool:
 # Away
 
 
-def end_pointers(branch: Branch, effort: Effort, state: PointerState, *, via: str = "changed") -> int:
-    """Take the effort's active pointer away; how many there were."""
-    return end(branch, list(active_pointers(branch, effort)), state, via)
-
-
-def end(branch: Branch, pointers: Sequence[ContextPointer], state: PointerState, via: str) -> int:
-    for pointer in pointers:
-        change(pointer, state)
-        kind = PointerMoveKind.ROLLED_BACK if state == PointerState.ROLLED_BACK else PointerMoveKind.INVALIDATED
-        note(branch, kind, pointer, before=[pointer], after=[], actor=None, via=via)
-    return len(pointers)
+def end_pointer(branch: Branch, effort: Effort, *, via: str = "changed") -> None:
+    """What stands for the effort, if anything does, stands no longer."""
+    for pointer in active_pointers(branch, effort):
+        change(pointer, PointerState.INVALIDATED)
+        note(branch, PointerMoveKind.INVALIDATED, pointer, before=[pointer], after=[], actor=None, via=via)
 
 
 def source_changes(branch: Branch, turn: Turn) -> None:
@@ -324,7 +318,7 @@ def source_changes(branch: Branch, turn: Turn) -> None:
     for label in TurnLabel.objects.filter(branch=branch, turn=turn).select_related("effort"):
         concluded = state_of(branch, label.effort).filter(status=EffortStatus.CONCLUDED)
         if concluded.exclude(summary=SummaryState.ROLLED_BACK).update(**summary_due(branch)):
-            end_pointers(branch, label.effort, PointerState.INVALIDATED, via="turn")
+            end_pointer(branch, label.effort, via="turn")
 
 
 def words_change(branch: Branch, turn: Turn, actor: User) -> None:
@@ -374,7 +368,7 @@ def settle_effort(branch: Branch, state: EffortState) -> None:
     if pointer := active_pointers(branch, state.effort).first():
         if set(turns_of(pointer)) == left:
             return
-        end(branch, [pointer], PointerState.INVALIDATED, "turn")
+        end_pointer(branch, state.effort, via="turn")
     if state.summary in SETTLED_BY_PEOPLE:
         return
     if is_covered(branch, state.effort):
@@ -428,5 +422,5 @@ def copy_pointer(branch: Branch, pointer: ContextPointer, log: SourceLog) -> Con
     kind = PointerMoveKind.COPIED
     copied = set_pointer(branch, pointer.effort, log, standing, actor=pointer.actor, via="fork", kind=kind)
     if pointer.artifact:
-        compacting.registered().copied(pointer.artifact, copied, log, pointer.actor)
+        compacting.registered().copied(pointer.artifact, copied, pointer.actor)
     return copied

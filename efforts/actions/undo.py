@@ -9,7 +9,7 @@ from typing import Any
 from efforts.context.courses import read_course
 from efforts.domain.effort.chosen import BODY
 from efforts.domain.effort.reducer import BEGAN, INVERSES, Course, Happening, Label
-from efforts.domain.effort.states import UNFINISHED, EffortStatus, PointerState
+from efforts.domain.effort.states import UNFINISHED, EffortStatus
 from efforts.domain.errors import Refused
 from efforts.log.events import AGED_EVENTS
 from efforts.log.timelines import branch_events, branch_turns, clock_of
@@ -37,7 +37,7 @@ from .places import (
     states_of,
     where_of,
 )
-from .pointers import NO_SUMMARY, end_pointers, restore_latest, settle_effort, summary_due, summary_rolled_back
+from .pointers import NO_SUMMARY, end_pointer, restore_latest, settle_effort, summary_due, summary_rolled_back
 
 UNDONE = ("effort.undone", "compaction.undone")
 
@@ -158,7 +158,7 @@ def course_now(branch: Branch) -> Course:
 
 def end_summary(place: Place, branch: Branch, effort: Effort, data: dict[str, Any]) -> None:
     EffortState.objects.filter(branch=branch, effort=effort).update(**NO_SUMMARY)
-    end_pointers(branch, effort, PointerState.INVALIDATED)
+    end_pointer(branch, effort)
 
 
 def check_switch(place: Place, branch: Branch, effort: Effort, data: dict[str, Any]) -> None:

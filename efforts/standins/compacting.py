@@ -134,7 +134,7 @@ class CompactionPort(Protocol):
         """The whole summary of which the text is the short form."""
         ...
 
-    def copied(self, artifact: str, pointer: ContextPointer, log: SourceLog, actor: User | None) -> None:
+    def copied(self, artifact: str, pointer: ContextPointer, actor: User | None) -> None:
         """Record that it stands in another branch too."""
         ...
 

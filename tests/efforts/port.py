@@ -114,7 +114,7 @@ class Scripted:
     def body_of(self, artifact: str) -> str:
         return self.stored[artifact].standing.text
 
-    def copied(self, artifact: str, pointer: ContextPointer, log: SourceLog, actor: User | None) -> None:
+    def copied(self, artifact: str, pointer: ContextPointer, actor: User | None) -> None:
         """It stands wherever it is copied to."""
 
     def damaged(self, session: Session) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from efforts import actions
-from efforts.actions.pointers import end_pointers
+from efforts.actions.pointers import end_pointer
 from efforts.context.planning import chosen_settings, main_branch, next_inputs
 from efforts.context.sources import read_summary_log
 from efforts.domain.effort.states import EffortStatus, PointerState, ReviewMode, RunState, SummaryState, Via
@@ -488,7 +488,8 @@ def test_another_attempt_at_the_closing_turn_makes_its_summary_due_again(talk: S
 def test_a_pointer_that_ended_leaves_its_turns_to_another(talk: Session, port: Scripted) -> None:
     state = concluded(talk)
     settled(state, drafted(port, state))
-    assert end_pointers(main_branch(talk), state.effort, PointerState.ROLLED_BACK) == 1
+    end_pointer(main_branch(talk), state.effort)
+    assert standing() is None
     EffortState.objects.filter(pk=state.pk).update(summary=SummaryState.DUE)
     assert settled(state, drafted(port, state, "anew")).summary == SummaryState.STANDS
 
