@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,6 @@ from django.db import transaction
 from compaction.drafting.costs import spent_on
 from compaction.models import Artifact
 from compaction.standing.accepting import (
-    REVIEW,
     let_stand,
     read_next_prompt,
     rollback_compaction,
@@ -20,7 +19,6 @@ from compaction.standing.accepting import (
 )
 from compaction.standing.history import PointerMoveView, last_move
 from efforts.actions.places import Place, changing
-from efforts.actions.pointers import roll_back
 from efforts.context.inspection import DifferenceView, differing
 from efforts.context.plans import PlanView, read_preview
 from efforts.context.presence import Presence, presence_of
@@ -37,9 +35,10 @@ NOTHING = "This is done already, so nothing would change. Load the page again."
 
 @dataclass(frozen=True, kw_only=True)
 class Saving:
-    """In tokens: by how much a text makes the next prompt smaller than the log of its turns does (None: not known), and
-    what was spent on drafting and checking it. While it stands and is not sent, there is nothing to compare; where it
-    does not stand, it is what it would save. `later`: what it saves once its expanded effort is collapsed."""
+    """In tokens: by how much a text makes the next prompt smaller, and what was spent on drafting and checking it. Where
+    it stands, `saved` is what rolling it back would add, else what accepting it would take away (None: not known).
+    While it stands and is not sent, there is nothing to compare. `later`: what it saves once its expanded effort is
+    collapsed."""
 
     saved: int | None
     spent: int
@@ -90,11 +89,6 @@ class Effect:
         return self.fits and self.more > 0
 
     @property
-    def is_against_the_log(self) -> bool:
-        """What it saves is what this step changes: nothing but the log stood, or comes back."""
-        return self.saving.saved == abs(self.more)
-
-    @property
     def fits(self) -> bool:
         return not self.now.problem and not self.then.problem
 
@@ -137,18 +131,17 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
         stands = act()
         move, read_then = last_move(branch), read_next_prompt(branch)
         accepted = any(one.artifact == artifact.pk for one in stands)
-        read_log = with_the_log(branch, stands) if stands else read_then
         # And no ring either: what would be done on commit is forgotten with it.
         transaction.set_rollback(True)
-    now, then, log = read_now(), read_then(), read_log()
+    now, then = read_now(), read_then()
     if move is None or move == before:
         raise Refused("nothing", NOTHING)
     found = None
     if now.made and then.made and branch.session.owner_id == user.pk:
         found = differing(now.made, then.made, branch, more=then.tokens - now.tokens)
-    saved = saved_by(log, then if accepted else now)
+    saved = saved_by(now, then) if accepted else saved_by(then, now)
     saving = Saving(saved=saved, spent=spent_on(artifact.family), stands=not accepted)
-    later = saved_by(log, read_later()) if read_later else None
+    later = saved_by(then, read_later()) if read_later else None
     return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found, saving=saving, later=later)
 
 
@@ -161,12 +154,3 @@ def read_collapsed(branch: Branch, artifact: Artifact) -> Callable[[], PlanView]
         return None
     del expanded[slug]
     return read_preview(Branch.objects.get(pk=branch.pk), expanded=expanded)
-
-
-def with_the_log(branch: Branch, standing: Iterable[ContextPointer]) -> Callable[[], PlanView]:
-    """The next prompt where neither these stand nor what stood before them."""
-    known = [one.pk for one in standing]
-    rows = ContextPointer.objects.filter(state=PointerState.ACTIVE).select_related("effort").order_by("pk")
-    while active := rows.filter(pk__in=known).last():
-        known += [one.pk for one in roll_back(branch, active, actor=None, via=REVIEW)]
-    return read_next_prompt(branch)

@@ -941,8 +941,8 @@ def test_that_its_own_author_checked_it_is_said_where_every_gate_passes(room: Ro
 
 
 def test_the_gate_of_size_says_why_a_call_saves_more_than_it_counts(drafted: Artifact, as_alice: Client) -> None:
-    assert "What a call really saves is told at the top of the page" in part_of(as_alice, "gate", drafted.pk, "E")
-    assert "What a call really saves" not in part_of(as_alice, "gate", drafted.pk, "C")
+    assert "These are the sizes of two texts, not what a call saves" in part_of(as_alice, "gate", drafted.pk, "E")
+    assert "sizes of two texts" not in part_of(as_alice, "gate", drafted.pk, "C")
 
 
 def test_where_nothing_was_listed_it_says_how_to_list(room: Room, as_alice: Client) -> None:
