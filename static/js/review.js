@@ -204,7 +204,8 @@ bind(GROUP, "Tab", "From a claim to its source, and back", otherPane, ".claim, .
 bind(GROUP, "Escape", "Tab leads on through the page again", () => { walking = false; }, ".claim, .src");
 bind(GROUP, "ArrowDown", "In the log: next entry", (event) => inLog(1, event), ".src");
 bind(GROUP, "ArrowUp", "In the log: entry before", (event) => inLog(-1, event), ".src");
-bind(GROUP, "t", "What the prompt gets, and back to the log", () => turnTo(review.dataset.pane === "text" ? "source" : "text"));
+const showsText = () => review.dataset.pane === "text" || (review.dataset.pane === "excerpts" && wide.matches);
+bind(GROUP, "t", "What the prompt gets, and back to the log", () => turnTo(showsText() ? "source" : "text"));
 bind(GROUP, "o", "Open the source in the conversation", openInChat);
 bind(GROUP, "d", "Compare with the version before", () => press("review-compare", "There is no version before this one."));
 for (const [index, letter] of [..."ABCDE"].entries()) {
@@ -212,8 +213,8 @@ for (const [index, letter] of [..."ABCDE"].entries()) {
 }
 bind(GROUP, "p", "All reviews", () => inTurn(() => press("reviews", ""), true));
 bind(GROUP, "J", "Next summary, when this one is decided", () => inTurn(() => press("review-next", "Submit or accept this one first, or press p for all reviews."), true));
-bind(GROUP, "A", "Accept…", () => press("accept", "It stands already. R rolls it back."));
-bind(GROUP, "R", "What rolling back would change", () => press("rollback-more", "It does not stand, so there is nothing to roll back."));
+bind(GROUP, "A", "Accept…", () => press("accept", "It is in use already. R rolls it back."));
+bind(GROUP, "R", "What rolling back would change", () => press("rollback-more", "It is not in use, so there is nothing to roll back."));
 
 // Verdicts. The next claim has the focus at once; the answer comes in behind it.
 
