@@ -16,6 +16,7 @@ urlpatterns = [
     path("settings/checkers/", usage.checkers, name="checkers"),
     path("settings/checkers/<int:pk>/exam/", usage.exam, name="checker_exam"),
     path("review/", queue.queue, name="reviews"),
+    path("review/waiting/", queue.waiting, name="reviews_waiting"),
     path("review/seeds/", seeds.packages, name="seed_packages"),
     path("review/seeds/new/", seeds.new, name="seed_new"),
     path("review/seeds/<int:pk>/", seeds.package, name="seed_package"),

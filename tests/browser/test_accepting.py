@@ -45,7 +45,7 @@ def sent_after(page: Page, provider: FakeProvider, number: int, text: str) -> st
 
 def accept(page: Page) -> None:
     page.keyboard.press("A")
-    expect(page.locator("#dialog")).to_contain_text("Leaves the prompt")
+    expect(page.locator("#dialog")).to_contain_text("Taken out of the next prompt")
 
 
 @looks(WIDE, "light")
@@ -59,6 +59,9 @@ def test_what_is_accepted_stands_and_what_is_rolled_back_leaves_no_trace(
     waiting(page, provider)
     album.take(page, "before")
 
+    badge = page.locator("#reviews-waiting")
+    expect(badge).to_contain_text("wait for you")
+    waited = int(badge.inner_text().split()[0])
     page.keyboard.press("j")
     accept(page)
     dialog = page.locator("#dialog")
@@ -75,6 +78,8 @@ def test_what_is_accepted_stands_and_what_is_rolled_back_leaves_no_trace(
     standing = page.locator("#standing")
     expect(standing).to_contain_text("In the prompt instead of")
     expect(dialog).to_be_hidden()
+    left = str(waited - 1) if waited > 1 else ""
+    expect(badge).to_have_text(re.compile(rf"^\s*{left}(\s*wait for you)?\s*$"))
     expect(page.locator("#claim-1")).to_be_focused()
     expect(standing.get_by_role("button", name="Roll back")).to_be_visible()
     album.take(page, "accepted")

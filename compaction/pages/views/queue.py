@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -22,3 +23,10 @@ def queue(request: OwnRequest) -> HttpResponse:
     if request.GET.get("seen") == found.stamp:
         return done()
     return part(request, "review/queue_list.html", {"queue": found})
+
+
+@never_cache
+@require_GET
+def waiting(request: OwnRequest) -> HttpResponse:
+    """How many wait, for the badge that every page has."""
+    return part(request, "review/waiting.html", {}) if request.htmx else redirect("reviews")
