@@ -15,6 +15,9 @@ from efforts.standins.chosen import Chosen, chosen_pointers, with_spans
 
 from .places import Place, record, what_is_shown
 
+# What helps whoever asked, where what is expanded does not fit.
+FOR_THE_MODEL = "read_effort shows a span. Only the user can raise the budget: say so if a span is not enough."
+FOR_A_PERSON = "Pin the turns you mean, or raise the budget in the settings."
 WITHOUT_TURNS = "What this conversation starts from has no turns here. Its whole summary can be expanded: what=body."
 
 
@@ -40,9 +43,8 @@ def check_room(place: Place, branch: Branch, id: str, what: str = RAW) -> int:
     needs and what is free where it does not fit."""
     cost = price(branch, place.run, id, what)
     if not cost.fits:
-        span = "read_effort shows a span" if place.via == Via.MODEL else "Pin the turns you mean"
         sizes = f"{id} needs {cost.needed:,} tokens, {cost.free:,} free."
-        raise Refused("no_room", f"{sizes} {span}; a larger budget in the settings makes room.")
+        raise Refused("no_room", f"{sizes} {FOR_THE_MODEL if place.via == Via.MODEL else FOR_A_PERSON}")
     return cost.tokens
 
 

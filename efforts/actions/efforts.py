@@ -266,7 +266,10 @@ def check_expandable(place: Place, branch: Branch, state: EffortState) -> None:
     if state.expanded_turn is not None:
         raise Refused("expanded", f"{slug} is expanded already. {shown_here(place, branch, state)}")
     if state.summary == SummaryState.COVERED:
-        raise Refused("covered", f"The summary of chosen turns covers {slug}. Expand that, or roll it back.")
+        instead = (
+            "Expand that: effort_status has its id." if place.via == Via.MODEL else "Expand that, or roll it back."
+        )
+        raise Refused("covered", f"The summary of chosen turns covers {slug}. {instead}")
     if not active_pointers(branch, state.effort).exists():
         raise Refused("awaiting", f"{slug} has no summary yet. {shown_here(place, branch, state)}")
     if not state.turns:

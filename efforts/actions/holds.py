@@ -21,6 +21,9 @@ from .places import Place, changing, known, slug_in, where_of
 MOST_PINS = 100
 MOST_TURNS = 100
 LONGEST_WHY = 300
+# A person can do either; the model names a turn, and does not conclude what is not over to have it pinned.
+PIN_INSTEAD = "Pin a turn of it, or conclude it first."
+NAME_INSTEAD = 'Name one of its turns, such as "turn 12".'
 TURN_REF = re.compile(r"(?:turn\s*)?#?(\d{1,9})", re.IGNORECASE)
 
 
@@ -34,7 +37,7 @@ def pin_turn(place: Place, number: int, scope: HoldScope = HoldScope.ALWAYS, tur
 def pin_effort(place: Place, slug: str, scope: HoldScope = HoldScope.ALWAYS, turns: int = 0) -> Hold:
     """The log of a concluded effort stays in the prompt; otherwise as `pin_turn`."""
     with changing(place) as branch:
-        return grant(place, branch, Target(effort=concluded(branch, slug).effort), scope, turns)
+        return grant(place, branch, Target(effort=concluded(branch, slug, PIN_INSTEAD).effort), scope, turns)
 
 
 def grant(place: Place, branch: Branch, target: Target, scope: HoldScope, turns: int, **more: Any) -> Hold:
@@ -64,10 +67,11 @@ def span_of(branch: Branch, scope: HoldScope, turns: int) -> HoldSpan:
     return HoldSpan(scope=scope, turns=1 if scope == HoldScope.TURN else 0)
 
 
-def concluded(branch: Branch, slug: str) -> EffortState:
+def concluded(branch: Branch, slug: str, instead: str) -> EffortState:
+    """Raises `Refused` where it is open; `instead`: what whoever asks can do."""
     state = known(branch, slug)
     if state.status == EffortStatus.OPEN:
-        raise Refused("open", f"{slug_in(state)} is open, and shown already. Pin a turn of it, or conclude it first.")
+        raise Refused("open", f"{slug_in(state)} is open, and shown already. {instead}")
     return state
 
 
@@ -111,7 +115,7 @@ def target_of(branch: Branch, ref: str) -> Target:
         if turn is None or turn.run is None or turn.run.state in {*UNFINISHED, RunState.CANCELLED}:
             raise Refused("unknown_turn", f"There is no earlier turn {found[1]} here.")
         return Target(turn=turn)
-    return Target(effort=concluded(branch, ref).effort)
+    return Target(effort=concluded(branch, ref, NAME_INSTEAD).effort)
 
 
 def pin_again(place: Place, branch: Branch, event: Event) -> None:

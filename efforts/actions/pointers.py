@@ -152,7 +152,7 @@ def contained(branch: Branch, log: SourceLog) -> list[ContextPointer]:
     beyond = [pointer for pointer in clashing if not set(turns_of(pointer)) <= inside]
     if beyond:
         spans = "; ".join(span_of(pointer) for pointer in beyond)
-        raise Refused("clash", f"It shares turns with what stands already: {spans}. Roll these back first.")
+        raise Refused("clash", f"It shares turns with what is in use already: {spans}. Roll these back first.")
     return clashing
 
 

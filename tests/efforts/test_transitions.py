@@ -248,11 +248,15 @@ def test_collapsing_brings_the_summary_back(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("via", "span"), [(Via.MODEL, "read_effort shows a span"), (Via.CONTROL, "Pin the turns you mean")]
+    ("via", "instead"),
+    [
+        (Via.MODEL, "read_effort shows a span. Only the user can raise the budget"),
+        (Via.CONTROL, "Pin the turns you mean, or raise the budget in the settings."),
+    ],
 )
-def test_what_does_not_fit_is_not_expanded(talk: Talk, via: Via, span: str) -> None:
+def test_what_does_not_fit_is_not_expanded(talk: Talk, via: Via, instead: str) -> None:
     talk.concluded("Auth bug", "word " * 12_000)
-    with pytest.raises(Refused, match=rf"needs 12,\d{{3}} tokens, [\d,]+ free\. {span}; a larger budget"):
+    with pytest.raises(Refused, match=rf"needs 12,\d{{3}} tokens, [\d,]+ free\. {instead}"):
         actions.expand_effort(replace(talk.place, via=via), "auth-bug")
     assert talk.state("auth-bug").expanded_turn is None
 

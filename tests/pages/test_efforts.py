@@ -257,7 +257,7 @@ def test_what_does_not_fit_is_offered_a_larger_budget_in_which_it_does_and_its_t
     assert f"{address('pins/new/')}?first=" in told
     offered = re.search(r'name="budget" value="(\d+)"', told)
     assert offered
-    with pytest.raises(Refused, match="Pin the turns you mean; a larger budget"):
+    with pytest.raises(Refused, match="Pin the turns you mean, or raise the budget"):
         actions.expand_effort(work.place(), slug)
     as_alice.post(address("budget/"), {"budget": offered[1]})
     assert "Expanding: <b>+" in shown(as_alice, address(f"efforts/{slug}/price/"))
