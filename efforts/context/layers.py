@@ -370,6 +370,7 @@ def read_headlines(
             name=name_beside(row.effort),
             said_on=row.said_at.date().isoformat() if row.said_at else "",
             leaves_at=leaves.get(row.effort.pk),
+            quotes=row.digest,
         )
         for row in reversed(newest)
         if row.effort is not None

@@ -124,4 +124,5 @@ def headline_of(one: Chosen, *, expanded: bool, back: bool) -> Headline:
         body=one.pointer.body if whole else "",
         chosen=True,
         said_on=one.said_on,
+        quotes=one.pointer.digest,
     )

@@ -116,7 +116,7 @@ def test_a_plan_fits_a_phone(guest: Visitor) -> None:
     page.get_by_role("link", name="turn 2, call 1").click()
     page.locator("#drawer").get_by_role("link", name="Open as page").click()
     page.wait_for_url("**/plans/*-*/")
-    expect(page.locator("#difference")).to_contain_text("Came in")
+    expect(page.locator("#difference")).to_contain_text("Added")
     for summary in page.locator(".pieces summary").all():
         summary.click()
     assert (

@@ -181,9 +181,7 @@ def test_by_keyboard_a_summary_is_edited_accepted_and_rolled_back_as_if_it_had_n
     one.choose(page.locator("#sent-4"))
     one.choose(page.locator("#dialog a[href*='/plans/']").first)
     drawer = page.locator("#drawer")
-    expect(drawer.locator("#plan-items")).to_contain_text(
-        "Concluded: a short version of its turns is sent in their place."
-    )
+    expect(drawer.locator("#plan-items")).to_contain_text("Concluded: a summary is sent in place of its turns.")
     expect(drawer.locator(".pieces")).to_contain_text(EDITED)
     one.look("plan")
 
@@ -249,7 +247,7 @@ def edits(one: Keyboard) -> None:
 def accepts(one: Keyboard) -> None:
     page, dialog = one.page, one.page.locator("#dialog")
     one.press("j", "A")
-    expect(dialog).to_contain_text("Leaves the prompt")
+    expect(dialog).to_contain_text("Taken out of the next prompt")
     expect(dialog).to_contain_text(EDITED)
     expect(dialog).to_contain_text("Will be recorded as accepted by you (owner), edited by owner.")
     expect(dialog.locator("button.primary")).to_be_focused()

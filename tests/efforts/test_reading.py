@@ -147,4 +147,4 @@ def test_the_preview_shows_every_layer_with_its_share(talk: Talk) -> None:
     assert sum(section.tokens for section in view.sections) == view.tokens
     reasons = {item.title: item.reason for item in view.included}
     assert reasons["webhook: turn 3"] == "The active effort is shown in full."
-    assert reasons["tax-return"] == "Concluded: a short version of its turns is sent in their place."
+    assert reasons["tax-return"] == "Concluded: a summary is sent in place of its turns."

@@ -96,7 +96,7 @@ def test_what_left_says_why_and_what_would_bring_it_in(
         session, actor=session.owner, endpoint=None, model="", budget=session.budget, ambient_window=1
     )
     page = read(asked(scene, "Three"))
-    left = section(page, "difference-title").partition("<h3>Left</h3>")[2]
+    left = section(page, "difference-title").partition("<h3>Taken out</h3>")[2]
     assert "<b>Turn 1</b>" in left
     assert "Older than the last turn." in left
     assert "raise the window in the settings" in left

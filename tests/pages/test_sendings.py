@@ -51,7 +51,7 @@ def test_a_concluded_effort_is_sent_behind_its_summary(scene: Scene, session: Se
     assert found[-1] == (
         "Replaced by a summary or excerpts",
         [3],
-        "Concluded: a short version of its turns is sent in their place.",
+        "Concluded: a summary is sent in place of its turns.",
     )
 
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from efforts.domain.prompt.conversation import CurrentTurn, EffortKind, EffortLog, Headline, PastTurn
 from efforts.domain.prompt.difference import (
+    EXCERPTS_INSTEAD,
     GONE,
     GROWN,
+    OTHER_EXCERPTS,
+    OTHER_SUMMARY,
     OTHER_TOOLS,
+    QUOTED_NOW,
     SHOWN_BY_TURNS,
     SUMMARISED,
-    WRITTEN_ANEW,
+    SUMMARY_INSTEAD,
     Difference,
     MadePlan,
     PlanChange,
@@ -106,11 +112,32 @@ def test_a_turn_that_moved_to_an_effort_has_neither_come_nor_left(log: Log) -> N
     assert (found.entered, found.left) == ((), ())
 
 
-def test_a_summary_written_anew_is_told_with_what_it_adds(log: Log) -> None:
-    short, long = headline("webhook"), headline("webhook", "Settled after a long talk with the provider.")
+WORDS = {
+    "another summary": (False, False, "webhook: summary", OTHER_SUMMARY),
+    "other excerpts": (True, True, "webhook: excerpts", OTHER_EXCERPTS),
+    "a summary instead of excerpts": (True, False, "webhook: summary", SUMMARY_INSTEAD),
+    "excerpts instead of a summary": (False, True, "webhook: excerpts", EXCERPTS_INSTEAD),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_other_words_in_place_of_turns_are_called_what_they_are_with_what_they_add(log: Log, case: str) -> None:
+    was, now, title, why = WORDS[case]
+    short = headline("webhook", quotes=was)
+    long = headline("webhook", "Settled after a long talk with the provider.", quotes=now)
     [change] = between(about(log, headlines=(short,)), about(log, headlines=(long,))).changed
-    assert (change.title, change.why) == ("webhook: summary", WRITTEN_ANEW)
+    assert (change.title, change.why) == (title, why)
     assert change.tokens > 0
+
+
+def test_excerpts_in_place_of_turns_are_not_called_a_summary(log: Log) -> None:
+    turns = turn(log, 1), turn(log, 2)
+    shown = about(log, efforts=(effort("active", "webhook", *turns),))
+    quoted = about(log, headlines=(headline("webhook", quotes=True),))
+    found = between(shown, quoted)
+    assert told(found.left) == [("webhook: turns 1-2", QUOTED_NOW)]
+    assert told(found.entered) == [("webhook: excerpts", SENTENCES[Reason.EXCERPTS])]
+    assert told(between(quoted, shown).left) == [("webhook: excerpts", SHOWN_BY_TURNS)]
 
 
 def test_a_second_call_of_a_turn_has_the_tools_used_and_a_third_more_of_them(log: Log) -> None:

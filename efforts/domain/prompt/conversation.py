@@ -251,6 +251,7 @@ class Headline:
 
     Where there is room its `body` stands instead of its text, if it has one: that of chosen turns, and of an effort
     while it is `asked` for. `name` and `leaves_at` as those of a log, `said_on` the ISO date of its last turn.
+    `quotes`: its text is excerpts, and no summary.
     """
 
     pointer: int
@@ -264,6 +265,7 @@ class Headline:
     name: str = ""
     said_on: str = ""
     leaves_at: int | None = None
+    quotes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,17 +10,30 @@ from efforts.domain.prompt.items import SYSTEM_TITLE, TOOLS_USED, title_of
 from efforts.domain.prompt.layers import runs_of, span_title
 from efforts.domain.prompt.pins import TURN
 from efforts.domain.prompt.plan import FINGERPRINT, NOTES, Item
+from efforts.domain.prompt.reasons import Reason
 from efforts.domain.prompt.rendering import Recipe
 
-SUMMARISED = "Concluded: its summary replaces its log now."
+SUMMARISED = "Its summary is sent in their place now."
+QUOTED_NOW = "Excerpts of them are sent in their place now."
 SHOWN_BY_TURNS = "Its turns are shown instead."
-WRITTEN_ANEW = "Its summary was written anew."
+# Of what stands for turns in both plans, with other words: what it was, and what it is.
+OTHER_SUMMARY = "Another text of its summary is sent now."
+OTHER_EXCERPTS = "Other excerpts are sent now."
+SUMMARY_INSTEAD = "Its summary is sent now, instead of excerpts."
+EXCERPTS_INSTEAD = "Excerpts are sent now, instead of its summary."
 GROWN = "More was asked and found."
 OTHER_TOOLS = "The system text or the tools on offer changed."
 SUMMARY_OF = "{}: summary"
+EXCERPTS_OF = "{}: excerpts"
 PIN_OF = "Pin: {}"
 SHOWN_IN_PLACE = "Its own layer shows it now."
 UNPINNED = "It is not pinned any more."
+OTHER_WORDS = {
+    (False, False): OTHER_SUMMARY,
+    (True, True): OTHER_EXCERPTS,
+    (True, False): SUMMARY_INSTEAD,
+    (False, True): EXCERPTS_INSTEAD,
+}
 GONE = "No longer among what could be sent."
 QUOTED = "Pinned, so it stays: quoted in the notes now."
 IN_PLACE = "Pinned, so it stays: sent in its place again."
@@ -130,6 +143,14 @@ def is_log(item: Item) -> bool:
     return item.turns is not None and item.section not in NOTES
 
 
+def is_excerpts(item: Item) -> bool:
+    return item.reason == Reason.EXCERPTS
+
+
+def stand_in_title(item: Item) -> str:
+    return (EXCERPTS_OF if is_excerpts(item) else SUMMARY_OF).format(item.title)
+
+
 def effort_of(item: Item) -> str:
     return item.whose
 
@@ -154,7 +175,7 @@ def why_gone(number: int, effort: str, now: MadePlan) -> tuple[str, str]:
         return pin.sentence, ""
     headline = now.headlines.get(effort)
     if headline and headline.included:
-        return SUMMARISED, ""
+        return (QUOTED_NOW if is_excerpts(headline) else SUMMARISED), ""
     out = now.turn_item(effort, number, included=False) or headline
     return (out.sentence, out.remedy) if out else (GONE, "")
 
@@ -214,9 +235,7 @@ def headlines_in(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
     was = sent_headlines(before)
     for slug, item in sent_headlines(now).items():
         if slug not in was:
-            yield PlanChange(
-                section="summary", title=SUMMARY_OF.format(item.title), why=item.sentence, tokens=item.tokens
-            )
+            yield PlanChange(section="summary", title=stand_in_title(item), why=item.sentence, tokens=item.tokens)
 
 
 def headlines_out(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
@@ -226,9 +245,7 @@ def headlines_out(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
             out = now.headlines.get(slug)
             other = SHOWN_BY_TURNS if slug in shown else GONE
             why, remedy = (out.sentence, out.remedy) if out else (other, "")
-            yield PlanChange(
-                section="summary", title=SUMMARY_OF.format(item.title), why=why, remedy=remedy, tokens=item.tokens
-            )
+            yield PlanChange(section="summary", title=stand_in_title(item), why=why, remedy=remedy, tokens=item.tokens)
 
 
 def efforts_shown(items: Iterable[Item]) -> Collection[str]:
@@ -253,7 +270,8 @@ def changed_items(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
         # In plans stored before these were shortened the hashes are whole.
         if slug in stood and stood[slug].sha256[:FINGERPRINT] != item.sha256[:FINGERPRINT]:
             added = item.tokens - stood[slug].tokens
-            yield PlanChange(section="summary", title=SUMMARY_OF.format(item.title), why=WRITTEN_ANEW, tokens=added)
+            why = OTHER_WORDS[is_excerpts(stood[slug]), is_excerpts(item)]
+            yield PlanChange(section="summary", title=stand_in_title(item), why=why, tokens=added)
 
 
 def changed_sections(before: Mapping[str, int], now: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:

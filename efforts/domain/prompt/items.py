@@ -183,12 +183,16 @@ def is_seed(headline: Headline) -> bool:
 def why_in_one_line(headline: Headline) -> Reason:
     if is_seed(headline):
         return Reason.SEED_HEADLINE
+    if headline.quotes:
+        return Reason.EXCERPTS
     return Reason.CHOSEN_HEADLINE if headline.chosen else Reason.HEADLINE
 
 
 def why_whole(headline: Headline) -> Reason:
     if is_seed(headline):
         return Reason.SEED_BODY
+    if headline.quotes:
+        return Reason.EXCERPTS
     return Reason.EXPANDED_BODY if headline.asked else Reason.BODY
 
 

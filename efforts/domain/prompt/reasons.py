@@ -31,6 +31,7 @@ class Reason(StrEnum):
     AWAITING_SUMMARY = "awaiting_summary"
     EFFORT_OVER_BUDGET = "effort_over_budget"
     HEADLINE = "headline"
+    EXCERPTS = "excerpts"
     HEADLINE_OVER_BUDGET = "headline_over_budget"
     HEADLINE_EVICTED = "headline_evicted"
     BODY = "body"
@@ -91,8 +92,9 @@ SENTENCES: dict[Reason, str] = {
     Reason.EXPANDED_EFFORT: "You or the model asked for its details.",
     Reason.AWAITING_SUMMARY: "Concluded, and shown in full while nothing replaces its turns.",
     Reason.EFFORT_OVER_BUDGET: "The older part of the effort does not fit the budget.",
-    Reason.HEADLINE: "Concluded: a short version of its turns is sent in their place.",
-    Reason.HEADLINE_OVER_BUDGET: "The summaries of later efforts fill the room.",
+    Reason.HEADLINE: "Concluded: a summary is sent in place of its turns.",
+    Reason.EXCERPTS: "Excerpts are sent in place of its turns: quotes from them, word for word.",
+    Reason.HEADLINE_OVER_BUDGET: "The summaries and excerpts of later efforts fill the room.",
     Reason.HEADLINE_EVICTED: "Nothing has mentioned them for {after} turns.",
     Reason.BODY: "Chosen turns are shown by their summary.",
     Reason.EXPANDED_BODY: "You or the model asked for the whole summary.",
