@@ -16,28 +16,30 @@ from compaction.models import GateRun, SetAside
 GATES = {
     "A": (
         "Structure",
-        "Is it the form that was asked for, letter by letter?",
-        "Code reads the answer strictly: what is cut off or in another form is not repaired, it fails.",
+        "Is the draft complete, and in the form that was asked for?",
+        "The program reads the model's answer. If it was cut off or has another form, it fails; nothing is repaired.",
     ),
     "B": (
         "Sources",
-        "Does every claim come from sentences of the log that have its figures and names?",
-        "Code compares numbers, dates, paths and names with what is cited; a checker reads each claim beside it.",
+        "Does the log say what each claim says?",
+        "Each claim names the sentences that it comes from. The program looks for its numbers, dates, file names and "
+        "names in them; a checker reads the claim beside them.",
     ),
     "C": (
         "Retention",
         "Is every decision, to-do and rule still there?",
-        "Code compares it with what you listed, and with what a checker that sees only the log has listed.",
+        "The program compares the summary with your list, and with a list that a checker made from the log alone.",
     ),
     "D": (
         "Contradictions",
-        "Does the summary contradict the log anywhere?",
-        "A checker reads each claim beside the log; code compares states, exit statuses and the latest values.",
+        "Does the summary say anything that the log contradicts?",
+        "A checker reads each claim beside the log. The program compares what is open or done, whether commands "
+        "succeeded, and the newest figures.",
     ),
     "E": (
         "Cost and size",
-        "Was it made within its limits, and is it smaller than the log?",
-        "Code counts the tokens and the time of every request, and the tokens that would stand in the prompt.",
+        "Is it smaller than the log, and was it made within its limits?",
+        "The program counts the tokens of the text, and the tokens and the time that drafting and checking took.",
     ),
 }
 # Findings of gate B that a person may set aside begin so; all others are gate D's.
@@ -45,15 +47,18 @@ UNSUPPORTED = "unsupported:"
 NOT_RUN = "not run"
 # Of excerpts, what no gate can say, as the page words it: the outcome, and why.
 DOES_NOT_APPLY, NOT_CHECKED, ONLY_YOUR_LIST = "does not apply", "not checked", "only your list"
-FOUND = "These are quotes: each was found in the log word for word. Code looked, no model."
+FOUND = "The program found every quote in the log, word for word. No model looked."
 OF_EXCERPTS = {
-    Gate.STRUCTURE: (DOES_NOT_APPLY, "These are quotes that code took from the log: no model answered in any form."),
+    Gate.STRUCTURE: (
+        DOES_NOT_APPLY,
+        "The program took these quotes from the log. No model wrote anything whose form could be wrong.",
+    ),
     Gate.TRACEABILITY: (Outcome.PASS, FOUND),
     Gate.RETENTION: (
         NOT_CHECKED,
         "No model has read the log, so nobody knows whether anything that matters was left out.",
     ),
-    Gate.CONTRADICTION: (DOES_NOT_APPLY, "These are quotes only: nothing was reworded."),
+    Gate.CONTRADICTION: (DOES_NOT_APPLY, "These are quotes: nothing was reworded, so nothing can contradict the log."),
 }
 # Of what a gate says the colour and the icon; of all else neither green nor red.
 LOOKS: dict[str, tuple[str, str]] = {
@@ -88,16 +93,16 @@ DONE = {
 }
 # What is measured, in which unit, and how its threshold is told.
 MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
-    "parse_success_rate": ("In its form", percent, "{}"),
-    "traceable_item_ratio": ("Claims with a source whose figures and names agree", percent, "at least {}"),
+    "parse_success_rate": ("Complete and in its form", percent, "{}"),
+    "traceable_item_ratio": ("Claims whose figures and names are in their sources", percent, "at least {}"),
     "decision_recall": ("Listed decisions kept", percent, "at least {}"),
     "open_work_recall": ("Listed to-dos kept", percent, "at least {}"),
     "rule_recall": ("Listed rules kept", percent, "{}"),
     "contradiction_count": ("Contradictions", number, "{}"),
     "elapsed_ms_p95": ("95 % of such drafts took at most", seconds, "{} (only a warning)"),
-    "standing_tokens": ("Tokens of its prompt text, against the log", number, "fewer than {}"),
-    "short_tokens": ("Tokens of its prompt text", number, "{} is the goal"),
-    "compression_ratio": ("Size compared with the words of the log", percent, "at most {}"),
+    "standing_tokens": ("Tokens of its prompt text", number, "fewer than the {} of the log"),
+    "short_tokens": ("Tokens of its prompt text, beside the goal", number, "best at most {}"),
+    "compression_ratio": ("Size of the full text, compared with the log", percent, "at most {}"),
     **{f"tokens_{purpose}": (f"Tokens {what}", number, "at most {}") for purpose, what in DONE.items()},
     **{f"slowest_ms_{purpose}": (f"Slowest request {what}", seconds, "at most {}") for purpose, what in DONE.items()},
 }
@@ -179,6 +184,8 @@ def of_quotes(gate: GateView) -> GateView:
     listed = tuple(one for one in gate.measures if one.is_counted)
     if gate.letter not in OF_EXCERPTS:
         return replace(gate, measures=listed)
+    # How a summary is judged is not how these were.
+    gate = replace(gate, explains="")
     outcome, says = OF_EXCERPTS[Gate(gate.letter)]
     if gate.letter != Gate.RETENTION:
         return replace(gate, outcome=outcome, says=says, measures=())
