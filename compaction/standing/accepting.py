@@ -49,8 +49,8 @@ STALE = "The log or what you keep of it has changed since this summary was judge
 LARGER = "It makes the next prompt {more:,} tokens larger. Tick “Use it all the same” if you want that."
 REOPENED = "{slug} is open, so no summary replaces its log. Conclude it first."
 UNFINISHED = "A turn of {slug} has not ended, so no summary is of all that it has. Wait until it has."
-NEVER_ACCEPTED = "This summary does not stand, so there is nothing to roll back."
-NOT_STANDING = "This summary stands no longer: it {how}. There is nothing to roll back."
+NEVER_ACCEPTED = "This summary is not in use, so there is nothing to roll back."
+NOT_STANDING = "This summary is no longer in use: it {how}. There is nothing to roll back."
 
 
 def accept_compaction(

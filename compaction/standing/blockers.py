@@ -41,7 +41,7 @@ OF_STATE = {
     ArtifactState.ADVISORY: Word.BLOCKED,
     ArtifactState.REJECTED: Word.BLOCKED,
 }
-SHARES = "It shares turns with what stands already: {span}."
+SHARES = "It shares turns with what is in use already: {span}."
 
 
 @dataclass(frozen=True, kw_only=True)

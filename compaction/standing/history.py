@@ -23,7 +23,7 @@ KINDS = {
     PointerMoveKind.ACCEPTED: ("Accepted", "check"),
     PointerMoveKind.ROLLED_BACK: ("Rolled back", "undo"),
     PointerMoveKind.INVALIDATED: ("No longer in use", "alert"),
-    PointerMoveKind.RESTORED: ("Stands again", "check"),
+    PointerMoveKind.RESTORED: ("In use again", "check"),
     PointerMoveKind.COPIED: ("Taken along by a new branch", "branch"),
 }
 UNASKED = "In use without a review"

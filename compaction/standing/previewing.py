@@ -35,8 +35,8 @@ NOTHING = "This is done already, so nothing would change. Load the page again."
 
 @dataclass(frozen=True, kw_only=True)
 class Saving:
-    """In tokens: by how much a text makes the next prompt smaller, and what was spent on drafting and checking it. Where
-    it stands, `saved` is what rolling it back would add, else what accepting it would take away (None: not known).
+    """In tokens: by how much a text makes the next prompt smaller, and what was spent on drafting and checking it.
+    `saved`: where it stands what rolling it back would add, else what accepting it would take away (None: not known).
     While it stands and is not sent, there is nothing to compare. `later`: what it saves once its expanded effort is
     collapsed."""
 

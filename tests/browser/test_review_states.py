@@ -60,7 +60,7 @@ SAYS = {
     "unchecked": ("#review-top", "Not checked"),
     "stale": ("#review-stale", "Changed since it was judged:"),
     "accepted": ("#next-up", "Next: "),
-    "rolled_back": ("#standing", "Rolled back. You can accept it again."),
+    "rolled_back": ("#standing", "Rolled back. You can use it again."),
     "turned_down": ("#review-top", "Rejected by"),
     "excerpts": ("#claims", "Word for word from the log; nothing was reworded."),
     "earlier": ("#earlier-note", "Made in an earlier form."),
@@ -233,7 +233,7 @@ def test_the_page_of_a_doubted_claim_opens_on_it_and_a_few_keys_mend_accept_and_
     expect(dialog.locator("input[name=reason]")).to_be_visible()
     dialog.get_by_role("button", name="Roll back").focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#standing")).to_contain_text("Rolled back. You can accept it again.")
+    expect(page.locator("#standing")).to_contain_text("Rolled back. You can use it again.")
     page.keyboard.press("A")
     expect(dialog.get_by_role("button", name="Accept")).to_be_focused()
     page.keyboard.press("Enter")
@@ -399,7 +399,7 @@ def test_what_is_only_kept_is_submitted_and_the_page_tells_that_it_was_rolled_ba
     reading.keyboard.press("a")
     expect(reading.locator("#desk")).to_contain_text("1 verdict saved, not submitted yet.")
     elsewhere.locator("#rollback").click()
-    expect(elsewhere.locator("#standing")).to_contain_text("Rolled back. You can accept it again.")
+    expect(elsewhere.locator("#standing")).to_contain_text("Rolled back. You can use it again.")
     reading.keyboard.press("Control+Enter")
     expect(reading.locator("#review-state")).to_contain_text("Rolled back")
     expect(reading.locator("#desk")).not_to_contain_text("not submitted yet")

@@ -147,7 +147,7 @@ def test_the_page_shows_each_tab_with_a_word_for_what_comes_next(as_alice: Clien
     assert "Nothing waits for you" in pages[Tab.NEEDS_ME]
     assert "No summary is being written" in pages[Tab.RUNNING]
     assert "Nothing is blocked" in pages[Tab.BLOCKED]
-    assert "No summary stands in a prompt yet" in pages[Tab.ACCEPTED]
+    assert "No summary is in use yet" in pages[Tab.ACCEPTED]
     assert "Nothing was rolled back" in pages[Tab.ROLLED_BACK]
     assert "Nothing waits for you" in as_alice.get(reverse("reviews"), {"tab": "nonsense"}).content.decode()
 
@@ -180,7 +180,7 @@ def test_excerpts_that_stand_are_told_where_what_is_not_checked_is_listed(
 ) -> None:
     STATES["no model"](room_of(alice, provider))
     page = as_alice.get(reverse("reviews"), {"tab": "not-checked"}).content.decode()
-    assert "1 set of excerpts stands, made without a check." in page
+    assert "1 set of excerpts is in use, which no model has checked." in page
     other = as_alice.get(reverse("reviews"), {"tab": "blocked"}).content.decode()
     assert "excerpts stand" not in other
 

@@ -307,7 +307,7 @@ def beside(talk: Talk, slug: str) -> tuple[str, str, str]:
 def test_of_an_effort_that_awaits_its_summary_the_excerpts_stand_after_20_turns(talk: Talk, awaiting: str) -> None:
     assert [shows(sent(talk), awaiting) for _ in range(22)] == ["awaiting"] * 20 + ["summary"] * 2
     assert beside(talk, awaiting) == ("digest", "cv2_waits", "Nobody has reviewed its summary.")
-    assert talk.notices()[-1] == "--- Excerpts stand for auth-bug (not mentioned for 20 turns) ---"
+    assert talk.notices()[-1] == "--- Excerpts replace the turns of auth-bug (not mentioned for 20 turns) ---"
     pointer = ContextPointer.objects.get()
     assert (pointer.text, pointer.actor) == (EXCERPTS, None)
     assert PointerMove.objects.get().via == "aged"

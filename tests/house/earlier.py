@@ -36,6 +36,8 @@ RETENTION = (
     "your list {kept} of {wanted}",
     "the inventory of {by} {kept} of {wanted}",
 )
+# Of an effort that faded: what is told of it between the turns is kept with it.
+FADED = ("Excerpts stand for {effort} (not mentioned for {turns} turns)",)
 SOURCES = (
     "1 claim traced to their sentences, read by {by}.",
     "{number} claims traced to their sentences, read by {by}.",

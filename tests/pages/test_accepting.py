@@ -24,7 +24,7 @@ from efforts.context.planning import chosen_settings, next_inputs
 from efforts.context.plans import preview
 from efforts.domain.prompt.plan import Plan, PlanInputs
 from efforts.domain.prompt.planner import plan
-from efforts.models import Branch, ContextPointer, Event, PointerMove
+from efforts.models import Branch, Event, PointerMove
 from tests.compaction.artifacts import LongTalk, of_turns
 from tests.compaction.review import CLAIMS, SLUG, STATES, Room
 from tests.efforts.talk import Talk
@@ -184,7 +184,7 @@ def test_twice_is_once(artifact: Artifact, as_alice: Client) -> None:
     for _ in range(2):
         html = post(as_alice, "rollback", artifact, headers=on_its_page(artifact)).content.decode()
         assert "Rolled back." in html
-        assert "Accept again" in html
+        assert "Use again" in html
     assert kinds() == ["accepted", "rolled back"]
 
 
@@ -234,7 +234,7 @@ def test_an_effort_that_is_open_again_must_be_concluded_first(talk: Talk, artifa
 
 
 def test_rolling_back_what_never_stood_is_refused_in_words(artifact: Artifact, as_alice: Client) -> None:
-    assert "does not stand" in page(as_alice, "rollback", artifact, htmx=True)
+    assert "is not in use" in page(as_alice, "rollback", artifact, htmx=True)
     response = post(as_alice, "rollback", artifact, headers=HTMX)
     assert response.status_code == 422
     assert "nothing to roll back" in response.content.decode()
@@ -343,7 +343,7 @@ def test_what_was_rolled_back_in_a_branch_that_took_it_along_is_accepted_again_t
     assert as_alice.post(reverse("accept", args=[accepted.pk]), data).status_code == 302
     assert PointerMove.objects.filter(branch=there).latest("pk").kind == "accepted"
     told = page(as_alice, "standing", accepted, htmx=True)
-    assert f"It also stands in the branch {there.name}." in told
+    assert f"It is in use in the branch {there.name} too." in told
 
 
 def test_a_branch_of_another_conversation_is_not_there(accepted: Artifact, as_alice: Client, alice: User) -> None:
@@ -359,7 +359,7 @@ def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted
     assert address in as_alice.get(turn, headers=HTMX).content.decode()
     assert as_alice.post(address).status_code == 200
     shown = as_alice.get(turn, headers=HTMX).content.decode()
-    assert "Its summary was rolled back, so its turns are sent in full. You can accept it again." in shown
+    assert "Its summary was rolled back, so its turns are sent in full. You can use it again." in shown
     assert "Rolled back</span>" in shown
     assert "Waits for you" not in shown
     assert f"{reverse('accept', args=[accepted.pk])}?branch=" in shown
@@ -374,7 +374,7 @@ def test_what_is_accepted_once_more_is_told_where_it_was_rolled_back(
     talk.ask("Something else.")
     rollback_compaction(accepted.pk, actor=alice)
     turn = reverse("turn", args=[talk.session.pk, 4])
-    again = "Accepted again: the summary of storage took the place of its log."
+    again = "In use again: the summary of storage took the place of its log."
     rolled_back = as_alice.get(turn, headers=HTMX).content.decode()
     assert "Rolled back: the log of storage took its place again." in rolled_back
     assert again not in rolled_back
@@ -392,7 +392,7 @@ def test_what_was_rolled_back_is_called_that_on_its_page_and_leads_back(accepted
     rollback_compaction(accepted.pk, actor=accepted.session.owner)
     top = page(as_alice, "review_top", accepted, htmx=True)
     assert "Rolled back</strong>" in top
-    assert "“Accept again” puts it there again." in top
+    assert "“Use again” puts it back." in top
     assert "Accepted by alice" in top
 
 
@@ -493,7 +493,7 @@ def test_rolling_back_says_that_an_expansion_ends_with_it(accepted: Artifact, ta
     actions.expand_effort(talk.place, SLUG)
     dialog = page(as_alice, "rollback", accepted, htmx=True)
     assert "It is expanded now. That ends," in dialog
-    assert "Leaves the prompt" not in dialog
+    assert "Taken out of the next prompt" not in dialog
     assert "No longer used" in dialog
     later = re.search(r"Nothing now, as it is expanded; collapsed it would save (\d+) tokens a call", dialog)
     actions.collapse_effort(talk.place, SLUG)

@@ -155,7 +155,7 @@ def test_each_row_is_told_its_own_outcome(artifact: Artifact, as_alice: Client) 
     data = {"action": "roll_back", "_selected_action": [artifact.pk, other.pk], "confirmed": "yes"}
     html = as_alice.post(listing("compaction_artifact"), data, follow=True).content.decode()
     assert f"{str(artifact).capitalize()}: rolled back." in html
-    assert f"{str(other).capitalize()}: This summary does not stand, so there is nothing to roll back." in html
+    assert f"{str(other).capitalize()}: This summary is not in use, so there is nothing to roll back." in html
 
 
 def test_other_staff_see_none_of_it(artifact: Artifact, as_bob: Client, bob: User) -> None:

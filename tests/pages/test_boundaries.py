@@ -16,7 +16,7 @@ from tests.pages.test_memory import text_of
 pytestmark = pytest.mark.django_db
 
 IN_FULL = "You or the model asked for its details."
-SUMMED_UP = "Concluded: a short version of its turns is sent in their place."
+SUMMED_UP = "Concluded: a summary is sent in place of its turns."
 LEFT = "Nothing has mentioned them for 20 turns."
 
 
@@ -89,7 +89,7 @@ def test_of_30_ambient_turns_the_page_marks_the_last_10_as_sent(as_alice: Client
     for number in range(1, 31):
         talk.ask(f"Say {number:02}.")
     log = as_alice.get(f"/s/{talk.session.pk}/log/", headers={"hx-request": "true"}).content.decode()
-    assert log.index("Say 20.") < log.index("Turns above are not sent") < log.index("Say 21.")
+    assert log.index("Say 20.") < log.index("Turns above this line are not sent") < log.index("Say 21.")
 
 
 def test_where_no_turn_is_out_the_page_says_what_a_short_version_leaves_out(as_alice: Client, talk: Talk) -> None:

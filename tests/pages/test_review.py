@@ -427,10 +427,10 @@ def test_of_excerpts_no_time_is_measured_and_the_size_is_that_of_their_text(room
     gate = part_of(as_alice, "gate", row.pk, "E")
     assert "nothing to count" not in gate
     found = re.search(
-        r"Size compared with the words of the log</td><td>[^<]*</td><td>[^<]*</td><td>(\d+) of [\d,]+</td>", gate
+        r"Size of the full text, compared with the log</td><td>[^<]*</td><td>[^<]*</td><td>(\d+) of [\d,]+</td>", gate
     )
     assert found
-    assert f"<td>Tokens of its prompt text, against the log</td><td>{found[1]}</td>" in gate
+    assert f"<td>Tokens of its prompt text</td><td>{found[1]}</td>" in gate
     assert int(found[1]) > 0
 
 
@@ -478,7 +478,7 @@ def test_rolled_back_to_excerpts_the_page_says_that_the_model_sees_those(
     assert 'id="instead"' not in part_of(as_alice, "standing", row.pk)
     rollback_compaction(row.pk, actor=alice)
     page = page_of(as_alice, row)
-    assert "Rolled back. You can accept it again." in page
+    assert "Rolled back. You can use it again." in page
     assert "the excerpts of storage" in page[page.index('id="instead"') :]
     assert "sees the log again" not in page
 
@@ -516,10 +516,10 @@ def test_excerpts_say_how_much_and_what_of_the_list_they_leave_out(room: Room, a
 @pytest.mark.parametrize(
     ("letter", "outcome", "why"),
     [
-        ("A", "does not apply", "no model answered in any form"),
-        ("B", "pass", "each was found in the log word for word"),
+        ("A", "does not apply", "No model wrote anything whose form could be wrong."),
+        ("B", "pass", "The program found every quote in the log, word for word."),
         ("C", "not checked", "You listed no decision, to-do or rule of these turns. No model has read the log"),
-        ("D", "does not apply", "These are quotes only: nothing was reworded."),
+        ("D", "does not apply", "These are quotes: nothing was reworded, so nothing can contradict the log."),
     ],
 )
 def test_of_excerpts_only_what_was_compared_passes(
@@ -538,7 +538,7 @@ def test_history_and_roll_back_of_excerpts_call_them_excerpts(room: Room, as_ali
     page = page_of(as_alice, row)
     assert "the excerpts of storage (turns 1-3)" in page
     assert "the summary of storage" not in page
-    assert "The excerpts are kept: they can be read, and accepted again." in part_of(as_alice, "rollback", row.pk)
+    assert "The excerpts are kept: you can read them and use them again." in part_of(as_alice, "rollback", row.pk)
 
 
 def test_excerpts_of_chosen_turns_are_accepted_like_a_summary(room: Room, as_alice: Client) -> None:

@@ -487,10 +487,10 @@ def changed_since(row: Artifact, source: Source, judged: GateRun) -> tuple[str, 
     return tuple(dict.fromkeys(name for key, name in JUDGED_BY.items() if now[key] != was.get(key)))
 
 
-BACK = "It is not in the prompt: {who} rolled it back, {at}. “Accept again” puts it there again."
+BACK = "It is not in the prompt: {who} rolled it back, {at}. “Use again” puts it back."
 # Of a concluded effort.
 WILL_AGE = "{back} If nothing mentions its turns for {quiet} turns, excerpts of them take the place of the log."
-BACK_UNKNOWN = "It is not in the prompt: it was rolled back. “Accept again” puts it there again."
+BACK_UNKNOWN = "It is not in the prompt: it was rolled back. “Use again” puts it back."
 REPLACED = "A later summary has replaced it. It is kept to read."
 CHANGED = "Its turns have changed since it came into use, so it left the prompt. Ask for a new draft."
 REOPENED = (

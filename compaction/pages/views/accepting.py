@@ -21,6 +21,7 @@ from compaction.standing.blockers import standing_of
 from compaction.standing.history import history_in, history_of, standing_in
 from compaction.standing.previewing import Saving, effect_of_accepting, effect_of_rolling_back, saving_of
 from efforts.actions.efforts import IN_THE_CHAT
+from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch
 from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, page, part
@@ -58,7 +59,7 @@ def accept_form(request: OwnRequest, row: Artifact, branch: Branch, error: str =
     found = standing_of(row, request.user, branch)
     context = {
         **shown(request, row),
-        "title": "Accept",
+        "title": "Use again" if found.pointer and found.pointer.state == PointerState.ROLLED_BACK else "Accept",
         "at": branch,
         "standing": found,
         "error": error,

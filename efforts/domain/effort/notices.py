@@ -14,7 +14,7 @@ NOTICES = {
     "effort.collapsed": "--- Collapsed effort: {effort} (back to summary) ---",
     "effort.focused": "--- Focus on effort: {effort} ---",
     "effort.unfocused": "--- Focus ended: {effort} ---",
-    "effort.aged": "--- Excerpts stand for {effort} (not mentioned for {turns} turns) ---",
+    "effort.aged": "--- Excerpts replace the turns of {effort} (not mentioned for {turns} turns) ---",
     "effort.decayed": "--- Auto-collapsed effort: {effort} (inactive for {turns} turns) ---",
     "constraint.suggested": "--- Suggested rule: {text} ---",
     "constraint.set": "--- Rule set: {text} ---",

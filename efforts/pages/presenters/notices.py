@@ -100,7 +100,7 @@ SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.DUE: WRITTEN_SOON,
     SummaryState.DRAFTING: WRITTEN_SOON,
     SummaryState.ROLLED_BACK: (
-        "Its summary was rolled back, so its turns are sent in full. You can accept it again.",
+        "Its summary was rolled back, so its turns are sent in full. You can use it again.",
         "",
     ),
     SummaryState.COVERED: ("A summary of chosen turns covers all of it.", ""),
@@ -413,7 +413,7 @@ def about_rollback(row: Event, story: Story) -> NoticeView:
     slug, data = row.data["effort"], row.data
     if row.kind == ACCEPTED_AGAIN:
         layer = "summary"
-        text = f"Accepted again: the {'excerpts' if data['digest'] else 'summary'} of {slug} took the place of its log."
+        text = f"In use again: the {'excerpts' if data['digest'] else 'summary'} of {slug} took the place of its log."
     else:
         layer = "awaiting"
         text = f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} took its place again."
