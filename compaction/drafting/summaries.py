@@ -77,7 +77,7 @@ NOT_EARNED = "A summary would not earn back its cost within {calls} calls."
 TURN_TOO_LARGE = "One turn has more than the {most:,} tokens that a draft and its check can hold."
 UNCHECKED = "Nobody has checked this summary. {why}"
 NO_CHECKER = "No model is asked to."
-VOID = "The check by {model} proves nothing. {why}"
+VOID = "The check by {model} does not count. {why}"
 DRAFT_FAILED = "The draft failed. {why}"
 NO_DRAFT = {
     Ended.TRUNCATED: "The reply was cut at its limit of {limit:,} tokens.",

@@ -56,17 +56,16 @@ def presence(pointer: ContextPointer, effort: EffortState | None) -> Presence:
 
 
 SEES = {
-    Presence.SENT: "The model sees {what} instead of {turns}, apart from passages recalled for a message.",
+    Presence.SENT: "The model sees {what} instead of {turns}, except passages found for a message.",
     Presence.FULL: "Expanded now: the model sees the full summary instead of {turns}.",
     Presence.EXPANDED: "Expanded now: the model sees {turns}. Once collapsed, it sees {what} instead.",
     Presence.LEFT: (
-        "Not in the prompt now, nor {turns}, apart from passages recalled for a message: nothing has mentioned them "
+        "Not in the prompt now, nor {turns}, except passages found for a message: nothing has mentioned them "
         "for a while. A mention brings back {what}."
     ),
 }
 WITH_PINNED = (
-    "The model sees {what} instead of {turns}, apart from passages recalled for a message. Pinned, and sent as well: "
-    "{pinned}."
+    "The model sees {what} instead of {turns}, except passages found for a message. Pinned, and sent as well: {pinned}."
 )
 FULL_SUMMARY = "the full summary"
 

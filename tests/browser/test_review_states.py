@@ -162,21 +162,21 @@ UNCHECKED = ["Draft again", "Choose a checker", "Review the draft"]
 NOTICES = {
     "good": (
         "Stands",
-        "Checked by drafter-1, which wrote it. The model sees the summary instead of turns 1-3, apart from passages "
-        "recalled for a message. Nothing is deleted.",
+        "Checked by drafter-1, which wrote it. The model sees the summary instead of turns 1-3, except passages "
+        "found for a message. Nothing is deleted.",
         ["Roll back"],
     ),
     "contradicting": ("Blocked", "Gate D: The checker doubts claim", ["Draft again", "Review the draft"]),
     "void": (
         "Not checked",
-        "The check by drafter-1 proves nothing.",
+        "The check by drafter-1 does not count.",
         UNCHECKED,
     ),
     "unchecked": ("Not checked", "in its exam it found 0 of 20", UNCHECKED),
     "no_draft": ("Stands", "The draft failed. The reply is not in the form", ["Draft again"]),
     "no_model": (
         "Stands",
-        "The model sees excerpts that no model has checked instead of turns 1-3, apart from",
+        "The model sees excerpts that no model has checked instead of turns 1-3, except passages",
         ["Connect a model", "Open the excerpts"],
     ),
 }
@@ -235,7 +235,7 @@ def test_the_page_of_a_doubted_claim_opens_on_it_and_a_few_keys_mend_accept_and_
     page.keyboard.press("Enter")
     expect(page.locator("#standing")).to_contain_text("Rolled back. You can use it again.")
     page.keyboard.press("A")
-    expect(dialog.get_by_role("button", name="Accept")).to_be_focused()
+    expect(dialog.get_by_role("button", name="Use again")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#review-state")).to_contain_text("Stands")
 
@@ -361,8 +361,10 @@ HEIGHTS = "rows => rows.map(row => row.getBoundingClientRect().height)"
 def test_nothing_moves_is_hidden_or_lies_below_the_panes(visitor: Visitor, places: Places, width: int) -> None:
     page = visitor.page(width=width)
     page.goto(places["no_model"])
-    expect(page.locator("#standing-text")).to_be_in_viewport()
+    expect(page.locator("#claim-1")).to_be_in_viewport()
     expect(page.locator("#standing-text")).to_contain_text("Excerpts, not a summary")
+    # Where there is room, what is sent is beside the quotes; on a phone it is behind its button.
+    expect(page.locator("#standing-text")).to_be_visible(visible=width == WIDE)
 
     page.goto(places["accepted"])
     expect(page.locator("#claims")).to_be_visible()

@@ -105,7 +105,7 @@ CASES = {
     ),
     "the check is void": Case(
         lambda bench: setattr(bench.model, "asleep", True),
-        "Nobody has checked this summary. The check by fake-1 proves nothing. It found ",
+        "Nobody has checked this summary. The check by fake-1 does not count. It found ",
     ),
     "its last three checks were void": Case(
         had_three_void_checks, "The last 3 checks by fake-1 proved nothing, so it is not asked."

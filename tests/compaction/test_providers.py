@@ -134,7 +134,7 @@ def test_a_model_that_thinks_first_has_room_for_it_in_its_exam(bench: Bench) -> 
 def test_a_checker_that_is_cut_twice_proves_nothing_and_that_is_told(bench: Bench) -> None:
     to(bench, lambda request, reply: within_limit(request, Reply(THOUGHT * 4 + reply.text)), "half")
     state = bench.conclude()
-    assert state.draft.endswith("The check by fake-1 proves nothing. Its answer was cut at its limit.")
+    assert state.draft.endswith("The check by fake-1 does not count. Its answer was cut at its limit.")
     assert_void(bench)
 
 
@@ -292,7 +292,7 @@ def test_a_check_that_does_not_prove_itself_is_void_and_says_why_and_nothing_is_
     at_step, change, why = UNBELIEVABLE[name]
     to(bench, change, at_step)
     state = bench.conclude()
-    assert state.draft.startswith("Nobody has checked this summary. The check by fake-1 proves nothing. ")
+    assert state.draft.startswith("Nobody has checked this summary. The check by fake-1 does not count. ")
     assert why in state.draft
     assert all(why in check.void for check in bench.checks())
     assert_void(bench)
@@ -335,7 +335,7 @@ def test_a_checker_that_does_not_answer_in_time_is_void_and_told(bench: Bench) -
     )  # fmt: skip
     bench.model.answers = dict.fromkeys(("inventory", "half"), [NoAnswer()] * 6)
     state = bench.conclude()
-    assert "The check by slow-1 proves nothing. It did not answer within 1 seconds." in state.draft
+    assert "The check by slow-1 does not count. It did not answer within 1 seconds." in state.draft
     assert_void(bench)
 
 

@@ -249,7 +249,7 @@ def test_windows_whose_check_is_void_wait_unchecked(windows: Bench) -> None:
     windows.choose(last=7)
     assert windows.draft().state == "unchecked"
     note = windows.told("compaction.drafted")["note"]
-    assert note.startswith("Nobody has checked this summary. The check by fake-1 proves nothing. ")
+    assert note.startswith("Nobody has checked this summary. The check by fake-1 does not count. ")
 
 
 def test_judged_again_windows_are_read_anew_from_their_stored_answers_with_the_same_verdicts(windows: Bench) -> None:

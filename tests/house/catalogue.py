@@ -421,7 +421,15 @@ NO_JSON = (
     "Unterminated string starting at",
     "Invalid control character at",
 )
-EARLIER = (*earlier.DOUBTS, *earlier.CALLED_WRONG, *earlier.RETENTION, *earlier.SOURCES, *earlier.SIZES, *earlier.FADED)
+EARLIER = (
+    *earlier.DOUBTS,
+    *earlier.CALLED_WRONG,
+    *earlier.RETENTION,
+    *earlier.SOURCES,
+    *earlier.SIZES,
+    *earlier.FADED,
+    *earlier.CHECKS,
+)
 QUOTED = (
     "artifact_id is not the hash of this document",
     *(f"{{loc}}: {fault}" for fault in NOT_THE_FORM),

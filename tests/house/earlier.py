@@ -1,4 +1,4 @@
-"""What gates said in other words before: a stored verdict keeps the words that it was given, and pages know them."""
+"""What was said in other words before: what is stored keeps the words that it was given, and pages know them."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ RETENTION = (
 )
 # Of an effort that faded: what is told of it between the turns is kept with it.
 FADED = ("Excerpts stand for {effort} (not mentioned for {turns} turns)",)
+# A draft that waits keeps why with it.
+CHECKS = ("The check by {model} proves nothing. {why}",)
 SOURCES = (
     "1 claim traced to their sentences, read by {by}.",
     "{number} claims traced to their sentences, read by {by}.",

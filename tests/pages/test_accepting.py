@@ -353,7 +353,7 @@ def test_a_branch_of_another_conversation_is_not_there(accepted: Artifact, as_al
 
 def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted: Artifact, as_alice: Client) -> None:
     turn = reverse("turn", args=[talk.session.pk, 3])
-    words = "The model sees the summary instead of turns 1-3, apart from passages recalled for a message."
+    words = "The model sees the summary instead of turns 1-3, except passages found for a message."
     assert words in as_alice.get(turn, headers=HTMX).content.decode()
     address = reverse("roll_back", args=[talk.session.pk, accepted.pk])
     assert address in as_alice.get(turn, headers=HTMX).content.decode()

@@ -263,7 +263,7 @@ def test_what_is_doubted_comes_first_with_the_words_and_the_sentence_that_says_o
 
 def test_a_check_that_proves_nothing_says_why(room: Room, as_alice: Client) -> None:
     page = page_of(as_alice, STATES["void"](room))
-    assert "read the claims, and this proves nothing." in page
+    assert "read the claims, but this check does not count." in page
     assert "to be true" in page
     assert "the log says so</span>" not in page
     assert 'data-suggested=""' in page
@@ -386,7 +386,7 @@ WORDS = {
     "unchecked": ("Not checked", "drafter-1 may not check summaries: in its exam it found 0 of 20"),
     "chosen": ("Waits for you", "It passes every gate, but the checker is the model that wrote it"),
     "no model": ("Stands", "The model sees this text instead of turns 1-3."),
-    "void": ("Not checked", "The check by drafter-1 proves nothing. It found "),
+    "void": ("Not checked", "The check by drafter-1 does not count. It found "),
     "loses": ("Blocked", "1 thing that must not be lost is missing: add it, or say why it is not needed."),
 }
 

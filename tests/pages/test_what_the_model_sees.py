@@ -57,7 +57,7 @@ def pages_of(client: Client, room: Room, row: Artifact) -> list[str]:
 def test_card_list_and_review_say_that_excerpts_are_seen_instead(room: Room, as_alice: Client) -> None:
     row = STATES["no model"](room)
     for page in pages_of(as_alice, room, row)[:2]:
-        assert "The model sees excerpts that no model has checked instead of turns 1-3, apart from" in page
+        assert "The model sees excerpts that no model has checked instead of turns 1-3, except passages" in page
     assert "instead of turns 1-3" in shown(as_alice, "review_top", row.pk)
 
 
@@ -67,9 +67,8 @@ def test_a_pinned_turn_is_named_as_staying(room: Room, as_alice: Client) -> None
     for page in pages_of(as_alice, room, row)[:2]:
         assert "Pinned, and sent as well: turn 2." in page
     assert "Turn 2 is pinned, so the model sees it as well." in shown(as_alice, "standing", row.pk)
-    assert (
-        "These excerpts instead of turns 1-3, apart from passages recalled for a message; turn 2 as well, pinned"
-        in shown(as_alice, "review_top", row.pk)
+    assert "These excerpts instead of turns 1-3, except passages found for a message; turn 2 as well, pinned" in shown(
+        as_alice, "review_top", row.pk
     )
     forgotten(room)
     assert "Of turns 1-3 only: turn 2 as well, pinned" in shown(as_alice, "review_top", row.pk)

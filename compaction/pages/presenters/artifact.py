@@ -616,7 +616,7 @@ def why_unchecked(view: ArtifactView) -> str:
     if last is None:
         return costs.why_not_asked(view.row.session) or NO_CHECK
     if last.void:
-        return f"The check by {last.model} proves nothing. {last.void}"
+        return f"The check by {last.model} does not count. {last.void}"
     if last.exam and not last.exam.passed:
         score = f"{last.exam.score} of {last.exam.wrong + last.exam.true}"
         return f"{last.model} has failed its exam ({score}), so its check does not count."

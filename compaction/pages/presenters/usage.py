@@ -74,7 +74,7 @@ def checks(user: User, days: int, most: int) -> Iterator[AskedView]:
             at=row.created_at,
             tokens=row.tokens,
             model=row.model,
-            ended=f"Proves nothing: {row.void}" if row.void else "Checked",
+            ended=f"Does not count: {row.void}" if row.void else "Checked",
             well=not row.void,
             session=row.run.session,
             of=row.run.effort.name if row.run.effort else "",
