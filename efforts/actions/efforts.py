@@ -21,13 +21,13 @@ from efforts.llm.tokens import get_counter
 from efforts.log import events, labels
 from efforts.log.timelines import branch_turns, clock_of
 from efforts.memory import holds, references
-from efforts.models import Branch, ContextPointer, Effort, EffortState, Run, Titling, Turn, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, Run, Titling, Turn, TurnLabel
 from efforts.standins import compacting
 from efforts.standins.chosen import find_chosen
 from efforts.standins.logs import SourceLog
 
 from .chosen import check_room, collapse_all_chosen, collapse_chosen, expand_chosen
-from .names import checked_name, entitle, numbered, slug_of
+from .names import checked_name, entitle, numbered, slug_of, title_from
 from .places import (
     Place,
     activate,
@@ -133,11 +133,19 @@ def start(branch: Branch, place: Place, name: str) -> EffortState:
     activate(branch, effort, place.turn)
     route(branch, place, effort, TurnLabel.By.OPENED)
     record(place, "effort.opened", effort.slug, name=name, before=before)
-    # What the model calls the first thing that is worked on says more than how the person began to talk.
-    first = place.via == Via.MODEL and not Titling.objects.filter(session=branch.session_id).exists()
-    if first and not Effort.objects.filter(session=branch.session_id).exclude(pk=effort.pk).exists():
+    if place.via == Via.MODEL and names_the_conversation(branch, place.turn, effort):
         entitle(branch.session, name[:1].upper() + name[1:])
     return fresh(state)
+
+
+def names_the_conversation(branch: Branch, number: int, effort: Effort) -> bool:
+    """What the model calls the first thing that is worked on says more than how the person began to talk of it; where
+    something else was talked of before, it says less."""
+    others = Effort.objects.filter(session=branch.session_id).exclude(pk=effort.pk)
+    if others.exists() or Titling.objects.filter(session=branch.session_id).exists():
+        return False
+    asked = Message.objects.filter(turn__in=branch_turns(branch).filter(number=number), role=Message.Role.USER)
+    return branch.session.title in ("", *map(title_from, asked.values_list("text", flat=True)))
 
 
 def unused_or_new(branch: Branch, name: str) -> Effort:

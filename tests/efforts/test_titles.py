@@ -59,6 +59,13 @@ def test_the_first_effort_that_the_model_opens_names_it_better(talk: Talk) -> No
     assert Session.objects.get().title == "Payment webhook"
 
 
+def test_an_effort_that_is_opened_later_leaves_the_name_to_what_was_talked_of_before(talk: Talk) -> None:
+    talk.ask("We fly to Lisbon in May and need a hotel.")
+    talk.ask("New effort: fix the login bug.")
+    actions.open_effort(models_place(talk), "fix login bug")
+    assert Session.objects.get().title == "We fly to Lisbon in May and need a hotel."
+
+
 def test_a_name_that_a_person_gave_stays(talk: Talk) -> None:
     actions.rename_session(talk.session, title="Mine", actor=talk.session.owner)
     talk.ask("The webhook times out.")

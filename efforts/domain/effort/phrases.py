@@ -142,6 +142,11 @@ TABLE = (
     Phrase(wish=Wish.CONCLUDE, words="(we are|i am) (done|finished|through) [here]", example="We're done here."),
     Phrase(
         wish=Wish.CONCLUDE,
+        words="[we are|i am] (done|finished|through) with (it|this|that) [one|effort|topic]",
+        example="We are done with this effort.",
+    ),
+    Phrase(
+        wish=Wish.CONCLUDE,
         words=f"{CLOSE} (it|this|that) [one|effort|topic]",
         example="Can we close this?",
         asked=True,
