@@ -173,9 +173,11 @@ def test_each_mode_shows_so_many_cards_of_so_many_lines(
     write(root, shop__freight_py="".join(f"def freight_{n}(freight):\n{body}\n\n" for n in range(14)))
     indexed(shop)
     chosen = {**chosen_settings(session), "context_mode": str(mode), "budget": 60_000}
-    sent = plan(next_inputs(main_branch(session), chosen, "Which tariff has freight?", None)).request
-    cards = sent["messages"][-1]["content"].split("@ shop/freight.py:")[1:]
+    made = plan(next_inputs(main_branch(session), chosen, "Which tariff has freight?", None))
+    cards = made.request["messages"][-1]["content"].split("@ shop/freight.py:")[1:]
     assert [sum("| " in line for line in card.split("\n")) for card in cards] == lines
+    # Those that are shown whole are named as what they are.
+    assert sum("An exemplar" in str(item.values.get("why")) for item in made.items) == lines.count(60)
 
 
 def test_what_stands_within_a_card_is_shown_once(session: Session, shop: Workspace, root: Path) -> None:

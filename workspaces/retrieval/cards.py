@@ -14,8 +14,8 @@ from workspaces.domain.ranking import Scored
 from workspaces.models import CodeHit, Snapshot, Symbol
 from workspaces.retrieval.search import CodeSearch
 
-# Of Heavy's cards so many show their whole body.
-BODIES = 2
+# Of Heavy's cards so many are exemplars: shown whole, so that a model sees how such code is written here.
+EXEMPLARS = 2
 # Hits that are kept for a prompt to choose from; what has less than this share of the best score is there by chance.
 KEPT = 24
 LEAST_OF_BEST = 0.25
@@ -23,6 +23,7 @@ LEAST_OF_BEST = 0.25
 LEAST_WORDS = 2
 # Steps of 10,000: what is nearer to the meaning of a message needs none of its words.
 NEAR = 3_500
+EXEMPLAR = "An exemplar: Heavy shows the best two whole."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +46,15 @@ def cards_of(snapshot: Snapshot, found: CodeSearch, mode: ContextMode) -> Iterat
         symbol = found.rows[one.symbol]
         card = card_of(symbol, counts)
         source = symbol.file.text.split("\n")
-        heavy = BODY if place < BODIES else EXCERPT
+        is_exemplar = mode == ContextMode.HEAVY and place < EXEMPLARS
+        heavy = BODY if is_exemplar else EXCERPT
         long, short = (heavy, SNIPPET) if mode == ContextMode.HEAVY else (SNIPPET, 0)
         yield FoundCard(
             scored=one,
             symbol=symbol,
             text=card_text(card, source, found.terms, long),
             short=card_text(card, source, found.terms, short),
-            why=tuple(why_of(found, one)),
+            why=(*why_of(found, one), *([EXEMPLAR] if is_exemplar else [])),
         )
 
 
