@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 
-KEPT = ("CCM_DATA", "CCM_SHOTS")
+KEPT = ("CCM_DATA", "CCM_SHOTS", "CCM_EXPORT", "CCM_ANSWERS", "CCM_BY")
 for name in [name for name in os.environ if name.startswith("CCM_") and name not in KEPT]:
     del os.environ[name]
 os.environ["CCM_HOME"] = tempfile.mkdtemp(prefix="ccmweb-tests-")

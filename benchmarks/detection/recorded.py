@@ -6,6 +6,7 @@ A reply is found by the hash of the request, its tools included. Requests are ex
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ from efforts.domain.text.canonical import canonical_json, sha256
 
 # Prompts tell the date: one that does not pass, or no request would be asked twice.
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+# What a prompt tells of a clock that nothing has stopped: the day, and how long a command took.
+DAY, TOOK = re.compile(r"(?<=Today is )\d{4}-\d\d-\d\d"), re.compile(r"(?<=` \()\d+ s(?=\): )")
 FORM = """Answer as the assistant would, with one JSON object:
 
 {"text": "...", "calls": [{"name": "...", "arguments": {}}]}
@@ -76,16 +79,21 @@ def chat_server(record: Record) -> Iterator[ChatServer]:
 
 
 def key_of(asked: Mapping[str, Any]) -> str:
-    """Of all that is said. Calls have other ids in each run; their order says which result is whose."""
+    """Of all that is said, whenever. Calls have other ids in each run; their order says which result is whose."""
     said = [
         {
             "role": message["role"],
-            "content": message.get("content"),
+            "content": at_any_time(message.get("content")),
             "calls": [call["function"] for call in message.get("tool_calls", ())],
         }
         for message in asked["messages"]
     ]
     return sha256(canonical_json({"messages": said, "tools": asked.get("tools", [])}))
+
+
+def at_any_time(content: str | None) -> str | None:
+    """Said on the day of which the recorded prompts are."""
+    return content and TOOK.sub("0 s", DAY.sub(str(NOON.date()), content))
 
 
 def export(waiting: Mapping[str, Mapping[str, Any]], folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,9 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from benchmarks.detection.recorded import ChatServer, export
+from benchmarks.gates.pending import record_at
+from benchmarks.gates.record import listening, read_record
 from tests.browser.conftest import Visitor, begin, is_in_state, is_live, looks, say, serving, turn, visit
 from tests.browser.test_conversation import Album
 from tests.fakes.provider import Call, FakeProvider, Reply
@@ -34,6 +38,49 @@ DIFF = """@@ -1,1 +1,1 @@
 -    return net
 +    return net * (100 + RATE) // 100
 """
+# Of a small shop, for a model whose replies are recorded.
+SHOP = {
+    "shop/tax.py": '''"""Taxes of the shop. Amounts are whole cents.
+
+VTA is looked up by country.
+"""
+
+RATES = {"de": 19, "fr": 20, "ch": 8}
+
+
+def rate_of(country):
+    """Percent; of a country that is not listed that of Germany."""
+    return RATES.get(country, RATES["de"])
+
+
+def add_tax(net, country="de"):
+    """What a customer pays."""
+    return net
+''',
+    "shop/cart.py": '''"""What somebody wants to buy."""
+
+from shop.tax import add_tax
+
+
+def total(prices, country="de"):
+    """Of all that is in the cart, tax included."""
+    return add_tax(sum(prices), country)
+''',
+    "check.py": """from shop.cart import total
+from shop.tax import add_tax
+
+assert add_tax(100) == 119, add_tax(100)
+assert add_tax(99, "ch") == 106, add_tax(99, "ch")
+assert total([50, 50], "fr") == 120, total([50, 50], "fr")
+print("3 passed")
+""",
+}
+RECORD = Path(__file__).with_name("code_record.jsonl")
+STALE = """The record is stale, export again:
+    CCM_EXPORT=DIR .venv/bin/pytest tests/browser/test_code.py -m browser -n 0 -k recorded
+and take in what somebody who has read only these requests answers:
+    CCM_ANSWERS=DIR CCM_BY=NAME .venv/bin/pytest tests/browser/test_code.py -m browser -n 0 -k recorded
+until no request is without an answer."""
 CHECK = "from shop.tax import add_tax\n\nassert add_tax(100) == 119, add_tax(100)\nprint('1 passed')\n"
 
 
@@ -168,3 +215,125 @@ def test_without_a_model_the_lines_are_quoted_and_a_person_runs_the_tests(unaide
     second = page.locator("section.card").filter(has_text="Turn 2")
     expect(second).to_contain_text("exit status 1")
     expect(second).to_contain_text("the answer cites its lines")
+
+
+@pytest.fixture
+def strong() -> Iterator[ChatServer]:
+    """A model that answers what it was asked when its replies were recorded."""
+    answers = os.environ.get("CCM_ANSWERS")
+    record = record_at(RECORD, answers=Path(answers) if answers else None, by=os.environ.get("CCM_BY", ""))
+    with listening(ChatServer(record=record)) as server:
+        yield server
+
+
+def must_be_whole(server: ChatServer) -> None:
+    if server.waiting and (folder := os.environ.get("CCM_EXPORT")):
+        export(server.waiting, Path(folder))
+    if server.waiting:
+        pytest.fail(STALE)
+
+
+def ask(page: Page, server: ChatServer, number: int, text: str) -> None:
+    """And have an answer, of a record that has it."""
+    say(page, text)
+    expect(turn(page, number)).to_have_attribute("data-state", re.compile("completed|failed"))
+    must_be_whole(server)
+    is_in_state(page, number, "completed")
+
+
+def test_a_recorded_strong_model_from_a_question_to_what_came_of_it(
+    chromium: Browser, strong: ChatServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "roots" / "shop"
+    for path, text in SHOP.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    settings = {
+        "CCM_WORKSPACE_ROOTS": str(folder.parent),
+        "CCM_WORKSPACE_COMMANDS": json.dumps({"test": ["python3", "check.py"]}),
+        "CCM_MODEL_URL": strong.url,
+        "CCM_MODEL_NAME": "recorded",
+    }
+    with serving(chromium, tmp_path / "home", **settings) as served:
+        for visitor in visit(chromium, *served):
+            walk(visitor, strong, folder)
+    assert strong.used == set(strong.record.answers)
+
+
+def walk(visitor: Visitor, strong: ChatServer, folder: Path) -> None:
+    page, rows = visitor.page(), visitor.app.rows
+    begin(page, "Hello.")
+    expect(turn(page, 1)).to_have_attribute("data-state", re.compile("completed|failed"))
+    must_be_whole(strong)
+    address = page.url
+    page.goto(f"{address}code/")
+    page.get_by_label("Folder").fill(str(folder))
+    page.get_by_role("button", name="Attach folder").click()
+    expect(page.get_by_text("Ready")).to_be_visible()
+
+    # Where something is defined: a card with its reason in the plan, and an answer that leads to the lines.
+    page.goto(address)
+    is_live(page)
+    ask(page, strong, 2, "Where is add_tax defined, and what calls it?")
+    shown = {title: why for title, why, is_in in cards_of_turn(visitor, 2) if is_in}
+    assert "Your message names it." in shown["shop.tax.add_tax"]
+    turn(page, 2).get_by_role("link", name="[shop/tax.py:14]").click()
+    expect(page.locator("#L14")).to_contain_text("def add_tax")
+
+    # A change: one part is rejected, the other written, and nothing else; then the tests are run.
+    page.goto(address)
+    is_live(page)
+    ask(
+        page,
+        strong,
+        3,
+        "add_tax gives back the net amount. Make it add the tax, rounded down to whole cents, and correct the typing "
+        "mistake in the first docstring of that file (VTA), both in one edit. Then run the tests.",
+    )
+    assert (folder / "shop/tax.py").read_text() == SHOP["shop/tax.py"]
+    proposal = turn(page, 3).locator(".proposal").filter(has_text="Part 2")
+    expect(proposal).to_contain_text("VAT is looked up by country.")
+    proposal.get_by_role("checkbox", name="Part 1").uncheck()
+    proposal.get_by_role("button", name="Write the ticked parts").click()
+    expect(proposal).to_contain_text("Written")
+    added = "return net + net * rate_of(country) // 100\n"
+    files = {**SHOP, "shop/tax.py": SHOP["shop/tax.py"].replace("return net\n", added)}
+    assert {path: (folder / path).read_bytes().decode() for path in SHOP} == files
+    command = turn(page, 3).locator(".proposal").filter(has_text="check.py")
+    command.get_by_role("button", name="Run it").click()
+    expect(command).to_contain_text("Passed, exit status 0")
+    expect(command.locator(".output")).to_have_text("3 passed")
+    assert rows("SELECT path, state, accepted FROM workspaces_proposededit") == [("shop/tax.py", "applied", "[1]")]
+    assert rows('SELECT name, state, "end", exit_code, run_id IS NULL FROM workspaces_commandrun') == [
+        ("test", "ended", "exit", 0, 0)
+    ]
+
+    # The model knows, and so do the page of outcomes and the plan.
+    ask(page, strong, 4, "What is written now, and do the tests pass?")
+    page.goto(f"{address}code/outcomes/")
+    third = page.locator("section.card").filter(has_text="Turn 3")
+    expect(third).to_contain_text("1 of 2 parts accepted")
+    expect(third).to_contain_text("exit status 0")
+    third.get_by_role("link", name="Plan").click()
+    expect(page.locator("#outcome")).to_contain_text("Written, 1 of 2 parts")
+    expect(page.locator("#outcome")).to_contain_text("Passed, exit status 0")
+
+
+def cards_of_turn(visitor: Visitor, number: int) -> list[tuple[str, str, bool]]:
+    """Of the plan of its first call: each symbol with why it was found, and whether it is in."""
+    query = """
+        SELECT body FROM efforts_contextplan AS plan JOIN efforts_run AS run ON run.id = plan.run_id
+        JOIN efforts_turn AS turn ON turn.id = run.turn_id WHERE turn.number = ? AND plan.call = 1"""
+    [(body,)] = visitor.app.rows(query, number)
+    items = [one for one in json.loads(body)["items"] if one["section"] == "code" and "why" in one["values"]]
+    return [(one["title"], one["values"]["why"], one["included"]) for one in items]
+
+
+def test_a_record_that_lacks_a_reply_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CCM_EXPORT", str(tmp_path))
+    with listening(ChatServer(record=read_record(RECORD))) as server:
+        must_be_whole(server)
+        server.stream({"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello."}]})
+        with pytest.raises(pytest.fail.Exception, match="stale, export again:\n    CCM_EXPORT=DIR"):
+            must_be_whole(server)
+    assert "Hello." in next(tmp_path.glob("*.md")).read_text()
