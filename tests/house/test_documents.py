@@ -9,7 +9,7 @@ from django.apps import apps
 from django.core.management import get_commands
 
 from tests.house.process import ROOT
-from tests.house.test_specification import is_address
+from tests.house.test_specification import exists, is_address
 
 SPECIFICATION = "docs/specification.md"  # has a test of its own
 PAGES = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))]
@@ -19,7 +19,10 @@ TOPICS = (
     "session|branch|turn|run|plan|message|effort|constraint|ledger|hold|checker|compaction|review|seed|command|file"
 )
 # Where a name without a folder may stand.
-FOLDERS = ("", "efforts", "efforts/domain/prompt", "compaction", "compaction/domain", "workspaces", "static/js")
+FOLDERS = (
+    *("", "efforts", "efforts/domain/prompt", "compaction", "compaction/domain", "workspaces", "static/js"),
+    "tests/workspaces",
+)
 
 
 def read(document: str) -> str:
@@ -36,6 +39,15 @@ def test_links_lead_to_files(document: str) -> None:
 def test_named_files_are_there(document: str) -> None:
     names = re.findall(r"`([\w./-]+\.(?:py|md|js|css|toml|html))(?:::\w+)?`", read(document))
     assert [name for name in names if not any((ROOT / folder / name).exists() for folder in FOLDERS)] == []
+
+
+def test_each_line_of_attached_code_names_tests_that_are_there() -> None:
+    table = read("docs/workspaces.md").partition("## What was asked for, and its test")[2].partition("\n## ")[0]
+    rows = [re.findall(r"`([\w./]+::\w+)`", line) for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) >= 20
+    assert [row for row in rows if not row] == []
+    names = [name if "/" in name else f"tests/workspaces/{name}" for row in rows for name in row]
+    assert [name for name in names if not exists(name)] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

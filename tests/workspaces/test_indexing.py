@@ -97,6 +97,18 @@ def test_what_others_lead_to_is_central_and_tests_are_counted_apart(shop: Worksp
     }
 
 
+def test_what_central_code_leads_to_is_more_central_than_what_many_call(workspace: Workspace, root: Path) -> None:
+    calls = "".join(f"def one_{n}():\n    hub()\n\n\n" for n in range(6))
+    write(root, a_py=f"def deep():\n    pass\n\n\ndef hub():\n    deep()\n\n\ndef wide():\n    pass\n\n\n{calls}")
+    write(root, b_py="from a import wide\n\n\ndef first():\n    wide()\n\n\ndef second():\n    wide()\n")
+    indexed(workspace)
+    assert workspace.current is not None
+    names = {one.pk: one.name for one in Symbol.objects.all()}
+    central = [(names[id], callers) for id, _, callers, _ in workspace.current.central]
+    assert central == [("hub", 6), ("deep", 1), ("wide", 2)]
+    assert "Most code leads to:\n- a.hub a.py:5\n- a.deep a.py:1\n" in workspace.current.scaffold
+
+
 def test_what_has_not_changed_makes_no_new_snapshot(shop: Workspace) -> None:
     before = shop.current
     assert indexed(shop).current == before

@@ -133,6 +133,9 @@ def shown(view: PlanView) -> list[str]:
 def test_the_prompt_shows_a_map_and_cards_with_their_reasons(session: Session, shop: Workspace) -> None:
     view = preview(main_branch(session), draft_text="How do we convert currency?")
     assert shown(view)[:2] == ["Map of shop", "shop.money.convert"]
+    assert shop.current is not None
+    assert "search_code finds more, look_up a name, who_calls its callers" in shop.current.scaffold
+    assert "Folders (files):\nshop/ " in shop.current.scaffold
     (card,) = (item for item in view.included if item.title == "shop.money.convert")
     assert (card.place, "“convert”" in card.reason) == ("shop/money.py:9-11", True)
     assert card.address.endswith("/1/shop/money.py#L9")
