@@ -101,11 +101,14 @@ def test_what_central_code_leads_to_is_more_central_than_what_many_call(workspac
     calls = "".join(f"def one_{n}():\n    hub()\n\n\n" for n in range(6))
     write(root, a_py=f"def deep():\n    pass\n\n\ndef hub():\n    deep()\n\n\ndef wide():\n    pass\n\n\n{calls}")
     write(root, b_py="from a import wide\n\n\ndef first():\n    wide()\n\n\ndef second():\n    wide()\n")
+    tests = "".join(f"def test_{n}():\n    wide()\n\n\n" for n in range(20))
+    write(root, tests__test_wide_py=f"from a import wide\n\n\n{tests}")
     indexed(workspace)
     assert workspace.current is not None
     names = {one.pk: one.name for one in Symbol.objects.all()}
-    central = [(names[id], callers) for id, _, callers, _ in workspace.current.central]
-    assert central == [("hub", 6), ("deep", 1), ("wide", 2)]
+    # However many tests call it.
+    central = [(names[id], *counts) for id, _, *counts in workspace.current.central]
+    assert central == [("hub", 6, 0), ("deep", 1, 0), ("wide", 2, 20)]
     assert "Most code leads to:\n- a.hub a.py:5\n- a.deep a.py:1\n" in workspace.current.scaffold
 
 
