@@ -220,6 +220,7 @@ def tell_accepted(
     else:
         place = Place(branch=branch, turn=branch.head, actor=actor)
         told = {**span(artifact), "text": pointer.headline, "tokens": pointer.body_tokens, **more}
+        told["digest"] = pointer.digest
         record(place, "compaction.accepted", None, artifact=artifact.pk, **told)
 
 
@@ -275,10 +276,10 @@ def tell_rolled_back(
     own = [one.artifact for one in restored if one.effort_id and one.effort_id == pointer.effort_id]
     place = Place(branch=branch, turn=branch.head, via=Via.CONTROL, actor=actor)
     told: dict[str, Any] = {"artifact": artifact.pk, **span(artifact), "restored": again, "own": bool(own)}
-    told["reason"] = reason
+    told |= {"reason": reason, "digest": pointer.digest}
     if pointer.effort:
         standing = own[0] if own else ""
-        told |= {"standing": standing, "digest": pointer.digest}
+        told["standing"] = standing
         record(place, "effort.rolled_back", pointer.effort.slug, text=pointer.headline, **told)
     else:
         record(place, "compaction.rolled_back", None, text=pointer.headline, **told)

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
+from compaction.domain.artifact import Kind
 from compaction.domain.gates.contradiction import worded
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
@@ -156,8 +157,8 @@ def is_unchecked(row: Artifact, pointer: ContextPointer | None) -> bool:
 
 def seen(artifacts: Collection[str]) -> dict[str, Seen]:
     """By their ids: the word that the gates' last verdict comes to, and whose reading counts."""
-    rows = list(Artifact.objects.filter(pk__in=artifacts).values_list("pk", "family", "state", "run__model"))
-    families = {family for _, family, _, _ in rows}
+    rows = list(Artifact.objects.filter(pk__in=artifacts).values_list("pk", "family", "state", "run__model", "kind"))
+    families = {row[1] for row in rows}
     checks = Check.objects.filter(family__in=families, void="").order_by("pk").values_list("family", "model")
     people = ClaimVerdict.objects.filter(artifact__family__in=families, submitted_at__isnull=False, verdict__in=READ)
     by: dict[str, dict[str, None]] = {}
@@ -167,11 +168,12 @@ def seen(artifacts: Collection[str]) -> dict[str, Seen]:
     return {
         pk: Seen(
             word=OF_STATE[ArtifactState(state)],
+            quotes=kind == Kind.DIGEST,
             read_by=tuple(f"{name}, which wrote it" if name == writer else name for name in by.get(family, ())),
             lost=lost_in(judged[pk]) if pk in judged else frozenset(),
             judged_at=judged[pk].created_at if pk in judged else None,
         )
-        for pk, family, state, writer in rows
+        for pk, family, state, writer, kind in rows
     }
 
 

@@ -338,6 +338,7 @@ def invalidate(branch: Branch, pointer: ContextPointer, actor: User) -> None:
     note(branch, PointerMoveKind.INVALIDATED, pointer, before=[pointer], after=restored, actor=None, via="turn")
     again = [one.artifact for one in restored if one.effort is None]
     told = {"artifact": pointer.artifact, **bounds_of(pointer), "text": pointer.headline, "restored": again}
+    told["digest"] = pointer.digest
     data = {**about(branch), **told}
     events.append(branch.session_id, "compaction.invalidated", data, actor=actor)
     settle_efforts(branch, turns_of(pointer))

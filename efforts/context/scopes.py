@@ -47,6 +47,8 @@ class ScopeLine:
     read_by: str = ""
     undoable: bool = False
     taken_back: bool = False
+    # Whether `artifact` is excerpts.
+    quotes: bool = False
 
 
 @dataclass(kw_only=True)
@@ -123,24 +125,28 @@ def line_of(row: Event, story: ScopeStory) -> ScopeLine | None:
     newest = story.accepted.get((first, last))
     stands = row.kind == ACCEPTED and row == newest and artifact in story.standing
     known = story.seen.get(artifact) if stands else None
+    quotes = known.quotes if known else row.data.get("digest", False)
     return ScopeLine(
         about=id_of(first, last),
         span=span,
-        text=words_of(row, span, story),
+        text=words_of(row, span, story, quotes=quotes),
         artifact=artifact,
+        quotes=quotes,
         stands=stands,
         word=word_view(Word.STANDS) if stands else None,
         read_by=", ".join(known.read_by) if known else "",
     )
 
 
-def words_of(row: Event, span: str, story: ScopeStory) -> str:
+def words_of(row: Event, span: str, story: ScopeStory, *, quotes: bool) -> str:
     if row.kind == ACCEPTED:
         if not row.data["first"]:
             return f"The summary in the prompt is {STARTED_FROM}."
-        return f"A summary now replaces {span}."
+        return f"Excerpts now replace {span}." if quotes else f"A summary now replaces {span}."
     if row.kind == INVALIDATED:
         again = " Earlier summaries of others of them are back." if earlier_stands(row, story) else ""
+        if quotes:
+            return f"The excerpts of {span} are not used any more, because one of the turns was tried again.{again}"
         return f"The summary of {span} is not used any more, because one of its turns was tried again.{again}"
     earlier = earlier_stands(row, story)
     if not row.data["first"]:
@@ -196,7 +202,9 @@ def asked(row: Event, draft: ScopeDraft, story: ScopeStory) -> ScopeLine | None:
         verb = "are" if first != last else "is"
         return ScopeLine(**about, text=f"{span.capitalize()} {verb} being summarised.", asks="scope_drafting")
     if draft.state == ScopeState.READY:
-        return ScopeLine(**about, text=f"There is a summary of {span}.", more=draft.why, asks="scope_ready")
+        quotes = draft.artifact in story.seen and story.seen[draft.artifact].quotes
+        text = f"There are excerpts of {span}." if quotes else f"There is a summary of {span}."
+        return ScopeLine(**about, text=text, more=draft.why, asks="scope_ready", quotes=quotes)
     if draft.state == ScopeState.FAILED:
         text = f"There is no summary of {span} that can be used."
         return ScopeLine(**about, text=text, more=draft.why, asks="scope_failed")
@@ -225,6 +233,7 @@ class ScopeRow:
     expanded: bool = False
     whole: bool = False
     word: WordView | None = None
+    quotes: bool = False
 
     @property
     def key(self) -> str:
@@ -260,6 +269,7 @@ def standing_row(one: Chosen) -> ScopeRow:
         has_turns=bool(one.first),
         expanded=one.is_expanded,
         whole=one.is_whole,
+        quotes=one.pointer.digest,
     )
 
 
@@ -268,7 +278,8 @@ def draft_row(draft: ScopeDraft, seen: Mapping[str, Seen]) -> ScopeRow | None:
     if word is None and draft.state not in SOON:
         return None
     span = span_said(draft.turns[0], draft.turns[-1])
-    about: dict[str, Any] = {"artifact": draft.artifact, "draft": draft.pk, "why": draft.why}
+    quotes = draft.artifact in seen and seen[draft.artifact].quotes
+    about: dict[str, Any] = {"artifact": draft.artifact, "draft": draft.pk, "why": draft.why, "quotes": quotes}
     soon = {"words": "Being summarised", "icon": "wait"}
     said = {"words": word.text, "icon": word.icon, "word": word} if word else soon
     return ScopeRow(span=span, state=draft.state, **said, **about)
@@ -299,6 +310,6 @@ def where_it_is(pointer: ContextPointer) -> str:
         return "Summarised, expanded in the prompt"
     if pointer.evicted_clock is not None:
         return "Summarised, found by search only"
-    if pointer.shortened_clock is not None:
-        return "In the prompt as a headline"
-    return "In the prompt as a summary"
+    if pointer.digest:
+        return "In the prompt as excerpts"
+    return "In the prompt as a short version" if pointer.shortened_clock is not None else "In the prompt as a summary"

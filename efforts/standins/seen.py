@@ -31,10 +31,11 @@ class Word(StrEnum):
 class Seen:
     """`word`: of a draft as the gates have judged it, whether it stands or not. `read_by`: the names of models whose
     checks count, and of people. `lost`: of the person's list what no claim of it tells, by kind and id ("decision-7"),
-    as it was `judged_at`.
+    as it was `judged_at`. `quotes`: it is excerpts.
     """
 
     word: Word
+    quotes: bool = False
     read_by: tuple[str, ...] = ()
     lost: frozenset[str] = frozenset()
     judged_at: datetime | None = None

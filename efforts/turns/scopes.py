@@ -46,7 +46,7 @@ class Scopes(Line[ScopeDraft]):
     def wait(self, row: ScopeDraft, made: Summary) -> None:
         """For a review: of what was drafted, or of what a reviewer has made of it."""
         self.end(row, ScopeState.READY, made.artifact, made.why)
-        about = {"artifact": made.artifact, "passed": True, "text": made.text}
+        about = {"artifact": made.artifact, "passed": True, "text": made.text, "digest": made.artifact == made.digest}
         record(row, "compaction.drafted", drafter=made.drafter, note=made.why, **about)
 
     def end_without(self, row: ScopeDraft, why: str, artifact: str) -> None:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, looks, say, turn
 from tests.browser.test_access import assert_accessible
@@ -54,12 +54,12 @@ def test_turns_are_chosen_drafted_and_lead_to_their_review(
     album.take(page, "dialog")
     page.keyboard.press("Enter")
     expect(page.locator("#dialog")).to_be_hidden()
-    note = turn(page, 3).locator(".note", has_text="There is a summary of turns 1-2.")
+    note = turn(page, 3).locator(".note", has_text="There are excerpts of turns 1-2.")
     expect(note).to_be_visible()
     expect(page.locator(".scopes")).to_contain_text("Waits for you")
     assert_accessible(page)
     album.take(page, "waits")
-    review = note.get_by_role("link", name="Review the summary of turns 1-2")
+    review = note.get_by_role("link", name="Review the excerpts of turns 1-2")
     review.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/review/**")
@@ -70,6 +70,12 @@ def box(page: Page) -> tuple[float, float]:
     found = page.locator("#dialog").bounding_box()
     assert found is not None
     return found["y"], found["height"]
+
+
+def top_of(one: Locator) -> float:
+    found = one.bounding_box()
+    assert found is not None
+    return found["y"]
 
 
 @looks(390, "dark")
@@ -103,12 +109,19 @@ def test_chosen_turns_are_expanded_from_the_panel_after_their_price(
     page.locator("#compact-from-1").dispatch_event("click")
     page.locator("#scope-last").fill("2")
     page.keyboard.press("Enter")
-    turn(page, 3).get_by_role("link", name="Review the summary of turns 1-2").click()
+    turn(page, 3).get_by_role("link", name="Review the excerpts of turns 1-2").click()
     page.wait_for_url("**/review/**")
     page.keyboard.press("A")
     page.locator("#dialog button.primary").click()
     expect(page.locator("#standing")).to_contain_text("In the prompt instead of")
     page.goto(page.locator("#review-back").get_attribute("href") or "")
+    page.keyboard.press("Alt+p")
+    note = turn(page, 3).locator(".note", has_text="Excerpts now replace turns 1-2.")
+    expect(note.locator(".rule")).to_have_text("Excerpts now replace turns 1-2.")
+    expect(note.get_by_text("Saves")).to_be_visible()
+    review, back = note.get_by_role("link", name="Review"), note.get_by_role("button", name="Roll back")
+    assert abs(top_of(review) - top_of(back)) < 1
+    page.keyboard.press("Alt+p")
     if width == PHONE:
         page.locator('[data-tab="efforts"]').click()
     page.locator("#scope-turns-1-2-expand summary").click()
@@ -124,5 +137,5 @@ def test_chosen_turns_are_expanded_from_the_panel_after_their_price(
     assert_accessible(page)
     album.take(page, "expanded")
     page.get_by_role("button", name="Collapse turns 1-2").click()
-    expect(page.locator(".scopes")).to_contain_text("In the prompt as a summary")
+    expect(page.locator(".scopes")).to_contain_text("In the prompt as excerpts")
     expect(turn(page, 3).locator(".note", has_text="Collapsed: turns 1-2 (back to summary)")).to_be_attached()

@@ -196,13 +196,18 @@ def test_the_notice_follows_from_asked_for_to_accepted_to_rolled_back(
     assert 'data-about="turns-1-3"' in begun
     SCOPES.draft_now(draft)
     waits = notices(as_alice, address)
-    assert "There is a summary of turns 1-3." in waits
+    assert "There are excerpts of turns 1-3." in waits
+    assert waits.count("Waits for you") == 1
+    assert "a summary of" not in waits
+    listed = shown(as_alice, address("efforts/"))
+    assert 'aria-label="Review the excerpts of turns 1-3"' in listed
     draft.refresh_from_db()
     assert f'href="/review/{draft.artifact}/"' in waits
     accept_compaction(draft.artifact, session.pk, 1, 3, actor=session.owner)
     stands = notices(as_alice, address)
     assert "waits for you" not in stands
-    assert "A summary now replaces turns 1-3." in stands
+    assert "Excerpts now replace turns 1-3." in stands
+    assert 'aria-label="Roll back the excerpts of turns 1-3"' in stands
     assert f"summaries/{draft.artifact}/roll-back/" in stands
     answer = as_alice.post(address(f"summaries/{draft.artifact}/roll-back/"), headers={"Accept": "application/json"})
     assert answer.json() == {"restored": []}
@@ -309,7 +314,7 @@ def test_a_retried_turn_takes_the_summary_away_and_says_so(
     Run.objects.filter(turn__number=5).update(state=RunState.STOPPED)
     actions.retry_turn(Run.objects.get(turn__number=5).turn, actor=session.owner)
     told = notices(as_alice, address)
-    assert "The summary of turns 1-5 is not used any more, because one of its turns was tried again." in told
+    assert "The excerpts of turns 1-5 are not used any more, because one of the turns was tried again." in told
     assert "stands again" not in told
 
 
@@ -332,9 +337,9 @@ def test_turns_that_a_summary_stands_for_say_so_with_a_link(
 ) -> None:
     artifact = accepted(session)
     covered = notices(as_alice, address, 2)
-    assert "In the prompt as a summary" in covered
+    assert "In the prompt as excerpts" in covered
     assert f'id="cover-2" href="/review/{artifact}/"' in covered
-    assert "In the prompt as a summary" not in notices(as_alice, address, 4)
+    assert "In the prompt as excerpts" not in notices(as_alice, address, 4)
     ContextPointer.objects.update(evicted_clock=9)
     assert "Summarised, found by search only" in notices(as_alice, address, 2)
 
@@ -348,9 +353,9 @@ def test_the_panel_lists_what_stands_and_what_waits(as_alice: Client, session: S
     asked(session, 4, 5)
     panel = shown(as_alice, address("efforts/"))
     assert panel.index("Turns 1-3") < panel.index("Turns 4-5")
-    assert "In the prompt as a summary" in panel
+    assert "In the prompt as excerpts" in panel
     assert "Being summarised" in panel
-    assert 'aria-label="Roll back the summary of turns 1-3"' in panel
+    assert 'aria-label="Roll back the excerpts of turns 1-3"' in panel
 
 
 def test_of_many_summaries_those_of_earlier_turns_are_folded_and_none_is_left_out(
@@ -478,7 +483,7 @@ def test_chosen_turns_are_expanded_for_their_price_and_collapsed_from_the_panel(
     assert "Expanded: turns 1-3 (" in notices(as_alice, address)
     as_alice.post(address("efforts/turns-1-3/collapse/"))
     assert "Collapsed: turns 1-3 (back to summary)" in notices(as_alice, address)
-    assert "In the prompt as a summary" in shown(as_alice, address("efforts/"))
+    assert "In the prompt as excerpts" in shown(as_alice, address("efforts/"))
 
 
 def test_where_one_line_stands_the_whole_summary_has_a_price_too(as_alice: Client, room: Room) -> None:
