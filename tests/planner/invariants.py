@@ -476,7 +476,7 @@ def is_rendered_again_from_what_is_stored(inputs: PlanInputs, planned: Plan) -> 
 def stores_no_text_of_the_log(inputs: PlanInputs, planned: Plan) -> None:
     """Ids and hashes: a body does not grow with what was said."""
     shown = len(past_of(inputs)) + len(inputs.headlines) + len(inputs.current.episodes) + len(inputs.constraints)
-    shown += sum(len(hold.turn.messages) if hold.turn else 1 for hold in inputs.holds)
+    shown += len(inputs.code.cards) + sum(len(hold.turn.messages) if hold.turn else 1 for hold in inputs.holds)
     assert len(canonical_json(planned.body())) < 6_000 + 800 * shown
 
 
