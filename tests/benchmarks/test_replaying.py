@@ -283,6 +283,7 @@ def test_the_picture_has_each_layer_and_a_gap_where_nothing_was_sent(tmp_path: P
 # The command
 
 
+@pytest.mark.slow
 def test_two_runs_print_the_same_bytes(tmp_path: Path) -> None:
     path = written(tmp_path, [*BUDGET_TALK, *LOOK])
     plotted = tmp_path / "out.svg"

@@ -196,6 +196,7 @@ def test_a_decision_that_a_person_strikes_is_missed_though_it_was_made_in_window
     assert outcomes(judged(made))["C"] == "fail"
 
 
+@pytest.mark.slow
 def test_another_process_judges_the_same_bytes(transactional_db: None, alice: User, provider: FakeProvider) -> None:
     for state in ("stands", "fails", "void", "chosen", "no model"):
         STATES[state](room_of(alice, provider))

@@ -444,6 +444,7 @@ def page(talk: Talk, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPa
     return "\n".join(page_of(talk, tmp_path / "shop"))
 
 
+@pytest.mark.slow
 def test_the_page_of_what_tools_answer_is_current_and_has_every_tool_and_refusal(page: str) -> None:
     if os.environ.get("WRITE_DOCS"):
         DOCUMENT.write_text(page)

@@ -53,6 +53,7 @@ def test_mentioned_at_4_it_is_in_full_until_7(as_alice: Client, talk: Talk) -> N
     assert [told(as_alice, talk, turn) for turn in range(2, 9)] == [IN_FULL] * 6 + [SUMMED_UP]
 
 
+@pytest.mark.slow
 def test_referred_to_at_10_its_summary_is_sent_at_30_and_not_at_31_and_a_mention_at_32_brings_it_back(
     as_alice: Client, talk: Talk
 ) -> None:

@@ -222,6 +222,7 @@ def english_on(pages: dict[str, str]) -> list[tuple[str, str]]:
     return [(address, words) for address, page in pages.items() for words in OWN if words in page]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STATES)
 def test_no_page_of_a_summary_shows_what_a_gate_says_in_english(room: Room, as_alice: Client, name: str) -> None:
     row = STATES[name](room)
@@ -237,6 +238,7 @@ def test_no_page_of_a_summary_shows_what_a_gate_says_in_english(room: Room, as_a
     assert json.dumps(run.verdicts) == stored
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evaluator", ["5", "6", "7", "8"])
 def test_whatever_a_gate_has_found_its_page_says_it_in_german(
     room: Room, alice: User, as_alice: Client, evaluator: str
@@ -252,6 +254,7 @@ def test_whatever_a_gate_has_found_its_page_says_it_in_german(
     assert english_on(shown_on(as_alice, row)) == []
 
 
+@pytest.mark.slow
 def test_why_a_check_proves_nothing_is_german_wherever_it_is_told(room: Room, as_alice: Client) -> None:
     row = STATES["void"](room)
     assert Check.objects.filter(family=row.family).exclude(void="").exists()

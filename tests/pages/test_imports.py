@@ -190,6 +190,7 @@ def test_the_same_file_twice_is_one_conversation(talk: Talk, as_alice: Client, b
     assert Session.objects.count() == 2
 
 
+@pytest.mark.slow
 def test_another_person_gets_one_of_their_own(
     talk: Talk, as_alice: Client, as_bob: Client, bob: User, bring: Bring
 ) -> None:

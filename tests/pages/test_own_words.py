@@ -71,6 +71,7 @@ def stage(room: Room, alice: User) -> SimpleNamespace:
     return SimpleNamespace(session=session, values=values)
 
 
+@pytest.mark.slow
 def test_no_page_translates_what_a_person_wrote(stage: SimpleNamespace, as_alice: Client) -> None:
     with translation.override("de"):
         translated = str(said(WORDS))
