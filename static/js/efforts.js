@@ -5,9 +5,9 @@ import { arriveAt } from "./arrive.js";
 import { showFound } from "./found.js";
 import { say } from "./status.js";
 import * as store from "./store.js";
+import { worded } from "./words.js";
 
 const PANEL_AFTER = 150;
-const REDIRECTS = new Set(["effort.opened", "effort.concluded", "effort.reopened", "effort.switched", "effort.undone"]);
 // What is said of events that have no notice.
 const WORDS = {
   "effort.offered": ({ effort }) => `Conclude ${effort}? The answer is below the turn.`,
@@ -59,7 +59,6 @@ export class Efforts {
   #on;
   #key;
   #timer = null;
-  #flash = false;
   #active = this.#destination?.dataset.active;
   #acted = "";
   #hidden;
@@ -80,8 +79,8 @@ export class Efforts {
 
   happened(event) {
     const words = event.notice ? withoutDashes(event.notice) : WORDS[event.kind]?.(event);
-    if (words) say(words);
-    if (REDIRECTS.has(event.kind)) this.#flash = event.via === "model";
+    const then = event.was_active && event.next ? `${event.next} is active again` : "";
+    if (words) say(then ? `${worded(words)}. ${worded(then)}` : words);
     if (event.turn === 0 || COVERING.has(event.kind)) this.#on.reload();
     for (const turn of this.#turnsAbout(event)) this.#on.refresh(turn);
     this.refresh();
@@ -118,7 +117,7 @@ export class Efforts {
     // On what stays when the menu in it is read again.
     const { classList } = document.getElementById("destination");
     classList.remove("flash");
-    requestAnimationFrame(() => classList.toggle("flash", this.#flash));
+    requestAnimationFrame(() => classList.add("flash"));
   }
 
   #settled() {

@@ -262,9 +262,7 @@ def begun(page: Page, provider: FakeProvider, name: str = "auth bug") -> None:
     expect(page.locator("#destinations-row")).to_have_attribute("data-active", name.replace(" ", "-"))
 
 
-def test_the_destination_flashes_when_the_model_changed_it_and_not_when_a_person_did(
-    page: Page, provider: FakeProvider
-) -> None:
+def test_the_destination_flashes_when_it_changes(page: Page, provider: FakeProvider) -> None:
     provider.script = [Reply("Hello."), *opens("auth bug")]
     begin(page, "Hello.")
     is_in_state(page, 1, "completed")
@@ -275,7 +273,14 @@ def test_the_destination_flashes_when_the_model_changed_it_and_not_when_a_person
     page.get_by_label("Name", exact=True).fill("Guild feature")
     page.get_by_role("button", name="Begin").click()
     expect(page.locator("#destinations-row")).to_have_attribute("data-active", "guild-feature")
-    expect(page.locator("#destination")).not_to_have_class(re.compile("flash"))
+    page.locator("#destination").evaluate("node => node.classList.remove('flash')")
+    say(page, "/done")
+    expect(page.locator("#destinations-row")).to_have_attribute("data-active", "auth-bug")
+    expect(page.locator("#destination")).to_have_class(re.compile("flash"))
+    note = page.locator(".note").filter(has_text="Concluded effort: guild-feature")
+    expect(note).to_contain_text("auth-bug is active again")
+    note.get_by_role("button", name="Undo").click()
+    expect(page.locator("#destinations-row")).to_have_attribute("data-active", "guild-feature")
 
 
 def test_what_is_open_focused_or_typed_survives_what_happens_elsewhere(page: Page, provider: FakeProvider) -> None:

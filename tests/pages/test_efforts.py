@@ -19,7 +19,7 @@ from efforts.context import efforts
 from efforts.context.efforts import efforts_view, where_view
 from efforts.context.planning import main_branch
 from efforts.context.plans import preview
-from efforts.domain.effort.states import PointerState, SummaryState, Via
+from efforts.domain.effort.states import EffortStatus, PointerState, SummaryState, Via
 from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
@@ -454,10 +454,34 @@ def test_a_switch_is_undone_only_while_it_is_the_last_one(as_alice: Client, work
     assert switched not in shown(as_alice, address("turns/1/"))
 
 
-def test_what_a_person_did_offers_no_undo(as_alice: Client, work: Work, address: Address) -> None:
-    work.scene.ask("Hello", "Hi")
-    work.open("guild feature")
-    assert "/undo/" not in shown(as_alice, address("turns/1/"))
+def test_what_a_person_did_offers_undo_and_says_which_effort_became_active_with_it(
+    as_alice: Client, work: Work, address: Address
+) -> None:
+    work.open("mail migration")
+    slug = work.open("guild feature", "We plan the guild.")
+    for act, kind in ((actions.close_effort, "effort.concluded"), (actions.reopen_effort, "effort.reopened")):
+        act(work.place(), slug)
+        seq = work.last(kind).seq
+        part = shown(as_alice, address("turns/1/"))
+        assert address(f"efforts/undo/{seq}/") in part
+        assert part.count("mail-migration is active again") == 1
+    assert as_alice.post(address(f"efforts/undo/{seq}/")).status_code == 200
+    assert work.state(slug).status == EffortStatus.CONCLUDED
+    concluded = address(f"efforts/undo/{work.last('effort.concluded').seq}/")
+    assert as_alice.post(concluded).status_code == 200
+    assert work.active() == slug
+    assert "is active again" not in shown(as_alice, address("turns/1/"))
+
+
+def test_a_conclusion_of_what_was_not_active_says_of_no_other_that_it_is_active_again(
+    as_alice: Client, work: Work, address: Address
+) -> None:
+    slug = work.open("guild feature", "We plan the guild.")
+    work.open("mail migration")
+    actions.close_effort(work.place(), slug)
+    part = shown(as_alice, address("turns/1/"))
+    assert "Concluded effort: guild-feature" in part
+    assert "is active again" not in part
 
 
 def test_what_was_undone_is_marked_as_taken_back(as_alice: Client, work: Work, address: Address) -> None:

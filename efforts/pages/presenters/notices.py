@@ -140,6 +140,8 @@ class NoticeView:
     beside: str = ""
     # The id of the excerpts that stand for just this conclusion.
     excerpts: str = ""
+    # The effort that became active with it, where nobody named one.
+    then: str = ""
     # Whether `artifact` is excerpts, of what was rolled back or accepted again.
     quotes: bool = False
 
@@ -321,8 +323,9 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         layer=MOVES[row.kind],
         more="" if taken_back else more,
         asks="" if taken_back else asks,
-        undoable=is_automatic(row.data) and story.can_be_undone(row),
+        undoable=story.can_be_undone(row),
         taken_back=taken_back,
+        then=then_active(row.data) if not taken_back else "",
         artifact="" if taken_back else artifact_of(row, story),
         why=story.waits.get(slug, "") if asks == "summary" else "",
         stands=not taken_back and stands(row, story),
@@ -489,6 +492,11 @@ def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
             return story.sees.get(slug, ""), told[1]
         return told[0].format(draft=state.draft).rstrip(), told[1]
     return (f"Summary: {text}", "") if text else ("", "")
+
+
+def then_active(data: Mapping[str, Any]) -> str:
+    """The effort that new messages went to from there on, though nobody named it."""
+    return data.get("next") or "" if data.get("was_active") else ""
 
 
 def is_automatic(data: Mapping[str, Any]) -> bool:
