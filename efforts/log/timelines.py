@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
+from uuid import UUID
 
-from django.db.models import Max, Q, QuerySet, Subquery
+from django.db.models import Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from efforts.domain.effort.states import UNFINISHED, RunState
 from efforts.domain.prompt.conversation import OF_PERSON, LogMessage, ToolCall
-from efforts.models import Branch, ContextPlan, Event, Message, Run, Turn
+from efforts.models import Branch, ContextPlan, Event, Message, Run, Session, Turn
 
 
 def clock_of(branch: Branch) -> int:
@@ -24,6 +26,14 @@ def in_timeline(branch: Branch, turn: str = "") -> Q:
     for one in branch.ancestors:
         timeline |= Q(**{f"{turn}branch": one.branch, f"{turn}number__lte": one.last})
     return timeline
+
+
+def last_used(sessions: Collection[Session]) -> dict[UUID, Branch]:
+    """By conversation the branch in which something was said last, or that was begun since."""
+    head = Turn.objects.filter(branch=OuterRef("pk"), number=OuterRef("head"))
+    used = Coalesce(Subquery(head.values("created_at")), "created_at")
+    rows = Branch.objects.filter(session__in=sessions, archived_at=None).order_by(used)
+    return {row.session_id: row for row in rows}
 
 
 def branch_turns(branch: Branch) -> QuerySet[Turn]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
@@ -92,6 +93,26 @@ def test_an_edited_message_leads_to_its_sibling(as_alice: Client, branch: Branch
     assert "And a queue?" not in page
     assert "2/2" in page
     assert f'rel="prev" id="previous-of-2" href="{base}#turn-2"' in page
+
+
+def test_the_lists_lead_back_to_the_branch_that_was_used_last(
+    as_alice: Client, scene: Scene, address: Callable[..., str]
+) -> None:
+    scene.ask("What is a queue?", "A row.")
+    assert links_to(as_alice) == {address()}
+    sent = as_alice.post(address("turns/1/edit/"), {"text": "What is a topic?", "client_id": "edited"}, headers=HTMX)
+    edited, _, _ = sent["HX-Redirect"].partition("#")
+    assert edited != address()
+    assert links_to(as_alice) == {edited}
+    actions.send_message(scene.session, text="And a line?", client_id="later", actor=scene.session.owner)
+    assert links_to(as_alice) == {address()}
+
+
+def links_to(client: Client) -> set[str]:
+    """In the list beside the pages, and in the search dialog."""
+    beside = client.get("/").content.decode()
+    found = client.get("/search/box/", headers=HTMX).content.decode()
+    return {link for page in (beside, found) for link in re.findall(r'href="(/s/[^"/]+/(?:b/[^"/]+/)?)"', page)}
 
 
 def test_an_empty_edit_is_refused_with_the_form_and_without_htmx_it_is_a_page(as_alice: Client, branch: Branch) -> None:

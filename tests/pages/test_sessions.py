@@ -115,6 +115,16 @@ def test_a_deleted_conversation_is_out_of_sight_at_once_and_can_be_brought_back(
     assert as_alice.post(address("undelete/")).status_code == 404
 
 
+@pytest.mark.parametrize(("page", "goes"), [("/", True), ("/settings/", False)])
+def test_who_was_sent_away_by_a_deletion_comes_back_with_its_undo(
+    page: str, goes: bool, as_alice: Client, session: Session, address: Address
+) -> None:
+    as_alice.post(address("delete/"))
+    answer = as_alice.post(address("undelete/"), headers={**HTMX, "HX-Current-URL": f"http://testserver{page}"})
+    assert answer.headers.get("HX-Redirect", "") == (address() if goes else "")
+    assert "conversations" in answer.headers["HX-Trigger"]
+
+
 def test_what_is_being_erased_is_not_brought_back(as_alice: Client, session: Session, address: Address) -> None:
     as_alice.post(address("delete/"))
     Session.objects.filter(pk=session.pk).update(erase_at=timezone.now())

@@ -13,6 +13,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
 from efforts.domain.effort.states import UNFINISHED
+from efforts.log.timelines import last_used
 from efforts.models import Run, Session
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Asked:
 @dataclass(frozen=True, kw_only=True)
 class Row:
     session: Session
+    # Of the branch where the person was last.
+    address: str
     is_running: bool
     is_unread: bool
     # Another one beside it is called the same.
@@ -105,9 +108,11 @@ def listed(user: User, asked: Asked) -> list[Row]:
         sessions = sessions.order_by("-is_favourite", "-last_activity_at")
     some = list(sessions[asked.start : asked.start + PAGE + 1])
     called = Counter(map(str, some))
+    last = last_used(some)
     return [
         Row(
             session=session,
+            address=last.get(session.pk, session).get_absolute_url(),
             is_namesake=called[str(session)] > 1,
             is_running=bool(getattr(session, "is_running", False)),
             is_unread=session.pk != asked.current and session.is_unread,

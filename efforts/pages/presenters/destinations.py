@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from efforts.domain.commands import COMMANDS
+from efforts.log.timelines import last_used
 from efforts.models import Session
 
 if TYPE_CHECKING:
@@ -56,15 +57,20 @@ def conversations(user: User, text: str, here: Session | None) -> list[Destinati
     if here:
         rows = rows.exclude(pk=here.pk)
     rows = rows.filter(title__icontains=text) if text else rows.filter(archived_at=None)
+    some = list(rows[:MOST])
+    last = last_used(some)
     return [
-        Destination(label="Conversation", icon="chat", title=str(row), address=row.get_absolute_url())
-        for row in rows[:MOST]
+        Destination(label="Conversation", icon="chat", title=str(row), address=last.get(row.pk, row).get_absolute_url())
+        for row in some
     ]
 
 
 def pages(text: str) -> list[Destination]:
     named = (page for page in PAGES if text.casefold() in page[0].casefold())
-    return [Destination(label="Page", icon=icon, title=title, address=reverse(name)) for title, name, icon in named]
+    return [
+        Destination(label="Action" if name == "start" else "Page", icon=icon, title=title, address=reverse(name))
+        for title, name, icon in named
+    ]
 
 
 def commands(text: str, here: Session) -> list[Destination]:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from efforts import actions
 from efforts.domain.errors import Refused
+from efforts.log.timelines import last_used
 from efforts.models import Session
 from efforts.pages.forms import RenameForm, SessionSettingsForm
 from efforts.pages.presenters.conversations import Asked, conversation_list, folders
@@ -107,7 +108,12 @@ def undelete(request: OwnRequest, session_id: UUID) -> HttpResponse:
         actions.undelete_session(session, actor=request.user)
     except Refused as error:
         raise Http404(error.text) from error
-    return done("conversations") if request.htmx else redirect(session)
+    address = last_used([session])[session.pk].get_absolute_url()
+    if not request.htmx:
+        return redirect(address)
+    # Its own page went with it; who was elsewhere stays there.
+    at_start = request.htmx.current_url_abs_path == reverse("start")
+    return done("conversations", go_to=address if at_start else "")
 
 
 @form_view
