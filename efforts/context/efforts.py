@@ -117,6 +117,12 @@ class EffortView:
         return EXCERPTS_STAND if self.standing == Standing.CONCLUDED and self.digest else self.standing.label
 
     @property
+    def is_sent_in_full(self) -> bool:
+        """Concluded, and nothing stands for its turns or is to come by itself."""
+        waits = self.word is not None or self.summary == SummaryState.NONE
+        return self.standing == Standing.AWAITING and waits and not self.evicted
+
+    @property
     def asks_conclusion(self) -> bool:
         return self.is_open and self.quiet >= QUIET_TURNS
 

@@ -690,8 +690,29 @@ def test_who_comes_back_after_an_hour_is_told_where_things_were_left(
     page = as_alice.get(address()).content.decode()
     block = page[page.index('id="where"') :]
     assert "Guilds have at most 40 members." in block
-    assert "its summary is being written" in block
+    assert "Being summarised" in block
     assert "Guilds have at most 40 members." in shown(as_alice, address("where/"))
+
+
+@pytest.mark.parametrize("gone", [False, True])
+@pytest.mark.parametrize(
+    ("summary", "stands"),
+    [
+        (SummaryState.ROLLED_BACK, "Rolled back"),
+        (SummaryState.WAITING, "Waits for you"),
+        (SummaryState.FAILED, "Blocked"),
+        (SummaryState.NONE, "Not summarised"),
+    ],
+)
+def test_where_i_was_says_of_a_concluded_effort_what_the_panel_says(
+    summary: SummaryState, stands: str, gone: bool, as_alice: Client, work: Work, address: Address
+) -> None:
+    slug = work.open("tax return", "It is due in May.")
+    state = actions.close_effort(work.place(), slug)
+    EffortState.objects.filter(pk=state.pk).update(summary=summary, evicted_clock=1 if gone else None)
+    line = f"{stands} · {'not in the prompt' if gone else 'its turns are sent in full'}"
+    assert line in shown(as_alice, address("where/"))
+    assert line in shown(as_alice, address("efforts/"))
 
 
 def test_where_i_was_names_efforts_in_which_nothing_was_said(work: Work) -> None:
