@@ -69,7 +69,11 @@ export class Efforts {
     this.#key = `${HIDDEN}${session}`;
     this.#hidden = new Set(store.readHere(this.#key));
     document.body.addEventListener("htmx:oobAfterSwap", (event) => event.detail.target.id === "destination" && this.#redirected());
-    document.body.addEventListener("htmx:afterSettle", (event) => event.detail.target.id === "effort-list" && this.#settled());
+    document.body.addEventListener("htmx:afterSettle", ({ detail: { target } }) => {
+      if (target.id === "effort-list") this.#settled();
+      // What an effort costs comes when it is opened, and makes it larger.
+      else if (target.matches(".effort[open]:focus-within .price")) bringIntoView(target.closest(".effort"));
+    });
     document.addEventListener("click", (event) => this.#clicked(event));
   }
 
@@ -131,7 +135,9 @@ export class Efforts {
   #keepFocus() {
     const row = this.#acted && document.getElementById(`effort-${this.#acted}-row`);
     this.#acted = "";
-    if (row && document.activeElement === document.body) row.focus();
+    if (!row) return;
+    bringIntoView(row.parentElement);
+    if (document.activeElement === document.body) row.focus({ preventScroll: true });
   }
 
   focus() {
@@ -145,6 +151,8 @@ export class Efforts {
 
   #clicked(event) {
     const { target } = event;
+    const row = target.closest(".effort > summary");
+    if (row) row.parentElement.addEventListener("toggle", ({ target: effort }) => effort.open && bringIntoView(effort), { once: true });
     const link = target.closest("[data-turn-link], .cite, .place");
     if (link) this.#goTo(event, new URL(link.href), link.dataset.found);
     const offer = target.closest("[data-not-now]");
@@ -181,6 +189,11 @@ export class Efforts {
     store.writeHere(this.#key, [...this.#hidden]);
     this.arrived(document);
   }
+}
+
+// As far as it fits: its name at least.
+function bringIntoView(effort) {
+  effort.scrollIntoView({ block: "nearest" });
 }
 
 const STARTED_FROM = "what this conversation starts from";

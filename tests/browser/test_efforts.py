@@ -408,3 +408,25 @@ def test_a_refusal_is_shown_and_another_tab_sees_the_same_but_for_an_offer_that_
     expect(other.locator("#destinations-row")).to_have_attribute("data-active", "")
     expect(turn(page, 2)).to_contain_text("Concluded effort: auth-bug")
     expect(page.locator("#destinations-row")).to_have_attribute("data-active", "")
+
+
+def test_an_effort_that_is_opened_or_moves_in_the_list_is_in_view(page: Page, provider: FakeProvider) -> None:
+    begun(page, provider)
+    for name in ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"):
+        say(page, f"/effort {name}")
+        expect(page.locator("#destinations-row")).to_have_attribute("data-active", name)
+        say(page, "/done")
+        expect(page.locator("#destinations-row")).to_have_attribute("data-active", "auth-bug")
+    last = page.locator("#effort-list .effort").last
+    name = last.get_attribute("id")
+    last.locator("summary").click()
+    expect(page.locator(f"#{name}-reopen")).to_be_in_viewport(ratio=1)
+    expect(page.locator(f"#{name}-row")).to_be_in_viewport(ratio=1)
+    expect(page.locator(f"#{name}-row")).to_be_focused()
+    page.locator(f"#{name}-reopen").click()
+    expect(page.locator(f"[data-standing=active] #{name}")).to_have_attribute("open", "")
+    expect(page.locator(f"#{name}-row")).to_be_in_viewport(ratio=1)
+    # And a list that is read again leaves the reader where they are.
+    page.locator("#efforts").evaluate("node => node.scrollTo(0, node.scrollHeight)")
+    read_again(page, f"#{name}")
+    expect(page.locator("#where-again")).to_be_in_viewport(ratio=1)
