@@ -146,6 +146,31 @@ def test_every_figure_says_why_and_leads_to_its_turns(as_alice: Client, talk: Ta
     assert f'<a href="{talk.branch.address_of_turn(5)}">turn 5</a>' in page
 
 
+def test_the_page_says_what_all_calls_of_the_conversation_took(as_alice: Client, talk: Talk) -> None:
+    ask(talk)
+    usage = {"prompt_tokens": 1_000, "completion_tokens": 30}
+    ContextPlan.objects.update(**usage)
+    sibling = actions.fork(main_branch(talk.session), after=1, actor=talk.session.owner)
+    page = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()
+    assert 'has taken <b class="num">1,000</b> tokens in and <b class="num">30</b> out, in 1 call.' in page
+    for said in ("All its branches", "counted here, because"):
+        assert said not in page
+    plan = ask(talk)
+    ContextPlan.objects.filter(pk=plan.pk).update(branch=sibling, prompt_tokens=None, tokens=500)
+    page = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()
+    assert '>1,500</b> tokens in and <b class="num">30</b> out, in 2 calls. All its branches are in that sum.' in page
+    assert "Some of it was counted here, because the provider did not report it." in page
+
+
+def test_where_more_was_sent_the_page_says_so_in_words(as_alice: Client, talk: Talk) -> None:
+    ask(talk, "The webhook times out.")
+    ContextPlan.objects.update(tokens=100_000)
+    page = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()
+    assert re.search(r"the last call sent [\d,.]+\s% more: its summaries, rules and found passages", page)
+    assert "below 0: more was sent than without context management, over all turns" in page
+    assert "below 0: more was sent than without context management" in as_alice.get("/metrics/").content.decode()
+
+
 def test_who_accepts_json_gets_it_at_the_same_address(as_alice: Client, talk: Talk) -> None:
     ask(talk)
     address = f"{talk.session.get_absolute_url()}metrics/"

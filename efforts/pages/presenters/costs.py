@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
 from efforts.domain.effort.metrics import Sent
 from efforts.domain.effort.money import Money, Price, Used, cost, said, summed
 from efforts.log.timelines import branch_plans
-from efforts.models import Branch, ContextPlan, Titling, TurnLabel
+from efforts.models import Branch, ContextPlan, Session, Titling, TurnLabel
 from efforts.models.said import OwnWords
 
 NO_EFFORT = "No effort"
@@ -87,6 +88,29 @@ def together(used: Iterable[Used]) -> Used:
         completion=sum(one.completion for one in used),
         counted=any(one.counted for one in used),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoFar:
+    """Tokens of every call of a conversation, in all its `branches`; `counted`: some were counted here, because a
+    provider did not report them."""
+
+    calls: int
+    prompt: int
+    completion: int
+    branches: int
+    counted: bool
+
+
+def used_so_far(session: Session) -> SoFar:
+    sums = ContextPlan.objects.filter(session=session).aggregate(
+        calls=Count("pk"),
+        branches=Count("branch", distinct=True),
+        prompt=Coalesce(Sum(Coalesce("prompt_tokens", "tokens")), 0),
+        completion=Coalesce(Sum("completion_tokens"), 0),
+        unreported=Count("pk", filter=Q(prompt_tokens=None) | Q(completion_tokens=None)),
+    )
+    return SoFar(counted=bool(sums.pop("unreported")), **sums)
 
 
 def branch_costs(branch: Branch, sent: Iterable[Sent]) -> Costs | None:

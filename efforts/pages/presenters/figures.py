@@ -39,6 +39,9 @@ LAST = (
     "savings_vs_effort_logs",
 )
 Figures = Mapping[str, float | None]
+# Of savings below 0.
+LARGER = "below 0: more was sent than without context management"
+LARGER_ALL = "below 0: more was sent than without context management, over all turns"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,14 +166,14 @@ def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
         more = f"mean {number(figures[f'{key}_mean'])}", f"peak {number(figures[f'{key}_peak'])}"
         turns = {*newest, *peaks(metrics, key)}
         yield figure(key, label, number(figures[key]), "tokens, last call", more=more, turns=turns)
-    last = f"{percent(figures['savings_vs_naive'])} in the last call"
+    last = in_the_last_call(figures["savings_vs_naive"])
     raw, raw_all = percent(figures["savings_vs_effort_logs"]), percent(figures["savings_vs_effort_logs_all"])
     logs = f"against the full logs of all efforts {raw_all}, in the last call {raw}"
     yield figure(
         "savings_vs_naive_all",
         "Savings",
         percent(figures["savings_vs_naive_all"]),
-        "against sending everything, over all turns",
+        LARGER_ALL if is_larger(figures) else "against sending everything, over all turns",
         more=(last, logs),
         turns=newest,
     )
@@ -183,6 +186,19 @@ def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
         "of the last call",
         more=more_overhead,
         turns=newest,
+    )
+
+
+def is_larger(figures: Figures) -> bool:
+    return (figures["savings_vs_naive_all"] or 0) < 0
+
+
+def in_the_last_call(savings: float | None) -> str:
+    if savings is None or savings >= 0:
+        return f"{percent(savings)} in the last call"
+    return (
+        f"the last call sent {percent(-savings)} more: its summaries, rules and found passages came to more than what "
+        "was left out"
     )
 
 
@@ -210,7 +226,7 @@ def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
         "savings_vs_naive_all",
         "Savings",
         percent(figures["savings_vs_naive_all"]),
-        "against sending everything",
+        LARGER if is_larger(figures) else "against sending everything",
         more=logs,
     )
     overhead = percent(figures["expansion_overhead_all"])

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from efforts.pages.presenters import figures
 from efforts.pages.presenters import metrics as metrics_shown
-from efforts.pages.presenters.costs import branch_costs
+from efforts.pages.presenters.costs import branch_costs, used_so_far
 from efforts.pages.presenters.metrics import NEWEST_TURNS
 from efforts.pages.views.shared import OwnRequest, about, owned_branch, page
 
@@ -29,6 +29,7 @@ def metrics(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
     context = {
         **about(branch),
         "costs": costs,
+        "so_far": used_so_far(branch.session),
         "metrics": found,
         "view": figures.metrics_view(found),
         "newest": NEWEST_TURNS,
