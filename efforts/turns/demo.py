@@ -69,10 +69,13 @@ def go_on(session: Session) -> bool:
         session = Session.objects.select_for_update(of=("self",)).select_related("owner").get(pk=session.pk)
         if is_whole(session):
             return False
-        if (done := played(session)) < len(WEEK):
+        done = played(session)
+        # Before the last turn, so that the main branch is the one that was used last.
+        if done == len(WEEK) - 1:
+            play_otherwise(session)
+        if done < len(WEEK):
             play(session, WEEK[done], f"{SENT}{done + 1}")
             return True
-        play_otherwise(session)
         endpoint, model = defaults_for(session.owner)
         change(session, endpoint=endpoint, model=model, by_meaning=True)
     return False

@@ -37,7 +37,7 @@ const latest = document.getElementById("latest");
 const follower = new Follower(scroller, latest, [log.node, pending.node], log);
 const outbox = new Outbox(place, branch, { ready: () => ready, frame: (frame) => socket.send(frame), post: sendByPost }, showPending);
 const files = new Files({ changed: filesChanged, leaving: () => outbox.items().flatMap((item) => item.files ?? []) });
-const composer = new Composer(place, { send, stop, typed: () => refreshContext(), names: () => files.names });
+const composer = new Composer(place, { send: write, stop, typed: () => refreshContext(), names: () => files.names });
 const scheme = location.protocol === "https:" ? "wss" : "ws";
 const socket = new Socket(`${scheme}://${location.host}/ws/s/${session}/`, { seq: () => seq, frame, live, down, ended });
 
@@ -201,11 +201,17 @@ function show(next) {
 // -- from the person
 
 function send(text, how = {}) {
-  for (const id of ["suggestions", "where"]) document.getElementById(id)?.remove();
+  document.getElementById("where")?.remove();
   const ids = files.ids;
   if (ids.length) files.clear();
   outbox.add(text, ids.length ? { ...how, files: ids } : how);
   toNewest();
+}
+
+// Whoever has words of their own needs no questions to try.
+function write(text, how) {
+  document.getElementById("suggestions")?.remove();
+  send(text, how);
 }
 
 async function toNewest() {
@@ -291,7 +297,9 @@ async function act(form, submitter) {
 document.addEventListener("submit", (event) => {
   if (event.target.matches("[data-suggest]")) {
     event.preventDefault();
-    send(event.target.elements.text.value);
+    send(event.target.elements.text.value, { aside: true });
+    const left = document.querySelectorAll("[data-suggest]").length - 1;
+    (left ? event.target : document.getElementById("suggestions")).remove();
     return;
   }
   if (!event.target.matches("[data-act]")) return;
@@ -428,9 +436,10 @@ bind(GROUP, "y", "Copy the message", () => {
 bind("Anywhere", "Alt+i", "What was recalled for the turn, and why", () => {
   const all = [...log.node.querySelectorAll("[data-recall]")];
   const focused = document.activeElement?.closest?.(".turn")?.querySelector("[data-recall]");
-  const line = focused ?? all.at(-1);
-  line?.click();
-  return Boolean(line);
+  // Where nothing was looked for the plan of the last turn says what was sent.
+  const line = focused ?? all.at(-1) ?? [...log.node.querySelectorAll("[id^=plan-of-]")].at(-1);
+  if (line) line.click();
+  else alert("Nothing was sent here yet, so nothing was looked for.");
 });
 bind("Anywhere", "Alt+m", "Context mode: off, light, heavy", () => document.getElementById("context-mode").click());
 bind(GROUP, "e", "Efforts", () => efforts.focus());

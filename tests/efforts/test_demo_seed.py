@@ -20,6 +20,7 @@ from efforts import actions
 from efforts.context.planning import main_branch
 from efforts.context.plans import preview
 from efforts.domain.effort.states import EffortStatus, PointerState, RunState, SummaryState
+from efforts.log.timelines import last_used
 from efforts.models import (
     Branch,
     Constraint,
@@ -161,11 +162,31 @@ def test_its_next_prompt_has_every_layer(demo: Session) -> None:
     assert {"system", "summary", "ambient", "expanded", "open", "active", "turn"} <= sections
 
 
-def test_its_page_opens_and_offers_questions_until_one_is_asked(demo: Session, client: Client) -> None:
+def test_its_page_opens_and_offers_questions_until_each_is_asked_or_something_else_is(
+    demo: Session, client: Client
+) -> None:
     client.force_login(demo.owner)
     page = client.get(demo.get_absolute_url())
     assert page.status_code == 200
     assert "41 mailboxes" in page.content.decode()
     assert all(f'value="{prompt}"' in page.content.decode() for prompt in PROMPTS)
-    actions.send_message(demo, text=PROMPTS[0], client_id="asked", actor=demo.owner)
+    asked = {"text": PROMPTS[0], "client_id": "asked", "aside": "1"}
+    assert client.post(f"{demo.get_absolute_url()}send/", asked).status_code == 200
+    left = client.get(demo.get_absolute_url()).content.decode()
+    assert [f'value="{prompt}"' in left for prompt in PROMPTS] == [False, True, True]
+    # Each is a turn of no effort.
+    assert '<input type="hidden" name="aside" value="1">' in left
+    actions.send_message(demo, text="And the boiler?", client_id="else", actor=demo.owner)
     assert 'id="suggestions"' not in client.get(demo.get_absolute_url()).content.decode()
+
+
+def test_its_main_branch_was_used_last(demo: Session) -> None:
+    assert last_used([demo]) == {demo.pk: main_branch(demo)}
+
+
+def test_what_waits_says_that_something_is_missing_where_it_says_that_it_runs(demo: Session) -> None:
+    waits = EffortState.objects.get(branch=main_branch(demo), effort__slug="payment-webhook")
+    document = json.loads(Artifact.objects.get(pk=waits.artifact).document)
+    [claim] = [one for one in document["claims"] if "as it should" in one["text"]]
+    assert claim["text"] == "Apart from the alert that is missing, the payment webhook runs as it should."
+    assert claim["cites"] == ["11.1", "11.2"]

@@ -22,6 +22,7 @@ from efforts.domain.commands import COMMANDS, to_be_sent
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.errors import Refused
 from efforts.llm.tokens import get_counter
+from efforts.log.timelines import branch_turns
 from efforts.models import Branch, Message, SavedPrompt
 from efforts.pages.markdown import render_finished
 from efforts.pages.presenters import chat as chat_shown
@@ -109,10 +110,14 @@ def efforts_context(branch: Branch, plan: plans.PlanView) -> dict[str, Any]:
 
 
 def suggestions(branch: Branch) -> list[dict[str, str]]:
-    """Questions to try, while the example is as it was opened."""
-    if not branch.session.is_example or branch.parent_id or branch.head != len(WEEK):
+    """Questions to try that were not asked yet, while nothing else was said in the example."""
+    if not branch.session.is_example or branch.parent_id or branch.head < len(WEEK):
         return []
-    return [{"text": text, "client_id": uuid4().hex} for text in PROMPTS]
+    later = Message.objects.filter(turn__in=branch_turns(branch).filter(number__gt=len(WEEK)), role=Message.Role.USER)
+    asked = set(later.values_list("text", flat=True))
+    if not asked <= set(PROMPTS):
+        return []
+    return [{"text": text, "client_id": uuid4().hex} for text in PROMPTS if text not in asked]
 
 
 def found_in(request: OwnRequest, branch: Branch) -> str:
