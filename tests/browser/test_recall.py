@@ -31,7 +31,7 @@ def has_talked(page: Page) -> int:
     page.get_by_label("Context mode").select_option("light")
     page.locator("#dialog").get_by_role("button", name="Save").click()
     expect(page.locator("#dialog")).not_to_be_visible()
-    expect(page.locator("#context-mode")).to_contain_text("CTX: Light")
+    expect(page.locator("#context-mode")).to_contain_text("Recall: Light")
     for number, text in enumerate(SINCE, 2):
         say(page, text)
         is_in_state(page, number, "completed")
@@ -48,7 +48,7 @@ def test_an_early_fact_comes_back_by_itself_and_says_why_and_not_with_the_mode_o
     say(page, ASKED)
     is_in_state(page, number, "completed")
     line = turn(page, number).locator(".recall")
-    expect(line).to_contain_text(re.compile(r"CTX: Light · \d passages?, \d+ tokens"))
+    expect(line).to_contain_text(re.compile(r"Recall (Light): \d passages?, \d+ tokens"))
     assert "Jensen" in reply_of(page, number)
     expect(turn(page, number).locator(".tool")).to_have_count(0)
     expect(turn(page, 2).locator(".recall")).to_have_count(0)
@@ -72,7 +72,7 @@ def test_an_early_fact_comes_back_by_itself_and_says_why_and_not_with_the_mode_o
     page.keyboard.press("Escape")
     for mode in ("Heavy", "Off"):
         page.keyboard.press("Alt+m")
-        expect(page.locator("#context-mode")).to_contain_text(f"CTX: {mode}")
+        expect(page.locator("#context-mode")).to_contain_text(f"Recall: {mode}")
     # So that the window shows no answer to it.
     for further, text in ((number + 1, SINCE[0]), (number + 2, ASKED)):
         say(page, text)
@@ -90,15 +90,15 @@ def test_a_key_that_the_sheet_names_changes_the_context_mode_of_this_conversatio
     page.locator("#text").focus()
     for mode, told in (("Heavy", "adds whole"), ("Off", "adds nothing"), ("Light", "adds the best")):
         page.keyboard.press("Alt+m")
-        expect(chip).to_contain_text(f"CTX: {mode}")
+        expect(chip).to_contain_text(f"Recall: {mode}")
         expect(page.locator("#says")).to_contain_text(f"Context mode {mode}: {told}")
         expect(page.locator("#text")).to_be_focused()
     chip.click()
-    expect(chip).to_contain_text("CTX: Heavy")
+    expect(chip).to_contain_text("Recall: Heavy")
     expect(chip).to_be_focused()
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.locator("#dialog")).to_contain_text("Context mode: off, light, heavy")
     expect(page.locator("#dialog")).to_contain_text("What was recalled for the turn, and why")
     begin(page, "Another conversation")
-    expect(chip).to_contain_text("CTX: Light")
+    expect(chip).to_contain_text("Recall: Light")

@@ -70,7 +70,7 @@ def test_a_turn_that_its_own_layer_shows_stands_there_and_not_twice(talk: Talk) 
     actions.pin_turn(talk.place, 1)
     after = planned(talk)
     assert after.request_sha256 == before.request_sha256
-    assert "Pinned; shown where it was said." in [item.sentence for item in after.items]
+    assert "Pinned, so it stays. Shown where it was said." in [item.sentence for item in after.items]
 
 
 def test_a_pinned_effort_stands_by_its_summary_and_leaves_it_from_the_summaries(talk: Talk) -> None:

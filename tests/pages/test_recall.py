@@ -67,7 +67,7 @@ def test_a_turn_tells_that_efforts_were_listed_in_their_order(
     stored = ask_with(scene, line=LineOfEfforts(efforts=(boiler,), count=1))
     page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
     tokens = stored.body["sections"]["recall"]
-    assert line_of(page) == f"CTX: Light · efforts in their order, {tokens} tokens · Alt+I: what and why"
+    assert line_of(page) == f"Recall (Light): efforts in their order, {tokens} tokens · what was looked for, and why"
     why = as_alice.get(address(f"plans/{stored.pk}/")).content.decode()
     assert "You ask what was when: 1 of 1 efforts with their dates, in the order they were begun." in why
 
@@ -78,7 +78,7 @@ def test_a_turn_tells_how_many_passages_were_recalled_and_leads_to_why(
     stored = ask_with(scene, early)
     page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
     tokens = stored.body["sections"]["recall"]
-    assert line_of(page) == f"CTX: Light · 1 passage, {tokens} tokens · Alt+I: what and why"
+    assert line_of(page) == f"Recall (Light): 1 passage, {tokens} tokens · what was looked for, and why"
     assert f'hx-get="{stored.get_absolute_url()}"' in page
     why = as_alice.get(address(f"plans/{stored.pk}/")).content.decode()
     assert "Recalled for this message, quoted. It names the harbour." in why
@@ -99,7 +99,7 @@ def test_what_it_tells_is_what_was_not_what_is_set_now(
     ask_with(scene, early)
     as_alice.post(address("context-mode/"), {"mode": "off"})
     page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
-    assert line_of(page).startswith("CTX: Light · 1 passage, ")
+    assert line_of(page).startswith("Recall (Light): 1 passage, ")
 
 
 def test_a_turn_that_looked_and_found_nothing_says_so_and_one_that_did_not_look_says_nothing(
@@ -107,7 +107,10 @@ def test_a_turn_that_looked_and_found_nothing_says_so_and_one_that_did_not_look_
 ) -> None:
     ask_with(scene)
     page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
-    assert line_of(page) == "CTX: Light · nothing recalled · find by meaning too · Alt+I: what and why"
+    assert (
+        line_of(page)
+        == "Recall (Light): nothing found · connect a model that compares meanings · what was looked for, and why"
+    )
     ask_with(scene, query="")
     assert line_of(as_alice.get(address("turns/4/"), headers=HTMX).content.decode()) == ""
     assert line_of(as_alice.get(address("turns/1/"), headers=HTMX).content.decode()) == ""
@@ -119,7 +122,7 @@ def test_the_chip_says_the_mode_and_changes_it_to_the_next(
     page = as_alice.get(address()).content.decode()
     [button] = re.findall(r'<button class="chip layer-recall".*?</button>', page)
     assert 'name="mode" value="heavy"' in button
-    assert "CTX: Light" in button
+    assert "Recall: Light" in button
     assert "adds the best earlier passages, in up to a fifth of the budget" in button
     for mode in ("heavy", "off", "light"):
         answer = as_alice.post(address("context-mode/"), {"mode": mode}, headers={"Accept": "application/json"})

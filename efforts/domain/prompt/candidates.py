@@ -19,6 +19,7 @@ PRIORITIES = {
 }
 # Of these there is one in a plan for each title.
 TITLED = ("system", "instruction", "code", "turn")
+IN_PLACE = (Reason.PINNED_IN_PLACE, Reason.PINNED_IN_PLACE_CUT)
 COLLAPSES = "Collapses in {turns} unless mentioned."
 DROPS_OUT = "Drops out in {turns} unless mentioned."
 DROPS_OUT_LATER = "Drops out when you next switch efforts, unless mentioned."
@@ -72,7 +73,8 @@ def leaves_in(item: Item) -> int | None:
 def stays(item: Item) -> str:
     """When what is sent leaves by itself, as people read it; empty where no turns are counted."""
     left = leaves_in(item)
-    if left is None or not item.included:
+    # What leaves is the rest of its effort.
+    if left is None or not item.included or item.reason in IN_PLACE:
         return ""
     return ending_of(item, later=not left).format(turns=turns_said(left))
 

@@ -105,8 +105,9 @@ SENTENCES: dict[Reason, str] = {
     Reason.SEED_HEADLINE: "It stands in short, until its words are mentioned.",
     Reason.PINNED: "Pinned {until}.",
     Reason.PINNED_CUT: "Pinned {until}; its long messages are cut to beginning and end.",
-    Reason.PINNED_IN_PLACE: "Pinned; shown where it was said.",
-    Reason.PINNED_IN_PLACE_CUT: "Pinned; shown where it was said, its long messages cut to beginning and end.",
+    Reason.PINNED_IN_PLACE: "Pinned, so it stays. Shown where it was said.",
+    Reason.PINNED_IN_PLACE_CUT: "Pinned, so it stays. Shown where it was said, its long messages cut to beginning and "
+    "end.",
     Reason.AMONG_PINS: "Stands among the pins, and is not sent twice.",
     Reason.PIN_OVER_CAP: "Pinned, but pins may take a quarter of the budget, {cap} tokens, and others fill it.",
     Reason.LEASE_OVER_BUDGET: "Pinned {until}, but what comes first leaves no room for it.",
