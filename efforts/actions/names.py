@@ -21,6 +21,9 @@ GREETINGS = frozenset(
     {"hey", "hi", "hello", "hallo", "hola", "bonjour", "good", "morning", "evening", "afternoon", "day", "going"}
 )
 NO_NAME = "The name is empty. Give the effort a short name, such as: payment webhook."
+# A title that ends before so many characters says too little.
+SHORTEST_TITLE = 15
+SENTENCE, CLAUSE = re.compile(r"[.!?](?=\s)|[。！？]"), re.compile(r"[,;:–—](?=\s)|[，；：]")
 MARKDOWN = re.compile(r"^[\s#>+_-]+|[*`]+")
 
 
@@ -44,11 +47,18 @@ def checked_line(text: str, what: str, longest: int, *, empty: str = "") -> str:
 
 
 def title_from(text: str) -> str:
-    """The first line that says something, cut at a word; empty where none does, as where somebody only greets."""
+    """The first line that says something; a long one ends with a sentence, else with a clause, else is cut at a word.
+    Empty where none says anything, as where somebody only greets."""
     lines = (MARKDOWN.sub("", line) for line in text.splitlines())
     line = next((line for line in lines if says_something(line)), "")
     line = " ".join("".join(" " if is_control(c) else c for c in line).split())
-    return line if len(line) <= TITLE_LENGTH else line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"
+    if len(line) <= TITLE_LENGTH:
+        return line
+    head = line[:TITLE_LENGTH]
+    for end in (SENTENCE, CLAUSE):
+        if whole := [found for found in end.finditer(head) if found.start() >= SHORTEST_TITLE]:
+            return head[: whole[-1].end()].rstrip(".,;:–— ")
+    return head.rsplit(" ", 1)[0] + "…"
 
 
 def says_something(line: str) -> bool:

@@ -34,6 +34,25 @@ def test_the_first_line_that_says_something_is_the_title(text: str, title: str) 
     assert title_from(text) == title
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("My cat is four years old. She eats 60 g of dry food in the morning.", "My cat is four years old"),
+        ("How old do cats get? She eats 60 g of dry food in the morning and more.", "How old do cats get?"),
+        (
+            "She eats 60 g of dry food in the morning, and the same in the evening.",
+            "She eats 60 g of dry food in the morning",
+        ),
+        (
+            "No. She eats 60 g of dry food in the morning and the same late at night",
+            "No. She eats 60 g of dry food in the morning and the same…",
+        ),
+    ],
+)
+def test_a_long_line_ends_with_a_sentence_or_a_clause_that_says_something(text: str, title: str) -> None:
+    assert title_from(text) == title
+
+
 def test_a_long_line_is_cut_at_a_word() -> None:
     title = title_from("every word of this sentence is short enough to be cut behind it somewhere")
     assert title.endswith(" short enough to be cut…")
