@@ -2,8 +2,10 @@
 
 import { fit } from "./field.js";
 import { bind, enterSends } from "./keys.js";
+import * as store from "./store.js";
 
 const CHIP_AFTER = 150;
+const WROTE = "ccm.wrote";
 const EDITOR = ".edit textarea";
 const GROUP = "Outside text fields";
 
@@ -13,6 +15,13 @@ let timer = null;
 export function branchesChanged() {
   clearTimeout(timer);
   timer = setTimeout(() => document.body.dispatchEvent(new Event("branches")), CHIP_AFTER);
+}
+
+// Whether what this page shows was just sent from an editor.
+export function wroteHere() {
+  const [wrote] = store.readHere(WROTE);
+  store.writeHere(WROTE, []);
+  return wrote ?? false;
 }
 
 const focused = (name) => document.activeElement?.closest?.(name);
@@ -54,6 +63,8 @@ function cancel(inside) {
 }
 
 document.addEventListener("click", (event) => event.target.closest("[data-cancel-edit]") && cancel(event.target));
+// On the page of the new branch one writes on.
+document.addEventListener("submit", ({ target }) => target.matches(".edit") && store.writeHere(WROTE, [true]));
 document.addEventListener("input", (event) => event.target.matches(EDITOR) && fit(event.target));
 document.body.addEventListener("htmx:load", ({ detail }) => detail.elt.matches?.(".edit") && write(detail.elt.querySelector("textarea")));
 document.body.addEventListener("htmx:beforeRequest", (event) => {

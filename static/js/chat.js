@@ -1,7 +1,7 @@
 // The chat page: events from the socket to the log, commands from the person to the server.
 
 import { arriveAt, named } from "./arrive.js";
-import { branchesChanged } from "./branches.js";
+import { branchesChanged, wroteHere } from "./branches.js";
 import { Composer } from "./composer.js";
 import { copyText, messageText } from "./copy.js";
 import { Efforts } from "./efforts.js";
@@ -453,7 +453,8 @@ placeWindow();
 showPending();
 // The words that a fork began with are a draft now, and not begun with again.
 if (location.search.startsWith("?words=")) history.replaceState(null, "", location.pathname);
-if (!arrive() && window.matchMedia("(pointer: fine)").matches) composer.focus();
+const [led, writesOn] = [arrive(), wroteHere()];
+if ((!led || writesOn) && window.matchMedia("(pointer: fine)").matches) composer.focus();
 if (follower.pinned) follower.pin();
 window.addEventListener("hashchange", arrive);
 document.getElementById("connection").hidden = true;

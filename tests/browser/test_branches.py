@@ -63,8 +63,9 @@ def test_by_keyboard_a_message_is_edited_its_versions_switched_forked_and_compar
     expect(turn(page, 2).locator(".siblings")).to_contain_text("2/2")
     expect(page.locator("#branch-chip")).to_contain_text("Edited turn 2")
 
-    # Arrived at the turn, the keys of its versions work at once.
-    expect(turn(page, 2)).to_be_focused()
+    # One writes on; out of the field the keys of its versions work at once.
+    expect(page.locator("#text")).to_be_focused()
+    page.keyboard.press("Escape")
     goes(page, lambda: page.keyboard.press(","))
     assert page.url == f"{main}#turn-2"
     expect(turn(page, 2)).to_contain_text("And a stack?")
