@@ -56,7 +56,8 @@ document.addEventListener("click", (event) => {
 });
 
 bind("Outside text fields", "/", "Filter conversations", focusFilter);
-bind("Outside text fields", "?", "These keys", ACTIONS.keys);
+bind("Anywhere", "Alt+n", "New conversation", () => document.querySelector("[data-key=new]").click());
+bind("Outside text fields", "?", "These keys and words", ACTIONS.keys);
 if (document.getElementById("context")) bind("Anywhere", "Alt+p", "Context panel", ACTIONS.panel);
 
 document.addEventListener("submit", (event) => {

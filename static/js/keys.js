@@ -1,6 +1,7 @@
 // One table of keys: it binds them, and the sheet under "?" is written from it.
 
 import * as store from "./store.js";
+import { TERMS } from "./terms.js";
 import { worded } from "./words.js";
 
 const OFF = "ccm.letters.off";
@@ -66,6 +67,7 @@ export function showSheet(dialog) {
   body.className = "body";
   for (const group of new Set(table.map((entry) => entry.group))) body.append(element("h3", group), listOf(group));
   for (const [title, rows] of described) body.append(element("h3", title), typedOf(rows));
+  body.append(element("h3", "Words"), listOfTerms());
   body.append(
     choice("Enter sends the message", enterSends(), (on) => store.write(ENTER, on ? "1" : "0")),
     choice("Single letters work outside text fields", store.read(OFF) !== "1", (on) => (on ? store.forget(OFF) : store.write(OFF, "1"))),
@@ -78,6 +80,13 @@ function listOf(group) {
   const list = element("dl");
   list.className = "keys";
   for (const entry of table.filter((one) => one.group === group)) list.append(keysOf(entry), element("dd", entry.text));
+  return list;
+}
+
+function listOfTerms() {
+  const list = element("dl");
+  list.className = "keys";
+  for (const [term, words] of TERMS) list.append(element("dt", term), element("dd", words));
   return list;
 }
 
@@ -104,7 +113,7 @@ function keysOf({ combo }) {
 function head() {
   const row = element("div");
   row.className = "head";
-  const title = element("h2", "Keys");
+  const title = element("h2", "Keys and words");
   title.id = "dialog-title";
   const close = element("button", "Close");
   close.type = "button";
