@@ -21,7 +21,7 @@ from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.policy import QUIET_TURNS
 from efforts.domain.effort.states import EffortStatus, EntryKind, EntryState, HoldState, PointerState, SummaryState
 from efforts.log.timelines import branch_turns
-from efforts.models import Branch, ContextPointer, EffortState, Message, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, TurnLabel
 from efforts.standins.seen import Seen, seen
 
 # Of those concluded, the newest are listed at once and the others folded.
@@ -35,6 +35,8 @@ WITHOUT_SUMMARY = {
     SummaryState.COVERED: "Summarised with other turns",
 }
 EXCERPTS_STAND = "Concluded, as excerpts"
+# Those of them that have left the prompt, that the list of what is left out names.
+MOST_NAMED = 8
 FIRST_WORDS = 140
 # What Markdown puts before a line that is quoted.
 QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+", re.MULTILINE)
@@ -200,6 +202,13 @@ class EffortsView:
     @property
     def concluded(self) -> tuple[EffortView, ...]:
         return tuple(row for row in self.rows if row.standing == Standing.CONCLUDED)
+
+
+def dropped_out(branch: Branch) -> tuple[Effort, ...]:
+    """Concluded efforts that have left the prompt, those concluded last first, as many as a page names."""
+    gone = EffortState.objects.filter(branch=branch, status=EffortStatus.CONCLUDED, evicted_clock__isnull=False)
+    rows = gone.select_related("effort").order_by("-concluded_turn", "effort__slug")
+    return tuple(state.effort for state in rows[:MOST_NAMED])
 
 
 def efforts_view(branch: Branch, *, query: str = "", plan: PlanView | None = None) -> EffortsView:

@@ -148,8 +148,8 @@ REMEDIES: dict[Reason, str] = {
     Reason.BEFORE_FIRST_KEPT: "Raise the budget in the settings.",
     Reason.EFFORT_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget, or ask for the turns you mean.",
     Reason.HEADLINE_OVER_BUDGET: "Ask about it: the model can search. Or raise the budget in the settings.",
-    Reason.HEADLINE_EVICTED: "These are the tokens of their summaries or excerpts; the memory page names them. "
-    "Mention one by its name, or ask about it: a search brings it back.",
+    Reason.HEADLINE_EVICTED: "The number counts their summaries or excerpts. Mention one by its name, or ask about "
+    "it: a search brings it back.",
     Reason.BODY_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the settings.",
     Reason.CHOSEN_EVICTED: "Mention one by words of its summary, or by its turns, such as turns-3-9.",
     Reason.AMONG_PINS: "Nothing is missing: see the pins.",

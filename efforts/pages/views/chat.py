@@ -157,6 +157,7 @@ def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
         **about(branch),
         "plan": with_pins(plan, holds),
         "holds": holds,
+        "dropped_out": efforts.dropped_out(branch),
         "draft_tokens": get_counter(settings.CCM_ENCODING).count(text) + waiting,
         "rules": constraints.constraints_view(branch),
         "ledger": ledger.ledger_counts(branch),
