@@ -48,7 +48,7 @@ def test_an_early_fact_comes_back_by_itself_and_says_why_and_not_with_the_mode_o
     say(page, ASKED)
     is_in_state(page, number, "completed")
     line = turn(page, number).locator(".recall")
-    expect(line).to_contain_text(re.compile(r"Recall (Light): \d passages?, \d+ tokens"))
+    expect(line).to_contain_text(re.compile(r"Recall \(Light\): \d passages?, \d+ tokens"))
     assert "Jensen" in reply_of(page, number)
     expect(turn(page, number).locator(".tool")).to_have_count(0)
     expect(turn(page, 2).locator(".recall")).to_have_count(0)
