@@ -86,7 +86,10 @@ function listOf(group) {
 function listOfTerms() {
   const list = element("dl");
   list.className = "keys";
-  for (const [term, words] of TERMS) list.append(element("dt", term), element("dd", words));
+  for (const text of TERMS) {
+    const [, term, words] = worded(text).match(/^([^:]+): (.*)$/);
+    list.append(element("dt", term), element("dd", words));
+  }
   return list;
 }
 
