@@ -88,7 +88,7 @@ function listOfTerms() {
   list.className = "keys";
   for (const text of TERMS) {
     const [, term, words] = worded(text).match(/^([^:]+): (.*)$/);
-    list.append(element("dt", term), element("dd", words));
+    list.append(element("dt", term), element("dd", words[0].toUpperCase() + words.slice(1)));
   }
   return list;
 }

@@ -166,7 +166,7 @@ def test_where_more_was_sent_the_page_says_so_in_words(as_alice: Client, talk: T
     ask(talk, "The webhook times out.")
     ContextPlan.objects.update(tokens=100_000)
     page = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()
-    assert re.search(r"the last call sent [\d,.]+\s% more: its summaries, rules and found passages", page)
+    assert re.search(r"the last call sent [\d,.]+\s% more: what was added to it outweighs what was left out", page)
     assert "below 0: more was sent than without context management, over all turns" in page
     assert "below 0: more was sent than without context management" in as_alice.get("/metrics/").content.decode()
 

@@ -196,10 +196,7 @@ def is_larger(figures: Figures) -> bool:
 def in_the_last_call(savings: float | None) -> str:
     if savings is None or savings >= 0:
         return f"{percent(savings)} in the last call"
-    return (
-        f"the last call sent {percent(-savings)} more: its summaries, rules and found passages came to more than what "
-        "was left out"
-    )
+    return f"the last call sent {percent(-savings)} more: what was added to it outweighs what was left out"
 
 
 def peaks(metrics: Metrics, key: str) -> Iterator[int]:
