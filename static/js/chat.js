@@ -453,8 +453,12 @@ placeWindow();
 showPending();
 // The words that a fork began with are a draft now, and not begun with again.
 if (location.search.startsWith("?words=")) history.replaceState(null, "", location.pathname);
-const [led, writesOn] = [arrive(), wroteHere()];
-if ((!led || writesOn) && window.matchMedia("(pointer: fine)").matches) composer.focus();
+const writesOn = wroteHere();
+if ((!arrive() || writesOn) && window.matchMedia("(pointer: fine)").matches) {
+  composer.focus();
+  // As with what is found: what the address names has the focus once more when all of the page is there.
+  if (writesOn && document.readyState !== "complete") window.addEventListener("load", () => setTimeout(() => composer.focus()), { once: true });
+}
 if (follower.pinned) follower.pin();
 window.addEventListener("hashchange", arrive);
 document.getElementById("connection").hidden = true;
