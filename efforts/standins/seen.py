@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Word(StrEnum):
     """How a summary stands, wherever it is seen."""
 
-    STANDS = "Stands"
+    STANDS = "In use"
     WAITS = "Waits for you"
     NOT_CHECKED = "Not checked"
     BLOCKED = "Blocked"

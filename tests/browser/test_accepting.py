@@ -94,7 +94,7 @@ def test_what_is_accepted_stands_and_what_is_rolled_back_leaves_no_trace(
     page.keyboard.press("Enter")
     expect(standing).to_contain_text("Rolled back.")
     expect(page.locator("#claim-1")).to_be_focused()
-    expect(page.locator("#review-top")).not_to_contain_text("Stands")
+    expect(page.locator("#review-top")).not_to_contain_text("In use")
     standing.locator("summary").click()
     expect(standing).to_contain_text("It is too short.")
     expect(standing.locator(".moves b")).to_have_text(["Rolled back", "Accepted"])

@@ -161,7 +161,7 @@ def test_a_key_takes_over_what_the_checker_suggests(visitor: Visitor, places: Pl
 UNCHECKED = ["Draft again", "Choose a checker", "Review the draft"]
 NOTICES = {
     "good": (
-        "Stands",
+        "In use",
         "Checked by drafter-1, which wrote it. The model sees the summary instead of turns 1-3, except passages "
         "found for a message. Nothing is deleted.",
         ["Roll back"],
@@ -173,9 +173,9 @@ NOTICES = {
         UNCHECKED,
     ),
     "unchecked": ("Not checked", "in its exam it found 0 of 20", UNCHECKED),
-    "no_draft": ("Stands", "The draft failed. The reply is not in the form", ["Draft again"]),
+    "no_draft": ("In use", "The draft failed. The reply is not in the form", ["Draft again"]),
     "no_model": (
-        "Stands",
+        "In use",
         "The model sees excerpts that no model has checked instead of turns 1-3, except passages",
         ["Connect a model", "Open the excerpts"],
     ),
@@ -237,7 +237,7 @@ def test_the_page_of_a_doubted_claim_opens_on_it_and_a_few_keys_mend_accept_and_
     page.keyboard.press("A")
     expect(dialog.get_by_role("button", name="Use again")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator("#review-state")).to_contain_text("Stands")
+    expect(page.locator("#review-state")).to_contain_text("In use")
 
 
 def test_of_what_is_done_with_keys_say_so_and_lead_to_the_next_and_to_all(visitor: Visitor, places: Places) -> None:

@@ -404,7 +404,7 @@ def test_excerpts_that_are_accepted_again_stand_and_wait_for_nobody(room: Room, 
     assert "Waits for you" not in gone
     accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
     stands = chat_and_panel(room.talk, as_alice)
-    assert stands.count("Stands</span>") == 1
+    assert stands.count("In use</span>") == 1
     assert "Waits for you" not in stands
     assert "Review the draft" not in stands
     assert room.state.artifact == ""

@@ -377,7 +377,7 @@ def test_a_gate_shows_how_it_was_computed(drafted: Artifact, as_alice: Client) -
 
 
 WORDS = {
-    "stands": ("Stands", "The model sees this text instead of turns 1-3."),
+    "stands": ("In use", "The model sees this text instead of turns 1-3."),
     "waits": ("Waits for you", "It passes every gate, but the checker is the model that wrote it"),
     "fails": (
         "Blocked",
@@ -385,7 +385,7 @@ WORDS = {
     ),
     "unchecked": ("Not checked", "drafter-1 may not check summaries: in its exam it found 0 of 20"),
     "chosen": ("Waits for you", "It passes every gate, but the checker is the model that wrote it"),
-    "no model": ("Stands", "The model sees this text instead of turns 1-3."),
+    "no model": ("In use", "The model sees this text instead of turns 1-3."),
     "void": ("Not checked", "The check by drafter-1 does not count. It found "),
     "loses": ("Blocked", "1 thing that must not be lost is missing: add it, or say why it is not needed."),
 }

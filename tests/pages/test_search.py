@@ -132,7 +132,7 @@ def test_a_draft_is_found_with_how_it_stands_and_opens_on_its_page(as_alice: Cli
     assert leads_to(hit) == row.get_absolute_url()
     accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
     hit = of_kind(as_alice, "summary", row.headline)
-    assert told(hit).startswith("Summary Stands")
+    assert told(hit).startswith("Summary In use")
     assert leads_to(hit).endswith(f"#effort-{row.effort.slug if row.effort else ''}-row")
 
 

@@ -57,7 +57,7 @@ LABELS = {
     Tab.RUNNING: "Being written",
     Tab.NOT_CHECKED: "Not checked",
     Tab.BLOCKED: "Blocked",
-    Tab.ACCEPTED: "Stands",
+    Tab.ACCEPTED: "In use",
     Tab.ROLLED_BACK: "Rolled back",
 }
 
