@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, is_live, looks, reply_of, say, session_of, turn
+from tests.fakes.provider import FakeProvider, Reply
 
 pytestmark = pytest.mark.browser
 
@@ -156,3 +157,29 @@ def test_a_conversation_from_the_first_message_to_its_deletion(
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
     assert visitor.app.rows("SELECT * FROM efforts_message WHERE session_id = ?", session) == []
     assert visitor.app.rows("SELECT * FROM efforts_event WHERE session_id = ?", session) == []
+
+
+def test_keys_reach_the_words_a_new_conversation_and_what_was_sent_and_the_title_renames(
+    page: Page, provider: FakeProvider
+) -> None:
+    provider.otherwise = Reply("It waits for the ledger.")
+    begin(page, "Why does the webhook time out?")
+    is_in_state(page, 1, "completed")
+    expect(turn(page, 1).locator(".turn-number")).to_have_text("turn 1")
+    page.locator("#scroller").focus()
+    page.keyboard.press("?")
+    words = page.locator("#dialog")
+    expect(words.get_by_role("heading", name="Words", exact=True)).to_be_visible()
+    expect(words.get_by_text("A piece of work with a name. It is open, concluded or expanded.")).to_be_visible()
+    page.keyboard.press("Escape")
+    # Nothing was looked for here: the plan of the turn says what was sent.
+    page.keyboard.press("Alt+i")
+    expect(page.locator("#drawer")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("#title").click()
+    page.get_by_label("Title").fill("The webhook")
+    page.locator("#dialog").get_by_role("button", name="Save").click()
+    expect(page.locator("#title")).to_have_text("The webhook")
+    expect(page.locator("#dialog")).to_be_hidden()
+    page.keyboard.press("Alt+n")
+    expect(page.get_by_role("textbox", name="First message")).to_be_visible()

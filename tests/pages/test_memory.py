@@ -12,6 +12,7 @@ from django.test import Client
 from benchmarks.scenes import Exchange, concludes, opens, play
 from efforts import actions
 from efforts.context.planning import main_branch
+from efforts.context.plans import preview
 from efforts.models import Session
 from tests.compaction.artifacts import accept
 from tests.compaction.review import STATES, Room
@@ -128,6 +129,21 @@ def test_what_left_says_why_and_what_brings_it_back(as_alice: Client, session: S
     panel = part(as_alice, session, "efforts/")
     assert "not in the prompt" in panel
     assert "Dropped out of the prompt: nothing mentioned it for 20 turns." in panel
+
+
+def test_what_is_left_out_names_the_efforts_that_dropped_out_and_the_numbers_add_up(
+    as_alice: Client, session: Session
+) -> None:
+    context = part(as_alice, session, "context/")
+    assert "All of them, on the memory page" not in context
+    play(session, [WEATHER] * 20)
+    left_out = part(as_alice, session, "context/").partition("Left out, and why")[2]
+    assert "Nothing has mentioned them for 20 turns." in left_out
+    assert "Auth bug · All of them, on the memory page" in left_out
+    plan = preview(main_branch(session))
+    told = f"{plan.tokens:,} used and {plan.free:,} free make the budget of {plan.budget:,} tokens."
+    assert told in part(as_alice, session, "context/")
+    assert plan.tokens + plan.free == plan.budget
 
 
 def test_the_page_shows_what_is_where_and_how_it_moved(as_alice: Client, session: Session) -> None:
