@@ -96,7 +96,7 @@ def test_on_touch_enter_is_a_new_line(guest) -> None:
     page.keyboard.type("Two")
     expect(page.locator("#text")).to_have_value("One\nTwo")
     # Unless it is chosen otherwise, which this browser keeps.
-    page.locator("[data-key=keys]").dispatch_event("click")
+    page.locator(".foot [data-key=keys]").dispatch_event("click")
     page.get_by_label("Enter sends the message").check()
     page.reload()
     is_live(page)
