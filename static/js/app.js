@@ -56,7 +56,7 @@ document.addEventListener("click", (event) => {
 });
 
 bind("Outside text fields", "/", "Filter conversations", focusFilter);
-bind("Anywhere", "Alt+n", "New conversation", () => document.querySelector("[data-key=new]").click());
+bind("Anywhere", "Alt+n", "New conversation", () => document.querySelector("[data-key=new]")?.click());
 bind("Outside text fields", "?", "These keys and words", ACTIONS.keys);
 if (document.getElementById("context")) bind("Anywhere", "Alt+p", "Context panel", ACTIONS.panel);
 
