@@ -15,7 +15,7 @@ from efforts.domain.effort.states import HoldState
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.models import Branch, ContextPointer, EffortState, PointerTurn
 
-SUMMARY, SHORT, QUOTES = "the summary", "the short summary", "excerpts that no model has checked"
+SUMMARY, SHORT, QUOTES = "the summary", "the short summary", "excerpts"
 
 
 class Presence(StrEnum):
@@ -56,18 +56,20 @@ def presence(pointer: ContextPointer, effort: EffortState | None) -> Presence:
 
 
 SEES = {
-    Presence.SENT: "The model sees {what} instead of {turns}, except passages found for a message.",
+    Presence.SENT: "The model sees {what} instead of {turns}. Passages found for a message are added.",
     Presence.FULL: "Expanded now: the model sees the full summary instead of {turns}.",
     Presence.EXPANDED: "Expanded now: the model sees {turns}. Once collapsed, it sees {what} instead.",
     Presence.LEFT: (
-        "Not in the prompt now, nor {turns}, except passages found for a message: nothing has mentioned them "
-        "for a while. A mention brings back {what}."
+        "The model sees nothing of {turns} now, as nothing has mentioned them for a while. Passages found for a "
+        "message are added. A mention brings back {what}."
     ),
 }
 WITH_PINNED = (
-    "The model sees {what} instead of {turns}, except passages found for a message. Pinned, and sent as well: {pinned}."
+    "The model sees {what} instead of {turns}. Pinned, and sent as well: {pinned}. Passages found for a message are "
+    "added."
 )
 FULL_SUMMARY = "the full summary"
+NO_MODEL = "No model has checked the excerpts."
 
 
 def pinned_among(branch: Branch, numbers: Collection[int]) -> tuple[int, ...]:
@@ -79,9 +81,11 @@ def pinned_among(branch: Branch, numbers: Collection[int]) -> tuple[int, ...]:
 def sees(what: str, turns: str, presence: Presence, pinned: Collection[int] = ()) -> str:
     """`what` stands for `turns`; `pinned` are those of them that are sent with it."""
     if pinned and presence in (Presence.SENT, Presence.FULL):
-        what = FULL_SUMMARY if presence == Presence.FULL else what
-        return WITH_PINNED.format(what=what, turns=turns, pinned=span_within(runs_of(sorted(pinned))))
-    return SEES[presence].format(what=what, turns=turns)
+        seen = FULL_SUMMARY if presence == Presence.FULL else what
+        told = WITH_PINNED.format(what=seen, turns=turns, pinned=span_within(runs_of(sorted(pinned))))
+    else:
+        told = SEES[presence].format(what=what, turns=turns)
+    return f"{told} {NO_MODEL}" if what == QUOTES else told
 
 
 def seen_of(branch: Branch, pointers: Collection[ContextPointer]) -> dict[int, str]:

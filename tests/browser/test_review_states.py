@@ -162,8 +162,8 @@ UNCHECKED = ["Draft again", "Choose a checker", "Review the draft"]
 NOTICES = {
     "good": (
         "In use",
-        "Checked by drafter-1, which wrote it. The model sees the summary instead of turns 1-3, except passages "
-        "found for a message. Nothing is deleted.",
+        "Checked by drafter-1, which wrote it. The model sees the summary instead of turns 1-3. Passages found for a "
+        "message are added. Nothing is deleted.",
         ["Roll back"],
     ),
     "contradicting": ("Blocked", "Gate D: The checker doubts claim", ["Draft again", "Review the draft"]),
@@ -176,7 +176,7 @@ NOTICES = {
     "no_draft": ("In use", "The draft failed. The reply is not in the form", ["Draft again"]),
     "no_model": (
         "In use",
-        "The model sees excerpts that no model has checked instead of turns 1-3, except passages",
+        "The model sees excerpts instead of turns 1-3. Passages found for a message are added.",
         ["Connect a model", "Open the excerpts"],
     ),
 }
@@ -318,7 +318,7 @@ def test_a_finding_is_set_aside_and_put_back_by_keyboard(visitor: Visitor, place
     expect(page.locator("#claim-1")).to_be_focused()
     page.keyboard.press("4")
     drawer = page.locator("#drawer")
-    opener = drawer.get_by_text("This is no contradiction…")
+    opener = drawer.get_by_text("This is not a contradiction…")
     expect(opener).to_be_visible()
     clean_in_every_look(page, album, "failing")
     opener.focus()

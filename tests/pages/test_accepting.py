@@ -353,7 +353,7 @@ def test_a_branch_of_another_conversation_is_not_there(accepted: Artifact, as_al
 
 def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted: Artifact, as_alice: Client) -> None:
     turn = reverse("turn", args=[talk.session.pk, 3])
-    words = "The model sees the summary instead of turns 1-3, except passages found for a message."
+    words = "The model sees the summary instead of turns 1-3. Passages found for a message are added."
     assert words in as_alice.get(turn, headers=HTMX).content.decode()
     address = reverse("roll_back", args=[talk.session.pk, accepted.pk])
     assert address in as_alice.get(turn, headers=HTMX).content.decode()
@@ -376,7 +376,7 @@ def test_what_is_accepted_once_more_is_told_where_it_was_rolled_back(
     turn = reverse("turn", args=[talk.session.pk, 4])
     again = "In use again: the summary of storage took the place of its log."
     rolled_back = as_alice.get(turn, headers=HTMX).content.decode()
-    assert "Rolled back: the log of storage took its place again." in rolled_back
+    assert "Rolled back: the log of storage was put back into the prompt." in rolled_back
     assert again not in rolled_back
     accept_compaction(accepted.pk, accepted.session_id, 1, 3, actor=alice)
     told = as_alice.get(turn, headers=HTMX).content.decode()
@@ -400,7 +400,7 @@ def test_excerpts_that_are_accepted_again_stand_and_wait_for_nobody(room: Room, 
     row = STATES["no model"](room)
     rollback_compaction(row.pk, actor=alice)
     gone = chat_and_panel(room.talk, as_alice)
-    assert "Its excerpts were rolled back, so its turns are sent in full. You can accept them again." in gone
+    assert "Its excerpts were rolled back, so its turns are sent in full. You can use them again." in gone
     assert "Waits for you" not in gone
     accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
     stands = chat_and_panel(room.talk, as_alice)
@@ -492,7 +492,7 @@ def test_rolling_back_says_that_an_expansion_ends_with_it(accepted: Artifact, ta
     assert "It is expanded now." not in page(as_alice, "rollback", accepted, htmx=True)
     actions.expand_effort(talk.place, SLUG)
     dialog = page(as_alice, "rollback", accepted, htmx=True)
-    assert "It is expanded now. That ends," in dialog
+    assert "It is expanded now. Rolling back collapses it," in dialog
     assert "Taken out of the next prompt" not in dialog
     assert "No longer used" in dialog
     later = re.search(r"Nothing now, as it is expanded; collapsed it would save (\d+) tokens a call", dialog)
@@ -547,8 +547,8 @@ def test_who_accepts_more_than_leaves_is_told_so(artifact: Artifact, as_alice: C
 
 
 SAVES = re.compile(
-    r"(?:Saves|Would save) ([\d,]+) tokens a call; it cost ([\d,]+) tokens, "
-    r"(?:which would be )?earned back after (\d+) calls?"
+    r"(?:Saves|Would save) ([\d,]+) tokens a call\. It cost ([\d,]+) tokens, "
+    r"which (\d+) calls? (?:will|would) earn back\."
 )
 
 

@@ -44,7 +44,7 @@ def test_a_checker_shows_its_exam_its_checks_and_what_it_noticed_of_each_kind(ro
     for kind in kinds:
         number = Planted.objects.filter(role="canary", kind=kind, held__isnull=False).count()
         assert counted[kind.capitalize()] == f"{number} of {number}"
-    assert "What it missed" not in page
+    assert "Its newest mistakes" not in page
 
 
 def test_errors_that_were_hidden_are_counted_apart_from_what_is_true(room: Room, alice: User, as_alice: Client) -> None:
@@ -66,7 +66,7 @@ def test_what_a_check_missed_and_why_it_proves_nothing_is_listed_for_its_owner_a
     STATES["void"](room)
     missed = Planted.objects.filter(held=False).latest("pk")
     page = shown(as_alice)
-    assert "What it missed" in page
+    assert "Its newest mistakes" in page
     assert missed.claim["text"].split("“")[0].strip() in page
     assert f"Checks that do not count, {Check.objects.exclude(void='').count()}" in page
     other = shown(as_bob)

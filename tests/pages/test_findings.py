@@ -22,7 +22,7 @@ from tests.pages.conftest import HTMX
 
 WHY = "It is only worded badly."
 OF_GATE = {"B": "unsupported", "D": "contradicted"}
-ASKS = {"B": "The log does say it…", "D": "This is no contradiction…"}
+ASKS = {"B": "The log does say it…", "D": "This is not a contradiction…"}
 
 Doubted = Callable[[str], Artifact]
 

@@ -327,7 +327,7 @@ def test_who_submits_while_another_rolls_back_is_told_and_loses_no_verdict(
     answer = post(as_alice, "review_submit", drafted)
     assert answer["HX-Redirect"].startswith(drafted.get_absolute_url())
     page = page_of(as_alice, drafted)
-    assert "It is not in the prompt: bob rolled it back, " in page
+    assert "It is not in the prompt: bob rolled it back on " in page
     assert "bob · on its review page" in page
     assert "read by alice" in claim_in(page, "postgres")
 
@@ -381,7 +381,7 @@ WORDS = {
     "waits": ("Waits for you", "It passes every gate, but the checker is the model that wrote it"),
     "fails": (
         "Blocked",
-        "drafter-1 doubts 1 claim: edit it, strike it, or open gate D and say “This is no contradiction…”.",
+        "drafter-1 doubts 1 claim: edit it, strike it, or open gate D above and choose “This is not a contradiction…”.",
     ),
     "unchecked": ("Not checked", "drafter-1 may not check summaries: in its exam it found 0 of 20"),
     "chosen": ("Waits for you", "It passes every gate, but the checker is the model that wrote it"),
@@ -506,7 +506,7 @@ def test_excerpts_say_how_much_and_what_of_the_list_they_leave_out(room: Room, a
     quoted = {id for excerpt in document.excerpts for id in excerpt.cites}
     page = page_of(as_alice, row)
     assert f"{len(every) - len(quoted)} of {len(every)} sentences of turns 1-3 are not quoted" in page
-    assert "You listed no decision, to-do or rule of these turns, so none was put first." in page
+    assert "Your list of decisions, to-dos and rules has nothing from these turns, so nothing was put first." in page
     room.note(EntryKind.DECISION, BACKUPS)
     told = unescape(page_of(as_alice, row))
     assert "Of your list these are not quoted:" in told
@@ -518,7 +518,11 @@ def test_excerpts_say_how_much_and_what_of_the_list_they_leave_out(room: Room, a
     [
         ("A", "does not apply", "No model wrote anything whose form could be wrong."),
         ("B", "pass", "The program found every quote in the log, word for word."),
-        ("C", "not checked", "You listed no decision, to-do or rule of these turns. No model has read the log"),
+        (
+            "C",
+            "not checked",
+            "Your list of decisions, to-dos and rules has nothing from these turns. No model has read the log",
+        ),
         ("D", "does not apply", "These are quotes: nothing was reworded, so nothing can contradict the log."),
     ],
 )
@@ -853,7 +857,7 @@ AWAY = {
         "Expanded now: the model sees turns 1-3.",
         "Saves nothing while it is expanded, ",
     ),
-    "left": ({"evicted_clock": 3}, "Not in the prompt now, nor turns 1-3, which it replaces:", "Not in the prompt now"),
+    "left": ({"evicted_clock": 3}, "The model sees nothing of turns 1-3 now, as", "Not in the prompt now"),
 }
 
 
@@ -941,14 +945,14 @@ def test_that_its_own_author_checked_it_is_said_where_every_gate_passes(room: Ro
 
 
 def test_the_gate_of_size_says_why_a_call_saves_more_than_it_counts(drafted: Artifact, as_alice: Client) -> None:
-    assert "These are the sizes of two texts, not what a call saves" in part_of(as_alice, "gate", drafted.pk, "E")
-    assert "sizes of two texts" not in part_of(as_alice, "gate", drafted.pk, "C")
+    assert "A call saves a different number of tokens: dates" in part_of(as_alice, "gate", drafted.pk, "E")
+    assert "sizes of the two texts" not in part_of(as_alice, "gate", drafted.pk, "C")
 
 
 def test_where_nothing_was_listed_it_says_how_to_list(room: Room, as_alice: Client) -> None:
     row = STATES["no model"](room)
     page = page_of(as_alice, row)
-    assert "You listed no decision, to-do or rule of these turns" in page
+    assert "Your list of decisions, to-dos and rules has nothing from these turns" in page
     assert f'<a href="{row.branch.address("ledger")}">Decisions &amp; to-dos</a>' in page
 
 
@@ -966,7 +970,7 @@ def test_the_dialog_says_which_turns_stay_because_they_are_pinned(room: Room, as
 
 def test_passages_of_replaced_turns_that_other_turns_have_are_named(room: Room, as_alice: Client) -> None:
     row = STATES["stands"](room)
-    assert "recalled for turn" not in part_of(as_alice, "review_top", row.pk)
+    assert "Passages found for turn" not in part_of(as_alice, "review_top", row.pk)
     run = row.session.turns.get(number=3).runs.get()
     told = Message.objects.filter(turn__session=row.session, turn__number=1).earliest("pk")
     found = RetrievalSet.objects.create(
@@ -983,10 +987,23 @@ def test_passages_of_replaced_turns_that_other_turns_have_are_named(room: Room, 
     )
     quoted = {"retrieval": found, "turn": told.turn, "message": told, "score": 1.0, "included": True}
     RetrievalItem.objects.create(**quoted, rank=1, leaves=True)
-    assert "recalled for turn" not in part_of(as_alice, "review_top", row.pk)
+    assert "Passages found for turn" not in part_of(as_alice, "review_top", row.pk)
     RetrievalItem.objects.create(**quoted, rank=2)
-    told_of = "passages recalled for turn 3, as long as that turn is sent"
+    told_of = "Passages found for turn 3 are sent as long as that turn is."
     assert told_of in part_of(as_alice, "review_top", row.pk)
     found.run = Run.objects.create(turn=run.turn, branch=row.branch, state="completed", attempt=9)
     found.save()
     assert told_of not in part_of(as_alice, "review_top", row.pk), "of an attempt that was made again"
+
+
+def test_an_earlier_check_that_does_not_count_is_told_before_the_one_that_does(room: Room, as_alice: Client) -> None:
+    row = STATES["waits"](room)
+    again = "A check before it did not count. It found 1 planted error to be true. It was made again"
+    assert "did not count" not in part_of(as_alice, "review_top", row.pk)
+    first = Check.objects.get(family=row.family)
+    Check.objects.filter(pk=first.pk).update(void="It found 1 planted error to be true.")
+    assert again not in part_of(as_alice, "review_top", row.pk), "it is the only one"
+    first.pk, first.attempt = None, 2
+    first.save(force_insert=True)
+    assert again in part_of(as_alice, "review_top", row.pk)
+    assert page_of(as_alice, row).count(again) == 2, "at the top and beside the checks"

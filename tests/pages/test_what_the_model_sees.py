@@ -57,7 +57,7 @@ def pages_of(client: Client, room: Room, row: Artifact) -> list[str]:
 def test_card_list_and_review_say_that_excerpts_are_seen_instead(room: Room, as_alice: Client) -> None:
     row = STATES["no model"](room)
     for page in pages_of(as_alice, room, row)[:2]:
-        assert "The model sees excerpts that no model has checked instead of turns 1-3, except passages" in page
+        assert "The model sees excerpts instead of turns 1-3. Passages found for a message are added. No model" in page
     assert "instead of turns 1-3" in shown(as_alice, "review_top", row.pk)
 
 
@@ -67,18 +67,19 @@ def test_a_pinned_turn_is_named_as_staying(room: Room, as_alice: Client) -> None
     for page in pages_of(as_alice, room, row)[:2]:
         assert "Pinned, and sent as well: turn 2." in page
     assert "Turn 2 is pinned, so the model sees it as well." in shown(as_alice, "standing", row.pk)
-    assert "These excerpts instead of turns 1-3, except passages found for a message; turn 2 as well, pinned" in shown(
-        as_alice, "review_top", row.pk
+    assert (
+        "These excerpts instead of turns 1-3. Pinned, and sent as well: turn 2. Passages found for a message"
+        in shown(as_alice, "review_top", row.pk)
     )
     forgotten(room)
-    assert "Of turns 1-3 only: turn 2 as well, pinned" in shown(as_alice, "review_top", row.pk)
+    assert "Nothing in place of turns 1-3. Pinned, and sent as well: turn 2." in shown(as_alice, "review_top", row.pk)
 
 
 def test_the_review_says_at_a_glance_what_is_in_the_prompt(room: Room, as_alice: Client) -> None:
     row = STATES["no model"](room)
     assert "These excerpts instead of turns 1-3" in shown(as_alice, "review_top", row.pk)
     forgotten(room)
-    assert "Nothing of turns 1-3" in shown(as_alice, "review_top", row.pk)
+    assert "Nothing in place of turns 1-3." in shown(as_alice, "review_top", row.pk)
     mentioned(room)
     actions.expand_effort(room.talk.place, SLUG)
     assert "The log of turns 1-3, as it is expanded" in shown(as_alice, "review_top", row.pk)
@@ -95,7 +96,7 @@ def test_what_nothing_mentioned_is_said_to_be_seen_nowhere(room: Room, as_alice:
     row = STATES["no model"](room)
     forgotten(room)
     for page in pages_of(as_alice, room, row):
-        assert "Not in the prompt now, nor turns 1-3" in page
+        assert "The model sees nothing of turns 1-3 now" in page
 
 
 def test_a_draft_beside_excerpts_that_dropped_out_does_not_say_that_the_model_sees_them(
@@ -128,7 +129,7 @@ def test_who_rolled_it_back_is_named_and_when(room: Room, as_alice: Client, alic
     row = STATES["no model"](room)
     rollback_compaction(row.pk, actor=alice)
     top = shown(as_alice, "review_top", row.pk)
-    assert re.search(r"It is not in the prompt: you rolled it back, \d+ \w+ \d{4}, \d\d:\d\d", top)
+    assert re.search(r"They are not in the prompt: you rolled them back on \d+ \w+ \d{4}, \d\d:\d\d", top)
     assert "Earlier: " in top
 
 

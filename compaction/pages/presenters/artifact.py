@@ -41,9 +41,11 @@ from compaction.review.claims import Dropped, dropped
 from compaction.review.desk import ACCEPTABLE
 from compaction.standing.blockers import OF_STATE, InItsPlace, in_its_place, is_open, is_reopened, is_unchecked
 from compaction.standing.history import NOBODY, accepted_by_people
+from efforts.context.holds import leaves_in
 from efforts.context.presence import Presence, pinned_among, presence_of
 from efforts.context.recollections import recalled_from
 from efforts.context.words import WordView
+from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.states import PointerMoveKind, PointerState, ScopeState, SummaryState
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.domain.text.source_text import Source
@@ -326,6 +328,12 @@ class ArtifactView:
         return self.checks[-1] if self.checks else None
 
     @property
+    def uncounted(self) -> list[Check]:
+        """Earlier attempts at the check that counts, which prove nothing."""
+        last = self.check
+        return [one for one in self.checks if one.void and one.run_id == last.run_id] if last and not last.void else []
+
+    @property
     def is_its_authors(self) -> bool:
         """What stands or waits is checked by nobody but the model that wrote it, and no person has said yes to it."""
         return self.check is not None and self.check.model == self.drafted_by and not self.is_accepted
@@ -487,9 +495,10 @@ def changed_since(row: Artifact, source: Source, judged: GateRun) -> tuple[str, 
     return tuple(dict.fromkeys(name for key, name in JUDGED_BY.items() if now[key] != was.get(key)))
 
 
-BACK = "It is not in the prompt: {who} rolled it back, {at}. “Use again” puts it back."
+BACK = "It is not in the prompt: {who} rolled it back on {at}. “Use again” puts it back."
+QUOTES_BACK = "They are not in the prompt: {who} rolled them back on {at}. “Use again” puts them back."
 # Of a concluded effort.
-WILL_AGE = "{back} If nothing mentions its turns for {quiet} turns, excerpts of them take the place of the log."
+WILL_AGE = "{back} If nothing mentions its turns in the next {turns}, excerpts of them take the place of the log."
 BACK_UNKNOWN = "It is not in the prompt: it was rolled back. “Use again” puts it back."
 REPLACED = "A later summary has replaced it. It is kept to read."
 CHANGED = "Its turns have changed since it came into use, so it left the prompt. Ask for a new draft."
@@ -507,8 +516,7 @@ STANDS = {
     ),
     Presence.EXPANDED: ("Expanded now: the model sees {turns}. Once collapsed, it sees {this} instead of them."),
     Presence.LEFT: (
-        "Not in the prompt now, nor {turns}, which it replaces: nothing has mentioned it for a while. A mention brings "
-        "it back."
+        "The model sees nothing of {turns} now, as nothing has mentioned them for a while. A mention brings this back."
     ),
 }
 THIS, SOME = "this text", "{sent} of its {all} claims"
@@ -533,9 +541,9 @@ MISSING_ONE = "1 thing that must not be lost is missing: add it, or say why it i
 MISSING = "{count} things that must not be lost are missing: add each, or say why it is not needed."
 NO_CHECK = "No model has checked it."
 # Where findings of these gates are set aside, and with which control.
-AT_SOURCES = "open gate B and say “The log does say it…”"
-AT_CONTRADICTIONS = "open gate D and say “This is no contradiction…”"
-AT_BOTH = "open gate B or gate D and say “The log does say it…” or “This is no contradiction…”"
+AT_SOURCES = "open gate B above and choose “The log does say it…”"
+AT_CONTRADICTIONS = "open gate D above and choose “This is not a contradiction…”"
+AT_BOTH = "open gate B or D above and choose “The log does say it…” or “This is not a contradiction…”"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -603,12 +611,12 @@ def rolled_back(view: ArtifactView) -> str:
     if last is None:
         return BACK_UNKNOWN
     who = "you" if last.actor_id == view.viewer else last.actor.get_username() if last.actor else NOBODY
-    back = BACK.format(who=who, at=date_format(timezone.localtime(last.created_at), gettext("j M Y, H:i e")))
-    return (
-        WILL_AGE.format(back=back, quiet=view.row.session.eviction_threshold)
-        if view.row.effort_id and view.has_log
-        else back
-    )
+    words = QUOTES_BACK if view.is_digest else BACK
+    back = words.format(who=who, at=date_format(timezone.localtime(last.created_at), gettext("j M Y, H:i e")))
+    states = EffortState.objects.filter(branch=view.row.branch, effort=view.row.effort_id)
+    state = states.first() if view.row.effort_id and view.has_log else None
+    left = leaves_in(view.row.branch, state) if state else None
+    return WILL_AGE.format(back=back, turns=turns_said(left)) if left else back
 
 
 def why_unchecked(view: ArtifactView) -> str:

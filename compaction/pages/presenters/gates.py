@@ -101,7 +101,7 @@ MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
     "contradiction_count": ("Contradictions", number, "{}"),
     "elapsed_ms_p95": ("95 % of such drafts took at most", seconds, "{} (only a warning)"),
     "standing_tokens": ("Tokens of its prompt text", number, "fewer than the {} of the log"),
-    "short_tokens": ("Tokens of its prompt text, beside the goal", number, "best at most {}"),
+    "short_tokens": ("Tokens of its prompt text, compared with the goal", number, "goal: at most {}"),
     "compression_ratio": ("Size of the full text, compared with the log", percent, "at most {}"),
     **{f"tokens_{purpose}": (f"Tokens {what}", number, "at most {}") for purpose, what in DONE.items()},
     **{f"slowest_ms_{purpose}": (f"Slowest request {what}", seconds, "at most {}") for purpose, what in DONE.items()},
@@ -191,7 +191,10 @@ def of_quotes(gate: GateView) -> GateView:
         return replace(gate, outcome=outcome, says=says, measures=())
     if not listed:
         return replace(
-            gate, outcome=outcome, says=f"You listed no decision, to-do or rule of these turns. {says}", measures=()
+            gate,
+            outcome=outcome,
+            says=f"Your list of decisions, to-dos and rules has nothing from these turns. {says}",
+            measures=(),
         )
     return replace(gate, outcome=ONLY_YOUR_LIST, says=f"{gate.says} {says}", measures=listed)
 

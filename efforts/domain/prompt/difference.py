@@ -13,8 +13,8 @@ from efforts.domain.prompt.plan import FINGERPRINT, NOTES, Item
 from efforts.domain.prompt.reasons import Reason
 from efforts.domain.prompt.rendering import Recipe
 
-SUMMARISED = "Its summary is sent in their place now."
-QUOTED_NOW = "Excerpts of them are sent in their place now."
+SUMMARISED = "Its summary is sent in their place."
+QUOTED_NOW = "Excerpts of them are sent in their place."
 SHOWN_BY_TURNS = "Its turns are shown instead."
 # Of what stands for turns in both plans, with other words: what it was, and what it is.
 OTHER_SUMMARY = "Another text of its summary is sent now."

@@ -107,7 +107,7 @@ SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.NONE: ("No summary was drafted, so its turns are sent in full.", "draft"),
 }
 
-QUOTES_BACK = "Its excerpts were rolled back, so its turns are sent in full. You can accept them again."
+QUOTES_BACK = "Its excerpts were rolled back, so its turns are sent in full. You can use them again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -419,7 +419,7 @@ def about_rollback(row: Event, story: Story) -> NoticeView:
         text = f"In use again: the {'excerpts' if data['digest'] else 'summary'} of {slug} took the place of its log."
     else:
         layer = "awaiting"
-        text = f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} took its place again."
+        text = f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} was put back into the prompt."
         text += f" {CHANGED_SINCE}" if later else ""
     return NoticeView(
         seq=row.seq,
