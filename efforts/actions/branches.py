@@ -24,13 +24,16 @@ from .exclusions import copy_exclusions
 from .files.composer import copies_of
 from .holds import copy_holds
 from .names import checked_line
-from .pointers import active_over, copy_pointer, is_covered, stands_by, summary_due
+from .pointers import active_over, bounds_of, copy_pointer, is_covered, stands_by, summary_due
 from .shares import check_share
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 LONGEST_NAME = 100
+# An effort, or chosen turns, are in a new branch again what they were before something came of them in the other.
+AS_BEFORE = "branch.as_before"
+REPLACED = {SummaryState.STANDS: "summary", SummaryState.DIGEST: "excerpts"}
 # In the order in which they are taken over.
 MAY_STAND_AGAIN = (PointerState.ACTIVE, PointerState.SUPERSEDED, PointerState.INVALIDATED)
 
@@ -62,8 +65,36 @@ def fork(branch: Branch, *, after: int, actor: User, name: str = "") -> Branch:
         if summaries:
             data["summaries"] = summaries
         events.append(child.session_id, "branch.forked", data, actor=actor)
+        tell_what_is_as_before(branch, child, actor)
         transaction.on_commit(events.wake_runners)  # there may be summaries to write
     return child
+
+
+def tell_what_is_as_before(branch: Branch, child: Branch, actor: User) -> None:
+    """What has come of efforts and of chosen turns in `branch` since it parted from the child, which begins before."""
+    here = {state.effort_id: state for state in EffortState.objects.filter(branch=branch)}
+    about: dict[str, Any] = {"branch": str(child.pk), "turn": child.fork_turn, "clock": child.clock}
+    for state in EffortState.objects.filter(branch=child).select_related("effort").order_by("pk"):
+        since = here.get(state.effort_id)
+        if since and (what := as_before(state, since, is_active=state.effort_id == child.active_effort_id)):
+            data = {**about, "effort": state.effort.slug, "what": what}
+            events.append(child.session_id, AS_BEFORE, data, actor=actor)
+    back = ContextPointer.objects.filter(branch=branch, effort=None, state=PointerState.ROLLED_BACK)
+    stands = ContextPointer.objects.filter(branch=child, effort=None, state=PointerState.ACTIVE)
+    for pointer in stands.filter(artifact__in=back.values("artifact")).order_by("pk"):
+        data = {**about, **bounds_of(pointer), "what": "excerpts" if pointer.digest else "summary"}
+        events.append(child.session_id, AS_BEFORE, data, actor=actor)
+
+
+def as_before(state: EffortState, since: EffortState, *, is_active: bool) -> str:
+    """What the effort is in the new branch that it is no longer where the person was; empty where it is the same."""
+    if state.status == EffortStatus.OPEN and since.status == EffortStatus.CONCLUDED:
+        return "active" if is_active else "open"
+    if state.status == EffortStatus.CONCLUDED and since.status == EffortStatus.OPEN:
+        return "concluded"
+    if since.summary == SummaryState.ROLLED_BACK and state.summary in REPLACED:
+        return REPLACED[SummaryState(state.summary)]
+    return ""
 
 
 def shared_turns(branch: Branch, after: int) -> models.QuerySet[Turn]:

@@ -10,7 +10,9 @@ export function arriveAt(node) {
   else showTab(node.closest("#side") ? "efforts" : "main");
   // What opens below a name is looked for too.
   const whole = node.matches("summary") ? node.parentElement : node;
-  whole.scrollIntoView({ block: node.closest("#log") ? "start" : "nearest" });
+  // What a new version of a message takes back is said just above it.
+  const above = node.previousElementSibling?.querySelector("[data-version]");
+  (above ?? whole).scrollIntoView({ block: node.closest("#log") ? "start" : "nearest" });
   node.focus({ preventScroll: true });
   node.classList.add("arrived");
   setTimeout(() => node.classList.remove("arrived"), MARKED_FOR);

@@ -11,10 +11,13 @@ from django.test import Client
 
 from efforts import actions
 from efforts.context.planning import main_branch, run_inputs
+from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.planner import plan
-from efforts.models import Branch, ContextPlan, Run, Session
+from efforts.models import Branch, ContextPlan, ContextPointer, Run, Session
 from efforts.turns import recording
 from efforts.turns.recording import STOPPED
+from efforts.turns.summaries import summarise_now
+from tests.efforts.logs import WEBHOOK
 from tests.efforts.talk import Talk
 
 from .conftest import HTMX, Scene
@@ -271,6 +274,31 @@ def test_a_fork_shows_what_was_noted_before_it_and_takes_none_of_it_back(as_alic
         f"{talk.session.get_absolute_url()}efforts/undo/"
         in as_alice.get(talk.session.get_absolute_url()).content.decode()
     )
+
+
+def test_a_new_version_says_at_its_beginning_what_it_takes_back_and_once(as_alice: Client, alice: User) -> None:
+    talk = Talk(actions.create_session(alice))
+    actions.open_effort(talk.place, "bug")
+    for said, reply in WEBHOOK:
+        talk.ask(said, reply=reply)
+    actions.close_effort(talk.place, "bug")
+    summarise_now(talk.state("bug"))
+    talk.ask("On the login.", ("open_effort", {"name": "login"}))
+    talk.ask("What else?")
+    last = len(WEBHOOK) + 2
+    actions.close_effort(talk.place, "login")
+    actions.roll_back(talk.place, ContextPointer.objects.get(effort__slug="bug").artifact)
+    again = actions.regenerate(talk.branch, last, actor=alice)
+    page = as_alice.get(again.branch.get_absolute_url()).content.decode()
+    active = "In this version login is active again: it was concluded later in the other version."
+    used = "In this version the excerpts of bug are used: they were rolled back later in the other version."
+    for words in (active, used):
+        assert page.count(words) == 1, words
+        assert page.index(f'id="turn-{last - 1}"') < page.index(words) < page.index(f'id="turn-{last}"')
+    assert "In this version" not in as_alice.get(talk.session.get_absolute_url()).content.decode()
+    Run.objects.update(state=RunState.COMPLETED)
+    later = actions.fork(again.branch, after=last, actor=alice)
+    assert "In this version" not in as_alice.get(later.get_absolute_url()).content.decode()
 
 
 def test_a_rule_names_its_turn_only_where_that_turn_is(as_alice: Client, branch: Branch) -> None:

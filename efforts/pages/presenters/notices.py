@@ -13,6 +13,7 @@ from efforts.context.holds import rows_of
 from efforts.context.presence import seen_of
 from efforts.context.scopes import OF_SCOPES, ScopeStory, line_of, read_story
 from efforts.context.words import WordView, view_of_effort
+from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import (
     ConstraintState,
     EffortStatus,
@@ -69,6 +70,7 @@ ACCEPTED_AGAIN = "effort.accepted_again"
 ENDS_WITH = ("effort.expanded", "effort.collapsed", "effort.decayed", "effort.aged")
 OF_ROLLBACKS = (EFFORT_ROLLED_BACK, ACCEPTED_AGAIN)
 OF_FOCUS = ("effort.focused", "effort.unfocused")
+AS_BEFORE = "branch.as_before"
 # From these on something stands for an effort's turns.
 STANDS_FROM = ("effort.summarised", "effort.digested", "effort.aged", ACCEPTED_AGAIN)
 CHANGED_SINCE = "By now a summary or excerpts replace it again."
@@ -86,9 +88,10 @@ READ = (
     *OF_ROLLBACKS,
     *OF_FOCUS,
     *STANDS_FROM,
+    AS_BEFORE,
 )
 # Their words name no others of their kind.
-TOLD_ALONE = ("effort.concluded", *OF_SCOPES)
+TOLD_ALONE = ("effort.concluded", AS_BEFORE, *OF_SCOPES)
 QUESTIONS = ("entry", "done")
 TITLES = {EntryKind.DECISION: "Decision", EntryKind.OPEN_WORK: "To-do"}
 # What is said of a conclusion by where its summary is, `draft` its line or why there is none, and what may be answered.
@@ -308,6 +311,8 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         return about_entry(row, story)
     if row.kind in OF_SCOPES:
         return about_scope(row, story)
+    if row.kind == AS_BEFORE:
+        return about_version(row, story)
     if row.kind in TOLD_BY_THEMSELVES:
         return TOLD_BY_THEMSELVES[row.kind](row, story)
     if row.kind not in MOVES:
@@ -431,6 +436,25 @@ def about_rollback(row: Event, story: Story) -> NoticeView:
         span=slug,
         quotes=data.get("digest", False),
     )
+
+
+def about_version(row: Event, story: Story) -> NoticeView | None:
+    """At the beginning of a new version of a message, and there alone: what it takes back of the other one."""
+    data = row.data
+    if data["branch"] != story.branch:
+        return None
+    slug = data.get("effort", "")
+    name, what = slug or span_said(data["first"], data["last"]), data["what"]
+    if what == "concluded":
+        text = f"In this version {name} is concluded: it was reopened later in the other version."
+    elif what in ("active", "open"):
+        text = f"In this version {name} is {what} again: it was concluded later in the other version."
+    elif what == "excerpts":
+        text = f"In this version the excerpts of {name} are used: they were rolled back later in the other version."
+    else:
+        text = f"In this version the summary of {name} is used: it was rolled back later in the other version."
+    layer = what if what in ("active", "open") else "summary"
+    return NoticeView(seq=row.seq, kind=row.kind, effort=slug, text=text, layer=layer)
 
 
 def about_focus(row: Event, story: Story) -> NoticeView:
