@@ -3,7 +3,7 @@
 import { showTab } from "./app.js";
 import { arriveAt } from "./arrive.js";
 import { showFound } from "./found.js";
-import { say } from "./status.js";
+import { say, tell } from "./status.js";
 import * as store from "./store.js";
 import { worded } from "./words.js";
 
@@ -48,6 +48,10 @@ const STEPS = {
   check: "Checking the draft against the log of",
   repair: "The draft is mended for",
 };
+// Of what was asked for before: whoever has gone on reading elsewhere is told.
+const COMES_OF_IT = new Set([
+  "effort.digested", "effort.summary_waiting", "effort.summary_failed", "compaction.drafted", "compaction.failed",
+]);
 // After these other turns are in the prompt by their text, or by a summary: each says so.
 const COVERING = new Set([
   "compaction.accepted", "compaction.rolled_back", "compaction.invalidated", "compaction.shortened", "compaction.evicted",
@@ -84,11 +88,27 @@ export class Efforts {
   happened(event) {
     const words = event.notice ? withoutDashes(event.notice) : WORDS[event.kind]?.(event);
     const then = event.was_active && event.next ? `${event.next} is active again` : "";
-    if (words) say(then ? `${worded(words)}. ${worded(then)}` : words);
+    const told = words && COMES_OF_IT.has(event.kind) && this.#tellAway(words, event);
+    if (words && !told) say(then ? `${worded(words)}. ${worded(then)}` : words);
     if (event.turn === 0 || COVERING.has(event.kind)) this.#on.reload();
     for (const turn of this.#turnsAbout(event)) this.#on.refresh(turn);
     this.refresh();
     this.#on.context();
+  }
+
+  // False where the notice of it is in sight, and says it itself.
+  #tellAway(words, { turn, effort }) {
+    const last = () => [...document.querySelectorAll(`.note[data-about="${CSS.escape(effort)}"]`)].at(-1);
+    if (isInSight(last())) return false;
+    const follow = (event) => {
+      const note = last();
+      if (!note) return;
+      event.preventDefault();
+      note.scrollIntoView({ block: "center" });
+      (note.querySelector("a, button") ?? note).focus({ preventScroll: true });
+    };
+    tell(words, { href: `${document.getElementById("shell").dataset.chat}#turn-${turn}`, label: "Show", follow });
+    return true;
   }
 
   // The panel and the composer's destination, read again together.
@@ -194,6 +214,13 @@ export class Efforts {
 // As far as it fits: its name at least.
 function bringIntoView(effort) {
   effort.scrollIntoView({ block: "nearest" });
+}
+
+function isInSight(note) {
+  if (!note) return false;
+  const { top, bottom } = note.getBoundingClientRect();
+  const box = document.getElementById("scroller").getBoundingClientRect();
+  return top < box.bottom && bottom > box.top;
 }
 
 const STARTED_FROM = "what this conversation starts from";

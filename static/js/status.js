@@ -25,6 +25,36 @@ export function alert(text) {
   while (region.children.length > LONGEST_ALERTS) region.firstElementChild.remove();
 }
 
+// What has come of something asked for before, told where the person looks: it stays until it is closed or followed.
+export function tell(text, link) {
+  const region = document.getElementById("alerts");
+  const box = document.createElement("div");
+  box.className = "notice told";
+  const words = document.createElement("p");
+  words.textContent = worded(text);
+  const go = document.createElement("a");
+  go.className = "button small";
+  go.href = link.href;
+  go.textContent = worded(link.label);
+  go.addEventListener("click", (event) => {
+    box.remove();
+    link.follow(event);
+  });
+  words.append(" ", go);
+  box.append(icon("wait"), words, closing(box));
+  for (const older of region.querySelectorAll(".told")) older.remove();
+  region.append(box);
+}
+
+function closing(box) {
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "button ghost small only";
+  close.append(icon("cross"), Object.assign(document.createElement("span"), { className: "unseen", textContent: worded("Close") }));
+  close.addEventListener("click", () => box.remove());
+  return close;
+}
+
 export function icon(name, extra = "") {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("class", `icon ${extra}`);

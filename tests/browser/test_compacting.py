@@ -139,3 +139,32 @@ def test_chosen_turns_are_expanded_from_the_panel_after_their_price(
     page.get_by_role("button", name="Collapse turns 1-2").click()
     expect(page.locator(".scopes")).to_contain_text("In the prompt as excerpts")
     expect(turn(page, 3).locator(".note", has_text="Collapsed: turns 1-2 (back to summary)")).to_be_attached()
+
+
+def test_who_reads_elsewhere_is_told_that_a_draft_waits_and_led_to_its_notice(visitor: Visitor) -> None:
+    page = visitor.page()
+    page.set_viewport_size({"width": 1280, "height": 480})
+    say_all(page)
+    page.locator("#scroller").evaluate("node => node.scrollTo(0, 0)")
+    expect(turn(page, 1)).to_be_in_viewport()
+    page.locator("#compact-from-1").dispatch_event("click")
+    page.locator("#scope-last").fill("2")
+    page.keyboard.press("Enter")
+    told = page.locator("#alerts .told")
+    expect(told).to_contain_text("Excerpts of turns 1-2 wait for you.")
+    expect(page.locator("#reviews-waiting")).to_contain_text("wait for you")
+    told.get_by_role("link", name="Show").click()
+    expect(told).to_have_count(0)
+    expect(turn(page, 3).get_by_role("link", name="Review the excerpts of turns 1-2")).to_be_focused()
+
+
+def test_both_lists_of_the_sidebar_have_the_room_that_is_there(visitor: Visitor) -> None:
+    page = visitor.page()
+    page.set_viewport_size({"width": 1280, "height": 700})
+    for number in range(6):
+        begin(page, f"What is the weather like in town {number}?")
+    page.locator("#filter").press_sequentially("town")
+    expect(page.locator("#conversations li")).to_have_count(6)
+    lists = page.locator(".side .mid, .side .efforts")
+    cut_off = lists.evaluate_all("lists => lists.map((one) => one.scrollHeight - one.clientHeight)")
+    assert cut_off == [0, 0]

@@ -311,8 +311,6 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         return about_entry(row, story)
     if row.kind in OF_SCOPES:
         return about_scope(row, story)
-    if row.kind == AS_BEFORE:
-        return about_version(row, story)
     if row.kind in TOLD_BY_THEMSELVES:
         return TOLD_BY_THEMSELVES[row.kind](row, story)
     if row.kind not in MOVES:
@@ -462,7 +460,8 @@ def about_focus(row: Event, story: Story) -> NoticeView:
     return NoticeView(seq=row.seq, kind=row.kind, effort=row.data["effort"], text=text, layer="recall")
 
 
-TOLD_BY_THEMSELVES: Mapping[str, Callable[[Event, Story], NoticeView]] = {
+TOLD_BY_THEMSELVES: Mapping[str, Callable[[Event, Story], NoticeView | None]] = {
+    AS_BEFORE: about_version,
     **dict.fromkeys(OF_ROLLBACKS, about_rollback),
     **dict.fromkeys(OF_FOCUS, about_focus),
 }
