@@ -1007,3 +1007,24 @@ def test_an_earlier_check_that_does_not_count_is_told_before_the_one_that_does(r
     first.save(force_insert=True)
     assert again in part_of(as_alice, "review_top", row.pk)
     assert page_of(as_alice, row).count(again) == 2, "at the top and beside the checks"
+
+
+def test_a_verb_that_a_claim_does_not_have_says_why(room: Room, as_alice: Client) -> None:
+    page = unescape(page_of(as_alice, STATES["waits"](room)))
+    assert 'disabled title="A summary needs its result: edit it, or flag its source."' in page
+    assert re.search(r"The numbers below it, such as [1-3]\.\d+, are the turn", page)
+
+
+def test_what_was_rolled_back_leads_to_all_reviews_and_is_not_rejected(room: Room, as_alice: Client) -> None:
+    row = STATES["stands"](room)
+    rollback_compaction(row.pk, actor=row.session.owner)
+    desk = part_of(as_alice, "review_desk", row.pk)
+    assert 'id="to-reviews"' in desk
+    assert 'id="reject"' not in desk
+
+
+def test_where_nothing_waits_the_queue_tells_of_excerpts_in_use(room: Room, as_alice: Client) -> None:
+    STATES["no model"](room)
+    queue = as_alice.get(reverse("reviews")).content.decode()
+    assert "Nothing waits for you." in queue
+    assert "1 set of excerpts is in use, which no model has checked." in queue

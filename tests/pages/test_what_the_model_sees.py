@@ -165,13 +165,16 @@ def test_an_open_to_do_is_open_where_no_effort_is(room: Room, as_alice: Client) 
 
 
 @pytest.mark.parametrize("state", ["no model", "stands"])
-def test_every_sentence_that_was_left_out_is_listed_with_its_turn(room: Room, as_alice: Client, state: str) -> None:
+def test_every_sentence_that_was_left_out_is_listed_with_its_place_and_those_of_the_person_first(
+    room: Room, as_alice: Client, state: str
+) -> None:
     claims = shown(as_alice, "claims", STATES[state](room).pk)
     counted = re.search(r"(\d+) of \d+ sentences of (?:these turns|turns 1-3) are", claims)
     assert counted
     listed = claims[claims.index('id="left-out-sentences"') :].partition("</details>")[0]
     assert listed.count("data-to-source>") == int(counted[1]) > 3
-    assert re.findall(r"<h3[^>]*>Turn (\d)", listed) == ["1", "2", "3"]
+    assert re.findall(r"<h3[^>]*>([^<]*)", listed) == ["In messages", "In replies and tool results"]
+    assert "Hide what was left out" in listed
 
 
 def test_new_excerpts_come_with_a_link_or_the_word_that_they_are_the_same(room: Room, as_alice: Client) -> None:

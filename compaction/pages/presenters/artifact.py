@@ -67,6 +67,8 @@ ENDS = {
 }
 
 
+# Of what is left out: who said it.
+MESSAGES, REPLIES = "In messages", "In replies and tool results"
 # So many sentences that were left out are listed.
 MOST_LEFT_OUT = 300
 # Of what a verdict was judged by, as the page calls it.
@@ -108,8 +110,8 @@ class LeftOutSentence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeftOutTurn:
-    turn: int
+class LeftOutPart:
+    title: str
     sentences: tuple[LeftOutSentence, ...]
 
 
@@ -201,16 +203,22 @@ class ArtifactView:
         return max(self.left_out - MOST_LEFT_OUT, 0)
 
     @cached_property
-    def left_out_by_turn(self) -> tuple[LeftOutTurn, ...]:
-        """The same, each with its place in the log; of a very long log only the first."""
+    def left_out_by_part(self) -> tuple[LeftOutPart, ...]:
+        """The same, each with its place in the log: first what people wrote, which matters most to them. Of a very long
+        log only so many."""
         told = {span.sentence.id for span in self.told.spans}
         labels = labels_of(self.log)
-        by_turn: dict[int, list[LeftOutSentence]] = {}
-        left = (one for part in self.log.parts for one in part.sentences if one.id not in told)
-        for one in islice(left, MOST_LEFT_OUT):
-            said = LeftOutSentence(label=labels[one.id], place=key_of(one), text=" ".join(one.text.split()))
-            by_turn.setdefault(self.log.part_of(one.id).turn, []).append(said)
-        return tuple(LeftOutTurn(turn=turn, sentences=tuple(found)) for turn, found in by_turn.items())
+        left = ((part, one) for part in self.log.parts for one in part.sentences if one.id not in told)
+        found: dict[str, list[LeftOutSentence]] = {MESSAGES: [], REPLIES: []}
+        for part, one in islice(sorted(left, key=lambda pair: pair[0].role != "user"), MOST_LEFT_OUT):
+            said = LeftOutSentence(label=labels[one.id], place=key_of(one), text=without_fences(one.text))
+            found[MESSAGES if part.role == "user" else REPLIES].append(said)
+        return tuple(LeftOutPart(title=title, sentences=tuple(all)) for title, all in found.items() if all)
+
+    @property
+    def a_cite(self) -> str:
+        """The first place in the log that a claim names, for an example."""
+        return next((span.label for claim in self.claims.all for span in claim.spans), "")
 
     @cached_property
     def excerpts(self) -> Quotes:
@@ -367,7 +375,7 @@ class ArtifactView:
     @property
     def is_done_with(self) -> bool:
         """The person has said all that they have to say of it for now: the next one can be looked at."""
-        said = self.stands or self.is_turned_down or self.is_own_version or self.verdicts.submitted
+        said = self.pointer or self.is_turned_down or self.is_own_version or self.verdicts.submitted
         return bool(said) and not self.verdicts.drafts
 
     @property
@@ -454,6 +462,12 @@ def evidence_of(document: Document, source: Source, sent: str, body: str) -> tup
         )
         for one in document.evidence
     )
+
+
+def without_fences(text: str) -> str:
+    """A sentence of a list needs no marks of where code begins; a mark alone stays, for want of words."""
+    words = " ".join(text.split())
+    return re.sub(r"`{3,}\w*", "", words).strip() or words
 
 
 def is_told(value: str, text: str) -> bool:

@@ -140,7 +140,8 @@ def queue_of(user: Person, tab: Tab, number: int | str = 1) -> Queue:
     on_page = list(page.object_list)
     counts = tuple((one, page.paginator.count if one == tab else size(lists[one])) for one in Tab)
     rows = tuple(on_page if tab == Tab.RUNNING else rows_of(on_page))
-    excerpts = lists[Tab.ACCEPTED].filter(kind=Kind.DIGEST).count() if tab == Tab.NOT_CHECKED else 0
+    looked_for = tab == Tab.NOT_CHECKED or (tab == Tab.NEEDS_ME and not rows)
+    excerpts = lists[Tab.ACCEPTED].filter(kind=Kind.DIGEST).count() if looked_for else 0
     return Queue(tab=tab, counts=counts, page=page, rows=rows, excerpts=excerpts)
 
 
