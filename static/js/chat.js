@@ -18,7 +18,7 @@ import { Follower } from "./scroll.js";
 import "./rules.js";
 import "./tips.js";
 import { Socket } from "./socket.js";
-import { alert, connection, say } from "./status.js";
+import { alert, connection, say, tellShortly } from "./status.js";
 import { worded } from "./words.js";
 
 const CONTEXT_AFTER = 300;
@@ -280,7 +280,8 @@ async function act(form, submitter) {
   submitter?.setAttribute("disabled", "");
   const answer = await post(form.action, fields);
   if (!answer.ok) alert(whyNot(answer));
-  else if (answer.data?.says) say(answer.data.says);
+  // A key that is pressed shows nothing by itself: what it has changed to is told where it can be read.
+  else if (answer.data?.says) (submitter?.matches("[data-next]") ? tellShortly : say)(answer.data.says);
   submitter?.removeAttribute("disabled");
   if (form.closest("#fit")) composer.focus();
   if (answer.data?.go) {
@@ -304,6 +305,11 @@ document.addEventListener("submit", (event) => {
   }
   if (!event.target.matches("[data-act]")) return;
   event.preventDefault();
+  const modes = event.target.closest("#modes");
+  if (modes?.open) {
+    modes.open = false;
+    modes.querySelector("summary").focus();
+  }
   act(event.target, event.submitter);
 });
 document.addEventListener("click", (event) => {
@@ -441,7 +447,7 @@ bind("Anywhere", "Alt+i", "What was recalled for the turn, and why", () => {
   if (line) line.click();
   else alert("Nothing was sent here yet, so nothing was looked for.");
 });
-bind("Anywhere", "Alt+m", "Context mode: off, light, heavy", () => document.getElementById("context-mode").click());
+bind("Anywhere", "Alt+m", "Context mode: off, light, heavy", () => document.querySelector("#modes [data-next]").click());
 bind(GROUP, "e", "Efforts", () => efforts.focus());
 bind(GROUP, "Escape", "Stop the reply", () => (log.running ? stop() : false));
 

@@ -1,5 +1,6 @@
 // One table of keys: it binds them, and the sheet under "?" is written from it.
 
+import { icon } from "./status.js";
 import * as store from "./store.js";
 import { TERMS } from "./terms.js";
 import { worded } from "./words.js";
@@ -118,9 +119,12 @@ function head() {
   row.className = "head";
   const title = element("h2", "Keys and words");
   title.id = "dialog-title";
-  const close = element("button", "Close");
+  const close = document.createElement("button");
   close.type = "button";
-  close.className = "button ghost small push";
+  close.className = "button ghost small only push";
+  const name = element("span", "Close");
+  name.className = "unseen";
+  close.append(icon("cross"), name);
   close.dataset.close = "";
   row.append(title, close);
   return row;

@@ -3,6 +3,7 @@
 import { worded } from "./words.js";
 
 const LONGEST_ALERTS = 3;
+const SHORTLY = 6_000;
 
 export function say(text) {
   document.getElementById("says").textContent = worded(text);
@@ -44,6 +45,19 @@ export function tell(text, link) {
   box.append(icon("wait"), words, closing(box));
   for (const older of region.querySelectorAll(".told")) older.remove();
   region.append(box);
+}
+
+// In sight for a while, and said.
+export function tellShortly(text) {
+  say(text);
+  document.getElementById("shortly")?.remove();
+  const box = document.createElement("div");
+  box.className = "notice";
+  box.id = "shortly";
+  box.setAttribute("aria-hidden", "true");
+  box.append(icon("recall"), Object.assign(document.createElement("p"), { textContent: worded(text) }));
+  document.getElementById("toasts").append(box);
+  setTimeout(() => box.remove(), SHORTLY);
 }
 
 function closing(box) {

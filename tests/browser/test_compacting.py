@@ -47,7 +47,7 @@ def test_turns_are_chosen_drafted_and_lead_to_their_review(
     expect(page.locator("#scope-error")).to_be_visible()
     page.keyboard.press("Control+a")
     page.keyboard.type("2")
-    expect(page.locator(".scope-facts")).to_contain_text("excerpts, no request")
+    expect(page.locator(".scope-facts")).to_contain_text("excerpts: no model is connected")
     expect(page.locator(".scope-ends dd").first).to_contain_text("The webhook handler posts every event")
     expect(page.locator(".scope-ends dd").last).to_contain_text("We decided on a retry limit of 3")
     assert_accessible(page)

@@ -120,8 +120,9 @@ def test_the_chip_says_the_mode_and_changes_it_to_the_next(
     as_alice: Client, session: Session, address: Address
 ) -> None:
     page = as_alice.get(address()).content.decode()
-    [button] = re.findall(r'<button class="chip layer-recall".*?</button>', page)
-    assert 'name="mode" value="heavy"' in button
+    [button] = re.findall(r'<details class="menu up modes.*?</details>', page, re.DOTALL)
+    assert re.findall(r'name="mode" value="(\w+)"', button) == ["off", "light", "heavy"]
+    assert 'value="heavy" aria-pressed="false" data-next' in button
     assert "Recall: Light" in button
     assert "adds the best earlier passages, in up to a fifth of the budget" in button
     for mode in ("heavy", "off", "light"):

@@ -94,7 +94,7 @@ def test_each_finished_message_leads_to_the_dialog_with_its_turn(as_alice: Clien
 def test_before_anything_is_done_it_says_what_it_takes(as_alice: Client, address: Address) -> None:
     look = shown(as_alice, f"{address('compact/look/')}?first=1&last=3")
     assert "<dt>Turns</dt><dd>3</dd>" in look
-    assert "<dt>Made of them</dt><dd>excerpts, no request</dd>" in look
+    assert "<dt>What is made</dt><dd>excerpts: no model is connected to write a summary</dd>" in look
     assert not ScopeDraft.objects.exists()
 
 

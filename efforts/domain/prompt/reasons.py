@@ -99,7 +99,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.BODY: "Chosen turns are shown by their summary.",
     Reason.EXPANDED_BODY: "You or the model asked for the whole summary.",
     Reason.BODY_OVER_BUDGET: "The whole summary does not fit the budget: it is shown as one line.",
-    Reason.CHOSEN_HEADLINE: "These turns are shown as the short form of their summary, until they are mentioned.",
+    Reason.CHOSEN_HEADLINE: "The short version of their summary is sent, until they are mentioned.",
     Reason.CHOSEN_EVICTED: "Nothing has mentioned them for a long time: {after} turns, and as many again.",
     Reason.SEED_BODY: "What this conversation starts from: the summary of earlier ones.",
     Reason.SEED_HEADLINE: "It stands in short, until its words are mentioned.",
@@ -142,12 +142,12 @@ OF_ONE_TURN: dict[Reason, str] = {
 }
 REMEDIES: dict[Reason, str] = {
     Reason.TOOL_CALLS_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the settings.",
-    Reason.OUTSIDE_AMBIENT_WINDOW: "Ask about it: the model can search. Or raise the window in the settings.",
-    Reason.WINDOW_IN_BLOCKS: 'Ask about it: the model can search. Or take "Prefer the cache" back in the settings.',
+    Reason.OUTSIDE_AMBIENT_WINDOW: "Ask about it: a search finds it. Or raise the window in the settings.",
+    Reason.WINDOW_IN_BLOCKS: 'Ask about it: a search finds it. Or take "Prefer the cache" back in the settings.',
     Reason.OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the settings.",
     Reason.BEFORE_FIRST_KEPT: "Raise the budget in the settings.",
     Reason.EFFORT_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget, or ask for the turns you mean.",
-    Reason.HEADLINE_OVER_BUDGET: "Ask about it: the model can search. Or raise the budget in the settings.",
+    Reason.HEADLINE_OVER_BUDGET: "Ask about it: a search finds it. Or raise the budget in the settings.",
     Reason.HEADLINE_EVICTED: "The number counts their summaries or excerpts. Mention one by its name, or ask about "
     "it: a search brings it back.",
     Reason.BODY_OVER_BUDGET: "Needs {tokens} more tokens: raise the budget in the settings.",

@@ -163,6 +163,7 @@ def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
         "ledger": ledger.ledger_counts(branch),
         "model_label": model_label(branch.session),
         "mode": ContextMode(branch.session.context_mode),
+        "modes": list(ContextMode),
     }
 
 
