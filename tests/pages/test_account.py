@@ -116,6 +116,7 @@ def test_it_is_asked_before_it_is_saved_and_the_real_error_told(as_alice: Client
     assert "The key that you typed is kept" in page
     assert "Forget the stored key" not in page
     assert "Save anyway" in page
+    assert "messages to it fail until the server answers" in page
     assert "sk-secret" not in page
     [kept] = re.findall(r'name="kept_key" value="([^"]+)"', page)
     assert not Endpoint.objects.exists()
