@@ -100,7 +100,8 @@ def test_a_lost_connection_is_told_after_a_while_and_a_reload_tells_of_none(gues
     for panel in ("conversations", "efforts", "context"):
         with page.expect_event("requestfailed"):
             page.evaluate("name => { document.body.dispatchEvent(new CustomEvent(name)) }", panel)
-    expect(page.locator("[data-missed]")).to_have_count(3)
+    # With the efforts the count of waiting reviews is asked for.
+    expect(page.locator("[data-missed]")).to_have_count(4)
     with page.expect_response("**/conversations/**"):
         context.set_offline(False)
     is_live(page)
