@@ -153,6 +153,8 @@ def test_who_reads_elsewhere_is_told_that_a_draft_waits_and_led_to_its_notice(vi
     told = page.locator("#alerts .told")
     expect(told).to_contain_text("Excerpts of turns 1-2 wait for you.")
     expect(page.locator("#reviews-waiting")).to_contain_text("wait for you")
+    # The turn is read again for its notice, which is led to then.
+    expect(turn(page, 3).get_by_role("link", name="Review the excerpts of turns 1-2")).to_be_attached()
     told.get_by_role("link", name="Show").click()
     expect(told).to_have_count(0)
     expect(turn(page, 3).get_by_role("link", name="Review the excerpts of turns 1-2")).to_be_focused()
