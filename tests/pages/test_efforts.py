@@ -559,7 +559,8 @@ def test_where_excerpts_stand_notice_and_panel_say_why_and_what_can_be_done(
     assert "The model did not answer." in shown(as_alice, address("turns/1/"))
     assert "The model did not answer." not in shown(as_alice, address("efforts/"))
     for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
-        assert "The model sees excerpts that no model has checked instead of" in part
+        assert "The model sees excerpts instead of" in part
+        assert "No model has checked the excerpts." in part
         # No model is connected, so none could.
         assert "Draft again" not in part
         assert "Connect a model</a>" in part
