@@ -28,7 +28,7 @@ from efforts.domain.prompt.rendering import Recipe
 from efforts.domain.text.canonical import canonical_json, sha256
 
 # Raise it when the same inputs give another plan: verify_plans tells plans of other versions apart.
-PLANNER_VERSION = "13"
+PLANNER_VERSION = "14"
 # Characters of a hash: they tell an input that changed from one that did not, and guard nothing.
 FINGERPRINT = 8
 
