@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from efforts.domain.prompt.candidates import id_of, leaves_in, needs_of, priority_of, stays
+from efforts.domain.prompt.candidates import IN_PLACE, id_of, leaves_in, needs_of, priority_of, stays
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, Instruction, LogMessage, PastTurn, Recalled
 from efforts.domain.prompt.layers import HEAD, TAIL, Layer, folded_line, folds, layers_of
 from efforts.domain.prompt.plan import NOTES, Item, Plan, PlanInputs
@@ -413,7 +413,8 @@ def tells_of_each_candidate_which_it_is_when_it_leaves_and_what_it_stands_with(
         else:
             end = ends.get(item.whose) if id_of(item).startswith("turns:") else None
         assert leaves_in(item) == (None if end is None else max(end - inputs.clock, 0))
-        assert bool(stays(item)) == (item.included and end is not None)
+        # What is pinned stays where the rest of its effort leaves.
+        assert bool(stays(item)) == (item.included and end is not None and item.reason not in IN_PLACE)
         needs = needs_of(item, planned.items)
         assert set(needs) <= set(ids) - {id_of(item)}
         if item.included and item.reason in (Reason.RECALLED_BEFORE, Reason.TOOL_EPISODE, Reason.FILE):
