@@ -145,7 +145,7 @@ def done_concludes_it_and_the_meter_falls(one: Journey) -> None:
     before = one.meter()
     number = one.ask("Done, the webhook works now")
     note = one.note(number, f"Concluded effort: {WEBHOOK}")
-    expect(note).to_contain_text("The model sees excerpts that no model has checked instead of turns")
+    expect(note).to_contain_text("The model sees excerpts instead of turns")
     expect(one.page.locator(f"li[data-standing=concluded] > #effort-{WEBHOOK}")).to_have_count(1)
     one.page.wait_for_function(
         "before => Number(document.querySelector('#meter .meter-text > span').textContent"
@@ -207,7 +207,7 @@ def said_in_notices(page: Page) -> list[str]:
 def undo_takes_a_conclusion_back(one: Journey, report: str) -> None:
     number = one.ask("The report is finished and sent.")
     note = one.note(number, f"Concluded effort: {report}")
-    expect(note).to_contain_text("The model sees excerpts that no model has checked instead of turns")
+    expect(note).to_contain_text("The model sees excerpts instead of turns")
     one.album.take(one.page, "before-undo")
     note.get_by_role("button", name="Undo").click()
     expect(one.note(number, f"Concluded effort: {report}")).to_contain_text("taken back")

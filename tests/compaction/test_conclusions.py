@@ -55,7 +55,7 @@ from .worth import (
 
 CONCLUDED = f"--- Concluded effort: {SLUG} ---"
 EXCERPTS = "Excerpts, not a summary. "
-REPLACED = "The model sees excerpts that no model has checked instead of turns"
+REPLACED = "The model sees excerpts instead of turns"
 NO_SUMMARY = "There is no summary, so its turns are sent in full."
 
 
