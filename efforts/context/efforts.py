@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -20,6 +19,7 @@ from efforts.domain.effort.chosen import RAW
 from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.policy import QUIET_TURNS
 from efforts.domain.effort.states import EffortStatus, EntryKind, EntryState, HoldState, PointerState, SummaryState
+from efforts.domain.text.snippets import unquoted
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, TurnLabel
 from efforts.standins.seen import Seen, seen
@@ -38,8 +38,6 @@ EXCERPTS_STAND = "Concluded, as excerpts"
 # Those of them that have left the prompt, that the list of what is left out names.
 MOST_NAMED = 8
 FIRST_WORDS = 140
-# What Markdown puts before a line that is quoted.
-QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+", re.MULTILINE)
 LEFT_OFF = 6
 # Turns before it leaves, from which on the panel says so.
 SOON = 3
@@ -364,5 +362,5 @@ def words_of_turn(branch: Branch, number: int) -> str:
 
 
 def first_words(text: str) -> str:
-    line = " ".join(QUOTE.sub("", text).split())
+    line = " ".join(unquoted(text).split())
     return line if len(line) <= FIRST_WORDS else line[:FIRST_WORDS].rsplit(" ", 1)[0] + " …"

@@ -79,6 +79,13 @@ def test_the_words_found_are_marked_in_their_passage(as_alice: Client, talk: Tal
     assert "The token refresh answers 401." in told(hit)
 
 
+def test_what_a_message_quotes_is_shown_without_the_marks_of_the_quote(as_alice: Client, talk: Talk) -> None:
+    talk.ask("What was said of giraffes?", reply="> The giraffe is tall.\n> — you\n\nSo it is.")
+    [hit] = [one for one in hits(as_alice, "giraffe", kind="message") if "tall" in one]
+    assert "The giraffe is tall. — you So it is." in told(hit)
+    assert MARKED.findall(hit) == ["giraffe"]
+
+
 def test_a_message_says_who_said_it_where_and_when(as_alice: Client, talk: Talk) -> None:
     [hit] = hits(as_alice, "stripes", kind="message")
     assert "The server room · turn 3 Reply" in told(hit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,12 +12,19 @@ Span = tuple[int, int]
 LONGEST = 320
 # What stands before the first word found, so that it reads as a sentence.
 LEAD = 60
+# What Markdown puts before a line that is quoted.
+QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SnippetPiece:
     text: str
     marked: bool = False
+
+
+def unquoted(text: str) -> str:
+    """A Markdown text without the marks that stand before lines that it quotes."""
+    return QUOTE.sub("", text)
 
 
 def snippet(text: str, marks: Sequence[Span], longest: int = LONGEST) -> tuple[SnippetPiece, ...]:

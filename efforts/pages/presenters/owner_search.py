@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 from efforts.domain.effort.states import ConstraintState, PointerState
 from efforts.domain.prompt.need import NEAR
 from efforts.domain.text.ranking import Ranked, Ranking
+from efforts.domain.text.snippets import unquoted
 from efforts.domain.text.terms import marks, terms_of
 from efforts.models import Branch, Constraint, ContextPointer, Effort, EffortState, Message, Passage, Session
 from efforts.pages.presenters.arriving import InMessage
@@ -194,7 +195,7 @@ def with_messages(search: Search, shown: Sequence[Ranked | OwnerHit]) -> Iterato
 
 
 def message_hit(search: Search, one: Ranked, row: Message) -> OwnerHit:
-    text = row.text[one.found.start : one.found.end]
+    text = unquoted(row.text[one.found.start : one.found.end])
     return OwnerHit(
         kind=HitKind.MESSAGE,
         text=text,
