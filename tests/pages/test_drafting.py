@@ -64,11 +64,11 @@ def test_one_click_stops_all_models_and_one_allows_them_again(as_alice: Client, 
     assert "Stop all models" in as_alice.get(PAGE).content.decode()
     assert as_alice.get(f"{PAGE}stop/").status_code == 405
     stopped = as_alice.post(f"{PAGE}stop/", headers=HTMX).content.decode()
-    assert "Model drafting is off" in stopped
+    assert "Models may not draft" in stopped
     assert "<html" not in stopped
     assert DraftingPolicy.objects.get(user=alice).stopped_at is not None
     assert as_alice.post(f"{PAGE}allow/").headers["Location"] == PAGE
-    assert "Model drafting is on" in as_alice.get(PAGE).content.decode()
+    assert "Models may draft" in as_alice.get(PAGE).content.decode()
     told = AccountEvent.objects.filter(kind__startswith="drafting.").order_by("pk")
     assert list(told.values_list("kind", "actor")) == [
         ("drafting.stopped", alice.pk),
