@@ -147,6 +147,7 @@ def test_answers_given_elsewhere_are_kept_with_who_gave_them_until_nothing_is_as
     assert read_record(tmp_path / "record/answers.jsonl").by == ("Ada",)
 
 
+@pytest.mark.slow
 def test_the_record_is_whole_and_gives_the_figures_of_the_document() -> None:
     printed = StringIO()
     # It would end with status 1 where a demand were missed.

@@ -93,6 +93,7 @@ def test_of_each_question_it_is_told_how_the_headline_of_its_evidence_comes(foun
     assert [one["question"] for one in found["missed"]] == ["Which king was tall?"]
 
 
+@pytest.mark.slow
 def test_it_prints_the_same_again_and_fails_where_too_much_stands(file: Path, found: dict[str, Any]) -> None:
     code, again = run(file, "--most", "0.6")
     assert code == 1
@@ -125,6 +126,7 @@ def test_the_seeds_rule_takes_any_two_words_and_ids_inside_of_words() -> None:
     assert (rule.standing(28, 20), rule.standing(29, 20)) == ({"ui"}, set())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("CCM_DATA" not in os.environ, reason="CCM_DATA is not set: no conversations to measure")
 @pytest.mark.django_db(transaction=True)
 def test_real_talk_forgets_and_finds(tmp_path: Path) -> None:

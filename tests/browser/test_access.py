@@ -13,7 +13,7 @@ from tests.browser.conftest import PHONE, WIDE, Visitor, begin, choose, is_in_st
 from tests.browser.drafts import drafted
 from tests.fakes.provider import FakeProvider, Reply, Status
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TEXT = """# A title
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Visitor, begin, is_in_state, is_live, turn
 from tests.fakes.provider import FakeProvider, Reply
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 # In the place of the system's, which no test can read.
 NOTIFICATIONS = """

@@ -21,7 +21,7 @@ from tests.browser.conftest import Visitor, begin, is_in_state, is_live, looks, 
 from tests.browser.test_conversation import Album
 from tests.fakes.provider import Call, FakeProvider, Reply
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TAX = """RATE = 19
 

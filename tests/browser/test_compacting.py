@@ -12,7 +12,7 @@ from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, looks, sa
 from tests.browser.test_access import assert_accessible
 from tests.browser.test_conversation import Album
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SAID = (
     "The webhook handler posts every event to the ledger before it answers, and a cold ledger needs 28 seconds.",

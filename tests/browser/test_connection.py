@@ -13,7 +13,7 @@ from tests.browser.conftest import LINK, Visitor, begin, is_in_state, is_live, r
 from tests.fakes.provider import FakeProvider, Reply
 from tests.house.process import manage
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 # What a browser logs about a network that is not there.
 NO_NETWORK = (

@@ -17,7 +17,7 @@ from tests.fakes.provider import FakeProvider, Reply
 
 __all__ = ["folder"]
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 PARCELS = long(

@@ -29,7 +29,7 @@ from tests.browser.test_access import IN_A_TAB, assert_accessible
 from tests.browser.test_conversation import Album
 from tests.fakes.provider import Call, FakeProvider, Reply
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WEBHOOK = "payment-webhook"
 EXCHANGES = (

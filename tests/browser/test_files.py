@@ -13,7 +13,7 @@ from tests.browser.conftest import App, Visitor, is_in_state, is_live, looks, sa
 from tests.browser.test_conversation import Album
 from tests.browser.test_search import marked
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NOTES = "The crane in hall 7 was serviced by Marisol on 3 May.\nNext service: November.\n"
 # What a browser does with a file that is dropped, or pasted.

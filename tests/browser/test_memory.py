@@ -13,7 +13,7 @@ from tests.browser.test_access import assert_accessible
 from tests.compaction.review import aside
 from tests.fakes.provider import Call, FakeProvider, Reply
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def worked(page: Page, provider: FakeProvider) -> None:

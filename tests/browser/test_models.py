@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Visitor, begin, is_in_state, turn
 from tests.fakes.provider import FakeProvider, Reply
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 KEY = "sk-very-secret-1234567890"
 

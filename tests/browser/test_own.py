@@ -12,7 +12,7 @@ from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, loo
 from tests.browser.test_access import assert_accessible
 from tests.browser.test_conversation import Album
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.browser.test_efforts import folder
 
 __all__ = ["folder"]
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 EARLY = "The harbour master of Kiel is called Jensen, and his gate opens at six."
 SINCE = ("The weather is fine this week.", "Let us buy bread and cheese.", "The sails were mended in spring.")

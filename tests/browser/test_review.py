@@ -17,7 +17,7 @@ from tests.fakes.summariser import Summariser
 
 __all__ = ["folder"]
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @looks(WIDE, "light")

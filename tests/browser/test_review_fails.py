@@ -12,7 +12,7 @@ from tests.browser.conftest import Visitor, interceptable, until
 from tests.browser.drafts import claim, drafted
 from tests.fakes.provider import FakeProvider
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WORDS = "An alert when the dead-letter list grows is still open for the webhook."
 

@@ -9,7 +9,7 @@ from tests.browser.conftest import Visitor, until
 from tests.browser.drafts import claim, drafted
 from tests.fakes.provider import FakeProvider
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 class Line:

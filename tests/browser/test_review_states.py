@@ -21,7 +21,7 @@ from tests.house.process import manage
 
 __all__ = ["folder"]
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 Places = dict[str, str]
 

@@ -16,7 +16,7 @@ from tests.fakes.provider import Call, FakeProvider, Reply
 
 __all__ = ["folder"]
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 RULE = "Never touch the production database."
 SELECT = """

@@ -15,7 +15,7 @@ from tests.browser.test_conversation import Album
 from tests.fakes.provider import FakeProvider, Reply
 from tests.house.process import manage
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 MARK = "kestrel"
 

@@ -13,7 +13,7 @@ from tests.browser.test_access import assert_accessible
 from tests.browser.test_conversation import Album
 from tests.fakes.provider import FakeProvider
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 RULE = "Never touch the production database."
 

@@ -20,7 +20,7 @@ from tests.house.process import manage
 
 __all__ = ["folder"]
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 HERS = "An alert is still open for when the dead-letter list grows."
 HIS = "There is no alert yet when the dead-letter list grows."
