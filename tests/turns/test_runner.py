@@ -57,7 +57,9 @@ async def test_text_that_could_not_be_committed_is_committed_later(
 
 def committed() -> str:
     """The text of all conversations, one after the other: within each, in the order in which it was committed."""
-    return "".join(row.data["text"] for row in Event.objects.filter(kind="delta").order_by("session__created_at", "seq"))
+    return "".join(
+        row.data["text"] for row in Event.objects.filter(kind="delta").order_by("session__created_at", "seq")
+    )
 
 
 async def test_a_runner_outlives_a_database_that_did_not_answer(
