@@ -53,6 +53,7 @@ def take_all(page: Page) -> None:
     page.goto("/review/")
     page.get_by_role("link", name="Payment webhook").click()
     page.locator("#claim-1").wait_for()
+    page.get_by_text("Being worked out…").wait_for(state="detached")
     take(page, "review")
 
 
