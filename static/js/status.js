@@ -11,17 +11,8 @@ export function say(text) {
 
 export function alert(text) {
   const region = document.getElementById("alerts");
-  const box = document.createElement("div");
-  box.className = "notice bad";
-  const words = document.createElement("p");
-  words.textContent = worded(text);
-  const close = document.createElement("button");
-  close.type = "button";
-  close.className = "button ghost small";
-  close.textContent = worded("Close");
-  close.addEventListener("click", () => box.remove());
-  words.append(" ", close);
-  box.append(icon("alert"), words);
+  const { box } = notice("bad", "alert", text);
+  box.append(closing(box));
   region.append(box);
   while (region.children.length > LONGEST_ALERTS) region.firstElementChild.remove();
 }
@@ -29,10 +20,7 @@ export function alert(text) {
 // What has come of something asked for before, told where the person looks: it stays until it is closed or followed.
 export function tell(text, link) {
   const region = document.getElementById("alerts");
-  const box = document.createElement("div");
-  box.className = "notice told";
-  const words = document.createElement("p");
-  words.textContent = worded(text);
+  const { box, words } = notice("told", "wait", text);
   const go = document.createElement("a");
   go.className = "button small";
   go.href = link.href;
@@ -42,7 +30,7 @@ export function tell(text, link) {
     link.follow(event);
   });
   words.append(" ", go);
-  box.append(icon("wait"), words, closing(box));
+  box.append(closing(box));
   for (const older of region.querySelectorAll(".told")) older.remove();
   region.append(box);
 }
@@ -51,13 +39,19 @@ export function tell(text, link) {
 export function tellShortly(text) {
   say(text);
   document.getElementById("shortly")?.remove();
-  const box = document.createElement("div");
-  box.className = "notice";
+  const { box } = notice("", "recall", text);
   box.id = "shortly";
   box.setAttribute("aria-hidden", "true");
-  box.append(icon("recall"), Object.assign(document.createElement("p"), { textContent: worded(text) }));
   document.getElementById("toasts").append(box);
   setTimeout(() => box.remove(), SHORTLY);
+}
+
+function notice(kind, sign, text) {
+  const box = document.createElement("div");
+  box.className = `notice ${kind}`;
+  const words = Object.assign(document.createElement("p"), { textContent: worded(text) });
+  box.append(icon(sign), words);
+  return { box, words };
 }
 
 function closing(box) {

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
+from efforts.actions.branches import AS_BEFORE
 from efforts.context.holds import rows_of
 from efforts.context.presence import seen_of
 from efforts.context.scopes import OF_SCOPES, ScopeStory, line_of, read_story
@@ -70,7 +71,6 @@ ACCEPTED_AGAIN = "effort.accepted_again"
 ENDS_WITH = ("effort.expanded", "effort.collapsed", "effort.decayed", "effort.aged")
 OF_ROLLBACKS = (EFFORT_ROLLED_BACK, ACCEPTED_AGAIN)
 OF_FOCUS = ("effort.focused", "effort.unfocused")
-AS_BEFORE = "branch.as_before"
 # From these on something stands for an effort's turns.
 STANDS_FROM = ("effort.summarised", "effort.digested", "effort.aged", ACCEPTED_AGAIN)
 CHANGED_SINCE = "By now a summary or excerpts replace it again."
