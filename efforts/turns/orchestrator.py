@@ -17,7 +17,7 @@ from django.db.models import Max
 
 from efforts.actions.files.sending import filled
 from efforts.context.connections import KeyUnreadable, ModelChoice, answering, choose, connect_chat
-from efforts.context.embedders import Wording
+from efforts.context.embedders import Wording, is_offered
 from efforts.context.moments import one_moment
 from efforts.context.planning import current_turn, has_code, mode_of, plan_inputs, run_inputs, with_found
 from efforts.context.recollections import recollect
@@ -182,15 +182,15 @@ ENDLESS = Ending(
 @dataclass(frozen=True, kw_only=True)
 class RunMeans:
     """What a run is made with. A replay brings recorded replies and results. `planned` is told of every plan that is
-    sent; `silence` is how a reply of nothing ends the run; `preparing` is held while a
-    request is planned."""
+    sent; `silence` is how a reply of nothing ends the run; `lane` is held while a request is planned, and while what it
+    is planned from and what came of it are stored."""
 
     connect: Callable[[ModelChoice], ChatModel] = connect_chat
     planned: Callable[[Plan], None] = lambda planned: None
     run_tool: Callable[[ToolCall, ToolContext], str] = run_tool
     most_calls: int = MOST_CALLS
     silence: Ending = EMPTY
-    preparing: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
+    lane: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +229,8 @@ def chosen_for(run: Run) -> ModelChoice:
 async def end_somehow(control: RunControl, deltas: DeltaSink, means: RunMeans) -> None:
     lease = control.lease
     try:
-        run = await write(recording.take_settings, lease)
+        async with means.lane:
+            run = await write(recording.take_settings, lease)
         concern(user=run.turn.session.owner_id)
         model = means.connect(await read(chosen_for, run))
         await call_until_answered(control, run, model, deltas, means)
@@ -288,15 +289,15 @@ async def store_end(lease: Lease, store: Callable[[], object]) -> None:
 async def call_until_answered(
     control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink, means: RunMeans
 ) -> None:
-    async with means.preparing:
+    async with means.lane:
         first, drafted = await read(begin, run)
-    # A model of meanings may be asked, which is elsewhere: nobody waits for a place behind it.
-    found = await read(look_back, run, drafted) if drafted else Found()
+    async with nullcontext() if asks_elsewhere(run) else means.lane:
+        found = await read(look_back, run, drafted) if drafted else Found()
     most = first + means.most_calls - 1
     silent = False
     for call in range(first, most + 1):
         last = call == most or silent
-        async with means.preparing:
+        async with means.lane:
             # On a thread, because counting tokens would hold up every socket of the process.
             if drafted and call == first:
                 planned = await read(found.added_to, drafted)
@@ -312,7 +313,8 @@ async def call_until_answered(
             await write(recording.record_reply, control.lease, replace(streamed.reply(), text=""))
             continue
         if broken or not planned.inputs.tools or not streamed.tool_calls:
-            await conclude(control.lease, streamed, broken, means.silence)
+            async with means.lane:
+                await conclude(control.lease, streamed, broken, means.silence)
             return
         taken = await read(take_all, control.lease, planned, streamed)
         reply = replace(streamed.reply(), tool_calls=tuple(one.call for one in taken.calls))
@@ -389,6 +391,11 @@ def draft(run: Run) -> Plan:
         # Of passages there are none yet.
         inputs = with_found(inputs, fresh) if has_code(fresh.settings) else inputs
     return plan(inputs)
+
+
+def asks_elsewhere(run: Run) -> bool:
+    """Whether looking back waits for a model of meanings; nobody else waits for a place behind that."""
+    return run.turn.session.by_meaning and is_offered(run.turn.session)
 
 
 def look_back(run: Run, drafted: Plan) -> Found:

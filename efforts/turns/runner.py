@@ -135,8 +135,8 @@ class Runner:
         self.controls: dict[UUID, RunControl] = {}
         self.tasks: set[asyncio.Task[None]] = set()
         self.deltas = DeltaWriter()
-        # The others wait: the loop that passes on text needs its share of the interpreter.
-        self.means = RunMeans(preparing=asyncio.Semaphore(max(settings.CCM_ORM_THREADS // 4, 1)))
+        # One at a time: with each more, the loop that passes on text has a smaller share of the interpreter.
+        self.means = RunMeans(lane=asyncio.Semaphore(1))
         self.wake = asyncio.Event()
         self.going_down = False
         self.drafts = Drafts((SUMMARIES, SCOPES, *registered()), owner, self.wake)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from django.contrib.auth.models import User
 from efforts import actions
 from efforts.models import Run, Session, threads
 from efforts.models.threads import read, write, write_first
-from efforts.turns import orchestrator
+from efforts.turns import orchestrator, recording
 from efforts.turns.runner import Runner
 from tests.fakes.provider import FakeProvider
 from tests.turns.conftest import PATIENCE, Stage
@@ -44,7 +46,7 @@ async def test_text_is_written_next_whatever_waits() -> None:
     assert sorted(written) == sorted([*["held"] * len(held), "waits", "text"])
 
 
-async def test_many_turns_that_begin_at_once_are_prepared_a_few_at_a_time(
+async def test_many_turns_that_begin_at_once_are_prepared_one_at_a_time(
     stage: Stage, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, runner: Runner, alice: User
 ) -> None:
     monkeypatch.setattr(settings, "CCM_PERSON_RUNS", 5)
@@ -54,7 +56,7 @@ async def test_many_turns_that_begin_at_once_are_prepared_a_few_at_a_time(
     def begins(run: Run) -> Any:
         with lock:
             inside[0] += 1
-        gate.wait()
+        gate.wait(PATIENCE)
         return begin(run)
 
     monkeypatch.setattr(orchestrator, "begin", begins)
@@ -66,12 +68,49 @@ async def test_many_turns_that_begin_at_once_are_prepared_a_few_at_a_time(
 
     sessions = [await say() for _ in range(5)]
     # Nobody rings for it.
-    while await read(lambda: Run.objects.filter(settings={}).exists()):
+    while await read(lambda: Run.objects.filter(state="queued").exists()) or not inside[0]:
         pass
-    # Each has its settings and goes on to be prepared, as far as it may.
+    # All are claimed, and each goes on as far as it may.
     await read(lambda: None)
     at_once = inside[0]
     gate.set()
-    assert 0 < at_once <= settings.CCM_ORM_THREADS // 4
+    assert at_once == 1
     await stage.until(lambda: read(lambda: Run.objects.filter(state="completed").count() == len(sessions)))
     assert inside[0] == len(sessions)
+
+
+async def test_whatever_takes_a_turns_time_waits_for_its_place(
+    stage: Stage, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, runner: Runner
+) -> None:
+    lane = Lane()
+    kept: dict[str, bool] = {}
+    runner.means = replace(runner.means, lane=lane)
+
+    def watch(module: ModuleType, step: str) -> None:
+        does = getattr(module, step)
+
+        def watched(*args: Any) -> Any:
+            kept[step] = lane.is_held
+            return does(*args)
+
+        monkeypatch.setattr(module, step, watched)
+
+    steps = {
+        orchestrator: ("begin", "look_back"),
+        recording: ("take_settings", "record_plan", "record_reply"),
+    }
+    for module, names in steps.items():
+        for name in names:
+            watch(module, name)
+    await stage.ask("Hello")
+    assert kept == {name: True for names in steps.values() for name in names}
+
+
+class Lane:
+    is_held = False
+
+    async def __aenter__(self) -> None:
+        self.is_held = True
+
+    async def __aexit__(self, *fault: object) -> None:
+        self.is_held = False
