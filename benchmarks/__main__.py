@@ -30,6 +30,7 @@ PARTS = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, nargs="*", default=[1, 100], help="how many paced streams at once")
+    parser.add_argument("--idle", type=int, nargs="*", default=[300], help="how many sockets are open at once, idle")
     parser.add_argument("--only", choices=PARTS, help="one part of it")
     parser.add_argument("--messages", type=int, default=1_000_000, help="stored messages that one session is among")
     parser.add_argument("--aged", type=int, default=100_000, help="messages of the one session that is aged")
@@ -49,7 +50,7 @@ def main() -> None:
             "reviewing": reviewed,
             "rereading": reread,
             "search": lambda: searched(arguments.messages, arguments.kept),
-            "sockets": lambda: measured(arguments.streams),
+            "sockets": lambda: measured(arguments.streams, arguments.idle),
             "browsing": browsed,
             "crowding": crowded,
             "concluding": concluded,
@@ -148,7 +149,7 @@ def crowded() -> dict[str, Any]:
         return asyncio.run(crowding(port, busy, other))
 
 
-def measured(streams: list[int]) -> dict[str, Any]:
+def measured(streams: list[int], idle: list[int]) -> dict[str, Any]:
     from django.core.management import call_command
 
     from benchmarks import servers
@@ -160,9 +161,9 @@ def measured(streams: list[int]) -> dict[str, Any]:
     # A conversation answers one message at a time, so each stream needs its own.
     stage = Stage.set(max([*streams, REPEATS]))
     with servers.bare() as (port, pid):
-        floor = asyncio.run(stage.of_bare(port, pid, streams))
+        floor = asyncio.run(stage.of_bare(port, pid, streams, idle))
     with servers.paced_provider() as provider, servers.product(provider, **servers.UNBOUNDED) as (port, pid):
-        product = asyncio.run(stage.of_product(port, pid, streams))
+        product = asyncio.run(stage.of_product(port, pid, streams, idle))
     return {
         "frame_latency_ms": {
             count: {

@@ -14,7 +14,6 @@ from tests.server.websocket import Websocket
 
 PACE = 0.02
 FRAMES = 200
-SOCKETS = 300
 REPEATS = 20
 STAMP = re.compile(r"t(\d+) ")
 
@@ -54,16 +53,30 @@ async def times(once: Callable[[int], Awaitable[float]], count: int) -> dict[str
     return percentiles([await once(place) for place in range(count)])
 
 
-async def memory_per_socket(open_socket: Open, pid: int, sockets: int) -> float:
-    """KiB of resident memory that an idle socket adds."""
+async def memory_per_socket(open_socket: Open, pid: int, counts: list[int]) -> dict[int, float]:
+    """KiB of resident memory that an idle socket adds, with so many of them open at once."""
     # The first sockets load code and fill caches, which is no price of a socket.
     warm = [await open_socket(place) for place in range(20)]
     before = resident_kib(pid)
-    opened = [await open_socket(place) for place in range(sockets)]
-    added = resident_kib(pid) - before
-    for socket in [*warm, *opened]:
-        socket.vanish()
-    return round(added / sockets, 1)
+    # Who does not answer a ping is taken for gone.
+    idle = [asyncio.create_task(follow_idle(socket)) for socket in warm]
+    added = {}
+    for count in sorted(counts):
+        while len(idle) < len(warm) + count:
+            idle.append(asyncio.create_task(follow_idle(await open_socket(len(idle)))))
+        added[count] = round((resident_kib(pid) - before) / count, 1)
+    if any(one.done() for one in idle):
+        raise RuntimeError("A socket was closed while it was idle.")
+    for one in idle:
+        one.cancel()
+    await asyncio.gather(*idle, return_exceptions=True)
+    return added
+
+
+async def follow_idle(socket: Websocket) -> None:
+    async with socket:
+        while True:
+            await socket.frame()
 
 
 async def elapsed_ms(socket: Websocket, kind: str, frame: dict[str, Any]) -> float:

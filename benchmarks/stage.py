@@ -11,7 +11,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
-from benchmarks.measures import FRAMES, PACE, REPEATS, SOCKETS, elapsed_ms, latencies, memory_per_socket, times
+from benchmarks.measures import FRAMES, PACE, REPEATS, elapsed_ms, latencies, memory_per_socket, times
 from efforts import actions
 from tests.server.websocket import Websocket
 
@@ -34,7 +34,7 @@ class Stage:
             sessions=tuple(str(actions.create_session(owner).pk) for _ in range(sessions)),
         )
 
-    async def of_bare(self, port: int, pid: int, streams: list[int]) -> dict[str, Any]:
+    async def of_bare(self, port: int, pid: int, streams: list[int], idle: list[int]) -> dict[str, Any]:
         async def open_socket(place: int) -> Websocket:
             return await Websocket.open(port, "/", "")
 
@@ -43,10 +43,10 @@ class Stage:
 
         return {
             "latency": {count: await latencies(open_socket, begin, count) for count in streams},
-            "memory": await memory_per_socket(open_socket, pid, SOCKETS),
+            "memory": await memory_per_socket(open_socket, pid, idle),
         }
 
-    async def of_product(self, port: int, pid: int, streams: list[int]) -> dict[str, Any]:
+    async def of_product(self, port: int, pid: int, streams: list[int], idle: list[int]) -> dict[str, Any]:
         async def open_socket(place: int) -> Websocket:
             session = self.sessions[place % len(self.sessions)]
             socket = await Websocket.open(port, f"/ws/s/{session}/", self.cookie)
@@ -82,5 +82,5 @@ class Stage:
             "first_token": await times(first_token, REPEATS),
             "stop": await times(stop, REPEATS),
             "latency": {count: await latencies(open_socket, begin, count) for count in streams},
-            "memory": await memory_per_socket(open_socket, pid, SOCKETS),
+            "memory": await memory_per_socket(open_socket, pid, idle),
         }
