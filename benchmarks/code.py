@@ -1,6 +1,6 @@
 """How well code is found: questions made of what a package says of its own symbols, with those words taken out of it.
 
-    python -m benchmarks.code FOLDER [FOLDER ...] [--pages FOLDER] [--vectors FILE]
+    python -m benchmarks.code FOLDER [FOLDER ...] [--pages FOLDER] [--asked FILE] [--vectors FILE]
 
 A question is the first sentence of the comment that a public symbol has, without the words of its name. It is asked
 twice: of the package as it is, where the comment is one text among all others, and of a copy in which the comments of
@@ -8,6 +8,10 @@ all symbols that are asked about are blanked, so that no question stands in it. 
 which symbols are asked about is drawn by hash, among those of which no other has the same sentence. With `--pages`, the
 documentation of a Python package by Sphinx, its pages make questions too (`benchmarks/code_questions.py`). Half of all
 are held back, drawn by hash, and told apart. Recall@8: of how many questions the symbol is among the first eight.
+
+With `--asked` the questions are those of a file instead, lines of JSON: package (the folder's name), question, path,
+symbol, and others that answer it as well (also). `benchmarks/code_asked.jsonl` was worded by somebody who saw the
+packages alone.
 
 Where a model of meanings is connected (CCM_EMBEDDINGS_FOLDER, or CCM_EMBEDDINGS_URL and CCM_EMBEDDINGS_MODEL), symbols
 get their vectors as the background gives them, and meanings are compared too. `--vectors` keeps what was embedded, so
@@ -26,10 +30,11 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.code_questions import Question, documented, without_name
+from benchmarks.code_questions import Question, documented, without_name, written
 
 FIRST = 8
 QUESTIONS, OF_PAGES = 40, 100
@@ -37,7 +42,7 @@ QUESTIONS, OF_PAGES = 40, 100
 ABOVE = 40
 
 
-def main(folders: Sequence[str], pages: Path | None, vectors: Path | None = None) -> None:
+def main(folders: Sequence[str], pages: Path | None, asked_in: Path | None = None, vectors: Path | None = None) -> None:
     home = tempfile.mkdtemp(prefix="ccm-code-")
     os.environ |= {"CCM_HOME": home, "CCM_WORKSPACE_ROOTS": home, "DJANGO_SETTINGS_MODULE": "ccmweb.settings"}
     import django
@@ -56,7 +61,8 @@ def main(folders: Sequence[str], pages: Path | None, vectors: Path | None = None
     asked = 0
     try:
         for folder in folders:
-            found, questions = measure(Path(folder), Path(home), pages)
+            one = Path(folder)
+            found, questions = measure_asked(one, Path(home), asked_in) if asked_in else measure(one, Path(home), pages)
             total.update(found)
             asked += questions
         print(f"all: {asked} questions")
@@ -66,7 +72,34 @@ def main(folders: Sequence[str], pages: Path | None, vectors: Path | None = None
         shutil.rmtree(home, ignore_errors=True)
 
 
-def measure(folder: Path, home: Path, pages: Path | None) -> tuple[dict[str, int], int]:
+def measure_asked(folder: Path, home: Path, asked_in: Path) -> tuple[dict[str, int], int]:
+    from workspaces.indexing import worker
+
+    whole, copy = attached(folder, home)
+    worker.index(whole)
+    embed_symbols(whole)
+    found: Counter[str] = Counter()
+    questions = [known(whole.current, one) for one in written(asked_in, folder.name)]
+    print(f"{folder.name}:")
+    ask("worded by hand", whole.current, copy, questions, found)
+    return found, len(questions)
+
+
+def known(snapshot: Any, question: Question) -> Question:
+    """With the names that the index has for its answers. Raises `LookupError` where it has none of them."""
+    from workspaces.models import Symbol
+
+    names: list[str] = []
+    for path, symbol in question.answers_at:
+        rows = Symbol.objects.filter(snapshot.standing_by("file"), file__path=path).values_list("qualified", flat=True)
+        names += [name for name in rows if f".{name}".endswith(f".{symbol}")]
+    if not names:
+        raise LookupError(f"Nothing of {question.answers_at} is in the index.")
+    return replace(question, qualified=names[0], also=tuple(("", name) for name in names[1:]))
+
+
+def attached(folder: Path, home: Path) -> tuple[Any, Path]:
+    """The workspace, not indexed yet, and the copy that it is of."""
     from django.contrib.auth.models import User
 
     from efforts.actions import create_session
@@ -79,9 +112,15 @@ def measure(folder: Path, home: Path, pages: Path | None) -> tuple[dict[str, int
     started = worker.start
     worker.start = lambda workspace_id: None  # here, and not beside
     try:
-        whole = attach_folder(create_session(owner), str(copy), actor=owner)
+        return attach_folder(create_session(owner), str(copy), actor=owner), copy
     finally:
         worker.start = started
+
+
+def measure(folder: Path, home: Path, pages: Path | None) -> tuple[dict[str, int], int]:
+    from workspaces.indexing import worker
+
+    whole, copy = attached(folder, home)
     began, processor = time.monotonic(), time.process_time()
     worker.index(whole)
     took, worked = time.monotonic() - began, time.process_time() - processor
@@ -156,7 +195,7 @@ def ask(label: str, snapshot: Any, folder: Path, questions: Sequence[Question], 
             began = time.monotonic()
             hits = ranker(snapshot, folder, question.text)
             milliseconds += (time.monotonic() - began) * 1000 if name == "graph" else 0
-            is_found = question.qualified in hits[:FIRST]
+            is_found = not question.answers.isdisjoint(hits[:FIRST])
             found[f"{label}: {name}"] += is_found
             held[name] += is_found and question.is_held_back
     shares = ", ".join(f"{name} {found[f'{label}: {name}'] / max(len(questions), 1):.2f}" for name in RANKERS)
@@ -325,6 +364,7 @@ if __name__ == "__main__":
     options = argparse.ArgumentParser()
     options.add_argument("folders", nargs="+")
     options.add_argument("--pages", type=Path)
+    options.add_argument("--asked", type=Path)
     options.add_argument("--vectors", type=Path)
     chosen = options.parse_args()
-    main(chosen.folders, chosen.pages, chosen.vectors)
+    main(chosen.folders, chosen.pages, chosen.asked, chosen.vectors)

@@ -6,6 +6,7 @@ without the words of the name, asks for the symbol; the pages are no part of wha
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,11 +28,30 @@ class Question:
     text: str
     path: str
     qualified: str
+    # Path and name of others that answer it as well.
+    also: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def answers_at(self) -> list[tuple[str, str]]:
+        return [(self.path, self.qualified), *self.also]
+
+    @property
+    def answers(self) -> set[str]:
+        return {name for _, name in self.answers_at}
 
     @property
     def is_held_back(self) -> bool:
         """Half of them, by hash: nobody looks at these while a ranker is changed."""
         return int(sha256(self.qualified)[:8], 16) % 2 == 1
+
+
+def written(file: Path, package: str) -> Iterator[Question]:
+    """Those of a package in a file of questions that somebody has worded."""
+    for line in file.read_text().splitlines():
+        one = json.loads(line)
+        if one["package"] == package:
+            also = tuple((other["path"], other["symbol"]) for other in one.get("also", ()))
+            yield Question(one["question"], one["path"], one["symbol"], also)
 
 
 def without_name(sentence: str, name: str) -> str:

@@ -40,10 +40,12 @@ MAY_STAND_AGAIN = (PointerState.ACTIVE, PointerState.SUPERSEDED, PointerState.IN
 
 def fork(branch: Branch, *, after: int, actor: User, name: str = "") -> Branch:
     """A new branch that shares the turns up to `after`, 0 for none, with everything as it stood then."""
+    # Read before others have to wait: a long log takes its time.
+    before = course_at(Branch.objects.get(pk=branch.owner_of(after)), after)
     with transaction.atomic():
         parent = Branch.objects.select_for_update().get(pk=branch.owner_of(after))
         check_ended(parent, after)
-        course, seq = course_at(parent, after)
+        course, seq = course_at(parent, after, before)
         child = Branch.objects.create(
             session_id=parent.session_id,
             name=free_name(parent, name or f"From turn {after}"),

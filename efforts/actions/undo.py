@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from efforts.context.courses import read_course
+from efforts.context.courses import Read, course_now
 from efforts.domain.effort.chosen import BODY
 from efforts.domain.effort.reducer import BEGAN, INVERSES, Course, Happening, Label
 from efforts.domain.effort.states import UNFINISHED, EffortStatus
 from efforts.domain.errors import Refused
 from efforts.log.events import AGED_EVENTS
-from efforts.log.timelines import branch_events, branch_turns, clock_of
+from efforts.log.timelines import branch_turns, clock_of
 from efforts.memory import holds, references
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, TurnLabel
 from efforts.standins import compacting
@@ -45,20 +45,22 @@ UNDONE = ("effort.undone", "compaction.undone")
 def undo(place: Place, seq: int) -> None:
     """Take event `seq` back. The log keeps it, and says that it was taken back. Raises `Refused` where it cannot be
     taken back, or something else has changed the same since."""
+    event = of_branch(place.branch).filter(seq=seq).first()
+    if event is None:
+        raise Refused("unknown_event", "There is no such change here.")
+    if event.kind not in OWN and not can_be_undone(event):
+        raise Refused("not_undoable", "This cannot be taken back.")
+    # Read before others have to wait: a long log takes its time.
+    before = course_now(place.branch) if event.kind in INVERSES else None
     with changing(place) as branch:
-        event = of_branch(branch).filter(seq=seq).first()
-        if event is None:
-            raise Refused("unknown_event", "There is no such change here.")
         if event.kind in OWN:
             OWN[event.kind](place, branch, event)
             return
-        if not can_be_undone(event):
-            raise Refused("not_undoable", "This cannot be taken back.")
         check_last(branch, event)
         if event.kind in OF_CHOSEN:
             OF_CHOSEN[event.kind](place, branch, chosen_of(branch, event))
         else:
-            take_effort_back(place, branch, event)
+            take_effort_back(place, branch, event, before)
         tell(place, event, "undone", undone=event.kind)
 
 
@@ -122,13 +124,14 @@ def touches(later: Event, event: Event) -> bool:
 # Efforts
 
 
-def take_effort_back(place: Place, branch: Branch, event: Event) -> None:
-    """The rows are what the log comes to once it says so; of what stands for an effort it does not tell."""
+def take_effort_back(place: Place, branch: Branch, event: Event, before: Read | None) -> None:
+    """The rows are what the log comes to once it says so; of what stands for an effort it does not tell. `before`: what
+    was read of the log."""
     efforts = {effort.slug: effort for effort in Effort.objects.filter(session=branch.session_id)}
     effort = efforts[event.data["effort"]]
     if event.kind in BEFORE:
         BEFORE[event.kind](place, branch, effort, event.data)
-    course = course_now(branch)
+    course = by_now(branch, before)
     labels, epoch = dict(course.labels), course.epoch
     told = {"turn": place.turn, "clock": clock_of(branch), "effort": effort.slug, "of": event.seq}
     course.take(Happening(seq=0, kind="effort.undone", data=told))
@@ -148,9 +151,9 @@ def take_effort_back(place: Place, branch: Branch, event: Event) -> None:
         AFTER[event.kind](place, branch, effort, event.data)
 
 
-def course_now(branch: Branch) -> Course:
+def by_now(branch: Branch, before: Read | None) -> Course:
     """By its log; of a turn that has not ended this does not tell yet."""
-    course = read_course(branch_events(branch))
+    course, _ = course_now(branch, before)
     running = TurnLabel.objects.filter(branch=branch, turn__run__state__in=UNFINISHED).select_related("turn", "effort")
     course.labels |= {row.turn.number: Label(slug=row.effort.slug, by=row.by) for row in running}
     return course

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 
-from efforts.domain.effort.reducer import STEPS, Course, Happening, course_of
+from efforts.domain.effort.reducer import STEPS, Course, Happening
 from efforts.log.timelines import branch_events
 from efforts.models import Branch, Event, Run
 
+Read = tuple[Course, int]
 
-def course_at(branch: Branch, number: int) -> tuple[Course, int]:
-    """The course up to the start of the first turn after `number`, a turn of the branch's own; and its last event."""
+
+def course_at(branch: Branch, number: int, before: Read | None = None) -> Read:
+    """The course up to the start of the first turn after `number`, a turn of the branch's own; and its last event.
+    `before`: what was read earlier, and is read on from there."""
     events = branch_events(branch)
     if begins := first_after(branch, number):
         events = events.filter(seq__lt=begins)
-    last = events.order_by("-seq").values_list("seq", flat=True).first()
-    return read_course(events), last or 0
+    return read_on(events, before)
 
 
-def read_course(events: QuerySet[Event]) -> Course:
-    """What these events tell of efforts. Raises what a log that was tampered with makes it raise."""
-    told = events.filter(kind__in=STEPS).values_list("seq", "kind", "data")
-    return course_of(Happening(seq=seq, kind=kind, data=data) for seq, kind, data in told.iterator())
+def course_now(branch: Branch, before: Read | None = None) -> Read:
+    """Of all that is told by now."""
+    return read_on(branch_events(branch), before)
+
+
+def read_on(events: QuerySet[Event], before: Read | None) -> Read:
+    course, done = before or (Course(), 0)
+    # First: what comes meanwhile is read the next time.
+    last = events.aggregate(last=Max("seq"))["last"] or 0
+    return read_course(events.filter(seq__gt=done, seq__lte=last), course), last
+
+
+def read_course(events: QuerySet[Event], course: Course | None = None) -> Course:
+    """What these events tell of efforts, after those that `course` came of. Raises what a log that was tampered with
+    makes it raise."""
+    course = course or Course()
+    for seq, kind, data in events.filter(kind__in=STEPS).values_list("seq", "kind", "data").iterator():
+        course.take(Happening(seq=seq, kind=kind, data=data))
+    return course
 
 
 def first_after(branch: Branch, number: int) -> int | None:

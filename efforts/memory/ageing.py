@@ -76,7 +76,7 @@ def settle(run: Run, said: Sequence[LogMessage], *, completed: bool) -> None:
         return
     branch, turn = run.branch, run.turn.number
     efforts, chosen = may_leave(branch)
-    # Who prefers the cache has the prompt's head changed only where it changes anyhow.
+    # Who prefers the cache has the prompt's head changed only where it changes anyhow (`actions/places.py`).
     if not branch.session.prefer_cache:
         evict(branch, turn, efforts, chosen)
     # After it: what fades now stands as its summary for a turn at least.

@@ -1,4 +1,5 @@
-"""The tools a model may call: a table of name, schema and function.
+"""The tools a model may call: the function behind each name. What the model is told of it, its schema, is in
+`domain/prompt/toolbox.py`; of tools for attached code both are in the app `workspaces`.
 
 Whatever goes wrong goes back to the model as {"error": ...} in words that say what to do, and the turn goes on.
 """

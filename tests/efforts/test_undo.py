@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 from efforts import actions
+from efforts.actions.places import Place
+from efforts.context.courses import course_now
 from efforts.domain.errors import Refused
-from efforts.models import ContextPointer, EffortState, PointerTurn
+from efforts.models import Branch, ContextPointer, EffortState, PointerTurn
 from tests.efforts.talk import Talk
+
+# The function of the same name hides it.
+undo_module = import_module("efforts.actions.undo")
 
 
 def last(talk: Talk, kind: str) -> int:
@@ -261,3 +269,37 @@ def test_the_other_efforts_are_untouched(talk: Talk) -> None:
     undo(talk, "effort.concluded")
     after = EffortState.objects.get(effort__slug="vacation")
     assert (after.status, after.turns, after.summary) == (before.status, before.turns, "stands")
+
+
+def test_what_happens_while_an_undo_waits_for_its_turn_is_not_forgotten(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log is read before the branch is locked, and what came since once it is."""
+    actions.open_effort(talk.place, "Vacation")
+    talk.ask("Let's find the bug.", ("open_effort", {"name": "Bug"}))
+    waits = undo_module.changing
+
+    @contextmanager
+    def meanwhile(place: Place) -> Iterator[Branch]:
+        monkeypatch.setattr(undo_module, "changing", waits)
+        actions.open_effort(talk.place, "Taxes")
+        with waits(place) as branch:
+            yield branch
+
+    monkeypatch.setattr(undo_module, "changing", meanwhile)
+    undo(talk, "effort.opened")
+    assert talk.states() == {"vacation": "open", "taxes": "open"}
+    assert (talk.active, talk.labels()) == ("taxes", {1: "vacation"})
+    course, _ = course_now(talk.branch)
+    assert (course.active, set(course.efforts)) == ("taxes", {"vacation", "taxes"})
+
+
+def test_a_log_that_was_read_is_read_on_from_there(talk: Talk) -> None:
+    actions.open_effort(talk.place, "Vacation")
+    talk.ask("Hello.")
+    before = course_now(talk.branch)
+    told = set(before[0].told)
+    talk.ask("Let's find the bug.", ("open_effort", {"name": "Bug"}))
+    course, last = course_now(talk.branch, before)
+    assert (course, last) == course_now(talk.branch)
+    assert told < set(course.told)

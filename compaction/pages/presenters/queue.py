@@ -64,7 +64,8 @@ LABELS = {
 
 @dataclass(frozen=True, kw_only=True)
 class QueueRow:
-    """A summary, or one that is being drafted: `artifact` is None then. `reviewers` have said something of it."""
+    """A summary, or one that is being drafted: `artifact` is None then. `reviewers` have said something of it. Shown by
+    `templates/review/queue_list.html`, in the columns of `static/css/queue.css`."""
 
     title: str
     session: Session

@@ -33,7 +33,7 @@ MEANINGS = {
     ContextMode.HEAVY: "adds whole earlier exchanges, in up to two fifths of the budget, or more if there is room",
 }
 
-# Turns that do not refer to it: then an expansion ends, and a headline leaves the prompt.
+# Turns that do not refer to it: then an expansion ends, and a summary leaves the prompt.
 DECAY_THRESHOLD = 3
 SUMMARY_EVICTION_THRESHOLD = 20
 # Turns and not messages or lines, so that one long reply does not push out all others.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,14 +107,6 @@ class Course:
             self.labels[turn] = Label(slug=slug, by=by)
         else:
             self.labels.pop(turn, None)
-
-
-def course_of(events: Iterable[Happening]) -> Course:
-    """Where efforts stand after these events, in the order of the log; the rows say the same."""
-    course = Course()
-    for event in events:
-        course.take(event)
-    return course
 
 
 # Turns

@@ -1,4 +1,4 @@
-"""The tools a model is offered, as the request carries them."""
+"""The tools a model is offered, as the request carries them; `tools/__init__.py` has the functions behind them."""
 
 from __future__ import annotations
 
