@@ -86,16 +86,14 @@ def measure_asked(folder: Path, home: Path, asked_in: Path) -> tuple[dict[str, i
 
 
 def known(snapshot: Any, question: Question) -> Question:
-    """With the names that the index has for its answers. Raises `LookupError` where it has none of them."""
+    """With the names that the index has for its answers; where it has none the question is missed."""
     from workspaces.models import Symbol
 
     names: list[str] = []
     for path, symbol in question.answers_at:
         rows = Symbol.objects.filter(snapshot.standing_by("file"), file__path=path).values_list("qualified", flat=True)
         names += [name for name in rows if f".{name}".endswith(f".{symbol}")]
-    if not names:
-        raise LookupError(f"Nothing of {question.answers_at} is in the index.")
-    return replace(question, qualified=names[0], also=tuple(("", name) for name in names[1:]))
+    return replace(question, qualified=(names or [""])[0], also=tuple(("", name) for name in names[1:]))
 
 
 def attached(folder: Path, home: Path) -> tuple[Any, Path]:

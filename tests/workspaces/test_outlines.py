@@ -166,6 +166,36 @@ def test_what_holds_under_a_condition_says_so() -> None:
     assert {one.name: one.conditions for one in outline("a.py", PYTHON).definitions}["total"] == ("@property",)
 
 
+def test_items_that_a_macro_holds_are_definitions_too() -> None:
+    found = outline(
+        "src/clock.rs",
+        """cfg_test!
+{
+    /// Stops the time.
+    pub fn pause() { inner() }
+    cfg_rt! { pub struct Clock; }
+}
+impl Clock { cfg_rt! { pub fn now(&self) -> u8 { 1 } } }
+rules! { a => b }
+""",
+    )
+    assert kinds(found) == {"pause": "function", "Clock": "class", "Clock.now": "method"}
+    (pause,) = (one for one in found.definitions if one.name == "pause")
+    assert (pause.lines, pause.doc, pause.signature) == ((4, 4), "Stops the time.", "pub fn pause()")
+    assert references(found) == {("pause", "calls", "", "inner"), ("", "calls", "", "rules")}
+    assert not found.broken
+
+
+def test_each_variable_of_a_group_is_a_constant() -> None:
+    found = outline(
+        "shop/errors.go", "package shop\nvar (\n\t// ErrNone is nothing.\n\tErrNone = f()\n\tErrAll = g()\n)\n"
+    )
+    assert {one.name: (str(one.kind), one.lines, one.doc) for one in found.definitions[1:]} == {
+        "ErrNone": ("constant", (4, 4), "ErrNone is nothing."),
+        "ErrAll": ("constant", (5, 5), ""),
+    }
+
+
 def test_of_a_broken_file_what_can_be_read_is_there() -> None:
     found = outline("a.py", "def good():\n    pass\n\ndef bad(:\n    pass\n\nclass After:\n    pass\n")
     assert found.broken

@@ -12,7 +12,7 @@ import tree_sitter_javascript
 import tree_sitter_python
 import tree_sitter_rust
 import tree_sitter_typescript
-from tree_sitter import Language, Node, Parser, Query
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from workspaces.domain.states import SymbolKind
 
@@ -49,6 +49,9 @@ class Grammar:
     def parser(self) -> Parser:
         # One for each use: a parser is not to be shared among threads.
         return Parser(self.language)
+
+    def parse(self, data: bytes) -> Node:
+        return self.parser().parse(data).root_node
 
     def query(self, name: str) -> Query:
         if name not in self.queries:
@@ -304,6 +307,15 @@ class TypeScript(JavaScript):
     wrappers = ("export_statement", "ambient_declaration")
 
 
+# Of Rust: what a macro may hold, and how deep in others.
+ITEMS = (
+    *("function_item", "struct_item", "enum_item", "union_item", "trait_item", "impl_item", "mod_item"),
+    *("type_item", "const_item", "static_item", "use_declaration", "macro_invocation"),
+)
+DEEPEST_MACROS = 3
+NOT_A_LINE_END = re.compile(rb"[^\n]")
+
+
 class Rust(Grammar):
     definitions = """
         [(struct_item) (enum_item) (union_item) (trait_item)] @class
@@ -320,6 +332,32 @@ class Rust(Grammar):
         (macro_invocation macro: (_) @call)
         (use_declaration) @import
     """
+    macros = """
+        (source_file (macro_invocation (token_tree) @held) @macro)
+        (declaration_list (macro_invocation (token_tree) @held) @macro)
+    """
+
+    def parse(self, data: bytes) -> Node:
+        """Items that a macro holds are definitions as well (`cfg_rt! { pub fn spawn() … }`): what makes it one is
+        blanked, and all keeps its place."""
+        for _ in range(DEEPEST_MACROS):
+            root = super().parse(data)
+            blanked = self.without_macros(data, root)
+            if blanked == data:
+                break
+            data = blanked
+        return super().parse(data)
+
+    def without_macros(self, data: bytes, root: Node) -> bytes:
+        blanked = bytearray(data)
+        found = QueryCursor(self.query("macros")).matches(root)
+        for macro, held in ((nodes["macro"][0], nodes["held"][0]) for _, nodes in found):
+            first, last = held.start_byte + 1, held.end_byte - 1
+            inside = super().parse(data[first:last]) if data[held.start_byte : first] == b"{" else None
+            if inside and not inside.has_error and any(child.type in ITEMS for child in inside.children):
+                for begin, end in ((macro.start_byte, first), (last, macro.end_byte)):
+                    blanked[begin:end] = NOT_A_LINE_END.sub(b" ", data[begin:end])
+        return bytes(blanked)
 
     def implemented(self, node: Node) -> str:
         kind = field(node, "type")
@@ -394,6 +432,7 @@ class Go(Grammar):
         [(function_declaration) (method_declaration)] @function
         (source_file (const_declaration (const_spec) @constant))
         (source_file (var_declaration (var_spec) @constant))
+        (source_file (var_declaration (var_spec_list (var_spec) @constant)))
     """
     references = """
         (call_expression function: [(identifier) (selector_expression)] @call)

@@ -45,7 +45,7 @@ def outline_of(path: str, language: str, text: str) -> Outline:
 
 def code_outline(path: str, grammar: Grammar, language: str, text: str) -> Outline:
     data = text.encode(errors="replace")
-    root = grammar.parser().parse(data).root_node
+    root = grammar.parse(data)
     name = module_of(path, language, text)
     file = Definition(
         kind=SymbolKind.MODULE,

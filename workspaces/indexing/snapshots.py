@@ -19,7 +19,7 @@ from workspaces.indexing.walking import FoundFile, Limits, Walk
 from workspaces.models import File, Snapshot, Workspace
 
 # Raise it when the same file gives other symbols or edges: then everything is read anew.
-INDEX_VERSION = "4"
+INDEX_VERSION = "5"
 # Rows of one statement. A transaction of so many is short enough for others to write in between.
 BATCH = 200
 
