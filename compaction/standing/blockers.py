@@ -19,9 +19,10 @@ from compaction.models import Acceptance, Artifact, Check, ClaimVerdict, GateRun
 from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
 from efforts.actions.pointers import active_over, span_of, turns_of
-from efforts.context.presence import Presence, pinned_among, presence_of, presences_of
+from efforts.context.presence import Presence, pinned_among, presence_of, presences_of, without
 from efforts.domain.effort.states import EffortStatus, PointerMoveKind, PointerState
 from efforts.domain.errors import Refused, refusal
+from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.models import Branch, ContextPointer, EffortState
 from efforts.standins.logs import SourceLog
 from efforts.standins.seen import LooseDraft, Seen, Word
@@ -74,8 +75,9 @@ class ArtifactStanding:
     log: bool
     # Whether something stands for them that is not in the prompt either: nothing has mentioned them for too long.
     dropped_out: bool
-    # Those of its turns that stay in the prompt, whatever replaces the others.
+    # Those of its turns that stay in the prompt, whatever replaces the others, and how those others are called.
     pinned: tuple[int, ...]
+    replaced: str
     # Where it stands: whether the next prompt has it.
     presence: Presence | None = None
 
@@ -92,6 +94,8 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
     """In its own branch if no other is named."""
     branch = branch or row.branch
     pointers = ContextPointer.objects.filter(artifact=row.pk, branch__session=row.session)
+    turns = json.loads(row.document)["source"]["turns"]
+    pinned = pinned_among(branch, turns)
     newest = {pointer.branch: pointer for pointer in pointers.select_related("branch").order_by("pk")}
     here = newest.pop(branch, None)
     stands = here if here is not None and here.state == PointerState.ACTIVE else None
@@ -108,7 +112,8 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
         instead=place.instead,
         log=place.log,
         dropped_out=place.dropped_out,
-        pinned=pinned_among(branch, json.loads(row.document)["source"]["turns"]),
+        pinned=pinned,
+        replaced=span_within(runs_of(without(turns, pinned))) if row.source_start else row.span,
         presence=presence_of(stands) if stands else None,
     )
 

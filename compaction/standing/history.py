@@ -114,12 +114,13 @@ def paged(moves: QuerySet[PointerMove], page: int | str) -> History:
     return History(page=shown, moves=tuple(views_of(list(shown))))
 
 
-def last_move(branch: Branch) -> PointerMoveView | None:
+def last_move(branch: Branch, pinned: Collection[int] = ()) -> PointerMoveView | None:
+    """`pinned`: turns that no log of it names, as they neither come nor go."""
     newest = PointerMove.objects.filter(branch=branch).select_related("actor", "branch", "pointer").order_by("-pk")[:1]
-    return next(iter(views_of(list(newest))), None)
+    return next(iter(views_of(list(newest), pinned)), None)
 
 
-def views_of(moves: Sequence[PointerMove]) -> Iterable[PointerMoveView]:
+def views_of(moves: Sequence[PointerMove], pinned: Collection[int] = ()) -> Iterable[PointerMoveView]:
     named = {pk for move in moves for pk in (move.pointer_id, *move.before, *move.after)}
     pointers = ContextPointer.objects.select_related("effort", "actor").in_bulk(named)
     turns, agreed = turns_by_pointer(named), accepted_by_people(named)
@@ -135,8 +136,8 @@ def views_of(moves: Sequence[PointerMove]) -> Iterable[PointerMoveView]:
             how=HOW.get(move.via, move.via),
             reason=move.reason,
             branch=move.branch,
-            before=side(move, move.before, pointers, turns, agreed),
-            after=side(move, move.after, pointers, turns, agreed),
+            before=side(move, move.before, pointers, turns, agreed, pinned),
+            after=side(move, move.after, pointers, turns, agreed, pinned),
         )
 
 
@@ -146,12 +147,14 @@ def side(
     pointers: Mapping[int, ContextPointer],
     turns: Mapping[int, Sequence[int]],
     agreed: Collection[int],
+    pinned: Collection[int],
 ) -> tuple[Stood, ...]:
-    """The pointers of one side of a move, and the log of those of its turns that none of them stands for."""
+    """The pointers of one side of a move, and the log of those of its turns that none of them stands for, but for what
+    is `pinned`."""
     known = [pk for pk in stood if pk in pointers]
     summaries = [stood_of(pointers[pk], turns.get(pk, ()), agreed) for pk in known]
     covered = {number for pk in known for number in turns.get(pk, ())}
-    rest = [number for number in turns.get(move.pointer_id, ()) if number not in covered]
+    rest = [number for number in turns.get(move.pointer_id, ()) if number not in covered and number not in pinned]
     log = [Stood(turns=title_of(rest))] if rest or not summaries else []
     return (*summaries, *log)
 

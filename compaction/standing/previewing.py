@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from compaction.standing.history import PointerMoveView, last_move
 from efforts.actions.places import Place, changing
 from efforts.context.inspection import DifferenceView, differing
 from efforts.context.plans import PlanView, read_preview
-from efforts.context.presence import Presence, presence_of
+from efforts.context.presence import Presence, pinned_among, presence_of
 from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer
@@ -62,9 +63,10 @@ class Saving:
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """`move`: what stands for what, before and after. `difference` is missing where one of the prompts would not be
-    sent, or is nobody's business but the owner's; so are `entered`, the summaries that come to stand. `saving`: of the
-    artifact that is accepted or rolled back. `later`: what an expanded effort's summary saves once that is collapsed.
+    """`move`: what stands for what, before and after, but for turns that are pinned. `difference` is missing where
+    one of the prompts would not be sent, or is nobody's business but the owner's; so are `entered`, the summaries that
+    come to stand. `saving`: of the artifact that is accepted or rolled back. `later`: what an expanded effort's summary
+    saves once that is collapsed.
     """
 
     move: PointerMoveView
@@ -126,10 +128,11 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
     # Whoever writes waits until this ends: in it is only what has to be read, and nothing is planned.
     with transaction.atomic():
         # Both sides in one transaction, so that nothing else comes in between them.
-        read_now, before = read_next_prompt(branch), last_move(branch)
+        pinned = pinned_among(branch, json.loads(artifact.document)["source"]["turns"])
+        read_now, before = read_next_prompt(branch), last_move(branch, pinned)
         read_later = read_collapsed(branch, artifact)
         stands = act()
-        move, read_then = last_move(branch), read_next_prompt(branch)
+        move, read_then = last_move(branch, pinned), read_next_prompt(branch)
         accepted = any(one.artifact == artifact.pk for one in stands)
         # And no ring either: what would be done on commit is forgotten with it.
         transaction.set_rollback(True)

@@ -56,17 +56,20 @@ def presence(pointer: ContextPointer, effort: EffortState | None) -> Presence:
 
 
 SEES = {
-    Presence.SENT: "The model sees {what} instead of {turns}. Passages found for a message are added.",
+    Presence.SENT: (
+        "The model sees {what} instead of {turns}. When a message refers to details of these turns, matching passages "
+        "are found and sent with it."
+    ),
     Presence.FULL: "Expanded now: the model sees the full summary instead of {turns}.",
     Presence.EXPANDED: "Expanded now: the model sees {turns}. Once collapsed, it sees {what} instead.",
     Presence.LEFT: (
-        "The model sees nothing of {turns} now, as nothing has mentioned them for a while. Passages found for a "
-        "message are added. A mention brings back {what}."
+        "The model sees nothing of {turns} now, as nothing has mentioned them for a while. When a message refers to "
+        "details of these turns, matching passages are found and sent with it. A mention brings back {what}."
     ),
 }
 WITH_PINNED = (
-    "The model sees {what} instead of {turns}. Pinned, and sent as well: {pinned}. Passages found for a message are "
-    "added."
+    "The model sees {what} instead of {turns}. Pinned, so still sent: {pinned}. When a message refers to details of "
+    "these turns, matching passages are found and sent with it."
 )
 FULL_SUMMARY = "the full summary"
 NO_MODEL = "No model has checked the excerpts."
@@ -78,13 +81,20 @@ def pinned_among(branch: Branch, numbers: Collection[int]) -> tuple[int, ...]:
     return tuple(sorted(set(held.values_list("turn__number", flat=True))))
 
 
-def sees(what: str, turns: str, presence: Presence, pinned: Collection[int] = ()) -> str:
+def without(turns: Collection[int], pinned: Collection[int]) -> tuple[int, ...]:
+    """The turns that come and go with what replaces them; all of them where every one is pinned, so that they have a
+    name."""
+    return tuple(sorted(set(turns).difference(pinned) or turns))
+
+
+def sees(what: str, turns: Collection[int], presence: Presence, pinned: Collection[int] = ()) -> str:
     """`what` stands for `turns`; `pinned` are those of them that are sent with it."""
     if pinned and presence in (Presence.SENT, Presence.FULL):
         seen = FULL_SUMMARY if presence == Presence.FULL else what
-        told = WITH_PINNED.format(what=seen, turns=turns, pinned=span_within(runs_of(sorted(pinned))))
+        replaced = span_within(runs_of(without(turns, pinned)))
+        told = WITH_PINNED.format(what=seen, turns=replaced, pinned=span_within(runs_of(sorted(pinned))))
     else:
-        told = SEES[presence].format(what=what, turns=turns)
+        told = SEES[presence].format(what=what, turns=span_within(runs_of(sorted(turns))))
     return f"{told} {NO_MODEL}" if what == QUOTES else told
 
 
@@ -99,7 +109,7 @@ def seen_of(branch: Branch, pointers: Collection[ContextPointer]) -> dict[int, s
     return {
         one.pk: sees(
             QUOTES if one.digest else SUMMARY if one.body in ("", one.text) else SHORT,
-            span_within(runs_of(numbers)),
+            numbers,
             present[one.pk],
             pinned.intersection(numbers),
         )

@@ -34,7 +34,7 @@ def test_a_claim_leads_to_its_words_and_back_by_keyboard(
     expect(claim(page, 2)).to_be_focused()
     # Each button says which key it has.
     expect(claim(page, 2).locator(".verbs kbd")).to_have_text(["A", "E", "X", "Q"])
-    expect(claim(page, 2)).to_contain_text("the log says so")
+    expect(claim(page, 2)).to_contain_text("checker: in the log")
     page.keyboard.press("Enter")
     expect(claim(page, 2).locator("blockquote")).to_contain_text(OPEN)
     album.take(page, "claim")

@@ -162,8 +162,8 @@ UNCHECKED = ["Draft again", "Choose a checker", "Review the draft"]
 NOTICES = {
     "good": (
         "In use",
-        "Checked by drafter-1, which wrote it. The model sees the summary instead of turns 1-3. Passages found for a "
-        "message are added. Nothing is deleted.",
+        "Checked by drafter-1, which wrote it. The model sees the summary instead of turns 1-3. When a message "
+        "refers to details of these turns, matching passages are found and sent with it. Nothing is deleted.",
         ["Roll back"],
     ),
     "contradicting": ("Blocked", "Gate D: The checker doubts claim", ["Draft again", "Review the draft"]),
@@ -176,7 +176,8 @@ NOTICES = {
     "no_draft": ("In use", "The draft failed. The reply is not in the form", ["Draft again"]),
     "no_model": (
         "In use",
-        "The model sees excerpts instead of turns 1-3. Passages found for a message are added.",
+        "The model sees excerpts instead of turns 1-3. When a message refers to details of these turns, matching "
+        "passages are found and sent with it.",
         ["Connect a model", "Open the excerpts"],
     ),
 }

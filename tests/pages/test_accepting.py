@@ -144,6 +144,19 @@ def test_what_is_foretold_is_what_comes(talk: Talk, artifact: Artifact, alice: U
     assert [one.name for one in back.move.after] == ["the log of turns 1-3"]
 
 
+def test_a_pinned_turn_is_not_said_to_come_or_go(talk: Talk, artifact: Artifact, as_alice: Client, alice: User) -> None:
+    actions.pin_turn(talk.place, 2)
+    assert [one.name for one in effect_of_accepting(artifact, alice).move.before] == ["the log of turns 1, 3"]
+    accept_compaction(artifact.pk, artifact.session_id, 1, 3, actor=alice)
+    back = effect_of_rolling_back(artifact, alice, talk.branch)
+    assert [one.name for one in back.move.after] == ["the log of turns 1, 3"]
+    assert "In the prompt instead of turns 1, 3." in page(as_alice, "standing", artifact, htmx=True)
+    for turn in (1, 3):
+        actions.pin_turn(talk.place, turn)
+    back = effect_of_rolling_back(artifact, alice, talk.branch)
+    assert [one.name for one in back.move.after] == ["nothing"]
+
+
 def test_accepting_answers_with_roll_back_and_the_history(artifact: Artifact, as_alice: Client) -> None:
     response = post(as_alice, "accept", artifact, scope(artifact), headers=on_its_page(artifact))
     html = response.content.decode()
@@ -353,7 +366,7 @@ def test_a_branch_of_another_conversation_is_not_there(accepted: Artifact, as_al
 
 def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted: Artifact, as_alice: Client) -> None:
     turn = reverse("turn", args=[talk.session.pk, 3])
-    words = "The model sees the summary instead of turns 1-3. Passages found for a message are added."
+    words = "The model sees the summary instead of turns 1-3. When a message refers to details of these turns, "
     assert words in as_alice.get(turn, headers=HTMX).content.decode()
     address = reverse("roll_back", args=[talk.session.pk, accepted.pk])
     assert address in as_alice.get(turn, headers=HTMX).content.decode()
@@ -392,7 +405,7 @@ def test_what_was_rolled_back_is_called_that_on_its_page_and_leads_back(accepted
     rollback_compaction(accepted.pk, actor=accepted.session.owner)
     top = page(as_alice, "review_top", accepted, htmx=True)
     assert "Rolled back</strong>" in top
-    assert "“Use again” puts it back." in top
+    assert "It does not come back by itself: “Use again” puts it back. Until then the model sees the log" in top
     assert "Accepted by alice" in top
 
 

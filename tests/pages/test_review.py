@@ -233,7 +233,8 @@ def test_beside_each_claim_stands_what_the_checker_says_and_how_it_proved_itself
     drafted: Artifact, as_alice: Client
 ) -> None:
     page = page_of(as_alice, drafted)
-    assert page.count("the log says so</span>") == 4
+    assert page.count("checker: in the log</span>") == 4
+    assert page.count('title="The checker (drafter-1) read the claim') == 4
     assert page.count('data-suggested="kept"') == 4
     check = Check.objects.get()
     assert check.planted > 0
@@ -265,7 +266,7 @@ def test_a_check_that_proves_nothing_says_why(room: Room, as_alice: Client) -> N
     page = page_of(as_alice, STATES["void"](room))
     assert "read the claims, but this check does not count." in page
     assert "to be true" in page
-    assert "the log says so</span>" not in page
+    assert "checker: in the log</span>" not in page
     assert 'data-suggested=""' in page
 
 
@@ -348,7 +349,7 @@ def test_while_the_checker_reads_what_a_person_worded_the_page_says_so_and_then_
     assert answer["HX-Trigger-After-Swap"] == "standing"
     assert "The checker has read what was worded anew." in answer.content.decode()
     assert 'id="review-checking"' not in page_of(as_alice, made)
-    assert "the log says so</span>" in claim_in(page_of(as_alice, made), "move")
+    assert "checker: in the log</span>" in claim_in(page_of(as_alice, made), "move")
 
 
 def test_a_claim_that_a_person_worded_says_that_nobody_else_has_read_it(
@@ -674,7 +675,7 @@ def test_who_reads_every_claim_of_what_nobody_has_checked_lets_sources_and_contr
         said_of(as_alice, row, item, verdict="kept")
     as_alice.post(reverse("review_submit", args=[row.pk]), headers=HTMX)
     answer = as_alice.post(reverse("review_judge", args=[row.pk]), headers=HTMX).content.decode()
-    assert "read by alice" in answer
+    assert "Read by alice" in answer
     assert [outcomes(judged(row))[gate] for gate in "BCD"] == ["pass", "not judged", "pass"]
 
 
@@ -963,14 +964,38 @@ def test_where_excerpts_stand_and_no_model_is_connected_the_way_to_one_is_there(
 def test_the_dialog_says_which_turns_stay_because_they_are_pinned(room: Room, as_alice: Client) -> None:
     row = STATES["waits"](room)
     actions.pin_turn(actions.here(row.session, actor=row.session.owner), 2, HoldScope.ALWAYS)
-    assert "Turn 2 is pinned, so the model sees it as well." in part_of(as_alice, "accept", row.pk)
+    stays = "Turn 2 is pinned and stays in the prompt."
+    assert stays in part_of(as_alice, "accept", row.pk)
     accept_compaction(row.pk, row.session_id, row.source_start, row.source_end, actor=row.session.owner)
-    assert "Turn 2 is pinned" not in part_of(as_alice, "rollback", row.pk), "the whole log comes back"
+    assert stays in part_of(as_alice, "rollback", row.pk)
+    assert " instead of turns 1, 3. The log is kept" in part_of(as_alice, "review_top", row.pk)
+
+
+def test_the_dialog_says_how_long_a_rollback_lasts(room: Room, as_alice: Client) -> None:
+    back = part_of(as_alice, "rollback", STATES["stands"](room).pk)
+    assert "it does not come back by itself: only “Use again” puts it back." in back
+    assert "The log stays in the prompt until then, but if nothing mentions these turns for 20 turns" in back
+
+
+@pytest.mark.parametrize(
+    ("state", "need"),
+    [
+        ("stands", "optional, as it is in use already"),
+        ("waits", "optional, as it passes every gate"),
+        ("unchecked", "optional: what you keep or edit and submit counts as read by you"),
+        ("loses", "you need not decide all of them"),
+    ],
+)
+def test_whether_the_claims_have_to_be_decided_stands_beside_how_many_are(
+    room: Room, as_alice: Client, state: str, need: str
+) -> None:
+    page = " ".join(part_of(as_alice, "review_top", STATES[state](room).pk).split())
+    assert f"</span> · {need}</span>" in page
 
 
 def test_passages_of_replaced_turns_that_other_turns_have_are_named(room: Room, as_alice: Client) -> None:
     row = STATES["stands"](room)
-    assert "Passages found for turn" not in part_of(as_alice, "review_top", row.pk)
+    assert "were found for the message" not in part_of(as_alice, "review_top", row.pk)
     run = row.session.turns.get(number=3).runs.get()
     told = Message.objects.filter(turn__session=row.session, turn__number=1).earliest("pk")
     found = RetrievalSet.objects.create(
@@ -987,9 +1012,9 @@ def test_passages_of_replaced_turns_that_other_turns_have_are_named(room: Room, 
     )
     quoted = {"retrieval": found, "turn": told.turn, "message": told, "score": 1.0, "included": True}
     RetrievalItem.objects.create(**quoted, rank=1, leaves=True)
-    assert "Passages found for turn" not in part_of(as_alice, "review_top", row.pk)
+    assert "were found for the message" not in part_of(as_alice, "review_top", row.pk)
     RetrievalItem.objects.create(**quoted, rank=2)
-    told_of = "Passages found for turn 3 are sent as long as that turn is."
+    told_of = "Passages of them that were found for the message of turn 3 are sent as long as that turn is."
     assert told_of in part_of(as_alice, "review_top", row.pk)
     found.run = Run.objects.create(turn=run.turn, branch=row.branch, state="completed", attempt=9)
     found.save()

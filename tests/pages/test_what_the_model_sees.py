@@ -22,6 +22,8 @@ from efforts.turns.summaries import SUMMARIES, WHOLE
 from tests.compaction.review import BACKUPS, MOVE, POSTGRES, SLUG, STATES, Room
 from tests.pages.conftest import HTMX
 
+FOUND = "When a message refers to details of these turns, matching passages are found and sent with it."
+
 
 def shown(client: Client, name: str, *args: object, **query: str) -> str:
     answer = client.get(reverse(name, args=args), query, headers=HTMX)
@@ -57,7 +59,7 @@ def pages_of(client: Client, room: Room, row: Artifact) -> list[str]:
 def test_card_list_and_review_say_that_excerpts_are_seen_instead(room: Room, as_alice: Client) -> None:
     row = STATES["no model"](room)
     for page in pages_of(as_alice, room, row)[:2]:
-        assert "The model sees excerpts instead of turns 1-3. Passages found for a message are added. No model" in page
+        assert f"The model sees excerpts instead of turns 1-3. {FOUND} No model" in page
     assert "instead of turns 1-3" in shown(as_alice, "review_top", row.pk)
 
 
@@ -65,14 +67,14 @@ def test_a_pinned_turn_is_named_as_staying(room: Room, as_alice: Client) -> None
     row = STATES["no model"](room)
     actions.pin_turn(room.talk.place, 2)
     for page in pages_of(as_alice, room, row)[:2]:
-        assert "Pinned, and sent as well: turn 2." in page
-    assert "Turn 2 is pinned, so the model sees it as well." in shown(as_alice, "standing", row.pk)
-    assert (
-        "These excerpts instead of turns 1-3. Pinned, and sent as well: turn 2. Passages found for a message"
-        in shown(as_alice, "review_top", row.pk)
+        assert "The model sees excerpts instead of turns 1, 3. Pinned, so still sent: turn 2." in page
+    assert "In the prompt instead of turns 1, 3." in shown(as_alice, "standing", row.pk)
+    assert "Turn 2 is pinned and stays in the prompt." in shown(as_alice, "standing", row.pk)
+    assert f"These excerpts instead of turns 1, 3. Pinned, so still sent: turn 2. {FOUND}" in shown(
+        as_alice, "review_top", row.pk
     )
     forgotten(room)
-    assert "Nothing in place of turns 1-3. Pinned, and sent as well: turn 2." in shown(as_alice, "review_top", row.pk)
+    assert "Nothing in place of turns 1-3. Pinned, so still sent: turn 2." in shown(as_alice, "review_top", row.pk)
 
 
 def test_the_review_says_at_a_glance_what_is_in_the_prompt(room: Room, as_alice: Client) -> None:

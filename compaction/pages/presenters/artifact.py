@@ -42,7 +42,7 @@ from compaction.review.desk import ACCEPTABLE
 from compaction.standing.blockers import OF_STATE, InItsPlace, in_its_place, is_open, is_reopened, is_unchecked
 from compaction.standing.history import NOBODY, accepted_by_people
 from efforts.context.holds import leaves_in
-from efforts.context.presence import Presence, pinned_among, presence_of
+from efforts.context.presence import Presence, pinned_among, presence_of, without
 from efforts.context.recollections import recalled_from
 from efforts.context.words import WordView
 from efforts.domain.effort.holds import turns_said
@@ -258,6 +258,11 @@ class ArtifactView:
         return span_within(runs_of(self.document.source.turns)) if self.row.source_start else self.row.span
 
     @property
+    def replaced(self) -> str:
+        """Those of them that it stands for in the prompt: what is pinned is sent all the same."""
+        return span_within(runs_of(without(self.document.source.turns, self.pinned))) if self.pinned else self.span
+
+    @property
     def title(self) -> str:
         return title_of(self.row)
 
@@ -371,6 +376,15 @@ class ArtifactView:
     def can_decide(self) -> bool:
         """Excerpts claim nothing, and of an older version a newer one was made."""
         return self.is_newest and not self.is_digest
+
+    @property
+    def need_of_verdicts(self) -> str:
+        """Whether its claims have to be decided, which most do not."""
+        if self.stands:
+            return OPTIONAL_IN_USE
+        if self.stale or self.is_turned_down or self.pointer:
+            return OPTIONAL
+        return NEED_OF_VERDICTS.get(ArtifactState(self.row.state), OPTIONAL)
 
     @property
     def is_done_with(self) -> bool:
@@ -509,11 +523,16 @@ def changed_since(row: Artifact, source: Source, judged: GateRun) -> tuple[str, 
     return tuple(dict.fromkeys(name for key, name in JUDGED_BY.items() if now[key] != was.get(key)))
 
 
-BACK = "It is not in the prompt: {who} rolled it back on {at}. “Use again” puts it back."
+BACK = (
+    "It is not in the prompt: {who} rolled it back on {at}. It does not come back by itself: “Use again” puts it back."
+)
 QUOTES_BACK = "They are not in the prompt: {who} rolled them back on {at}. “Use again” puts them back."
 # Of a concluded effort.
-WILL_AGE = "{back} If nothing mentions its turns in the next {turns}, excerpts of them take the place of the log."
-BACK_UNKNOWN = "It is not in the prompt: it was rolled back. “Use again” puts it back."
+WILL_AGE = (
+    "{back} Until then the model sees the log, but if nothing mentions its turns in the next {turns}, excerpts replace "
+    "it."
+)
+BACK_UNKNOWN = "It is not in the prompt: it was rolled back. It does not come back by itself: “Use again” puts it back."
 REPLACED = "A later summary has replaced it. It is kept to read."
 CHANGED = "Its turns have changed since it came into use, so it left the prompt. Ask for a new draft."
 REOPENED = (
@@ -554,6 +573,13 @@ READ_IT = "{why} Read every claim yourself, choose another checker, or accept it
 MISSING_ONE = "1 thing that must not be lost is missing: add it, or say why it is not needed."
 MISSING = "{count} things that must not be lost are missing: add each, or say why it is not needed."
 NO_CHECK = "No model has checked it."
+# Whether the claims have to be decided, beside how many are.
+OPTIONAL_IN_USE = "optional, as it is in use already"
+OPTIONAL = "you need not decide all of them"
+NEED_OF_VERDICTS = {
+    ArtifactState.REPLACEABLE: "optional, as it passes every gate",
+    ArtifactState.UNCHECKED: "optional: what you keep or edit and submit counts as read by you",
+}
 # Where findings of these gates are set aside, and with which control.
 AT_SOURCES = "open gate B above and choose “The log does say it…”"
 AT_CONTRADICTIONS = "open gate D above and choose “This is not a contradiction…”"
@@ -571,7 +597,9 @@ def state_of(view: ArtifactView) -> StateView:
     state = ArtifactState(view.row.state)
     if view.stands:
         unread = UNREAD if view.stands_unchecked else ITS_AUTHOR if view.is_its_authors else ""
-        says = STANDS[view.presence or Presence.SENT].format(this=this(view), turns=view.span)
+        presence = view.presence or Presence.SENT
+        turns = view.replaced if presence in (Presence.SENT, Presence.FULL) else view.span
+        says = STANDS[presence].format(this=this(view), turns=turns)
         says = f"{says} {unread}" if unread else says
         return StateView(word=Word.STANDS, says=says, quotes=view.is_digest)
     if view.pointer:

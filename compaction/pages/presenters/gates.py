@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from compaction.domain.gates.contradiction import worded
-from compaction.domain.gates.judging import TAGS
+from compaction.domain.gates.judging import TAGS, counted
 from compaction.domain.limits import Purpose
 from compaction.domain.verdicts import Gate, Outcome
 from compaction.models import GateRun, SetAside
@@ -217,13 +218,41 @@ def gate_of(
         asks=asks,
         explains=explains,
         outcome=verdict["outcome"],
-        says=worded(verdict["says"], verdict["evaluator_version"]),
+        says=plainly(worded(verdict["says"], verdict["evaluator_version"])),
         measures=tuple(map(measure_of, filter(is_shown, verdict["measures"]))),
         failures=tuple(failure_of(one, numbers, verdict["evaluator_version"]) for one in verdict["failures"]),
         aside=aside,
         evaluator=verdict["evaluator_version"],
         tag=TAGS.get(Gate(letter), "").replace("_", " ") if fails else "",
     )
+
+
+# As the gates store them.
+TRACED = re.compile(
+    r"(\d+) claims?: the cited sentences are in the log, and so are all values"
+    r"(?:, read by (.+)|\. Whether the sentences say what the claims say, nobody has read)\.",
+    re.DOTALL,
+)
+SIZED = re.compile(
+    r"([\d,]+) tokens of text, the words of the log have ([\d,]+); (?:no model was asked|(.+), within the caps)\."
+)
+
+
+def plainly(says: str) -> str:
+    """What a gate that passes says, in whole sentences; its own words are stored, and judged again as they are."""
+    if traced := TRACED.fullmatch(says):
+        whole, by = int(traced[1]), traced[2]
+        return (
+            f"{counted(whole, 'claim')}: every cited sentence is in the log, and so is every number, date and name. "
+            f"{f'Read by {by}' if by else 'Nobody has read whether the sentences mean the same'}."
+        )
+    if sized := SIZED.fullmatch(says):
+        tokens, source_tokens, asked = sized.groups()
+        return (
+            f"The text for the prompt has {tokens} tokens, the words of the log have {source_tokens}. "
+            f"{f'Spent: {asked}, within the caps' if asked else 'No model was asked'}."
+        )
+    return says
 
 
 def is_shown(measure: Mapping[str, Any]) -> bool:
