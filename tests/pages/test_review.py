@@ -968,7 +968,7 @@ def test_the_dialog_says_which_turns_stay_because_they_are_pinned(room: Room, as
     assert stays in part_of(as_alice, "accept", row.pk)
     accept_compaction(row.pk, row.session_id, row.source_start, row.source_end, actor=row.session.owner)
     assert stays in part_of(as_alice, "rollback", row.pk)
-    assert " instead of turns 1, 3. The log is kept" in part_of(as_alice, "review_top", row.pk)
+    assert "The model sees this text instead of turns 1, 3-4." in part_of(as_alice, "review_top", row.pk)
 
 
 def test_the_dialog_says_how_long_a_rollback_lasts(room: Room, as_alice: Client) -> None:
