@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visitor, begin, is_in_state, is_live, turn
+from tests.browser.test_accepting import waiting
 from tests.fakes.provider import FakeProvider, Reply
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -58,3 +59,17 @@ def test_a_turn_goes_on_while_one_is_elsewhere_and_its_end_is_told(guest: Visito
     is_in_state(page, 1, "completed")
     expect(row(page, "The osprey report")).not_to_contain_text("New")
     assert page.title() != before
+
+
+def test_a_page_that_is_left_open_comes_to_know_of_a_summary_that_waits(guest: Visitor, provider: FakeProvider) -> None:
+    idle = guest.page()
+    idle.clock.install()
+    idle.goto("/settings/")
+    badge = idle.locator("#reviews-waiting")
+    before = badge.inner_text()
+    waiting(guest.page(), provider)
+    expect(badge).to_have_text(before)
+    with idle.expect_response("**/review/waiting/"):
+        idle.clock.fast_forward("01:01")
+    expect(badge).to_contain_text("wait for you")
+    expect(badge).not_to_have_text(before)
