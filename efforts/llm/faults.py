@@ -6,9 +6,14 @@ can reach.
 
 from __future__ import annotations
 
+import errno
 import json
 import re
+import socket
+import ssl
+from collections.abc import Iterator
 from http import HTTPStatus
+from urllib.parse import urlsplit
 
 import httpx2
 import openai
@@ -16,6 +21,7 @@ import openai
 from efforts.llm.protocol import ModelError
 
 LONGEST_QUOTE = 300
+NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH)
 CONTENT_TYPE = re.compile(r"[\w.+-]{1,40}/[\w.+-]{1,40}")
 
 
@@ -46,8 +52,36 @@ def explain(error: openai.APIError, *, base_url: str, timeout_seconds: float, st
     if streaming:
         # Of a connection that was closed the library would say how many bytes it missed.
         return broken_stream("" if isinstance(error.__cause__, httpx2.ProtocolError) else _words(error))
-    where = f"No model answers at {base_url} ({_words(error)})."
+    why = _not_reached(error, base_url)
+    where = f"No model answers at {base_url}: {why}." if why else f"No model answers at {base_url}."
     return ModelError("unreachable", f"{where} Check that it runs and that the address is right, then retry.")
+
+
+def _not_reached(error: openai.APIError, base_url: str) -> str:
+    """In plain words, not in those of a library; empty where there are none."""
+    address = urlsplit(base_url)
+    host, port = address.hostname, address.port or (443 if address.scheme == "https" else 80)
+    kinds = (
+        (ConnectionRefusedError, f"nothing listens on port {port} of {host}"),
+        ((socket.gaierror, UnicodeError), f"no host has the name {host}"),
+        (httpx2.ConnectTimeout, f"{host} did not answer in time"),
+        (ssl.SSLCertVerificationError, f"the certificate of {host} is not trusted"),
+        (ssl.SSLError, "there is no encrypted connection; the address may begin with http://"),
+        ((httpx2.ProtocolError, ConnectionResetError), "what answers there does not speak HTTP, or hung up"),
+    )
+    causes = list(_causes(error))
+    if any(isinstance(cause, OSError) and cause.errno in NO_WAY for cause in causes):
+        return f"the network does not lead to {host}"
+    return next((words for cause in causes for kind, words in kinds if isinstance(cause, kind)), "")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """From the outside in: a name with several addresses fails for each of them."""
+    yield error
+    within = error.exceptions if isinstance(error, BaseExceptionGroup) else (error.__cause__ or error.__context__,)
+    for one in within:
+        if one is not None:
+            yield from _causes(one)
 
 
 def _of_status(error: openai.APIStatusError) -> ModelError:
@@ -96,7 +130,4 @@ def _plain(error: openai.APIError) -> str:
     if isinstance(error, openai.APIStatusError):
         # Not the words that came with the number: these are the server's own.
         return HTTPStatus(error.status_code).phrase if error.status_code in set(HTTPStatus) else "no reason given"
-    # The library would quote what came.
-    if isinstance(error.__cause__, httpx2.ProtocolError):
-        return "what answers there does not speak HTTP, or hung up"
     return str(error.__cause__ or "") or error.message

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.formats import date_format, get_format
 from django.utils.html import format_html
 from django.utils.text import get_text_list
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from efforts.context.connections import KeyUnreadable, choose_for_drafts, switchable, switched_to
 from efforts.models.said import said as in_readers_words
@@ -158,6 +158,20 @@ def by_locale(figure: str) -> str:
 @register.filter
 def number(value: float | None) -> str:
     return "" if value is None else by_locale(f"{value:,.0f}")
+
+
+@register.filter
+def in_tokens(value: int) -> str:
+    return _tokens(number(value), value)
+
+
+@register.filter
+def signed_tokens(value: int) -> str:
+    return _tokens(signed(value), value)
+
+
+def _tokens(figure: str, value: int) -> str:
+    return ngettext("%(figure)s token", "%(figure)s tokens", abs(value)) % {"figure": figure}
 
 
 @register.filter

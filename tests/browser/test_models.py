@@ -90,6 +90,21 @@ def test_an_endpoint_is_asked_for_its_models_also_by_who_pressed_before_the_scri
     assert asked.value.method == "POST"
 
 
+def test_who_is_told_that_nothing_answers_corrects_the_address_and_asks_again(
+    visitor: Visitor, provider: FakeProvider
+) -> None:
+    page = visitor.page()
+    page.goto("/settings/endpoints/new/")
+    address, button = page.get_by_label("Address"), page.get_by_role("button", name="Show its models")
+    address.fill("http://127.0.0.1:9/v1")
+    button.click()
+    expect(page.locator("#models-list")).to_contain_text("nothing listens on port 9 of 127.0.0.1")
+    address.fill(provider.url)
+    button.click()
+    expect(page.get_by_label("It offers 2 models")).to_be_visible()
+    expect(page.locator(".notice.bad")).to_have_count(0)
+
+
 def test_the_budget_is_changed_in_the_dialog(guest: Visitor) -> None:
     guest.watch.expect("422")
     page = guest.page()

@@ -428,6 +428,7 @@ EARLIER = (
     *earlier.SOURCES,
     *earlier.SIZES,
     *earlier.FADED,
+    *earlier.UNREACHED,
     *earlier.CHECKS,
 )
 QUOTED = (

@@ -38,6 +38,8 @@ RETENTION = (
 )
 # Of an effort that faded: what is told of it between the turns is kept with it.
 FADED = ("Excerpts stand for {effort} (not mentioned for {turns} turns)",)
+# Of a turn that failed.
+UNREACHED = ("No model answers at {base_url} ({error}).",)
 # A draft that waits keeps why with it.
 CHECKS = ("The check by {model} proves nothing. {why}",)
 SOURCES = (

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import socket
+import ssl
 import threading
 from http import HTTPStatus
 
+import httpx2
 import pytest
 
 from efforts.llm.faults import LONGEST_QUOTE
@@ -270,7 +273,40 @@ async def test_nobody_at_the_address():
         port = server.getsockname()[1]
     error = await failure(OpenAIChat(f"http://127.0.0.1:{port}/v1", KEY, 5, max_retries=0))
     assert error.code == "unreachable"
-    assert f"http://127.0.0.1:{port}/v1" in error.text
+    assert f"No model answers at http://127.0.0.1:{port}/v1: nothing listens on port {port} of 127.0.0.1." in error.text
+
+
+async def test_a_host_that_nobody_knows():
+    error = await failure(OpenAIChat("http://models.invalid/v1", KEY, 5, max_retries=0))
+    assert "no host has the name models.invalid." in error.text
+
+
+async def test_a_server_without_encryption(provider):
+    error = await failure(OpenAIChat(provider.url.replace("http:", "https:"), KEY, 5, max_retries=0))
+    assert "there is no encrypted connection; the address may begin with http://." in error.text
+
+
+@pytest.mark.parametrize(
+    ("raised", "cause", "told"),
+    [
+        (httpx2.ConnectError, ssl.SSLCertVerificationError("self-signed"), "the certificate of models.example is not"),
+        (httpx2.ConnectTimeout, TimeoutError(), "models.example did not answer in time."),
+        (httpx2.ReadError, ConnectionResetError(), "does not speak HTTP, or hung up."),
+        (httpx2.ConnectError, OSError(errno.ENETUNREACH, "no"), "the network does not lead to models.example."),
+        (httpx2.ConnectError, ExceptionGroup("all", [ConnectionRefusedError()]), "nothing listens on port 443 of"),
+        (httpx2.ConnectError, RuntimeError(), "No model answers at https://models.example/v1. Check that it runs"),
+    ],
+)
+async def test_what_kept_a_request_from_its_address_is_said_without_the_words_of_a_library(raised, cause, told):
+    def fail(request: httpx2.Request) -> httpx2.Response:
+        raise raised("All connection attempts failed", request=request) from cause
+
+    error = await failure(
+        OpenAIChat("https://models.example/v1", KEY, 5, max_retries=0, transport=httpx2.MockTransport(fail))
+    )
+    assert error.code == "unreachable"
+    assert told in error.text
+    assert "attempts" not in error.text
 
 
 @pytest.mark.parametrize("address", ["http://", "not an address", "ftp://example.org/v1", "http://[::1/v1"])

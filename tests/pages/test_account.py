@@ -116,7 +116,7 @@ def test_it_is_asked_before_it_is_saved_and_the_real_error_told(as_alice: Client
     assert "The key that you typed is kept" in page
     assert "Forget the stored key" not in page
     assert "Save anyway" in page
-    assert "messages to it fail until the server answers" in page
+    assert "messages to it fail until a test succeeds" in page
     assert "sk-secret" not in page
     [kept] = re.findall(r'name="kept_key" value="([^"]+)"', page)
     assert not Endpoint.objects.exists()
@@ -192,7 +192,8 @@ def test_a_test_shows_the_real_error(as_alice: Client, endpoint: Endpoint) -> No
         assert "No model answers at http://127.0.0.1:1/v1" in part
     typed = {"base_url": "http://127.0.0.1:1/v1"}
     for address in (f"/settings/endpoints/{endpoint.pk}/look/", "/settings/endpoints/look/"):
-        assert "No model answers at http://127.0.0.1:1/v1" in as_alice.post(address, typed).content.decode()
+        told = as_alice.post(address, typed).content.decode()
+        assert "No model answers at http://127.0.0.1:1/v1: nothing listens on port 1 of 127.0.0.1." in told
 
 
 def test_a_key_that_cannot_be_read_any_more_is_said(as_alice: Client, endpoint: Endpoint) -> None:

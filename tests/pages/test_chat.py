@@ -293,6 +293,8 @@ def test_what_is_being_written_stands_in_meter_panel_and_price_and_nowhere_else(
     empty = as_alice.post(address("price/"), {"text": " "}, headers=HTMX).content.decode()
     assert "~2 tokens" in shown
     assert "~0 tokens" not in empty
+    one = as_alice.post(address("price/"), {"text": "Hello"}, headers=HTMX).content.decode()
+    assert ">~1 token<" in one
     assert priced(shown) == priced(empty) + 2
     assert "does not fit" not in shown
     assert rows() == before
