@@ -1,0 +1,123 @@
+"""Where things stand: nothing runs out of the window or lies over another, and edges are in one line."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import PHONE, Visitor, is_live
+from tests.browser.test_first_minutes import is_open
+
+pytestmark = pytest.mark.browser
+
+DESKTOP = 1440
+MARGIN = 16
+WIDTHS = pytest.mark.parametrize("width", [PHONE, DESKTOP])
+PAGES = ("/", "/settings/", "/settings/endpoints/new/", "/search/?q=migration", "/review/", "/metrics/")
+
+# What is wider than its window, also where that is scrolled or hides the rest.
+WIDER = """() => [document.scrollingElement, ...document.querySelectorAll("main, .page, .scroller, .side, .aside")]
+  .filter((node) => node.scrollWidth > node.clientWidth)
+  .map((node) => `${node.tagName}.${node.className}: ${node.scrollWidth} of ${node.clientWidth}`)"""
+# Pairs of what can be pressed in a header, or in the tabs, and lies over another.
+OVERLAPPING = """() => {
+  const all = [...document.querySelectorAll("header.bar, .tabs, .side .top")].flatMap((bar) =>
+    [...bar.querySelectorAll("a, button, input, select, summary")].filter((node) => node.checkVisibility()));
+  const over = (one, other) => {
+    const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    return wide > 0.5 && high > 0.5;
+  };
+  return all.flatMap((one, at) => all.slice(at + 1).filter((other) => !one.contains(other) && over(one, other))
+    .map((other) => `${one.outerHTML} / ${other.outerHTML}`));
+}"""
+BOX = "node => node.getBoundingClientRect().toJSON()"
+CUT = """nodes => nodes.filter((node) => !node.classList.contains("clip") && node.scrollWidth > node.clientWidth)
+  .map((node) => node.textContent)"""
+
+
+@pytest.fixture
+def example(visitor: Visitor) -> str:
+    """The address of the example; who has one goes on with it."""
+    page = visitor.page(panel=False)
+    page.goto("/")
+    page.get_by_role("button", name="Open the example").click()
+    return is_open(page)
+
+
+def at(visitor: Visitor, address: str, width: int, *, panel: bool = False) -> Page:
+    page = visitor.page(width=width, panel=panel)
+    page.goto(address)
+    return page
+
+
+def edges(found: Locator) -> set[tuple[int, int]]:
+    expect(found.first).to_be_visible()
+    return {(round(one["left"]), round(one["right"])) for one in map(box, found.all())}
+
+
+def box(found: Locator) -> dict[str, float]:
+    sides: dict[str, float] = found.evaluate(BOX)
+    return sides
+
+
+@WIDTHS
+def test_no_page_is_wider_than_its_window_and_nothing_in_a_header_lies_over_another(
+    visitor: Visitor, example: str, width: int
+) -> None:
+    page = at(visitor, example, width, panel=width == DESKTOP)
+    is_live(page)
+    for address in (example, *PAGES):
+        page.goto(address)
+        expect(page.locator("main")).to_be_visible()
+        assert page.evaluate(WIDER) == [], address
+        assert page.evaluate(OVERLAPPING) == [], address
+
+
+def test_on_a_phone_everything_keeps_the_same_distance_from_both_sides(visitor: Visitor, example: str) -> None:
+    page = at(visitor, example, PHONE)
+    is_live(page)
+    whole = {(MARGIN, PHONE - MARGIN)}
+    for boxes in (".user .said", ".composer", "#tips .tips", "#meter .meter"):
+        assert edges(page.locator(boxes).last) == whole, boxes
+    page.locator("[data-tab=side]").click()
+    for boxes in ("#search", "#reviews", "#filter", "#conversations .current"):
+        assert edges(page.locator(boxes)) == whole, boxes
+    page.locator("[data-tab=efforts]").click()
+    assert edges(page.locator("#efforts .effort > summary")) == whole
+    for address, boxes in (("/", ".welcome .composer"), ("/settings/", ".card"), ("/search/?q=migration", ".results")):
+        page.goto(address)
+        assert edges(page.locator(boxes)) == whole, address
+    page.goto("/review/")
+    assert edges(page.locator(".row-of-queue")) == whole
+
+
+@pytest.mark.parametrize("width", [PHONE, 760, DESKTOP])
+def test_the_list_of_commands_is_as_wide_as_the_composer_and_cuts_no_word_off(
+    visitor: Visitor, example: str, width: int
+) -> None:
+    page = at(visitor, example, width)
+    is_live(page)
+    page.locator("#text").fill("/")
+    commands = page.locator("#commands")
+    assert edges(commands) == edges(page.locator(".composer"))
+    assert commands.locator("li > *").evaluate_all(CUT) == []
+    assert box(commands)["top"] >= 0
+
+
+@WIDTHS
+def test_the_frame_of_the_message_that_a_key_leads_to_is_whole(visitor: Visitor, example: str, width: int) -> None:
+    page = at(visitor, example, width)
+    is_live(page)
+    page.locator("#scroller").focus()
+    for _ in range(4):
+        page.keyboard.press("k")
+        message = page.locator(".msg:focus")
+        style = message.evaluate("node => [getComputedStyle(node).outlineStyle, getComputedStyle(node).outlineWidth]")
+        assert style == ["solid", "2px"]
+    # Offset and width of the frame.
+    inner, outer = box(message), box(page.locator("#scroller"))
+    assert inner["top"] - 8 >= outer["top"]
+    assert inner["left"] - 8 >= outer["left"]
+    assert inner["right"] + 8 <= outer["right"]
