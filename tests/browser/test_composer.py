@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from efforts.actions import LARGEST_MESSAGE
-from tests.browser.conftest import Visitor, begin, is_in_state, is_live, session_of, turn
+from tests.browser.conftest import Visitor, begin, interceptable, is_in_state, is_live, session_of, turn, until
 
 pytestmark = pytest.mark.browser
 
@@ -251,3 +251,19 @@ def test_menus_stay_on_a_page_that_runs_to_the_left(chat: Page) -> None:
         menu.locator("summary").click()
         expect(menu.locator(".sheet")).to_be_in_viewport(ratio=1)
         chat.keyboard.press("Escape")
+
+
+def test_a_request_that_a_newer_one_replaces_or_that_is_left_with_its_page_is_no_error(chat: Page) -> None:
+    """What a console says otherwise fails every journey."""
+    chat.evaluate(
+        "() => document.body.addEventListener('htmx:sendAbort', ({ target }) => { target.dataset.ended = '' })"
+    )
+    held: list[Route] = []
+    interceptable(chat).route("**/price/", lambda route: held.append(route))
+    chat.locator("#text").fill("One")
+    until(chat, lambda: len(held) == 1)
+    chat.locator("#text").fill("One more")
+    until(chat, lambda: len(held) == 2)
+    expect(chat.locator("[data-ended]")).to_have_count(1)
+    chat.get_by_role("link", name="New", exact=True).click()
+    expect(chat.get_by_label("First message")).to_be_visible()
