@@ -62,7 +62,7 @@ class DraftRun(Row):
         indexes = [models.Index(fields=["purpose", "model", "prompt_version", "id"], name="draft_run_by_kind")]
 
     def __str__(self) -> str:
-        return f"draft run {self.pk}: {self.ended}"
+        return f"{self.purpose} by {self.model or self.drafter}: {self.ended}"
 
 
 class Artifact(models.Model):
@@ -104,7 +104,7 @@ class Artifact(models.Model):
         constraints = [models.UniqueConstraint(fields=["family", "version"], name="version_once_in_family")]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.pk[:12]} v{self.version}: {self.state}"
+        return f"{self.headline[:60].rstrip('.') or self.kind}, version {self.version}: {self.state}"
 
     def get_absolute_url(self) -> str:
         return reverse("artifact", args=[self.pk])
@@ -189,7 +189,7 @@ class Check(Row):
         indexes = [models.Index(fields=["family", "id"], name="check_of_family")]
 
     def __str__(self) -> str:
-        return f"check {self.pk} by {self.model}: {'void' if self.void else 'valid'}"
+        return f"check by {self.model}, attempt {self.attempt}: {'void' if self.void else 'valid'}"
 
     @property
     def is_recorded(self) -> bool:
@@ -221,7 +221,7 @@ class Recheck(Row):
         indexes = [models.Index(fields=["state"], name="recheck_by_state")]
 
     def __str__(self) -> str:
-        return f"recheck {self.pk}: {self.state}"
+        return f"recheck of {self.artifact_id[:12]}: {self.state}"
 
 
 class ModelRequest(Row):
@@ -315,7 +315,7 @@ class GateRun(Row):
     set_aside = models.JSONField(default=list, help_text="Ids of findings that a person had set aside.")
 
     def __str__(self) -> str:
-        return f"gates {self.pk}: {'passed' if self.passed else 'not passed'}"
+        return f"gates of {(self.artifact_id or 'no summary')[:12]}: {'passed' if self.passed else 'not passed'}"
 
 
 class Acceptance(Row):
@@ -395,7 +395,7 @@ class SetAside(Row):
         constraints = [models.UniqueConstraint(fields=["artifact", "finding"], name="finding_set_aside_once")]
 
     def __str__(self) -> str:
-        return f"{self.finding[:12]} set aside"
+        return f"{self.text[:60]} (set aside)"
 
 
 class NotNeeded(Row):
@@ -412,7 +412,7 @@ class NotNeeded(Row):
         constraints = [models.UniqueConstraint(fields=["family", "key"], name="not_needed_once")]
 
     def __str__(self) -> str:
-        return self.key
+        return self.reason[:60] or self.key[:12]
 
 
 class DraftingPolicy(models.Model):

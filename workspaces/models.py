@@ -338,7 +338,7 @@ class ProposedEdit(models.Model):
         ordering = ["id"]
 
     def __str__(self) -> str:
-        return f"edit {self.pk} of {self.path}"
+        return f"edit of {self.path}: {self.state}"
 
     def get_absolute_url(self) -> str:
         return reverse("edit", args=[self.session_id, self.pk])
@@ -388,7 +388,7 @@ class CommandRun(models.Model):
         ordering = ["id"]
 
     def __str__(self) -> str:
-        return f"command {self.pk}: {self.name}"
+        return f"command {self.name}: {self.state}"
 
     def get_absolute_url(self) -> str:
         return reverse("command", args=[self.session_id, self.pk])

@@ -150,7 +150,7 @@ class ContextPointer(models.Model):
         ordering = ["created_at"]
 
     def __str__(self) -> str:
-        return f"pointer {self.pk}: {self.state}"
+        return f"{(self.headline or self.text)[:60]} ({self.state})"
 
 
 class PointerTurn(models.Model):
@@ -207,4 +207,4 @@ class PointerMove(models.Model):
         ordering = ["id"]
 
     def __str__(self) -> str:
-        return f"pointer {self.pointer_id} {self.kind}"
+        return f"{self.kind} by {self.via}"

@@ -55,4 +55,4 @@ class Hold(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} hold {self.pk}: {self.state}"
+        return f"{self.kind} for {self.scope}: {self.state}"

@@ -47,7 +47,7 @@ class ContextPlan(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"plan {str(self.pk)[:8]}"
+        return f"call {self.call}: {self.tokens:,} of {self.budget:,} tokens"
 
     def get_absolute_url(self) -> str:
         return reverse("plan", args=[self.session_id, self.pk])

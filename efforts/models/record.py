@@ -72,7 +72,7 @@ class RetrievalSet(models.Model):
         ordering = ["created_at"]
 
     def __str__(self) -> str:
-        return f"retrieval {str(self.pk)[:8]}"
+        return f"{self.trigger}: {self.query[:60]}"
 
 
 class RetrievalItem(models.Model):

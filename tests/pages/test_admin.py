@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import pytest
+from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
+from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
@@ -195,3 +198,12 @@ def test_lists_and_searches_are_logged_as_looks_are_and_told_to_whom_they_concer
     assert AccountEvent.objects.filter(kind="listed by staff").count() == 1
     assert demo.owner == alice
     assert "looking for" in as_alice.get("/settings/").content.decode()
+
+
+def test_every_row_has_a_name_that_is_neither_its_number_nor_its_class() -> None:
+    """Of all tables that the admin has: it is what links to a row are called."""
+    ours = [model for model in admin.site._registry if not model.__module__.startswith("django.")]
+    assert len(ours) > len(MODELS)
+    for model in ours:
+        assert model.__str__ is not Model.__str__, model
+        assert not re.search(r"\bself\.(pk|id)\b", inspect.getsource(model.__str__)), model

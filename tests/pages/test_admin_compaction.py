@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
+from django.utils.text import capfirst
 
 from compaction.models import (
     Artifact,
@@ -154,8 +155,8 @@ def test_each_row_is_told_its_own_outcome(artifact: Artifact, as_alice: Client) 
     other.save(force_insert=True)
     data = {"action": "roll_back", "_selected_action": [artifact.pk, other.pk], "confirmed": "yes"}
     html = as_alice.post(listing("compaction_artifact"), data, follow=True).content.decode()
-    assert f"{str(artifact).capitalize()}: rolled back." in html
-    assert f"{str(other).capitalize()}: This summary is not in use, so there is nothing to roll back." in html
+    assert f"{capfirst(artifact)}: rolled back." in html
+    assert f"{capfirst(other)}: This summary is not in use, so there is nothing to roll back." in html
 
 
 def test_other_staff_see_none_of_it(artifact: Artifact, as_bob: Client, bob: User) -> None:
