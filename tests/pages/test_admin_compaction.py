@@ -155,8 +155,8 @@ def test_each_row_is_told_its_own_outcome(artifact: Artifact, as_alice: Client) 
     other.save(force_insert=True)
     data = {"action": "roll_back", "_selected_action": [artifact.pk, other.pk], "confirmed": "yes"}
     html = as_alice.post(listing("compaction_artifact"), data, follow=True).content.decode()
-    assert f"{capfirst(artifact)}: rolled back." in html
-    assert f"{capfirst(other)}: This summary is not in use, so there is nothing to roll back." in html
+    assert f"{capfirst(str(artifact))}: rolled back." in html
+    assert f"{capfirst(str(other))}: This summary is not in use, so there is nothing to roll back." in html
 
 
 def test_other_staff_see_none_of_it(artifact: Artifact, as_bob: Client, bob: User) -> None:
