@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -25,7 +26,13 @@ class KnownFaults:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         forget_bad_page(request)
-        return self.get_response(request)
+        response = self.get_response(request)
+        # Where only forms lead, as to the address that a browser still shows after one: else the page would be empty.
+        if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and request.method == "GET" and not response.content:
+            allow = response["Allow"]
+            response = render(request, "405.html", status=response.status_code)
+            response["Allow"] = allow
+        return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         # Others of the database are faults of ours, and stay loud.

@@ -62,6 +62,14 @@ class Standing(StrEnum):
         return "summary" if self is Standing.CONCLUDED else str(self)
 
 
+# What an effort does when nothing has mentioned it for long.
+DROPS_OUT = "drops out in {turns}", "drops out when you next switch efforts"
+FADES = {
+    Standing.EXPANDED: ("collapses in {turns}", "collapses when you next switch efforts"),
+    Standing.AWAITING: ("gives way to excerpts in {turns}", "gives way to excerpts when you next switch efforts"),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class EffortView:
     """`tokens` is what its log adds to a prompt, `headline` one line of what can stand in for it, which is `digest`
@@ -139,10 +147,8 @@ class EffortView:
         """When it leaves the prompt by itself; empty where it stays, or has left."""
         if self.leaves_in is None or self.pinned or self.evicted:
             return ""
-        collapses = self.standing == Standing.EXPANDED
-        if not self.leaves_in:
-            return f"{'collapses' if collapses else 'drops out'} when you next switch efforts"
-        return f"{'collapses' if collapses else 'drops out'} in {turns_said(self.leaves_in)}"
+        soon, later = FADES.get(self.standing, DROPS_OUT)
+        return soon.format(turns=turns_said(self.leaves_in)) if self.leaves_in else later
 
     @property
     def leaves_soon(self) -> bool:

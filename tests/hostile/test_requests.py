@@ -112,3 +112,13 @@ def test_a_database_that_is_away_before_a_page_is_begun_is_told_too(
     assert page.status_code == 503
     assert "The database did not answer. Nothing was stored or changed; try again." in page.content.decode()
     assert "What we said" in page.content.decode()
+
+
+def test_an_address_that_only_buttons_lead_to_says_so_when_it_is_opened(as_alice: Client) -> None:
+    """As a browser does that goes back to where a form was sent to."""
+    opened = as_alice.get("/example/")
+    assert (opened.status_code, opened["Allow"]) == (405, "POST")
+    assert "There is nothing to show at this address" in opened.content.decode()
+    assert not Session.objects.exists()
+    # Who asks for no page gets none.
+    assert as_alice.head("/example/").content == b""

@@ -356,7 +356,7 @@ def test_what_was_rolled_back_in_a_branch_that_took_it_along_is_accepted_again_t
     assert as_alice.post(reverse("accept", args=[accepted.pk]), data).status_code == 302
     assert PointerMove.objects.filter(branch=there).latest("pk").kind == "accepted"
     told = page(as_alice, "standing", accepted, htmx=True)
-    assert f"It is in use in the branch {there.name} too." in told
+    assert f"It is in use in the branch “{there.name}” too." in told
 
 
 def test_a_branch_of_another_conversation_is_not_there(accepted: Artifact, as_alice: Client, alice: User) -> None:
@@ -505,7 +505,7 @@ def test_rolling_back_says_that_an_expansion_ends_with_it(accepted: Artifact, ta
     assert "It is expanded now." not in page(as_alice, "rollback", accepted, htmx=True)
     actions.expand_effort(talk.place, SLUG)
     dialog = page(as_alice, "rollback", accepted, htmx=True)
-    assert "It is expanded now. Rolling back collapses it," in dialog
+    assert "It is expanded now, and rolling back ends that:" in dialog
     assert "Taken out of the next prompt" not in dialog
     assert "No longer used" in dialog
     later = re.search(r"Nothing now, as it is expanded; collapsed it would save (\d+) tokens a call", dialog)
@@ -590,7 +590,7 @@ def test_the_same_saving_is_on_header_dialogs_notice_and_panel_and_is_what_the_n
     assert "Would" not in page(as_alice, "review_saving", artifact, htmx=True)
     # Who rolls it back is told what that costs.
     back = page(as_alice, "rollback", artifact, htmx=True)
-    assert "What it costs" in back
+    assert "What rolling back costs" in back
     assert re.search(r"Each call takes [\d,]+ tokens more", back)
     assert "Saves" not in back
     # Header, notice, panel and list ask one address for it.

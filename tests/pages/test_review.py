@@ -238,7 +238,7 @@ def test_beside_each_claim_stands_what_the_checker_says_and_how_it_proved_itself
     assert page.count('data-suggested="kept"') == 4
     check = Check.objects.get()
     assert check.planted > 0
-    assert f"found {check.caught} of {check.planted} errors hidden as a test." in page
+    assert f"found {check.caught} of the {check.planted} errors that were hidden to test it." in page
     assert "In its exam it judged 40 of 40 claims right." in page
     assert "drafter-1" in claim_in(page, "move")
 
@@ -974,7 +974,7 @@ def test_the_dialog_says_which_turns_stay_because_they_are_pinned(room: Room, as
 def test_the_dialog_says_how_long_a_rollback_lasts(room: Room, as_alice: Client) -> None:
     back = part_of(as_alice, "rollback", STATES["stands"](room).pk)
     assert "it does not come back by itself: only “Use again” puts it back." in back
-    assert "The log stays in the prompt until then, but if nothing mentions these turns for 20 turns" in back
+    assert "Until then the log is sent. Once 20 turns in a row do not mention it, excerpts replace it," in back
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_a_rollback_that_was_overtaken_says_so(room: Room, as_alice: Client, ali
     row = STATES["no model"](room)
     rollback_compaction(row.pk, actor=alice)
     turn = room.talk.session.turns.latest("number").number
-    told = "By now a summary or excerpts replace it again."
+    told = "Later a summary or excerpts replaced it again."
     assert told not in shown(as_alice, "turn", room.talk.session.pk, turn)
     accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
     assert told in shown(as_alice, "turn", room.talk.session.pk, turn)

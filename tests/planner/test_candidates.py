@@ -72,6 +72,7 @@ def test_when_each_leaves_by_itself_is_counted_and_said(log: Log) -> None:
         clock=10,
         efforts=(
             EffortLog(slug="auth", kind="expanded", turns=(turn(log, 3),), leaves_at=12),
+            EffortLog(slug="care", kind="awaiting", turns=(turn(log, 6),), leaves_at=12),
             EffortLog(slug="logo", kind="active", turns=(turn(log, 9),)),
         ),
         headlines=(
@@ -87,6 +88,7 @@ def test_when_each_leaves_by_itself_is_counted_and_said(log: Log) -> None:
     )
     assert told(plan(inputs)) == {
         "turns:auth:3-3": "Collapses in 2 turns unless mentioned.",
+        "turns:care:6-6": "Gives way to excerpts in 2 turns unless mentioned.",
         "summary:tax": "Drops out in 1 turn unless mentioned.",
         "summary:old": "Drops out when you next switch efforts, unless mentioned.",
         "body:turns-1-2": "Becomes one line in 20 turns unless mentioned.",

@@ -645,7 +645,9 @@ def seen_now(view: ArtifactView) -> str:
     names = [one.name for one in view.place.instead]
     if not names and not view.place.log:
         return "nothing of its turns"
-    return str(listed([*names, "the log of the other turns"] if view.place.log and names else names or ["the log"]))
+    turns = view.replaced
+    log = f"the log of {turns}" if view.pinned else "the log"
+    return str(listed([*names, "the log of the other turns"] if view.place.log and names else names or [log]))
 
 
 def rolled_back(view: ArtifactView) -> str:

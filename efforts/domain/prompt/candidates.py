@@ -23,6 +23,8 @@ IN_PLACE = (Reason.PINNED_IN_PLACE, Reason.PINNED_IN_PLACE_CUT)
 COLLAPSES = "Collapses in {turns} unless mentioned."
 DROPS_OUT = "Drops out in {turns} unless mentioned."
 DROPS_OUT_LATER = "Drops out when you next switch efforts, unless mentioned."
+TO_EXCERPTS = "Gives way to excerpts in {turns} unless mentioned."
+TO_EXCERPTS_LATER = "Gives way to excerpts when you next switch efforts, unless mentioned."
 SHORTENED = "Becomes one line in {turns} unless mentioned."
 SHORTENED_LATER = "Becomes one line when you next switch efforts, unless mentioned."
 PIN_ENDS = "The pin ends in {turns}."
@@ -87,4 +89,6 @@ def ending_of(item: Item, *, later: bool) -> str:
         return COLLAPSES
     if item.section == "body":
         return SHORTENED_LATER if later else SHORTENED
+    if item.reason == Reason.AWAITING_SUMMARY:
+        return TO_EXCERPTS_LATER if later else TO_EXCERPTS
     return DROPS_OUT_LATER if later else DROPS_OUT
