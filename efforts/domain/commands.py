@@ -117,6 +117,15 @@ COMMANDS = (
         also="summarize",
     ),
 )
+# What the controls call it, and other programs.
+OTHER_WORDS = {
+    "open": "effort",
+    "new": "effort",
+    "conclude": "done",
+    "close": "done",
+    "remember": "rule",
+    "find": "search",
+}
 BY_NAME = {name: command for command in COMMANDS for name in (command.name, command.also) if name}
 
 
@@ -158,6 +167,8 @@ def read_typed(text: str) -> Said | Given | Doubtful:
 
 
 def nearly(typed: str) -> Command | None:
+    if typed in OTHER_WORDS:
+        return BY_NAME[OTHER_WORDS[typed]]
     begun = [name for name in BY_NAME if len(typed) >= BEGUN and name.startswith(typed)]
     close = begun or get_close_matches(typed, BY_NAME, n=1, cutoff=ALIKE)
     return BY_NAME[close[0]] if close else None

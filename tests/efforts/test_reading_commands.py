@@ -67,6 +67,8 @@ def test_all_else_is_a_message(text: str) -> None:
         ("/rules never", "rules", "rule"),
         ("/sum 3-9", "sum", "summarise"),
         ("/side hm", "side", "aside"),
+        ("/open Office move", "open", "effort"),
+        ("/conclude", "conclude", "done"),
     ],
 )
 def test_a_slip_is_asked_about(text: str, typed: str, meant: str) -> None:
