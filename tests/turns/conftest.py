@@ -114,5 +114,6 @@ class Stage:
 
 
 @pytest.fixture
-def stage(session: Session) -> Stage:
+def stage(session: Session, layer: Any) -> Stage:
+    # Whoever waits on it listens to a layer of this test, and not to one that an earlier loop has left locked.
     return Stage(session)
