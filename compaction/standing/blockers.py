@@ -90,6 +90,11 @@ class ArtifactStanding:
         return self.pointer is not None and is_reopened(self.pointer)
 
 
+def replaced_by(row: Artifact, turns: Collection[int], pinned: Collection[int] = ()) -> str:
+    """How those of its turns are called that it stands for in the prompt: what is pinned is sent all the same."""
+    return span_within(runs_of(without(turns, pinned))) if row.source_start else row.span
+
+
 def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> ArtifactStanding:
     """In its own branch if no other is named."""
     branch = branch or row.branch
@@ -113,7 +118,7 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
         log=place.log,
         dropped_out=place.dropped_out,
         pinned=pinned,
-        replaced=span_within(runs_of(without(turns, pinned))) if row.source_start else row.span,
+        replaced=replaced_by(row, turns, pinned),
         presence=presence_of(stands) if stands else None,
     )
 

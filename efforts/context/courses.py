@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 
 from efforts.domain.effort.reducer import STEPS, Course, Happening
 from efforts.log.timelines import branch_events
@@ -26,9 +26,10 @@ def course_now(branch: Branch, before: Read | None = None) -> Read:
 
 
 def read_on(events: QuerySet[Event], before: Read | None) -> Read:
-    course, done = before or (Course(), 0)
     # First: what comes meanwhile is read the next time.
-    last = events.aggregate(last=Max("seq"))["last"] or 0
+    last = events.order_by("-seq").values_list("seq", flat=True).first() or 0
+    # A turn that began meanwhile ends it earlier: what was read too far is no use.
+    course, done = before if before and before[1] <= last else (Course(), 0)
     return read_course(events.filter(seq__gt=done, seq__lte=last), course), last
 
 

@@ -44,6 +44,7 @@ from efforts.turns.recording import COMPLETED, INTERRUPTED, STOPPED, CallReply, 
 
 log = logging.getLogger("ccm.turns")
 T = TypeVar("T")
+Lane = AbstractAsyncContextManager[Any]
 
 # Model calls in one run; the last is made without tools, so that it must answer.
 MOST_CALLS = 8
@@ -182,15 +183,15 @@ ENDLESS = Ending(
 @dataclass(frozen=True, kw_only=True)
 class RunMeans:
     """What a run is made with. A replay brings recorded replies and results. `planned` is told of every plan that is
-    sent; `silence` is how a reply of nothing ends the run; `lane` is held while a request is planned, and while what it
-    is planned from and what came of it are stored."""
+    sent; `silence` is how a reply of nothing ends the run; `lane` is held while a request is planned, and while its
+    settings, its plan and the end of the run are stored."""
 
     connect: Callable[[ModelChoice], ChatModel] = connect_chat
     planned: Callable[[Plan], None] = lambda planned: None
     run_tool: Callable[[ToolCall, ToolContext], str] = run_tool
     most_calls: int = MOST_CALLS
     silence: Ending = EMPTY
-    lane: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
+    lane: Lane = field(default_factory=nullcontext)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,19 +238,19 @@ async def end_somehow(control: RunControl, deltas: DeltaSink, means: RunMeans) -
     except LeaseLost:
         log.info("Run %s is no longer ours.", lease.run_id)
     except Stopped:
-        await finish(lease, control.ending)
+        await finish(means.lane, lease, control.ending)
     except RequiredTooLarge as error:
-        await finish(lease, await read(over_budget, lease, error))
+        await finish(means.lane, lease, await read(over_budget, lease, error))
     except (ModelError, KeyUnreadable, BudgetTooSmall) as error:
-        await finish(lease, failure(error))
+        await finish(means.lane, lease, failure(error))
     except DatabaseError:
         log.exception("Run %s failed in the database.", lease.run_id)
-        await finish(lease, Ending(state=RunState.FAILED, code="database", text=NO_DATABASE))
+        await finish(means.lane, lease, Ending(state=RunState.FAILED, code="database", text=NO_DATABASE))
     # The only broad except: whatever a library raises, the person finds an ended turn with a Retry, and not one that
     # runs for ever.
     except Exception:
         log.exception("Run %s failed.", lease.run_id)
-        await finish(lease, Ending(state=RunState.FAILED, code="internal", text=INTERNAL))
+        await finish(means.lane, lease, Ending(state=RunState.FAILED, code="internal", text=INTERNAL))
 
 
 NO_DATABASE = (
@@ -263,20 +264,22 @@ PICTURE_MISSING = (
 INTERNAL = "Something went wrong in the program itself; the log says what. Your message is kept. Retry asks again."
 
 
-async def finish(lease: Lease, ending: Ending) -> None:
+async def finish(lane: Lane, lease: Lease, ending: Ending) -> None:
     try:
-        await store_end(lease, partial(recording.end_run, lease, ending))
+        await store_end(lane, lease, partial(recording.end_run, lease, ending))
     except LeaseLost:
         log.info("Run %s is no longer ours.", lease.run_id)
 
 
-async def store_end(lease: Lease, store: Callable[[], object]) -> None:
+async def store_end(lane: Lane, lease: Lease, store: Callable[[], object]) -> None:
     """`store` is one transaction that ends the run. One that was done although its connection broke is not done twice:
     the run is no longer this runner's then."""
     until, wait = time.monotonic() + PATIENCE, FIRST_WAIT
     while True:
         try:
-            await write(store)
+            # Not while it waits for another try: others may store theirs.
+            async with lane:
+                await write(store)
             return
         except (OperationalError, InterfaceError):
             if time.monotonic() + wait > until:
@@ -313,15 +316,14 @@ async def call_until_answered(
             await write(recording.record_reply, control.lease, replace(streamed.reply(), text=""))
             continue
         if broken or not planned.inputs.tools or not streamed.tool_calls:
-            async with means.lane:
-                await conclude(control.lease, streamed, broken, means.silence)
+            await conclude(control.lease, streamed, broken, means)
             return
         taken = await read(take_all, control.lease, planned, streamed)
         reply = replace(streamed.reply(), tool_calls=tuple(one.call for one in taken.calls))
         await read(read_ahead, reply.text)
         # What was said leaves no room for another call: it is the answer.
         if taken.room < 0 and reply.text.strip():
-            await store_end(control.lease, partial(recording.record_reply, control.lease, reply, COMPLETED))
+            await store_end(means.lane, control.lease, partial(recording.record_reply, control.lease, reply, COMPLETED))
             return
         await write(recording.record_reply, control.lease, reply)
         await answer_calls(control.lease, run, call, taken, means)
@@ -425,14 +427,16 @@ def fresh_run(run: Run) -> Run:
     return fresh
 
 
-async def conclude(lease: Lease, streamed: Streamed, broken: Ending | None, silence: Ending) -> None:
+async def conclude(lease: Lease, streamed: Streamed, broken: Ending | None, means: RunMeans) -> None:
     """Save the reply that ends the run. Calls that come although no tools were offered are dropped."""
+    silence = means.silence
     if streamed.is_empty and streamed.finish_reason == CUT_OFF:
         silence = NOTHING_SAID
     ending = broken or (COMPLETED if streamed.text.strip() else ENDLESS if streamed.tool_calls else silence)
     reply = streamed.reply()
-    await read(read_ahead, reply.text)
-    await store_end(lease, partial(recording.record_reply, lease, reply, ending))
+    async with means.lane:
+        await read(read_ahead, reply.text)
+    await store_end(means.lane, lease, partial(recording.record_reply, lease, reply, ending))
 
 
 async def stream(

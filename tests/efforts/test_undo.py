@@ -11,7 +11,7 @@ import pytest
 
 from efforts import actions
 from efforts.actions.places import Place
-from efforts.context.courses import course_now
+from efforts.context.courses import course_at, course_now
 from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer, EffortState, PointerTurn
 from tests.efforts.talk import Talk
@@ -303,3 +303,12 @@ def test_a_log_that_was_read_is_read_on_from_there(talk: Talk) -> None:
     course, last = course_now(talk.branch, before)
     assert (course, last) == course_now(talk.branch)
     assert told < set(course.told)
+
+
+def test_a_log_that_was_read_too_far_is_read_anew(talk: Talk) -> None:
+    """As by somebody who branches off while the next turn begins."""
+    talk.ask("Let's find the bug.", ("open_effort", {"name": "Bug"}))
+    talk.ask("It is in the parser.")
+    too_far = course_now(talk.branch)
+    assert course_at(talk.branch, 1, too_far) == course_at(talk.branch, 1)
+    assert course_at(talk.branch, 1)[0].labels.keys() == {1}

@@ -8,15 +8,18 @@ import time
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import OperationalError
 
 from efforts import actions
 from efforts.models import Run, Session, threads
 from efforts.models.threads import read, write, write_first
 from efforts.turns import orchestrator, recording
+from efforts.turns.recording import Lease
 from efforts.turns.runner import Runner
 from tests.fakes.provider import FakeProvider
 from tests.turns.conftest import PATIENCE, Stage
@@ -104,6 +107,26 @@ async def test_whatever_takes_a_turns_time_waits_for_its_place(
             watch(module, name)
     await stage.ask("Hello")
     assert kept == {name: True for names in steps.values() for name in names}
+
+
+async def test_who_waits_to_store_an_end_again_keeps_no_place() -> None:
+    lane, failed = asyncio.Semaphore(1), asyncio.Event()
+    loop, order = asyncio.get_running_loop(), list[str]()
+
+    def store() -> None:
+        if not order:
+            order.append("fails")
+            loop.call_soon_threadsafe(failed.set)
+            raise OperationalError("locked")
+        order.append("stored")
+
+    lease = Lease(run_id=uuid4(), session_id=uuid4(), branch_id=uuid4(), turn_number=1, owner="me")
+    storing = asyncio.create_task(orchestrator.store_end(lane, lease, store))
+    await failed.wait()
+    async with lane:
+        order.append("another")
+    await storing
+    assert order == ["fails", "another", "stored"]
 
 
 class Lane:

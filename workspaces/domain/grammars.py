@@ -340,13 +340,13 @@ class Rust(Grammar):
     def parse(self, data: bytes) -> Node:
         """Items that a macro holds are definitions as well (`cfg_rt! { pub fn spawn() … }`): what makes it one is
         blanked, and all keeps its place."""
+        root = super().parse(data)
         for _ in range(DEEPEST_MACROS):
-            root = super().parse(data)
             blanked = self.without_macros(data, root)
             if blanked == data:
                 break
-            data = blanked
-        return super().parse(data)
+            data, root = blanked, super().parse(blanked)
+        return root
 
     def without_macros(self, data: bytes, root: Node) -> bytes:
         blanked = bytearray(data)

@@ -39,10 +39,18 @@ from compaction.pages.presenters.gates import GateView, gates_of, of_excerpts
 from compaction.pages.presenters.source import SourceView, key_of, labels_of, source_view
 from compaction.review.claims import Dropped, dropped
 from compaction.review.desk import ACCEPTABLE
-from compaction.standing.blockers import OF_STATE, InItsPlace, in_its_place, is_open, is_reopened, is_unchecked
+from compaction.standing.blockers import (
+    OF_STATE,
+    InItsPlace,
+    in_its_place,
+    is_open,
+    is_reopened,
+    is_unchecked,
+    replaced_by,
+)
 from compaction.standing.history import NOBODY, accepted_by_people
 from efforts.context.holds import leaves_in
-from efforts.context.presence import Presence, pinned_among, presence_of, without
+from efforts.context.presence import Presence, pinned_among, presence_of
 from efforts.context.recollections import recalled_from
 from efforts.context.words import WordView
 from efforts.domain.effort.holds import turns_said
@@ -255,12 +263,12 @@ class ArtifactView:
     @property
     def span(self) -> str:
         """The turns that it was made of, without those of other efforts in between."""
-        return span_within(runs_of(self.document.source.turns)) if self.row.source_start else self.row.span
+        return replaced_by(self.row, self.document.source.turns)
 
     @property
     def replaced(self) -> str:
-        """Those of them that it stands for in the prompt: what is pinned is sent all the same."""
-        return span_within(runs_of(without(self.document.source.turns, self.pinned))) if self.pinned else self.span
+        """Those of them that it stands for in the prompt."""
+        return replaced_by(self.row, self.document.source.turns, self.pinned)
 
     @property
     def title(self) -> str:
