@@ -5,13 +5,26 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import tiktoken
 
-from efforts.llm.tokens import DEFAULT_ENCODING, UnknownEncoding, get_counter
+from efforts.llm import tokens
+from efforts.llm.tokens import DEFAULT_ENCODING, TiktokenCounter, UnknownEncoding, get_counter
 
 
 def test_it_counts_as_the_table_says():
     assert get_counter(DEFAULT_ENCODING).count("hello world") == 2
     assert get_counter(DEFAULT_ENCODING).count("") == 0
+
+
+def test_a_count_that_is_kept_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By their hash; all are forgotten where they are too many."""
+    monkeypatch.setattr(tokens, "MOST_KEPT", 2)
+    # Half a character can be typed, and has no UTF-8.
+    texts = [f"{number} " * tokens.KEPT_FROM + "ends \udc80 here" for number in range(3)]
+    first, again = TiktokenCounter(tiktoken.get_encoding(DEFAULT_ENCODING)), get_counter()
+    counts = [first.count(text) for text in texts]
+    assert [first.count(text) for text in texts] == counts == [again.count(text) for text in texts]
+    assert len(first._kept) <= 2
 
 
 def test_special_tokens_are_ordinary_text():
