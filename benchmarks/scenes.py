@@ -13,6 +13,7 @@ from django.utils import timezone
 from efforts import actions
 from efforts.actions import Place
 from efforts.actions.efforts import message_of
+from efforts.context.contents import BranchContents
 from efforts.context.planning import main_branch
 from efforts.domain.effort.states import RunState, SummaryState, Via
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD
@@ -83,7 +84,7 @@ def perform(branch: Branch, exchange: Exchange) -> None:
     place = Place(branch=branch, turn=number, via=Via.MODEL, run=turn.run)
     for act in exchange.acts:
         act(place)
-    ageing.settle(turn.run, said_in(turn.run), completed=True)
+    ageing.settle(turn.run, said_in(turn.run), BranchContents.of(turn.run.branch), completed=True)
     labels.settle(branch, turn)
     end_turn(branch, turn)
     for state in EffortState.objects.filter(branch=branch, summary=SummaryState.DUE):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from efforts.context.connections import ModelOption, defaults_for, switchable
@@ -22,6 +23,7 @@ from efforts.domain.prompt.budget import SMALLEST_BUDGET
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON
 from efforts.log import events, labels
 from efforts.models import Branch, Message, MessageFile, Run, Session, Turn
+from efforts.models.prepared import first, prepared
 from efforts.retrieval.index import add_message, count_tokens, forget_deleted, read_ahead
 from efforts.retrieval.vectors import forget as forget_vectors
 
@@ -128,7 +130,23 @@ def check_client_id(client_id: str) -> None:
 
 def sent_before(session: Session, client_id: str) -> Turn | None:
     """The turn of the same message, where the browser has sent it already."""
-    return Turn.objects.filter(session=session, client_id=client_id).first()
+    return first(turns_sent(session.pk, client_id))
+
+
+@prepared
+def turns_sent(session: UUID, client_id: str) -> QuerySet[Turn]:
+    # At most one, in no order.
+    return Turn.objects.filter(session=session, client_id=client_id).order_by()
+
+
+@prepared
+def locked_branch(branch: UUID) -> QuerySet[Branch]:
+    return Branch.objects.select_for_update().filter(pk=branch)
+
+
+@prepared
+def last_activity(session: UUID) -> QuerySet[Session, datetime]:
+    return Session.objects.filter(pk=session).values_list("last_activity_at", flat=True)
 
 
 def put_message(
@@ -145,7 +163,7 @@ def put_message(
     with it, where it was not."""
     with transaction.atomic():
         # Always the branch before the session, as when a run ends, or two would wait for each other for ever.
-        branch = Branch.objects.select_for_update().get(pk=branch_id)
+        [branch] = locked_branch(branch_id)
         # Under the lock: the same message by socket and by POST at once is still one turn.
         if sent := sent_before(session, client_id):
             return sent
@@ -183,7 +201,7 @@ def about(turn: Turn) -> dict[str, Any]:
 
 def collapse_when_idle(session: Session, actor: User) -> None:
     """Expansions end in every branch where nobody has written for `WORK_SESSION_HOURS`."""
-    last = Session.objects.values_list("last_activity_at", flat=True).get(pk=session.pk)
+    [last] = last_activity(session.pk)
     if timezone.now() - last < timedelta(hours=WORK_SESSION_HOURS):
         return
     for branch in session.branches.order_by("pk"):

@@ -11,6 +11,7 @@ from django.db.models import F, Q, QuerySet
 from efforts.domain.effort.states import ConstraintState
 from efforts.domain.prompt.conversation import RuleInForce as Rule
 from efforts.models import Branch, Constraint, Event, Session
+from efforts.models.prepared import prepared
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -43,7 +44,12 @@ def in_force(session_id: UUID) -> QuerySet[Constraint]:
 
 
 def constraints_in_force(session_id: UUID) -> tuple[Rule, ...]:
-    return tuple(Rule(id=pk, text=text) for pk, text in in_force(session_id).values_list("pk", "text"))
+    return tuple(Rule(id=pk, text=text) for pk, text in read_in_force(session_id))
+
+
+@prepared
+def read_in_force(session_id: UUID) -> QuerySet[Constraint, tuple[int, str]]:
+    return in_force(session_id).values_list("pk", "text")
 
 
 def constraints_view(branch: Branch) -> ConstraintsView:

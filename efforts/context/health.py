@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 
 from efforts.context.connections import label_of
 from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.usage import NEWEST, Counted, cached_share, correction, off_share
 from efforts.models import ContextPlan, Run
+from efforts.models.prepared import prepared
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -85,11 +87,16 @@ def counted(plan: ContextPlan) -> Counted:
 def learned_correction(run: Run) -> float | None:
     """By what the counts of a run are to be multiplied, from the newest calls of its branch with the same model."""
     # Not those with a report alone: where a provider reports nothing, that would read the whole history.
-    newest = ContextPlan.objects.filter(branch=run.branch_id).order_by("-created_at")
-    rows = newest.values_list("run__settings", "tokens", "prompt_tokens", "cached_tokens")[:NEWEST]
+    rows = newest_counts(run.branch_id)
     same = [counts for chosen, *counts in rows if model_in(chosen) == model_in(run.settings)]
     factor = correction([Counted(counted=n, reported=told, cached=cached) for n, told, cached in same if n and told])
     return factor and round(factor, 4)
+
+
+@prepared
+def newest_counts(branch: UUID) -> QuerySet[ContextPlan, tuple[Any, ...]]:
+    newest = ContextPlan.objects.filter(branch=branch).order_by("-created_at")
+    return newest.values_list("run__settings", "tokens", "prompt_tokens", "cached_tokens")[:NEWEST]
 
 
 def failures(runs: Iterable[Run]) -> tuple[tuple[str, int], ...]:

@@ -21,6 +21,7 @@ from efforts.domain.prompt.reasons import Reason
 from efforts.log.exclusions import is_left_out
 from efforts.log.timelines import finished_turns
 from efforts.models import Branch, EffortState, Hold
+from efforts.models.prepared import prepared
 
 if TYPE_CHECKING:
     from efforts.context.plans import ItemView, PlanView
@@ -123,6 +124,11 @@ def read_holds(branch: Branch, rows: Sequence[Hold], *, before: int) -> tuple[He
 def rows_of(branch: Branch, state: HoldState) -> QuerySet[Hold]:
     rows = Hold.objects.filter(branch=branch, state=state).select_related("turn", "effort", "within")
     return rows.order_by("granted_clock", "pk")
+
+
+@prepared
+def read_standing(branch: Branch) -> QuerySet[Hold]:
+    return rows_of(branch, HoldState.STANDING)
 
 
 def holds_view(branch: Branch, plan: PlanView | None = None) -> HoldsView:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from efforts.context.prompts import system_text
 from efforts.domain.prompt.assembly import instruction_texts
 from efforts.domain.prompt.conversation import Instruction
 from efforts.llm.tokens import get_counter
 from efforts.models import Instructions, Session
+from efforts.models.prepared import prepared
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -19,9 +21,18 @@ if TYPE_CHECKING:
 
 def instructions_for(session: Session) -> tuple[Instruction, ...]:
     """Those for all conversations first, because they change least."""
-    rows = Instructions.objects.filter(Q(session=session) | Q(session=None, owner=session.owner_id))
-    told = rows.order_by(F("session").asc(nulls_first=True)).values_list("session", "text")
-    return tuple(Instruction(text=text, for_all=of is None) for of, text in told)
+    return tuple(Instruction(text=text, for_all=of is None) for of, text in read_instructions(session.pk))
+
+
+@prepared
+def read_instructions(session: UUID) -> QuerySet[Instructions, tuple[UUID | None, str]]:
+    rows = instructions_in(session).order_by(F("session").asc(nulls_first=True))
+    return rows.values_list("session", "text")
+
+
+def instructions_in(session: UUID) -> QuerySet[Instructions]:
+    owner = Session.objects.filter(pk=session).values("owner")
+    return Instructions.objects.filter(Q(session=session) | Q(session=None, owner__in=owner))
 
 
 def instructions_of(owner: User, session: Session | None) -> str:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from django.db.models import Count, QuerySet
 
@@ -71,8 +72,10 @@ class Headlines:
 
     def counts(self, words: Collection[str]) -> dict[str, int]:
         """In how many headlines each stands."""
-        found = self.rows.filter(word__in=words).values_list("word")
-        return dict(found.annotate(Count(self.about)).order_by())
+        return dict(self.counted(list(words)))
+
+    def counted(self, words: list[str]) -> QuerySet[Any, tuple[str, int]]:
+        return self.rows.filter(word__in=words).values_list("word").annotate(Count(self.about)).order_by()
 
     def own_passages(self, words: Sequence[str], *, beside: Collection[int]) -> dict[int, dict[str, int]]:
         """Of what has enough of the words in its headline, by word the passages of its own."""

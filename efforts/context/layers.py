@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum, Value, Window
 from django.db.models.functions import Coalesce, RowNumber
 
+from efforts.context.contents import BranchContents
 from efforts.context.recollections import read_recalled
 from efforts.domain.effort.chosen import BODY, RAW
 from efforts.domain.effort.names import as_id
@@ -35,10 +36,10 @@ from efforts.domain.prompt.conversation import (
 )
 from efforts.log.exclusions import is_left_out, left_out
 from efforts.log.timelines import LOG_FIELDS, branch_turns, finished_turns, log_message_of
-from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, PointerTurn, Turn, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Exclusion, Message, PointerTurn, Turn, TurnLabel
+from efforts.models.prepared import in_one_row, prepared
 from efforts.standins.chosen import (
     Chosen,
-    ambient_in_chosen,
     chosen_turns,
     headline_of,
     is_chosen,
@@ -84,30 +85,67 @@ class EffortLayers:
     evicted: Evicted
 
 
-def read_ambient(branch: Branch, *, before: int, window: int) -> tuple[tuple[PastTurn, ...], OlderTurns]:
+@dataclass(frozen=True, kw_only=True)
+class ExcludedTurn:
+    """A turn that the person has left out of prompts; `effort` is empty where it is of none."""
+
+    number: int
+    tokens: int
+    effort: str
+    is_chosen: bool
+
+
+def read_excluded(branch: Branch, *, before: int) -> list[ExcludedTurn]:
+    """Oldest first."""
+    return [ExcludedTurn(**values) for values in excluded_turns(branch, before)]
+
+
+@prepared
+def excluded_turns(branch: Branch, before: int) -> QuerySet[Exclusion, Any]:
+    label = TurnLabel.objects.filter(branch=branch, turn=OuterRef("turn")).values("effort__slug")[:1]
+    rows = left_out(branch).filter(turn__number__lt=before).order_by("turn__number")
+    return rows.values(
+        number=F("turn__number"),
+        tokens=F("turn__tokens"),
+        effort=Coalesce(Subquery(label), Value("")),
+        is_chosen=is_chosen(branch, "turn"),
+    )
+
+
+def read_ambient(
+    branch: Branch, *, before: int, window: int, contents: BranchContents, excluded: Sequence[ExcludedTurn]
+) -> tuple[tuple[PastTurn, ...], OlderTurns]:
     """The newest `window` finished turns of no effort, oldest first, and the sum of all such before them; but for those
-    that a summary stands for."""
+    that a summary stands for, and those that are `excluded`."""
+    # One more than the window: its running sum stands for all before it, so no plan reads the whole history.
+    rows = newest_ambient(branch, before, most=window + 1)
+    past = tuple(reversed(past_turns(FinishedTurn.of(values) for _, *values in rows[:window])))
+    for tokens_before, *values in rows[window:]:
+        last = FinishedTurn.of(values)
+        without = (one.tokens for one in excluded if one.number <= last.number and not (one.effort or one.is_chosen))
+        # All that efforts have but the newest, by their running sums: adding up the older ones would grow with the
+        # history.
+        apart = contents.of_efforts + contents.ambient_in_chosen + sum(without)
+        if contents.has_labels or contents.has_summaries:
+            [(newer,)] = newer_elsewhere(branch, last.number)
+            apart -= newer
+        return past, OlderTurns(last=last.number, tokens=tokens_before + last.tokens - apart)
+    return past, OlderTurns()
+
+
+@prepared
+def newest_ambient(branch: Branch, before: int, *, most: int) -> QuerySet[Turn, tuple[Any, ...]]:
     ambient = finished_turns(branch, before=before).exclude(labels__branch=branch).exclude(is_chosen(branch))
     ambient = ambient.exclude(is_left_out(branch))
-    # One more than the window: its running sum stands for all before it, so no plan reads the whole history.
-    rows = list(ambient.order_by("-number").values_list("tokens_before", *FinishedTurn.at())[: window + 1])
-    shown = [FinishedTurn.of(values) for _, *values in rows[:window]]
-    beyond = [(before, FinishedTurn.of(values)) for before, *values in rows[window:]]
-    return tuple(reversed(past_turns(shown))), older_ambient(branch, *beyond[0]) if beyond else OlderTurns()
+    return ambient.order_by("-number").values_list("tokens_before", *FinishedTurn.at())[:most]
 
 
-def older_ambient(branch: Branch, tokens_before: int, last: FinishedTurn) -> OlderTurns:
-    # All that efforts have but the newest, by their running sums: adding up the older ones would grow with the history.
-    of_efforts = EffortState.objects.filter(branch=branch).aggregate(sum=Sum("tokens", default=0))["sum"]
-    elsewhere = Exists(TurnLabel.objects.filter(branch=branch, turn=OuterRef("pk"))) | is_chosen(branch)
-    newer = branch_turns(branch).filter(elsewhere, number__gt=last.number)
-    apart = of_efforts + ambient_in_chosen(branch) - newer.aggregate(sum=Sum("tokens", default=0))["sum"]
-    apart += (
-        branch_turns(branch)
-        .filter(is_left_out(branch), ~elsewhere, number__lte=last.number)
-        .aggregate(sum=Sum("tokens", default=0))["sum"]
-    )
-    return OlderTurns(last=last.number, tokens=tokens_before + last.tokens - apart)
+@prepared
+def newer_elsewhere(branch: Branch, last: int) -> QuerySet[Turn, tuple[int, ...]]:
+    """Tokens of the turns of efforts, and of chosen ones, that come after the number."""
+    label = Exists(TurnLabel.objects.filter(branch=branch, turn=OuterRef("pk")))
+    newer = branch_turns(branch).filter(label | is_chosen(branch), number__gt=last)
+    return in_one_row(newer, sum=Sum("tokens", default=0))
 
 
 def read_efforts(
@@ -115,6 +153,7 @@ def read_efforts(
     *,
     before: int,
     room: int,
+    contents: BranchContents,
     held: AbstractSet[int] = frozenset(),
     expanded: Collection[str] | None = None,
     referenced: Collection[str] = (),
@@ -125,10 +164,8 @@ def read_efforts(
     instead of those that are, as what, where that is given; `referenced`: ids to take for referred to just now; these
     two for a plan of what would be.
     """
-    shown = Q(evicted_clock=None) | Q(effort__slug__in={*(expanded or ()), *referenced}) | Q(effort__in=held)
-    # What has left the prompt is not read, however much that is; nor what the summary of chosen turns stands for.
-    rows = EffortState.objects.filter(shown, branch=branch).exclude(summary=SummaryState.COVERED)
-    states = list(rows.select_related("effort").order_by("pk"))
+    meant = sorted({*(expanded or ()), *referenced})
+    states = shown_states(branch, list(held), meant) if contents.has_efforts else []
     here = [state.effort_id for state in states]
     standing = active_summaries(branch).filter(effort__in=here).values_list("effort", flat=True)
     summaries = set(standing) if here else set()
@@ -150,7 +187,7 @@ def read_efforts(
         for one in ageing
     }
     headlines = read_headlines(branch, concluded & summaries, held, taken, leaves, most=most)
-    chosen = read_chosen(branch, most=most, back=back)
+    chosen = read_chosen(branch, most=most, back=back) if contents.has_summaries else []
     opened = {one.id for one in chosen if one.is_expanded} if expanded is None else raw
     in_short = tuple(
         replace(
@@ -167,8 +204,16 @@ def read_efforts(
         efforts=(*logs, *read_chosen_logs(branch, [one for one in chosen if one.id in opened], ages, room=room)),
         headlines=(*headlines, *in_short),
         unlisted=len(concluded & summaries) - len(headlines),
-        evicted=read_evicted(branch, beside=here, chosen=[one.pointer.pk for one in chosen]),
+        evicted=read_evicted(branch, contents, beside=here, chosen=[one.pointer.pk for one in chosen]),
     )
+
+
+@prepared
+def shown_states(branch: Branch, held: list[int], meant: list[str]) -> QuerySet[EffortState]:
+    shown = Q(evicted_clock=None) | Q(effort__slug__in=meant) | Q(effort__in=held)
+    # What has left the prompt is not read, however much that is; nor what the summary of chosen turns stands for.
+    rows = EffortState.objects.filter(shown, branch=branch).exclude(summary=SummaryState.COVERED)
+    return rows.select_related("effort").order_by("pk")
 
 
 def leaves_at(branch: Branch, id: str, last: int, *, expanded: Container[str], young: Container[str]) -> int:
@@ -187,26 +232,46 @@ def active_summaries(branch: Branch) -> QuerySet[ContextPointer]:
     return ContextPointer.objects.filter(branch=branch, effort__isnull=False, state=PointerState.ACTIVE)
 
 
-def read_evicted(branch: Branch, *, beside: Collection[int], chosen: Collection[int]) -> Evicted:
+def read_evicted(
+    branch: Branch, contents: BranchContents, *, beside: Collection[int], chosen: Collection[int]
+) -> Evicted:
     """Of those that await a summary the log counts. `beside`, `chosen`: keys of the efforts, and of the pointers over
     chosen turns, that may stand all the same."""
+    count = logs = of_efforts = of_chosen = how_many = 0
+    if contents.has_efforts:
+        [(count, logs)] = evicted_efforts(branch, list(beside))
+    if contents.has_summaries:
+        [(of_efforts, of_chosen, how_many)] = evicted_summaries(branch, list(beside), list(chosen))
+    return Evicted(
+        chosen=how_many,
+        chosen_tokens=of_chosen,
+        count=count,
+        tokens=of_efforts + logs,
+        after=branch.session.eviction_threshold,
+    )
+
+
+@prepared
+def evicted_efforts(branch: Branch, beside: list[int]) -> QuerySet[EffortState, tuple[int, ...]]:
+    """How many, and the tokens of those that await a summary."""
     gone = EffortState.objects.filter(branch=branch, evicted_clock__isnull=False, status=EffortStatus.CONCLUDED)
-    gone = gone.exclude(summary=SummaryState.COVERED)
+    gone = gone.exclude(summary=SummaryState.COVERED).exclude(effort__in=beside)
     awaits = ~Q(effort__in=active_summaries(branch).values("effort"))
-    sums = gone.exclude(effort__in=beside).aggregate(count=Count("id"), logs=Sum("tokens", filter=awaits, default=0))
+    return in_one_row(gone, count=Count("id"), logs=Sum("tokens", filter=awaits, default=0))
+
+
+@prepared
+def evicted_summaries(
+    branch: Branch, beside: list[int], chosen: list[int]
+) -> QuerySet[ContextPointer, tuple[int, ...]]:
+    """Tokens of those of efforts, and of those of chosen turns, and how many these are."""
     of_effort = Q(effort__isnull=False) & ~Q(effort__in=beside)
     of_turns = Q(effort=None, evicted_clock__isnull=False) & ~Q(pk__in=chosen)
-    summaries = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE).aggregate(
+    return in_one_row(
+        ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE),
         of_efforts=Sum("tokens", filter=of_effort, default=0),
-        chosen=Count("id", filter=of_turns),
         of_chosen=Sum("tokens", filter=of_turns, default=0),
-    )
-    return Evicted(
-        chosen=summaries["chosen"],
-        chosen_tokens=summaries["of_chosen"],
-        count=sums["count"],
-        tokens=summaries["of_efforts"] + sums["logs"],
-        after=branch.session.eviction_threshold,
+        chosen=Count("id", filter=of_turns),
     )
 
 
@@ -377,17 +442,15 @@ def read_headlines(
     )
 
 
-def read_left_out(branch: Branch, *, before: int) -> tuple[LeftOut, ...]:
+def left_out_runs(excluded: Iterable[ExcludedTurn]) -> tuple[LeftOut, ...]:
     """What the person has left out of prompts, in runs of turns that follow each other in one effort, or in none."""
-    label = TurnLabel.objects.filter(branch=branch, turn=OuterRef("turn")).values("effort__slug")[:1]
-    rows = left_out(branch).filter(turn__number__lt=before).annotate(effort=Coalesce(Subquery(label), Value("")))
     runs: list[LeftOut] = []
-    for number, tokens, effort in rows.order_by("turn__number").values_list("turn__number", "turn__tokens", "effort"):
+    for one in excluded:
         last = runs[-1] if runs else None
-        if last and (last.turns[1] + 1, last.effort) == (number, effort):
-            runs[-1] = LeftOut(turns=(last.turns[0], number), tokens=last.tokens + tokens, effort=effort)
+        if last and (last.turns[1] + 1, last.effort) == (one.number, one.effort):
+            runs[-1] = LeftOut(turns=(last.turns[0], one.number), tokens=last.tokens + one.tokens, effort=one.effort)
         else:
-            runs.append(LeftOut(turns=(number, number), tokens=tokens, effort=effort))
+            runs.append(LeftOut(turns=(one.number, one.number), tokens=one.tokens, effort=one.effort))
     return tuple(runs)
 
 
@@ -396,9 +459,7 @@ def past_turns(turns: Iterable[FinishedTurn]) -> list[PastTurn]:
     if not turns:
         return []
     said: dict[int, list[LogMessage]] = {turn.pk: [] for turn in turns}
-    counts = Q(role__in=OF_PERSON) | Q(run__in=[turn.run for turn in turns])
-    rows = Message.objects.filter(counts, turn__in=said).order_by("id")
-    for turn, *values in rows.values_list("turn", *LOG_FIELDS):
+    for turn, *values in read_said(list(said), [turn.run for turn in turns]):
         said[turn].append(log_message_of(values))
     recalled = read_recalled((turn.run for turn in turns), included=True, leaves=False)
     return [
@@ -411,3 +472,10 @@ def past_turns(turns: Iterable[FinishedTurn]) -> list[PastTurn]:
         )
         for turn in turns
     ]
+
+
+@prepared
+def read_said(turns: list[int], runs: list[UUID]) -> QuerySet[Message, tuple[Any, ...]]:
+    """By the key of its turn what a person said, and what came of the runs."""
+    rows = Message.objects.filter(Q(role__in=OF_PERSON) | Q(run__in=runs), turn__in=turns)
+    return rows.order_by("id").values_list("turn", *LOG_FIELDS)

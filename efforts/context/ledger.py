@@ -13,6 +13,7 @@ from efforts.domain.effort.states import LIVE_ENTRIES, ConstraintState, EntryBy,
 from efforts.domain.prompt.conversation import LedgerNote
 from efforts.log.timelines import in_timeline
 from efforts.models import Branch, Constraint, ContextPointer, Event, LedgerEntry, Message, PointerTurn, Session
+from efforts.models.prepared import prepared
 from efforts.models.said import OwnWords
 from efforts.standins.seen import Seen, seen
 
@@ -205,11 +206,19 @@ def open_work_of(branch: Branch, most: int) -> tuple[LedgerView, ...]:
 
 def ledger_notes(branch: Branch) -> tuple[LedgerNote, ...]:
     """The newest open work and decisions, newest first, as the prompt tells them."""
-    rows = entries_here(branch).filter(state__in=LIVE_ENTRIES).order_by("-pk")[:MOST_NOTED]
     return tuple(
         LedgerNote(id=row.name, text=" ".join(row.text.split()), is_proposed=row.state == EntryState.PROPOSED)
-        for row in rows
+        for row in read_noted(branch)
     )
+
+
+@prepared
+def read_noted(branch: Branch) -> QuerySet[LedgerEntry]:
+    return live_entries(branch).order_by("-pk")[:MOST_NOTED]
+
+
+def live_entries(branch: Branch) -> QuerySet[LedgerEntry]:
+    return entries_here(branch).filter(state__in=LIVE_ENTRIES)
 
 
 def ledger_counts(branch: Branch) -> LedgerCounts:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from efforts.context.keywords import ALL, Headlines, Keyword
 from efforts.context.references import clipped
 from efforts.domain.effort.ageing import GAP
@@ -13,6 +15,7 @@ from efforts.domain.effort.chosen import id_of
 from efforts.domain.effort.states import PointerState
 from efforts.domain.text.terms import terms_of
 from efforts.models import Branch, ContextPointer, PointerWord
+from efforts.models.prepared import prepared
 from efforts.standins.chosen import Chosen, find_chosen, with_spans
 
 NAMED = re.compile(rf"\bturns[{GAP}]+(\d{{1,9}})[{GAP}]+(\d{{1,9}})(?![{GAP}]?\d)", re.IGNORECASE)
@@ -50,7 +53,7 @@ def by_id(branch: Branch, text: str) -> Iterator[Mention]:
 def by_keywords(branch: Branch, terms: Sequence[str], *, beside: Collection[int]) -> Iterator[Mention]:
     """`beside`: pointers that are referred to already."""
     headlines = headlines_of(branch)
-    candidates = headlines.sharing(terms, headlines.counts({*terms, ALL}), beside=beside)
+    candidates = headlines.sharing(terms, dict(counted_words(branch, sorted({*terms, ALL}))), beside=beside)
     for chosen in with_spans(ContextPointer.objects.filter(pk__in=candidates.own)):
         if words := candidates.words_of(chosen.pointer.pk, chosen.pointer.headline):
             yield Mention(chosen=chosen, how="keywords", words=words)
@@ -59,6 +62,11 @@ def by_keywords(branch: Branch, terms: Sequence[str], *, beside: Collection[int]
 def headlines_of(branch: Branch) -> Headlines:
     standing = PointerWord.objects.filter(branch=branch, pointer__state=PointerState.ACTIVE)
     return Headlines(branch=branch, rows=standing, about="pointer")
+
+
+@prepared
+def counted_words(branch: Branch, words: list[str]) -> QuerySet[PointerWord, tuple[str, int]]:
+    return headlines_of(branch).counted(words)
 
 
 def keywords_here(branch: Branch, pointer: ContextPointer) -> list[Keyword]:

@@ -6,15 +6,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from efforts.context.connections import choose
 from efforts.context.constraints import constraints_in_force
-from efforts.context.holds import read_holds, rows_of
+from efforts.context.contents import BranchContents
+from efforts.context.holds import read_holds, read_standing
 from efforts.context.instructions import instructions_for
-from efforts.context.layers import read_ambient, read_efforts, read_left_out
+from efforts.context.layers import left_out_runs, read_ambient, read_efforts, read_excluded
 from efforts.context.ledger import ledger_notes
 from efforts.context.line import read_line
 from efforts.context.mentions import find_mentions
@@ -23,7 +26,7 @@ from efforts.context.prompts import system_text
 from efforts.context.recollections import recalled_for, recollect
 from efforts.context.references import find_references
 from efforts.domain.effort.policy import CODE_SHARES, RECALL_MOST, RECALL_SHARES, ContextMode
-from efforts.domain.effort.states import HoldState, RunState
+from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.budget import REPLY_RESERVE, Budget
 from efforts.domain.prompt.conversation import OF_PERSON, CurrentTurn, LineOfEfforts, LogMessage
 from efforts.domain.prompt.plan import Layout, PlanInputs
@@ -32,11 +35,19 @@ from efforts.domain.prompt.toolbox import TOOLS
 from efforts.llm.tokens import get_counter
 from efforts.log.timelines import branch_plans, said_in
 from efforts.models import Branch, ContextPlan, MessageFile, Run, Session, Turn
+from efforts.models.prepared import prepared
 from efforts.standins import coding
 
 
 def main_branch(session: Session) -> Branch:
-    return session.branches.get(parent=None)
+    [branch] = main_branches(session.pk)
+    branch.session = session
+    return branch
+
+
+@prepared
+def main_branches(session: UUID) -> QuerySet[Branch]:
+    return Branch.objects.filter(session=session, parent=None)
 
 
 def run_inputs(run: Run, *, offer_tools: bool = True, expanded: Collection[str] | None = None) -> PlanInputs:
@@ -116,12 +127,17 @@ def plan_inputs(
     where that is not stored.
     """
     budget = budget_of(chosen)
-    pinned = list(rows_of(branch, HoldState.STANDING))
-    past, older = read_ambient(branch, before=current.number, window=chosen["ambient_window"])
+    contents = BranchContents.of(branch)
+    pinned = read_standing(branch) if contents.has_holds else []
+    excluded = read_excluded(branch, before=current.number) if contents.has_left_out else []
+    past, older = read_ambient(
+        branch, before=current.number, window=chosen["ambient_window"], contents=contents, excluded=excluded
+    )
     layers = read_efforts(
         branch,
         before=current.number,
         room=budget.effective,
+        contents=contents,
         held={row.effort_id for row in pinned if row.effort_id},
         expanded=expanded,
         referenced=referenced,
@@ -152,7 +168,7 @@ def plan_inputs(
         unlisted=layers.unlisted,
         evicted=layers.evicted,
         epoch=branch.effort_epoch,
-        constraints=constraints_in_force(branch.session_id),
+        constraints=constraints_in_force(branch.session_id) if contents.has_rules else (),
         # A run from before there was this setting did without.
         prefer_cache=chosen.get("prefer_cache", False),
         holds=read_holds(branch, pinned, before=current.number),
@@ -160,11 +176,11 @@ def plan_inputs(
         recall_most=RECALL_MOST[mode_of(chosen)],
         code_share=CODE_SHARES[mode_of(chosen)] if has_code(chosen) else 0.0,
         as_of=branch.session.event_seq,
-        ledger=ledger_notes(branch),
-        instructions=instructions_for(branch.session),
+        ledger=ledger_notes(branch) if contents.has_entries else (),
+        instructions=instructions_for(branch.session) if contents.has_instructions else (),
         # A run from before there were pictures had none.
         sees_pictures=chosen.get("pictures", False),
-        left_out=read_left_out(branch, before=current.number),
+        left_out=left_out_runs(excluded),
         clock=branch.clock,
     )
     if inputs.recall_share:
@@ -202,13 +218,25 @@ def read_layout(branch: Branch, key: str) -> Layout:
     A fork begins with what its parent left at that turn.
     """
     # A call from before an expansion has the key of one after it: what was expanded leaves no trace.
-    newest = branch_plans(branch).order_by("-created_at")
-    for plans in (newest.filter(layout_key=key), newest):
-        # Only this key of one body is fetched; the rest is large.
-        one = ContextPlan.objects.filter(pk__in=plans.values("pk")[:1])
-        for stored in one.values_list("body__layout", flat=True):
-            return Layout.from_json(stored)
+    for stored in newest_layout_of(branch, key) or newest_layout(branch):
+        return Layout.from_json(stored)
     return Layout()
+
+
+@prepared
+def newest_layout_of(branch: Branch, key: str) -> QuerySet[ContextPlan, Any]:
+    return layout_in(branch_plans(branch).filter(layout_key=key))
+
+
+@prepared
+def newest_layout(branch: Branch) -> QuerySet[ContextPlan, Any]:
+    return layout_in(branch_plans(branch))
+
+
+def layout_in(plans: QuerySet[ContextPlan]) -> QuerySet[ContextPlan, Any]:
+    """Of the newest. Only this key of one body is fetched; the rest is large."""
+    newest = plans.order_by("-created_at").values("pk")[:1]
+    return ContextPlan.objects.filter(pk__in=newest).values_list("body__layout", flat=True)
 
 
 def counted_tokens(run: Run) -> int:

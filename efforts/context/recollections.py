@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from efforts.context.embedders import Wording
 from efforts.domain.effort.policy import ContextMode
@@ -18,6 +18,7 @@ from efforts.domain.prompt.conversation import Recalled
 from efforts.domain.prompt.plan import Plan
 from efforts.log.timelines import LOG_FIELDS, branch_turns, log_message_of
 from efforts.models import Branch, RetrievalItem, VectorIndex
+from efforts.models.prepared import prepared
 from efforts.retrieval.recall import Recollection, recall
 from efforts.retrieval.vectors import Asked
 
@@ -65,11 +66,16 @@ def recalled_for(run_id: UUID) -> tuple[Recalled, ...]:
 
 
 def read_recalled(runs: Iterable[UUID], **which: Any) -> dict[UUID, tuple[Recalled, ...]]:
-    items = RetrievalItem.objects.filter(retrieval__run__in=list(runs), retrieval__trigger=Trigger.AUTO, **which)
     found: dict[UUID, tuple[Recalled, ...]] = {}
-    for run, *values in items.order_by("rank").values_list(*READ):
+    for run, *values in read_items(list(runs), **which):
         found[run] = (*found.get(run, ()), recalled(*values))
     return found
+
+
+@prepared
+def read_items(runs: list[UUID], **which: Any) -> QuerySet[RetrievalItem, tuple[Any, ...]]:
+    items = RetrievalItem.objects.filter(retrieval__run__in=runs, retrieval__trigger=Trigger.AUTO, **which)
+    return items.order_by("rank").values_list(*READ)
 
 
 def recalled_from(branch: Branch, numbers: Collection[int]) -> dict[int, set[int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db.models import Count, QuerySet
 
@@ -12,6 +13,7 @@ from efforts.domain.effort.ageing import mentioned
 from efforts.domain.effort.states import EffortStatus, PointerState
 from efforts.domain.text.terms import terms_of
 from efforts.models import Branch, ContextPointer, Effort, EffortState, EffortWord
+from efforts.models.prepared import prepared
 
 # Characters of a text that are read, at its beginning and at its end: a pasted log refers to nothing.
 SCANNED = 10_000
@@ -40,10 +42,15 @@ def find_references(branch: Branch, text: str) -> list[Reference]:
 def count_words(branch: Branch, words: Collection[str]) -> dict[bool, dict[str, int]]:
     """Of how many efforts each is a word of the name, by True, and of the headline, by False."""
     counts: dict[bool, dict[str, int]] = {}
-    rows = EffortWord.objects.filter(session=branch.session_id, word__in=words).values_list("of_name", "word")
-    for of_name, word, count in rows.annotate(Count("effort")).order_by():
+    for of_name, word, count in counted_words(branch.session_id, sorted(words)):
         counts.setdefault(of_name, {})[word] = count
     return counts
+
+
+@prepared
+def counted_words(session: UUID, words: list[str]) -> QuerySet[EffortWord, tuple[bool, str, int]]:
+    rows = EffortWord.objects.filter(session=session, word__in=words).values_list("of_name", "word")
+    return rows.annotate(Count("effort")).order_by()
 
 
 def clipped(text: str) -> str:

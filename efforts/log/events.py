@@ -20,10 +20,11 @@ from uuid import UUID
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from efforts.domain.seals import seal_of
 from efforts.models import AccountEvent, Event, Session
+from efforts.models.prepared import prepared
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -69,8 +70,13 @@ def append_all(rows: Sequence[Event], **changes: Any) -> None:
 def lock(sessions: Collection[UUID], *, skip_locked: bool = False) -> Last:
     """Of sessions number and seal of the last event. `skip_locked`: not of those that somebody else has locked."""
     # Locked, so that numbers are committed in their order; in one order, or two processes would wait for each other.
-    locked = Session.objects.select_for_update(skip_locked=skip_locked).filter(pk__in=sessions).order_by("pk")
-    return {pk: (seq, seal) for pk, seq, seal in locked.values_list("pk", "event_seq", "event_seal")}
+    return {pk: (seq, seal) for pk, seq, seal in locked(list(sessions), skip_locked=skip_locked)}
+
+
+@prepared
+def locked(sessions: list[UUID], *, skip_locked: bool) -> QuerySet[Session, tuple[UUID, int, str]]:
+    rows = Session.objects.select_for_update(skip_locked=skip_locked).filter(pk__in=sessions).order_by("pk")
+    return rows.values_list("pk", "event_seq", "event_seal")
 
 
 def append_locked(rows: Sequence[Event], last: Last, **changes: Any) -> None:

@@ -5,17 +5,23 @@ Every function belongs inside the transaction of a caller that holds the lock of
 
 from __future__ import annotations
 
-from django.db.models import Count, Exists, OuterRef, Sum
+from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
 
 from efforts.domain.effort.phrases import Known
 from efforts.domain.effort.states import EffortStatus
 from efforts.models import Branch, ContextPointer, Effort, EffortState, PointerTurn, Turn, TurnLabel
+from efforts.models.prepared import first, prepared
 
 STRENGTH = [str(by) for by in TurnLabel.By]
 
 
 def label_of(branch: Branch, turn: Turn) -> TurnLabel | None:
-    return TurnLabel.objects.filter(branch=branch, turn=turn).select_related("effort").first()
+    return first(labels_of(branch, turn.pk))
+
+
+@prepared
+def labels_of(branch: Branch, turn: int) -> QuerySet[TurnLabel]:
+    return TurnLabel.objects.filter(branch=branch, turn=turn).select_related("effort")
 
 
 def begin(branch: Branch, turn: Turn, *, attempt: int, aside: bool = False) -> None:
@@ -89,7 +95,12 @@ def ambient_tokens(pointer: ContextPointer) -> int:
 
 def open_efforts(branch: Branch) -> Known:
     """What a message of the branch can conclude, for `phrases.wishes`."""
-    states = EffortState.objects.filter(branch=branch, status=EffortStatus.OPEN).select_related("effort")
+    states = open_states(branch)
     names = {state.effort.slug: state.effort.name for state in states}
     active = next((state.effort.slug for state in states if state.effort_id == branch.active_effort_id), "")
     return Known(active=active, open=tuple(names), names=names)
+
+
+@prepared
+def open_states(branch: Branch) -> QuerySet[EffortState]:
+    return EffortState.objects.filter(branch=branch, status=EffortStatus.OPEN).select_related("effort")

@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from efforts.domain.effort.states import UNFINISHED, RunState
 from efforts.domain.prompt.conversation import OF_PERSON, LogMessage, ToolCall
 from efforts.models import Branch, ContextPlan, Event, Message, Run, Session, Turn
+from efforts.models.prepared import in_one_row, prepared
 
 
 def clock_of(branch: Branch) -> int:
@@ -77,8 +78,13 @@ def log_message(row: Message) -> LogMessage:
 
 def said_in(run: Run) -> list[LogMessage]:
     """The person's message first, with its files, and all that came of this attempt at its turn."""
-    rows = Message.objects.filter(Q(role__in=OF_PERSON) | Q(run=run), turn=run.turn_id)
-    return [log_message_of(values) for values in rows.order_by("id").values_list(*LOG_FIELDS)]
+    return [log_message_of(values) for values in said_rows(run.turn_id, run.pk)]
+
+
+@prepared
+def said_rows(turn: int, run: UUID) -> QuerySet[Message, tuple[Any, ...]]:
+    rows = Message.objects.filter(Q(role__in=OF_PERSON) | Q(run=run), turn=turn)
+    return rows.order_by("id").values_list(*LOG_FIELDS)
 
 
 def log_message_of(values: Sequence[Any]) -> LogMessage:
@@ -89,7 +95,12 @@ def log_message_of(values: Sequence[Any]) -> LogMessage:
 
 def last_said_before(branch: Branch, number: int) -> int:
     """Id of the last message that a search made in the turn `number` can find; 0 where there is none."""
+    [(newest,)] = newest_before(branch, number)
+    return newest
+
+
+@prepared
+def newest_before(branch: Branch, number: int) -> QuerySet[Message, tuple[int, ...]]:
     earlier = branch_turns(branch).filter(number__lt=number).exclude(run__state=RunState.CANCELLED)
     last = Subquery(earlier.order_by("-number").values("pk")[:1])
-    newest: int | None = Message.objects.filter(turn=last).aggregate(newest=Max("id"))["newest"]
-    return newest or 0
+    return in_one_row(Message.objects.filter(turn=last), newest=Max("id", default=0))

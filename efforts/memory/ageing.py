@@ -13,6 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from efforts.context.contents import BranchContents
 from efforts.context.sources import read_summary_log
 from efforts.domain.effort.ageing import stale
 from efforts.domain.effort.chosen import RAW
@@ -68,11 +69,12 @@ def of_chosen(one: Chosen) -> Ageing:
     return Ageing(row=one.pointer, since=one.since, family="compaction", about=about)
 
 
-def settle(run: Run, said: Sequence[LogMessage], *, completed: bool) -> None:
+def settle(run: Run, said: Sequence[LogMessage], contents: BranchContents, *, completed: bool) -> None:
     """A turn has ended, with all that was `said` in it: what it refers to is young again; where it is completed, what
     is old enough leaves."""
-    references.of_reply(run, said)
-    if not completed:
+    if contents.can_be_meant:
+        references.of_reply(run, said)
+    if not (completed and (contents.has_efforts or contents.has_summaries)):
         return
     branch, turn = run.branch, run.turn.number
     efforts, chosen = may_leave(branch)

@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from efforts.context.contents import BranchContents
 from efforts.domain.effort.holds import KINDS, is_over, until
 from efforts.domain.effort.notices import with_notice
 from efforts.domain.effort.states import HOLD_MOVES, HoldBy, HoldEnd, HoldScope, HoldState
@@ -93,8 +94,10 @@ def move(row: Hold, to: HoldState, **changes: Any) -> None:
     moves.move(row, to, HOLD_MOVES, Refused("changed", CHANGED), changed_at=timezone.now(), **changes)
 
 
-def settle(run: Run, *, completed: bool) -> None:
+def settle(run: Run, contents: BranchContents, *, completed: bool) -> None:
     """A turn has ended: what it refers to is young again; where it is completed, what is old enough leaves."""
+    if not contents.has_holds:
+        return
     branch = run.branch
     rows = [row for row in standing(branch) if row.scope not in (HoldScope.ALWAYS, HoldScope.EFFORT)]
     where = Where(turn=run.turn.number, branch=str(branch.pk), via="age")

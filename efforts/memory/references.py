@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db.models import F, QuerySet
 
+from efforts.context.contents import BranchContents
 from efforts.context.keywords import ALL
 from efforts.context.mentions import Mention, find_mentions
 from efforts.context.references import Reference, find_references
@@ -85,7 +86,7 @@ def learn(effort: Effort, words: Mapping[str, int], *, of_name: bool) -> None:
 def of_message(run: Run) -> None:
     """The person's words, before their turn is planned: what they mention stands in its prompt."""
     # Tried again, the turn refers to what it did before.
-    if run.attempt == 1:
+    if run.attempt == 1 and BranchContents.of(run.branch).can_be_meant:
         message = said_in(run)[0]
         store_said(run, message, message.text)
 

@@ -8,35 +8,35 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, Q, When
+from django.db.models import Case, Q, QuerySet, When
 
 from efforts.domain.effort.states import Trigger
 from efforts.domain.prompt.conversation import Recalled, ToolCall
 from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.log.timelines import last_said_before
-from efforts.models import ContextPlan, Effort, Message, RetrievalItem, RetrievalSet, Run, ToolTrace, Turn
+from efforts.models import ContextPlan, Effort, Message, RetrievalItem, RetrievalSet, Run, ToolTrace
+from efforts.models.prepared import first, prepared
 from efforts.retrieval.recall import Recollection
 from efforts.standins.coding import STRATEGY as CODE
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """Something that was found: an effort, or a message in its turn; `why` are sentences for people.
+    """Something that was found, by its key: an effort, or a message in its turn; `why` are sentences for people.
 
     `span`: first character and end of a passage.
     """
 
     score: float
     why: tuple[str, ...]
-    turn: Turn | None = None
-    message: Message | None = None
-    effort: Effort | None = None
+    turn: int | None = None
+    message: int | None = None
+    effort: int | None = None
     span: tuple[int, int] | None = None
 
     @property
     def target(self) -> list[Any]:
-        rows = [part.pk if part else None for part in (self.effort, self.turn, self.message)]
-        return [*rows, *(self.span or ())]
+        return [self.effort, self.turn, self.message, *(self.span or ())]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,9 +105,9 @@ def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:
         RetrievalItem(
             retrieval=row,
             rank=rank,
-            turn=hit.turn,
-            message=hit.message,
-            effort=hit.effort,
+            turn_id=hit.turn,
+            message_id=hit.message,
+            effort_id=hit.effort,
             start=hit.span[0] if hit.span else None,
             end=hit.span[1] if hit.span else None,
             score=hit.score,
@@ -118,19 +118,20 @@ def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:
     return row
 
 
-def record_recall(run: Run, found: Recollection) -> None:
+def record_recall(run: Run, found: Recollection) -> RetrievalSet:
     """What was found for the run; which of it is quoted, its plans will tell."""
-    record_retrieval(run, retrieval_of(run.turn.session_id, found))
+    return record_retrieval(run, retrieval_of(run.turn.session_id, found))
 
 
 def retrieval_of(session_id: UUID, found: Recollection) -> Retrieval:
-    said = Message.objects.select_related("turn").in_bulk([one.message.id for one in found.passages])
-    slugs = {one.effort for one in found.passages}
-    efforts = {effort.slug: effort for effort in Effort.objects.filter(session=session_id, slug__in=slugs)}
+    turns = dict(turns_of([one.message.id for one in found.passages]))
+    slugs = {one.effort for one in found.passages if one.effort}
+    named = Effort.objects.filter(session=session_id, slug__in=slugs).values_list("slug", "pk")
+    efforts = dict(named) if slugs else {}
     hits = [
         Hit(
-            turn=said[one.message.id].turn,
-            message=said[one.message.id],
+            turn=turns[one.message.id],
+            message=one.message.id,
             effort=efforts.get(one.effort),
             span=(one.start, one.end),
             score=one.score,
@@ -149,14 +150,32 @@ def retrieval_of(session_id: UUID, found: Recollection) -> Retrieval:
     )
 
 
-def mark_quoted(plan: ContextPlan, quoted: Iterable[Recalled], stays: Iterable[Recalled], tokens: int) -> None:
+@prepared
+def turns_of(messages: list[int]) -> QuerySet[Message, tuple[int, int]]:
+    """By the key of each message that of its turn."""
+    return Message.objects.filter(pk__in=messages).values_list("pk", "turn")
+
+
+@prepared
+def recalls_of(run: UUID) -> QuerySet[RetrievalSet]:
+    return RetrievalSet.objects.filter(run=run, trigger=Trigger.AUTO).exclude(IN_CODE)[:1]
+
+
+@prepared
+def items_of(recall: UUID) -> QuerySet[RetrievalItem, tuple[int, int | None, int | None, int | None]]:
+    return RetrievalItem.objects.filter(retrieval=recall).values_list("pk", "message", "start", "end")
+
+
+def mark_quoted(
+    plan: ContextPlan, recall: RetrievalSet | None, quoted: Iterable[Recalled], stays: Iterable[Recalled], tokens: int
+) -> None:
     """What the prompt of a run's last call quotes is what later prompts keep with its turn, but for what `leaves`
-    because it stood on free room."""
-    recall = RetrievalSet.objects.filter(run=plan.run_id, trigger=Trigger.AUTO).exclude(IN_CODE).first()
+    because it stood on free room. `recall`: what was found just before; None where that was for an earlier call."""
+    recall = recall or first(recalls_of(plan.run_id))
     if recall is None:
         return
     places = {(one.message.id, one.start, one.end) for one in quoted}
-    items = {row[1:]: row[0] for row in recall.items.values_list("pk", "message", "start", "end")}
+    items = {tuple(place): pk for pk, *place in items_of(recall.pk)}
     stands = [items[place] for place in places]
     leaves = [items[place] for place in places - {(one.message.id, one.start, one.end) for one in stays}]
     recall.items.update(

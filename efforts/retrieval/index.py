@@ -10,11 +10,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from efforts.domain.text.passages import spans_of
 from efforts.domain.text.terms import terms_of
 from efforts.llm.tokens import get_counter
 from efforts.models import Frequency, Message, Passage, Session
+from efforts.models.prepared import prepared
 
 # Ids of passages tell their message: the last message that could be found bounds the passages that could.
 PER_MESSAGE = 10_000
@@ -56,8 +58,13 @@ def index_locked(rows: Sequence[Message], owners: dict[UUID, int], passages: typ
 
 def lock(sessions: Iterable[UUID]) -> dict[UUID, int]:
     """The sessions' owners; in one order, or two writers would wait for each other."""
+    return dict(locked(list(sessions)))
+
+
+@prepared
+def locked(sessions: list[UUID]) -> QuerySet[Session, tuple[UUID, int]]:
     rows = Session.objects.select_for_update().filter(pk__in=sessions).order_by("pk")
-    return dict(rows.values_list("pk", "owner_id"))
+    return rows.values_list("pk", "owner_id")
 
 
 def passages_of(row: Message, owner: int, passages: type[Passage] = Passage) -> Iterator[Passage]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet
 
 from efforts.domain.effort.chosen import SEED, id_of, span_of
 from efforts.domain.effort.states import PointerState
 from efforts.domain.prompt.conversation import Headline
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPointer, PointerTurn
+from efforts.models.prepared import prepared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +69,10 @@ def chosen_pointers(branch: Branch) -> QuerySet[ContextPointer]:
 
 def with_spans(pointers: QuerySet[ContextPointer]) -> list[Chosen]:
     """Oldest first."""
-    keys = list(pointers.values_list("pk", flat=True))
+    return spans_of(list(pointers.values_list("pk", flat=True)))
+
+
+def spans_of(keys: Collection[int]) -> list[Chosen]:
     # Most conversations have none, and their spans are much to ask for.
     if not keys:
         return []
@@ -86,17 +90,16 @@ def with_spans(pointers: QuerySet[ContextPointer]) -> list[Chosen]:
     ]
 
 
-def ambient_in_chosen(branch: Branch) -> int:
-    """Tokens of the chosen turns that are of no effort, by their sums."""
-    return int(chosen_pointers(branch).aggregate(sum=Sum("ambient_tokens", default=0))["sum"])
-
-
 def read_chosen(branch: Branch, *, most: int, back: Collection[str] = ()) -> list[Chosen]:
     """Those that may stand in a prompt: the `most` that were accepted last. `back`: ids to take for referred to."""
     found = (find_chosen(branch, id) for id in back)
-    again = Q(pk__in=[one.pointer.pk for one in found if one])
-    shown = chosen_pointers(branch).filter(Q(evicted_clock=None) | Q(expanded_turn__isnull=False) | again)
-    return with_spans(shown.order_by("-pk")[:most])
+    return spans_of(shown_chosen(branch, [one.pointer.pk for one in found if one], most=most))
+
+
+@prepared
+def shown_chosen(branch: Branch, again: list[int], *, most: int) -> QuerySet[ContextPointer, int]:
+    shown = Q(evicted_clock=None) | Q(expanded_turn__isnull=False) | Q(pk__in=again)
+    return chosen_pointers(branch).filter(shown).order_by("-pk").values_list("pk", flat=True)[:most]
 
 
 def find_chosen(branch: Branch, id: str) -> Chosen | None:

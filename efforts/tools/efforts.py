@@ -131,28 +131,31 @@ def search_efforts(context: ToolContext, *, query: str) -> dict[str, Any]:
     retrieval, search, found = find_efforts(branch_of(context), query, before=turn.number, today=turn.created_at.date())
     record_retrieval(context.run, retrieval)
     return {
-        "matches": [match_of(*pair, search) for pair in zip(found, retrieval.hits, strict=True)],
+        "matches": [match_of(*pair, search) for pair in found],
         "of": retrieval.found,
     }
 
 
 def find_efforts(
     branch: Branch, query: str, *, before: int, today: date, snapshot: int | None = None
-) -> tuple[Retrieval, Search, tuple[EffortHit, ...]]:
+) -> tuple[Retrieval, Search, list[tuple[EffortHit, Message | None]]]:
+    """The last are what was found, each with the message that tells of it."""
     found = rank_efforts(branch, query, before=before, today=today, snapshot=snapshot)
-    kept = found.hits[:MATCHES]
-    said = Message.objects.select_related("turn").in_bulk([hit.said.found.message for hit in kept if hit.said])
-    hits = tuple(hit_of(hit, said.get(hit.said.found.message) if hit.said else None) for hit in kept)
+    best = found.hits[:MATCHES]
+    said = Message.objects.in_bulk([hit.said.found.message for hit in best if hit.said])
+    kept = [(hit, said.get(hit.said.found.message) if hit.said else None) for hit in best]
+    hits = tuple(hit_of(*one) for one in kept)
     params = {**found.search.query.params, "kept": MATCHES, "efforts": found.fingerprint}
     retrieval = Retrieval(query=query, strategy=STRATEGY, params=params, hits=hits, found=len(found.hits))
     return retrieval, found.search, kept
 
 
 def hit_of(hit: EffortHit, said: Message | None) -> Hit:
-    return Hit(effort=hit.state.effort, turn=said.turn if said else None, message=said, score=hit.score, why=hit.why)
+    turn, message = (said.turn_id, said.pk) if said else (None, None)
+    return Hit(effort=hit.state.effort_id, turn=turn, message=message, score=hit.score, why=hit.why)
 
 
-def match_of(found: EffortHit, hit: Hit, search: Search) -> dict[str, Any]:
+def match_of(found: EffortHit, message: Message | None, search: Search) -> dict[str, Any]:
     match = {
         "id": found.slug,
         "name": found.state.effort.name,
@@ -160,10 +163,10 @@ def match_of(found: EffortHit, hit: Hit, search: Search) -> dict[str, Any]:
         "headline": found.headline or None,
         "score": round(found.score, 2),
     }
-    if not found.said or not hit.message:
+    if not found.said or not message:
         return match
     said = found.said.found
-    passage = piece_of(hit.message.text[said.start : said.end], search.query.terms)
+    passage = piece_of(message.text[said.start : said.end], search.query.terms)
     return {**match, "passage": passage, "turn": said.number, "date": said.said_on}
 
 

@@ -184,7 +184,7 @@ def by_turn(search: Search, without: int, *, beside: bool) -> list[list[Ranked]]
 
 def hit_of(search: Search, one: Ranked, message: Message) -> Hit:
     span = (one.found.start, one.found.end)
-    return Hit(turn=message.turn, message=message, span=span, score=one.score, why=search.why(one))
+    return Hit(turn=message.turn_id, message=message.pk, span=span, score=one.score, why=search.why(one))
 
 
 def matches_of(found: Exchanges) -> Iterator[dict[str, Any]]:

@@ -19,16 +19,18 @@ from django.contrib.auth import get_user
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import DatabaseError
-from django.db.models import Q
+from django.db.models import QuerySet
 from django.http import HttpRequest, parse_cookie
 from django.utils import translation
 
 from efforts import actions
+from efforts.context.planning import main_branch
 from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.log.concerned import concern
 from efforts.models import Branch, Session
 from efforts.models.faults import told_of
+from efforts.models.prepared import prepared
 from efforts.models.said import said
 from efforts.models.threads import read, write
 from efforts.turns import verbs
@@ -440,16 +442,21 @@ def refusal(session_id: UUID, user_id: int, signed_in: str | None) -> int | None
 
 
 def owned(session_id: UUID, user_id: int) -> Session:
+    for session in owned_sessions(session_id, user_id):
+        return session
+    raise Refused("gone", "This conversation is gone.")
+
+
+@prepared
+def owned_sessions(session_id: UUID, user_id: int) -> QuerySet[Session]:
     mine = Session.objects.owned_by(User(pk=user_id))
-    session = mine.select_related("owner", "endpoint").filter(pk=session_id).first()
-    if session is None:
-        raise Refused("gone", "This conversation is gone.")
-    return session
+    return mine.select_related("owner", "endpoint").filter(pk=session_id)
 
 
 def branch_of(session: Session, branch_id: UUID | None) -> Branch:
-    branches = session.branches.all()
-    branch = branches.filter(Q(pk=branch_id) if branch_id else Q(parent=None)).first()
+    if branch_id is None:
+        return main_branch(session)
+    branch = session.branches.filter(pk=branch_id).first()
     if branch is None:
         raise Refused("no_such_branch", "There is no such branch here.")
     return branch

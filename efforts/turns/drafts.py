@@ -13,25 +13,25 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from operator import or_
+from typing import Any, ClassVar, Generic, TypeVar
 
+from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, Model, QuerySet, Window
+from django.db.models import Exists, F, Model, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from efforts.domain.effort.shares import Waiting, next_to_run
 from efforts.log.concerned import concern
 from efforts.models import Branch, Session
+from efforts.models.prepared import prepared
 from efforts.models.threads import read, write
 from efforts.standins.compacting import DraftWork, Summary
 from efforts.standins.logs import SourceLog
 from efforts.turns.recording import lease_end
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 log = logging.getLogger("ccm.drafts")
 
@@ -223,8 +223,16 @@ def registered() -> tuple[Line[Any], ...]:
 # At work
 
 
-def any_due(lines: Iterable[Line[Any]]) -> bool:
-    return any(line.rows.filter(**{line.state: DUE}).exists() for line in lines)
+def any_due(lines: Sequence[Line[Any]]) -> bool:
+    # Where nobody is, nothing is due.
+    return any(whether_due(lines=tuple(lines)))
+
+
+@prepared
+def whether_due(*, lines: tuple[Line[Any], ...]) -> QuerySet[User, bool]:
+    """Of all lines at once: a runner looks before each turn that it answers, and after it."""
+    due = [Exists(line.rows.filter(**{line.state: DUE})) for line in lines]
+    return User.objects.order_by().values_list(reduce(or_, due), flat=True)[:1]
 
 
 def claim_from(lines: Sequence[Line[Any]], owner: str, room: int) -> list[Job]:

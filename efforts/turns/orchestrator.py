@@ -31,7 +31,7 @@ from efforts.llm.protocol import ChatModel, ModelError, RawToolCall, ReportedUsa
 from efforts.log.concerned import concern, concerning
 from efforts.log.events import DELTA, THINKING
 from efforts.memory import traces
-from efforts.models import ContextPlan, Run
+from efforts.models import ContextPlan, RetrievalSet, Run
 from efforts.models.threads import read, write
 from efforts.retrieval.index import read_ahead
 from efforts.retrieval.recall import Recollection
@@ -208,12 +208,11 @@ class Found:
         inputs = replace(drafted.inputs, recalled=passages)
         return plan(replace(inputs, code=self.code.code) if self.code else inputs)
 
-    def keep(self, run: Run) -> None:
-        """To be called in the transaction that stores the plan."""
-        if self.recalled:
-            traces.record_recall(run, self.recalled)
+    def keep(self, run: Run) -> RetrievalSet | None:
+        """To be called in the transaction that stores the plan. What was found of the conversation."""
         if self.code:
             self.code.keep(run)
+        return traces.record_recall(run, self.recalled) if self.recalled else None
 
 
 async def run_turn(control: RunControl, deltas: DeltaSink, means: RunMeans | None = None) -> None:
@@ -329,7 +328,9 @@ async def call_until_answered(
         await answer_calls(control.lease, run, call, taken, means)
 
 
-async def record(control: RunControl, call: int, planned: Plan, keep: Callable[[], None] | None = None) -> None:
+async def record(
+    control: RunControl, call: int, planned: Plan, keep: Callable[[], RetrievalSet | None] | None = None
+) -> None:
     """Before the request: whatever happens from here on, it is known what was sent. Raises `Stopped`."""
     if control.stop.is_set():
         raise Stopped
@@ -419,12 +420,7 @@ def read_and_plan(run: Run, *, offer_tools: bool) -> Plan:
 
 
 def fresh_run(run: Run) -> Run:
-    fresh = Run.objects.select_related("turn__session", "branch").filter(pk=run.pk).first()
-    # The conversation was deleted while its turn went on.
-    if fresh is None:
-        raise LeaseLost(run.pk)
-    fresh.branch.session = fresh.turn.session
-    return fresh
+    return recording.stored_run(run.pk)
 
 
 async def conclude(lease: Lease, streamed: Streamed, broken: Ending | None, means: RunMeans) -> None:

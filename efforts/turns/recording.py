@@ -17,11 +17,12 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, F, OuterRef, Window
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from efforts.context.connections import answering
+from efforts.context.contents import BranchContents
 from efforts.context.health import learned_correction
 from efforts.context.planning import chosen_settings, tokens_that_count
 from efforts.context.references import clipped
@@ -38,7 +39,8 @@ from efforts.llm.protocol import ReportedUsage
 from efforts.log import events, labels
 from efforts.log.timelines import branch_turns, said_in
 from efforts.memory import ageing, holds, references, traces
-from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Thinking, Turn, TurnLabel
+from efforts.models import Branch, ContextPlan, Event, Fragment, Message, RetrievalSet, Run, Thinking, Turn, TurnLabel
+from efforts.models.prepared import first, prepared
 from efforts.retrieval.index import add_message, count_tokens
 from efforts.standins import coding, compacting
 from efforts.tools import error_result
@@ -140,32 +142,34 @@ def claim_runs(owner: str, limit: int, reserved: int = 0) -> list[Lease]:
 
     `reserved`: so many of `limit` are left to people who have none running.
     """
-    # Most looks find none, and this one costs little.
-    if not Run.objects.filter(state=RunState.QUEUED).exists():
+    each = settings.CCM_PERSON_RUNS
+    waiting = [
+        Waiting(run=run, person=run.person, place=run.place, since=run.created_at) for run in waiting_runs(each=each)
+    ]
+    if not waiting:
         return []
+    chosen = next_to_run(waiting, dict(running_of_each()), room=limit, reserved=reserved, each=each)
+    leases = [claim(run, owner) for run in chosen]
+    return [lease for lease in leases if lease]
+
+
+@prepared
+def waiting_runs(*, each: int) -> QuerySet[Run, Any]:
+    """The first of each branch that has none running, at most `each` of a person."""
     earlier = Run.objects.filter(
         branch=OuterRef("branch"), state=RunState.QUEUED, turn__number__lt=OuterRef("turn__number")
     )
     could = Run.objects.filter(state=RunState.QUEUED).exclude(branch__runs__state=RunState.RUNNING)
     places = Window(RowNumber(), partition_by=F("turn__session__owner"), order_by=[F("created_at"), F("pk")])
-    rows = could.filter(~Exists(earlier)).annotate(place=places).filter(place__lte=settings.CCM_PERSON_RUNS)
-    waiting = [
-        Waiting(run=pk, person=person, place=place, since=since)
-        for pk, person, place, since in rows.values_list("pk", "turn__session__owner", "place", "created_at")
-    ]
-    if not waiting:
-        return []
+    rows = could.filter(~Exists(earlier)).annotate(person=F("turn__session__owner"), place=places)
+    return rows.filter(place__lte=each).select_related("turn")
+
+
+@prepared
+def running_of_each() -> QuerySet[Run, tuple[int, int]]:
+    """How many by the key of their person."""
     running = Run.objects.filter(state=RunState.RUNNING).values_list("turn__session__owner")
-    chosen = next_to_run(
-        waiting,
-        dict(running.annotate(Count("pk")).order_by()),
-        room=limit,
-        reserved=reserved,
-        each=settings.CCM_PERSON_RUNS,
-    )
-    runs = Run.objects.select_related("turn", "branch").in_bulk(chosen)
-    leases = [claim(runs[pk], owner) for pk in chosen if pk in runs]
-    return [lease for lease in leases if lease]
+    return running.annotate(Count("pk")).order_by()
 
 
 def claim(run: Run, owner: str) -> Lease | None:
@@ -180,11 +184,9 @@ def claim(run: Run, owner: str) -> Lease | None:
             if not moved:
                 return None
             # The run, the branch, the session: in one order everywhere, or two would wait for each other.
-            branch = Branch.objects.select_for_update().get(pk=run.branch_id)
-            earlier = branch_turns(run.branch).filter(number__lt=run.turn.number)
-            # A cancelled turn may never have started, and then has no sum.
-            sums = earlier.exclude(run__state=RunState.CANCELLED).order_by("-number")
-            before = sums.values_list("tokens_before", "tokens").first()
+            [branch] = locked_branch(run.branch_id)
+            run.branch = branch
+            before = first(sums_before(branch, run.turn.number))
             Turn.objects.filter(pk=run.turn_id).update(tokens_before=sum(before or ()))
             labels.begin(branch, run.turn, attempt=run.attempt, aside=run.is_aside)
             events.append(lease.session_id, "run.started", lease.data(**({"aside": True} if run.is_aside else {})))
@@ -199,10 +201,23 @@ def claim(run: Run, owner: str) -> Lease | None:
     return lease
 
 
+@prepared
+def locked_branch(branch: UUID) -> QuerySet[Branch]:
+    return Branch.objects.select_for_update().filter(pk=branch)
+
+
+@prepared
+def sums_before(branch: Branch, number: int) -> QuerySet[Turn, tuple[int, int]]:
+    """Of the turn before that of the number."""
+    earlier = branch_turns(branch).filter(number__lt=number)
+    # A cancelled turn may never have started, and then has no sum.
+    sums = earlier.exclude(run__state=RunState.CANCELLED).order_by("-number")
+    return sums.values_list("tokens_before", "tokens")[:1]
+
+
 def take_settings(lease: Lease) -> Run:
     """Settle what the run is made with, as the session is set now. Raises `KeyUnreadable`."""
-    whose = ("turn__session__endpoint", "turn__session__owner", "branch")
-    run = Run.objects.select_related(*whose).filter(pk=lease.run_id).first()
+    run = first(run_to_set(lease.run_id))
     # The conversation was deleted meanwhile.
     if run is None:
         raise LeaseLost(lease.run_id)
@@ -213,6 +228,11 @@ def take_settings(lease: Lease) -> Run:
         run.settings["correction"] = factor
     hold(lease, settings=run.settings)
     return run
+
+
+@prepared
+def run_to_set(run: UUID) -> QuerySet[Run]:
+    return Run.objects.select_related("turn__session__endpoint", "turn__session__owner", "branch").filter(pk=run)
 
 
 def lease_end() -> datetime:
@@ -228,11 +248,32 @@ def hold(lease: Lease, **changes: Any) -> None:
 
 def run_of(lease: Lease, *, ending: bool = False) -> Run:
     """As it is stored now, with its turn, session and branch; this is locked where the run ends."""
-    rows = Run.objects.select_related("turn__session", "branch")
-    rows = rows.select_for_update(of=("branch",)) if ending else rows
-    run = rows.get(pk=lease.run_id)
+    if not ending:
+        return stored_run(lease.run_id)
+    [run] = locked_run(lease.run_id)
     run.branch.session = run.turn.session
     return run
+
+
+def stored_run(run_id: UUID) -> Run:
+    """With its turn, session and branch. Raises `LeaseLost` where the conversation was deleted meanwhile."""
+    for run in read_run(run_id):
+        run.branch.session = run.turn.session
+        return run
+    raise LeaseLost(run_id)
+
+
+def with_all(run_id: UUID) -> QuerySet[Run]:
+    return Run.objects.select_related("turn__session", "branch").filter(pk=run_id)
+
+
+read_run = prepared(with_all)
+
+
+@prepared
+def locked_run(run_id: UUID) -> QuerySet[Run]:
+    """Its branch is what is locked: the run is by its lease."""
+    return with_all(run_id).select_for_update(of=("branch",))
 
 
 def heartbeat(owner: str, run_ids: Iterable[UUID]) -> set[UUID]:
@@ -244,22 +285,26 @@ def heartbeat(owner: str, run_ids: Iterable[UUID]) -> set[UUID]:
 
 def stop_requests(run_ids: Collection[UUID]) -> set[UUID]:
     """The runs that shall stop: because somebody asked, or because they are gone with their session."""
-    go_on = Run.objects.filter(pk__in=run_ids, stop_requested_at=None)
-    return set(run_ids) - set(go_on.values_list("pk", flat=True))
+    return set(run_ids) - set(going_on(list(run_ids)))
 
 
-def record_plan(lease: Lease, call: int, plan: Plan, keep: Callable[[], None] | None = None) -> UUID | None:
+@prepared
+def going_on(runs: list[UUID]) -> QuerySet[Run, UUID]:
+    return Run.objects.filter(pk__in=runs, stop_requested_at=None).values_list("pk", flat=True)
+
+
+def record_plan(
+    lease: Lease, call: int, plan: Plan, keep: Callable[[], RetrievalSet | None] | None = None
+) -> UUID | None:
     """Its id; None where somebody has asked the run to stop: then nothing is to be sent. `keep`: stores what was found
     for it."""
     inputs = store(plan.inputs)
     with transaction.atomic():
         hold(lease)
-        branch = Branch.objects.select_for_update(of=("self",)).filter(runs=lease.run_id)
-        before, stop_requested = branch.values_list("plan_seal", "runs__stop_requested_at").get()
+        [(before, stop_requested)] = branch_of_run(lease.run_id)
         if stop_requested:
             return None
-        if keep:
-            keep()
+        recall = keep() if keep else None
         row = ContextPlan(
             session_id=lease.session_id,
             branch_id=lease.branch_id,
@@ -283,7 +328,7 @@ def record_plan(lease: Lease, call: int, plan: Plan, keep: Callable[[], None] | 
             [Fragment(session_id=lease.session_id, sha256=sha, text=text) for sha, text in texts.items()],
             ignore_conflicts=True,
         )
-        traces.mark_quoted(row, plan.recalled, plan.stays, plan.sections.get("recall", 0))
+        traces.mark_quoted(row, recall, plan.recalled, plan.stays, plan.sections.get("recall", 0))
         if plan.inputs.code.cards:
             shown = tuple(item.values["symbol"] for item in plan.items if item.included and "symbol" in item.values)
             coding.registered().sent(row, shown)
@@ -292,16 +337,22 @@ def record_plan(lease: Lease, call: int, plan: Plan, keep: Callable[[], None] | 
     return row.pk
 
 
+@prepared
+def branch_of_run(run: UUID) -> QuerySet[Branch, tuple[str, datetime | None]]:
+    """Locked: its seal, and whether somebody has asked the run to stop."""
+    branch = Branch.objects.select_for_update(of=("self",)).filter(runs=run)
+    return branch.values_list("plan_seal", "runs__stop_requested_at")
+
+
 def write_deltas(deltas: list[Delta]) -> list[Delta]:
     """Commit the text of many runs at once; the text of a run that was lost is dropped. What could not be written yet,
     because somebody else is writing for its run or its conversation: the text of all others does not wait for that.
     """
     with transaction.atomic():
         owners = {delta.lease.run_id: delta.lease.owner for delta in deltas}
-        running = Run.objects.filter(pk__in=owners, state=RunState.RUNNING).order_by("pk")
         # Locked, so that nobody ends a run between the look at its owner and the text.
-        free = dict(running.select_for_update(skip_locked=True).values_list("pk", "lease_owner"))
-        held = dict(running.exclude(pk__in=free).values_list("pk", "lease_owner")) if len(free) < len(owners) else {}
+        free = dict(locked_running(list(owners)))
+        held = dict(running_of(list(owners.keys() - free))) if len(free) < len(owners) else {}
         mine = [delta for delta in deltas if free.get(delta.lease.run_id) == delta.lease.owner]
         open_to_us = events.lock({delta.lease.session_id for delta in mine}, skip_locked=True)
         written = [delta for delta in mine if delta.lease.session_id in open_to_us]
@@ -309,6 +360,20 @@ def write_deltas(deltas: list[Delta]) -> list[Delta]:
         events.append_locked(rows, open_to_us)
         kept_back = [delta for delta in mine if delta.lease.session_id not in open_to_us]
         return kept_back + [delta for delta in deltas if held.get(delta.lease.run_id) == delta.lease.owner]
+
+
+@prepared
+def running_of(runs: list[UUID]) -> QuerySet[Run, tuple[UUID, str]]:
+    """With their owners."""
+    running = Run.objects.filter(pk__in=runs, state=RunState.RUNNING).order_by("pk")
+    return running.values_list("pk", "lease_owner")
+
+
+@prepared
+def locked_running(runs: list[UUID]) -> QuerySet[Run, tuple[UUID, str]]:
+    """The same of those that nobody else has locked."""
+    running = Run.objects.filter(pk__in=runs, state=RunState.RUNNING).order_by("pk")
+    return running.select_for_update(skip_locked=True).values_list("pk", "lease_owner")
 
 
 def record_reply(lease: Lease, reply: CallReply, ending: Ending | None = None) -> None:
@@ -405,6 +470,7 @@ def end(lease: Lease, run: Run, ending: Ending, finish_reason: str = "") -> None
     if run.is_continued:
         end_again(lease, run, said, ending, finish_reason)
         return
+    contents = BranchContents.of(run.branch)
     move(run, ending, finish_reason)
     if ending.needed:
         Run.objects.filter(pk=run.pk).update(settings={**run.settings, "needed": ending.needed})
@@ -413,9 +479,9 @@ def end(lease: Lease, run: Run, ending: Ending, finish_reason: str = "") -> None
         # The branch was locked as it was read.
         run.branch.clock += 1
         run.branch.save(update_fields=["clock"])
-        offer_conclusion(lease, run, said[0].text)
-    ageing.settle(run, said, completed=ending.state == RunState.COMPLETED)
-    holds.settle(run, completed=ending.state == RunState.COMPLETED)
+        offer_conclusion(lease, run, said[0].text, contents)
+    ageing.settle(run, said, contents, completed=ending.state == RunState.COMPLETED)
+    holds.settle(run, contents, completed=ending.state == RunState.COMPLETED)
     label = labels.settle(run.branch, run.turn)
     if ending.state == RunState.COMPLETED:
         compacting.registered().turn_completed(run.branch)
@@ -447,8 +513,10 @@ def close(lease: Lease, said: Sequence[LogMessage], ending: Ending, label: TurnL
     transaction.on_commit(events.wake_runners)  # a message may be waiting in this branch
 
 
-def offer_conclusion(lease: Lease, run: Run, text: str) -> None:
+def offer_conclusion(lease: Lease, run: Run, text: str, contents: BranchContents) -> None:
     """Where the person's words end an effort and the model did nothing about it, the page asks."""
+    if not contents.has_efforts:
+        return
     ended = [
         said.effort for said in wishes(clipped(text), labels.open_efforts(run.branch)) if said.wish == Wish.CONCLUDE
     ]
