@@ -97,6 +97,22 @@ def test_a_comment_above_a_symbol_is_part_of_it(workspace: Workspace, root: Path
     assert found(workspace, "drops farthings")[0] == "tax.Floor"
 
 
+def test_of_two_with_the_same_words_the_one_comes_first_whose_file_has_more_of_the_query(
+    workspace: Workspace, root: Path
+) -> None:
+    check = "def check(value):\n    return reject(value)\n"
+    write(root, a_py=check, b_py=f"{check}\n\ndef newline(header):\n    return header\n")
+    indexed(workspace)
+    names = found(workspace, "reject a newline in a header")
+    assert names.index("b.check") < names.index("a.check")
+
+
+def test_what_has_no_word_of_the_query_is_not_found_by_those_of_its_file(workspace: Workspace, root: Path) -> None:
+    write(root, a_py="def newline(header):\n    return header\n\n\ndef other(value):\n    return value\n")
+    indexed(workspace)
+    assert "a.newline" in found(workspace, "a header") and "a.other" not in found(workspace, "a header")
+
+
 def test_a_symbol_is_found_through_what_it_calls(shop: Workspace) -> None:
     assert shop.current is not None
     result = search(shop.current, "rate of the day", most=8)

@@ -6,13 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from efforts.domain.text.ranking import K1, B, rarity
+from efforts.domain.text.ranking import K1, rarity
 from workspaces.domain.states import SymbolKind
 
 # Raise it when the same snapshot and query give another order.
-VERSION = "2"
-# Terms of a typical symbol.
-TYPICAL = 60
+VERSION = "3"
+# How much length counts: more than in talk, since what a long symbol lacks, its file may have.
+B = 0.6
+# Terms of a typical symbol, and of those of a file that have words of a query.
+TYPICAL, TYPICAL_FILE = 60, 1_500
+# Of what the symbols of its file have of a query together, each has so much: words of a question stand beside the
+# symbol that it is about as often as in it.
+FILE = 0.25
 # A word of a symbol's name or path is worth so many of its text.
 NAME_WEIGHT = 4
 # What a symbol has of those that it calls, that call it, or that hold it.
@@ -33,6 +38,7 @@ class Candidate:
     """How often each word of the query stands in a symbol's text and in its names; `length`: terms of its text."""
 
     symbol: int
+    file: int
     kind: str
     is_test: bool
     qualified: str
@@ -57,13 +63,33 @@ class Scored:
 
 def text_score(one: Candidate, rarities: Sequence[float], name_weight: float = NAME_WEIGHT) -> float:
     """BM25 of text and names as one field, in which a name counts for several words."""
-    norm = K1 * (1 - B + B * one.length / TYPICAL)
-    total = 0.0
-    for rare, said, named in zip(rarities, one.counts, one.named, strict=True):
-        times = said + name_weight * min(named, 2)
-        if times:
-            total += rare * times * (K1 + 1) / (times + norm)
-    return total * KINDS.get(one.kind, 1.0)
+    times = [said + name_weight * min(named, 2) for said, named in zip(one.counts, one.named, strict=True)]
+    return bm25(times, rarities, one.length / TYPICAL) * KINDS.get(one.kind, 1.0)
+
+
+def bm25(times: Sequence[float], rarities: Sequence[float], length: float) -> float:
+    """`times`: how often each word is there; `length`: of what it is in, in typical ones."""
+    norm = K1 * (1 - B + B * length)
+    return math.fsum(rare * many * (K1 + 1) / (many + norm) for rare, many in zip(rarities, times, strict=True) if many)
+
+
+def file_scores(candidates: Sequence[Candidate], rarities: Sequence[float]) -> dict[int, float]:
+    """Of each file what its candidates have of the query together, as if they were one."""
+    together: dict[int, list[Candidate]] = {}
+    for one in candidates:
+        together.setdefault(one.file, []).append(one)
+    return {file: bm25(times_in(some), rarities, length_of(some)) for file, some in together.items()}
+
+
+def times_in(some: Sequence[Candidate]) -> list[int]:
+    said = map(sum, zip(*(one.counts for one in some), strict=True))
+    # The path is in the names of all of them.
+    named = map(max, zip(*(one.named for one in some), strict=True))
+    return [times + NAME_WEIGHT * min(names, 2) for times, names in zip(said, named, strict=True)]
+
+
+def length_of(some: Sequence[Candidate]) -> float:
+    return sum(one.length for one in some) / TYPICAL_FILE
 
 
 def rank(
@@ -81,7 +107,13 @@ def rank(
     rarities = [rarity(with_it, symbols) for with_it in frequencies]
     most = math.fsum(rarities) * (K1 + 1)
     tests = 1.0 if wants_tests else TEST
-    texts = {one.symbol: text_score(one, rarities) * (tests if one.is_test else 1.0) for one in candidates}
+    files = file_scores(candidates, rarities)
+    texts = {}
+    for one in candidates:
+        # What has no word of the query itself is not found by those of its file.
+        own = text_score(one, rarities)
+        around = FILE * files[one.file] * KINDS.get(one.kind, 1.0) if own else 0.0
+        texts[one.symbol] = (own + around) * (tests if one.is_test else 1.0)
     base = {id: score + (EXACT * most if id in exact else 0.0) for id, score in texts.items()}
     near: dict[int, float] = {}
     through: dict[int, list[int]] = {}

@@ -137,6 +137,7 @@ def candidate_rows(snapshot: Snapshot, ids: set[int], terms: Sequence[str]) -> I
     for id, kind, is_test, qualified, length, text, names in rows:
         yield Candidate(
             symbol=id,
+            file=id // SYMBOLS_PER_FILE,
             kind=kind,
             is_test=is_test,
             qualified=qualified,
