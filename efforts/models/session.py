@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import uuid
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils.translation import gettext, pgettext
 
 from efforts.domain.effort.lineage import Ancestor, owner_of
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
     from .turn import Turn
+
+
+# So large that no address has it by itself.
+MARK = 7_000_000_000_000
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -110,6 +115,18 @@ class Session(models.Model):
         return self.seen_at is None or self.seen_at < self.answered_at
 
 
+@lru_cache(maxsize=256)
+def address_form(prefix: str, name: str, ids: int, numbers: int) -> str:
+    """An address with a place for each id and each number: a page has a thousand, and Django takes as long for them as
+    for all that it reads. `prefix`: the one that the process is served under."""
+    places: list[object] = [uuid.UUID(int=MARK + place) for place in range(ids)]
+    places += [MARK + place for place in range(numbers)]
+    address = reverse(name, args=places).replace("{", "{{").replace("}", "}}")
+    for place in places:
+        address = address.replace(str(place), "{}", 1)
+    return address
+
+
 # Names of branches that nobody has named; where one is taken, a number follows.
 NAMED_FOR_IT = re.compile(r"(main|From turn|Edited turn|Regenerated turn)(?: (\d+))?( \(\d+\))?")
 
@@ -191,8 +208,10 @@ class Branch(models.Model):
 
     def address(self, name: str, *args: object) -> str:
         """Of a page of this branch; those of the main branch do not name it."""
-        branch = [self.pk] if self.parent_id else []
-        return reverse(name, args=[self.session_id, *branch, *args])
+        where = [self.session_id, self.pk] if self.parent_id else [self.session_id]
+        if all(type(arg) is int for arg in args):
+            return address_form(get_script_prefix(), name, len(where), len(args)).format(*where, *args)
+        return reverse(name, args=[*where, *args])
 
     def address_of_turn(self, number: int) -> str:
         """Of the log around that turn, however far back it is."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from random import Random
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from efforts import actions
 from efforts.context.planning import run_inputs
@@ -306,3 +308,14 @@ def test_two_timelines_have_the_turns_in_common_before_they_part(
     first: list[tuple[str, int]], second: list[tuple[str, int]], common: int
 ) -> None:
     assert last_common_turn(first, second) == last_common_turn(second, first) == common
+
+
+@pytest.mark.parametrize("parent", [None, UUID(int=3)])
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [("chat", ()), ("turn", (7,)), ("turn_edit", (7_000,)), ("effort_price", ("a-b",)), ("rule", (3, "set"))],
+)
+def test_an_address_is_the_one_that_leads_there(parent: UUID | None, name: str, args: tuple[object, ...]) -> None:
+    branch = Branch(session_id=UUID(int=1), id=UUID(int=2), parent_id=parent)
+    where = [branch.session_id, branch.pk] if parent else [branch.session_id]
+    assert branch.address(name, *args) == reverse(name, args=[*where, *args])

@@ -152,12 +152,16 @@ def names_of(session: Session, ids: Sequence[UUID]) -> str:
 
 def read_files_ahead(session: Session, ids: Sequence[UUID]) -> None:
     """To be called before the transaction that sends them."""
+    if not ids:
+        return
     for row in MessageFile.objects.filter(session=session, pk__in=ids[: settings.CCM_FILES_PER_MESSAGE]):
         read_ahead(row.text)
 
 
 def to_send(session: Session, ids: Sequence[UUID]) -> list[MessageFile]:
     """In the order of the ids. Raises `Refused` where one is not in the composer any more, or they are too many."""
+    if not ids:
+        return []
     if len(ids) > settings.CCM_FILES_PER_MESSAGE:
         raise Refused("too_many_files", f"A message may have {settings.CCM_FILES_PER_MESSAGE} files.")
     rows = MessageFile.objects.select_for_update().filter(session=session, message=None).in_bulk(ids)
