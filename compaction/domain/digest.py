@@ -2,8 +2,8 @@
 
 Every line is labelled with its speaker and turn, and nothing is cut in a sentence. Entries of the ledger come first,
 then how the turns began, then the newest that the person said, then the newest replies, as far as there is room; what
-merely opens or closes an effort comes last. What there is no room for is told by its number (design.md section 8,
-"Without a model").
+merely opens or closes an effort is quoted where nothing else was said. What there is no room for is told by its
+number (design.md section 8, "Without a model").
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def digest(
     count: Count,
     formal: Collection[str] = (),
 ) -> Artifact | None:
-    """Equal for equal inputs. `formal`: the sentences that tell nothing but that an effort was opened or concluded.
+    """Equal for equal inputs. `formal`: the sentences that tell nothing of what was worked on.
     None where it has no room even for its title, or the source no words."""
     limit = digest_limit(ref.source_tokens)
     title = title_of(source, ref, name, evidence)
@@ -105,6 +105,8 @@ def quotes_of(
     """As many as there is room for, in the order in which they are chosen: first how the turns began. That takes half
     of the room at most, or all of it where no sentence fits into half: the card is known by it."""
     said = [part for part in source.parts if part.part == Part.TEXT and part.sentences]
+    if not any(tells(part, formal) for part in said):
+        formal = ()
     first = next((part for part in said if part.role == "user" and tells(part, formal)), said[0])
     others = [part for part in reversed(said) if part is not first]
     # What the person said has the decisions and the figures.
@@ -112,21 +114,19 @@ def quotes_of(
     half = (limit + tokens_of(kept, title, count)) // 2 if others else limit
     found: list[Excerpt] = []
 
-    def add(part: SourcePart, last: Collection[str], most: int) -> bool:
+    def add(part: SourcePart, most: int) -> bool:
         """What is quoted already, or was said in the same words, is passed over."""
         lines = (*kept, *found)
-        over = {
-            one.id for one in part.sentences if one.id in last or any(one_line(one.text) in line.text for line in lines)
-        }
+        quoted = (one.id for one in part.sentences if any(one_line(one.text) in line.text for line in lines))
+        over = {*formal, *quoted}
         line = longest(part, over, lambda line: fits([*lines, line], title, most, count))
         found.extend([line] if line else [])
         return line is not None
 
-    if not add(first, formal, half):
-        add(first, formal, limit)
-    for last in (formal, ()):
-        for part in (*others, first):
-            add(part, last, limit)
+    if not add(first, half):
+        add(first, limit)
+    for part in (*others, first):
+        add(part, limit)
     return found
 
 

@@ -17,6 +17,8 @@ from compaction.drafting.storing import keep, keep_cost, release, reserve
 from compaction.drafting.summaries import Drafted, Examined, Task, draft, draft_now, earned_back, not_worth, windows_of
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import ScopeKind
+from efforts.domain.text.source_text import Part, Source
+from efforts.llm.builtin.replies import is_only_its_own
 from efforts.models import Branch, Effort, Session
 from efforts.models.threads import write
 from efforts.standins.compacting import Estimate, Progress, Summary
@@ -176,18 +178,25 @@ def task_for(
     purpose: str = Purpose.COMPACTION,
     focus: str = "",
 ) -> Task:
+    names = [effort.name, effort.slug] if effort else []
     return Task(
         name=name,
         kind=kind,
         source=log.source,
         ref=ref_of(branch, effort, log),
         entries=read_ledger(branch.session, log.source),
-        formal=formal_in(log.source, log.turns, [effort.name, effort.slug] if effort else []),
+        formal=formal_in(log.source, log.turns, names) | of_the_engine(log.source),
         focus=focus,
         purpose=purpose,
         effort_id=effort.pk if effort else None,
         **vars(means_of(branch.session, count(log.source.text), purpose)),
     )
+
+
+def of_the_engine(source: Source) -> frozenset[str]:
+    """The sentences of replies that quote and tell nothing."""
+    replies = (part for part in source.parts if part.part == Part.TEXT and part.role == "assistant")
+    return frozenset(one.id for part in replies if is_only_its_own(part.text) for one in part.sentences)
 
 
 def ref_of(branch: Branch, effort: Effort | None, log: SourceLog) -> SourceRef:

@@ -214,7 +214,7 @@ for (const [index, letter] of [..."ABCDE"].entries()) {
 bind(GROUP, "p", "All reviews", () => inTurn(() => press("reviews", ""), true));
 bind(GROUP, "J", "Next summary, when this one is decided", () => inTurn(() => press("review-next", "Submit or accept this one first, or press p for all reviews."), true));
 bind(GROUP, "A", "Accept…", () => press("accept", "It is in use already. R rolls it back."));
-bind(GROUP, "R", "What rolling back would change", () => press("rollback-more", "It is not in use, so there is nothing to roll back."));
+bind(GROUP, "R", "What rolling back would change", () => press("rollback", "It is not in use, so there is nothing to roll back."));
 
 // Verdicts. The next claim has the focus at once; the answer comes in behind it.
 

@@ -14,9 +14,11 @@ from compaction.domain.artifact import Artifact, Kind, Section, SourceRef, Statu
 from compaction.domain.digest import LEAST, MOST, SHARE, digest, digest_limit, formal_in
 from compaction.domain.ledger import Entry
 from compaction.domain.rendering import digest_text, headline_of
+from compaction.drafting.scopes import of_the_engine
 from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.conversation import LogMessage, PastTurn, ToolCall
 from efforts.domain.text.source_text import Source, source_of
+from efforts.llm.builtin.replies import LATER, NOTED, noted
 from tests.compaction.gates.cases import count, entry
 
 DECIDED = entry("decision-1", Section.DECISION, Status.ACCEPTED, "We take the rubber case.", "1.2")
@@ -159,6 +161,11 @@ def with_call(turn: PastTurn, made: ToolCall, reply: str) -> PastTurn:
     return replace(turn, messages=(user, called, said))
 
 
+def answered(turn: PastTurn, reply: str) -> PastTurn:
+    user, said = turn.messages
+    return replace(turn, messages=(user, replace(said, text=reply)))
+
+
 def party() -> list[PastTurn]:
     turns = past(
         "Let us start with the summer party. It is on 14 July, with 65 people.",
@@ -192,6 +199,22 @@ def test_it_takes_no_place_of_what_was_said() -> None:
     assert "Let us start" not in text
     assert "Concluded the effort" not in text
     assert "Table 7 gets 7 lamps" in text
+
+
+def test_where_nothing_else_was_said_it_quotes_that_an_effort_was_opened() -> None:
+    log = source_of(past(*(f"Let us start with party {number}, which we shall never hold." for number in range(12))))
+    made = card(log, formal=frozenset(log.by_sentence))
+    assert made is not None
+    assert made.opening == "Let us start with party 0, which we shall never hold."
+
+
+def test_what_the_built_in_engine_says_of_itself_takes_no_place() -> None:
+    turns = past("The movers come in June.", "They cost 4,200 euros.")
+    turns[0] = answered(turns[0], noted())
+    turns[1] = answered(turns[1], "You are welcome. The bill is paid.")
+    log = source_of(turns)
+    said = [log.by_sentence[id].text for id in log.by_sentence if id in of_the_engine(log)]
+    assert said == [NOTED, LATER]
 
 
 def test_calls_that_cannot_be_read_hide_nothing() -> None:

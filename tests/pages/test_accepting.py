@@ -163,7 +163,7 @@ def test_accepting_answers_with_roll_back_and_the_history(artifact: Artifact, as
     assert response.status_code == 200
     assert response["HX-Retarget"] == "#standing"
     assert "In the prompt instead of turns 1-3." in html
-    assert "Roll back</button>" in html
+    assert "Roll back… <kbd>Shift R</kbd></a>" in html
     assert "the log of turns 1-3" in html
     assert "alice" in html
     assert kinds() == ["accepted"]
@@ -405,7 +405,7 @@ def test_what_was_rolled_back_is_called_that_on_its_page_and_leads_back(accepted
     rollback_compaction(accepted.pk, actor=accepted.session.owner)
     top = page(as_alice, "review_top", accepted, htmx=True)
     assert "Rolled back</strong>" in top
-    assert "It does not come back by itself: “Use again” puts it back. Until then the model sees the log" in top
+    assert "It does not come back by itself: “Use again” puts it back. The model sees the log now." in top
     assert "Accepted by alice" in top
 
 
@@ -421,6 +421,24 @@ def test_excerpts_that_are_accepted_again_stand_and_wait_for_nobody(room: Room, 
     assert "Waits for you" not in stands
     assert "Review the draft" not in stands
     assert room.state.artifact == ""
+
+
+def test_who_puts_it_back_unread_is_not_said_to_have_accepted_it(room: Room, as_alice: Client, alice: User) -> None:
+    row = STATES["stands"](room)
+    assert "Came into use without a review" in page(as_alice, "review_top", row, htmx=True)
+    rollback_compaction(row.pk, actor=alice)
+    accept_compaction(row.pk, row.session_id, row.source_start, row.source_end, actor=alice)
+    top = page(as_alice, "review_top", row, htmx=True)
+    assert "Used again by alice" in top
+    assert "Accepted by alice" not in top
+
+
+def test_it_says_after_how_many_turns_it_drops_out_unless_it_stays(room: Room, as_alice: Client) -> None:
+    row = STATES["stands"](room)
+    turns = room.talk.session.eviction_threshold
+    assert f"After {turns} more turns without a mention of the effort" in page(as_alice, "review_top", row, htmx=True)
+    actions.expand_effort(room.talk.place, SLUG)
+    assert "more turns without a mention" not in page(as_alice, "review_top", row, htmx=True)
 
 
 def test_what_is_opened_again_is_not_called_blocked_and_what_comes_then_nobody_accepted(
@@ -548,7 +566,7 @@ def test_who_accepts_more_than_leaves_is_told_so(artifact: Artifact, as_alice: C
     talk.ask("And at night.")
     larger = of_turns(talk.branch, [1], "It crashes.")
     dialog = page(as_alice, "accept", larger)
-    assert re.search(r"It makes the next prompt \d+ tokens larger, not smaller", dialog)
+    assert re.search(r"It makes the next prompt larger by \d+ tokens, not smaller", dialog)
     refused = post(as_alice, "accept", larger, scope(larger), headers=HTMX)
     assert refused.status_code == 422
     assert "Tick “Use it all the same”" in refused.content.decode()

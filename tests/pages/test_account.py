@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from django.contrib.auth.models import User
@@ -122,6 +124,24 @@ def test_it_is_asked_before_it_is_saved_and_the_real_error_told(as_alice: Client
     assert not Endpoint.objects.exists()
     assert as_alice.post("/settings/endpoints/new/", {**NEW, "key": "", "kept_key": kept}).status_code == 302
     assert decrypt_key(Endpoint.objects.get().key_encrypted) == "sk-secret"
+
+
+def test_an_address_that_accepts_and_says_nothing_is_waited_for_once(as_alice: Client) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        asked = {**NEW, "base_url": address, "timeout_seconds": "2"}
+        del asked["untested"]
+        answer = as_alice.post("/settings/endpoints/new/", asked)
+        assert answer.status_code == 422
+        assert "The model sent nothing for 2 seconds." in answer.content.decode()
+        connections = []
+        with suppress(BlockingIOError):
+            silent.setblocking(False)
+            while True:
+                connections.append(silent.accept())
+        for connection, _ in connections:
+            connection.close()
+    assert len(connections) == 1
 
 
 def test_the_only_model_of_an_address_is_taken_with_its_window(as_alice: Client, provider: FakeProvider) -> None:

@@ -49,12 +49,12 @@ from compaction.standing.blockers import (
     replaced_by,
 )
 from compaction.standing.history import NOBODY, accepted_by_people
-from efforts.context.holds import leaves_in
+from efforts.context.holds import leaves_in, rows_of
 from efforts.context.presence import Presence, pinned_among, presence_of
 from efforts.context.recollections import recalled_from
 from efforts.context.words import WordView
 from efforts.domain.effort.holds import turns_said
-from efforts.domain.effort.states import PointerMoveKind, PointerState, ScopeState, SummaryState
+from efforts.domain.effort.states import HoldState, PointerMoveKind, PointerState, ScopeState, SummaryState
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.domain.text.source_text import Source
 from efforts.models import ContextPointer, EffortState, Event, PointerMove, ScopeDraft
@@ -143,6 +143,8 @@ class ArtifactView:
     is_own_version: bool
     # Of what has stood: a person said yes to it, and it is not in use by itself.
     is_accepted: bool
+    # It was rolled back and put into use once more, which says nothing of having been read.
+    is_used_again: bool
     # Those of its turns that stay in the prompt whatever replaces the others.
     pinned: tuple[int, ...]
     # Who looks at it.
@@ -180,6 +182,15 @@ class ArtifactView:
     def recalled(self) -> tuple[int, ...]:
         """The turns in whose prompt layers passages of its log stand, for whose messages they were recalled."""
         return tuple(sorted(recalled_from(self.row.branch, self.document.source.turns)))
+
+    @cached_property
+    def drops_out_after(self) -> int | None:
+        """So many turns that do not mention its effort take it out of the prompt; None where it stays."""
+        if self.row.effort_id is None or self.presence != Presence.SENT:
+            return None
+        state = EffortState.objects.filter(branch=self.row.branch, effort=self.row.effort_id).first()
+        pinned = rows_of(self.row.branch, HoldState.STANDING).filter(effort=self.row.effort_id).exists()
+        return None if state is None or pinned else leaves_in(self.row.branch, state)
 
     @property
     def recalled_span(self) -> str:
@@ -445,7 +456,8 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
     check, _ = checked_of(row, document, source)
     verdicts = verdicts_on(row, user)
     is_owner = row.session.owner_id == user.pk
-    pointer = ContextPointer.objects.filter(branch=row.branch, artifact=row.pk).order_by("-pk").first()
+    pointers = list(ContextPointer.objects.filter(branch=row.branch, artifact=row.pk).order_by("pk"))
+    pointer, agreed = (pointers or [None])[-1], accepted_by_people([one.pk for one in pointers])
     person = "you" if is_owner else row.session.owner.get_username()
     claims = claims_of(document, source, check, verdicts, person)
     return ArtifactView(
@@ -461,7 +473,8 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
         stands_unchecked=is_unchecked(row, pointer),
         is_owner=is_owner,
         is_own_version=row.edited_by_id == user.pk,
-        is_accepted=pointer is not None and pointer.pk in accepted_by_people([pointer.pk]),
+        is_accepted=pointer is not None and {pointer.pk, pointers[0].pk} <= agreed,
+        is_used_again=pointer is not None and pointer.pk in agreed and pointer != pointers[0],
         pinned=pinned_among(row.branch, document.source.turns),
         viewer=user.pk,
         changed=changed_since(row, log, judged) if judged else (),
@@ -537,8 +550,8 @@ BACK = (
 QUOTES_BACK = "They are not in the prompt: {who} rolled them back on {at}. “Use again” puts them back."
 # Of a concluded effort.
 WILL_AGE = (
-    "{back} Until then the model sees the log, but if nothing mentions its turns in the next {turns}, excerpts replace "
-    "it."
+    "{back} The model sees the log now. If nothing mentions the effort in the next {turns}, excerpts take the log’s "
+    "place."
 )
 BACK_UNKNOWN = "It is not in the prompt: it was rolled back. It does not come back by itself: “Use again” puts it back."
 REPLACED = "A later summary has replaced it. It is kept to read."

@@ -89,6 +89,14 @@ def is_built_in(lines: Sequence[str]) -> bool:
     return len(lines) == 1 and len(first) > 1 and any(opening.startswith(first) for opening in begun)
 
 
+def is_only_its_own(text: str) -> bool:
+    """Whether a reply says nothing but the engine's own sentences and quotes of what stands elsewhere."""
+    lines = text.splitlines()
+    return is_built_in(lines) and all(
+        line.startswith(">") or DONE_LINE.match(line) or any(line.strip() in own for own in OWN_TEXTS) for line in lines
+    )
+
+
 def is_own_line(line: str) -> bool:
     """Whether a line is a piece of the engine's sentences, as a search cuts them out."""
     piece = line.strip("… ")

@@ -73,7 +73,7 @@ OF_ROLLBACKS = (EFFORT_ROLLED_BACK, ACCEPTED_AGAIN)
 OF_FOCUS = ("effort.focused", "effort.unfocused")
 # From these on something stands for an effort's turns.
 STANDS_FROM = ("effort.summarised", "effort.digested", "effort.aged", ACCEPTED_AGAIN)
-CHANGED_SINCE = "Later a summary or excerpts replaced it again."
+CHANGED_SINCE = "This has changed since."
 OF_ENTRIES = (PROPOSED, "ledger.done_suggested", "ledger.dismissed")
 READ = (
     *MOVES,

@@ -25,7 +25,8 @@ from efforts.pages.forms import EndpointForm
 from efforts.pages.views.shared import OwnRequest, dialog, page, part
 
 # A test is waited for by a person.
-LONGEST_TEST_SECONDS = 60
+# A model may be loaded before it says its first word; what lists models has them.
+LONGEST_TEST_SECONDS, LONGEST_LISTING_SECONDS = 60, 10
 
 # Of staff, at what is somebody else's.
 LOOKS = ("read by staff", "listed by staff")
@@ -144,10 +145,12 @@ def answer_of(endpoint: Endpoint) -> dict[str, Any]:
     return {"answer": answer, "elapsed_ms": round(1000 * (time.monotonic() - began))}
 
 
-def patiently(endpoint: Endpoint) -> OpenAIChat:
-    """Its model, for as long as a person waits for a test. Raises `KeyUnreadable`."""
+def patiently(endpoint: Endpoint, seconds: float = LONGEST_TEST_SECONDS) -> OpenAIChat:
+    """Its model, asked once, for as long as a person waits for a test. Raises `KeyUnreadable`."""
     choice = connections.of_endpoint(endpoint)
-    return connections.connect(replace(choice, timeout_seconds=min(choice.timeout_seconds, LONGEST_TEST_SECONDS)))
+    chat = connections.connect(replace(choice, timeout_seconds=min(choice.timeout_seconds, seconds)))
+    chat.max_retries = 0
+    return chat
 
 
 @require_POST
@@ -167,6 +170,7 @@ class Look:
 
     models: tuple[ListedModel, ...] = ()
     error: str = ""
+    is_reached: bool = True
     answers: bool = False
     unchosen: bool = False
 
@@ -183,14 +187,14 @@ def look_at(endpoint: Endpoint) -> Look:
         told = (model.context_window for model in listed.models if model.id == endpoint.model)
         endpoint.context_window = next(told, None)
     # Not every endpoint lists its models; that it answers is what counts.
-    tested = answer_of(endpoint)
+    tested = answer_of(endpoint) if listed.is_reached else {"error": listed.error}
     return replace(listed, error=tested.get("error", ""), answers="error" not in tested)
 
 
 def listed_by(endpoint: Endpoint) -> Look:
     try:
-        return Look(models=tuple(async_to_sync(patiently(endpoint).list_models)()))
+        return Look(models=tuple(async_to_sync(patiently(endpoint, LONGEST_LISTING_SECONDS).list_models)()))
     except ModelError as error:
-        return Look(error=error.text)
+        return Look(error=error.text, is_reached=error.code not in ("unreachable", "timeout"))
     except connections.KeyUnreadable as error:
         return Look(error=str(error))
