@@ -122,7 +122,8 @@ class EffortView:
         if self.standing == Standing.AWAITING:
             word = self.word.text if self.word else self.standing.label
             return WITHOUT_SUMMARY.get(self.summary, word)
-        return EXCERPTS_STAND if self.standing == Standing.CONCLUDED and self.digest else self.standing.label
+        quoted = self.standing == Standing.CONCLUDED and self.digest and not self.evicted
+        return EXCERPTS_STAND if quoted else self.standing.label
 
     @property
     def is_sent_in_full(self) -> bool:

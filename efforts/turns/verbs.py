@@ -8,23 +8,33 @@ from uuid import UUID
 
 from efforts import actions
 from efforts.domain.errors import Refused
+from efforts.llm.recorded import RECORDED_MODEL
 from efforts.log.timelines import branch_turns
-from efforts.models import Branch, Run, Turn
+from efforts.models import Branch, Run, Session, Turn
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+EXAMPLE_PLAYS = "The example is not finished yet. Press “Finish the example” first; after that you can write in it too."
 
 
 def send(branch: Branch, user: User, *, text: str, client_id: str, files: Any = None, **how: bool) -> dict[str, Any]:
     """A message, or a command that was typed. `how`: `cut`, `aside`, `plain` and `checked` as `actions.take_typed` has
     them; `files`: ids of those in the composer that go with it, as they came from outside; without a word they are
     called by their names."""
+    refuse_while_it_plays(branch.session)
     added = file_ids(files)
     text = text if text.strip() else actions.names_of(branch.session, added)
     typed = actions.take_typed(
         branch.session, text=text, client_id=client_id, actor=user, branch=branch, files=added, **how
     )
     return {"client_id": client_id, **typed.made}
+
+
+def refuse_while_it_plays(session: Session) -> None:
+    """Raises `Refused` for the example that is not finished: only its own messages have replies."""
+    if session.is_example and session.model == RECORDED_MODEL:
+        raise Refused("example", EXAMPLE_PLAYS)
 
 
 def file_ids(files: Any) -> list[UUID]:

@@ -100,6 +100,7 @@ def test_by_pointer(visitor: Visitor) -> None:
     page.locator("#dialog button.primary").click()
     expect(standing).to_contain_text("In the prompt instead of")
     standing.get_by_role("button", name="Roll back").click()
+    page.locator("#dialog button.primary").click()
     expect(standing).to_contain_text("Rolled back.")
 
     on_a_phone(visitor.page(width=PHONE, theme="dark", panel=False), example)

@@ -56,6 +56,7 @@ def test_a_summary_is_found_by_keyboard_and_listed_elsewhere_once_it_is_rolled_b
     other = page.context.new_page()
     other.goto(review)
     other.locator("#rollback").click()
+    other.locator("#dialog button.primary").click()
     expect(other.locator("#standing")).to_contain_text("Rolled back.")
     other.close()
     page.evaluate("window.dispatchEvent(new Event('focus'))")

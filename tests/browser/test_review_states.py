@@ -201,7 +201,7 @@ def test_in_the_chat_the_notice_says_what_happened_and_what_can_be_done(
     page.wait_for_url("**/review/**")
     expect(page.locator("#text-pane")).to_contain_text("Excerpts, not a summary.")
     expect(page.locator("#standing")).to_contain_text("In the prompt instead of turns 1-3.")
-    expect(page.locator("#rollback-more")).to_be_visible()
+    expect(page.locator("#rollback")).to_be_visible()
 
 
 def test_the_page_of_a_doubted_claim_opens_on_it_and_a_few_keys_mend_accept_and_roll_back(
@@ -402,6 +402,7 @@ def test_what_is_only_kept_is_submitted_and_the_page_tells_that_it_was_rolled_ba
     reading.keyboard.press("a")
     expect(reading.locator("#desk")).to_contain_text("1 verdict saved, not submitted yet.")
     elsewhere.locator("#rollback").click()
+    elsewhere.locator("#dialog button.primary").click()
     expect(elsewhere.locator("#standing")).to_contain_text("Rolled back. You can use it again.")
     reading.keyboard.press("Control+Enter")
     expect(reading.locator("#review-state")).to_contain_text("Rolled back")

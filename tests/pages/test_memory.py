@@ -129,6 +129,8 @@ def test_what_left_says_why_and_what_brings_it_back(as_alice: Client, session: S
     panel = part(as_alice, session, "efforts/")
     assert "not in the prompt" in panel
     assert "Dropped out of the prompt: nothing mentioned it for 20 turns." in panel
+    told = part(as_alice, session, "turns/22/")
+    assert "Dropped out of the prompt: auth-bug (not mentioned for 20 turns). A mention brings it back." in told
 
 
 def test_what_is_left_out_names_the_efforts_that_dropped_out_and_the_numbers_add_up(

@@ -14,7 +14,7 @@ from efforts.domain.prompt.conversation import EffortInLine, LineOfEfforts, Reca
 from efforts.domain.prompt.planner import plan
 from efforts.log.timelines import log_message
 from efforts.memory import traces
-from efforts.models import ContextPlan, Event, Message, Run, Session
+from efforts.models import ContextPlan, Event, Message, RetrievalSet, Run, Session
 from efforts.retrieval.recall import Recollection
 from efforts.turns import recording
 from efforts.turns.recording import COMPLETED, CallReply
@@ -110,6 +110,10 @@ def test_a_turn_that_looked_and_found_nothing_says_so_and_one_that_did_not_look_
     assert (
         line_of(page)
         == "Recall (Light): nothing found · connect a model that compares meanings · what was looked for, and why"
+    )
+    RetrievalSet.objects.update(found=9)
+    assert line_of(as_alice.get(address("turns/3/"), headers=HTMX).content.decode()).startswith(
+        "Recall (Light): 9 passages found, none added · "
     )
     ask_with(scene, query="")
     assert line_of(as_alice.get(address("turns/4/"), headers=HTMX).content.decode()) == ""

@@ -901,7 +901,7 @@ def test_what_was_made_in_an_earlier_form_is_shown_as_it_stands(earlier: Artifac
     assert "Made in an earlier form." in page
     assert HEADLINE in page
     assert earlier.standing.split("\n")[-1] in page
-    assert "Roll back</button>" in page
+    assert "Roll back… <kbd>Shift R</kbd></a>" in page
     assert '<article class="claim' not in page
     assert "Made in an earlier form" in as_alice.get(reverse("reviews"), {"tab": "accepted"}).content.decode()
 
@@ -974,7 +974,7 @@ def test_the_dialog_says_which_turns_stay_because_they_are_pinned(room: Room, as
 def test_the_dialog_says_how_long_a_rollback_lasts(room: Room, as_alice: Client) -> None:
     back = part_of(as_alice, "rollback", STATES["stands"](room).pk)
     assert "it does not come back by itself: only “Use again” puts it back." in back
-    assert "Until then the log is sent. Once 20 turns in a row do not mention it, excerpts replace it," in back
+    assert "If nothing mentions the effort for 20 turns in a row, excerpts take their place" in back
 
 
 @pytest.mark.parametrize(
@@ -1014,7 +1014,7 @@ def test_passages_of_replaced_turns_that_other_turns_have_are_named(room: Room, 
     RetrievalItem.objects.create(**quoted, rank=1, leaves=True)
     assert "were found for the message" not in part_of(as_alice, "review_top", row.pk)
     RetrievalItem.objects.create(**quoted, rank=2)
-    told_of = "Passages of them that were found for the message of turn 3 are sent as long as that turn is."
+    told_of = "Passages of these turns that were found for the message of turn 3 are sent as long as that turn is."
     assert told_of in part_of(as_alice, "review_top", row.pk)
     found.run = Run.objects.create(turn=run.turn, branch=row.branch, state="completed", attempt=9)
     found.save()

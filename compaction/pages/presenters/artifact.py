@@ -457,7 +457,7 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
     verdicts = verdicts_on(row, user)
     is_owner = row.session.owner_id == user.pk
     pointers = list(ContextPointer.objects.filter(branch=row.branch, artifact=row.pk).order_by("pk"))
-    pointer, agreed = (pointers or [None])[-1], accepted_by_people([one.pk for one in pointers])
+    pointer, agreed = pointers[-1] if pointers else None, accepted_by_people([one.pk for one in pointers])
     person = "you" if is_owner else row.session.owner.get_username()
     claims = claims_of(document, source, check, verdicts, person)
     return ArtifactView(
@@ -573,6 +573,11 @@ STANDS = {
         "The model sees nothing of {turns} now, as nothing has mentioned them for a while. A mention brings this back."
     ),
 }
+NOW = {
+    Presence.FULL: "In use, expanded now",
+    Presence.EXPANDED: "In use, expanded now",
+    Presence.LEFT: "In use, dropped out now",
+}
 THIS, SOME = "this text", "{sent} of its {all} claims"
 UNREAD = "Nobody has checked it."
 ITS_AUTHOR = "The model that wrote it has also checked it, and nobody has approved it."
@@ -609,9 +614,14 @@ AT_BOTH = "open gate B or D above and choose “The log does say it…” or “
 
 @dataclass(frozen=True, kw_only=True)
 class StateView(WordView):
-    """`says` is why, and what to do next."""
+    """`says` is why, and what to do next; `now`: the word, where the prompt has something else for the time being."""
 
     says: str
+    now: str = ""
+
+    @property
+    def text(self) -> str:
+        return self.now or super().text
 
 
 def state_of(view: ArtifactView) -> StateView:
@@ -622,7 +632,7 @@ def state_of(view: ArtifactView) -> StateView:
         turns = view.replaced if presence in (Presence.SENT, Presence.FULL) else view.span
         says = STANDS[presence].format(this=this(view), turns=turns)
         says = f"{says} {unread}" if unread else says
-        return StateView(word=Word.STANDS, says=says, quotes=view.is_digest)
+        return StateView(word=Word.STANDS, says=says, now=NOW.get(presence, ""), quotes=view.is_digest)
     if view.pointer:
         return gone(view, view.pointer)
     if view.is_turned_down:

@@ -106,8 +106,9 @@ def stale(now: int, last: int, threshold: int) -> bool:
 
 
 def turns_left(now: int, last: int, threshold: int) -> int:
-    """Turns without a reference until it leaves."""
-    return max(last + threshold - now, 0)
+    """Turns without a reference until it leaves; never more than the threshold, though what refers to it was sent with
+    a turn that failed, or has not ended."""
+    return min(max(last + threshold - now, 0), threshold)
 
 
 # By name

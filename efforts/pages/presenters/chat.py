@@ -68,13 +68,14 @@ class PartView:
 
 @dataclass(frozen=True, kw_only=True)
 class RecallView:
-    """What was recalled for a turn, as it was: how many passages its prompt quoted, and what they took; `fault`: why
-    words alone were compared, where meanings should have been; `offered`: nothing was found, and no model of meanings
-    is connected that might find more."""
+    """What was recalled for a turn, as it was: how many passages its prompt quoted of those that were found, and what
+    they took; `fault`: why words alone were compared, where meanings should have been; `offered`: none was quoted, and
+    no model of meanings is connected that might find more."""
 
     mode: str
     passages: int
     tokens: int
+    found: int = 0
     cards: int = 0
     code_tokens: int = 0
     fault: str = ""
@@ -254,6 +255,7 @@ def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
         row.run_id: RecallView(
             mode=ContextMode(row.run.settings["context_mode"]).label,
             passages=row.quoted,
+            found=row.found,
             tokens=row.tokens,
             fault=row.params.get("words_alone", ""),
             offered=not row.quoted and not row.tokens and not is_offered(row.session),

@@ -71,6 +71,7 @@ ACCEPTED_AGAIN = "effort.accepted_again"
 ENDS_WITH = ("effort.expanded", "effort.collapsed", "effort.decayed", "effort.aged")
 OF_ROLLBACKS = (EFFORT_ROLLED_BACK, ACCEPTED_AGAIN)
 OF_FOCUS = ("effort.focused", "effort.unfocused")
+EVICTED = "effort.evicted"
 # From these on something stands for an effort's turns.
 STANDS_FROM = ("effort.summarised", "effort.digested", "effort.aged", ACCEPTED_AGAIN)
 CHANGED_SINCE = "This has changed since."
@@ -87,6 +88,7 @@ READ = (
     *OF_SCOPES,
     *OF_ROLLBACKS,
     *OF_FOCUS,
+    EVICTED,
     *STANDS_FROM,
     AS_BEFORE,
 )
@@ -340,6 +342,9 @@ def notice_text(row: Event) -> str:
     """Of an expansion the tokens are the difference of two prompts, not the size of the log."""
     if row.kind == "effort.expanded" and "tokens" in row.data:
         return f"Expanded effort: {row.data['effort']} ({row.data['tokens']:,} tokens more in the prompt)"
+    # Its words speak of a summary, and excerpts may be what is sent again.
+    if row.kind == "effort.collapsed":
+        return f"Collapsed effort: {row.data['effort']}"
     return without_dashes(row.data["notice"])
 
 
@@ -460,10 +465,17 @@ def about_focus(row: Event, story: Story) -> NoticeView:
     return NoticeView(seq=row.seq, kind=row.kind, effort=row.data["effort"], text=text, layer="recall")
 
 
+def about_eviction(row: Event, story: Story) -> NoticeView:
+    slug, turns = row.data["effort"], row.data["turns"]
+    text = f"Dropped out of the prompt: {slug} (not mentioned for {turns} turns). A mention brings it back."
+    return NoticeView(seq=row.seq, kind=row.kind, effort=slug, text=text, layer="open")
+
+
 TOLD_BY_THEMSELVES: Mapping[str, Callable[[Event, Story], NoticeView | None]] = {
     AS_BEFORE: about_version,
     **dict.fromkeys(OF_ROLLBACKS, about_rollback),
     **dict.fromkeys(OF_FOCUS, about_focus),
+    EVICTED: about_eviction,
 }
 
 

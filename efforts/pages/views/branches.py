@@ -36,6 +36,7 @@ from efforts.pages.views.shared import (
     turn_here,
     wants_json,
 )
+from efforts.turns import verbs
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -107,6 +108,7 @@ def edit(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | N
         return editor(request, branch, number, said.text, uuid4().hex)
     text, client_id = request.POST.get("text", ""), request.POST.get("client_id", "")
     try:
+        verbs.refuse_while_it_plays(branch.session)
         turn = actions.edit_turn(branch, number, text=text, client_id=client_id, actor=request.user)
     except Refused as error:
         return editor(request, branch, number, text, client_id, error=error)
@@ -148,6 +150,7 @@ def leads_elsewhere(act: Callable[..., str]) -> Callable[..., HttpResponse]:
 @leads_elsewhere
 def again(request: OwnRequest, branch: Branch, number: int) -> str:
     """With `answer`: by that model."""
+    verbs.refuse_while_it_plays(branch.session)
     answer = text_field(fields(request), "answer")
     turn = actions.regenerate(branch, number, actor=request.user, answer=answer)
     return turn_address(turn.branch, turn.number)
