@@ -248,6 +248,25 @@ def recorded_of(user: User) -> int:
     return (runs["used"] or 0) + (checks["used"] or 0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """Tokens of drafts and their checks; `recorded`: those of them that were recorded for the example."""
+
+    tokens: int
+    recorded: int
+
+
+def spent_in(session: Session) -> Spent:
+    """In all branches of a conversation. Exams are of a checker, and of no conversation."""
+    made = [DraftRun.objects.filter(session=session), Check.objects.filter(run__session=session)]
+    recorded = Q(model=RECORDED_MODEL)
+    sums = [rows.aggregate(all=Sum("tokens"), recorded=Sum("tokens", filter=recorded)) for rows in made]
+    return Spent(
+        tokens=sum(one["all"] or 0 for one in sums),
+        recorded=sum(one["recorded"] or 0 for one in sums),
+    )
+
+
 def start_of(days: int) -> datetime:
     today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return today - timedelta(days=days - 1)

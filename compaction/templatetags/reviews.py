@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from django import template
 
+from compaction.drafting.costs import Spent, spent_in
 from compaction.pages.presenters.checkers import CheckersView, SlowDrafter, checkers_of, slow_drafters_of
 from compaction.pages.presenters.queue import needs_me, next_in_queue
 
@@ -14,7 +17,8 @@ if TYPE_CHECKING:
     from django.template.context import RequestContext
 
     from compaction.models import Artifact
-    from efforts.models import Endpoint
+    from compaction.pages.presenters.gates import GateView
+    from efforts.models import Endpoint, Session
 
 register = template.Library()
 
@@ -48,3 +52,15 @@ def exams_at(endpoint: Endpoint) -> CheckersView:
 def next_review(context: RequestContext, after: Artifact) -> Artifact | None:
     """What waits for the person who asks, behind that one."""
     return next_in_queue(context["user"], after)
+
+
+@register.filter
+def by_outcome(gates: Iterable[GateView]) -> list[tuple[str, int]]:
+    """How many gates came out so, in their order."""
+    return list(Counter(gate.outcome for gate in gates).items())
+
+
+@register.simple_tag
+def spent_on_summaries(session: Session) -> Spent:
+    """What making the summaries of a conversation took."""
+    return spent_in(session)

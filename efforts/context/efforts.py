@@ -19,7 +19,7 @@ from efforts.domain.effort.chosen import RAW
 from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.policy import QUIET_TURNS
 from efforts.domain.effort.states import EffortStatus, EntryKind, EntryState, HoldState, PointerState, SummaryState
-from efforts.domain.text.snippets import unquoted
+from efforts.domain.text.snippets import plainly
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, TurnLabel
 from efforts.standins.seen import Seen, seen
@@ -369,5 +369,5 @@ def words_of_turn(branch: Branch, number: int) -> str:
 
 
 def first_words(text: str) -> str:
-    line = " ".join(unquoted(text).split())
+    line = " ".join(plainly(text).split())
     return line if len(line) <= FIRST_WORDS else line[:FIRST_WORDS].rsplit(" ", 1)[0] + " …"

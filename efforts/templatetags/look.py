@@ -15,6 +15,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from efforts.context.connections import KeyUnreadable, choose_for_drafts, switchable, switched_to
+from efforts.domain.text.snippets import plainly
 from efforts.models.said import said as in_readers_words
 from efforts.models.said import words_of_scripts
 from efforts.pages.themes import PANEL_COOKIE, THEME_COOKIE, THEMES, TIPS_COOKIE
@@ -38,6 +39,7 @@ AGES = (
     (timedelta(hours=1), gettext_noop("h")),
     (timedelta(minutes=1), gettext_noop("min")),
 )
+NUMBERED = re.compile(r"\b(turns?|Runden?) (\d)")
 ICON_OF_STATE = {
     "queued": "wait",
     "running": "spin",
@@ -59,6 +61,18 @@ def icon(name: str, css: str = "") -> SafeString:
 def said(text: object) -> object:
     """A text that was made or stored in English, in the reader's language."""
     return in_readers_words(text)
+
+
+@register.filter
+def without_marks(text: str) -> str:
+    """Words of a log without the marks of Markdown."""
+    return plainly(text)
+
+
+@register.filter
+def unbroken(text: object) -> str:
+    """With turns and their numbers in one line: "turns 2-6" is read as one name."""
+    return NUMBERED.sub("\\1\u00a0\\2", str(text))
 
 
 @register.filter

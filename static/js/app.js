@@ -3,7 +3,7 @@
 import "./theme.js";
 import "./dialogs.js";
 import { enhance } from "./copy.js";
-import { bind, showSheet } from "./keys.js";
+import { bind, showSheet, showWords } from "./keys.js";
 import "./search.js";
 import "./background.js";
 import { missed } from "./missed.js";
@@ -42,6 +42,7 @@ function focusFilter() {
 
 const ACTIONS = {
   keys: () => showSheet(document.getElementById("dialog")),
+  words: () => showWords(document.getElementById("dialog")),
   panel: () => {
     showPanel();
     // A cookie, so that the server draws it as it was left.

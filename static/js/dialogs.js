@@ -3,9 +3,16 @@
 const dialog = document.getElementById("dialog");
 const drawer = document.getElementById("drawer");
 
-function open(node) {
+// hash: of the link that led here, where it names a part of what was opened.
+function open(node, hash = "") {
   if (!node.open) node.showModal();
   node.scrollTop = 0;
+  const part = hash && node.querySelector(hash);
+  if (part) {
+    part.scrollIntoView();
+    part.focus({ preventScroll: true });
+    return;
+  }
   const first = node.querySelector("[autofocus]") ?? node.querySelector("select, input:not([type=hidden])");
   first?.focus();
 }
@@ -16,7 +23,7 @@ for (const node of [dialog, drawer]) {
     if (detail.target === node && !node.open) opener = detail.elt.id;
   });
   document.body.addEventListener("htmx:afterSwap", (event) => {
-    if (event.detail.target === node) open(node);
+    if (event.detail.target === node) open(node, event.detail.requestConfig?.elt.hash);
   });
   node.addEventListener("close", () => {
     node.replaceChildren();

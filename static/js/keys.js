@@ -63,12 +63,23 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// What its words mean stands below all its keys: who asks for them is led there.
+export function showWords(dialog) {
+  showSheet(dialog);
+  const title = dialog.querySelector("#what-words-mean");
+  title.scrollIntoView();
+  title.focus({ preventScroll: true });
+}
+
 export function showSheet(dialog) {
   const body = element("div");
   body.className = "body";
   for (const group of new Set(table.map((entry) => entry.group))) body.append(element("h3", group), listOf(group));
   for (const [title, rows] of described) body.append(element("h3", title), typedOf(rows));
-  body.append(element("h3", "Words"), listOfTerms());
+  const words = element("h3", "Words");
+  words.id = "what-words-mean";
+  words.tabIndex = -1;
+  body.append(words, listOfTerms());
   body.append(
     choice("Enter sends the message", enterSends(), (on) => store.write(ENTER, on ? "1" : "0")),
     choice("Single letters work outside text fields", store.read(OFF) !== "1", (on) => (on ? store.forget(OFF) : store.write(OFF, "1"))),

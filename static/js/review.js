@@ -109,6 +109,8 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     return toSpan(cite.dataset.span);
   }
+  const short = target.closest("#gates-in-short");
+  if (short) return short.setAttribute("aria-expanded", String(short.getAttribute("aria-expanded") !== "true"));
   const gate = target.closest('a[href*="#gate-"]');
   if (gate) {
     event.preventDefault();

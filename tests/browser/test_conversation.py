@@ -170,7 +170,14 @@ def test_keys_reach_the_words_a_new_conversation_and_what_was_sent_and_the_title
     page.keyboard.press("?")
     words = page.locator("#dialog")
     expect(words.get_by_role("heading", name="Words", exact=True)).to_be_visible()
-    expect(words.get_by_text("A piece of work with a name. It is open, concluded or expanded.")).to_be_visible()
+    expect(
+        words.get_by_text("A piece of work with a name. It is open, waiting for its summary, concluded or expanded.")
+    ).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("#what-is-an-effort > summary").click()
+    page.get_by_role("button", name="Other words").click()
+    expect(words.get_by_role("heading", name="Words", exact=True)).to_be_focused()
+    expect(words.get_by_text("Turn", exact=True)).to_be_in_viewport()
     page.keyboard.press("Escape")
     # Nothing was looked for here: the plan of the turn says what was sent.
     page.keyboard.press("Alt+i")

@@ -78,7 +78,10 @@ class Journey:
             self.page.locator(f"#effort-{slug}-row").click()
         expect(self.row(slug)).to_have_attribute("open", "")
         self.album.take(self.page, f"panel-{name.lower().replace(' ', '-')}")
-        self.row(slug).get_by_role("button", name=name).click()
+        shown = self.row(slug).get_by_role("button", name=name)
+        if not shown.count():
+            self.page.locator(f"#effort-{slug}-more > summary").click()
+        shown.click()
 
     def stands(self, slug: str, standing: str) -> None:
         expect(self.page.locator(f"li[data-standing={standing}] > #effort-{slug}")).to_have_count(1)
@@ -319,7 +322,7 @@ def test_from_its_row_an_effort_is_concluded_priced_expanded_and_read_up_on(page
     page.locator("#effort-auth-bug-row").click()
     page.locator("#effort-auth-bug-conclude").press("Enter")
     expect(page.locator("#says")).to_contain_text("Concluded effort: auth-bug")
-    expect(page.locator("#effort-auth-bug-reopen")).to_be_visible()
+    expect(page.locator("#effort-auth-bug-expand")).to_be_visible()
     # The focus follows the effort whose control was pressed.
     expect(page.locator("#effort-auth-bug-row")).to_be_focused()
     expect(page.locator("#effort-auth-bug .price")).to_contain_text(re.compile(r"\+?-?\d+ tokens, \d+% → \d+%"))
@@ -352,7 +355,7 @@ def test_what_is_pressed_counts_while_a_panel_is_being_read_again(page: Page, pr
     held["panel"].continue_()
     page.wait_for_function("old => !old.isConnected", arg=before)
     held["conclude"].continue_()
-    expect(page.locator("#effort-auth-bug-reopen")).to_be_visible()
+    expect(page.locator("#effort-auth-bug-expand")).to_be_visible()
     expect(page.locator("#effort-auth-bug-row")).to_be_focused()
 
     page.unroute("**/conclude/")

@@ -33,6 +33,7 @@ OVERLAPPING = """() => {
     .map((other) => `${one.outerHTML} / ${other.outerHTML}`));
 }"""
 BOX = "node => node.getBoundingClientRect().toJSON()"
+PLACES = "nodes => nodes.map((node) => [node.offsetLeft, node.offsetTop, node.offsetWidth, node.offsetHeight])"
 CUT = """nodes => nodes.filter((node) => !node.classList.contains("clip") && node.scrollWidth > node.clientWidth)
   .map((node) => node.textContent)"""
 
@@ -122,3 +123,37 @@ def test_the_frame_of_the_message_that_a_key_leads_to_is_whole(visitor: Visitor,
     assert inner["top"] - 8 >= outer["top"]
     assert inner["left"] - 8 >= outer["left"]
     assert inner["right"] + 8 <= outer["right"]
+
+
+def test_an_effort_offers_what_its_state_asks_for_first_and_the_rest_behind_more(
+    visitor: Visitor, example: str
+) -> None:
+    page = at(visitor, example, DESKTOP)
+    is_live(page)
+    for row in page.locator(".effort").all():
+        row.locator(":scope > summary").click()
+        buttons = row.locator(".of-effort > .row .button")
+        assert 2 <= buttons.locator("visible=true").count() <= 4
+        row.locator(".rest > summary").press("Enter")
+        expect(row.get_by_text("Hand over")).to_be_visible()
+        within = box(row)
+        for sides in map(box, buttons.locator("visible=true").all()):
+            assert within["left"] + 4 <= sides["left"] < sides["right"] <= within["right"] - 4
+        assert buttons.evaluate_all(CUT) == []
+    # Read again, the panel keeps what is open and what has the focus.
+    last = page.locator(".effort[open] .rest > summary")
+    expect(last).to_be_focused()
+    with page.expect_response(lambda answer: "/efforts/" in answer.url):
+        page.evaluate("document.body.dispatchEvent(new Event('efforts'))")
+    expect(page.locator(".effort[open] .rest[open] > summary")).to_be_focused()
+
+
+def test_what_is_read_of_one_figure_moves_and_widens_no_other(visitor: Visitor, example: str) -> None:
+    page = at(visitor, f"{example.split('#')[0]}metrics/", DESKTOP)
+    cards = page.locator(".measure")
+    before = cards.evaluate_all(PLACES)
+    for why in page.locator(".measure summary").all():
+        why.click()
+        assert cards.evaluate_all(PLACES) == before
+        expect(page.locator(".measure .why").locator("visible=true")).to_have_count(1)
+        why.click()

@@ -60,6 +60,8 @@ def test_an_early_fact_comes_back_by_itself_and_says_why_and_not_with_the_mode_o
     else:
         page.keyboard.press("Alt+i")
     expect(page.locator("#drawer-title")).to_contain_text(f"Plan of turn {number}")
+    expect(page.locator("#drawer #looked-for h3").first).to_be_in_viewport()
+    expect(page.locator("#looked-for")).to_be_focused()
     item = page.locator('#drawer .item[data-section="recall"]').first
     expect(item).to_contain_text("Recalled for this message, quoted.")
     expect(item).to_contain_text("Turn 1")

@@ -122,7 +122,7 @@ def test_figures_have_the_signs_of_the_language() -> None:
 
 
 def test_each_figure_of_the_metrics_has_the_signs_of_the_language_once() -> None:
-    more = ("−1.9 % in the last call", "mean 3,532")
+    more = ("1.9 % over all turns", "mean 3,532")
     values = ("6,152", "6.2 %", "−1,234.5 %", "4.5", "3 / 2")
     shown = [
         FigureView(key=value, label="Savings", value=value, unit="", more=more, why="", turns=()) for value in values
@@ -130,7 +130,7 @@ def test_each_figure_of_the_metrics_has_the_signs_of_the_language_once() -> None
     with translation.override("de"):
         page = render_to_string("metrics/figures.html", {"group": {"figures": shown}})
     assert re.findall("<b>(.*?)</b>", page) == ["6.152", "6,2 %", "−1.234,5 %", "4,5", "3 / 2"]
-    assert re.findall('quiet">(.*?)</p>', page)[:2] == ["−1,9 % im letzten Aufruf", "Mittel 3.532"]
+    assert re.findall('quiet">(.*?)</p>', page)[:2] == ["1,9 % über alle Runden", "Mittel 3.532"]
 
 
 def test_what_is_too_long_is_told_part_by_part() -> None:

@@ -732,7 +732,7 @@ def test_first_words_are_cut_at_a_word(work: Work) -> None:
 
 
 def test_first_words_have_no_signs_of_a_quotation(work: Work) -> None:
-    work.open("guild feature", "> Guilds have at most 40 members.\n>\n> > So it was said.")
+    work.open("guild feature", "> Guilds have at most `40` members.\n>\n> > So it was said.")
     [left] = where_view(main_branch(work.session)).open
     assert left.asked == "Guilds have at most 40 members. So it was said."
 

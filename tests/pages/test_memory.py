@@ -96,10 +96,37 @@ def test_why_says_what_was_looked_for_and_what_was_found(as_alice: Client, sessi
     play(session, [WEATHER, Exchange(user="And the auth-bug?", reply="Fixed."), WEATHER])
     why = part(as_alice, session, "efforts/auth-bug/memory/")
     assert "It drops out in 19 turns unless mentioned" in why
-    assert "counted from turn 4, in which it was last used" in why
+    assert "counted from turn 4, in which it was mentioned." in why
     assert "Auth bug or the ID auth-bug, in any spelling" in why
     assert "Turn 4 · Your message called it by its name: auth-bug" in why
-    assert "any two of these words of its first message, in any form: 401 errors refresh requested token" in why
+    assert "any two of these words of its beginning, in any form: 401 errors refresh requested token" in why
+
+
+def test_its_age_is_counted_from_what_happened_and_says_what_that_was(as_alice: Client, session: Session) -> None:
+    assert "in which it was concluded." in part(as_alice, session, "efforts/auth-bug/memory/")
+    expand(session)
+    assert "in which it was expanded." in part(as_alice, session, "efforts/auth-bug/memory/")
+
+
+def test_words_that_referred_to_it_are_shown_as_they_were_said(as_alice: Client, session: Session) -> None:
+    play(session, [WEATHER, Exchange(user="Is the token still refreshed, with errors?", reply="It is.")])
+    why = part(as_alice, session, "efforts/auth-bug/memory/")
+    [told] = re.findall(r"Your message has words of its summary: (.*?) What happened", why)
+    assert set(told.split(", ")) == {"token", "refreshed", "errors"}
+
+
+def test_a_reply_that_cites_an_effort_mentions_it_and_the_box_says_so(as_alice: Client, session: Session) -> None:
+    play(session, [Exchange(user="What was it?", reply="A missing permission [auth-bug, turn 1].")])
+    why = part(as_alice, session, "efforts/auth-bug/memory/")
+    assert "So does a reply that cites it, as in [auth-bug, turn 4]." in why
+    assert "The reply called it by its name: auth-bug" in why
+
+
+def test_the_counts_of_concluded_efforts_add_up(as_alice: Client, room: Room) -> None:
+    STATES["waits"](room)
+    told = part(as_alice, room.talk.session, "memory/")
+    assert "1 concluded effort, " in told
+    assert "0 in the prompt, 1 there with its turns in full, 0 only found by search." in told
 
 
 def test_of_a_summary_the_words_of_its_result_are_looked_for_too(as_alice: Client, room: Room) -> None:

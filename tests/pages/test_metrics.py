@@ -14,6 +14,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from compaction.models import Check, DraftRun
 from efforts import actions
 from efforts.context.planning import main_branch, run_inputs
 from efforts.domain.effort.metrics import Sent, measure
@@ -21,6 +22,7 @@ from efforts.domain.effort.reducer import Happening
 from efforts.domain.effort.states import RunState
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.planner import plan
+from efforts.llm.recorded import RECORDED_MODEL
 from efforts.log.timelines import branch_events
 from efforts.models import Branch, ContextPlan, Run, Session
 from efforts.pages.presenters.figures import HOW, metrics_view
@@ -162,13 +164,48 @@ def test_the_page_says_what_all_calls_of_the_conversation_took(as_alice: Client,
     assert "Some of it was counted here, because the provider did not report it." in page
 
 
-def test_where_more_was_sent_the_page_says_so_in_words(as_alice: Client, talk: Talk) -> None:
+def test_where_more_was_sent_the_card_is_headed_so_and_has_one_figure(as_alice: Client, talk: Talk) -> None:
     ask(talk, "The webhook times out.")
     ContextPlan.objects.update(tokens=100_000)
+    for address in (f"/s/{talk.session.pk}/metrics/", "/metrics/"):
+        page = as_alice.get(address).content.decode()
+        [card] = re.findall(
+            r'<article class="measure" aria-labelledby="savings_vs_naive_all">(.*?)</article>', page, re.S
+        )
+        face, _, folded = card.partition("<details")
+        assert re.search(r">More sent</h3>\s*<p><b>\+[\d,.]+\s%</b></p>", face)
+        assert "against sending everything, over all turns" in face
+        assert face.count("%") == 1
+        assert re.search(r"Against the full logs of all efforts [\d,.]+\s% more was sent, over all turns", folded)
     page = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()
-    assert re.search(r"the last call sent [\d,.]+\s% more: what was added to it outweighs what was left out", page)
-    assert "below 0: more was sent than without context management, over all turns" in page
-    assert "below 0: more was sent than without context management" in as_alice.get("/metrics/").content.decode()
+    assert re.search(r"The last call sent [\d,.]+\s% more: what was added to it outweighs what was left out", page)
+
+
+def test_what_was_saved_is_said_as_less_that_was_sent(as_alice: Client, talk: Talk) -> None:
+    ask(talk, LONG)
+    ask(talk)
+    ContextPlan.objects.update(tokens=10)
+    page = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()
+    assert ">Savings</h3>" in page
+    assert re.search(r"The last call sent [\d,.]+\s% less than everything said so far", page)
+
+
+def test_the_page_says_what_summaries_took_here_and_whether_that_is_more_than_was_saved(
+    as_alice: Client, talk: Talk
+) -> None:
+    ask(talk, LONG)
+    address = f"/s/{talk.session.pk}/metrics/"
+    assert "No model was asked for summaries here." in as_alice.get(address).content.decode()
+    mine = DraftRun.objects.create(session=talk.session, branch=talk.branch, tokens=900_000, model="small")
+    page = as_alice.get(address).content.decode()
+    assert 'Making summaries took <b class="num">900,000</b> tokens. That ' in page
+    Check.objects.create(run=mine, family="of-it", tokens=50, model=RECORDED_MODEL, attempt=1)
+    page = as_alice.get(address).content.decode()
+    assert '<b class="num">900,050</b> tokens, 50 of them recorded for the example.' in page
+    ContextPlan.objects.update(tokens=100_000)
+    assert "That comes on top: so far more was sent" in as_alice.get(address).content.decode()
+    ContextPlan.objects.update(tokens=1)
+    assert re.search(r"That is more than was saved so far: [\d,]+ tokens", as_alice.get(address).content.decode())
 
 
 def test_who_accepts_json_gets_it_at_the_same_address(as_alice: Client, talk: Talk) -> None:

@@ -79,11 +79,12 @@ def test_a_turn_tells_how_many_passages_were_recalled_and_leads_to_why(
     page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
     tokens = stored.body["sections"]["recall"]
     assert line_of(page) == f"Recall (Light): 1 passage, {tokens} tokens · what was looked for, and why"
-    assert f'hx-get="{stored.get_absolute_url()}"' in page
+    assert f'href="{stored.get_absolute_url()}#looked-for" hx-get="{stored.get_absolute_url()}"' in page
     why = as_alice.get(address(f"plans/{stored.pk}/")).content.decode()
     assert "Recalled for this message, quoted. It names the harbour." in why
     assert "It asks for what was said." in why
     assert "<b>Kiel</b>" not in why
+    assert "harbour" in why.partition('id="looked-for"')[2]
 
 
 def test_a_turn_that_was_quoted_says_where(as_alice: Client, scene: Scene, early: Recalled, address: Address) -> None:

@@ -18,7 +18,7 @@ from compaction.standing.accepting import accept_compaction
 from efforts import actions
 from efforts.context import embedders
 from efforts.domain.effort.states import ReviewMode
-from efforts.domain.text.snippets import LEAD, snippet
+from efforts.domain.text.snippets import LEAD, plainly, snippet
 from efforts.models import Passage, Session, VectorIndex
 from efforts.retrieval import vectors
 from tests.compaction.review import room_of
@@ -84,6 +84,29 @@ def test_what_a_message_quotes_is_shown_without_the_marks_of_the_quote(as_alice:
     [hit] = [one for one in hits(as_alice, "giraffe", kind="message") if "tall" in one]
     assert "The giraffe is tall. — you So it is." in told(hit)
     assert MARKED.findall(hit) == ["giraffe"]
+
+
+def test_what_a_person_wrote_is_listed_before_replies_that_only_quote_it(as_alice: Client, talk: Talk) -> None:
+    talk.ask("Please note: giraffes. The giraffe eats at noon. " + "The weather was fine and all went home. " * 5)
+    talk.ask("When does the giraffe eat, at noon?", reply="> The giraffe eats at noon.")
+    talk.ask("And once more?", reply="You said: The giraffe eats at noon.")
+    found = [told(one) for one in hits(as_alice, "giraffe eats noon", kind="message")]
+    written = next(at for at, one in enumerate(found) if "Please note" in one)
+    replies = [at for at, one in enumerate(found) if " Reply " in one]
+    assert len(replies) == 2
+    assert written < min(replies)
+
+
+def test_text_is_shown_without_the_marks_of_markdown_and_code_as_it_is() -> None:
+    text = "> Use `flat(x)` here.\n\n```python\nprint(`x`) > 3\n> y\n```\nDone, ``a`b`` or `not."
+    assert plainly(text) == "Use flat(x) here.\n\nprint(`x`) > 3\n> y\nDone, a`b or `not."
+    assert plainly(text, 2, 21) == "Use flat(x) here."
+
+
+@given(st.text(alphabet="a`>~ \n"), st.integers(0, 30))
+def test_shown_in_two_pieces_a_text_is_what_it_is_in_one(text: str, at: int) -> None:
+    at = min(at, len(text))
+    assert plainly(text, 0, at) + plainly(text, at) == plainly(text)
 
 
 def test_a_message_says_who_said_it_where_and_when(as_alice: Client, talk: Talk) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from compaction.domain.merging import Joined
+from efforts.domain.text.snippets import plainly
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 
 # What tools were asked and returned is folded to its two ends where it is longer, in characters.
@@ -149,22 +150,26 @@ def source_view(source: Source, spans: Sequence[CitedSpan], ids: Mapping[int, st
 def cut(part: SourcePart, spans: Sequence[CitedSpan]) -> tuple[tuple[CitedPiece, ...], ...]:
     end = len(part.text)
     if part.part == Part.TEXT or end <= LONGEST_TOOL:
-        return tuple(pieces(part.text, spans, 0, end)), (), ()
-    return tuple(tuple(pieces(part.text, spans, *ends)) for ends in pairwise((0, HEAD, end - TAIL, end)))
+        return tuple(pieces(part, spans, 0, end)), (), ()
+    return tuple(tuple(pieces(part, spans, *ends)) for ends in pairwise((0, HEAD, end - TAIL, end)))
 
 
-def pieces(text: str, spans: Sequence[CitedSpan], start: int, end: int) -> Iterator[CitedPiece]:
-    """Sentences do not overlap."""
+def pieces(part: SourcePart, spans: Sequence[CitedSpan], start: int, end: int) -> Iterator[CitedPiece]:
+    """Sentences do not overlap. Words are shown without the marks of Markdown; what tools say is no Markdown."""
+
+    def shown(first: int, last: int) -> str:
+        return plainly(part.text, first, last) if part.part == Part.TEXT else part.text[first:last]
+
     for span in spans:
         first, last = max(span.sentence.start, start), min(span.sentence.end, end)
         if first >= last:
             continue
         if start < first:
-            yield CitedPiece(text=text[start:first])
-        yield CitedPiece(text=text[first:last], span=span, ends=last == span.sentence.end)
+            yield CitedPiece(text=shown(start, first))
+        yield CitedPiece(text=shown(first, last), span=span, ends=last == span.sentence.end)
         start = last
     if start < end:
-        yield CitedPiece(text=text[start:end])
+        yield CitedPiece(text=shown(start, end))
 
 
 def height_of(part: SourcePart) -> int:

@@ -16,6 +16,10 @@ LEAD = 60
 QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+", re.MULTILINE)
 
 
+FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})[^`\n]*\n?")
+CODE = re.compile(r"(?<!`)(`++)[^\n]+?(?<!`)\1(?!`)")
+
+
 @dataclass(frozen=True, kw_only=True)
 class SnippetPiece:
     text: str
@@ -25,6 +29,38 @@ class SnippetPiece:
 def unquoted(text: str) -> str:
     """A Markdown text without the marks that stand before lines that it quotes."""
     return QUOTE.sub("", text)
+
+
+def plainly(text: str, start: int = 0, end: int | None = None) -> str:
+    """What stands between two places of a Markdown text, without the marks of quotes, code blocks and code."""
+    end = len(text) if end is None else end
+    shown: list[str] = []
+    for first, last in code_marks(text):
+        if first >= end:
+            break
+        if start < last:
+            shown.append(text[start:first])
+            start = min(last, end)
+    return "".join([*shown, text[start:end]])
+
+
+def code_marks(text: str) -> Iterator[Span]:
+    """Where these marks stand. In a code block there are none: its lines are as they are."""
+    at, fence = 0, ""
+    for line in text.splitlines(keepends=True):
+        found = FENCE.fullmatch(line)
+        if found and (not fence or found[1].startswith(fence)):
+            fence = "" if fence else found[1]
+            yield at, at + len(line)
+        elif not fence:
+            quote = QUOTE.match(line)
+            inside = quote.end() if quote else 0
+            if inside:
+                yield at, at + inside
+            for code in CODE.finditer(line, inside):
+                yield at + code.start(), at + code.end(1)
+                yield at + code.end() - len(code[1]), at + code.end()
+        at += len(line)
 
 
 def snippet(text: str, marks: Sequence[Span], longest: int = LONGEST) -> tuple[SnippetPiece, ...]:

@@ -70,7 +70,7 @@ class PartView:
 class RecallView:
     """What was recalled for a turn, as it was: how many passages its prompt quoted of those that were found, and what
     they took; `fault`: why words alone were compared, where meanings should have been; `offered`: none was quoted, and
-    no model of meanings is connected that might find more."""
+    no model of meanings is connected that might find more; `plan_id`: of the call that looked."""
 
     mode: str
     passages: int
@@ -80,6 +80,7 @@ class RecallView:
     code_tokens: int = 0
     fault: str = ""
     offered: bool = False
+    plan_id: UUID | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,6 +251,13 @@ def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
         .exclude(query="")
         .select_related("run", "session__endpoint")
     )
+    # Code is looked for by the same call; of a set that was kept without a plan the turn's own is shown.
+    plans = dict(
+        RetrievalSet.objects.filter(run__in=runs, trigger=Trigger.AUTO)
+        .exclude(plan=None)
+        .order_by("-pk")
+        .values_list("run", "plan")
+    )
     counted = looked.annotate(quoted=Count("items", filter=Q(items__included=True)))
     views = {
         row.run_id: RecallView(
@@ -259,6 +267,7 @@ def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
             tokens=row.tokens,
             fault=row.params.get("words_alone", ""),
             offered=not row.quoted and not row.tokens and not is_offered(row.session),
+            plan_id=plans.get(row.run_id),
         )
         for row in counted
     }
@@ -266,7 +275,7 @@ def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
     for run in runs:
         if run.pk in code:
             mode = ContextMode(run.settings["context_mode"]).label
-            view = views.get(run.pk) or RecallView(mode=mode, passages=0, tokens=0)
+            view = views.get(run.pk) or RecallView(mode=mode, passages=0, tokens=0, plan_id=plans.get(run.pk))
             cards, tokens = code[run.pk]
             views[run.pk] = replace(view, cards=cards, code_tokens=tokens)
     return views

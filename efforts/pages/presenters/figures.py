@@ -39,20 +39,19 @@ LAST = (
     "savings_vs_effort_logs",
 )
 Figures = Mapping[str, float | None]
-# Of savings below 0.
-LARGER = "below 0: more was sent than without context management"
-LARGER_ALL = "below 0: more was sent than without context management, over all turns"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FigureView:
-    """`key` is its name in the JSON, `turns` those that it comes from, the newest first."""
+    """`key` is its name in the JSON, `turns` those that it comes from, the newest first; `folded` is read with its
+    why."""
 
     key: str
     label: str
     value: str
     unit: str = ""
     more: tuple[str, ...] = ()
+    folded: tuple[str, ...] = ()
     why: str
     turns: tuple[int, ...] = ()
 
@@ -166,17 +165,7 @@ def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
         more = f"mean {number(figures[f'{key}_mean'])}", f"peak {number(figures[f'{key}_peak'])}"
         turns = {*newest, *peaks(metrics, key)}
         yield figure(key, label, number(figures[key]), "tokens, last call", more=more, turns=turns)
-    last = in_the_last_call(figures["savings_vs_naive"])
-    raw, raw_all = percent(figures["savings_vs_effort_logs"]), percent(figures["savings_vs_effort_logs_all"])
-    logs = f"against the full logs of all efforts {raw_all}, in the last call {raw}"
-    yield figure(
-        "savings_vs_naive_all",
-        "Savings",
-        percent(figures["savings_vs_naive_all"]),
-        LARGER_ALL if is_larger(figures) else "against sending everything, over all turns",
-        more=(last, logs),
-        turns=newest,
-    )
+    yield savings(figures, folded=(in_the_last_call(figures), against_logs(figures)), turns=newest)
     overhead, over_all = percent(figures["expansion_overhead"]), percent(figures["expansion_overhead_all"])
     more_overhead = (f"{over_all} over all turns",)
     yield figure(
@@ -189,14 +178,31 @@ def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
     )
 
 
-def is_larger(figures: Figures) -> bool:
-    return (figures["savings_vs_naive_all"] or 0) < 0
+def savings(figures: Figures, *, folded: Iterable[str], turns: Iterable[int] = ()) -> FigureView:
+    """Headed by what it is: more that was sent is no negative saving."""
+    key, unit = "savings_vs_naive_all", "against sending everything, over all turns"
+    saved = figures[key]
+    if saved is not None and saved < 0:
+        return figure(key, "More sent", f"+{percent(-saved)}", unit, folded=folded, turns=turns)
+    return figure(key, "Savings", percent(saved), unit, folded=folded, turns=turns)
 
 
-def in_the_last_call(savings: float | None) -> str:
-    if savings is None or savings >= 0:
-        return f"{percent(savings)} in the last call"
-    return f"the last call sent {percent(-savings)} more: what was added to it outweighs what was left out"
+def in_the_last_call(figures: Figures) -> str:
+    saved = figures["savings_vs_naive"]
+    if saved is None:
+        return ""
+    if saved < 0:
+        return f"The last call sent {percent(-saved)} more: what was added to it outweighs what was left out."
+    return f"The last call sent {percent(saved)} less than everything said so far."
+
+
+def against_logs(figures: Figures) -> str:
+    saved = figures["savings_vs_effort_logs_all"]
+    if saved is None:
+        return ""
+    if saved < 0:
+        return f"Against the full logs of all efforts {percent(-saved)} more was sent, over all turns."
+    return f"Against the full logs of all efforts {percent(saved)} less was sent, over all turns."
 
 
 def peaks(metrics: Metrics, key: str) -> Iterator[int]:
@@ -218,14 +224,7 @@ def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
         yield figure(
             f"{key}_mean", label, number(figures[f"{key}_mean"]), "tokens, mean of each turn’s last call", more=more
         )
-    logs = (f"against the full logs of all efforts {percent(figures['savings_vs_effort_logs_all'])}",)
-    yield figure(
-        "savings_vs_naive_all",
-        "Savings",
-        percent(figures["savings_vs_naive_all"]),
-        LARGER if is_larger(figures) else "against sending everything",
-        more=logs,
-    )
+    yield savings(figures, folded=(against_logs(figures),))
     overhead = percent(figures["expansion_overhead_all"])
     yield figure("expansion_overhead_all", "Share of expanded efforts", overhead, "of what those calls sent")
 
@@ -272,12 +271,28 @@ def of_eviction(metrics: Metrics) -> Iterator[FigureView]:
 
 
 def figure(
-    key: str, label: str, value: str, unit: str = "", *, more: Iterable[str] = (), turns: Iterable[int] = ()
+    key: str,
+    label: str,
+    value: str,
+    unit: str = "",
+    *,
+    more: Iterable[str] = (),
+    folded: Iterable[str] = (),
+    turns: Iterable[int] = (),
 ) -> FigureView:
     newest = tuple(sorted(set(turns), reverse=True)[:LINKED])
     base = key.removesuffix("_mean").removesuffix("_all")
     unit = "" if value == NOTHING else unit
-    return FigureView(key=key, label=label, value=value, unit=unit, more=tuple(more), why=WHY[base], turns=newest)
+    return FigureView(
+        key=key,
+        label=label,
+        value=value,
+        unit=unit,
+        more=tuple(more),
+        folded=tuple(line for line in folded if line),
+        why=WHY[base],
+        turns=newest,
+    )
 
 
 WHY = {
@@ -288,8 +303,8 @@ WHY = {
     "and this turn. Counted by the same tokenizer.",
     "expansion_tokens": "The part of the prompt in which expanded efforts are shown word for word.",
     "savings_vs_naive": "1 − tokens sent / tokens without context management. The second comparison is with "
-    "the full log of every effort, and those other messages that were sent. Below 0 the prompt was the longer one: "
-    "rules, summaries and passages found earlier cost tokens too.",
+    "the full log of every effort, and those other messages that were sent. Where it is below 0, more was sent: rules, "
+    "summaries and passages found earlier cost tokens too.",
     "expansion_overhead": "Tokens of expanded efforts / tokens sent.",
     "auto_collapses": "An expanded effort that no turn mentions any more is collapsed after 3 such turns, unless "
     "you set another number for the conversation.",

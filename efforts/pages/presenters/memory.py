@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from efforts.context import mentions
 from efforts.context.efforts import EffortsView, EffortView, Standing, effort_views, efforts_view
@@ -19,6 +19,7 @@ from efforts.domain.effort.chosen import BODY, span_of
 from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import PointerState, RunState
+from efforts.domain.text.terms import spelled
 from efforts.log.timelines import branch_events, branch_turns
 from efforts.memory.ageing import AGED
 from efforts.models import Branch, ContextPointer, Event, Message
@@ -56,6 +57,21 @@ MOVES_OF_CHOSEN = {
     "compaction.evicted": "The line dropped out of the prompt: nothing mentioned them",
     "compaction.undone": "Taken back",
 }
+# What the age of an effort is counted from, by the event that it is.
+COUNTED_FROM = {
+    "effort.opened": "They are counted from turn {turn}, in which it was opened.",
+    "effort.concluded": "They are counted from turn {turn}, in which it was concluded.",
+    "effort.reopened": "They are counted from turn {turn}, in which it was reopened.",
+    "effort.expanded": "They are counted from turn {turn}, in which it was expanded.",
+    "effort.collapsed": "They are counted from turn {turn}, in which it was collapsed.",
+    "effort.decayed": "They are counted from turn {turn}, in which it was collapsed.",
+    "effort.referenced": "They are counted from turn {turn}, in which it was mentioned.",
+    "effort.focused": "They are counted from turn {turn}, in which it was put in focus.",
+    "effort.unfocused": "They are counted from turn {turn}, in which it was taken out of focus.",
+    "effort.aged": "They are counted from turn {turn}, in which it was replaced by excerpts.",
+    "effort.undone": "They are counted from turn {turn}, in which it was changed back.",
+}
+LAST_USED = "They are counted from turn {turn}, in which it was last used."
 EXCERPTS_BACK = "Its excerpts were rolled back"
 WHOLE_AGAIN = "Expanded: the whole summary came back"
 RETURNED = "Came back: something mentioned it"
@@ -98,12 +114,12 @@ class KeptBy:
 
 @dataclass(frozen=True, kw_only=True)
 class EffortMemory(KeptBy):
-    """`unreferenced`: completed turns since the last reference, or since what else its age is counted from, which was
-    in the turn `since`."""
+    """`unreferenced`: completed turns since the last reference, or since what else its age is counted from, which
+    `counted_from` tells."""
 
     effort: EffortView
     unreferenced: int
-    since: int | None
+    counted_from: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +167,15 @@ class MemoryView:
         return tuple(row for row in self.efforts.concluded if not row.evicted)
 
     @property
+    def expanded(self) -> tuple[EffortView, ...]:
+        return tuple(row for row in self.efforts.expanded if not row.evicted)
+
+    @property
+    def waiting(self) -> tuple[EffortView, ...]:
+        """Concluded, and nothing replaces their turns yet."""
+        return tuple(row for row in self.efforts.awaiting if not row.evicted)
+
+    @property
     def evicted(self) -> tuple[EffortView, ...]:
         return tuple(row for row in self.efforts.rows if row.evicted)
 
@@ -172,14 +197,21 @@ def effort_memory(branch: Branch, slug: str) -> EffortMemory | None:
     standing = ContextPointer.objects.filter(branch=branch, effort=state.effort_id, state=PointerState.ACTIVE).first()
     references = events.filter(kind=REFERENCED).order_by("-seq")[:MOST]
     unreferenced = max(branch.clock - state.referenced_clock, 0)
+    since = completed_turn(branch, unreferenced)
     return EffortMemory(
         effort=effort,
         unreferenced=unreferenced,
-        since=completed_turn(branch, unreferenced),
+        counted_from=counted_from(events, state.referenced_clock).format(turn=since) if since else "",
         keywords=tuple(keywords_here(branch, standing)) if standing else (),
-        references=tuple(reference_view(row.data) for row in references),
+        references=reference_views(branch, references),
         moves=moves_of(events.filter(MOVED).order_by("-seq")[:MOST]),
     )
+
+
+def counted_from(events: QuerySet[Event], clock: int) -> str:
+    """What happened last to the effort of these events at that clock."""
+    row = events.filter(kind__in=COUNTED_FROM, data__clock=clock).order_by("-seq").first()
+    return COUNTED_FROM[row.kind] if row else LAST_USED
 
 
 def completed_turn(branch: Branch, ago: int) -> int | None:
@@ -204,15 +236,23 @@ def chosen_memory(branch: Branch, id: str) -> ChosenMemory | None:
         tier=one.tier if one else "",
         gives_way_in=turns_left(branch.clock, one.since, threshold) if one else 0,
         keywords=tuple(mentions.keywords_here(branch, one.pointer)) if one else (),
-        references=tuple(reference_view(row.data) for row in references),
+        references=reference_views(branch, references),
         moves=moves,
     )
 
 
-def reference_view(data: dict[str, Any]) -> ReferenceView:
-    return ReferenceView(
-        turn=data["turn"], who=WHO[data["by"]], how=HOW[data["how"]], words=tuple(data.get("words", ()))
-    )
+def reference_views(branch: Branch, rows: Iterable[Event]) -> tuple[ReferenceView, ...]:
+    told = [row.data for row in rows]
+    ids = [data["message"] for data in told if data["how"] == "keywords" and "message" in data]
+    texts = dict(Message.objects.filter(session=branch.session_id, pk__in=ids).values_list("pk", "text"))
+    return tuple(reference_view(data, texts.get(data.get("message"), "")) for data in told)
+
+
+def reference_view(data: dict[str, Any], text: str) -> ReferenceView:
+    """Its words as they were said in `text`: the event has their stems."""
+    typed = spelled(text)
+    words = tuple(typed.get(word, word) for word in data.get("words", ()))
+    return ReferenceView(turn=data["turn"], who=WHO[data["by"]], how=HOW[data["how"]], words=words)
 
 
 def moves_of(rows: Iterable[Event]) -> tuple[MemoryMove, ...]:

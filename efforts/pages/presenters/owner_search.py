@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 from efforts.domain.effort.states import ConstraintState, PointerState
 from efforts.domain.prompt.need import NEAR
 from efforts.domain.text.ranking import Ranked, Ranking
+from efforts.domain.text.sentences import sentence_places
 from efforts.domain.text.snippets import unquoted
 from efforts.domain.text.terms import marks, terms_of
 from efforts.models import Branch, Constraint, ContextPointer, Effort, EffortState, Message, Passage, Session
@@ -190,8 +191,32 @@ def searched(
 def with_messages(search: Search, shown: Sequence[Ranked | OwnerHit]) -> Iterator[OwnerHit]:
     ids = [one.found.message for one in shown if isinstance(one, Ranked)]
     said = Message.objects.select_related("session", "turn__branch").in_bulk(ids)
-    for one in shown:
+    for one in originals_first(shown, said):
         yield message_hit(search, one, said[one.found.message]) if isinstance(one, Ranked) else one
+
+
+def originals_first(shown: Sequence[Ranked | OwnerHit], said: Mapping[int, Message]) -> list[Ranked | OwnerHit]:
+    """What a person wrote goes before replies that quote it, where the same words of the query stand in both."""
+    found: list[Ranked | OwnerHit] = []
+    for one in shown:
+        place = len(found)
+        if isinstance(one, Ranked) and one.found.role == Message.Role.USER:
+            written = said[one.found.message].text[one.found.start : one.found.end]
+            quoted = [flat(written[start:end]) for start, end in sentence_places(written)]
+            place = next((at for at, other in enumerate(found) if quotes(other, one, quoted, said)), place)
+        found.insert(place, one)
+    return found
+
+
+def quotes(other: Ranked | OwnerHit, one: Ranked, sentences: Collection[str], said: Mapping[int, Message]) -> bool:
+    if not isinstance(other, Ranked) or other.found.role != Message.Role.ASSISTANT or set(other.own) != set(one.own):
+        return False
+    text = flat(unquoted(said[other.found.message].text))
+    return any(sentence in text for sentence in sentences)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def message_hit(search: Search, one: Ranked, row: Message) -> OwnerHit:

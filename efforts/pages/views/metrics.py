@@ -31,6 +31,7 @@ def metrics(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
         "costs": costs,
         "so_far": used_so_far(branch.session),
         "metrics": found,
+        "saved": int((found.figures["naive_tokens_all"] or 0) - (found.figures["context_tokens_all"] or 0)),
         "view": figures.metrics_view(found),
         "newest": NEWEST_TURNS,
     }
