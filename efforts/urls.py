@@ -70,7 +70,6 @@ OF_A_BRANCH = [
     path("compact/", scopes.compact, name="compact"),
     path("compact/look/", scopes.look, name="compact_look"),
     path("compact/<int:pk>/<str:verb>/", scopes.change, name="scope"),
-    path("summaries/<slug:artifact>/roll-back/", scopes.roll_back, name="roll_back"),
     path("export/", exports.export, name="export"),
     path("branches/", branches.branches, name="branches"),
     path("branches/chip/", branches.chip, name="branch_chip"),

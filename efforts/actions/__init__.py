@@ -75,6 +75,6 @@ from .ledger import (
 )
 from .places import Place, effort_here, here
 from .prompts import delete_prompt, save_prompt
-from .scopes import compact_turns, look_at_turns, redraft_turns, roll_back, stop_compaction
+from .scopes import compact_turns, look_at_turns, redraft_turns, stop_compaction
 from .undo import too_early, undo
 from .verdicts import judge_run, take_back_verdict

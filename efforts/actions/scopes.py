@@ -150,11 +150,6 @@ def standing_in(branch: Branch, log: SourceLog) -> tuple[list[ContextPointer], s
         return [], error.text
 
 
-def roll_back(place: Place, artifact: str) -> list[ContextPointer]:
-    """The summary stands no longer; what stands again instead, none: the log."""
-    return compacting.registered().roll_back(artifact, place.actor, place.branch)
-
-
 def stop_compaction(place: Place, draft: ScopeDraft) -> None:
     """Nobody waits for it any more; the log stays in the prompt. Raises `Refused` where it is not being drafted."""
     with changing(place):

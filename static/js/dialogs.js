@@ -3,18 +3,18 @@
 const dialog = document.getElementById("dialog");
 const drawer = document.getElementById("drawer");
 
-// hash: of the link that led here, where it names a part of what was opened.
-function open(node, hash = "") {
+function open(node) {
   if (!node.open) node.showModal();
   node.scrollTop = 0;
-  const part = hash && node.querySelector(hash);
-  if (part) {
-    part.scrollIntoView();
-    part.focus({ preventScroll: true });
-    return;
-  }
   const first = node.querySelector("[autofocus]") ?? node.querySelector("select, input:not([type=hidden])");
   first?.focus();
+}
+
+// To the part of what was opened that the link which led here names, if it names one.
+function leadTo(node, hash) {
+  const part = hash && node.querySelector(hash);
+  part?.scrollIntoView();
+  part?.focus({ preventScroll: true });
 }
 
 for (const node of [dialog, drawer]) {
@@ -22,8 +22,12 @@ for (const node of [dialog, drawer]) {
   document.body.addEventListener("htmx:beforeRequest", ({ detail }) => {
     if (detail.target === node && !node.open) opener = detail.elt.id;
   });
-  document.body.addEventListener("htmx:afterSwap", (event) => {
-    if (event.detail.target === node) open(node, event.detail.requestConfig?.elt.hash);
+  document.body.addEventListener("htmx:afterSwap", ({ detail }) => {
+    if (detail.target === node) open(node);
+  });
+  // Not before: until then htmx gives the focus to what asks for it by itself.
+  document.body.addEventListener("htmx:afterSettle", ({ detail }) => {
+    if (detail.target === node) leadTo(node, detail.requestConfig?.elt.hash);
   });
   node.addEventListener("close", () => {
     node.replaceChildren();

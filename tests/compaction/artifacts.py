@@ -34,10 +34,12 @@ from compaction.standing.accepting import accept_compaction, rollback_compaction
 from compaction.standing.conclusions import Compaction, ConclusionWork
 from efforts import actions
 from efforts.context.connections import ModelChoice
+from efforts.context.planning import main_branch
 from efforts.context.sources import read_scope_log, read_summary_log
 from efforts.domain.effort.states import ScopeKind
 from efforts.domain.text.canonical import canonical_json
-from efforts.models import Branch, ContextPointer, EffortState, Run
+from efforts.models import Branch, ContextPointer, EffortState, Run, Session
+from efforts.standins import compacting
 from efforts.turns.recording import COMPLETED, Ending, Lease
 from tests.efforts.talk import Call, Talk
 from tests.fakes.provider import Reply
@@ -185,6 +187,10 @@ def accept(artifact: Artifact, **more: Any) -> ContextPointer:
     actor = more.pop("actor", artifact.session.owner)
     scope = (artifact.session_id, artifact.source_start, artifact.source_end)
     return accept_compaction(artifact.pk, *scope, actor=actor, **more)
+
+
+def rolled_back_by_its_owner(session: Session, artifact: str) -> None:
+    compacting.registered().roll_back(artifact, session.owner, main_branch(session))
 
 
 def roll_back(artifact: Artifact, **more: Any) -> list[ContextPointer]:

@@ -368,9 +368,14 @@ def test_in_the_chat_what_stands_says_so_and_is_rolled_back(talk: Talk, accepted
     turn = reverse("turn", args=[talk.session.pk, 3])
     words = "The model sees the summary instead of turns 1-3. When a message refers to details of these turns, "
     assert words in as_alice.get(turn, headers=HTMX).content.decode()
-    address = reverse("roll_back", args=[talk.session.pk, accepted.pk])
+    address = f"{reverse('rollback', args=[accepted.pk])}?branch="
     assert address in as_alice.get(turn, headers=HTMX).content.decode()
-    assert as_alice.post(address).status_code == 200
+    post(
+        as_alice,
+        "rollback",
+        accepted,
+        headers={**HTMX, "HX-Current-URL": f"http://testserver{talk.session.get_absolute_url()}"},
+    )
     shown = as_alice.get(turn, headers=HTMX).content.decode()
     assert "Its summary was rolled back, so its turns are sent in full. You can use it again." in shown
     assert "Rolled back</span>" in shown

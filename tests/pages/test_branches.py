@@ -17,6 +17,7 @@ from efforts.models import Branch, ContextPlan, ContextPointer, Run, Session
 from efforts.turns import recording
 from efforts.turns.recording import STOPPED
 from efforts.turns.summaries import summarise_now
+from tests.compaction.artifacts import rolled_back_by_its_owner
 from tests.efforts.logs import WEBHOOK
 from tests.efforts.talk import Talk
 
@@ -287,7 +288,7 @@ def test_a_new_version_says_at_its_beginning_what_it_takes_back_and_once(as_alic
     talk.ask("What else?")
     last = len(WEBHOOK) + 2
     actions.close_effort(talk.place, "login")
-    actions.roll_back(talk.place, ContextPointer.objects.get(effort__slug="bug").artifact)
+    rolled_back_by_its_owner(talk.session, ContextPointer.objects.get(effort__slug="bug").artifact)
     again = actions.regenerate(talk.branch, last, actor=alice)
     page = as_alice.get(again.branch.get_absolute_url()).content.decode()
     active = "In this version login is active again: it was concluded later in the other version."

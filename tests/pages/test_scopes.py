@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from compaction import review
 from compaction.domain.lifecycle import ClaimVerdictValue
@@ -21,6 +22,7 @@ from efforts.models import ContextPointer, EffortState, Event, Run, ScopeDraft, 
 from efforts.turns.drafts import claim_from
 from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES, summarise_now
+from tests.compaction.artifacts import rolled_back_by_its_owner
 from tests.compaction.review import MODEL, STATES, Room
 from tests.efforts.chosen import choose
 from tests.efforts.logs import WEBHOOK, concluded, say
@@ -41,7 +43,8 @@ def talk(session: Session) -> Session:
 def shown(client: Client, address: str) -> str:
     response = client.get(address, headers=HTMX)
     assert response.status_code == 200
-    return response.content.decode()
+    # A turn and its number stay in one line.
+    return response.content.decode().replace("\xa0", " ")
 
 
 def asked(session: Session, first: int = 1, last: int = 3, **more: Any) -> ScopeDraft:
@@ -169,12 +172,12 @@ def test_what_stands_in_the_way_is_named_before(as_alice: Client, session: Sessi
 
 
 def test_a_stranger_finds_nothing(client: Client, session: Session, address: Address, bob: User) -> None:
-    artifact = accepted(session)
+    accepted(session)
     draft = asked(session, 4, 5)
     client.force_login(bob)
     for path in ("compact/", "compact/look/?first=1&last=2"):
         assert client.get(address(path)).status_code == 404
-    for path in ("compact/", f"compact/{draft.pk}/stop/", f"summaries/{artifact}/roll-back/"):
+    for path in ("compact/", f"compact/{draft.pk}/stop/"):
         assert client.post(address(path), {"first": "1", "last": "2"}).status_code == 404
     assert ContextPointer.objects.get().state == PointerState.ACTIVE
 
@@ -208,12 +211,13 @@ def test_the_notice_follows_from_asked_for_to_accepted_to_rolled_back(
     assert "waits for you" not in stands
     assert "Excerpts now replace turns 1-3." in stands
     assert 'aria-label="Roll back the excerpts of turns 1-3"' in stands
-    assert f"summaries/{draft.artifact}/roll-back/" in stands
-    answer = as_alice.post(address(f"summaries/{draft.artifact}/roll-back/"), headers={"Accept": "application/json"})
-    assert answer.json() == {"restored": []}
+    asks = f"{reverse('rollback', args=[draft.artifact])}?branch="
+    assert asks in stands
+    in_the_chat = {**HTMX, "HX-Current-URL": f"http://testserver{address('')}"}
+    as_alice.post(reverse("rollback", args=[draft.artifact]), headers=in_the_chat)
     back = notices(as_alice, address)
     assert "Rolled back: the log of turns 1-3 is in the prompt again." in back
-    assert "roll-back/" not in back
+    assert asks not in back
     assert not ContextPointer.objects.filter(state=PointerState.ACTIVE).exists()
     history = shown(as_alice, address("summaries/"))
     assert "alice · in the chat" in " ".join(history.split())
@@ -224,7 +228,7 @@ def test_what_was_rolled_back_can_be_asked_for_again(session: Session) -> None:
     artifact = accepted(session)
     first = ScopeDraft.objects.get()
     assert asked(session) == first
-    actions.roll_back(actions.here(session, actor=session.owner), artifact)
+    rolled_back_by_its_owner(session, artifact)
     assert asked(session) != first
 
 
@@ -274,7 +278,7 @@ def test_a_draft_that_an_edit_makes_whole_waits_for_the_person(as_alice: Client,
 def test_what_a_reviewer_makes_of_a_summary_that_stood_is_no_draft_that_failed(session: Session) -> None:
     row = Artifact.objects.get(pk=accepted(session))
     review.judge_again(row, actor=session.owner)
-    actions.roll_back(actions.here(session, actor=session.owner), row.pk)
+    rolled_back_by_its_owner(session, row.pk)
     review.reject(row, actor=session.owner, reason="It misses the point.")
     assert ScopeDraft.objects.get().state == ScopeState.READY
 
@@ -376,7 +380,7 @@ def test_of_many_summaries_those_of_earlier_turns_are_folded_and_none_is_left_ou
 def test_a_summary_of_an_effort_is_rolled_back_and_drafted_again_from_its_row(as_alice: Client, room: Room) -> None:
     artifact, address = STATES["stands"](room), of(room)
     assert f'href="/review/{artifact.pk}/"' in shown(as_alice, address("efforts/"))
-    as_alice.post(address(f"summaries/{artifact.pk}/roll-back/"))
+    as_alice.post(reverse("rollback", args=[artifact.pk]))
     panel = shown(as_alice, address("efforts/"))
     assert "Rolled back · its turns are sent in full" in panel
     assert "Draft again" in panel
@@ -531,7 +535,7 @@ def test_what_ended_by_itself_is_expanded_again_as_long_as_the_same_summary_stan
     with pytest.raises(Refused, match="taken back already"):
         actions.undo(actions.here(session, actor=session.owner), seq)
     collapsed = Event.objects.get(kind="compaction.collapsed").seq
-    actions.roll_back(actions.here(session, actor=session.owner), artifact)
+    rolled_back_by_its_owner(session, artifact)
     with pytest.raises(Refused, match="turns-1-3 has another summary now, or none"):
         actions.undo(actions.here(session, actor=session.owner), collapsed)
 
@@ -582,7 +586,7 @@ def test_why_says_what_was_looked_for_and_how_they_moved(as_alice: Client, room:
     )
     ContextPointer.objects.update(evicted_clock=talk.branch.clock)
     assert "Their summary dropped out of the prompt" in shown(as_alice, address("efforts/turns-1-3/memory/"))
-    actions.roll_back(talk.place, artifact)
+    rolled_back_by_its_owner(talk.session, artifact)
     assert "No summary replaces these turns now" in shown(as_alice, address("efforts/turns-1-3/memory/"))
     assert as_alice.get(address("efforts/turns-1-2/memory/")).status_code == 404
 

@@ -16,7 +16,7 @@ from efforts.actions import Place
 from efforts.actions.scopes import LONGEST_FOCUS
 from efforts.context import efforts
 from efforts.domain.errors import Refused
-from efforts.models import Branch, ContextPointer, ScopeDraft
+from efforts.models import Branch, ScopeDraft
 from efforts.pages.views.chat import command
 from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, part, place
 
@@ -97,11 +97,3 @@ def change(request: OwnRequest, branch: Branch, pk: int, verb: str) -> Mapping[s
         raise Http404
     VERBS[verb](place(request, branch), get_object_or_404(ScopeDraft, branch=branch, pk=pk))
     return {"draft": pk}
-
-
-@command
-def roll_back(request: OwnRequest, branch: Branch, artifact: str) -> Mapping[str, Any]:
-    if not ContextPointer.objects.filter(branch=branch, artifact=artifact).exists():
-        raise Http404
-    restored = actions.roll_back(place(request, branch), artifact)
-    return {"restored": [pointer.artifact for pointer in restored]}
