@@ -109,8 +109,8 @@ def test_a_stored_notice_stays_english_and_is_read_in_german() -> None:
     assert said(shown) == shown
     with translation.override("de"):
         assert said(shown) == "Vorhaben abgeschlossen: boiler"
-        rolled_back = said("Rolled back: the log of boiler was put back into the prompt.")
-        assert rolled_back == "Zurückgerollt: Das Protokoll von boiler ist wieder in den Prompt gekommen."
+        rolled_back = said("Rolled back: the log of boiler is in the prompt.")
+        assert rolled_back == "Zurückgerollt: Das Protokoll von boiler ist im Prompt."
         assert said("Words of a person.") == "Words of a person."
 
 

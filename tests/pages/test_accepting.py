@@ -394,7 +394,7 @@ def test_what_is_accepted_once_more_is_told_where_it_was_rolled_back(
     turn = reverse("turn", args=[talk.session.pk, 4])
     again = "In use again: the summary of storage took the place of its log."
     rolled_back = as_alice.get(turn, headers=HTMX).content.decode()
-    assert "Rolled back: the log of storage was put back into the prompt." in rolled_back
+    assert "Rolled back: the log of storage is in the prompt." in rolled_back
     assert again not in rolled_back
     accept_compaction(accepted.pk, accepted.session_id, 1, 3, actor=alice)
     told = as_alice.get(turn, headers=HTMX).content.decode()
@@ -531,7 +531,7 @@ def test_rolling_back_says_that_an_expansion_ends_with_it(accepted: Artifact, ta
     assert "It is expanded now, and rolling back ends that:" in dialog
     assert "Taken out of the next prompt" not in dialog
     assert "No longer used" in dialog
-    later = re.search(r"Nothing now, as it is expanded; collapsed it would save (\d+) tokens a call", dialog)
+    later = re.search(r"Nothing now, as it is expanded. You give up (\d+) tokens a call", dialog)
     actions.collapse_effort(talk.place, SLUG)
     assert later
     assert f"Each call takes {later[1]} tokens more" in page(as_alice, "rollback", accepted, htmx=True)

@@ -90,11 +90,11 @@ def test_of_30_ambient_turns_the_page_marks_the_last_10_as_sent(as_alice: Client
     for number in range(1, 31):
         talk.ask(f"Say {number:02}.")
     log = as_alice.get(f"/s/{talk.session.pk}/log/", headers={"hx-request": "true"}).content.decode()
-    assert log.index("Say 20.") < log.index("Turns above this line are not sent") < log.index("Say 21.")
+    assert log.index("Say 20.") < log.index("Turns above this line are not sent in full") < log.index("Say 21.")
 
 
 def test_where_no_turn_is_out_the_page_says_what_a_short_version_leaves_out(as_alice: Client, talk: Talk) -> None:
-    short = "Every turn is sent, or a short version of its effort in its place."
+    short = "No turn is cut. What summaries and excerpts leave out"
     sent(talk)
     actions.expand_effort(talk.place, "auth-bug")
     sent(talk)

@@ -393,7 +393,7 @@ def test_where_the_prompt_begins_there_is_a_line(as_alice: Client, scene: Scene,
     for number in range(4):
         scene.ask(f"Message {number}", "Noted.")
     log = as_alice.get(address("log/"), headers=HTMX).content.decode()
-    assert log.index("Message 0") < log.index("Turns above this line are not sent") < log.index("Message 3")
+    assert log.index("Message 0") < log.index("Turns above this line are not sent in full") < log.index("Message 3")
 
 
 def test_a_message_is_left_out_of_prompts_and_put_back_at_its_menu(

@@ -150,7 +150,7 @@ def test_what_is_left_out_is_told_apart_from_what_is_missing(drafted: Artifact, 
     listed = part_of(as_alice, "claims", drafted.pk, show="dropped")
     assert "List: nothing missing</a>" in listed
     assert "Dropped" not in listed
-    assert re.search(r"\d+ of \d+ sentences of these turns are in no claim\.", listed)
+    assert re.search(r"\d+ of \d+ sentences of these turns are the source of no claim\.", listed)
     assert "The rest stays in the log, search finds it, and expanding brings it back." in listed
 
 
@@ -1052,4 +1052,4 @@ def test_where_nothing_waits_the_queue_tells_of_excerpts_in_use(room: Room, as_a
     STATES["no model"](room)
     queue = as_alice.get(reverse("reviews")).content.decode()
     assert "Nothing waits for you." in queue
-    assert "1 set of excerpts is in use, which no model has checked." in queue
+    assert "1 set of excerpts is in use. No model checks excerpts" in queue

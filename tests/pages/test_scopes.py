@@ -384,7 +384,7 @@ def test_a_summary_of_an_effort_is_rolled_back_and_drafted_again_from_its_row(as
     panel = shown(as_alice, address("efforts/"))
     assert "Rolled back · its turns are sent in full" in panel
     assert "Draft again" in panel
-    assert "Rolled back: the log of storage was put back into the prompt." in notices(as_alice, address, 3)
+    assert "Rolled back: the log of storage is in the prompt." in notices(as_alice, address, 3)
     as_alice.post(address("efforts/storage/draft/"))
     assert room.state.summary == SummaryState.DUE
 

@@ -70,7 +70,7 @@ def test_a_pinned_turn_is_named_as_staying(room: Room, as_alice: Client) -> None
         assert "The model sees excerpts instead of turns 1, 3. Pinned, so still sent: turn 2." in page
     assert "In the prompt instead of turns 1, 3." in shown(as_alice, "standing", row.pk)
     assert "Turn 2 is pinned and stays in the prompt." in shown(as_alice, "standing", row.pk)
-    assert f"These excerpts instead of turns 1, 3. Pinned, so still sent: turn 2. {FOUND}" in shown(
+    assert f"2 quotes instead of turns 1, 3. Pinned, so still sent: turn 2. {FOUND}" in shown(
         as_alice, "review_top", row.pk
     )
     forgotten(room)
@@ -79,7 +79,7 @@ def test_a_pinned_turn_is_named_as_staying(room: Room, as_alice: Client) -> None
 
 def test_the_review_says_at_a_glance_what_is_in_the_prompt(room: Room, as_alice: Client) -> None:
     row = STATES["no model"](room)
-    assert "These excerpts instead of turns 1-3" in shown(as_alice, "review_top", row.pk)
+    assert "2 quotes instead of turns 1-3" in shown(as_alice, "review_top", row.pk)
     forgotten(room)
     assert "Nothing in place of turns 1-3." in shown(as_alice, "review_top", row.pk)
     mentioned(room)
@@ -151,7 +151,7 @@ def test_a_rollback_that_was_overtaken_says_so(room: Room, as_alice: Client, ali
     row = STATES["no model"](room)
     rollback_compaction(row.pk, actor=alice)
     turn = room.talk.session.turns.latest("number").number
-    told = "Later a summary or excerpts replaced it again."
+    told = "This has changed since."
     assert told not in shown(as_alice, "turn", room.talk.session.pk, turn)
     accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
     assert told in shown(as_alice, "turn", room.talk.session.pk, turn)

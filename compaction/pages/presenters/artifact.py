@@ -580,6 +580,7 @@ NOW = {
 }
 THIS, SOME = "this text", "{sent} of its {all} claims"
 UNREAD = "Nobody has checked it."
+UNREAD_QUOTES = "No model has read the log, so nobody knows whether anything that matters was left out."
 ITS_AUTHOR = "The model that wrote it has also checked it, and nobody has approved it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
 STALE = "Changed since it was judged: {changed}. Judge it again."
@@ -631,6 +632,7 @@ def state_of(view: ArtifactView) -> StateView:
         presence = view.presence or Presence.SENT
         turns = view.replaced if presence in (Presence.SENT, Presence.FULL) else view.span
         says = STANDS[presence].format(this=this(view), turns=turns)
+        unread = UNREAD_QUOTES if view.is_digest else unread
         says = f"{says} {unread}" if unread else says
         return StateView(word=Word.STANDS, says=says, now=NOW.get(presence, ""), quotes=view.is_digest)
     if view.pointer:

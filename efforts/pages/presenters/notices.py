@@ -427,7 +427,7 @@ def about_rollback(row: Event, story: Story) -> NoticeView:
         text = f"In use again: the {'excerpts' if data['digest'] else 'summary'} of {slug} took the place of its log."
     else:
         layer = "awaiting"
-        text = f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} was put back into the prompt."
+        text = f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} is in the prompt."
         text += f" {CHANGED_SINCE}" if later else ""
     return NoticeView(
         seq=row.seq,
