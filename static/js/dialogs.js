@@ -12,7 +12,7 @@ function open(node) {
 
 // To the part of what was opened that the link which led here names, if it names one.
 function leadTo(node, hash) {
-  const part = hash && node.querySelector(hash);
+  const part = hash ? node.querySelector(hash) : null;
   part?.scrollIntoView();
   part?.focus({ preventScroll: true });
 }
