@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from compaction.domain.merging import Joined
-from efforts.domain.text.snippets import plainly
+from efforts.domain.text.snippets import code_marks, plainly
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 
 # What tools were asked and returned is folded to its two ends where it is longer, in characters.
@@ -156,9 +156,10 @@ def cut(part: SourcePart, spans: Sequence[CitedSpan]) -> tuple[tuple[CitedPiece,
 
 def pieces(part: SourcePart, spans: Sequence[CitedSpan], start: int, end: int) -> Iterator[CitedPiece]:
     """Sentences do not overlap. Words are shown without the marks of Markdown; what tools say is no Markdown."""
+    marks = tuple(code_marks(part.text)) if part.part == Part.TEXT else ()
 
     def shown(first: int, last: int) -> str:
-        return plainly(part.text, first, last) if part.part == Part.TEXT else part.text[first:last]
+        return plainly(part.text, first, last, marks)
 
     for span in spans:
         first, last = max(span.sentence.start, start), min(span.sentence.end, end)

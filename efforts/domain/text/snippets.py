@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 Span = tuple[int, int]
@@ -31,11 +31,11 @@ def unquoted(text: str) -> str:
     return QUOTE.sub("", text)
 
 
-def plainly(text: str, start: int = 0, end: int | None = None) -> str:
-    """What stands between two places of a Markdown text, without the marks of quotes, code blocks and code."""
+def plainly(text: str, start: int = 0, end: int | None = None, marks: Iterable[Span] | None = None) -> str:
+    """What stands between two places of a Markdown text, without the `marks` of quotes, code blocks and code."""
     end = len(text) if end is None else end
     shown: list[str] = []
-    for first, last in code_marks(text):
+    for first, last in code_marks(text) if marks is None else marks:
         if first >= end:
             break
         if start < last:
