@@ -180,9 +180,9 @@ def test_excerpts_that_stand_are_told_where_what_is_not_checked_is_listed(
 ) -> None:
     STATES["no model"](room_of(alice, provider))
     page = as_alice.get(reverse("reviews"), {"tab": "not-checked"}).content.decode()
-    assert "1 set of excerpts is in use, which no model has checked." in page
+    assert "1 set of excerpts is in use. No model checks excerpts, as they are quotes" in page
     other = as_alice.get(reverse("reviews"), {"tab": "blocked"}).content.decode()
-    assert "excerpts stand" not in other
+    assert "set of excerpts" not in other
 
 
 def test_every_page_tells_how_many_wait(room: Room, as_alice: Client, as_bob: Client) -> None:
