@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -268,6 +269,8 @@ def repaired(draft: Draft, offered: str) -> Draft:
     return Draft(claims=claims)
 
 
+# Read several times for one page, and again for each verdict on it.
+@lru_cache(maxsize=16)
 def parse_artifact(offered: str) -> Artifact:
     """Raises `Malformed`, also where the id is not that of the body."""
     artifact = parsed(Artifact, offered)

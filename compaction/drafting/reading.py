@@ -202,6 +202,8 @@ def overtaken_in(artifact: Artifact, parts: Iterable[Checked | None]) -> set[str
     """Contents of claims that were read as those of its parts and that none of its versions has. What a person has
     struck since is missed."""
     read_ever = {content for check in parts if check for content in check.opinions}
+    if not read_ever:
+        return set()
     versions = Artifact.objects.filter(family=artifact.family)
     return read_ever - {claim.content for row in versions for claim in parse_artifact(row.document).claims}
 

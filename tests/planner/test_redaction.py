@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -49,6 +51,22 @@ def test_each_shape_masks_its_example(shape: Shape, around: str) -> None:
     after = "@db/main" if kept.startswith("postgres") else ""
     found = redact(around.format(f"{kept}{secret}{after}"))
     assert (found.value, found.masked) == (around.format(f"{kept}{MASK}{after}"), 1)
+
+
+LOOKALIKES = str.maketrans({"s": "ſ", "S": "ſ", "k": "\u212a", "K": "\u212a", "i": "ı", "I": "İ"})
+
+
+@given(
+    st.lists(st.sampled_from(SHAPES), min_size=1, max_size=3),
+    st.sampled_from([str, str.upper, str.lower, str.swapcase, lambda text: text.translate(LOOKALIKES)]),
+    st.sampled_from([" ", "\n", "x", " @host "]),
+)
+def test_what_a_telltale_lets_pass_no_pattern_would_mask(shapes: list[Shape], cased: Any, between: str) -> None:
+    text = between.join(cased(shape.example.replace("|", "")) for shape in shapes) + between
+    masked = text
+    for shape in SHAPES:
+        masked = re.sub(shape.pattern, rf"\g<1>{MASK}", masked)
+    assert redact(text).value == masked
 
 
 def test_a_key_is_masked_where_a_provider_repeats_it() -> None:

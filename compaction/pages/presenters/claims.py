@@ -4,7 +4,7 @@ what readers and reviewers say of it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
@@ -222,6 +222,7 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
         grouped.setdefault(DOUBTED if doubted else claim.section, []).append(claim)
     in_order = [(group, claim) for group in GROUPS for claim in grouped.get(group, ())]
     spans = spans_of({number: claim.cites for number, (_, claim) in enumerate(in_order, 1)}, source)
+    cited = by_number(spans)
     results = [claim for claim in document.claims if claim.section == Section.RESULT]
     labels = labels_of(source)
     views = [
@@ -232,8 +233,8 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
             verdict=verdicts.mine.get(claim.id),
             others=verdicts.others.get(claim.id, ()),
             opinions=tuple(opinion_view(one, source, labels) for one in opinions.get(claim.content, ())),
-            spans=spans_for(number, spans),
-            cited=tuple(cited_view(span, source, person) for span in spans_for(number, spans)),
+            spans=tuple(cited.get(number, ())),
+            cited=tuple(cited_view(span, source, person) for span in cited.get(number, ())),
             lost=tuple(id for id in claim.cites if id not in source.by_sentence),
             is_last_result=results == [claim],
         )
@@ -252,12 +253,13 @@ def quotes_of(document: Document, source: Source, person: str) -> Quotes:
     names = {"user": person, "assistant": "reply"}
     excerpts = list(enumerate(document.excerpts, 1))
     spans = spans_of({number: excerpt.cites for number, excerpt in excerpts}, source)
+    cited = by_number(spans)
     quotes = tuple(
         QuoteView(
             number=number,
             label=place_of(excerpt.label.strip("[]"), names),
             text=excerpt.text,
-            spans=spans_for(number, spans),
+            spans=tuple(cited.get(number, ())),
         )
         for number, excerpt in excerpts
     )
@@ -272,8 +274,13 @@ def place_of(label: str, names: Mapping[str, str]) -> str:
     return f"{kind} (turn {turn}, {who})" if kind else f"turn {turn}, {who}"
 
 
-def spans_for(number: int, spans: tuple[CitedSpan, ...]) -> tuple[CitedSpan, ...]:
-    return tuple(span for span in spans if number in span.claims)
+def by_number(spans: Iterable[CitedSpan]) -> dict[int, list[CitedSpan]]:
+    """Of the claims or quotes on the page; one that cites nothing has no entry."""
+    found: dict[int, list[CitedSpan]] = {}
+    for span in spans:
+        for number in span.claims:
+            found.setdefault(number, []).append(span)
+    return found
 
 
 def opinion_view(opinion: Opinion, source: Source, labels: Mapping[str, str]) -> OpinionView:
