@@ -14,7 +14,7 @@ from efforts.context.ledger import entries_here
 from efforts.context.plans import PlanView
 from efforts.context.presence import seen_of
 from efforts.context.scopes import ScopeRows, scope_rows
-from efforts.context.words import WordView, view_of_effort
+from efforts.context.words import WordView, draft_of_effort, view_of_effort
 from efforts.domain.effort.chosen import RAW
 from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.policy import QUIET_TURNS
@@ -270,7 +270,7 @@ def effort_view(
         concluded_turn=state.concluded_turn,
         expanded_turn=state.expanded_turn,
         summary=SummaryState(state.summary),
-        draft=state.draft,
+        draft=draft_of_effort(state, seen),
         artifact=state.artifact,
         digest=pointer.digest if pointer else False,
         stands_by=pointer.artifact if pointer else "",

@@ -19,6 +19,13 @@ LOOKS = {
 }
 
 
+# Of a draft beside excerpts that stand, where its gates have nothing to say against it.
+BESIDE = {
+    Word.WAITS: "The draft passes every gate. Accept it on its review page, and it replaces the excerpts.",
+    Word.NOT_CHECKED: "Not every gate could judge the draft. On its review page you can accept it unchecked.",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class WordView:
     """`css` and `icon` only say the word again."""
@@ -66,6 +73,13 @@ def word_of_effort(state: EffortState, seen: Mapping[str, Seen]) -> Word | None:
         case SummaryState.FAILED:
             return Word.BLOCKED
     return None
+
+
+def draft_of_effort(state: EffortState, seen: Mapping[str, Seen]) -> str:
+    """What is told of a draft, or why there is none."""
+    draft = seen.get(state.artifact)
+    beside = state.summary == SummaryState.DIGEST and draft is not None and not state.draft
+    return BESIDE.get(draft.word, "") if beside and draft else state.draft
 
 
 def word_of_scope(state: str, artifact: str, seen: Mapping[str, Seen]) -> Word | None:

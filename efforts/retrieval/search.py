@@ -92,7 +92,7 @@ class Search:
         taken = self.query.words(place for place in one.own if self.query.terms[place] in self.query.corrected.values())
         sentences = (
             own and f"Has {len(one.own)} of {len(self.query.terms)} words: {', '.join(own)}.",
-            near and f"Stands beside {', '.join(near)}.",
+            near and f"Messages around it have: {', '.join(near)}.",
             one.dated and "Said on a day that the question names.",
             one.spoken and "Said by the one whom the question names.",
             one.focused and "Boosted: the focus is on its effort.",

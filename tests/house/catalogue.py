@@ -59,6 +59,7 @@ SAID = (
     "efforts/context/plans.py",
     "efforts/context/presence.py",
     "efforts/context/scopes.py",
+    "efforts/context/words.py",
     "efforts/domain/commands.py",
     "efforts/domain/effort/holds.py",
     "efforts/domain/effort/notices.py",

@@ -438,6 +438,19 @@ def test_who_puts_it_back_unread_is_not_said_to_have_accepted_it(room: Room, as_
     assert "Accepted by alice" not in top
 
 
+def test_what_ended_as_its_effort_was_opened_again_is_accepted_anew_and_not_used_again(
+    room: Room, as_alice: Client, alice: User
+) -> None:
+    row = STATES["reviewed"](room)
+    accept_compaction(row.pk, row.session_id, row.source_start, row.source_end, actor=alice)
+    actions.reopen_effort(room.talk.place, SLUG)
+    assert room.draft().pk == row.pk
+    accept_compaction(row.pk, row.session_id, row.source_start, row.source_end, actor=alice)
+    top = page(as_alice, "review_top", row, htmx=True)
+    assert "Accepted by alice" in top
+    assert "Used again" not in top
+
+
 def test_it_says_after_how_many_turns_it_drops_out_unless_it_stays(room: Room, as_alice: Client) -> None:
     row = STATES["stands"](room)
     turns = room.talk.session.eviction_threshold

@@ -160,6 +160,19 @@ def test_what_left_says_why_and_what_brings_it_back(as_alice: Client, session: S
     assert "Dropped out of the prompt: auth-bug (not mentioned for 20 turns). A mention brings it back." in told
 
 
+def test_what_a_single_turn_without_a_mention_ends_is_said_in_the_singular(as_alice: Client, session: Session) -> None:
+    session.decay_threshold = session.eviction_threshold = 1
+    session.save(update_fields=["decay_threshold", "eviction_threshold"])
+
+    play(session, [WEATHER] * 2)
+    told = "".join(part(as_alice, session, f"turns/{number}/") for number in (3, 4))
+    assert "Dropped out of the prompt: auth-bug (not mentioned for 1 turn). A mention brings it back." in told
+    assert "Dropped out of the prompt: nothing mentioned it for 1 turn." in part(as_alice, session, "efforts/")
+    expand(session)
+    play(session, [WEATHER])
+    assert "Auto-collapsed effort: auth-bug (inactive for 1 turn)" in part(as_alice, session, "turns/5/")
+
+
 def test_what_is_left_out_names_the_efforts_that_dropped_out_and_the_numbers_add_up(
     as_alice: Client, session: Session
 ) -> None:

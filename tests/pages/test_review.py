@@ -679,6 +679,42 @@ def test_who_reads_every_claim_of_what_nobody_has_checked_lets_sources_and_contr
     assert [outcomes(judged(row))[gate] for gate in "BCD"] == ["pass", "not judged", "pass"]
 
 
+def test_the_head_names_who_has_read_every_claim_and_does_not_ask_for_it_again(room: Room, as_alice: Client) -> None:
+    row = STATES["unchecked"](room)
+    for item in ("result", "postgres", "backups"):
+        said_of(as_alice, row, item, verdict="kept")
+    as_alice.post(reverse("review_submit", args=[row.pk]), headers=HTMX)
+    top = part_of(as_alice, "review_top", row.pk)
+    assert "Nobody</dd>" in top
+    assert "Read every claim yourself" in top
+    said_of(as_alice, row, "move", verdict="kept")
+    as_alice.post(reverse("review_submit", args=[row.pk]), headers=HTMX)
+    top = part_of(as_alice, "review_top", row.pk)
+    assert "Every claim read by alice." in top
+    assert "Nobody" not in top
+    assert "Every claim was read by alice, but no checker has listed what must not be lost." in top
+    assert "Read every claim yourself" not in top
+
+
+@pytest.mark.parametrize("state", ["unchecked", "fails"])
+def test_beside_excerpts_the_chat_goes_on_to_tell_of_a_draft_that_a_person_has_mended(
+    room: Room, as_alice: Client, state: str
+) -> None:
+    row = STATES[state](room)
+    said_of(as_alice, row, "backups", verdict="edited", text="Backups to the second site every night are decided.")
+    said_of(as_alice, row, "move", verdict="kept")
+    as_alice.post(reverse("review_submit", args=[row.pk]), headers=HTMX)
+    session = room.talk.session.pk
+    told = {
+        "unchecked": "Not every gate could judge the draft. On its review page you can accept it unchecked.",
+        "fails": "The draft passes every gate. Accept it on its review page, and it replaces the excerpts.",
+    }[state]
+    notice, panel = part_of(as_alice, "turn", session, 3), part_of(as_alice, "efforts", session)
+    assert told in notice
+    assert "Review the draft" in notice
+    assert told in panel
+
+
 # The whole of it
 
 

@@ -4,7 +4,7 @@ it stands, in one of six words, with one sentence of why and what to do next."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -417,6 +417,12 @@ class ArtifactView:
         retention = next((gate for gate in self.gates if gate.letter == Gate.RETENTION), None)
         return bool(self.dropped) or any(one.is_counted for one in (retention.measures if retention else ()))
 
+    @cached_property
+    def readers(self) -> tuple[str, ...]:
+        """People who have read every claim of it beside its sentences."""
+        by = [{one.by: None for one in claim.opinions if one.person} for claim in self.claims.all]
+        return tuple(name for name in (by[0] if by else ()) if all(name in others for others in by))
+
     @property
     def reader(self) -> str:
         """Whose list of the log gate C has beside the person's own."""
@@ -473,12 +479,20 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
         stands_unchecked=is_unchecked(row, pointer),
         is_owner=is_owner,
         is_own_version=row.edited_by_id == user.pk,
-        is_accepted=pointer is not None and {pointer.pk, pointers[0].pk} <= agreed,
-        is_used_again=pointer is not None and pointer.pk in agreed and pointer != pointers[0],
+        is_accepted=pointer is not None and {pointer.pk, first_of(pointers).pk} <= agreed,
+        is_used_again=pointer is not None and pointer.pk in agreed and pointer != first_of(pointers),
         pinned=pinned_among(row.branch, document.source.turns),
         viewer=user.pk,
         changed=changed_since(row, log, judged) if judged else (),
     )
+
+
+def first_of(pointers: Sequence[ContextPointer]) -> ContextPointer:
+    """The one before the newest was rolled back and put into use again, however often; else the newest itself."""
+    at = len(pointers) - 1
+    while at and pointers[at - 1].state == PointerState.ROLLED_BACK:
+        at -= 1
+    return pointers[at]
 
 
 def dropped_view(entry: Dropped, source: Source, verdicts: Verdicts) -> DroppedView:
@@ -597,6 +611,10 @@ EXCERPTS = (
 )
 NOT_JUDGED = "No gate has judged it yet."
 READ_IT = "{why} Read every claim yourself, choose another checker, or accept it unchecked."
+READ_BY = (
+    "{why} Every claim was read by {who}, but no checker has listed what must not be lost. Choose another checker, or "
+    "accept it unchecked."
+)
 MISSING_ONE = "1 thing that must not be lost is missing: add it, or say why it is not needed."
 MISSING = "{count} things that must not be lost are missing: add each, or say why it is not needed."
 NO_CHECK = "No model has checked it."
@@ -662,7 +680,8 @@ def why_of(view: ArtifactView, state: ArtifactState) -> str:
         passed = EXCERPTS if view.is_digest else PASSED_ITS_AUTHOR if view.is_its_authors else PASSED
         return passed.format(this=this(view), now=seen_now(view))
     if state == ArtifactState.UNCHECKED:
-        return READ_IT.format(why=why_unchecked(view))
+        why = why_unchecked(view)
+        return READ_BY.format(why=why, who=listed(view.readers)) if view.readers else READ_IT.format(why=why)
     if state == ArtifactState.DRAFT:
         return NOT_JUDGED
     return " ".join(blocks(view)) or STALE.format(changed=" and ".join(view.changed))

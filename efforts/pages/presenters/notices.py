@@ -13,7 +13,7 @@ from efforts.actions.branches import AS_BEFORE
 from efforts.context.holds import rows_of
 from efforts.context.presence import seen_of
 from efforts.context.scopes import OF_SCOPES, ScopeStory, line_of, read_story
-from efforts.context.words import WordView, view_of_effort
+from efforts.context.words import WordView, draft_of_effort, view_of_effort
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import (
     ConstraintState,
@@ -112,6 +112,12 @@ SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.NONE: ("No summary was drafted, so its turns are sent in full.", "draft"),
 }
 
+# What happened as nothing mentioned an effort, where its patience is of a single turn.
+ONCE = {
+    "effort.aged": "Excerpts replace the turns of {effort} (not mentioned for 1 turn)",
+    "effort.decayed": "Auto-collapsed effort: {effort} (inactive for 1 turn)",
+    EVICTED: "Dropped out of the prompt: {effort} (not mentioned for 1 turn). A mention brings it back.",
+}
 QUOTES_BACK = "Its excerpts were rolled back, so its turns are sent in full. You can use them again."
 
 
@@ -345,6 +351,8 @@ def notice_text(row: Event) -> str:
     # Its words speak of a summary, and excerpts may be what is sent again.
     if row.kind == "effort.collapsed":
         return f"Collapsed effort: {row.data['effort']}"
+    if row.data.get("turns") == 1 and row.kind in ONCE:
+        return ONCE[row.kind].format(effort=row.data["effort"])
     return without_dashes(row.data["notice"])
 
 
@@ -468,6 +476,7 @@ def about_focus(row: Event, story: Story) -> NoticeView:
 def about_eviction(row: Event, story: Story) -> NoticeView:
     slug, turns = row.data["effort"], row.data["turns"]
     text = f"Dropped out of the prompt: {slug} (not mentioned for {turns} turns). A mention brings it back."
+    text = ONCE[EVICTED].format(effort=slug) if turns == 1 else text
     return NoticeView(seq=row.seq, kind=row.kind, effort=slug, text=text, layer="open")
 
 
@@ -525,7 +534,7 @@ def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
         if state.summary == SummaryState.DIGEST and not state.artifact:
             # Where no draft waits beside them.
             return story.sees.get(slug, ""), told[1]
-        return told[0].format(draft=state.draft).rstrip(), told[1]
+        return told[0].format(draft=draft_of_effort(state, story.seen)).rstrip(), told[1]
     return (f"Summary: {text}", "") if text else ("", "")
 
 
