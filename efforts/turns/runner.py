@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from efforts import actions
+from efforts.llm import openai_chat
 from efforts.llm.tokens import get_counter
 from efforts.log import events
 from efforts.models.threads import read, write, write_first
@@ -149,6 +150,7 @@ class Runner:
         await self.drafts.recover(is_dead)
         # Reading the tokenizer's table takes a quarter of a second; nobody's first message shall wait for it.
         await read(get_counter, settings.CCM_ENCODING)
+        await openai_chat.warm()
         helpers = [
             asyncio.create_task(keep_up(work))
             for work in (self.deltas.run, self.listen, self.keep_leases, tidy, embed_all)

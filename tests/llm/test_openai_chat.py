@@ -7,6 +7,8 @@ import errno
 import json
 import socket
 import ssl
+import subprocess
+import sys
 import threading
 from http import HTTPStatus
 
@@ -430,3 +432,39 @@ async def test_a_second_system_message_is_refused_by_a_strict_template(provider)
     with pytest.raises(ModelError, match="System message must be at the beginning"):
         await collect(chat(provider), [], twice)
     assert await collect(chat(provider), []) == "All right."
+
+
+FIRST_CALL = """
+import asyncio, sys
+import django
+django.setup()
+from efforts.llm.openai_chat import OpenAIChat, warm
+
+ANSWER = b'HTTP/1.1 200 OK\\r\\nContent-Type: text/event-stream\\r\\nConnection: close\\r\\n\\r\\n' + b'''
+data: {"choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": "stop"}]}
+
+data: [DONE]
+
+'''.lstrip()
+
+async def answer(reader, writer):
+    await reader.readuntil(b"\\r\\n\\r\\n")
+    writer.write(ANSWER)
+    writer.close()
+
+async def main():
+    await warm()
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    before = set(sys.modules)
+    chat = OpenAIChat(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", "", 5)
+    async for part in chat.stream({"model": "m", "messages": [], "stream": True}):
+        print(getattr(part, "text", ""))
+    print(*sorted(set(sys.modules) - before))
+
+asyncio.run(main())
+"""
+
+
+def test_the_first_call_of_a_process_loads_nothing_more() -> None:
+    ran = subprocess.run([sys.executable, "-c", FIRST_CALL], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.split() == ["Hello"]
