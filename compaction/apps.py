@@ -17,5 +17,5 @@ class CompactionConfig(AppConfig):
         from efforts.turns import drafts
 
         compacting.register(Compaction())
-        seen.register(blockers.seen, blockers.drafts)
+        seen.register(blockers.seen, blockers.drafts, blockers.shortened)
         drafts.register(RECHECKS)

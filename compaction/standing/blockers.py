@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef, QuerySet
 
-from compaction.domain.artifact import Kind
+from compaction.domain.artifact import SCHEMA_VERSION, Kind
 from compaction.domain.gates.contradiction import worded
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
@@ -20,6 +22,7 @@ from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
 from efforts.actions.pointers import active_over, span_of, turns_of
 from efforts.context.presence import Presence, pinned_among, presence_of, presences_of, without
+from efforts.domain.effort.chosen import id_of
 from efforts.domain.effort.states import EffortStatus, PointerMoveKind, PointerState
 from efforts.domain.errors import Refused, refusal
 from efforts.domain.prompt.layers import runs_of, span_within
@@ -84,6 +87,11 @@ class ArtifactStanding:
     @property
     def stands(self) -> bool:
         return self.pointer is not None and self.pointer.state == PointerState.ACTIVE
+
+    @property
+    def expandable(self) -> str:
+        """What its turns are expanded and collapsed by."""
+        return self.row.effort.slug if self.row.effort else id_of(self.row.source_start, self.row.source_end)
 
     @property
     def reopened(self) -> bool:
@@ -185,6 +193,25 @@ def seen(artifacts: Collection[str]) -> dict[str, Seen]:
         )
         for pk, family, state, writer, kind in rows
     }
+
+
+def shortened(artifacts: Collection[str]) -> dict[str, tuple[int, int]]:
+    """By their ids, those whose short form stands and leaves claims to the full summary: how many, and of how many."""
+    rows = Artifact.objects.filter(pk__in=artifacts, kind=Kind.CONCLUSION, schema_version=SCHEMA_VERSION)
+    found = {pk: claims_sent(bytes(packed)) for pk, packed in full_too(rows).values_list("pk", "packed")}
+    return {pk: (sent, all) for pk, (sent, all) in found.items() if sent < all}
+
+
+def full_too(rows: QuerySet[Artifact]) -> QuerySet[Artifact]:
+    """Those that have a full text beside the one that stands."""
+    return rows.exclude(body="").exclude(body=F("standing"))
+
+
+# The panel of a long conversation asks for all of its summaries at every change, and none of them ever is another.
+@lru_cache(maxsize=2048)
+def claims_sent(packed: bytes) -> tuple[int, int]:
+    document = json.loads(zlib.decompress(packed))
+    return len(document["short"]), len(document["claims"])
 
 
 def drafts(owner: User, session: UUID | None = None) -> Iterable[LooseDraft]:

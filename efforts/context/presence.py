@@ -14,8 +14,10 @@ from efforts.domain.effort.chosen import BODY, RAW
 from efforts.domain.effort.states import HoldState
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.models import Branch, ContextPointer, EffortState, PointerTurn
+from efforts.standins.seen import shortened
 
-SUMMARY, SHORT, QUOTES = "the summary", "the short summary", "excerpts"
+SUMMARY, QUOTES = "the summary", "excerpts"
+SHORT = "the short summary ({sent} of its {all} claims)"
 
 
 class Presence(StrEnum):
@@ -106,9 +108,10 @@ def seen_of(branch: Branch, pointers: Collection[ContextPointer]) -> dict[int, s
         by_pointer.setdefault(pointer, []).append(number)
     pinned = set(pinned_among(branch, {number for numbers in by_pointer.values() for number in numbers}))
     present = presences_of(pointers)
+    short = shortened([one.artifact for one in pointers if one.artifact and not one.digest])
     return {
         one.pk: sees(
-            QUOTES if one.digest else SUMMARY if one.body in ("", one.text) else SHORT,
+            QUOTES if one.digest else named(short.get(one.artifact)),
             numbers,
             present[one.pk],
             pinned.intersection(numbers),
@@ -116,3 +119,8 @@ def seen_of(branch: Branch, pointers: Collection[ContextPointer]) -> dict[int, s
         for one in pointers
         if (numbers := by_pointer.get(one.pk))
     }
+
+
+def named(claims: tuple[int, int] | None) -> str:
+    """What stands first of a summary; `claims`: how many of how many that has, where it leaves some out."""
+    return SHORT.format(sent=claims[0], all=claims[1]) if claims else SUMMARY

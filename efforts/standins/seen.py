@@ -55,12 +55,14 @@ class LooseDraft:
 
 
 Look = Callable[[Collection[str]], Mapping[str, Seen]]
+# Of claims, how many are sent first and how many there are.
+Shortened = Callable[[Collection[str]], Mapping[str, tuple[int, int]]]
 Drafts = Callable[["User", "UUID | None"], Iterable[LooseDraft]]
-_registered: list[tuple[Look, Drafts]] = []
+_registered: list[tuple[Look, Drafts, Shortened]] = []
 
 
-def register(look: Look, drafts: Drafts) -> None:
-    _registered[:] = [(look, drafts)]
+def register(look: Look, drafts: Drafts, shortened: Shortened) -> None:
+    _registered[:] = [(look, drafts, shortened)]
 
 
 def seen(artifacts: Collection[str]) -> Mapping[str, Seen]:
@@ -71,3 +73,8 @@ def seen(artifacts: Collection[str]) -> Mapping[str, Seen]:
 def drafts(owner: User, session: UUID | None = None) -> Iterable[LooseDraft]:
     """Of all conversations of a person, or of one."""
     return _registered[0][1](owner, session)
+
+
+def shortened(artifacts: Collection[str]) -> Mapping[str, tuple[int, int]]:
+    """By the ids of summaries, those of whose claims only some stand first: how many, and of how many."""
+    return _registered[0][2](artifacts) if artifacts else {}

@@ -23,6 +23,7 @@ from compaction.pages.presenters.gates import LOOKS
 from compaction.review.rechecking import RECHECKS
 from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
+from efforts.domain.effort.chosen import BODY, RAW
 from efforts.domain.effort.states import EntryKind, HoldScope, ScopeState
 from efforts.models import ContextPointer, EffortState, Message, RetrievalItem, RetrievalSet, Run, ScopeDraft
 from efforts.turns.drafts import claim_from, draft_and_settle
@@ -123,6 +124,61 @@ def test_a_claim_that_the_model_is_not_sent_says_so_and_the_page_counts_those_th
     assert "full summary only</span>" in claim_in(page, "tests")
     assert "full summary only" not in claim_in(page, "move")
     assert re.search(r"<code dir=\"auto\">340 ms</code>.*full summary only</span></li>", page)
+
+
+@pytest.mark.parametrize("what", [RAW, BODY])
+def test_what_is_expanded_is_collapsed_from_its_page_by_the_owner(
+    factual: Artifact, room: Room, as_alice: Client, as_bob: Client, bob: User, what: str
+) -> None:
+    assert 'id="collapse"' not in page_of(as_alice, factual)
+    actions.expand_effort(room.talk.place, SLUG, what=what)
+    Reviewer.objects.create(session=factual.session, user=bob)
+    assert 'id="collapse"' not in page_of(as_bob, factual)
+    action, back = re.search(
+        r'action="([^"]*/collapse/)">.*?name="next" value="([^"]*)"><button class="button" id="collapse"',
+        page_of(as_alice, factual),
+    ).groups()  # type: ignore[union-attr]
+    answer = as_alice.post(action, {"next": back}, headers={"Accept": "text/html"})
+    assert answer["Location"] == factual.get_absolute_url()
+    page = page_of(as_alice, factual)
+    assert "In the prompt instead of turns 1-3." in page
+    assert 'id="collapse"' not in page
+
+
+def test_chosen_turns_that_are_expanded_are_collapsed_from_their_page(room: Room, as_alice: Client) -> None:
+    row = STATES["chosen"](room)
+    accept_compaction(row.pk, row.session_id, 1, 3, actor=row.session.owner)
+    actions.expand_effort(room.talk.place, "turns-1-3")
+    found = re.search(r'action="([^"]*/collapse/)"', page_of(as_alice, row))
+    assert found is not None
+    as_alice.post(found[1])
+    assert "In the prompt instead of turns 1-3." in page_of(as_alice, row)
+
+
+def test_the_chat_says_which_form_stands_where_that_leaves_claims_out(
+    factual: Artifact, room: Room, as_alice: Client
+) -> None:
+    session = room.talk.session.pk
+    sees = "The model sees the short summary (4 of its 5 claims) instead of turns 1-3."
+    assert sees in part_of(as_alice, "turn", session, 3)
+    assert sees in part_of(as_alice, "efforts", session)
+    actions.expand_effort(room.talk.place, SLUG)
+    sees = "Once collapsed, it sees the short summary (4 of its 5 claims) instead."
+    assert sees in part_of(as_alice, "turn", session, 3)
+    assert sees in part_of(as_alice, "efforts", session)
+    # Nor does having been shown in full once make it another.
+    actions.collapse_effort(room.talk.place, SLUG)
+    actions.expand_effort(room.talk.place, SLUG, what=BODY)
+    actions.collapse_effort(room.talk.place, SLUG)
+    assert "The model sees the short summary (4 of its 5 claims) instead" in part_of(as_alice, "turn", session, 3)
+
+
+def test_the_chat_calls_short_only_what_leaves_claims_out(room: Room, as_alice: Client) -> None:
+    STATES["stands"](room)
+    session = room.talk.session.pk
+    actions.expand_effort(room.talk.place, SLUG, what=BODY)
+    actions.collapse_effort(room.talk.place, SLUG)
+    assert "The model sees the summary instead of turns 1-3." in part_of(as_alice, "turn", session, 3)
 
 
 def test_of_what_is_expanded_the_page_says_what_the_model_sees_now(

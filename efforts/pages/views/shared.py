@@ -11,6 +11,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
@@ -68,7 +69,7 @@ def about(branch: Branch) -> dict[str, Any]:
 def back_to(request: HttpRequest, branch: Branch) -> str:
     """Where a plain form goes on: the page it was on, where it says so, else the conversation."""
     page = request.POST.get("next", "")
-    own = page.startswith(branch.session.get_absolute_url())
+    own = page.startswith((branch.session.get_absolute_url(), reverse("reviews")))
     # The path is checked for what browsers read as another host.
     return page if own and url_has_allowed_host_and_scheme(page, allowed_hosts=None) else branch.get_absolute_url()
 
