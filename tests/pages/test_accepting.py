@@ -25,6 +25,7 @@ from efforts.context.plans import preview
 from efforts.domain.prompt.plan import Plan, PlanInputs
 from efforts.domain.prompt.planner import plan
 from efforts.models import Branch, Event, PointerMove
+from efforts.turns.recording import count
 from tests.compaction.artifacts import LongTalk, of_turns
 from tests.compaction.review import CLAIMS, SLUG, STATES, Room
 from tests.efforts.talk import Talk
@@ -635,6 +636,29 @@ def test_the_same_saving_is_on_header_dialogs_notice_and_panel_and_is_what_the_n
     for html in (part_of("turn", 3), part_of("efforts"), part_of("summaries")):
         assert f"{asked}?branch={talk.branch_id}" in html
         assert "tokens a call" not in html
+
+
+def test_what_other_figures_of_its_size_count_is_said_beside_them(room: Room, as_alice: Client) -> None:
+    row, session = STATES["stands"](room), room.talk.session.pk
+    panel = as_alice.get(reverse("efforts", args=[session]), headers=HTMX).content.decode()
+    assert re.search(r"\d+ tokens in the prompt</a>, heading included", panel)
+    price = as_alice.get(reverse("effort_price", args=[session, SLUG]), headers=HTMX).content.decode()
+    assert "(Rolling back can differ a little, as the turns then have another heading.)" in price
+    memory = as_alice.get(reverse("memory", args=[session])).content.decode()
+    assert f"{count(row.standing)} tokens of summaries and excerpts without their headings: 1 in the prompt" in memory
+
+
+def test_where_ways_to_send_the_turns_again_meet_they_are_told_apart(room: Room, as_alice: Client) -> None:
+    row, session = STATES["stands"](room), room.talk.session.pk
+    panel = as_alice.get(reverse("efforts", args=[session]), headers=HTMX).content.decode()
+    assert "Three ways to have the turns sent again: Expand, for a while; Roll back, until you use the same" in panel
+    only = "To see the turns sent only for a while, expand them in the chat instead; to go on with the effort, reopen"
+    assert only in page(as_alice, "rollback", row, htmx=True)
+    assert "“Roll back” sends it again from the next call on, “Expand” in the chat only for a while." in page(
+        as_alice, "review_top", row, htmx=True
+    )
+    actions.expand_effort(room.talk.place, SLUG)
+    assert only not in page(as_alice, "rollback", row, htmx=True)
 
 
 def test_a_summary_that_replaces_excerpts_saves_what_the_next_prompt_loses_by_it(

@@ -576,8 +576,8 @@ REOPENED = (
 WENT_ON = "Its effort was opened again after it came into use, and went on. The model sees {now} now."
 STANDS = {
     Presence.SENT: (
-        "The model sees {this} instead of {turns}. The log is kept: “Roll back” puts it in the prompt again from the "
-        "next call on."
+        "The model sees {this} instead of {turns}. The log is kept: “Roll back” sends it again from the next call on, "
+        "“Expand” in the chat only for a while."
     ),
     Presence.FULL: (
         "Expanded now: the model sees this in full instead of {turns}. Once collapsed, it sees the short text again."
