@@ -21,7 +21,7 @@ from efforts.domain.effort.policy import QUIET_TURNS
 from efforts.domain.effort.states import EffortStatus, EntryKind, EntryState, HoldState, PointerState, SummaryState
 from efforts.domain.text.snippets import plainly
 from efforts.log.timelines import branch_turns
-from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, Turn, TurnLabel
 from efforts.standins.seen import Seen, seen
 
 # Of those concluded, the newest are listed at once and the others folded.
@@ -302,9 +302,9 @@ def in_panel_order(rows: Iterable[EffortView]) -> tuple[EffortView, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOff:
-    """The last exchange of an open effort, by its first words."""
+    """The last exchange of an effort, or of the conversation, by its first words."""
 
-    effort: EffortView
+    effort: EffortView | None
     turn: int
     at: datetime
     asked: str
@@ -318,6 +318,9 @@ class WhereView:
     awaiting: tuple[EffortView, ...]
     # What the person has written down and not done yet.
     todos: tuple[str, ...] = ()
+    # Where no effort is open: the one that was concluded last, and the exchange that was said last, of any effort.
+    concluded: EffortView | None = None
+    last: LeftOff | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -329,12 +332,15 @@ def where_view(branch: Branch) -> WhereView:
     rows = EffortsView(rows=effort_views(branch), total=0)
     left = [left_off(branch, row) for row in rows.open[:LEFT_OFF]]
     found = tuple(one for one in left if one)
-    known = {one.effort.slug for one in found}
+    known = {one.effort.slug for one in found if one.effort}
+    concluded = [row for row in rows.rows if row.standing in (Standing.EXPANDED, Standing.CONCLUDED)]
     return WhereView(
         open=found,
         untouched=tuple(row for row in rows.open[:LEFT_OFF] if row.slug not in known),
         awaiting=rows.awaiting,
         todos=open_todos(branch),
+        concluded=None if rows.open else max(concluded, key=lambda row: row.concluded_turn or 0, default=None),
+        last=None if rows.open else last_said(branch),
     )
 
 
@@ -348,7 +354,15 @@ def left_off(branch: Branch, effort: EffortView) -> LeftOff | None:
     label = labels.select_related("turn").order_by("-turn__number").first()
     if label is None:
         return None
-    turn = label.turn
+    return exchange(label.turn, effort)
+
+
+def last_said(branch: Branch) -> LeftOff | None:
+    turn = branch_turns(branch).exclude(run=None).order_by("-number").first()
+    return exchange(turn, None) if turn else None
+
+
+def exchange(turn: Turn, effort: EffortView | None) -> LeftOff:
     said = Message.objects.filter(
         Q(role=Message.Role.USER) | Q(run=turn.run_id, role=Message.Role.ASSISTANT), turn=turn
     )

@@ -3,6 +3,8 @@
 import { enhance } from "./copy.js";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n]*(?:\n|$)/;
+const QUOTE = /^ {0,3}>/;
+const MARKS = /^(?: {0,3}> ?)+/gm;
 // After these a block may be finished: a blank line, and a line that opens or closes code.
 const MAY_END = /\n[ \t\r]*\n|(?:^|\n) {0,3}(?:```|~~~)[^\n]*\n/;
 const all = new WeakMap();
@@ -41,6 +43,7 @@ export class Live {
     this.#text += text;
     const fence = FENCE.test(this.#text);
     if (fence) this.#paintFence(shown, text);
+    else if (QUOTE.test(this.#text)) this.#paintQuote();
     else this.#paintText(text);
     const fresh = this.#text.slice(Math.max(0, this.#looked - 1));
     const end = fresh.lastIndexOf("\n");
@@ -81,6 +84,20 @@ export class Live {
     const pieces = `${last?.textContent ?? ""}${text}`.split(/(\n{2,})/);
     last?.remove();
     pieces.forEach((piece, place) => piece && tail.append(place % 2 ? gap(piece) : piece));
+  }
+
+  // A quotation stands beside its line from its first word on, without the marks that make it one.
+  #paintQuote() {
+    const tail = this.#tail;
+    let words = tail.querySelector("blockquote > p");
+    if (!words) {
+      const quote = document.createElement("blockquote");
+      words = document.createElement("p");
+      quote.append(words);
+      tail.classList.add("quote", "prose");
+      tail.replaceChildren(quote);
+    }
+    words.textContent = this.#text.replace(MARKS, "");
   }
 
   // Code has its box from the first line on, as it will stand.

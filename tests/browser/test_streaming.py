@@ -104,6 +104,27 @@ def test_finished_blocks_are_rendered_while_the_rest_comes(
     expect(reply.locator(".code").last).to_contain_text("make check")
 
 
+def test_a_quotation_that_comes_has_its_line_and_no_marks(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
+    whole = "You said:\n\n> The webhook answers at once.\n> > And then it waits.\n>\n> So it was.\n\nThat is all."
+    so_far = Reply(whole[: whole.index(" was.")]).pieces()
+    provider.script = [Reply(whole, gate=gate, gate_after=len(so_far))]
+    begin(page, "Go.")
+    reply = turn(page, 1).locator(".reply")
+    quote = reply.locator(".tail blockquote")
+    expect(quote).to_contain_text("So it")
+    expect(quote).not_to_contain_text(">")
+    expect(quote).to_contain_text("The webhook answers at once.")
+    page.reload()
+    expect(quote).to_contain_text("And then it waits.")
+    expect(quote).not_to_contain_text(">")
+    gate.set()
+    is_in_state(page, 1, "completed")
+    expect(reply.locator(".prose > p").last).to_have_text("That is all.")
+    expect(reply.locator(".prose > blockquote")).to_contain_text("So it was.")
+
+
 def test_thinking_folds_away_above_the_reply_while_it_comes(
     page: Page, provider: FakeProvider, gate: threading.Event
 ) -> None:

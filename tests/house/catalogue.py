@@ -372,6 +372,7 @@ LABELS = (
     "turned status",
     "A structure, B sources, C retention, D contradictions, E cost and size",
     "to-do",
+    "excerpts",
     "holds",
     # What must be sent, where it is too long.
     *(

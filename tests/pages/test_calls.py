@@ -45,6 +45,23 @@ def test_a_call_is_told_in_words(tool: str, arguments: str, result: str, words: 
     assert words_of(tool, arguments, result, failed=result.startswith('{"error"')) == words
 
 
+def test_an_effort_is_called_by_its_name() -> None:
+    names = {"csv-export": "The export to CSV"}
+    concluded = '{"active":null,"concluded":"csv-export"}'
+    told = [
+        words_of("close_effort", "{}", concluded, failed=False, names=names),
+        words_of("expand_effort", '{"id":"csv-export"}', '{"expanded":"csv-export"}', failed=False, names=names),
+        words_of("switch_effort", '{"id":"csv-export"}', '{"error":"x"}', failed=True, names=names),
+        words_of("expand_effort", '{"id":"elsewhere"}', "", failed=False, names=names),
+    ]
+    assert told == [
+        "Concluded the effort The export to CSV",
+        "Expanded The export to CSV",
+        "Could not switch to the effort The export to CSV",
+        "Asked to expand elsewhere",
+    ]
+
+
 def test_long_arguments_are_cut_and_of_one_line() -> None:
     words = words_of("search_messages", '{"query":"a\\n' + "b" * 500 + '"}', "", failed=False)
     assert words == f"Asked to search messages for “a {'b' * 78}…”"

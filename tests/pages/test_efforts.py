@@ -402,7 +402,10 @@ def test_a_new_work_session_collapses_what_is_expanded(as_alice: Client, work: W
 def test_a_turn_shows_its_effort_and_can_be_moved(as_alice: Client, work: Work, address: Address) -> None:
     work.scene.ask("Hello", "Hi")
     work.open("guild feature", "We plan the guild.")
-    assert "guild-feature" in shown(as_alice, address("turns/2/"))
+    chip = re.search(r'<a class="chip of-turn".*?</a>', shown(as_alice, address("turns/2/")), re.DOTALL)
+    assert chip
+    assert re.sub(r"<[^>]*>", " ", chip[0]).split() == ["2", "guild", "feature"]
+    assert "guild-feature" not in chip[0]
     choices = shown(as_alice, address("turns/1/move/"))
     assert 'value="guild-feature"' in choices
     assert as_alice.post(address("turns/1/move/"), {"effort": "guild-feature"}, headers=HTMX).status_code == 204
@@ -722,6 +725,23 @@ def test_where_i_was_names_efforts_in_which_nothing_was_said(work: Work) -> None
     view = where_view(main_branch(work.session))
     assert [effort.slug for effort in view.untouched] == ["guild-feature"]
     assert not view.is_empty
+
+
+def test_where_nothing_is_open_i_am_told_what_was_concluded_and_said_last(
+    as_alice: Client, work: Work, address: Address
+) -> None:
+    for name, words in (("boiler", "It leaks."), ("tax return", "It is due in May.")):
+        work.conclude(name, words, summary=f"The {name} is done.")
+    turn = work.scene.ask("How many working days has March?", "23.").number
+    where = shown(as_alice, address("where/"))
+    assert "Nothing is open." in where
+    assert "The tax return is done." in where
+    assert "boiler" not in where
+    assert "How many working days has March?" in where
+    assert f"?around={turn}#turn-{turn}" in where
+    # What is open comes first, and makes the rest needless.
+    work.open("guild feature", "Guilds have at most 40 members.")
+    assert "concluded last" not in shown(as_alice, address("where/"))
 
 
 def test_first_words_are_cut_at_a_word(work: Work) -> None:

@@ -147,6 +147,14 @@ def test_a_long_request_is_cut_on_the_page_and_whole_in_the_download(
     assert b"zebra" in as_alice.get(address(f"plans/{plan.pk}/request.json")).content
 
 
+def test_what_was_sent_is_shown_as_it_was_said(as_alice: Client, scene: Scene, address: Address) -> None:
+    # Words that pages have too.
+    asked(scene, "Hello.", "Choose a file first.")
+    plan = asked(scene, "And now?")
+    page = as_alice.get(address(f"plans/{plan.pk}/"), headers={"accept-language": "de"}).content.decode()
+    assert '<span class="clip" dir="auto">Choose a file first.</span>' in section(page, "raw-title")
+
+
 def test_a_request_that_cannot_be_rebuilt_has_no_download(as_alice: Client, scene: Scene, address: Address) -> None:
     plan = asked(scene, "Hello")
     Message.objects.filter(turn=plan.run.turn).delete()

@@ -85,6 +85,8 @@ def test_a_turn_tells_how_many_passages_were_recalled_and_leads_to_why(
     assert "It asks for what was said." in why
     assert "<b>Kiel</b>" not in why
     assert "harbour" in why.partition('id="looked-for"')[2]
+    # By what it was ranked is a matter of programs.
+    assert stored.retrieval_sets.get().strategy not in why
 
 
 def test_a_turn_that_was_quoted_says_where(as_alice: Client, scene: Scene, early: Recalled, address: Address) -> None:

@@ -19,7 +19,7 @@ from efforts import actions
 from efforts.context import embedders
 from efforts.domain.effort.states import ReviewMode
 from efforts.domain.text.snippets import LEAD, plainly, snippet
-from efforts.models import Passage, Session, VectorIndex
+from efforts.models import Effort, Passage, Session, VectorIndex
 from efforts.retrieval import vectors
 from tests.compaction.review import room_of
 from tests.efforts.talk import Talk
@@ -154,6 +154,14 @@ def test_efforts_and_summaries_open_in_the_panel(as_alice: Client, talk: Talk, k
     assert f'id="effort-{slug}-row"' in as_alice.get(address).content.decode()
 
 
+def test_an_effort_is_called_by_its_name_and_by_its_id_where_that_has_other_words(as_alice: Client, talk: Talk) -> None:
+    effort = Effort.objects.get(session=talk.session, name__icontains="zebra")
+    name = effort.name
+    assert effort.slug not in told(of_kind(as_alice, "effort"))
+    actions.rename_effort(talk.place, effort.slug, f"The other {name}")
+    assert f"The other {name} ( {effort.slug} )" in told(of_kind(as_alice, "effort"))
+
+
 def test_a_draft_is_found_with_how_it_stands_and_opens_on_its_page(as_alice: Client, alice: User) -> None:
     with FakeProvider() as provider:
         row = room_of(alice, provider, review=ReviewMode.ALWAYS).draft()
@@ -204,7 +212,7 @@ def test_it_is_filtered_by_who_said_it(as_alice: Client, talk: Talk) -> None:
 
 
 def test_it_is_filtered_by_effort_by_any_part_of_its_name(as_alice: Client, talk: Talk) -> None:
-    kinds = [(told(hit).split()[0], "auth-bug" in told(hit)) for hit in hits(as_alice, "zebra", effort="Auth")]
+    kinds = [(told(hit).split()[0], "Auth bug" in told(hit)) for hit in hits(as_alice, "zebra", effort="Auth")]
     assert sorted(kinds) == [("Message", True), ("Summary", True)]
     page = told(as_alice.get("/search/", {"q": "zebra", "effort": "okapi"}, headers=HTMX).content.decode())
     assert "in efforts named “okapi”" in page

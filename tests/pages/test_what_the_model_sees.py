@@ -94,6 +94,19 @@ def test_while_it_is_expanded_every_page_says_that_the_turns_are_seen(room: Room
         assert "Expanded now: the model sees turns 1-3." in page
 
 
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("no model", "Das Modell sieht Auszüge statt Runden 1-3."), ("stands", ", von dem sie auch stammt.")],
+)
+def test_in_german_it_is_said_in_german_alone(room: Room, as_alice: Client, state: str, words: str) -> None:
+    STATES[state](room)
+    answer = as_alice.get(reverse("turn", args=[room.talk.session.pk, 3]), headers={**HTMX, "accept-language": "de"})
+    page = " ".join(answer.content.decode().split())
+    assert words in page
+    assert "which wrote it" not in page
+    assert "excerpts statt" not in page
+
+
 def test_what_nothing_mentioned_is_said_to_be_seen_nowhere(room: Room, as_alice: Client) -> None:
     row = STATES["no model"](room)
     forgotten(room)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,18 +46,22 @@ PHRASES = {
 ALREADY_OPEN = Phrase("Switched to the effort {name}", "")
 # Of a tool that has none; its braces name what no call has.
 UNKNOWN = Phrase("{ }", "{ }")
+# By what a phrase names an effort, of the tools that take or give its id.
+OF_EFFORTS = ("id", "concluded")
 PROPOSED = Phrase("Proposed to write down: “{text}”", "")
 WAITING_FOR_A_YES = {"proposed", "suggested"}
 
 
-def words_of(tool: str, arguments: str, result: str, *, failed: bool) -> str:
+def words_of(tool: str, arguments: str, result: str, *, failed: bool, names: Mapping[str, str] | None = None) -> str:
     """Of a call as it was stored, both texts being JSON. A tool without a phrase, or a call that lacks what its phrase
-    names, is told by the tool's name."""
+    names, is told by the tool's name. `names`: of efforts, by their ids."""
     asked, answered = _object(arguments), _object(result)
     done = bool(result) and not failed
     phrase = _phrase(tool, answered)
     # A folder without a path is the topmost.
     values = {"path": "/"} | _shown({**asked, **answered} if done else asked)
+    if names and tool.endswith("_effort"):
+        values |= {one: names[values[one]] for one in OF_EFFORTS if values.get(one) in names}
     try:
         words = (phrase.past if done else phrase.infinitive).format_map(values)
     except KeyError:

@@ -114,6 +114,7 @@ class TurnView:
     plan_id: UUID | None = None
     cost: Money | None = None
     effort: str = ""
+    effort_name: str = ""
     pin: int | None = None
     notices: tuple[NoticeGroup, ...] = ()
     siblings: Siblings | None = None
@@ -215,10 +216,15 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     files = sent_views(turns)
     pins = dict(rows_of(branch, HoldState.STANDING).filter(turn__in=turns).values_list("turn_id", "pk"))
     labels = dict(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn_id", "effort__slug"))
+    named = bool(labels) or any(row.tool_calls for rows in messages.values() for row in rows)
+    names = dict(branch.session.efforts.values_list("slug", "name")) if named else {}
     return tuple(
         replace(
-            one_view(turn, turn.run, family, messages[turn.pk], plans.get(turn.run.pk, []), live, cited[turn.number]),
+            one_view(
+                turn, turn.run, family, messages[turn.pk], plans.get(turn.run.pk, []), live, cited[turn.number], names
+            ),
             effort=labels.get(turn.pk, ""),
+            effort_name=names.get(labels.get(turn.pk, ""), ""),
             pin=pins.get(turn.pk),
             notices=notices.get(turn.number, ()),
             siblings=family.siblings(turn.number),
@@ -339,6 +345,7 @@ def one_view(
     plans: list[ContextPlan],
     live: Mapping[str, tuple[int, str]],
     cited: Cited,
+    names: Mapping[str, str],
 ) -> TurnView:
     state = RunState(run.state)
     live_call, live_text = live.get(str(run.pk), (0, ""))
@@ -362,7 +369,7 @@ def one_view(
         finish_reason=run.finish_reason,
         continuable=is_cut_off(state, run.finish_reason) and turn.number == family.branch.head and not shared,
         fixes=fixes_of(run) if retryable else (),
-        parts=tuple(parts_of(messages[1:], cited)),
+        parts=tuple(parts_of(messages[1:], cited, names)),
         live_text=live_text,
         live_html=live_html,
         live_from=live_from,
@@ -395,7 +402,7 @@ def total(counts: list[int | None]) -> int | None:
     return sum(known) if len(known) == len(counts) else None
 
 
-def parts_of(messages: list[Message], cited: Cited) -> Iterable[PartView]:
+def parts_of(messages: list[Message], cited: Cited, names: Mapping[str, str]) -> Iterable[PartView]:
     results = {row.tool_call_id: row for row in messages if row.role == Message.Role.TOOL}
     for row in messages:
         if row.role != Message.Role.ASSISTANT:
@@ -405,7 +412,7 @@ def parts_of(messages: list[Message], cited: Cited) -> Iterable[PartView]:
             if text:
                 yield PartView(kind="text", message_id=row.pk, text=text, html=render(text, cited))
         for call in row.tool_calls:
-            yield tool_part(row, call, results.get(call["id"]))
+            yield tool_part(row, call, results.get(call["id"]), names)
 
 
 def whole_text(first: Message, messages: list[Message]) -> str:
@@ -416,7 +423,7 @@ def whole_text(first: Message, messages: list[Message]) -> str:
     return "".join([first.text, *(row.text for row in takewhile(lambda row: row.continues, after))])
 
 
-def tool_part(row: Message, call: dict[str, str], result: Message | None) -> PartView:
+def tool_part(row: Message, call: dict[str, str], result: Message | None, names: Mapping[str, str]) -> PartView:
     text = result.text if result else ""
     # How every tool says that it failed (efforts/tools), canonical JSON having no spaces.
     failed = text.startswith('{"error"')
@@ -424,7 +431,7 @@ def tool_part(row: Message, call: dict[str, str], result: Message | None) -> Par
         kind="tool",
         message_id=row.pk,
         tool_name=call["name"],
-        tool_words=words_of(call["name"], call["arguments"], text, failed=failed),
+        tool_words=words_of(call["name"], call["arguments"], text, failed=failed, names=names),
         tool_arguments=call["arguments"],
         tool_result=text,
         tool_failed=failed,

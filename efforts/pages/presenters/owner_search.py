@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q, QuerySet
 
+from efforts.actions.names import slug_of
 from efforts.domain.effort.states import ConstraintState, PointerState
 from efforts.domain.prompt.need import NEAR
 from efforts.domain.text.ranking import Ranked, Ranking
@@ -309,7 +310,7 @@ def efforts(owner: User, filters: Filters) -> Iterator[Document]:
             told.add(state.effort_id)
             yield Document(
                 kind=HitKind.EFFORT,
-                text=f"{state.effort.name} ({state.effort.slug})",
+                text=called(state.effort),
                 share=IN_NAME,
                 at=state.effort.created_at,
                 where="name",
@@ -318,6 +319,11 @@ def efforts(owner: User, filters: Filters) -> Iterator[Document]:
                 turn=state.concluded_turn or state.active_turn,
                 effort=state.effort.slug,
             )
+
+
+def called(effort: Effort) -> str:
+    """Its name, with its id where that has other words, as it keeps the one that it began with."""
+    return effort.name if slug_of(effort.name) == effort.slug else f"{effort.name} ({effort.slug})"
 
 
 def summaries(owner: User, filters: Filters) -> Iterator[Document]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -135,7 +136,7 @@ def search_page(
     results = search_owner(owner, query, filters, most=most, page=page, meant=asked.meant, like=like)
     return FoundView(
         filters=filters,
-        hits=tuple(map(view_of, results.hits)),
+        hits=views_of(results.hits),
         total=results.found,
         page=page,
         has_more=results.has_more,
@@ -179,13 +180,22 @@ def address_with(given: QueryDict, **more: object) -> str:
     return f"{reverse('search')}?{asked.urlencode()}"
 
 
-def view_of(hit: OwnerHit) -> HitView:
+def views_of(hits: Sequence[OwnerHit]) -> tuple[HitView, ...]:
+    sessions = {hit.session.pk for hit in hits if hit.session and hit.effort}
+    rows = Effort.objects.filter(session__in=sessions, slug__in={hit.effort for hit in hits})
+    names = {(session, slug): name for session, slug, name in rows.values_list("session", "slug", "name")}
+    return tuple(view_of(hit, names.get((hit.session.pk, hit.effort), "") if hit.session else "") for hit in hits)
+
+
+def view_of(hit: OwnerHit, effort: str) -> HitView:
+    """`effort`: the name of the one that it belongs to."""
     return HitView(
         look=LOOKS[hit.kind],
         address=address_of(hit),
         found=arriving.as_json(hit.turn, hit.place, marked_in(hit)) if hit.place else "",
         place=place_of(hit),
-        effort=hit.effort,
+        # What is found of an effort begins with its name.
+        effort="" if hit.kind == HitKind.EFFORT else effort,
         who=SPEAKERS.get(hit.role, ""),
         said_on=hit.said_on,
         word=word_view(hit.word),
