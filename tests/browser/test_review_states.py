@@ -127,6 +127,10 @@ def test_on_a_phone_claims_come_first_and_in_sight(visitor: Visitor, places: Pla
     page.goto(places["contradicting"])
     expect(page.locator("#claims")).to_be_in_viewport()
     assert page.locator("#claims .claim").evaluate_all(WHOLLY_SEEN) >= 1
+    # What is told above them alone has the whole width.
+    told = page.locator("#in-prompt").bounding_box()
+    assert told is not None
+    assert told["width"] > 0.8 * PHONE
     expect(page.locator("#source-pane")).to_be_hidden()
     expect(page.locator("#text-pane")).to_be_hidden()
     page.get_by_role("button", name="Prompt text").click()
