@@ -232,6 +232,7 @@ def drafts(owner: User, session: UUID | None = None) -> Iterable[LooseDraft]:
             session=row.session,
             branch=row.branch,
             effort=row.effort.slug if row.effort else "",
+            quotes=row.kind == Kind.DIGEST,
         )
 
 

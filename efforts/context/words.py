@@ -47,8 +47,8 @@ class WordView:
         return "fold" if self.quotes else LOOKS[self.word][1]
 
 
-def word_view(word: Word | None) -> WordView | None:
-    return WordView(word=word) if word else None
+def word_view(word: Word | None, *, quotes: bool = False) -> WordView | None:
+    return WordView(word=word, quotes=quotes) if word else None
 
 
 def view_of_effort(state: EffortState, seen: Mapping[str, Seen]) -> WordView | None:

@@ -52,6 +52,7 @@ class LooseDraft:
     session: Session
     branch: Branch
     effort: str = ""
+    quotes: bool = False
 
 
 Look = Callable[[Collection[str]], Mapping[str, Seen]]

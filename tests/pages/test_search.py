@@ -21,7 +21,7 @@ from efforts.domain.effort.states import ReviewMode
 from efforts.domain.text.snippets import LEAD, plainly, snippet
 from efforts.models import Effort, Passage, Session, VectorIndex
 from efforts.retrieval import vectors
-from tests.compaction.review import room_of
+from tests.compaction.review import POSTGRES, STATES, room_of
 from tests.efforts.talk import Talk
 from tests.fakes.meanings import embeddings
 from tests.fakes.provider import FakeProvider, Reply
@@ -172,6 +172,14 @@ def test_a_draft_is_found_with_how_it_stands_and_opens_on_its_page(as_alice: Cli
     hit = of_kind(as_alice, "summary", row.headline)
     assert told(hit).startswith("Summary In use")
     assert leads_to(hit).endswith(f"#effort-{row.effort.slug if row.effort else ''}-row")
+
+
+def test_excerpts_are_not_called_a_summary(as_alice: Client, alice: User) -> None:
+    with FakeProvider() as provider:
+        row = STATES["chosen digest"](room_of(alice, provider, review=ReviewMode.ALWAYS))
+    assert told(of_kind(as_alice, "summary", POSTGRES)).startswith("Excerpts Waits for you")
+    accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
+    assert told(of_kind(as_alice, "summary", POSTGRES)).startswith("Excerpts In use")
 
 
 def test_a_draft_of_anybody_else_is_not_found(as_bob: Client, alice: User) -> None:

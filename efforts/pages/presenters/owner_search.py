@@ -48,7 +48,7 @@ class HitKind(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class OwnerHit:
     """`text` is the passage, `marks` spans of its characters that have a word of the query; a rule for all
-    conversations has neither session nor branch. `artifact` and `word` are of a summary."""
+    conversations has neither session nor branch. `artifact` and `word` are of a summary, or of excerpts (`quotes`)."""
 
     kind: HitKind
     text: str
@@ -66,6 +66,7 @@ class OwnerHit:
     place: InMessage | None = None
     artifact: str = ""
     word: seen.Word | None = None
+    quotes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,6 +256,7 @@ class Document:
     rule: int = 0
     artifact: str = ""
     word: seen.Word | None = None
+    quotes: bool = False
 
 
 def text_hits(owner: User, search: Search, filters: Filters, among: frozenset[str] | None = None) -> Iterator[OwnerHit]:
@@ -288,6 +290,7 @@ def text_hit(search: Search, document: Document) -> OwnerHit | None:
         rule=document.rule,
         artifact=document.artifact,
         word=document.word,
+        quotes=document.quotes,
     )
 
 
@@ -349,6 +352,7 @@ def summaries(owner: User, filters: Filters) -> Iterator[Document]:
                 effort=row.effort.slug if row.effort else "",
                 artifact=row.artifact,
                 word=seen.Word.STANDS,
+                quotes=row.digest,
             )
     for draft in seen.drafts(owner, filters.session.pk if filters.session else None):
         if filters.has(draft.at):
@@ -363,6 +367,7 @@ def summaries(owner: User, filters: Filters) -> Iterator[Document]:
                 effort=draft.effort,
                 artifact=draft.artifact,
                 word=draft.word,
+                quotes=draft.quotes,
             )
 
 

@@ -49,6 +49,7 @@ LOOKS = {
     HitKind.RULE: KindLook(label="Rule", plural="Rules", icon="rule", layer="constraint"),
     HitKind.SUMMARY: KindLook(label="Summary", plural="Summaries", icon="concluded", layer="summary"),
 }
+QUOTES = KindLook(label="Excerpts", plural="Summaries", icon="fold", layer="summary")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +191,7 @@ def views_of(hits: Sequence[OwnerHit]) -> tuple[HitView, ...]:
 def view_of(hit: OwnerHit, effort: str) -> HitView:
     """`effort`: the name of the one that it belongs to."""
     return HitView(
-        look=LOOKS[hit.kind],
+        look=QUOTES if hit.quotes else LOOKS[hit.kind],
         address=address_of(hit),
         found=arriving.as_json(hit.turn, hit.place, marked_in(hit)) if hit.place else "",
         place=place_of(hit),
@@ -198,7 +199,7 @@ def view_of(hit: OwnerHit, effort: str) -> HitView:
         effort="" if hit.kind == HitKind.EFFORT else effort,
         who=SPEAKERS.get(hit.role, ""),
         said_on=hit.said_on,
-        word=word_view(hit.word),
+        word=word_view(hit.word, quotes=hit.quotes and hit.word == Word.STANDS),
         pieces=snippet(hit.text, hit.marks),
         why=hit.why,
         passage=hit.passage,
