@@ -47,6 +47,11 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+def called(slug: str) -> re.Pattern[str]:
+    """By its name, which has the words of its id."""
+    return re.compile(slug.replace("-", "[- ]") or "no effort", re.IGNORECASE)
+
+
 class Journey:
     """One person on one page: says things, looks at the panel, takes pictures."""
 
@@ -94,9 +99,7 @@ class Journey:
         return self.page.locator("#destinations-row").get_attribute("data-active") or ""
 
     def belongs(self, number: int, slug: str) -> None:
-        # Its name has the words of its id.
-        called = re.compile(slug.replace("-", "[- ]") or "no effort", re.IGNORECASE)
-        expect(turn(self.page, number).locator(".of-turn")).to_contain_text(called)
+        expect(turn(self.page, number).locator(".of-turn")).to_contain_text(called(slug))
         assert self.label(number) == slug
 
     def label(self, number: int) -> str:
@@ -177,7 +180,7 @@ def two_more_efforts_and_each_message_in_the_active_one(one: Journey) -> tuple[s
     one.page.locator("#text").fill("We need rooms for")
     one.page.locator("#destinations-row").click()
     one.album.take(one.page, "destination")
-    one.page.locator("#destinations .sheet").get_by_role("button", name=trip, exact=True).click()
+    one.page.locator("#destinations .sheet").get_by_role("button", name=called(trip)).click()
     one.goes_to(trip)
     expect(one.page.locator("#text")).to_have_value("We need rooms for")
     one.belongs(one.ask("We need rooms for twelve people."), trip)

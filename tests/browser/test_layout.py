@@ -76,6 +76,16 @@ def test_no_page_is_wider_than_its_window_and_nothing_in_a_header_lies_over_anot
         assert page.evaluate(OVERLAPPING) == [], address
 
 
+def test_on_a_phone_what_stands_below_the_message_box_has_room_in_german_too(visitor: Visitor, example: str) -> None:
+    for language in ("en-US", "de-DE"):
+        page = visitor.page(width=PHONE, language=language, panel=False)
+        page.goto(example)
+        is_live(page)
+        line = page.locator(".meter-text").first
+        assert all(box(one)["right"] <= PHONE - MARGIN / 2 for one in line.locator("> *:visible").all()), language
+        assert line.locator(".chip").evaluate_all(CUT) == [], language
+
+
 def test_on_a_phone_everything_keeps_the_same_distance_from_both_sides(visitor: Visitor, example: str) -> None:
     page = at(visitor, example, PHONE)
     is_live(page)

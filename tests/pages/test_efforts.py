@@ -285,8 +285,8 @@ def test_the_page_says_where_the_focus_is_and_ends_it(as_alice: Client, work: Wo
         assert f'id="effort-{one}-focus"' in page
     actions.focus_effort(work.place(), slug)
     for where in (as_alice.get(address()).content.decode(), shown(as_alice, address("efforts/"))):
-        assert "Focus on auth-bug" in where
-        assert 'aria-label="The focus is on auth-bug. End it"' in where
+        assert "Focus on auth bug" in where
+        assert 'aria-label="The focus is on auth bug. End it"' in where
         assert f'id="effort-{slug}-end-focus"' in where
         assert f'id="effort-{slug}-focus"' not in where
         assert f'id="effort-{other}-focus"' in where
@@ -294,7 +294,7 @@ def test_the_page_says_where_the_focus_is_and_ends_it(as_alice: Client, work: Wo
     assert "Focus on effort: auth-bug" in as_alice.get(address()).content.decode()
     assert as_alice.post(address(f"efforts/{slug}/end-focus/"), headers=HTMX).status_code == 200
     after = as_alice.get(address()).content.decode()
-    assert "Focus on auth-bug" not in after
+    assert "Focus on auth bug" not in after
     assert "Focus ended: auth-bug" in after
 
 

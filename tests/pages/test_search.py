@@ -109,6 +109,12 @@ def test_shown_in_two_pieces_a_text_is_what_it_is_in_one(text: str, at: int) -> 
     assert plainly(text, 0, at) + plainly(text, at) == plainly(text)
 
 
+def test_a_passage_that_was_found_has_no_marks_of_code(as_alice: Client, talk: Talk) -> None:
+    talk.ask("Look at this:\n```python\nokapi = `one`\n```\nIt is `done`.", reply="Yes.")
+    [hit] = hits(as_alice, "okapi", kind="message", speaker="user")
+    assert "Look at this: okapi = `one` It is done." in told(hit)
+
+
 def test_a_message_says_who_said_it_where_and_when(as_alice: Client, talk: Talk) -> None:
     [hit] = hits(as_alice, "stripes", kind="message")
     assert "The server room · turn 3 Reply" in told(hit)

@@ -16,7 +16,7 @@ from efforts.domain.effort.states import ConstraintState, PointerState
 from efforts.domain.prompt.need import NEAR
 from efforts.domain.text.ranking import Ranked, Ranking
 from efforts.domain.text.sentences import sentence_places
-from efforts.domain.text.snippets import unquoted
+from efforts.domain.text.snippets import plainly, unquoted
 from efforts.domain.text.terms import marks, terms_of
 from efforts.models import Branch, Constraint, ContextPointer, Effort, EffortState, Message, Passage, Session
 from efforts.pages.presenters.arriving import InMessage
@@ -222,7 +222,7 @@ def flat(text: str) -> str:
 
 
 def message_hit(search: Search, one: Ranked, row: Message) -> OwnerHit:
-    text = unquoted(row.text[one.found.start : one.found.end])
+    text = plainly(row.text, one.found.start, one.found.end)
     return OwnerHit(
         kind=HitKind.MESSAGE,
         text=text,
