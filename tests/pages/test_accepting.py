@@ -89,7 +89,7 @@ def test_the_dialog_says_what_leaves_what_comes_in_and_what_it_saves(artifact: A
     assert DECIDED in html
     assert "→" in html
     assert "All that changes in the next prompt" in html
-    assert "rolling back is one click" in html
+    assert "you can roll back at any time" in html
     assert "<html" in page(as_alice, "accept", artifact)
 
 

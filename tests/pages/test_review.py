@@ -1037,6 +1037,13 @@ def test_that_its_own_author_checked_it_is_said_where_every_gate_passes(room: Ro
     assert "It passes every gate, but the checker is the model that wrote it, so read what matters to you." in top
 
 
+def test_what_waits_says_that_the_log_leaves_the_prompt_anyway(room: Room, as_alice: Client) -> None:
+    waits, ages = STATES["waits"](room), "If nothing mentions the effort in the next 20 turns, excerpts take the log’s"
+    assert ages in part_of(as_alice, "review_top", waits.pk)
+    accept_compaction(waits.pk, waits.session_id, waits.source_start, waits.source_end, actor=waits.session.owner)
+    assert ages not in part_of(as_alice, "review_top", waits.pk)
+
+
 def test_the_gate_of_size_says_why_a_call_saves_more_than_it_counts(drafted: Artifact, as_alice: Client) -> None:
     assert "A call saves a different number of tokens: dates" in part_of(as_alice, "gate", drafted.pk, "E")
     assert "sizes of the two texts" not in part_of(as_alice, "gate", drafted.pk, "C")

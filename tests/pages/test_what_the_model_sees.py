@@ -165,9 +165,12 @@ def test_a_rollback_that_was_overtaken_says_so(room: Room, as_alice: Client, ali
     rollback_compaction(row.pk, actor=alice)
     turn = room.talk.session.turns.latest("number").number
     told = "This has changed since."
-    assert told not in shown(as_alice, "turn", room.talk.session.pk, turn)
+    now = shown(as_alice, "turn", room.talk.session.pk, turn)
+    assert told not in now
+    assert "is in the prompt." in now
     accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
-    assert told in shown(as_alice, "turn", room.talk.session.pk, turn)
+    later = shown(as_alice, "turn", room.talk.session.pk, turn)
+    assert f"went back into the prompt. {told}" in later
 
 
 def test_an_open_to_do_is_open_where_no_effort_is(room: Room, as_alice: Client) -> None:

@@ -562,7 +562,8 @@ BACK = (
     "It is not in the prompt: {who} rolled it back on {at}. It does not come back by itself: “Use again” puts it back."
 )
 QUOTES_BACK = "They are not in the prompt: {who} rolled them back on {at}. “Use again” puts them back."
-# Of a concluded effort.
+# Of a concluded effort whose log is sent.
+AGES = "If nothing mentions the effort in the next {turns}, excerpts take the log’s place."
 WILL_AGE = (
     "{back} The model sees the log now. If nothing mentions the effort in the next {turns}, excerpts take the log’s "
     "place."
@@ -659,7 +660,17 @@ def state_of(view: ArtifactView) -> StateView:
         return StateView(word=Word.BLOCKED, says=REJECTED)
     if view.stale and state in ACCEPTABLE:
         return StateView(word=Word.NOT_CHECKED, says=STALE.format(changed=" and ".join(view.changed)))
-    return StateView(word=OF_STATE[state], says=why_of(view, state))
+    says, left = why_of(view, state), log_leaves_in(view)
+    says = f"{says} {AGES.format(turns=turns_said(left))}" if left else says
+    return StateView(word=OF_STATE[state], says=says)
+
+
+def log_leaves_in(view: ArtifactView) -> int | None:
+    """Turns that do not mention its concluded effort, until excerpts take the log's place; None where none do."""
+    if not view.row.effort_id or not view.has_log:
+        return None
+    state = EffortState.objects.filter(branch=view.row.branch, effort=view.row.effort_id).first()
+    return leaves_in(view.row.branch, state) if state else None
 
 
 def gone(view: ArtifactView, pointer: ContextPointer) -> StateView:
@@ -709,9 +720,7 @@ def rolled_back(view: ArtifactView) -> str:
     who = "you" if last.actor_id == view.viewer else last.actor.get_username() if last.actor else NOBODY
     words = QUOTES_BACK if view.is_digest else BACK
     back = words.format(who=who, at=date_format(timezone.localtime(last.created_at), gettext("j M Y, H:i e")))
-    states = EffortState.objects.filter(branch=view.row.branch, effort=view.row.effort_id)
-    state = states.first() if view.row.effort_id and view.has_log else None
-    left = leaves_in(view.row.branch, state) if state else None
+    left = log_leaves_in(view)
     return WILL_AGE.format(back=back, turns=turns_said(left)) if left else back
 
 

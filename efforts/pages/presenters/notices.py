@@ -436,7 +436,11 @@ def about_rollback(row: Event, story: Story) -> NoticeView:
     else:
         layer = "awaiting"
         text = f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} is in the prompt."
-        text += f" {CHANGED_SINCE}" if later else ""
+        if later:
+            text = (
+                f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} went back into the prompt."
+            )
+            text = f"{text} {CHANGED_SINCE}"
     return NoticeView(
         seq=row.seq,
         kind=row.kind,
