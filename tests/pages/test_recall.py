@@ -89,6 +89,15 @@ def test_a_turn_tells_how_many_passages_were_recalled_and_leads_to_why(
     assert stored.retrieval_sets.get().strategy not in why
 
 
+def test_what_stands_beside_what_was_found_is_counted_apart(
+    as_alice: Client, scene: Scene, early: Recalled, address: Address
+) -> None:
+    stored = ask_with(scene, early)
+    for found, told in ((1, "1 found</span>"), (0, "0 found, 1 with what stands beside them</span>")):
+        stored.retrieval_sets.update(found=found)
+        assert told in as_alice.get(address(f"plans/{stored.pk}/")).content.decode()
+
+
 def test_a_turn_that_was_quoted_says_where(as_alice: Client, scene: Scene, early: Recalled, address: Address) -> None:
     ask_with(scene, early)
     told = as_alice.get(address("turns/1/plans/"), headers=HTMX).content.decode()
