@@ -9,7 +9,7 @@ from contextlib import aclosing, contextmanager
 from functools import lru_cache
 from typing import Any
 
-import anyio.to_thread
+import anyio
 import httpx2
 import openai
 
@@ -216,8 +216,10 @@ def _asked_wait(response: httpx2.Response) -> float | None:
 async def warm() -> None:
     """Read and load now what the first call of this process would wait for, a tenth of a second and more."""
     unused = OpenAIChat("http://localhost/v1", "", CONNECT_SECONDS)
-    # By the library that the package streams through, which loads its own parts when it is first awaited.
-    await anyio.to_thread.run_sync(lambda: unused._client().platform_headers())
+    await asyncio.to_thread(lambda: unused._client().platform_headers())
+    # The library that the package streams through loads its own parts when it is first awaited. Not a thread of its: where
+    # a process is ended before its loop is, as by runserver, that would wait for work for ever.
+    await anyio.sleep(0)
 
 
 @lru_cache(maxsize=1)

@@ -105,7 +105,7 @@ def test_an_aside_and_notes(guest: Visitor, provider: FakeProvider, folder: Path
     say(page, f"/rule {RULE}")
     is_in_state(page, 3, "noted")
     expect(turn(page, 3).locator(".said")).to_have_text(f"/rule {RULE}")
-    expect(turn(page, 3).locator(".of-turn")).to_contain_text("bug")
+    expect(turn(page, 3).locator(".of-turn")).to_contain_text("Bug")
     expect(turn(page, 3).locator(".reply")).to_have_count(0)
     say(page, "/todo Ask Dana for the key.")
     is_in_state(page, 4, "noted")

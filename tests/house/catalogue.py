@@ -430,6 +430,7 @@ EARLIER = (
     *earlier.SOURCES,
     *earlier.SIZES,
     *earlier.FADED,
+    *earlier.FOUND,
     *earlier.UNREACHED,
     *earlier.CHECKS,
 )
