@@ -9,7 +9,7 @@ from contextlib import aclosing, contextmanager
 from functools import lru_cache
 from typing import Any
 
-import anyio
+import anyio.lowlevel
 import httpx2
 import openai
 
@@ -217,9 +217,9 @@ async def warm() -> None:
     """Read and load now what the first call of this process would wait for, a tenth of a second and more."""
     unused = OpenAIChat("http://localhost/v1", "", CONNECT_SECONDS)
     await asyncio.to_thread(lambda: unused._client().platform_headers())
-    # The library that the package streams through loads its own parts when it is first awaited. Not a thread of its: where
-    # a process is ended before its loop is, as by runserver, that would wait for work for ever.
-    await anyio.sleep(0)
+    # The library that the package streams through loads its own parts when it is first awaited. No thread of that
+    # library: where a process is ended before its loop is, as by runserver, such a thread waits for ever.
+    await anyio.lowlevel.checkpoint()
 
 
 @lru_cache(maxsize=1)
