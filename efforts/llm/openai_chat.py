@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
@@ -27,6 +28,8 @@ LONGEST_WAIT_SECONDS = 30.0
 PROBED_WORDS = 12
 # What servers call the most tokens that a model reads; llama.cpp tells it a level below.
 WINDOW_NAMES = ("context_length", "context_window", "max_model_len", "max_context_length", "n_ctx", "n_ctx_train")
+
+log = logging.getLogger("ccm.models")
 
 _Chunks = openai.AsyncStream[object]
 
@@ -216,7 +219,11 @@ def _asked_wait(response: httpx2.Response) -> float | None:
 async def warm() -> None:
     """Read and load now what the first call of this process would wait for, a tenth of a second and more."""
     unused = OpenAIChat("http://localhost/v1", "", CONNECT_SECONDS)
-    await asyncio.to_thread(lambda: unused._client().platform_headers())
+    try:
+        await asyncio.to_thread(lambda: unused._client().platform_headers())
+    except OSError as error:
+        # Such as certificates that the environment names and nobody has put there: engines without a network go on.
+        log.warning("Models over a network cannot be reached: %s", error)
     # The library that the package streams through loads its own parts when it is first awaited. No thread of that
     # library: where a process is ended before its loop is, as by runserver, such a thread waits for ever.
     await anyio.lowlevel.checkpoint()

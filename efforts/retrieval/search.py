@@ -90,9 +90,10 @@ class Search:
         """Sentences for people."""
         own, near = self.query.words(one.own), self.query.words(one.near)
         taken = self.query.words(place for place in one.own if self.query.terms[place] in self.query.corrected.values())
+        # Part of what a stored search is compared by: other words take another version of the strategy.
         sentences = (
             own and f"Has {len(one.own)} of {len(self.query.terms)} words: {', '.join(own)}.",
-            near and f"Messages around it have: {', '.join(near)}.",
+            near and f"Stands beside {', '.join(near)}.",
             one.dated and "Said on a day that the question names.",
             one.spoken and "Said by the one whom the question names.",
             one.focused and "Boosted: the focus is on its effort.",

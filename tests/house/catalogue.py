@@ -430,7 +430,6 @@ EARLIER = (
     *earlier.SOURCES,
     *earlier.SIZES,
     *earlier.FADED,
-    *earlier.FOUND,
     *earlier.UNREACHED,
     *earlier.CHECKS,
 )

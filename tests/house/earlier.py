@@ -38,8 +38,6 @@ RETENTION = (
 )
 # Of an effort that faded: what is told of it between the turns is kept with it.
 FADED = ("Excerpts stand for {effort} (not mentioned for {turns} turns)",)
-# Why a passage was found is kept with what was sent.
-FOUND = ("Stands beside {near}.",)
 # Of a turn that failed.
 UNREACHED = ("No model answers at {base_url} ({error}).",)
 # A draft that waits keeps why with it.

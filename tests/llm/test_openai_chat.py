@@ -17,7 +17,7 @@ import pytest
 
 from efforts.llm.faults import LONGEST_QUOTE
 from efforts.llm.limits import ERROR_BYTES, Limits
-from efforts.llm.openai_chat import OpenAIChat
+from efforts.llm.openai_chat import OpenAIChat, _tls, warm
 from efforts.llm.protocol import ModelError, RawToolCall, ReportedUsage, StreamEnd, TextDelta, ThinkingDelta
 from tests.fakes.provider import CUT, INVALID_JSON, NO_FINISH, Call, Ending, FakeProvider, NoAnswer, Reply, Status
 
@@ -468,3 +468,15 @@ asyncio.run(main())
 def test_the_first_call_of_a_process_loads_nothing_more() -> None:
     ran = subprocess.run([sys.executable, "-c", FIRST_CALL], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout.split() == ["Hello"]
+
+
+async def test_certificates_that_are_not_there_keep_no_process_from_starting(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/certificates.pem")
+    _tls.cache_clear()
+    await warm()
+    assert "Models over a network cannot be reached" in caplog.text
+    monkeypatch.undo()
+    await warm()
+    assert _tls.cache_info().currsize == 1

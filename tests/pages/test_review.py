@@ -1038,7 +1038,10 @@ def test_that_its_own_author_checked_it_is_said_where_every_gate_passes(room: Ro
 
 
 def test_what_waits_says_that_the_log_leaves_the_prompt_anyway(room: Room, as_alice: Client) -> None:
-    waits, ages = STATES["waits"](room), "If nothing mentions the effort in the next 20 turns, excerpts take the log’s"
+    waits, ages = (
+        STATES["waits"](room),
+        "If nothing mentions the effort for 20 turns from now on, excerpts take the log’s",
+    )
     assert ages in part_of(as_alice, "review_top", waits.pk)
     accept_compaction(waits.pk, waits.session_id, waits.source_start, waits.source_end, actor=waits.session.owner)
     assert ages not in part_of(as_alice, "review_top", waits.pk)

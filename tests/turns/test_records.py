@@ -111,7 +111,7 @@ def test_a_search_is_kept_as_it_ranked(talk: Talk) -> None:
     said = found.items.filter(message__role="user")
     assert list(said.values_list("rank", "turn__number", "why")) == [
         (1, 1, ["Has 2 of 2 words: harbour, Kiel."]),
-        (2, 2, ["Has 1 of 2 words: Kiel.", "Messages around it have: harbour."]),
+        (2, 2, ["Has 1 of 2 words: Kiel.", "Stands beside harbour."]),
     ]
     scores = list(found.items.values_list("score", flat=True))
     assert scores == sorted(scores, reverse=True)

@@ -563,11 +563,8 @@ BACK = (
 )
 QUOTES_BACK = "They are not in the prompt: {who} rolled them back on {at}. “Use again” puts them back."
 # Of a concluded effort whose log is sent.
-AGES = "If nothing mentions the effort in the next {turns}, excerpts take the log’s place."
-WILL_AGE = (
-    "{back} The model sees the log now. If nothing mentions the effort in the next {turns}, excerpts take the log’s "
-    "place."
-)
+AGES = "If nothing mentions the effort for {turns} from now on, excerpts take the log’s place."
+SENT_NOW = "The model sees the log now."
 BACK_UNKNOWN = "It is not in the prompt: it was rolled back. It does not come back by itself: “Use again” puts it back."
 REPLACED = "A later summary has replaced it. It is kept to read."
 CHANGED = "Its turns have changed since it came into use, so it left the prompt. Ask for a new draft."
@@ -660,17 +657,16 @@ def state_of(view: ArtifactView) -> StateView:
         return StateView(word=Word.BLOCKED, says=REJECTED)
     if view.stale and state in ACCEPTABLE:
         return StateView(word=Word.NOT_CHECKED, says=STALE.format(changed=" and ".join(view.changed)))
-    says, left = why_of(view, state), log_leaves_in(view)
-    says = f"{says} {AGES.format(turns=turns_said(left))}" if left else says
-    return StateView(word=OF_STATE[state], says=says)
+    return StateView(word=OF_STATE[state], says=" ".join(filter(None, (why_of(view, state), ages(view)))))
 
 
-def log_leaves_in(view: ArtifactView) -> int | None:
-    """Turns that do not mention its concluded effort, until excerpts take the log's place; None where none do."""
+def ages(view: ArtifactView) -> str:
+    """When excerpts take the place of its concluded effort's log; empty where none do."""
     if not view.row.effort_id or not view.has_log:
-        return None
+        return ""
     state = EffortState.objects.filter(branch=view.row.branch, effort=view.row.effort_id).first()
-    return leaves_in(view.row.branch, state) if state else None
+    left = leaves_in(view.row.branch, state) if state else None
+    return AGES.format(turns=turns_said(left)) if left else ""
 
 
 def gone(view: ArtifactView, pointer: ContextPointer) -> StateView:
@@ -720,8 +716,8 @@ def rolled_back(view: ArtifactView) -> str:
     who = "you" if last.actor_id == view.viewer else last.actor.get_username() if last.actor else NOBODY
     words = QUOTES_BACK if view.is_digest else BACK
     back = words.format(who=who, at=date_format(timezone.localtime(last.created_at), gettext("j M Y, H:i e")))
-    left = log_leaves_in(view)
-    return WILL_AGE.format(back=back, turns=turns_said(left)) if left else back
+    then = ages(view)
+    return f"{back} {SENT_NOW} {then}" if then else back
 
 
 def why_unchecked(view: ArtifactView) -> str:

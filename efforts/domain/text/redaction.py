@@ -16,7 +16,7 @@ class Shape:
     """A kind of secret: what stays in front of the mask is the first group. `example` is masked from there on.
 
     No pattern can take longer than the text is long. `telltales`: a text that has none of these, with case folded, has
-    no such secret, and needs no pattern to tell; found in a fiftieth of the time.
+    no such secret, and needs no pattern to tell, which would take some twenty times as long.
     """
 
     pattern: str

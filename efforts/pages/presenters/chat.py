@@ -49,6 +49,8 @@ from efforts.standins import coding
 # Read at once of text that streams; a block has seldom more.
 LIVE_ROWS = 50
 THOUGHTS_APART = "\n\n"
+# Neither id nor name.
+NO_EFFORT = ("", "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,16 +217,17 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     gone = set(left_out(branch).filter(turn__in=turns).values_list("turn", flat=True))
     files = sent_views(turns)
     pins = dict(rows_of(branch, HoldState.STANDING).filter(turn__in=turns).values_list("turn_id", "pk"))
-    labels = dict(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn_id", "effort__slug"))
-    named = bool(labels) or any(row.tool_calls for rows in messages.values() for row in rows)
-    names = dict(branch.session.efforts.values_list("slug", "name")) if named else {}
+    labelled = TurnLabel.objects.filter(branch=branch, turn__in=turns)
+    labels = {pk: (slug, name) for pk, slug, name in labelled.values_list("turn_id", "effort__slug", "effort__name")}
+    calls = any(row.tool_calls for rows in messages.values() for row in rows)
+    names = dict(branch.session.efforts.values_list("slug", "name")) if calls else {}
     return tuple(
         replace(
             one_view(
                 turn, turn.run, family, messages[turn.pk], plans.get(turn.run.pk, []), live, cited[turn.number], names
             ),
-            effort=labels.get(turn.pk, ""),
-            effort_name=names.get(labels.get(turn.pk, ""), ""),
+            effort=labels.get(turn.pk, NO_EFFORT)[0],
+            effort_name=labels.get(turn.pk, NO_EFFORT)[1],
             pin=pins.get(turn.pk),
             notices=notices.get(turn.number, ()),
             siblings=family.siblings(turn.number),

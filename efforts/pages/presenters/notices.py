@@ -435,12 +435,11 @@ def about_rollback(row: Event, story: Story) -> NoticeView:
         text = f"In use again: the {'excerpts' if data['digest'] else 'summary'} of {slug} took the place of its log."
     else:
         layer = "awaiting"
-        text = f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} is in the prompt."
-        if later:
-            text = (
-                f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} went back into the prompt."
-            )
-            text = f"{text} {CHANGED_SINCE}"
+        text = (
+            f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} "
+            f"{'went back into' if later else 'is in'} the prompt."
+        )
+        text += f" {CHANGED_SINCE}" if later else ""
     return NoticeView(
         seq=row.seq,
         kind=row.kind,
