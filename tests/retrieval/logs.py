@@ -27,6 +27,8 @@ def new_session(owner: User) -> Branch:
 
 
 def forked(branch: Branch, after: int) -> Branch:
+    """From the branch that the turn belongs to, as the product forks: no other lineage is ever made."""
+    branch = Branch.objects.get(pk=branch.owner_of(after))
     lineage = [*branch.lineage, [str(branch.pk), after, 0]]
     return Branch.objects.create(
         session=branch.session, name=uuid4().hex, parent=branch, fork_turn=after, lineage=lineage, head=after
