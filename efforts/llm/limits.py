@@ -62,11 +62,12 @@ class Limits:
                 total += len(chunk)
                 last = chunk.rfind(b"\n")
                 line = line + len(chunk) if last < 0 else len(chunk) - last - 1
-                if total > self.stream:
-                    raise stopped(self.stream)
-                if line > self.line:
-                    raise stopped(self.line, " in one piece")
-                yield chunk
+                if total <= self.stream and line <= self.line:
+                    yield chunk
+                    continue
+                # Its whole lines were received together with what is too much.
+                yield chunk[: last + 1]
+                raise stopped(self.line, " in one piece") if line > self.line else stopped(self.stream)
 
 
 class _Bounded(httpx2.AsyncByteStream):

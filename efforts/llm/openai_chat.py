@@ -121,8 +121,7 @@ class OpenAIChat:
             raise ModelError("unreachable", f"{self.base_url}: {fault} Correct it in Settings.")
         # Made for each call: some callers have an event loop of their own, which no kept connection would outlive.
         http = httpx2.AsyncClient(
-            transport=CheckedTransport(self._allowed, _tls()) if self._allowed is not None else self._transport,
-            verify=_tls(),
+            transport=self._transport or CheckedTransport(self._allowed, _tls()),
             # A proxy or a .netrc in the environment is not what the person entered, and may see the key.
             trust_env=False,
             headers={"accept-encoding": "identity"},
@@ -227,6 +226,8 @@ async def warm() -> None:
     # The library that the package streams through loads its own parts when it is first awaited. No thread of that
     # library: where a process is ended before its loop is, as by runserver, such a thread waits for ever.
     await anyio.lowlevel.checkpoint()
+    # Names of hosts are looked up in this form, whose tables load when they are first asked for.
+    "localhost".encode("idna")
 
 
 @lru_cache(maxsize=1)

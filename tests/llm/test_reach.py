@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import ssl
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-import httpx2
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from django.contrib.auth.models import User
 
 from efforts.context import connections
@@ -107,23 +115,55 @@ async def test_the_connection_goes_to_the_address_that_was_checked(provider: Fak
     assert provider.headers[0]["host"].startswith("models.invalid:")
 
 
-async def test_a_certificate_is_asked_for_by_name() -> None:
+@pytest.mark.parametrize(("host", "trusted"), [("models.example", True), ("other.example", False)])
+async def test_a_certificate_is_asked_for_by_name(host: str, trusted: bool, tmp_path: Path) -> None:
     """The address stands in the connection alone: else any server there could answer."""
-    seen = []
+    certificate = certificate_of("models.example", tmp_path)
+    own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    own.load_cert_chain(certificate)
 
-    class Recorded(httpx2.AsyncBaseTransport):
-        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-            seen.append((request.url.host, request.extensions["sni_hostname"], request.headers["host"]))
-            return httpx2.Response(200)
+    async def hello(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        writer.close()
 
     async def found(host: str, port: int) -> list[str]:
-        return ["1.1.1.1"]
+        return ["127.0.0.1"]
 
-    transport = CheckedTransport(AllowedHosts.of(["public"]), _tls(), found)
-    transport._transport = Recorded()  # type: ignore[assignment]
-    async with httpx2.AsyncClient(transport=transport) as client:
-        await client.get("https://models.example/v1")
-    assert seen == [("1.1.1.1", "models.example", "models.example")]
+    heads: list[bytes] = []
+    async with await asyncio.start_server(hello, "127.0.0.1", 0, ssl=own) as server:
+        port = server.sockets[0].getsockname()[1]
+        trusting = ssl.create_default_context(cafile=certificate)
+        model = OpenAIChat(
+            f"https://{host}:{port}/v1",
+            *("", 5, 0),
+            transport=CheckedTransport(AllowedHosts.of(["loopback"]), trusting, found),
+        )
+        with pytest.raises(ModelError) as told:
+            await model.list_models()
+    if trusted:
+        assert told.value.text.startswith("The address answered, but not with a list of models.")
+        assert f"host: models.example:{port}".encode() in heads[0].lower()
+    else:
+        assert "the certificate of other.example is not trusted" in told.value.text
+        assert heads == []
+
+
+def certificate_of(host: str, folder: Path) -> Path:
+    """Signed by itself, with its key, in one file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    plain = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (file := folder / "certificate.pem").write_bytes(plain + made.public_bytes(Encoding.PEM))
+    return file
 
 
 async def test_the_second_address_of_a_host_is_tried_where_the_first_does_not_answer(provider: FakeProvider) -> None:
