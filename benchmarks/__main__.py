@@ -42,6 +42,8 @@ def main() -> None:
         # Before Django reads its settings: a measurement must not touch the installation's own database.
         os.environ.update(CCM_HOME=home, DJANGO_SETTINGS_MODULE="ccmweb.settings", CCM_BUILTIN_PACE="0")
         django.setup()
+        from benchmarks.streams import crowded
+
         parts: dict[str, Callable[[], dict[str, Any]]] = {
             "growth": grown,
             "scale": lambda: scaled(arguments.messages),
@@ -52,7 +54,7 @@ def main() -> None:
             "search": lambda: searched(arguments.messages, arguments.kept),
             "sockets": lambda: measured(arguments.streams, arguments.idle),
             "browsing": browsed,
-            "crowding": crowded,
+            "crowding": lambda: crowded(processes=1),
             "concluding": concluded,
         }
         found: dict[str, Any] = {}
@@ -132,21 +134,6 @@ def browsed() -> dict[str, Any]:
     from benchmarks.browsing import browsing
 
     return browsing()
-
-
-def crowded() -> dict[str, Any]:
-    """With the limits that are set where nobody sets any."""
-    from django.core.management import call_command
-
-    from benchmarks import servers
-    from benchmarks.crowding import CONVERSATIONS, ROUNDS, crowding
-    from benchmarks.stage import Stage
-
-    call_command("migrate", verbosity=0)
-    busy = [Stage.set(CONVERSATIONS, f"busy{number}") for number in range(ROUNDS)]
-    other = Stage.set(2 * ROUNDS, "other")
-    with servers.paced_provider() as provider, servers.product(provider) as (port, _):
-        return asyncio.run(crowding(port, busy, other))
 
 
 def measured(streams: list[int], idle: list[int]) -> dict[str, Any]:

@@ -42,6 +42,7 @@ def main() -> None:
     parser.add_argument("--pieces", type=int, default=FRAMES, help="of each stream")
     parser.add_argument("--pace", type=float, default=PACE, help="seconds between two pieces")
     parser.add_argument("--first-token", type=int, default=0, metavar="MESSAGES", help="of each of two conversations")
+    parser.add_argument("--crowding", action="store_true", help="one sends as fast as the limits allow, another reads")
     arguments = parser.parse_args()
     with ExitStack() as stack:
         home = stack.enter_context(tempfile.TemporaryDirectory())
@@ -53,7 +54,10 @@ def main() -> None:
         os.environ.update(CCM_HOME=home, DJANGO_SETTINGS_MODULE="ccmweb.settings")
         django.setup()
         load = os.getloadavg()[0]
-        found = first_tokens(arguments) if arguments.first_token else streamed(arguments)
+        if arguments.crowding:
+            found = crowded(arguments.processes)
+        else:
+            found = first_tokens(arguments) if arguments.first_token else streamed(arguments)
         about = {"on": "PostgreSQL and Redis" if grown else "SQLite", "processes": arguments.processes}
         loads = [round(one, 1) for one in (load, os.getloadavg()[0])]
         print(json.dumps({**about, **found, "load_of_the_machine": loads}, indent=2))
@@ -72,12 +76,12 @@ def staged(sessions: int) -> Stage:
 
 
 @contextmanager
-def product(processes: int) -> Iterator[int]:
+def product(processes: int, limits: dict[str, str]) -> Iterator[int]:
     """The port of the one that serves."""
     with ExitStack() as stack:
         provider = stack.enter_context(servers.paced_provider())
         runner = {"CCM_RUNNER": "worker" if processes == 2 else "embedded"}
-        settings = {**servers.UNBOUNDED, **runner}
+        settings = {**limits, **runner}
         port, _ = stack.enter_context(servers.product(provider, **settings))
         if processes == 2:
             here = {name: os.environ[name] for name in ("CCM_HOME", "DATABASE_URL", "REDIS_URL")}
@@ -85,11 +89,27 @@ def product(processes: int) -> Iterator[int]:
         yield port
 
 
+def crowded(processes: int) -> dict[str, Any]:
+    """With the limits that are set where nobody sets any."""
+    from django.core.management import call_command
+    from django.db import connections
+
+    from benchmarks.crowding import CONVERSATIONS, ROUNDS, crowding
+    from benchmarks.stage import Stage
+
+    call_command("migrate", verbosity=0)
+    busy = [Stage.set(CONVERSATIONS, f"busy{number}") for number in range(ROUNDS)]
+    other = Stage.set(2 * ROUNDS, "other")
+    connections.close_all()
+    with product(processes, limits={}) as port:
+        return asyncio.run(crowding(port, busy, other))
+
+
 def streamed(arguments: argparse.Namespace) -> dict[str, Any]:
     stage = staged(arguments.streams)
     with servers.bare() as (port, _):
         bare = percentiles(asyncio.run(bare_streams(port, arguments)))
-    with product(arguments.processes) as port:
+    with product(arguments.processes, servers.UNBOUNDED) as port:
         # What measures must not stop to look for garbage: the delay would be the product's.
         gc.freeze()
         seen = asyncio.run(product_streams(port, stage, arguments))
@@ -193,7 +213,7 @@ def first_tokens(arguments: argparse.Namespace) -> dict[str, Any]:
     stage = staged(2)
     crowd(stage.owner, list(Session.objects.filter(pk__in=stage.sessions)), 2 * arguments.first_token)
     call_command("rebuild_index", verbosity=0)
-    with servers.bare() as (bare_port, _), product(arguments.processes) as port:
+    with servers.bare() as (bare_port, _), product(arguments.processes, servers.UNBOUNDED) as port:
         found = asyncio.run(by_turns(bare_port, port, stage))
     bare, late = percentiles(found["bare"]), percentiles(found["product"])
     return {
