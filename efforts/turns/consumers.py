@@ -34,18 +34,14 @@ from efforts.models.prepared import prepared
 from efforts.models.said import said
 from efforts.models.threads import read, write
 from efforts.turns import verbs
-from efforts.turns.listeners import Listeners, listeners
+from efforts.turns.listeners import Listeners, listeners, standing
 
 log = logging.getLogger("ccm.sockets")
 
 # The frames of a socket are handled one after the other: a Stop must not wait behind a novel.
 LARGEST_FRAME = 64 * 1024
-# How often to look at the log without being rung, in seconds.
-LOOK = 10.0
 BATCH = 500
 
-# On these two a browser gives up; on every other code it comes back.
-SIGNED_OUT, NO_SUCH_SESSION = 4401, 4404
 # The browser comes back: the channel layer was away, or its person has too many pages open.
 DEAF, TOO_MANY = 4503, 4429
 # Who sends more than their share is answered so much later, in seconds: a page that sends without a pause then asks
@@ -81,7 +77,6 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     closed = False
     counted = False
     rung = False
-    timer: asyncio.TimerHandle | None = None
     telling: asyncio.Task[None] | None = None
     closing: asyncio.Task[None] | None = None
 
@@ -123,8 +118,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         self.counted = True
         events.doorbell.attend()
         # Joined before the first look at the log, so that no event falls between the two.
-        if await self.reached(self.listeners.add(self)):
-            self.look_later()
+        await self.reached(self.listeners.add(self))
 
     async def websocket_disconnect(self, message: dict[str, Any]) -> None:
         self.closed = True
@@ -134,8 +128,6 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
             # The keys of people who left would gather.
             if not open_sockets[self.user_id]:
                 del open_sockets[self.user_id]
-        if self.timer:
-            self.timer.cancel()
         if self.telling:
             self.telling.cancel()
         raise StopConsumer
@@ -157,8 +149,9 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         self.pushed += frames
         self.ring()
 
-    def hang_up(self) -> None:
-        self.close_soon(NO_SUCH_SESSION)
+    def stand_at(self, seq: int) -> None:
+        if self.cursor is not None and seq > self.cursor:
+            self.ring()
 
     def close_soon(self, code: int) -> None:
         self.closing = asyncio.create_task(self.close(code), context=self.context)
@@ -261,13 +254,8 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
 
     def look(self) -> None:
         if self.telling is None and not self.closed:
-            if self.timer:
-                self.timer.cancel()
             self.telling = asyncio.create_task(self.tell(), context=self.context)
             self.telling.add_done_callback(self.told)
-
-    def look_later(self) -> None:
-        self.timer = asyncio.get_running_loop().call_later(LOOK, self.look, context=self.context)
 
     async def tell(self) -> None:
         while not self.closed:
@@ -288,15 +276,10 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
             self.close_soon(DEAF)
         elif self.rung:
             self.look()
-        else:
-            self.look_later()
 
     async def relay_new(self) -> None:
         # Before reading: a ring that comes during the read then leads to another look.
-        unannounced, self.rung = not self.rung, False
-        # Nobody rings when a person signs out; the look without a ring is when it is noticed.
-        if unannounced and not (await self.may_stay() and await self.reached(self.listeners.renew())):
-            return
+        self.rung = False
         if await self.relay_pushed():
             return
         while self.cursor is not None and await self.relay_batch(self.cursor):
@@ -336,7 +319,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     # Frames to the browser
 
     async def may_stay(self) -> bool:
-        code = await read(refusal, self.session_id, self.user_id, self.signed_in)
+        [(code, _)] = await read(standing, [self])
         if code:
             await self.close(code)
         return code is None
@@ -429,16 +412,6 @@ def news(session_id: UUID, cursor: int) -> tuple[int, list[dict[str, Any]]]:
 def last_seq(session_id: UUID) -> int:
     found = Session.objects.filter(pk=session_id).values_list("event_seq", flat=True).first()
     return found or 0
-
-
-def refusal(session_id: UUID, user_id: int, signed_in: str | None) -> int | None:
-    """The close code for who is signed out or does not own the session; None for who may stay."""
-    request = HttpRequest()
-    request.session = SessionStore(signed_in)
-    user = get_user(request)
-    if not user.is_authenticated or user.pk != user_id:
-        return SIGNED_OUT
-    return None if Session.objects.owned_by(user).filter(pk=session_id).exists() else NO_SUCH_SESSION
 
 
 def owned(session_id: UUID, user_id: int) -> Session:

@@ -8,15 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
 from channels.layers import get_channel_layer
+from django.contrib.auth import get_user
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import DatabaseError
+from django.http import HttpRequest
 
 from efforts.log import events
+from efforts.models import Session
+from efforts.models.threads import read
 from efforts.turns.runner import end
 
+log = logging.getLogger("ccm.sockets")
+
+# On these two a browser gives up; on every other code it comes back.
+SIGNED_OUT, NO_SUCH_SESSION = 4401, 4404
+# How often all are looked at without being rung, in seconds, and how many at once.
+LOOK, LOOKED_AT = 10.0, 500
 # How long joining or leaving a group may take, in seconds.
 LAYER_SECONDS = 5.0
 # In a row, when the layer is asked for what was rung.
@@ -25,6 +38,9 @@ MOST_FAULTS = 3
 
 class Listener(Protocol):
     session_id: UUID
+    user_id: int
+    # The key of what the browser is signed in by.
+    signed_in: str | None
 
     def hear(self, frames: list[dict[str, Any]]) -> None:
         """Take what was rung."""
@@ -32,8 +48,11 @@ class Listener(Protocol):
     def ring(self) -> None:
         """Look at the log: what was rung may be lost."""
 
-    def hang_up(self) -> None:
-        """The conversation is gone."""
+    def stand_at(self, seq: int) -> None:
+        """The log is there now, rung or not."""
+
+    def close_soon(self, code: int) -> None:
+        """Nothing of the conversation is theirs any more."""
 
     def hear_nothing(self, fault: BaseException) -> None:
         """The layer does not answer; who listens has to come anew."""
@@ -49,6 +68,7 @@ class Listeners:
         self.of: dict[str, set[Listener]] = {}
         self.channel = ""
         self.hearing: asyncio.Task[None] | None = None
+        self.looking: asyncio.Task[None] | None = None
         # Under way: hundreds of pages that come at once, as after a restart, ask the layer once.
         self.joining: asyncio.Task[BaseException | None] | None = None
 
@@ -75,6 +95,9 @@ class Listeners:
             self.channel = await self.layer.new_channel()
             # In a context of its own, not in that of the socket which happens to be the first.
             self.hearing = asyncio.create_task(self.hear(self.channel), context=contextvars.Context())
+        if self.looking is None or self.looking.done():
+            self.looking = asyncio.create_task(self.look_on(), context=contextvars.Context())
+            self.looking.add_done_callback(self.looked)
         await self.layer.group_add(events.PAGES, self.channel)
 
     async def drop(self, one: Listener) -> None:
@@ -86,9 +109,40 @@ class Listeners:
         if self.of or self.hearing is None:
             return
         # Who comes while this one leaves gets a channel of its own.
-        hearing, self.hearing = self.hearing, None
+        ending = [task for task in (self.hearing, self.looking) if task]
+        self.hearing = self.looking = None
         await fault_of(self.layer.group_discard, events.PAGES, self.channel)
-        await end([hearing])
+        await end(ending)
+
+    async def look_on(self) -> None:
+        """A ring may be lost, nobody rings when a person signs out, and a layer may have forgotten who listens."""
+        while True:
+            await asyncio.sleep(LOOK)
+            try:
+                await self.look()
+            except DatabaseError:
+                log.warning("What is new for open pages could not be read; it is looked for again.", exc_info=True)
+
+    async def look(self) -> None:
+        if fault := await self.renew():
+            for one in self.all():
+                one.hear_nothing(fault)
+            return
+        everybody = self.all()
+        for first in range(0, len(everybody), LOOKED_AT):
+            some = everybody[first : first + LOOKED_AT]
+            for one, (code, seq) in zip(some, await read(standing, some), strict=True):
+                if code is None:
+                    one.stand_at(seq)
+                else:
+                    one.close_soon(code)
+
+    def looked(self, looking: asyncio.Task[None]) -> None:
+        """A fault that nobody foresaw: who is looked at no more would stay open, though signed out."""
+        if looking.cancelled() or not (fault := looking.exception()):
+            return
+        for one in self.all():
+            one.hear_nothing(fault)
 
     async def hear(self, channel: str) -> None:
         faults = 0
@@ -116,10 +170,34 @@ class Listeners:
                 one.hear(frames)
         for session in message.get("gone", ()):
             for one in self.of.get(session, ()):
-                one.hang_up()
+                one.close_soon(NO_SUCH_SESSION)
 
     def all(self) -> list[Listener]:
         return [one for mine in self.of.values() for one in mine]
+
+
+def standing(asked: Sequence[Listener]) -> list[tuple[int | None, int]]:
+    """For each: the close code for who is signed out or does not own the conversation, None for who may stay; and the
+    number of its last event. The same few questions, however many ask."""
+    browsers = {(one.user_id, one.signed_in) for one in asked}
+    signed_in = {browser for browser in browsers if is_signed_in(*browser)}
+    sessions = Session.objects.filter(pk__in={one.session_id for one in asked}, erase_at=None)
+    found = {pk: (owner, seq) for pk, owner, seq in sessions.values_list("pk", "owner_id", "event_seq")}
+    stand: list[tuple[int | None, int]] = []
+    for one in asked:
+        owner, seq = found.get(one.session_id, (None, 0))
+        if (one.user_id, one.signed_in) not in signed_in:
+            stand.append((SIGNED_OUT, seq))
+        else:
+            stand.append((None if owner == one.user_id else NO_SUCH_SESSION, seq))
+    return stand
+
+
+def is_signed_in(user_id: int, key: str | None) -> bool:
+    request = HttpRequest()
+    request.session = SessionStore(key)
+    user = get_user(request)
+    return user.is_authenticated and user.pk == user_id
 
 
 async def fault_of(change: Callable[..., Awaitable[None]], *values: str) -> BaseException | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from efforts.turns.consumers import LOOK
+from efforts.turns.listeners import LOOK
 from tests.fakes.provider import FakeProvider, Reply
 from tests.server.conftest import Server, working
 from tests.server.kills import Matrix

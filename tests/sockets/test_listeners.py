@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
+from django.db import OperationalError, connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from efforts import actions
 from efforts.log import events
 from efforts.models import Session
-from efforts.models.threads import write
+from efforts.models.threads import read, write
 from efforts.turns import consumers
-from efforts.turns.listeners import Listeners, listeners
+from efforts.turns.listeners import NO_SUCH_SESSION, SIGNED_OUT, Listeners, listeners, standing
 from tests.sockets.conftest import Open, Tab
 
 
@@ -89,6 +95,70 @@ async def test_a_page_that_comes_while_the_last_one_leaves_hears(
     assert (await second.frame())["title"] == "Harbour"
 
 
+async def test_who_signs_out_is_noticed_without_a_ring_or_a_ping(
+    open_tab: Open, as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("efforts.turns.listeners.LOOK", 0.05)
+    tab = await quiet(await open_tab())
+    await read(as_alice.logout)
+    assert (await tab.ending())[1] == SIGNED_OUT
+
+
+async def test_what_no_ring_came_of_is_found_by_the_next_look(
+    open_tab: Open, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tabs = [await quiet(await open_tab()) for _ in range(2)]
+    monkeypatch.setattr(events.doorbell, "ring", lambda change: None)
+    await rename(session, "Harbour")
+    await listeners().look()
+    assert [(await tab.frame())["title"] for tab in tabs] == ["Harbour"] * 2
+
+
+async def test_a_database_that_is_away_for_a_moment_ends_no_looking(
+    open_tab: Open, as_alice: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("efforts.turns.listeners.LOOK", 0.05)
+    looked: list[int] = []
+
+    def away_once(asked: Sequence[Any]) -> list[tuple[int | None, int]]:
+        looked.append(len(asked))
+        if len(looked) == 1:
+            raise OperationalError("database is locked")
+        return standing(asked)
+
+    monkeypatch.setattr("efforts.turns.listeners.standing", away_once)
+    tab = await quiet(await open_tab())
+    await read(as_alice.logout)
+    assert (await tab.ending())[1] == SIGNED_OUT
+    assert "it is looked for again" in caplog.text
+
+
+async def test_a_fault_that_nobody_foresaw_sends_all_pages_away_to_come_back(
+    open_tab: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("efforts.turns.listeners.LOOK", 0.05)
+    monkeypatch.setattr("efforts.turns.listeners.standing", lambda asked: 1 / 0)
+    tabs = [await open_tab() for _ in range(2)]
+    assert [(await tab.ending())[1] for tab in tabs] == [consumers.DEAF] * 2
+
+
+def test_many_pages_are_looked_at_by_the_questions_of_one(session: Session, as_alice: Client) -> None:
+    others = [actions.create_session(session.owner) for _ in range(20)]
+
+    def page(of: Session) -> Any:
+        key = as_alice.cookies[settings.SESSION_COOKIE_NAME].value
+        return SimpleNamespace(session_id=of.pk, user_id=session.owner_id, signed_in=key)
+
+    with CaptureQueriesContext(connection) as one:
+        assert [code for code, _ in standing([page(session)])] == [None]
+    strange = SimpleNamespace(session_id=uuid4(), user_id=session.owner_id, signed_in=page(session).signed_in)
+    with CaptureQueriesContext(connection) as many:
+        *mine, of_nobody = standing([*map(page, others), strange])
+    assert {code for code, _ in mine} == {None}
+    assert of_nobody == (NO_SUCH_SESSION, 0)
+    assert len(many) == len(one) == 3
+
+
 class SlowLayer:
     """A channel layer that answers once `gate` is open."""
 
@@ -115,12 +185,16 @@ class SlowLayer:
 
 class Page:
     session_id = uuid4()
+    user_id = 0
+    signed_in: str | None = None
 
     def hear(self, frames: list[dict[str, Any]]) -> None: ...
 
     def ring(self) -> None: ...
 
-    def hang_up(self) -> None: ...
+    def stand_at(self, seq: int) -> None: ...
+
+    def close_soon(self, code: int) -> None: ...
 
     def hear_nothing(self, fault: BaseException) -> None: ...
 
