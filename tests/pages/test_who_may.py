@@ -24,6 +24,7 @@ from efforts.domain.effort.states import EntryKind
 from efforts.domain.errors import Refused
 from efforts.models import Endpoint, Event, Hold, Message, Run, Session
 from efforts.turns import consumers, verbs
+from efforts.turns.listeners import NO_SUCH_SESSION, SIGNED_OUT, standing
 from tests.compaction.review import SLUG, Room
 from tests.conftest import signed_in
 from workspaces.models import CodePin, CommandRun, ProposedEdit, Workspace
@@ -268,9 +269,11 @@ def test_no_frame_acts_for_anybody_but_the_owner(stage: SimpleNamespace, who: st
 @pytest.mark.parametrize("who", PEOPLE)
 def test_a_socket_is_the_owners(stage: SimpleNamespace, who: str) -> None:
     client: Client = stage.clients[who]
-    user_id = stage.people[who].pk if who in stage.people else 0
-    found = consumers.refusal(stage.session.pk, user_id, client.session.session_key)
-    assert found == (consumers.SIGNED_OUT if who == "anonymous" else consumers.NO_SUCH_SESSION)
+    socket = consumers.SessionConsumer()
+    socket.session_id, socket.signed_in = stage.session.pk, client.session.session_key
+    socket.user_id = stage.people[who].pk if who in stage.people else 0
+    [(found, _)] = standing([socket])
+    assert found == (SIGNED_OUT if who == "anonymous" else NO_SUCH_SESSION)
 
 
 def test_commands_are_typed_where_messages_are_and_nowhere_else(stage: SimpleNamespace) -> None:
