@@ -28,8 +28,9 @@ log = logging.getLogger("ccm.sockets")
 
 # On these two a browser gives up; on every other code it comes back.
 SIGNED_OUT, NO_SUCH_SESSION = 4401, 4404
-# How often all are looked at without being rung, in seconds, and how many at once.
-LOOK, LOOKED_AT = 10.0, 500
+# How often all are looked at without being rung, in seconds; how many at once, and what text that streams has to itself
+# before the next ones: each browser among them takes two questions.
+LOOK, LOOKED_AT, PAUSE = 10.0, 100, 0.1
 # How long joining or leaving a group may take, in seconds.
 LAYER_SECONDS = 5.0
 # In a row, when the layer is asked for what was rung.
@@ -130,6 +131,8 @@ class Listeners:
             return
         everybody = self.all()
         for first in range(0, len(everybody), LOOKED_AT):
+            if first:
+                await asyncio.sleep(PAUSE)
             some = everybody[first : first + LOOKED_AT]
             for one, (code, seq) in zip(some, await read(standing, some), strict=True):
                 if code is None:
