@@ -7,6 +7,8 @@ import os
 import re
 import secrets
 import tempfile
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +19,8 @@ from environ import Env
 
 SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 COMMAND = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+# Their scripts and styles are served beside ours.
+SERVED_PACKAGES = ("django", "django-htmx")
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
 
 # No mmap_size: with several writers it can corrupt a database of SQLite before 3.51.3.
@@ -163,3 +167,11 @@ def channel_layer(redis_url: str) -> dict[str, Any]:
         "BACKEND": "channels_redis.core.RedisChannelLayer",
         "CONFIG": {"hosts": [host], "capacity": 1000, "prefix": "ccmweb"},
     }
+
+
+def static_version(folder: Path) -> str:
+    """Of all scripts, styles and fonts that are served: another one as soon as one of them is another."""
+    found = sha256("".join(map(version, SERVED_PACKAGES)).encode())
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        found.update(f"{path.relative_to(folder)} {path.stat().st_size} ".encode() + path.read_bytes())
+    return found.hexdigest()[:12]

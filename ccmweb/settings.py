@@ -7,7 +7,7 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 
-from ccmweb.environment import Environment, channel_layer, database, secret_key, state_folder
+from ccmweb.environment import Environment, channel_layer, database, secret_key, state_folder, static_version
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment()
@@ -226,8 +226,9 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = env.time_zone("TIME_ZONE")
 USE_TZ = True
 
-STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+# Each version at an address of its own, which a browser need never ask for again; in development at one.
+STATIC_URL = "/static/" if DEBUG else f"/static/{static_version(BASE_DIR / 'static')}/"
 
 # Who may read the figures for Prometheus: nobody, this machine, or who has the token.
 CCM_METRICS = env.choice("CCM_METRICS", "off", "loopback", "token")

@@ -383,6 +383,9 @@ function arrive() {
     // A browser goes to what the address names once more, when all of the page is there.
     if (document.readyState !== "complete") window.addEventListener("load", () => setTimeout(() => showFound(found)), { once: true });
   } else if (!node && id.startsWith("effort-")) efforts.find(id);
+  // A turn that this stretch of the log does not have; the stretch around it that has it not either is left alone.
+  const [, number] = (!node && location.pathname === chat && id.match(/^turn-([1-9]\d{0,8})$/)) || [];
+  if (number && !document.querySelector("#earlier[hidden]")) location.replace(`${chat}log/?around=${number}#${id}`);
   return Boolean(node);
 }
 

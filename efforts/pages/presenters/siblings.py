@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from efforts.models import Branch, Turn
 
-# Turns of one page of the log.
-PAGE = 40
+# Turns that come at once as one reads on, and those that a conversation opens with: more than a screen of them.
+PAGE, OPENING = 40, 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,5 +64,5 @@ def is_version(row: Branch, number: int, parent: str) -> bool:
 
 def turn_address(branch: Branch, number: int) -> str:
     # What is not among the newest is reached in the log around it.
-    far = branch.head - number >= PAGE
+    far = branch.head - number >= OPENING
     return branch.address_of_turn(number) if far else f"{branch.get_absolute_url()}#turn-{number}"

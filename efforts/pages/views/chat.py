@@ -29,6 +29,7 @@ from efforts.pages.presenters import chat as chat_shown
 from efforts.pages.presenters.arriving import found_here
 from efforts.pages.presenters.branches import branches_view
 from efforts.pages.presenters.files import Refusal, in_composer, waiting_views
+from efforts.pages.presenters.siblings import OPENING, PAGE
 from efforts.pages.views.begun import take_begun
 from efforts.pages.views.shared import (
     OwnRequest,
@@ -86,7 +87,7 @@ def chat_page(
     refused: Sequence[Refusal] = (),
     status: int = 200,
 ) -> HttpResponse:
-    context = {**log_context(branch, where), "text": text, "error": error, "found": found_in(request, branch)}
+    context = {**log_context(branch, where, OPENING), "text": text, "error": error, "found": found_in(request, branch)}
     # Made with the page, so that a form sent twice is one turn without any script too.
     more = {
         "client_id": uuid4().hex,
@@ -125,18 +126,19 @@ def found_in(request: OwnRequest, branch: Branch) -> str:
     return found_here(branch, request.GET.get("found", ""), request.GET.getlist("mark"))
 
 
-def stretch(branch: Branch, where: Mapping[str, int | None]) -> dict[str, Any]:
-    """Of the log alone."""
+def stretch(branch: Branch, where: Mapping[str, int | None], newest: int = PAGE) -> dict[str, Any]:
+    """Of the log alone; `newest`: how many of the newest turns, where nothing says which ones."""
+    count = PAGE if any(where.values()) else newest
     shown = chat_shown.chat_page(
-        branch, before=where.get("before"), after=where.get("after"), around=where.get("around")
+        branch, before=where.get("before"), after=where.get("after"), around=where.get("around"), count=count
     )
     numbers = [turn.number for turn in shown.turns]
     ends = {"first_number": min(numbers, default=0), "last_number": max(numbers, default=0)}
     return {**about(branch), "page": shown, **ends}
 
 
-def log_context(branch: Branch, where: Mapping[str, int | None] = NEWEST) -> dict[str, Any]:
-    shown = stretch(branch, where)
+def log_context(branch: Branch, where: Mapping[str, int | None], newest: int = PAGE) -> dict[str, Any]:
+    shown = stretch(branch, where, newest)
     numbers = [turn.number for turn in shown["page"].turns]
     following = next_call(branch)
     first = following["plan"].window_from
