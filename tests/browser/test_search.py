@@ -145,6 +145,17 @@ def test_a_hit_far_back_opens_in_the_log_which_reads_on_in_both_directions(
     assert page.url.endswith(address)
     numbers = numbers_on(page)
     assert numbers == list(range(numbers[0], 212))
+    # It opens with the newest alone; before one gets to their beginning there are more, and the address leads to any.
+    page.reload()
+    is_live(page)
+    assert numbers_on(page) == list(range(200, 212))
+    scroll_to(page, "400")
+    before = top_of(page, 201)
+    until(page, lambda: numbers_on(page)[0] == 160)
+    assert abs(top_of(page, 201) - before) < 60
+    page.goto(f"{address}#turn-5")
+    page.wait_for_url(f"**{address}log/?around=5#turn-5")
+    expect(turn(page, 5)).to_be_in_viewport()
 
 
 def test_what_is_typed_while_the_dialog_comes_is_looked_for(guest: Visitor, provider: FakeProvider) -> None:

@@ -73,6 +73,18 @@ def test_it_serves_pages_static_files_and_health(said: str) -> None:
     assert get(port, "/readyz").body == b'{"ready": true}'
 
 
+def test_a_browser_asks_once_for_the_files_of_a_version_and_gets_those_that_are_there_for_another(said: str) -> None:
+    port, _ = link_in(said)
+    page = get(port, "/sign-in/").body.decode()
+    addresses = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', page))
+    assert addresses
+    for address in addresses:
+        assert get(port, address).headers["Cache-Control"] == "max-age=315360000, public, immutable", address
+    other = get(port, "/static/000000000000/css/base.css")
+    assert (other.status, other.headers["Cache-Control"]) == (200, "max-age=0, public")
+    assert get(port, "/static/000000000000/css/none.css").status == 404
+
+
 @pytest.mark.parametrize(("origin", "status"), [("http://evil.example", 403), ("http://127.0.0.1:1", 403)])
 def test_other_sites_pages_open_no_socket(said: str, origin: str, status: int) -> None:
     upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}

@@ -138,6 +138,11 @@ def test_the_log_is_read_on_in_both_directions_from_any_turn(as_alice: Client, s
     assert shown("?before=31", headers=HTMX) == (list(range(1, 31)), [])
     assert shown("?after=70", headers=HTMX) == (list(range(71, 103)), [])
     assert shown("?around=101") == (list(range(82, 103)), ["?before=82"])
+    # A conversation opens with more than a screen; what is read again is as much as one may have loaded.
+    assert shown("", headers=HTMX) == (list(range(63, 103)), ["?before=63"])
+    opened = as_alice.get(address()).content.decode()
+    assert re.findall(r'id="turn-(\d+)"', opened) == [str(number) for number in range(91, 103)]
+    assert "log/?before=91" in opened
 
 
 @pytest.mark.parametrize("before", ["0", "-1", "x", "99999999999999999999"])
