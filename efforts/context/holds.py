@@ -59,6 +59,7 @@ class HoldView:
     id: int
     turn: int | None
     effort: str
+    called: str = ""
     until: str
     tokens: int
     age: int = 0
@@ -70,7 +71,7 @@ class HoldView:
 
     @property
     def what(self) -> str:
-        return f"Turn {self.turn}" if self.turn else self.effort
+        return f"Turn {self.turn}" if self.turn else self.called or self.effort
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +162,7 @@ def hold_view(row: Hold, **more: Any) -> HoldView:
         id=row.pk,
         turn=row.turn.number if row.turn else None,
         effort=row.effort.slug if row.effort else "",
+        called=row.effort.name if row.effort else "",
         until=until(HoldScope(row.scope), row.turns, within),
         sticky=row.kind == HoldKind.STICKY,
         why=row.why,
@@ -202,6 +204,7 @@ def expansion_view(state: EffortState, branch: Branch, plan: PlanView, *, pinned
         id=0,
         turn=None,
         effort=state.effort.slug,
+        called=state.effort.name,
         until=stays if pinned or leaves is None else f"Collapses in {more} unless mentioned",
         age=max(branch.head - (state.expanded_turn or 0), 0),
         tokens=plan.tokens_of(state.effort.slug),

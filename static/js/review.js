@@ -3,6 +3,7 @@
 import { bind } from "./keys.js";
 import { alert, say } from "./status.js";
 import * as store from "./store.js";
+import { worded } from "./words.js";
 
 const GROUP = "Reviewing";
 const review = document.getElementById("review");
@@ -433,6 +434,22 @@ bind(GROUP, "u", "Undo", once(undo));
 bind(GROUP, "v", "What is missing, and back", toDropped);
 bind(GROUP, "Mod+Enter", "Save the edit, or submit all verdicts", once(submitAll));
 bind(GROUP, "Escape", "Leave the edit", () => document.querySelector("#claims [data-cancel-claim]").click(), ".claim textarea");
+
+// How much of the log has been in sight; of a message that is higher than the screen a good part is enough.
+const told = document.getElementById("seen");
+const SEEN = `ccm.seen.${location.pathname}`;
+const seen = new Set(store.readHere(SEEN));
+const sight = new IntersectionObserver((rows) => {
+  for (const { target, isIntersecting, intersectionRatio, intersectionRect } of rows) {
+    if (isIntersecting && (intersectionRatio > 0.9 || intersectionRect.height > window.innerHeight / 3)) seen.add(target.id);
+  }
+  store.writeHere(SEEN, [...seen]);
+  const all = document.querySelectorAll("#source-log .src");
+  const count = [...all].filter((row) => seen.has(row.id)).length;
+  const words = worded(`${count} of ${all.length} messages of the log seen`);
+  if (told && all.length) told.textContent = ` · ${words}`;
+}, { threshold: [0, 0.1, 0.25, 0.5, 0.75, 0.95] });
+for (const row of document.querySelectorAll("#source-log .src")) sight.observe(row);
 
 const [first] = claims();
 if (first) first.tabIndex = 0;

@@ -50,7 +50,7 @@ def test_it_fades_is_noted_and_comes_back_with_one_click(
         is_in_state(page, number, "completed")
         expect(row).to_contain_text(text)
     say(page, "And on Monday?")
-    note = turn(page, 5).locator(".note", has_text="Auto-collapsed effort: auth-bug (inactive for 3 turns)")
+    note = turn(page, 5).locator(".note", has_text="Auto-collapsed effort: auth bug (inactive for 3 turns)")
     expect(note).to_be_visible()
     shot(page, f"faded-{width}-{theme}")
     note.get_by_role("link", name="Why?").click()

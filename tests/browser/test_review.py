@@ -95,6 +95,11 @@ def test_twenty_claims_are_decided_with_forty_keys(guest: Visitor, provider: Fak
     drafted(page, provider, of_many(), MANY)
     keys = Keys(page)
     expect(page.locator("#claims .claim")).to_have_count(20)
+    all_of_it = page.locator("#source-log .src").count()
+    expect(page.locator("#seen")).to_contain_text(f"of {all_of_it} messages of the log seen")
+    for number in range(all_of_it):
+        page.locator("#source-log .src").nth(number).scroll_into_view_if_needed()
+    expect(page.locator("#seen")).to_have_text(f"· {all_of_it} of {all_of_it} messages of the log seen")
     keys.press("n")
     for number in range(1, 20):
         expect(claim(page, number)).to_be_focused()

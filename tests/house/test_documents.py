@@ -89,3 +89,6 @@ def test_the_glossary_is_short_and_each_row_it_names_is_in_the_database() -> Non
         for model in apps.get_app_config(name).get_models()
     }
     assert {name for _, name in rows if name} - models == set()
+    [effort] = re.findall(r"^\| effort \|.*$", read("docs/glossary.md"), re.MULTILINE)
+    for state in ("active", "open", "expanded", "concluded", "evicted"):
+        assert re.search(rf"\b{state}\b", effort), state

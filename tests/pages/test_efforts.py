@@ -291,11 +291,11 @@ def test_the_page_says_where_the_focus_is_and_ends_it(as_alice: Client, work: Wo
         assert f'id="effort-{slug}-focus"' not in where
         assert f'id="effort-{other}-focus"' in where
         assert "The focus is on it: it stays in the prompt." in where
-    assert "Focus on effort: auth-bug" in as_alice.get(address()).content.decode()
+    assert "Focus on effort: auth bug" in as_alice.get(address()).content.decode()
     assert as_alice.post(address(f"efforts/{slug}/end-focus/"), headers=HTMX).status_code == 200
     after = as_alice.get(address()).content.decode()
     assert "Focus on auth bug" not in after
-    assert "Focus ended: auth-bug" in after
+    assert "Focus ended: auth bug" in after
 
 
 def test_a_focus_that_has_moved_on_is_not_ended_by_an_old_page(as_alice: Client, work: Work, address: Address) -> None:
@@ -425,14 +425,14 @@ def test_a_notice_stands_after_the_turn_it_belongs_to_without_its_dashes(
     actions.open_effort(work.by_model(), "guild feature")
     work.scene.ask("Next", "Yes")
     log = shown(as_alice, address("log/")).partition(">")[2]
-    assert log.index("Hello") < log.index("Started effort: guild-feature") < log.index("Next")
+    assert log.index("Hello") < log.index("Started effort: guild feature") < log.index("Next")
     assert "---" not in log
 
 
 def test_what_is_done_before_the_first_turn_stands_above_it(as_alice: Client, work: Work, address: Address) -> None:
     work.open("guild feature", "We plan the guild.")
     log = shown(as_alice, address("log/")).partition(">")[2]
-    assert log.index("Started effort: guild-feature") < log.index("We plan the guild.")
+    assert log.index("Started effort: guild feature") < log.index("We plan the guild.")
 
 
 def test_undo_is_offered_on_the_last_thing_the_model_did(as_alice: Client, work: Work, address: Address) -> None:
@@ -483,7 +483,7 @@ def test_a_conclusion_of_what_was_not_active_says_of_no_other_that_it_is_active_
     work.open("mail migration")
     actions.close_effort(work.place(), slug)
     part = shown(as_alice, address("turns/1/"))
-    assert "Concluded effort: guild-feature" in part
+    assert "Concluded effort: guild feature" in part
     assert "is active again" not in part
 
 
@@ -624,11 +624,11 @@ def test_an_offer_asks_until_something_happens_to_the_effort(as_alice: Client, w
     slug = work.open("auth bug", "It works now.")
     offered = work.note("effort.offered", slug, why="resolved")
     part = shown(as_alice, address("turns/1/"))
-    assert "Conclude auth-bug?" in part
+    assert "Conclude auth bug?" in part
     assert f'data-offer="{offered}"' in part
     as_alice.post(address(f"efforts/{slug}/conclude/"), {"via": "offer"})
     assert work.state(slug).via == Via.OFFER
-    assert "Conclude auth-bug?" not in shown(as_alice, address("turns/1/"))
+    assert "Conclude auth bug?" not in shown(as_alice, address("turns/1/"))
 
 
 def test_several_alike_are_one_line_that_opens(as_alice: Client, work: Work, address: Address) -> None:
@@ -639,8 +639,8 @@ def test_several_alike_are_one_line_that_opens(as_alice: Client, work: Work, add
     number = Turn.objects.filter(session=work.session).count()
     part = shown(as_alice, address(f"turns/{number}/"))
     assert "Collapsed effort ×2" in part
-    assert "Collapsed effort: auth-bug" in part
-    assert "Collapsed effort: perf-fix" in part
+    assert "Collapsed effort: auth bug" in part
+    assert "Collapsed effort: perf fix" in part
     assert part.count("/undo/") == 2
 
 
@@ -663,8 +663,8 @@ def test_the_quiet_setting_folds_notes_but_not_questions(as_alice: Client, work:
     assert as_alice.post(address("settings/"), form, headers=HTMX).status_code == 204
     part = shown(as_alice, address("turns/1/"))
     assert ">2 notes<" in part
-    assert part.index("2 notes") < part.index("Conclude auth-bug?")
-    assert part.index("</details>", part.index("2 notes")) < part.index("Conclude auth-bug?")
+    assert part.index("2 notes") < part.index("Conclude auth bug?")
+    assert part.index("</details>", part.index("2 notes")) < part.index("Conclude auth bug?")
 
 
 def initial_endpoint(client: Client, address: Address) -> str:

@@ -71,7 +71,7 @@ def test_a_faded_expansion_is_noted_and_comes_back_with_one_click(as_alice: Clie
     expand(session)
     play(session, [WEATHER] * 3)
     noted = part(as_alice, session, "turns/5/")
-    assert "Auto-collapsed effort: auth-bug (inactive for 3 turns)" in noted
+    assert "Auto-collapsed effort: Auth bug (inactive for 3 turns)" in noted
     assert all(word in noted for word in ("Expand again", "Too early", "Why?"))
     decayed = session.events.get(kind="effort.decayed")
     assert as_alice.post(f"/s/{session.pk}/efforts/undo/{decayed.seq}/").status_code == 200
@@ -157,7 +157,7 @@ def test_what_left_says_why_and_what_brings_it_back(as_alice: Client, session: S
     assert "not in the prompt" in panel
     assert "Dropped out of the prompt: nothing mentioned it for 20 turns." in panel
     told = part(as_alice, session, "turns/22/")
-    assert "Dropped out of the prompt: auth-bug (not mentioned for 20 turns). A mention brings it back." in told
+    assert "Dropped out of the prompt: Auth bug (not mentioned for 20 turns). A mention brings it back." in told
 
 
 def test_what_a_single_turn_without_a_mention_ends_is_said_in_the_singular(as_alice: Client, session: Session) -> None:
@@ -166,11 +166,11 @@ def test_what_a_single_turn_without_a_mention_ends_is_said_in_the_singular(as_al
 
     play(session, [WEATHER] * 2)
     told = "".join(part(as_alice, session, f"turns/{number}/") for number in (3, 4))
-    assert "Dropped out of the prompt: auth-bug (not mentioned for 1 turn). A mention brings it back." in told
+    assert "Dropped out of the prompt: Auth bug (not mentioned for 1 turn). A mention brings it back." in told
     assert "Dropped out of the prompt: nothing mentioned it for 1 turn." in part(as_alice, session, "efforts/")
     expand(session)
     play(session, [WEATHER])
-    assert "Auto-collapsed effort: auth-bug (inactive for 1 turn)" in part(as_alice, session, "turns/5/")
+    assert "Auto-collapsed effort: Auth bug (inactive for 1 turn)" in part(as_alice, session, "turns/5/")
 
 
 def test_what_is_left_out_names_the_efforts_that_dropped_out_and_the_numbers_add_up(

@@ -183,10 +183,18 @@ def test_where_more_was_sent_the_card_is_headed_so_and_has_one_figure(as_alice: 
 
 def test_what_was_saved_is_said_as_less_that_was_sent(as_alice: Client, talk: Talk) -> None:
     ask(talk, LONG)
-    ask(talk)
+    last = ask(talk)
     ContextPlan.objects.update(tokens=10)
     page = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()
     assert ">Savings</h3>" in page
+    assert "The last call alone" not in page
+    naive = as_alice.get(f"/s/{talk.session.pk}/metrics/?format=json").json()["figures"]["naive_tokens"]
+    # What stands beside the figure of all turns is that of the last call, which may have gone the other way.
+    ContextPlan.objects.filter(pk=last.pk).update(tokens=naive + 1)
+    other = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()
+    face = other.partition('id="savings_vs_naive_all"')[2].partition("<details")[0]
+    assert face.startswith(">Savings<")
+    assert "The last call alone sent more than everything would have been." in face
     assert re.search(r"The last call sent [\d,.]+\s% less than everything said so far", page)
 
 

@@ -155,6 +155,7 @@ def test_an_effort_is_pinned_in_its_panel_once_it_is_concluded(as_alice: Client,
     assert f"pins/new/?effort={slug}" in as_alice.get(address("efforts/"), headers=HTMX).content.decode()
     as_alice.post(address("pins/new/"), {"effort": slug, "scope": "always"})
     assert "pinned ·" in as_alice.get(address("efforts/"), headers=HTMX).content.decode()
+    assert 'aria-label="Unpin Auth bug, in the list of pins"' in context(as_alice, address)
     actions.open_effort(talk.place, "Vacation")
     refused = as_alice.post(address("pins/new/"), {"effort": "vacation", "scope": "always"})
     assert (refused.status_code, "is open, and shown already" in refused.content.decode()) == (422, True)

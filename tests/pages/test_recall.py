@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 
 from efforts.context.planning import run_inputs
+from efforts.domain.prompt import need
 from efforts.domain.prompt.conversation import EffortInLine, LineOfEfforts, Recalled
 from efforts.domain.prompt.planner import plan
 from efforts.log.timelines import log_message
@@ -127,6 +128,10 @@ def test_a_turn_that_looked_and_found_nothing_says_so_and_one_that_did_not_look_
     assert line_of(as_alice.get(address("turns/3/"), headers=HTMX).content.decode()).startswith(
         "Recall (Light): 9 passages found, none added · "
     )
+    for why, said in ((need.SHOWN_BETTER, need.SHOWN_BETTER), (need.NEEDED, "The prompt had no room for them.")):
+        RetrievalSet.objects.update(why=why)
+        line = line_of(as_alice.get(address("turns/3/"), headers=HTMX).content.decode())
+        assert line.startswith(f"Recall (Light): 9 passages found, none added · {said} · ")
     ask_with(scene, query="")
     assert line_of(as_alice.get(address("turns/4/"), headers=HTMX).content.decode()) == ""
     assert line_of(as_alice.get(address("turns/1/"), headers=HTMX).content.decode()) == ""

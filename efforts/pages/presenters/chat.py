@@ -19,6 +19,7 @@ from efforts.context.scopes import CoverView, covers_of
 from efforts.domain.effort.money import Money
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.effort.states import RETRYABLE, UNFINISHED, HoldState, RunState, Trigger, is_cut_off
+from efforts.domain.prompt import need
 from efforts.domain.prompt.budget import Budget
 from efforts.log.events import DELTA, THINKING
 from efforts.log.exclusions import left_out
@@ -49,6 +50,8 @@ from efforts.standins import coding
 # Read at once of text that streams; a block has seldom more.
 LIVE_ROWS = 50
 THOUGHTS_APART = "\n\n"
+# They were needed, and yet none is quoted.
+NO_ROOM = "The prompt had no room for them."
 # Neither id nor name.
 NO_EFFORT = ("", "")
 
@@ -71,8 +74,8 @@ class PartView:
 @dataclass(frozen=True, kw_only=True)
 class RecallView:
     """What was recalled for a turn, as it was: how many passages its prompt quoted of those that were found, and what
-    they took; `fault`: why words alone were compared, where meanings should have been; `offered`: none was quoted, and
-    no model of meanings is connected that might find more; `plan_id`: of the call that looked."""
+    they took; `why`: why none was; `fault`: why words alone were compared, where meanings should have been; `offered`:
+    none was quoted, and no model of meanings is connected that might find more; `plan_id`: of the call that looked."""
 
     mode: str
     passages: int
@@ -81,6 +84,7 @@ class RecallView:
     cards: int = 0
     code_tokens: int = 0
     fault: str = ""
+    why: str = ""
     offered: bool = False
     plan_id: UUID | None = None
 
@@ -275,6 +279,7 @@ def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
             found=row.found,
             tokens=row.tokens,
             fault=row.params.get("words_alone", ""),
+            why="" if row.quoted else NO_ROOM if row.why in (need.NEEDED, need.LITTLE_NEEDED) else row.why,
             offered=not row.quoted and not row.tokens and not is_offered(row.session),
             plan_id=plans.get(row.run_id),
         )

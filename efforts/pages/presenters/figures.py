@@ -165,7 +165,9 @@ def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
         more = f"mean {number(figures[f'{key}_mean'])}", f"peak {number(figures[f'{key}_peak'])}"
         turns = {*newest, *peaks(metrics, key)}
         yield figure(key, label, number(figures[key]), "tokens, last call", more=more, turns=turns)
-    yield savings(figures, folded=(in_the_last_call(figures), against_logs(figures)), turns=newest)
+    yield savings(
+        figures, more=last_call_alone(figures), folded=(in_the_last_call(figures), against_logs(figures)), turns=newest
+    )
     overhead, over_all = percent(figures["expansion_overhead"]), percent(figures["expansion_overhead_all"])
     more_overhead = (f"{over_all} over all turns",)
     yield figure(
@@ -178,13 +180,24 @@ def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
     )
 
 
-def savings(figures: Figures, *, folded: Iterable[str], turns: Iterable[int] = ()) -> FigureView:
+def savings(
+    figures: Figures, *, more: Iterable[str] = (), folded: Iterable[str] = (), turns: Iterable[int] = ()
+) -> FigureView:
     """Headed by what it is: more that was sent is no negative saving."""
     key, unit = "savings_vs_naive_all", "against sending everything, over all turns"
     saved = figures[key]
     if saved is not None and saved < 0:
-        return figure(key, "More sent", f"+{percent(-saved)}", unit, folded=folded, turns=turns)
-    return figure(key, "Savings", percent(saved), unit, folded=folded, turns=turns)
+        return figure(key, "More sent", f"+{percent(-saved)}", unit, more=more, folded=folded, turns=turns)
+    return figure(key, "Savings", percent(saved), unit, more=more, folded=folded, turns=turns)
+
+
+def last_call_alone(figures: Figures) -> Iterator[str]:
+    """Where the last call went the other way than all turns together, whose figure stands above it."""
+    last, overall = figures["savings_vs_naive"] or 0, figures["savings_vs_naive_all"] or 0
+    if last < 0 < overall:
+        yield "The last call alone sent more than everything would have been."
+    elif overall < 0 < last:
+        yield "The last call alone sent less than everything would have been."
 
 
 def in_the_last_call(figures: Figures) -> str:

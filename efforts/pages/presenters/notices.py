@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
@@ -153,6 +154,8 @@ class NoticeView:
     excerpts: str = ""
     # The effort that became active with it, where nobody named one.
     then: str = ""
+    # The effort's name.
+    called: str = ""
     # Whether `artifact` is excerpts, of what was rolled back or accepted again.
     quotes: bool = False
 
@@ -164,7 +167,7 @@ class NoticeView:
     @property
     def name(self) -> str:
         """As people call what it is about."""
-        return self.span or self.effort
+        return self.called or self.span or self.effort
 
     @property
     def about(self) -> str:
@@ -259,9 +262,18 @@ def notice_groups(branch: Branch, turns: Collection[int]) -> dict[int, tuple[Not
     by_turn: dict[int, list[NoticeView]] = {}
     for row in rows:
         if notice := notice_view(row, story):
-            by_turn.setdefault(row.data["turn"], []).append(notice)
+            by_turn.setdefault(row.data["turn"], []).append(named(notice, story))
     fold = folded if branch.session.quiet_notices else grouped_alike
     return {turn: tuple(with_questions(notices, fold)) for turn, notices in by_turn.items()}
+
+
+def named(notice: NoticeView, story: Story) -> NoticeView:
+    """With the effort's name for its id, which is what was stored."""
+    state = story.states.get(notice.effort)
+    if state is None:
+        return notice
+    text = re.sub(rf"(?<![\w-]){re.escape(notice.effort)}(?![\w-])", lambda _: state.effort.name, notice.text, count=1)
+    return replace(notice, text=text, called=state.effort.name)
 
 
 def read_about(branch: Branch, everything: QuerySet[Event], rows: Collection[Event]) -> Story:
