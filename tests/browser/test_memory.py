@@ -60,7 +60,7 @@ def test_it_fades_is_noted_and_comes_back_with_one_click(
     assert_accessible(page)
     shot(page, f"why-{width}-{theme}")
     page.keyboard.press("Escape")
-    note.get_by_role("button", name="Expand auth-bug again").click()
+    note.get_by_role("button", name="Expand Auth bug again").click()
     expect(page.locator("li[data-standing=expanded] > #effort-auth-bug")).to_have_count(1)
     expect(note).to_contain_text("taken back")
 

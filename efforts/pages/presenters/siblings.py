@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from efforts.models import Branch, Turn
 
-# Turns that come at once as one reads on, and those that a conversation opens with: more than a screen of them.
-PAGE, OPENING = 40, 12
+# Turns that come at once as one reads on, and those that a conversation opens with: more than a screen of them, and
+# all of a short one.
+PAGE, OPENING, SHORT = 40, 12, 24
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ from efforts.pages.presenters import chat as chat_shown
 from efforts.pages.presenters.arriving import found_here
 from efforts.pages.presenters.branches import branches_view
 from efforts.pages.presenters.files import Refusal, in_composer, waiting_views
-from efforts.pages.presenters.siblings import OPENING, PAGE
+from efforts.pages.presenters.siblings import OPENING, PAGE, SHORT
 from efforts.pages.views.begun import take_begun
 from efforts.pages.views.shared import (
     OwnRequest,
@@ -87,7 +87,8 @@ def chat_page(
     refused: Sequence[Refusal] = (),
     status: int = 200,
 ) -> HttpResponse:
-    context = {**log_context(branch, where, OPENING), "text": text, "error": error, "found": found_in(request, branch)}
+    opening = OPENING if branch.head > SHORT else PAGE
+    context = {**log_context(branch, where, opening), "text": text, "error": error, "found": found_in(request, branch)}
     # Made with the page, so that a form sent twice is one turn without any script too.
     more = {
         "client_id": uuid4().hex,
