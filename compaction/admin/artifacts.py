@@ -143,3 +143,4 @@ class AcceptanceAdmin(OfArtifact):
     list_display = ("id", "artifact", "pointer", "gate_run", "actor", "via", "created_at", "on_page")
     list_filter = ("via",)
     search_fields = BY_ARTIFACT
+    readonly_fields = ("on_page",)

@@ -44,11 +44,15 @@ def presences_of(pointers: Collection[ContextPointer]) -> dict[int, Presence]:
 
 def presence(pointer: ContextPointer, effort: EffortState | None) -> Presence:
     if pointer.effort_id is None:
-        expanded, what, evicted = pointer.expanded_turn, RAW, pointer.evicted_clock
-    elif effort is None:
-        return Presence.SENT
-    else:
-        expanded, what, evicted = effort.expanded_turn, effort.expanded_what, effort.evicted_clock
+        return presence_by(pointer.expanded_turn, RAW, pointer.evicted_clock)
+    return Presence.SENT if effort is None else presence_of_effort(effort)
+
+
+def presence_of_effort(effort: EffortState) -> Presence:
+    return presence_by(effort.expanded_turn, effort.expanded_what, effort.evicted_clock)
+
+
+def presence_by(expanded: int | None, what: str, evicted: int | None) -> Presence:
     if expanded is not None:
         return Presence.FULL if what == BODY else Presence.EXPANDED
     return Presence.SENT if evicted is None else Presence.LEFT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from efforts.context.presence import Presence, presence_of_effort
 from efforts.domain.effort.states import ScopeState, SummaryState
 from efforts.models import EffortState
 from efforts.standins.seen import Seen, Word
@@ -26,6 +27,14 @@ BESIDE = {
 }
 
 
+# Of what is in use while the prompt has something else for the time being.
+NOW = {
+    Presence.FULL: "In use, expanded now",
+    Presence.EXPANDED: "In use, expanded now",
+    Presence.LEFT: "In use, dropped out now",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class WordView:
     """`css` and `icon` only say the word again."""
@@ -33,10 +42,12 @@ class WordView:
     word: Word
     # Excerpts, which nobody has checked: they must not look as a summary that was checked does.
     quotes: bool = False
+    # Of what is in use.
+    presence: Presence | None = None
 
     @property
     def text(self) -> str:
-        return str(self.word)
+        return NOW.get(self.presence, str(self.word)) if self.presence else str(self.word)
 
     @property
     def css(self) -> str:
@@ -47,14 +58,14 @@ class WordView:
         return "fold" if self.quotes else LOOKS[self.word][1]
 
 
-def word_view(word: Word | None, *, quotes: bool = False) -> WordView | None:
-    return WordView(word=word, quotes=quotes) if word else None
+def word_view(word: Word | None, *, quotes: bool = False, presence: Presence | None = None) -> WordView | None:
+    return WordView(word=word, quotes=quotes, presence=presence) if word else None
 
 
 def view_of_effort(state: EffortState, seen: Mapping[str, Seen]) -> WordView | None:
     word = word_of_effort(state, seen)
     quotes = word == Word.STANDS and state.summary == SummaryState.DIGEST
-    return WordView(word=word, quotes=quotes) if word else None
+    return word_view(word, quotes=quotes, presence=presence_of_effort(state) if word == Word.STANDS else None)
 
 
 def word_of_effort(state: EffortState, seen: Mapping[str, Seen]) -> Word | None:

@@ -169,7 +169,7 @@ def test_by_keyboard_alone(visitor: Visitor) -> None:
     page.wait_for_url("**/review/**")
     # It waits, or was taken back by who looked at the example before.
     summary = page.get_by_role("link", name="Payment webhook")
-    reach(page, page.get_by_role("link", name="Rolled back"))
+    reach(page, page.get_by_role("link", name="No longer in use"))
     if not summary.count():
         page.keyboard.press("Enter")
     reach(page, summary)

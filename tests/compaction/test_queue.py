@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html import unescape
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,12 +17,13 @@ from django.urls import reverse
 from compaction import review
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.drafting.costs import spent_on
+from compaction.models import Artifact
 from compaction.pages.presenters.queue import Tab, needs_me, next_in_queue, queue_of
 from compaction.review.claims import dropped
 from compaction.standing import accepting
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, ReviewMode
-from efforts.models import Event, Session
+from efforts.models import EffortState, Event, Session
 from tests.compaction.artifacts import accept
 from tests.compaction.review import BACKUPS, SLUG, STATES, Room, judged, outcomes, room_of
 from tests.fakes.provider import FakeProvider
@@ -148,7 +151,7 @@ def test_the_page_shows_each_tab_with_a_word_for_what_comes_next(as_alice: Clien
     assert "No summary is being written" in pages[Tab.RUNNING]
     assert "Nothing is blocked" in pages[Tab.BLOCKED]
     assert "No summary is in use yet" in pages[Tab.ACCEPTED]
-    assert "Nothing was rolled back" in pages[Tab.ROLLED_BACK]
+    assert "Nothing is here." in pages[Tab.ROLLED_BACK]
     assert "Nothing waits for you" in as_alice.get(reverse("reviews"), {"tab": "nonsense"}).content.decode()
 
 
@@ -180,7 +183,7 @@ def test_excerpts_that_stand_are_told_where_what_is_not_checked_is_listed(
 ) -> None:
     STATES["no model"](room_of(alice, provider))
     page = as_alice.get(reverse("reviews"), {"tab": "not-checked"}).content.decode()
-    assert "1 set of excerpts is in use. No model checks excerpts, as they are quotes" in page
+    assert "1 set of excerpts is in use. They are not listed here, as they claim nothing" in page
     other = as_alice.get(reverse("reviews"), {"tab": "blocked"}).content.decode()
     assert "set of excerpts" not in other
 
@@ -302,3 +305,36 @@ def test_a_reviewer_sees_the_summary_and_nothing_else_of_the_conversation(
         reverse("log", args=[session.pk]),
     ):
         assert as_bob.get(address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("back", "word", "why"),
+    [
+        (lambda room, row: accepting.rollback_compaction(row.pk, actor=None), "Rolled back", "You can use it again."),
+        (
+            lambda room, row: actions.undo(room.talk.place, room.talk.events("effort.concluded")[-1]["seq"]),
+            "Not in use",
+            "It left the prompt, as its effort was opened again",
+        ),
+    ],
+)
+def test_excerpts_that_stood_are_found_whatever_took_them_back(
+    alice: User, provider: FakeProvider, as_alice: Client, back: Callable[[Room, Artifact], Any], word: str, why: str
+) -> None:
+    row = STATES["no model"](room := room_of(alice, provider))
+    back(room, row)
+    assert (where(alice), listed(alice, Tab.ROLLED_BACK)) == (["rolled-back"], [row.pk])
+    page = as_alice.get(reverse("reviews"), {"tab": "rolled-back"}).content.decode()
+    assert f"{word}</span> <span>{why}" in page
+
+
+def test_what_dropped_out_of_the_prompt_is_not_just_in_use(
+    alice: User, provider: FakeProvider, as_alice: Client
+) -> None:
+    row = STATES["no model"](room_of(alice, provider))
+    in_use = (reverse("reviews"), {"tab": "accepted"})
+    assert "In use</span>" in as_alice.get(*in_use).content.decode()
+    EffortState.objects.filter(effort=row.effort).update(evicted_clock=1)
+    assert "In use, dropped out now</span>" in as_alice.get(*in_use).content.decode()
+    notice = as_alice.get(row.session.get_absolute_url()).content.decode()
+    assert "In use, dropped out now</span>" in notice

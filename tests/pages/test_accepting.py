@@ -472,7 +472,7 @@ def test_what_is_opened_again_is_not_called_blocked_and_what_comes_then_nobody_a
     assert "Its effort was opened again, so the model sees turns 1-3." in top
     assert "Ask for a new draft" not in top
     assert "its effort was opened again" in page(as_alice, "standing", row, htmx=True)
-    assert "Rolled back 0" in as_alice.get(reverse("reviews")).content.decode()
+    assert "No longer in use 1" in as_alice.get(reverse("reviews")).content.decode()
     again = room.draft()
     assert again.pk == row.pk
     assert "Came into use without a review" in page(as_alice, "review_top", row, htmx=True)

@@ -215,6 +215,11 @@ def test_a_pointer_leads_to_its_artifact_and_its_moves(artifact: Artifact, as_al
     assert "the log" in page(as_alice, listing("efforts_pointermove"))
 
 
+def test_an_acceptance_leads_to_the_page(artifact: Artifact, as_alice: Client) -> None:
+    row = rows(page(as_alice, listing("compaction_acceptance")), "compaction_acceptance")[0]
+    assert f'href="{artifact.get_absolute_url()}">Open</a>' in page(as_alice, row)
+
+
 def test_an_id_that_looks_like_a_quoted_character_leads_to_its_row(artifact: Artifact, as_alice: Client) -> None:
     odd = Artifact.objects.get(pk=artifact.pk)
     odd.pk = odd.family = "cmp_23abc"

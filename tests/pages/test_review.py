@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from compaction import review
+from compaction.domain import digest
 from compaction.domain.artifact import Kind, Section, parse_artifact
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.drafting.costs import spent_on
@@ -25,6 +26,7 @@ from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
 from efforts.domain.effort.chosen import BODY, RAW
 from efforts.domain.effort.states import EntryKind, HoldScope, ScopeState
+from efforts.llm.recorded import RECORDED_MODEL
 from efforts.models import ContextPointer, EffortState, Message, RetrievalItem, RetrievalSet, Run, ScopeDraft
 from efforts.turns.drafts import claim_from, draft_and_settle
 from tests.compaction.artifacts import LongTalk, claim, of_turns
@@ -487,7 +489,7 @@ def test_of_excerpts_no_time_is_measured_and_the_size_is_that_of_their_text(room
         r"Size of the full text, compared with the log</td><td>[^<]*</td><td>[^<]*</td><td>(\d+) of [\d,]+</td>", gate
     )
     assert found
-    assert f"<td>Tokens of its prompt text</td><td>{found[1]}</td>" in gate
+    assert f"<td>Tokens of its prompt text, without the heading</td><td>{found[1]}</td>" in gate
     assert int(found[1]) > 0
 
 
@@ -577,7 +579,7 @@ def test_excerpts_say_how_much_and_what_of_the_list_they_leave_out(room: Room, a
         ("B", "pass", "The program found every quote in the log, word for word."),
         (
             "C",
-            "not checked",
+            "nobody looked",
             "Your list of decisions, to-dos and rules has nothing from these turns. No model has read the log",
         ),
         ("D", "does not apply", "These are quotes: nothing was reworded, so nothing can contradict the log."),
@@ -592,6 +594,42 @@ def test_of_excerpts_only_what_was_compared_passes(
     assert f'<b class="state {LOOKS.get(outcome, ("",))[0]}">' in drawer
     assert why in unescape(drawer)
     assert "nothing to count" not in drawer
+
+
+def test_excerpts_that_quote_nothing_say_so_and_what_to_do(
+    room: Room, as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No sentence is short enough.
+    monkeypatch.setattr(digest, "FILLED", 0)
+    row = STATES["no model"](room)
+    assert parse_artifact(row.document).excerpts == ()
+    page = unescape(page_of(as_alice, row))
+    assert "No sentence of turns 1-3 is in these excerpts" in page
+    assert "To send the turns again, roll the excerpts back" in page
+    assert "Nobody: none of these turns’ sentences is quoted." in page
+    assert "Word for word from the log; nothing was reworded." not in page
+    assert '<span class="word">does not apply</span>' in part_of(as_alice, "gate", row.pk, "B")
+
+
+@pytest.mark.parametrize(
+    ("state", "letter", "outcome"),
+    [("stands", "B", "pass"), ("unchecked", "B", "not read"), ("unchecked", "A", "pass")],
+)
+def test_what_passes_without_having_been_read_is_no_green_pass(
+    room: Room, as_alice: Client, state: str, letter: str, outcome: str
+) -> None:
+    drawer = part_of(as_alice, "gate", STATES[state](room).pk, letter)
+    assert f'<span class="word">{outcome}</span>' in drawer
+    assert ('<b class="state ok">' in drawer) == (outcome == "pass")
+
+
+def test_what_a_recording_has_read_is_no_green_pass(room: Room, as_alice: Client) -> None:
+    row = STATES["stands"](room)
+    Check.objects.update(model=RECORDED_MODEL)
+    for letter in "BCD":
+        drawer = part_of(as_alice, "gate", row.pk, letter)
+        assert '<b class="state "><' in drawer.replace("\n", "")
+        assert '<span class="word">recorded check</span>' in drawer
 
 
 def test_history_and_roll_back_of_excerpts_call_them_excerpts(room: Room, as_alice: Client) -> None:
@@ -1154,4 +1192,4 @@ def test_where_nothing_waits_the_queue_tells_of_excerpts_in_use(room: Room, as_a
     STATES["no model"](room)
     queue = as_alice.get(reverse("reviews")).content.decode()
     assert "Nothing waits for you." in queue
-    assert "1 set of excerpts is in use. No model checks excerpts" in queue
+    assert "1 set of excerpts is in use. They are not listed here" in queue

@@ -30,15 +30,17 @@ from efforts.models.said import said
         (
             "64 tokens of text, the words of the log have 5,678; 900 to draft it and 1,200 to check it, within the "
             "caps.",
-            "The text for the prompt has 64 tokens, the words of the log have 5,678. Spent: 900 to draft it and 1,200 "
-            "to check it, within the caps.",
-            "Der Text für den Prompt hat 64 Tokens, die Wörter des Protokolls haben 5.678. Verbraucht: 900 für den "
-            "Entwurf und 1.200 für die Prüfung, innerhalb der Obergrenzen.",
+            "The text for the prompt has 64 tokens without its heading, the words of the log have 5,678. Spent: 900 to "
+            "draft it and 1,200 to check it, within the caps.",
+            "Der Text für den Prompt hat ohne seine Überschrift 64 Tokens, die Wörter des Protokolls haben 5.678. "
+            "Verbraucht: 900 für den Entwurf und 1.200 für die Prüfung, innerhalb der Obergrenzen.",
         ),
         (
             "64 tokens of text, the words of the log have 654; no model was asked.",
-            "The text for the prompt has 64 tokens, the words of the log have 654. No model was asked.",
-            "Der Text für den Prompt hat 64 Tokens, die Wörter des Protokolls haben 654. Kein Modell wurde gefragt.",
+            "The text for the prompt has 64 tokens without its heading, the words of the log have 654. No model was "
+            "asked.",
+            "Der Text für den Prompt hat ohne seine Überschrift 64 Tokens, die Wörter des Protokolls haben 654. "
+            "Kein Modell wurde gefragt.",
         ),
         ("No contradiction.", "No contradiction.", "Kein Widerspruch."),
     ],

@@ -35,7 +35,7 @@ from compaction.pages.presenters.claims import (
     quotes_of,
     verdicts_on,
 )
-from compaction.pages.presenters.gates import GateView, gates_of, of_excerpts
+from compaction.pages.presenters.gates import NOT_READ, RECORDED, GateView, as_read, gates_of, of_excerpts
 from compaction.pages.presenters.source import SourceView, key_of, labels_of, source_view
 from compaction.review.claims import Dropped, dropped
 from compaction.review.desk import ACCEPTABLE
@@ -218,6 +218,11 @@ class ArtifactView:
         return self.sentences - len(self.told.spans)
 
     @property
+    def quotes_nothing(self) -> bool:
+        """Excerpts in which nothing of their turns stands: each sentence was too long for the room."""
+        return self.is_digest and self.left_out == self.sentences
+
+    @property
     def left_out_unlisted(self) -> int:
         return max(self.left_out - MOST_LEFT_OUT, 0)
 
@@ -259,7 +264,17 @@ class ArtifactView:
     @cached_property
     def gates(self) -> tuple[GateView, ...]:
         found = gates_of(self.judged, self.claims.numbers, self.row.set_aside.select_related("actor"))
-        return of_excerpts(found) if self.is_digest else found
+        if self.is_digest:
+            return of_excerpts(found, quoted=not self.quotes_nothing)
+        return as_read(found, self.unread)
+
+    @property
+    def unread(self) -> str:
+        """What its gates say in place of a pass that nobody has read for."""
+        valid = [one for one in self.checks if not one.void]
+        if self.readers or any(one.examined and not one.is_recorded for one in valid):
+            return ""
+        return RECORDED if any(one.is_recorded for one in valid) else NOT_READ
 
     @property
     def stale(self) -> bool:
@@ -585,11 +600,6 @@ STANDS = {
         "The model sees nothing of {turns} now, as nothing has mentioned them for a while. A mention brings this back."
     ),
 }
-NOW = {
-    Presence.FULL: "In use, expanded now",
-    Presence.EXPANDED: "In use, expanded now",
-    Presence.LEFT: "In use, dropped out now",
-}
 THIS, SOME = "this text", "{sent} of its {all} claims"
 UNREAD = "Nobody has checked it."
 UNREAD_QUOTES = "No model has read the log, so nobody knows whether anything that matters was left out."
@@ -631,14 +641,9 @@ AT_BOTH = "open gate B or D above and choose “The log does say it…” or “
 
 @dataclass(frozen=True, kw_only=True)
 class StateView(WordView):
-    """`says` is why, and what to do next; `now`: the word, where the prompt has something else for the time being."""
+    """`says` is why, and what to do next."""
 
     says: str
-    now: str = ""
-
-    @property
-    def text(self) -> str:
-        return self.now or super().text
 
 
 def state_of(view: ArtifactView) -> StateView:
@@ -650,7 +655,7 @@ def state_of(view: ArtifactView) -> StateView:
         says = STANDS[presence].format(this=this(view), turns=turns)
         unread = UNREAD_QUOTES if view.is_digest else unread
         says = f"{says} {unread}" if unread else says
-        return StateView(word=Word.STANDS, says=says, now=NOW.get(presence, ""), quotes=view.is_digest)
+        return StateView(word=Word.STANDS, says=says, presence=presence, quotes=view.is_digest)
     if view.pointer:
         return gone(view, view.pointer)
     if view.is_turned_down:

@@ -47,7 +47,7 @@ GATES = {
 UNSUPPORTED = "unsupported:"
 NOT_RUN = "not run"
 # Of excerpts, what no gate can say, as the page words it: the outcome, and why.
-DOES_NOT_APPLY, NOT_CHECKED, ONLY_YOUR_LIST = "does not apply", "not checked", "only your list"
+DOES_NOT_APPLY, NOBODY_LOOKED, ONLY_YOUR_LIST = "does not apply", "nobody looked", "only your list"
 FOUND = "The program found every quote in the log, word for word. No model looked."
 OF_EXCERPTS = {
     Gate.STRUCTURE: (
@@ -56,7 +56,7 @@ OF_EXCERPTS = {
     ),
     Gate.TRACEABILITY: (Outcome.PASS, FOUND),
     Gate.RETENTION: (
-        NOT_CHECKED,
+        NOBODY_LOOKED,
         "No model has read the log, so nobody knows whether anything that matters was left out.",
     ),
     Gate.CONTRADICTION: (DOES_NOT_APPLY, "These are quotes: nothing was reworded, so nothing can contradict the log."),
@@ -65,10 +65,14 @@ OF_EXCERPTS = {
 LOOKS: dict[str, tuple[str, str]] = {
     Outcome.PASS: ("ok", "check"),
     Outcome.FAIL: ("bad", "cross"),
-    NOT_CHECKED: ("warn", "alert"),
+    NOBODY_LOOKED: ("warn", "alert"),
     ONLY_YOUR_LIST: ("warn", "alert"),
 }
 UNDECIDED = ("", "awaiting")
+NO_QUOTES = "No sentence of these turns is quoted, so there was nothing to look for in the log."
+# What passes without anybody having read it now: by figures and names alone, or by answers that were recorded.
+NOT_READ, RECORDED = "not read", "recorded check"
+BY_READING = (Gate.TRACEABILITY, Gate.RETENTION, Gate.CONTRADICTION)
 NOTHING = "nothing to count"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -101,7 +105,7 @@ MEASURES: dict[str, tuple[str, Callable[[float], str], str]] = {
     "rule_recall": ("Listed rules kept", percent, "{}"),
     "contradiction_count": ("Contradictions", number, "{}"),
     "elapsed_ms_p95": ("95 % of such drafts took at most", seconds, "{} (only a warning)"),
-    "standing_tokens": ("Tokens of its prompt text", number, "fewer than the {} of the log"),
+    "standing_tokens": ("Tokens of its prompt text, without the heading", number, "fewer than the {} of the log"),
     "short_tokens": ("Tokens of its prompt text, compared with the goal", number, "goal: at most {}"),
     "compression_ratio": ("Size of the full text, compared with the log", percent, "at most {}"),
     **{f"tokens_{purpose}": (f"Tokens {what}", number, "at most {}") for purpose, what in DONE.items()},
@@ -156,7 +160,7 @@ class GateView:
 
     @property
     def ran(self) -> bool:
-        return self.outcome in set(Outcome)
+        return self.outcome in {*Outcome, NOT_READ, RECORDED}
 
     @property
     def css(self) -> str:
@@ -176,18 +180,26 @@ def gates_of(run: GateRun | None, numbers: Mapping[str, int], aside: Iterable[Se
     return tuple(gate_of(letter, verdicts.get(letter), numbers, tuple(by_gate.get(letter, ()))) for letter in GATES)
 
 
-def of_excerpts(gates: Iterable[GateView]) -> tuple[GateView, ...]:
+def as_read(gates: Iterable[GateView], outcome: str) -> tuple[GateView, ...]:
+    """Where a gate passes by reading and nobody has read, it has that outcome, which is not green."""
+    unread = outcome and BY_READING
+    return tuple(replace(one, outcome=outcome) if one.passed and one.letter in unread else one for one in gates)
+
+
+def of_excerpts(gates: Iterable[GateView], *, quoted: bool) -> tuple[GateView, ...]:
     """As the page of excerpts words them: where a gate had nothing to compare, that is no green pass."""
-    return tuple(of_quotes(gate) if gate.passed else gate for gate in gates)
+    return tuple(of_quotes(gate, quoted=quoted) if gate.passed else gate for gate in gates)
 
 
-def of_quotes(gate: GateView) -> GateView:
+def of_quotes(gate: GateView, *, quoted: bool) -> GateView:
     listed = tuple(one for one in gate.measures if one.is_counted)
     if gate.letter not in OF_EXCERPTS:
         return replace(gate, measures=listed)
     # How a summary is judged is not how these were.
     gate = replace(gate, explains="")
     outcome, says = OF_EXCERPTS[Gate(gate.letter)]
+    if gate.letter == Gate.TRACEABILITY and not quoted:
+        outcome, says = DOES_NOT_APPLY, NO_QUOTES
     if gate.letter != Gate.RETENTION:
         return replace(gate, outcome=outcome, says=says, measures=())
     if not listed:
@@ -249,8 +261,8 @@ def plainly(says: str) -> str:
     if sized := SIZED.fullmatch(says):
         tokens, source_tokens, asked = sized.groups()
         return (
-            f"The text for the prompt has {tokens} tokens, the words of the log have {source_tokens}. "
-            f"{f'Spent: {asked}, within the caps' if asked else 'No model was asked'}."
+            f"The text for the prompt has {tokens} tokens without its heading, the words of the log have "
+            f"{source_tokens}. {f'Spent: {asked}, within the caps' if asked else 'No model was asked'}."
         )
     return says
 

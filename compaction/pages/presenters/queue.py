@@ -18,7 +18,7 @@ from compaction.drafting.costs import spent_by_family
 from compaction.models import Artifact, ClaimVerdict, GateRun, Reviewer
 from compaction.pages.presenters.artifact import title_of
 from compaction.pages.presenters.gates import GATES, GateView, gates_of
-from compaction.standing.blockers import OF_STATE
+from compaction.standing.blockers import OF_POINTER, OF_STATE
 from compaction.standing.history import accepted_by_people
 from efforts.context.presence import Presence, presences_of
 from efforts.context.words import WordView
@@ -58,7 +58,7 @@ LABELS = {
     Tab.NOT_CHECKED: "Not checked",
     Tab.BLOCKED: "Blocked",
     Tab.ACCEPTED: "In use",
-    Tab.ROLLED_BACK: "Rolled back",
+    Tab.ROLLED_BACK: "No longer in use",
 }
 
 
@@ -84,6 +84,8 @@ class QueueRow:
     accepted_by: str = ""
     reviewers: tuple[str, ...] = ()
     doing: str = ""
+    # Of what stood, and does not any more, the state that it was left in.
+    left: str = ""
 
     @property
     def says(self) -> str:
@@ -172,7 +174,7 @@ def of_tab(user: Person, tab: Tab) -> QuerySet[Artifact]:
     if tab == Tab.ACCEPTED:
         return mine.filter(stood(PointerState.ACTIVE)).order_by("-created_at", "pk")
     if tab == Tab.ROLLED_BACK:
-        return mine.alias(last=last_stood()).filter(last=PointerState.ROLLED_BACK).order_by("-created_at", "pk")
+        return mine.annotate(left=last_stood()).filter(left__in=OF_POINTER).order_by("-created_at", "pk")
     return current(mine).filter(UNDECIDED[tab]).order_by("created_at", "pk")
 
 
@@ -256,7 +258,8 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
             artifact=one,
             # Of an earlier form only the texts are known.
             gates=gates_of(runs.get(one.pk), {}) if one.is_current else (),
-            word=word_of(one, stands=presence is not None),
+            word=word_of(one, presence),
+            left=getattr(one, "left", ""),
             presence=presence,
             accepted_by=by.get(one.pk, ""),
             spent=spent[one.family],
@@ -264,9 +267,11 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
         )
 
 
-def word_of(artifact: Artifact, *, stands: bool) -> WordView:
-    word = Word.STANDS if stands else OF_STATE[ArtifactState(artifact.state)]
-    return WordView(word=word, quotes=stands and artifact.kind == Kind.DIGEST)
+def word_of(artifact: Artifact, presence: Presence | None) -> WordView:
+    if presence:
+        return WordView(word=Word.STANDS, quotes=artifact.kind == Kind.DIGEST, presence=presence)
+    left = getattr(artifact, "left", "")
+    return WordView(word=OF_POINTER[PointerState(left)] if left else OF_STATE[ArtifactState(artifact.state)])
 
 
 def running(user: Person) -> list[QueueRow]:

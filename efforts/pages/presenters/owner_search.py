@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Q, QuerySet
 
 from efforts.actions.names import slug_of
+from efforts.context.presence import Presence, presences_of
 from efforts.domain.effort.states import ConstraintState, PointerState
 from efforts.domain.prompt.need import NEAR
 from efforts.domain.text.ranking import Ranked, Ranking
@@ -67,6 +68,7 @@ class OwnerHit:
     artifact: str = ""
     word: seen.Word | None = None
     quotes: bool = False
+    presence: Presence | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +259,7 @@ class Document:
     artifact: str = ""
     word: seen.Word | None = None
     quotes: bool = False
+    presence: Presence | None = None
 
 
 def text_hits(owner: User, search: Search, filters: Filters, among: frozenset[str] | None = None) -> Iterator[OwnerHit]:
@@ -291,6 +294,7 @@ def text_hit(search: Search, document: Document) -> OwnerHit | None:
         artifact=document.artifact,
         word=document.word,
         quotes=document.quotes,
+        presence=document.presence,
     )
 
 
@@ -337,6 +341,7 @@ def summaries(owner: User, filters: Filters) -> Iterator[Document]:
     if filters.session:
         active = active.filter(branch__session=filters.session)
     rows = active.filter(filters.times("created_at")).select_related("effort", "branch__session").order_by("pk")
+    present = presences_of(rows)
     told: set[tuple[int | None, str]] = set()
     for row in rows:
         if (row.effort_id, row.text) not in told:
@@ -353,6 +358,7 @@ def summaries(owner: User, filters: Filters) -> Iterator[Document]:
                 artifact=row.artifact,
                 word=seen.Word.STANDS,
                 quotes=row.digest,
+                presence=present[row.pk],
             )
     for draft in seen.drafts(owner, filters.session.pk if filters.session else None):
         if filters.has(draft.at):

@@ -199,7 +199,7 @@ def view_of(hit: OwnerHit, effort: str) -> HitView:
         effort="" if hit.kind == HitKind.EFFORT else effort,
         who=SPEAKERS.get(hit.role, ""),
         said_on=hit.said_on,
-        word=word_view(hit.word, quotes=hit.quotes and hit.word == Word.STANDS),
+        word=word_view(hit.word, quotes=hit.quotes and hit.word == Word.STANDS, presence=hit.presence),
         pieces=snippet(hit.text, hit.marks),
         why=hit.why,
         passage=hit.passage,
