@@ -22,6 +22,8 @@ from efforts.llm.protocol import ModelError
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 PORTS = {"http": 80, "https": 443}
+# Of one header: aiohttp's own 8 KB are less than what some gateways say of their policies.
+HEADER_BYTES = 64 * 1024
 # The first that fits: what stands below is more general.
 FAULTS: tuple[tuple[type[Exception], type[httpx2.TransportError]], ...] = (
     (aiohttp.ConnectionTimeoutError, httpx2.ConnectTimeout),
@@ -77,6 +79,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
             cookie_jar=aiohttp.DummyCookieJar(),
             # How much an answer may unpack to is for who reads it.
             auto_decompress=False,
+            max_field_size=HEADER_BYTES,
         )
         self._sessions.append(session)
         return session

@@ -115,6 +115,18 @@ async def test_the_connection_goes_to_the_address_that_was_checked(provider: Fak
     assert provider.headers[0]["host"].startswith("models.invalid:")
 
 
+async def test_a_gateway_may_say_much_in_its_headers() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        policy = b"Content-Security-Policy: " + b"x" * 30_000
+        writer.write(b"HTTP/1.1 200 OK\r\n" + policy + b'\r\nContent-Length: 23\r\n\r\n{"data":[{"id":"big"}]}')
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        model = OpenAIChat(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", "", 5, 0)
+        assert [one.id for one in await model.list_models()] == ["big"]
+
+
 @pytest.mark.parametrize(("host", "trusted"), [("models.example", True), ("other.example", False)])
 async def test_a_certificate_is_asked_for_by_name(host: str, trusted: bool, tmp_path: Path) -> None:
     """The address stands in the connection alone: else any server there could answer."""
