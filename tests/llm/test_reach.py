@@ -119,7 +119,11 @@ async def test_a_gateway_may_say_much_in_its_headers() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         policy = b"Content-Security-Policy: " + b"x" * 30_000
-        writer.write(b"HTTP/1.1 200 OK\r\n" + policy + b'\r\nContent-Length: 23\r\n\r\n{"data":[{"id":"big"}]}')
+        writer.write(
+            b"HTTP/1.1 200 OK\r\n"
+            + policy
+            + b'\r\nContent-Type: application/json\r\nContent-Length: 23\r\n\r\n{"data":[{"id":"big"}]}'
+        )
         writer.close()
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
