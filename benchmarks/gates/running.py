@@ -9,7 +9,6 @@ from typing import Any
 from compaction.domain.gates.cost import PERCENTILE, percentile
 from compaction.domain.limits import INVENTORY_REPLY
 from compaction.drafting.requesting import inventory
-from efforts.models.threads import in_place
 
 from .bench import Bench
 from .cases import Case
@@ -53,9 +52,8 @@ async def measured(cases: Sequence[Case], bench: Bench) -> list[Suite]:
     labelled = [(f"{number:02d}", case) for number, case in enumerate(cases, start=1)]
     exam, good = Exam(), GoodNotes(cases=labelled)
     defects = Defects(good=good.found)
-    with in_place():
-        for suite in (exam, good, defects):
-            await suite.run(bench)
+    for suite in (exam, good, defects):
+        await suite.run(bench)
     ask_ahead(labelled, bench)
     return [exam, good, defects, *([] if bench.server else [InTime(bench=bench)])]
 

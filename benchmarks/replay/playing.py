@@ -6,7 +6,6 @@ tool calls are made, are made of the conversation's.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +27,7 @@ from efforts.domain.prompt.plan import Plan
 from efforts.llm.builtin.transport import BUILTIN_MODEL
 from efforts.log import labels
 from efforts.models import Branch, EffortState, Event, Message, Run, Session, Turn
-from efforts.models.threads import in_place
+from efforts.models.threads import run_here
 from efforts.standins.compacting import Summary
 from efforts.turns import recording
 from efforts.turns.orchestrator import RunControl, Unwatched, run_turn
@@ -90,7 +89,6 @@ class Player:
     key: str
     session: Session
     branch: Branch
-    loop: asyncio.Runner
     said: int = 0
     number: int = 0
 
@@ -125,7 +123,7 @@ class Player:
         take = Take(exchange=exchange, cues=self.settings.efforts == "cues")
         lease = recording.claim(run, OWNER)
         assert lease
-        self.loop.run(run_turn(RunControl(lease=lease), Unwatched(), take.means))
+        run_here(run_turn(RunControl(lease=lease), Unwatched(), take.means))
         Message.objects.filter(turn=turn).update(created_at=when)
         played = self.played(turn, take, place)
         if self.settings.efforts == "cues":
@@ -195,6 +193,6 @@ def on_stage(talk: Talk, settings: Settings) -> Iterator[Player]:
     session.model, session.budget = BUILTIN_MODEL, settings.budget
     session.prefer_cache, session.context_mode = settings.prefer_cache, settings.mode
     session.save(update_fields=["model", "budget", "prefer_cache", "context_mode"])
-    with unheard(), in_place(), asyncio.Runner() as loop:
+    with unheard():
         key = f"{talk.id}/{Session.objects.filter(owner=owner).count()}"
-        yield Player(talk=talk, settings=settings, key=key, session=session, branch=main_branch(session), loop=loop)
+        yield Player(talk=talk, settings=settings, key=key, session=session, branch=main_branch(session))

@@ -10,14 +10,15 @@ import asyncio
 import ctypes
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import cache, partial
 from threading import Lock
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
+from asgiref.sync import async_to_sync, sync_to_async
 from django.conf import settings
 from django.db import close_old_connections, connection
 
@@ -94,33 +95,25 @@ def _one_at_a_time(function: Callable[[], R]) -> R:
         _writing.release()
 
 
-_in_place = ContextVar("in_place", default=False)
+_here = ContextVar("here", default=False)
 
 
-@contextmanager
-def in_place() -> Iterator[None]:
-    """All work with rows on the thread of the loop, for what does one thing at a time: it can be inside a transaction,
-    and no time goes by between the threads."""
-    token = _in_place.set(True)
+def run_here(work: Coroutine[Any, Any, R]) -> R:
+    """All its work with rows is done on this thread, so that it can be inside a transaction."""
+
+    async def whole() -> R:
+        return await work
+
+    token = _here.set(True)
     try:
-        yield
+        return async_to_sync(whole)()
     finally:
-        _in_place.reset(token)
-
-
-def _here(function: Callable[[], R]) -> R:
-    loop = asyncio.get_running_loop()
-    # Inside of a loop the connection would be another than outside, and Django would refuse to use it.
-    asyncio._set_running_loop(None)
-    try:
-        return function()
-    finally:
-        asyncio._set_running_loop(loop)
+        _here.reset(token)
 
 
 async def _run(pool: ThreadPoolExecutor, function: Callable[[], R]) -> R:
-    if _in_place.get():
-        return _here(function)
+    if _here.get():
+        return await sync_to_async(function)()
     # What is logged there names whom it concerns here.
     inside = partial(copy_context().run, _with_connection, function)
     return await asyncio.get_running_loop().run_in_executor(pool, inside)

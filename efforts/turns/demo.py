@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -19,7 +17,7 @@ from efforts.llm.recorded import RECORDED_MODEL, ScriptedChat
 from efforts.llm.tokens import get_counter
 from efforts.log import events
 from efforts.models import EffortState, Run, Session, Turn
-from efforts.models.threads import in_place
+from efforts.models.threads import run_here
 from efforts.turns import recording
 from efforts.turns.drafts import draft_and_settle
 from efforts.turns.orchestrator import RunControl, RunMeans, Unwatched, run_turn
@@ -111,15 +109,10 @@ def answer(turn: Turn, exchange: Exchange) -> None:
     if lease is None:
         raise Refused("busy", "The example is being answered. Try again in a moment.")
     model = ScriptedChat(exchange.calls, exchange.reply, get_counter(settings.CCM_ENCODING))
-    run(run_turn(RunControl(lease=lease), Unwatched(), RunMeans(connect=lambda choice: model)))
+    run_here(run_turn(RunControl(lease=lease), Unwatched(), RunMeans(connect=lambda choice: model)))
 
 
 def draft(session: Session) -> None:
     for state in EffortState.objects.filter(branch__session=session, summary=SummaryState.DUE).order_by("pk"):
         if job := SUMMARIES.claim(state, RUNNER):
-            run(draft_and_settle(job))
-
-
-def run(work: Coroutine[Any, Any, None]) -> None:
-    with in_place():
-        asyncio.run(work)
+            run_here(draft_and_settle(job))

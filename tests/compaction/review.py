@@ -26,7 +26,7 @@ from compaction.models import Artifact, Exam, GateRun
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, ReviewMode
 from efforts.models import ContextPointer, EffortState, Endpoint, Message, ScopeDraft
-from efforts.models.threads import in_place
+from efforts.models.threads import run_here
 from efforts.turns.drafts import Line, claim_from, draft_and_settle
 from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES
@@ -171,8 +171,7 @@ def examined(owner: User, provider: FakeProvider, *, passed: bool, model: str = 
 def run(work: Any) -> None:
     """In the transaction of the test, where it has one; else as a runner would, on threads of its own."""
     if connection.in_atomic_block:
-        with in_place():
-            asyncio.run(work)
+        run_here(work)
     else:
         with ThreadPoolExecutor(1) as other:
             other.submit(asyncio.run, work).result()

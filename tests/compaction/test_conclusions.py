@@ -3,7 +3,6 @@ check and the gates said."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from efforts.context.planning import main_branch
 from efforts.domain.effort.states import EntryKind, ReviewMode, SummaryState, Via
 from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, EffortState, Event, LedgerEntry, Session
-from efforts.models.threads import in_place, read, write
+from efforts.models.threads import read, run_here, write
 from efforts.pages.presenters.notices import NoticeView, notice_groups
 from efforts.standins.seen import Word
 from efforts.turns.drafts import claim_from
@@ -595,8 +594,7 @@ def test_a_ledger_that_changed_while_it_was_drafted_makes_it_due_again_and_only_
     (job,) = claim_from([SUMMARIES], "here:1:a", 1)
     drafting = SUMMARIES.read_work(job)
     assert drafting is not None
-    with in_place():
-        made = asyncio.run(drafting.draft(say_nothing))
+    made = run_here(drafting.draft(say_nothing))
     bench.confirm(POSTGRES)
     SUMMARIES.settle(job, drafting, made)
     assert bench.state().summary == SummaryState.DUE

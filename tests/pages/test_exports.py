@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +13,7 @@ from django.test import Client
 from efforts import actions
 from efforts.domain.effort.states import RunState
 from efforts.models import Session
-from efforts.models.threads import in_place
+from efforts.models.threads import run_here
 from efforts.turns.recording import Ending
 from tests.compaction.review import SLUG, STATES, Room
 from tests.efforts.talk import Talk
@@ -39,8 +38,7 @@ def bytes_of(response: Any) -> bytes:
     async def read() -> bytes:
         return b"".join([piece async for piece in response.streaming_content])
 
-    with in_place():
-        return asyncio.run(read())
+    return run_here(read())
 
 
 def test_a_conversation_as_markdown_has_every_word_in_order(

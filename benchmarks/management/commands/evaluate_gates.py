@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from argparse import ArgumentParser
@@ -21,6 +20,7 @@ from benchmarks.gates.pending import export, record_at
 from benchmarks.gates.record import MODEL, Record, record_server
 from benchmarks.gates.running import as_json, measured, once
 from efforts.context.connections import ModelChoice
+from efforts.models.threads import run_here
 
 STALE = "{count} answers are not in the record: it is stale, or not whole. Export again: evaluate_gates --export DIR"
 SECONDS = 600.0
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         by = "none are needed"
         if not options["fast"]:
             with bench_of(record, options) as bench:
-                suites = asyncio.run(measured(cases_of(options), bench))
+                suites = run_here(measured(cases_of(options), bench))
                 self.settle(bench, options)
                 if options["prune"] and bench.server:
                     record.only(bench.server.used).write(path)
