@@ -30,6 +30,11 @@ from tests.conftest import BROWSER_ARGS, installed_browser
 
 SHORT, LONG = 200, 5_000
 OPENED, SENT, KEYS = 15, 20, 100
+# Milliseconds between two keys: those of a key that is held down, and no hands are faster. Keys without a pause measure
+# how many of them a page does at once, as it paints when none waits.
+HELD = 33
+# About as many turns as a page ever has.
+READ_BACK = 100
 # Milliseconds in which a busy machine does anything.
 PATIENCE = 120_000
 CODE = "```python\ndef total(rows):\n    return sum(row.price for row in rows)\n```"
@@ -110,6 +115,7 @@ def browsing() -> dict[str, Any]:
         page.locator("#connection[data-state=live]").wait_for(state="attached")
         found = {
             "key_ms": typing(page, work),
+            "key_beside_100_turns_ms": typing_beside(page, work),
             "own_message_ms": sending(page, work),
             "streamed_ms": streaming(page, work),
         }
@@ -202,11 +208,22 @@ def typing(page: Page, work: Work) -> dict[str, float]:
     work.begin()
     for key in text:
         page.keyboard.press("Space" if key == " " else key)
+        page.wait_for_timeout(HELD)
     page.wait_for_function(f"keys.length >= {len(text)}")
     waited = page.evaluate("keys")
     used = work.of(len(text))
     page.locator("#text").fill("")
     return {**percentiles(waited), "most": round(max(waited), 2), **used}
+
+
+def typing_beside(page: Page, work: Work) -> dict[str, float]:
+    """After somebody has read back so far."""
+    turns = page.locator("#log .turn")
+    while turns.count() < READ_BACK:
+        before = turns.count()
+        page.locator("#scroller").evaluate("scroller => { scroller.scrollTop = 0 }")
+        page.wait_for_function(f"document.querySelectorAll('#log .turn').length > {before}")
+    return typing(page, work)
 
 
 def sending(page: Page, work: Work) -> dict[str, float]:

@@ -11,6 +11,7 @@ from efforts.domain.effort.chosen import BODY, id_of
 from efforts.domain.effort.chosen import span_of as numbers_of
 from efforts.domain.effort.notices import STARTED_FROM, span_said
 from efforts.domain.effort.states import PointerMoveKind, PointerState, ScopeKind, ScopeState
+from efforts.domain.text.counting import counted
 from efforts.log.timelines import branch_events
 from efforts.models import Branch, ContextPointer, Event, PointerMove, PointerTurn, ScopeDraft
 from efforts.standins.chosen import Chosen, with_spans
@@ -182,7 +183,7 @@ def view_words(row: Event, span: str) -> str:
         return f"Expanded: {what} ({tokens:,} tokens more in the prompt)" if tokens > 0 else f"Expanded: {what}"
     if row.kind == COLLAPSED:
         return f"Collapsed: {span} (back to summary)"
-    return f"Auto-collapsed: {span} (inactive for {row.data['turns']} turns)"
+    return f"Auto-collapsed: {span} (inactive for {counted(row.data['turns'], 'turn')})"
 
 
 def asked(row: Event, draft: ScopeDraft, story: ScopeStory) -> ScopeLine | None:

@@ -22,8 +22,9 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 from django.db.models import F, QuerySet
 
+from efforts.domain.effort.notices import told
 from efforts.domain.seals import seal_of
-from efforts.models import AccountEvent, Event, Session
+from efforts.models import AccountEvent, Effort, Event, Session
 from efforts.models.prepared import prepared
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ STREAMED = (DELTA, THINKING)
 # Nobody did it: nothing referred to the effort, or to the chosen turns, any more.
 AGED_EVENTS = ("effort.decayed", "compaction.decayed")
 
+
+# Fields of events of these families that are ids of efforts.
+ABOUT_EFFORTS = ("effort.", "turn.moved")
+IDS = ("effort", "next", "target")
 
 Last = Mapping[UUID, tuple[int, str]]
 
@@ -96,7 +101,7 @@ def append_locked(rows: Sequence[Event], last: Last, **changes: Any) -> None:
     for count, those in more.items():
         Session.objects.filter(pk__in=those).update(event_seq=F("event_seq") + count)
     Event.objects.bulk_create(rows)
-    rings = {pk: [frame(row) for row in mine] for pk, mine in of.items()}
+    rings = {pk: frames(mine) for pk, mine in of.items()}
     # A ring before the commit would show text that may never be stored.
     transaction.on_commit(partial(ring, rings))
 
@@ -124,11 +129,29 @@ def account(owner: User, kind: str, data: Mapping[str, Any] | None = None, *, ac
 def after(session_id: UUID, seq: int, limit: int = 500) -> list[dict[str, Any]]:
     """Events numbered above `seq`, oldest first, as browsers get them."""
     rows = Event.objects.filter(session_id=session_id, seq__gt=seq).order_by("seq")[:limit]
-    return [frame(row) for row in rows]
+    return frames(list(rows))
 
 
-def frame(row: Event) -> dict[str, Any]:
-    return {"v": 1, "seq": row.seq, "kind": row.kind, **row.data}
+def frames(rows: Sequence[Event]) -> list[dict[str, Any]]:
+    """Of one session. Events have the ids of efforts, people are told names: those that efforts have now."""
+    ids = {id for row in rows for id in ids_in(row)}
+    found = Effort.objects.filter(session=rows[0].session_id, slug__in=ids) if ids else Effort.objects.none()
+    names = dict(found.values_list("slug", "name"))
+    return [frame(row, {id: names[id] for id in ids_in(row) if id in names}) for row in rows]
+
+
+def ids_in(row: Event) -> list[str]:
+    return [row.data[name] for name in IDS if row.data.get(name)] if row.kind.startswith(ABOUT_EFFORTS) else []
+
+
+def frame(row: Event, names: Mapping[str, str]) -> dict[str, Any]:
+    data = dict(row.data)
+    if names:
+        data["names"] = names
+    if "notice" in data:
+        effort = data.get("effort", "")
+        data["told"] = told(row.kind, data, names.get(effort, effort))
+    return {"v": 1, "seq": row.seq, "kind": row.kind, **data}
 
 
 @dataclass

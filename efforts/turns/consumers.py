@@ -293,7 +293,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
                 return False
             if frame["seq"] == self.cursor + 1:
                 self.cursor += 1
-                await self.send_json(frame)
+                await self.send_event(frame)
         return bool(pushed)
 
     async def relay_batch(self, cursor: int) -> bool:
@@ -306,7 +306,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
                 await self.resync(last)
                 return True
             self.cursor = expected
-            await self.send_json(row)
+            await self.send_event(row)
         # What is missing may also be the end of the log, where no higher number would show the gap.
         if not rows and last > cursor == self.cursor:
             await self.resync(last)
@@ -339,6 +339,10 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         await self.send_json(
             {"kind": "error", "code": code, "text": said(text), "of": frame and frame["kind"], **about}
         )
+
+    async def send_event(self, frame: dict[str, Any]) -> None:
+        """In the reader's language what is read out."""
+        await self.send_json({**frame, "told": said(frame["told"])} if "told" in frame else frame)
 
     async def send_json(self, frame: dict[str, Any]) -> None:
         await self.base_send({"type": "websocket.send", "text": json.dumps({"v": 1, **frame})})

@@ -57,6 +57,7 @@ const COVERING = new Set([
   "compaction.accepted", "compaction.rolled_back", "compaction.invalidated", "compaction.shortened", "compaction.evicted",
   "compaction.expanded", "compaction.collapsed", "compaction.decayed", "compaction.undone", "effort.rolled_back",
 ]);
+const IDS = new Set(["effort", "next", "target"]);
 const HIDDEN = "ccm.notnow.";
 
 export class Efforts {
@@ -86,8 +87,9 @@ export class Efforts {
   }
 
   happened(event) {
-    const words = event.notice ? withoutDashes(event.notice) : WORDS[event.kind]?.(event);
-    const then = event.was_active && event.next ? `${event.next} is active again` : "";
+    const called = withNames(event);
+    const words = event.told ?? WORDS[event.kind]?.(called);
+    const then = event.was_active && event.next ? `${called.next} is active again` : "";
     const told = words && COMES_OF_IT.has(event.kind) && this.#tellAway(words, event);
     if (words && !told) say(then ? `${worded(words)}. ${worded(then)}` : words);
     if (event.turn === 0 || COVERING.has(event.kind)) this.#on.reload();
@@ -235,6 +237,8 @@ function named({ id }) {
   return span({ first, last });
 }
 
-function withoutDashes(notice) {
-  return notice.replace(/^--- | ---$/gm, "").replace("\n", ". ");
+// Efforts as people call them, for their ids.
+function withNames({ names = {}, ...event }) {
+  const named = Object.entries(event).filter(([field, value]) => IDS.has(field) && value in names);
+  return { ...event, ...Object.fromEntries(named.map(([field, id]) => [field, names[id]])) };
 }

@@ -267,3 +267,27 @@ def test_a_request_that_a_newer_one_replaces_or_that_is_left_with_its_page_is_no
     expect(chat.locator("[data-ended]")).to_have_count(1)
     chat.get_by_role("link", name="New", exact=True).click()
     expect(chat.get_by_label("First message")).to_be_visible()
+
+
+def test_a_key_costs_no_more_beside_a_long_log_than_without_one(chat: Page) -> None:
+    """In the time of the page's thread that laying out takes, which another's load changes little."""
+    chat.locator("#log").evaluate(
+        "log => { for (let at = 0; at < 150; at++) log.append(log.querySelector('.turn').cloneNode(true)) }"
+    )
+    browser = chat.context.new_cdp_session(chat)
+    browser.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def laying_out() -> float:
+        metrics = {one["name"]: one["value"] for one in browser.send("Performance.getMetrics")["metrics"]}
+        return float(metrics["LayoutDuration"])
+
+    def of_keys(*, hidden: bool) -> float:
+        chat.locator("#log").evaluate("(log, hidden) => log.toggleAttribute('hidden', hidden)", hidden)
+        chat.locator("#text").press_sequentially("Two ")
+        begun = laying_out()
+        chat.locator("#text").press_sequentially("more words of some length")
+        return laying_out() - begun
+
+    rounds = [(of_keys(hidden=False), of_keys(hidden=True)) for _ in range(3)]
+    beside, without = map(min, zip(*rounds, strict=True))
+    assert beside < 3 * without

@@ -51,6 +51,15 @@ def called(slug: str) -> re.Pattern[str]:
     """By its name, which has the words of its id."""
     return re.compile(slug.replace("-", "[- ]") or "no effort", re.IGNORECASE)
 
+# All that is read out, as one announcement takes the place of the other.
+ANNOUNCED = """
+() => {
+  window.announced = [];
+  const says = document.querySelector("#says");
+  new MutationObserver(() => announced.push(says.textContent)).observe(says, { childList: true });
+}
+"""
+
 
 class Journey:
     """One person on one page: says things, looks at the panel, takes pictures."""
@@ -284,11 +293,13 @@ def test_the_destination_flashes_when_it_changes(page: Page, provider: FakeProvi
     page.get_by_role("button", name="Begin").click()
     expect(page.locator("#destinations-row")).to_have_attribute("data-active", "guild-feature")
     page.locator("#destination").evaluate("node => node.classList.remove('flash')")
+    page.evaluate(ANNOUNCED)
     say(page, "/done")
     expect(page.locator("#destinations-row")).to_have_attribute("data-active", "auth-bug")
     expect(page.locator("#destination")).to_have_class(re.compile("flash"))
     note = page.locator(".note").filter(has_text="Concluded effort: guild feature")
-    expect(note).to_contain_text("auth-bug is active again")
+    expect(note).to_contain_text("auth bug is active again")
+    page.wait_for_function("announced.includes('Concluded effort: Guild feature. auth bug is active again')")
     note.get_by_role("button", name="Undo").click()
     expect(page.locator("#destinations-row")).to_have_attribute("data-active", "guild-feature")
 
@@ -328,7 +339,7 @@ def test_from_its_row_an_effort_is_concluded_priced_expanded_and_read_up_on(page
     expect(turn(page, 1)).to_be_focused()
     page.locator("#effort-auth-bug-row").click()
     page.locator("#effort-auth-bug-conclude").press("Enter")
-    expect(page.locator("#says")).to_contain_text("Concluded effort: auth-bug")
+    expect(page.locator("#says")).to_contain_text("Concluded effort: auth bug")
     expect(page.locator("#effort-auth-bug-expand")).to_be_visible()
     # The focus follows the effort whose control was pressed.
     expect(page.locator("#effort-auth-bug-row")).to_be_focused()

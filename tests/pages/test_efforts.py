@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -429,6 +430,30 @@ def test_a_notice_stands_after_the_turn_it_belongs_to_without_its_dashes(
     assert "---" not in log
 
 
+def test_a_notice_names_an_effort_where_it_speaks_of_it_though_its_id_be_a_word_of_the_notice(
+    as_alice: Client, work: Work, address: Address
+) -> None:
+    for slug in ("effort", "log", "turns"):
+        work.open(slug)
+        actions.rename_effort(work.place(), slug, f"Fleet {slug}")
+    work.scene.ask("Hello", "Hi")
+    actions.close_effort(work.place(), "turns")
+    back = {"artifact": "0" * 64, "own": False, "digest": False}
+    work.note("effort.rolled_back", "log", **back)
+    work.note("effort.evicted", "turns", turns=20)
+    work.note("effort.aged", "turns", turns=1)
+    part = shown(as_alice, address("log/"))
+    for told in (
+        "Started effort: Fleet effort",
+        "Concluded effort: Fleet turns",
+        "· Fleet log is active again",
+        "Rolled back: the log of Fleet log is in the prompt.",
+        "Dropped out of the prompt: Fleet turns (not mentioned for 20 turns). A mention brings it back.",
+        "Excerpts replace the turns of Fleet turns (not mentioned for 1 turn)",
+    ):
+        assert told in html.unescape(part).replace("\u00a0", " "), told
+
+
 def test_what_is_done_before_the_first_turn_stands_above_it(as_alice: Client, work: Work, address: Address) -> None:
     work.open("guild feature", "We plan the guild.")
     log = shown(as_alice, address("log/")).partition(">")[2]
@@ -467,7 +492,7 @@ def test_what_a_person_did_offers_undo_and_says_which_effort_became_active_with_
         seq = work.last(kind).seq
         part = shown(as_alice, address("turns/1/"))
         assert address(f"efforts/undo/{seq}/") in part
-        assert part.count("mail-migration is active again") == 1
+        assert part.count("mail migration is active again") == 1
     assert as_alice.post(address(f"efforts/undo/{seq}/")).status_code == 200
     assert work.state(slug).status == EffortStatus.CONCLUDED
     concluded = address(f"efforts/undo/{work.last('effort.concluded').seq}/")

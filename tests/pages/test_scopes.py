@@ -525,7 +525,7 @@ def test_what_ended_by_itself_is_expanded_again_as_long_as_the_same_summary_stan
     Talk(session).ask("Something else.")
     seq = Event.objects.get(kind="compaction.decayed").seq
     part = notices(as_alice, address, 6)
-    assert "Auto-collapsed: turns 1-3 (inactive for 1 turns)" in part
+    assert "Auto-collapsed: turns 1-3 (inactive for 1 turn)" in part
     assert 'aria-label="Expand turns 1-3 again"' in part
     assert f'action="{address(f"efforts/too-early/{seq}/")}"' in part
     assert f'hx-get="{address("efforts/turns-1-3/memory/")}"' in part

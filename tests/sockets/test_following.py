@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.test import Client
 
 from efforts import actions
 from efforts.log import events
@@ -54,6 +55,31 @@ async def test_before_hello_a_tab_gets_no_events(open_tab: Open, stage: Stage) -
     tab = await open_tab()
     await stage.say("Hi")
     assert await tab.pings() == []
+
+
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "Started effort: The log"), ("de", "Vorhaben begonnen: The log")]
+)
+async def test_what_is_told_of_an_effort_has_its_name_and_is_in_the_reader_s_language(
+    open_tab: Open, as_alice: Client, language: str, told: str
+) -> None:
+    await write(speak, as_alice, language)
+    tab = await open_tab()
+    await tab.hello()
+    await tab.say(kind="send", text="/effort The log", client_id="one")
+    opened = await tab.last("effort.opened")
+    assert (opened["effort"], opened["notice"]) == ("the-log", "--- Started effort: the-log ---")
+    assert (opened["names"], opened["told"]) == ({"the-log": "The log"}, told)
+    # The same from the log, to whoever comes later.
+    later = await open_tab()
+    await later.hello()
+    assert (await later.last("effort.opened"))["told"] == told
+
+
+def speak(client: Client, language: str) -> None:
+    browser = client.session
+    browser["language"] = language
+    browser.save()
 
 
 @runs

@@ -16,10 +16,11 @@ from itertools import combinations
 from compaction.domain.artifact import Artifact, Claim, Kind, Section, Status
 from compaction.domain.check.answers import Entailment as Said
 from compaction.domain.evidence import exit_status_in, results_after
-from compaction.domain.gates.judging import counted, finding_id, not_judged, shortened, verdict
+from compaction.domain.gates.judging import finding_id, not_judged, shortened, verdict
 from compaction.domain.ledger import Entry
 from compaction.domain.values import Type, Value, content, is_same, stands, values_of
 from compaction.domain.verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
+from efforts.domain.text.counting import counted
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 from efforts.domain.text.terms import STOPWORDS, folded, stem
 

@@ -90,11 +90,6 @@ def shortened(text: str) -> str:
     return line if len(line) <= SHOWN else line[: SHOWN - 1].rstrip() + "…"
 
 
-def counted(number: int, one: str, several: str = "") -> str:
-    """The number with its noun, as people read it."""
-    return f"{number} {one if number == 1 else several or one + 's'}"
-
-
 def finding_id(rule: str, claim: Claim) -> str:
     """The same for the same claim in any version."""
     return f"{rule}:{claim.content}"[:68]

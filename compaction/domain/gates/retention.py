@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from efforts.domain.text.counting import counted
+
 from ..artifact import Claim, Kind, Section
 from ..ledger import RETAINED, Entry, merged
 from ..verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
-from .judging import counted, not_judged, shortened, standing_claims, verdict
+from .judging import not_judged, shortened, standing_claims, verdict
 
 THRESHOLD = 0.95
 RECALLS = {

@@ -26,11 +26,12 @@ from compaction.domain.values import (
     values_of,
 )
 from compaction.domain.verdicts import Failure, Gate, GateVerdict, Judged, Measure, Outcome
+from efforts.domain.text.counting import counted
 from efforts.domain.text.sentences import sentences
 from efforts.domain.text.source_text import Source
 from efforts.domain.text.terms import STOPWORDS, terms_of
 
-from .judging import counted, finding_id, not_judged, of_whole, shortened, standing_claims, verdict
+from .judging import finding_id, not_judged, of_whole, shortened, standing_claims, verdict
 
 THRESHOLD = 0.98
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compaction.domain.gates.contradiction import worded
-from compaction.domain.gates.judging import TAGS, counted
+from compaction.domain.gates.judging import TAGS
 from compaction.domain.limits import Purpose
 from compaction.domain.verdicts import Gate, Outcome
 from compaction.models import GateRun, SetAside
+from efforts.domain.text.counting import counted
 
 # What each is called, what it asks, and how it comes to its answer.
 GATES = {

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+from efforts.domain.text.counting import counted
 
 NOTICES = {
     "effort.opened": "--- Started effort: {effort} ---",
@@ -28,6 +31,34 @@ NOTICES = {
 def with_notice(kind: str, data: dict[str, Any]) -> dict[str, Any]:
     """The event's fields, with its notice where its kind has one."""
     return {**data, "notice": NOTICES[kind].format(**data)} if kind in NOTICES else data
+
+
+def without_dashes(notice: str) -> str:
+    return notice.partition("\n")[0].removeprefix("--- ").removesuffix(" ---")
+
+
+def told(kind: str, data: Mapping[str, Any], effort: str) -> str:
+    """A notice as people read it, with the effort's name: what was stored has its id."""
+    match kind:
+        case "effort.expanded":
+            # The difference of two prompts, not the size of the log.
+            return f"Expanded effort: {effort} ({data['tokens']:,} tokens more in the prompt)"
+        case "effort.collapsed":
+            # What was stored speaks of a summary, and excerpts may be what is sent again.
+            return f"Collapsed effort: {effort}"
+        case "effort.aged":
+            return f"Excerpts replace the turns of {effort} (not mentioned for {counted(data['turns'], 'turn')})"
+        case "effort.decayed":
+            return f"Auto-collapsed effort: {effort} (inactive for {counted(data['turns'], 'turn')})"
+        case "effort.evicted":
+            return (
+                f"Dropped out of the prompt: {effort} (not mentioned for {counted(data['turns'], 'turn')}). "
+                "A mention brings it back."
+            )
+        case "effort.summarised":
+            return f"Concluded effort: {effort}. Summary: {data['text']}"
+        case _:
+            return without_dashes(NOTICES[kind].format(**{**data, "effort": effort}))
 
 
 STARTED_FROM = "what this conversation starts from"

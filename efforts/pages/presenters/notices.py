@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +14,7 @@ from efforts.context.holds import rows_of
 from efforts.context.presence import seen_of
 from efforts.context.scopes import OF_SCOPES, ScopeStory, line_of, read_story
 from efforts.context.words import WordView, draft_of_effort, view_of_effort
-from efforts.domain.effort.notices import span_said
+from efforts.domain.effort.notices import span_said, told, without_dashes
 from efforts.domain.effort.states import (
     ConstraintState,
     EffortStatus,
@@ -112,13 +111,6 @@ SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.COVERED: ("A summary of chosen turns covers all of it.", ""),
     SummaryState.NONE: ("No summary was drafted, so its turns are sent in full.", "draft"),
 }
-
-# What happened as nothing mentioned an effort, where its patience is of a single turn.
-ONCE = {
-    "effort.aged": "Excerpts replace the turns of {effort} (not mentioned for 1 turn)",
-    "effort.decayed": "Auto-collapsed effort: {effort} (inactive for 1 turn)",
-    EVICTED: "Dropped out of the prompt: {effort} (not mentioned for 1 turn). A mention brings it back.",
-}
 QUOTES_BACK = "Its excerpts were rolled back, so its turns are sent in full. You can use them again."
 
 
@@ -152,7 +144,7 @@ class NoticeView:
     beside: str = ""
     # The id of the excerpts that stand for just this conclusion.
     excerpts: str = ""
-    # The effort that became active with it, where nobody named one.
+    # The effort that became active with it, where nobody named one; by its name.
     then: str = ""
     # The effort's name.
     called: str = ""
@@ -219,6 +211,10 @@ class Story:
     sees: Mapping[str, str] = field(default_factory=dict)
     seen: Mapping[str, Seen] = field(default_factory=dict)
 
+    def name(self, slug: str) -> str:
+        """As people call it; what happened was stored by its id."""
+        return self.states[slug].effort.name if slug in self.states else slug
+
     def can_be_undone(self, row: Event) -> bool:
         # What a parent did is not this branch's to take back.
         if row.data["branch"] != self.branch:
@@ -262,18 +258,9 @@ def notice_groups(branch: Branch, turns: Collection[int]) -> dict[int, tuple[Not
     by_turn: dict[int, list[NoticeView]] = {}
     for row in rows:
         if notice := notice_view(row, story):
-            by_turn.setdefault(row.data["turn"], []).append(named(notice, story))
+            by_turn.setdefault(row.data["turn"], []).append(notice)
     fold = folded if branch.session.quiet_notices else grouped_alike
     return {turn: tuple(with_questions(notices, fold)) for turn, notices in by_turn.items()}
-
-
-def named(notice: NoticeView, story: Story) -> NoticeView:
-    """With the effort's name for its id, which is what was stored."""
-    state = story.states.get(notice.effort)
-    if state is None:
-        return notice
-    text = re.sub(rf"(?<![\w-]){re.escape(notice.effort)}(?![\w-])", lambda _: state.effort.name, notice.text, count=1)
-    return replace(notice, text=text, called=state.effort.name)
 
 
 def read_about(branch: Branch, everything: QuerySet[Event], rows: Collection[Event]) -> Story:
@@ -283,7 +270,8 @@ def read_about(branch: Branch, everything: QuerySet[Event], rows: Collection[Eve
     rules = {row.data["constraint"] for row in rows if "constraint" in row.data}
     story.rules = dict(Constraint.objects.filter(pk__in=rules).values_list("pk", "state"))
     efforts = {row.data["effort"] for row in rows if row.data.get("effort")}
-    states = EffortState.objects.filter(branch=branch, effort__slug__in=efforts).select_related("effort")
+    named = efforts | {row.data["next"] for row in rows if row.data.get("next")}
+    states = EffortState.objects.filter(branch=branch, effort__slug__in=named).select_related("effort")
     story.states = {state.effort.slug: state for state in states}
     quotes = ContextPointer.objects.filter(branch=branch, effort__slug__in=efforts, digest=True)
     made = list(quotes.values_list("effort__slug", "artifact", "state"))
@@ -342,30 +330,19 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         seq=row.seq,
         kind=row.kind,
         effort=slug,
-        text=notice_text(row),
+        called=story.name(slug),
+        text=told(row.kind, row.data, story.name(slug)),
         layer=MOVES[row.kind],
         more="" if taken_back else more,
         asks="" if taken_back else asks,
         undoable=story.can_be_undone(row),
         taken_back=taken_back,
-        then=then_active(row.data) if not taken_back else "",
+        then=story.name(then_active(row.data)) if not taken_back else "",
         artifact="" if taken_back else artifact_of(row, story),
         why=story.waits.get(slug, "") if asks == "summary" else "",
         stands=not taken_back and stands(row, story),
         **({} if taken_back else words_on(row, story)),
     )
-
-
-def notice_text(row: Event) -> str:
-    """Of an expansion the tokens are the difference of two prompts, not the size of the log."""
-    if row.kind == "effort.expanded" and "tokens" in row.data:
-        return f"Expanded effort: {row.data['effort']} ({row.data['tokens']:,} tokens more in the prompt)"
-    # Its words speak of a summary, and excerpts may be what is sent again.
-    if row.kind == "effort.collapsed":
-        return f"Collapsed effort: {row.data['effort']}"
-    if row.data.get("turns") == 1 and row.kind in ONCE:
-        return ONCE[row.kind].format(effort=row.data["effort"])
-    return without_dashes(row.data["notice"])
 
 
 def offer(row: Event, story: Story) -> NoticeView | None:
@@ -375,8 +352,10 @@ def offer(row: Event, story: Story) -> NoticeView | None:
     stands = state is not None and state.status == EffortStatus.OPEN and story.offered.get(slug) == row.seq
     if not stands or story.last.get(slug, 0) > row.seq:
         return None
-    text = f"Conclude {slug}?"
-    return NoticeView(seq=row.seq, kind=row.kind, effort=slug, text=text, layer="active", asks="conclude")
+    name = story.name(slug)
+    return NoticeView(
+        seq=row.seq, kind=row.kind, effort=slug, called=name, text=f"Conclude {name}?", layer="active", asks="conclude"
+    )
 
 
 def about_rule(row: Event, story: Story) -> NoticeView | None:
@@ -442,13 +421,14 @@ def about_rollback(row: Event, story: Story) -> NoticeView:
     """Also of one that was followed by another yes: the notice of the conclusion, far above, tells of that too."""
     later = story.stood.get(row.data["effort"], 0) > row.seq
     slug, data = row.data["effort"], row.data
+    name = story.name(slug)
     if row.kind == ACCEPTED_AGAIN:
         layer = "summary"
-        text = f"In use again: the {'excerpts' if data['digest'] else 'summary'} of {slug} took the place of its log."
+        text = f"In use again: the {'excerpts' if data['digest'] else 'summary'} of {name} took the place of its log."
     else:
         layer = "awaiting"
         text = (
-            f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {slug} "
+            f"Rolled back: the {'earlier summary' if data['own'] else 'log'} of {name} "
             f"{'went back into' if later else 'is in'} the prompt."
         )
         text += f" {CHANGED_SINCE}" if later else ""
@@ -456,10 +436,11 @@ def about_rollback(row: Event, story: Story) -> NoticeView:
         seq=row.seq,
         kind=row.kind,
         effort=slug,
+        called=name,
         text=text,
         layer=layer,
         artifact=data["artifact"],
-        span=slug,
+        span=name,
         quotes=data.get("digest", False),
     )
 
@@ -470,7 +451,7 @@ def about_version(row: Event, story: Story) -> NoticeView | None:
     if data["branch"] != story.branch:
         return None
     slug = data.get("effort", "")
-    name, what = slug or span_said(data["first"], data["last"]), data["what"]
+    name, what = story.name(slug) or span_said(data["first"], data["last"]), data["what"]
     if what == "concluded":
         text = f"In this version {name} is concluded: it was reopened later in the other version."
     elif what in ("active", "open"):
@@ -480,26 +461,21 @@ def about_version(row: Event, story: Story) -> NoticeView | None:
     else:
         text = f"In this version the summary of {name} is used: it was rolled back later in the other version."
     layer = what if what in ("active", "open") else "summary"
-    return NoticeView(seq=row.seq, kind=row.kind, effort=slug, text=text, layer=layer)
+    return NoticeView(seq=row.seq, kind=row.kind, effort=slug, called=story.name(slug), text=text, layer=layer)
 
 
-def about_focus(row: Event, story: Story) -> NoticeView:
-    text = without_dashes(row.data["notice"])
-    return NoticeView(seq=row.seq, kind=row.kind, effort=row.data["effort"], text=text, layer="recall")
-
-
-def about_eviction(row: Event, story: Story) -> NoticeView:
-    slug, turns = row.data["effort"], row.data["turns"]
-    text = f"Dropped out of the prompt: {slug} (not mentioned for {turns} turns). A mention brings it back."
-    text = ONCE[EVICTED].format(effort=slug) if turns == 1 else text
-    return NoticeView(seq=row.seq, kind=row.kind, effort=slug, text=text, layer="open")
+def about_effort(row: Event, story: Story, layer: str) -> NoticeView:
+    slug = row.data["effort"]
+    name = story.name(slug)
+    text = told(row.kind, row.data, name)
+    return NoticeView(seq=row.seq, kind=row.kind, effort=slug, called=name, text=text, layer=layer)
 
 
 TOLD_BY_THEMSELVES: Mapping[str, Callable[[Event, Story], NoticeView | None]] = {
     AS_BEFORE: about_version,
     **dict.fromkeys(OF_ROLLBACKS, about_rollback),
-    **dict.fromkeys(OF_FOCUS, about_focus),
-    EVICTED: about_eviction,
+    **dict.fromkeys(OF_FOCUS, partial(about_effort, layer="recall")),
+    EVICTED: partial(about_effort, layer="open"),
 }
 
 
@@ -560,10 +536,6 @@ def then_active(data: Mapping[str, Any]) -> str:
 
 def is_automatic(data: Mapping[str, Any]) -> bool:
     return data.get("via") in ("model", "age") or data.get("why") == "work_session"
-
-
-def without_dashes(notice: str) -> str:
-    return notice.partition("\n")[0].removeprefix("--- ").removesuffix(" ---")
 
 
 def with_questions(notices: Iterable[NoticeView], fold: Fold) -> Iterable[NoticeGroup]:
