@@ -51,6 +51,7 @@ def called(slug: str) -> re.Pattern[str]:
     """By its name, which has the words of its id."""
     return re.compile(slug.replace("-", "[- ]") or "no effort", re.IGNORECASE)
 
+
 # All that is read out, as one announcement takes the place of the other.
 ANNOUNCED = """
 () => {
