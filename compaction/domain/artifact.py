@@ -233,6 +233,11 @@ class Artifact(Strict):
         return canonical_json(self.model_dump(mode="json"))
 
     @property
+    def quotes_nothing(self) -> bool:
+        """Of a digest: nothing of its turns stands in it, as each sentence was too long for the room."""
+        return self.kind == Kind.DIGEST and not any(one.cites for one in self.excerpts)
+
+    @property
     def by_id(self) -> dict[str, Claim]:
         return {claim.id: claim for claim in self.claims}
 

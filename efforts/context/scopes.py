@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from efforts.context.presence import Presence, presence
 from efforts.context.words import WordView, word_of_scope, word_view
 from efforts.domain.effort.chosen import BODY, id_of
 from efforts.domain.effort.chosen import span_of as numbers_of
@@ -58,7 +59,8 @@ class ScopeStory:
 
     branch: str
     drafts: Mapping[int, ScopeDraft]
-    standing: frozenset[str]
+    # By its artifact, whether the next prompt has it.
+    standing: Mapping[str, Presence]
     restoring: frozenset[str]
     accepted: dict[tuple[int, int], Event] = field(default_factory=dict)
     seen: Mapping[str, Seen] = field(default_factory=dict)
@@ -95,7 +97,7 @@ def read_story(branch: Branch, rows: Iterable[Event] | None = None) -> ScopeStor
     story = ScopeStory(
         branch=str(branch.pk),
         drafts=ScopeDraft.objects.filter(branch=branch).exclude(kind=ScopeKind.STAGE).in_bulk(),
-        standing=frozenset(standing(branch).values_list("artifact", flat=True)),
+        standing={one.artifact: presence(one, None) for one in standing(branch)},
         restoring=frozenset(back.values_list("pointer__artifact", flat=True)),
     )
     story.seen = seen([*story.standing, *(draft.artifact for draft in story.drafts.values() if draft.artifact)])
@@ -134,7 +136,7 @@ def line_of(row: Event, story: ScopeStory) -> ScopeLine | None:
         artifact=artifact,
         quotes=quotes,
         stands=stands,
-        word=word_view(Word.STANDS) if stands else None,
+        word=word_view(Word.STANDS, quotes=quotes, presence=story.standing[artifact]) if stands else None,
         read_by=", ".join(known.read_by) if known else "",
     )
 
@@ -219,7 +221,8 @@ def asked(row: Event, draft: ScopeDraft, story: ScopeStory) -> ScopeLine | None:
 class ScopeRow:
     """Chosen turns that stand as a summary, wait for a review, or are on their way.
 
-    `id` is what they are expanded and collapsed by, `whole`: all of the summary stands, not one line of it.
+    `id` is what they are expanded and collapsed by, `whole`: all of the summary stands, not one line of it; `where`: as
+    what the prompt has it.
     """
 
     span: str
@@ -234,6 +237,7 @@ class ScopeRow:
     expanded: bool = False
     whole: bool = False
     word: WordView | None = None
+    where: str = ""
     quotes: bool = False
 
     @property
@@ -260,11 +264,15 @@ def scope_rows(branch: Branch) -> ScopeRows:
 
 
 def standing_row(one: Chosen) -> ScopeRow:
+    there = presence(one.pointer, None)
+    word = WordView(word=Word.STANDS, quotes=one.pointer.digest, presence=there)
     return ScopeRow(
         span=span_said(one.first, one.last),
         state="stands",
-        words=where_it_is(one.pointer),
-        icon="expanded" if one.is_expanded else "concluded",
+        words=word.text,
+        icon=word.icon,
+        word=word,
+        where=where_it_is(one.pointer) if there == Presence.SENT else "",
         artifact=one.pointer.artifact,
         id=one.id,
         has_turns=bool(one.first),

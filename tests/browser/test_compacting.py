@@ -130,7 +130,7 @@ def test_chosen_turns_are_expanded_from_the_panel_after_their_price(
     album.take(page, "price")
     page.locator("#scope-turns-1-2-expand-do").focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".scopes")).to_contain_text("Summarised, expanded in the prompt")
+    expect(page.locator(".scopes")).to_contain_text("In use, expanded now")
     expect(page.locator("#effort-turns-1-2-row")).to_be_focused()
     expect(turn(page, 3).locator(".note", has_text="Expanded: turns 1-2")).to_be_attached()
     expect(turn(page, 1).locator(".cover")).to_have_text("Summarised, expanded in the prompt")

@@ -15,14 +15,17 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from compaction import review
+from compaction.domain import digest
+from compaction.domain.artifact import parse_artifact
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.drafting.costs import spent_on
-from compaction.models import Artifact
+from compaction.models import Artifact, Check
 from compaction.pages.presenters.queue import Tab, needs_me, next_in_queue, queue_of
 from compaction.review.claims import dropped
 from compaction.standing import accepting
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, ReviewMode
+from efforts.llm.recorded import RECORDED_MODEL
 from efforts.models import EffortState, Event, Session
 from tests.compaction.artifacts import accept
 from tests.compaction.review import BACKUPS, SLUG, STATES, Room, judged, outcomes, room_of
@@ -215,6 +218,45 @@ def test_long_lists_have_pages(
     first, second = (STATES["waits"](room_of(alice, provider)) for _ in range(2))
     page = as_alice.get(reverse("reviews"), {"page": 2}).content.decode()
     assert (first.pk in page, second.pk in page, "Page 2 of 2" in page) == (False, True, True)
+
+
+def row_in(client: Client, tab: Tab) -> str:
+    (row,) = re.findall(
+        r'<li class="row-of-queue">.*?</li>', client.get(reverse("reviews"), {"tab": tab}).content.decode(), re.DOTALL
+    )
+    return unescape(row)
+
+
+def test_excerpts_that_quote_nothing_are_not_called_quotes(
+    alice: User, provider: FakeProvider, as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No sentence is short enough.
+    monkeypatch.setattr(digest, "FILLED", 0)
+    STATES["no model"](room_of(alice, provider))
+    row = row_in(as_alice, Tab.ACCEPTED)
+    assert "No sentence of these turns is quoted: each was too long." in row
+    assert "Quotes, word for word" not in row
+
+
+@pytest.mark.parametrize(("state", "tab"), [("waits", Tab.NEEDS_ME), ("stands", Tab.ACCEPTED)])
+def test_what_only_a_recording_has_read_passes_no_gate_by_reading(
+    alice: User, provider: FakeProvider, as_alice: Client, state: str, tab: Tab
+) -> None:
+    drafted = STATES[state](room_of(alice, provider))
+    assert "It passes every gate." in row_in(as_alice, tab)
+    Check.objects.update(model=RECORDED_MODEL)
+    row = row_in(as_alice, tab)
+    assert "No gate fails, but the answers of its check were recorded for the example." in row
+    assert "It passes every gate." not in row
+    assert "B Sources: recorded check. C Retention: recorded check." in row
+    read_whole(drafted, alice)
+    assert "It passes every gate." in row_in(as_alice, tab)
+
+
+def read_whole(row: Artifact, person: User) -> None:
+    for claim in parse_artifact(row.document).claims:
+        review.decide(row, claim.id, Say.KEPT, reviewer=person)
+    review.submit(row, reviewer=person)
 
 
 # While it is open

@@ -348,6 +348,24 @@ def test_turns_that_a_summary_stands_for_say_so_with_a_link(
     assert "Summarised, found by search only" in notices(as_alice, address, 2)
 
 
+@pytest.mark.parametrize(
+    ("left_out", "word"),
+    [
+        ({}, "In use"),
+        ({"expanded_turn": 4}, "In use, expanded now"),
+        ({"evicted_clock": 9}, "In use, dropped out now"),
+    ],
+)
+def test_notice_and_panel_say_whether_the_prompt_has_what_is_in_use(
+    as_alice: Client, session: Session, address: Address, left_out: dict[str, int], word: str
+) -> None:
+    accepted(session)
+    ContextPointer.objects.update(**left_out)
+    for page in (notices(as_alice, address), shown(as_alice, address("efforts/"))):
+        # Excerpts do not look as a summary that was checked does.
+        assert re.findall(r'<span class="state quotes"><svg.*?</svg>(.*?)</span>', page, re.DOTALL) == [word]
+
+
 # The panel
 
 
@@ -357,6 +375,7 @@ def test_the_panel_lists_what_stands_and_what_waits(as_alice: Client, session: S
     asked(session, 4, 5)
     panel = shown(as_alice, address("efforts/"))
     assert panel.index("Turns 1-3") < panel.index("Turns 4-5")
+    assert "In use</span>" in panel
     assert "In the prompt as excerpts" in panel
     assert "Being summarised" in panel
     assert 'aria-label="Roll back the excerpts of turns 1-3"' in panel
@@ -482,7 +501,7 @@ def test_chosen_turns_are_expanded_for_their_price_and_collapsed_from_the_panel(
     assert re.search(r"Expanding: <b>\+\d+ tokens</b>", price)
     as_alice.post(address("efforts/turns-1-3/expand/"))
     panel = shown(as_alice, address("efforts/"))
-    assert "Summarised, expanded in the prompt" in panel
+    assert "In use, expanded now</span>" in panel
     assert 'aria-label="Collapse turns 1-3"' in panel
     assert "Expanded: turns 1-3 (" in notices(as_alice, address)
     as_alice.post(address("efforts/turns-1-3/collapse/"))

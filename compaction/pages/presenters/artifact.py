@@ -35,7 +35,7 @@ from compaction.pages.presenters.claims import (
     quotes_of,
     verdicts_on,
 )
-from compaction.pages.presenters.gates import NOT_READ, RECORDED, GateView, as_read, gates_of, of_excerpts
+from compaction.pages.presenters.gates import RECORDED, GateView, as_read, gates_of, of_excerpts, readers_of, unread
 from compaction.pages.presenters.source import SourceView, key_of, labels_of, source_view
 from compaction.review.claims import Dropped, dropped
 from compaction.review.desk import ACCEPTABLE
@@ -219,8 +219,7 @@ class ArtifactView:
 
     @property
     def quotes_nothing(self) -> bool:
-        """Excerpts in which nothing of their turns stands: each sentence was too long for the room."""
-        return self.is_digest and self.left_out == self.sentences
+        return self.document.quotes_nothing
 
     @property
     def left_out_unlisted(self) -> int:
@@ -271,10 +270,7 @@ class ArtifactView:
     @property
     def unread(self) -> str:
         """What its gates say in place of a pass that nobody has read for."""
-        valid = [one for one in self.checks if not one.void]
-        if self.readers or any(one.examined and not one.is_recorded for one in valid):
-            return ""
-        return RECORDED if any(one.is_recorded for one in valid) else NOT_READ
+        return unread(self.checks, self.readers)
 
     @property
     def stale(self) -> bool:
@@ -416,7 +412,7 @@ class ArtifactView:
         """Whether its claims have to be decided, which most do not."""
         if self.stands:
             return OPTIONAL_IN_USE
-        if self.stale or self.is_turned_down or self.pointer:
+        if self.stale or self.is_turned_down or self.pointer or self.unread == RECORDED:
             return OPTIONAL
         return NEED_OF_VERDICTS.get(ArtifactState(self.row.state), OPTIONAL)
 
@@ -435,8 +431,7 @@ class ArtifactView:
     @cached_property
     def readers(self) -> tuple[str, ...]:
         """People who have read every claim of it beside its sentences."""
-        by = [{one.by: None for one in claim.opinions if one.person} for claim in self.claims.all]
-        return tuple(name for name in (by[0] if by else ()) if all(name in others for others in by))
+        return readers_of([claim.opinions for claim in self.claims.all])
 
     @property
     def reader(self) -> str:
@@ -609,6 +604,10 @@ STALE = "Changed since it was judged: {changed}. Judge it again."
 PASSED = (
     "It passes every gate. Accept it, and the model sees {this} instead of {now}. You can roll it back at any time."
 )
+PASSED_RECORDED = (
+    "No gate fails, but the answers of its check were recorded for the example, so read what matters to you. Accept it, "
+    "and the model sees {this} instead of {now}. You can roll it back at any time."
+)
 PASSED_ITS_AUTHOR = (
     "It passes every gate, but the checker is the model that wrote it, so read what matters to you. Accept it, and the "
     "model sees {this} instead of {now}. You can roll it back at any time."
@@ -616,6 +615,10 @@ PASSED_ITS_AUTHOR = (
 EXCERPTS = (
     "These are quotes, word for word. Accept them, and the model sees them instead of {now}. You can roll them back at "
     "any time."
+)
+NO_EXCERPTS = (
+    "No sentence of these turns is quoted: each was too long. Accept them, and the model sees only their heading instead "
+    "of {now}. You can roll them back at any time."
 )
 NOT_JUDGED = "No gate has judged it yet."
 READ_IT = "{why} Read every claim yourself, choose another checker, or accept it unchecked."
@@ -689,14 +692,21 @@ def gone(view: ArtifactView, pointer: ContextPointer) -> StateView:
 
 def why_of(view: ArtifactView, state: ArtifactState) -> str:
     if state == ArtifactState.REPLACEABLE:
-        passed = EXCERPTS if view.is_digest else PASSED_ITS_AUTHOR if view.is_its_authors else PASSED
-        return passed.format(this=this(view), now=seen_now(view))
+        return passed(view).format(this=this(view), now=seen_now(view))
     if state == ArtifactState.UNCHECKED:
         why = why_unchecked(view)
         return READ_BY.format(why=why, who=listed(view.readers)) if view.readers else READ_IT.format(why=why)
     if state == ArtifactState.DRAFT:
         return NOT_JUDGED
     return " ".join(blocks(view)) or STALE.format(changed=" and ".join(view.changed))
+
+
+def passed(view: ArtifactView) -> str:
+    if view.is_digest:
+        return NO_EXCERPTS if view.quotes_nothing else EXCERPTS
+    if view.unread == RECORDED:
+        return PASSED_RECORDED
+    return PASSED_ITS_AUTHOR if view.is_its_authors else PASSED
 
 
 def this(view: ArtifactView) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from compaction.domain.check.result import Opinion
 from compaction.domain.gates.contradiction import worded
 from compaction.domain.gates.judging import TAGS
 from compaction.domain.limits import Purpose
 from compaction.domain.verdicts import Gate, Outcome
-from compaction.models import GateRun, SetAside
+from compaction.models import Check, GateRun, SetAside
 from efforts.domain.text.counting import counted
 
 # What each is called, what it asks, and how it comes to its answer.
@@ -179,6 +180,20 @@ def gates_of(run: GateRun | None, numbers: Mapping[str, int], aside: Iterable[Se
     for one in aside:
         by_gate.setdefault(gate_of_finding(one.finding), []).append(one)
     return tuple(gate_of(letter, verdicts.get(letter), numbers, tuple(by_gate.get(letter, ()))) for letter in GATES)
+
+
+def readers_of(opinions: Sequence[Iterable[Opinion]]) -> tuple[str, ...]:
+    """People who have read all claims, of which these are the opinions."""
+    by = [{one.by: None for one in of_one if one.person} for of_one in opinions]
+    return tuple(name for name in (by[0] if by else ()) if all(name in others for others in by))
+
+
+def unread(checks: Iterable[Check], readers: Collection[str]) -> str:
+    """What gates say in place of a pass that nobody has read for; empty where somebody has."""
+    valid = [one for one in checks if not one.void]
+    if readers or any(one.examined and not one.is_recorded for one in valid):
+        return ""
+    return RECORDED if any(one.is_recorded for one in valid) else NOT_READ
 
 
 def as_read(gates: Iterable[GateView], outcome: str) -> tuple[GateView, ...]:

@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING, Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, When
 
-from compaction.domain.artifact import SCHEMA_VERSION, Kind
+from compaction.domain.artifact import SCHEMA_VERSION, Kind, parse_artifact
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Outcome
 from compaction.drafting.costs import spent_by_family
-from compaction.models import Artifact, ClaimVerdict, GateRun, Reviewer
+from compaction.drafting.reading import person_read
+from compaction.models import Artifact, Check, ClaimVerdict, GateRun, Reviewer
 from compaction.pages.presenters.artifact import title_of
-from compaction.pages.presenters.gates import GATES, GateView, gates_of
+from compaction.pages.presenters.gates import (
+    GATES,
+    RECORDED,
+    GateView,
+    as_read,
+    gates_of,
+    of_excerpts,
+    readers_of,
+    unread,
+)
 from compaction.standing.blockers import OF_POINTER, OF_STATE
 from compaction.standing.history import accepted_by_people
 from efforts.context.presence import Presence, presences_of
@@ -36,6 +46,8 @@ if TYPE_CHECKING:
 
 ON_A_PAGE = 25
 EXCERPTS = "Quotes, word for word. No model has checked what they leave out."
+NO_QUOTES = "No sentence of these turns is quoted: each was too long."
+ONLY_RECORDED = "No gate fails, but the answers of its check were recorded for the example."
 UNDER_WAY = (SummaryState.DUE, SummaryState.DRAFTING)
 
 
@@ -77,6 +89,7 @@ class QueueRow:
     artifact: Artifact | None = None
     gates: tuple[GateView, ...] = ()
     word: WordView | None = None
+    quotes_nothing: bool = False
     spent: int = 0
     # Where it stands: whether the next prompt has it.
     presence: Presence | None = None
@@ -91,10 +104,12 @@ class QueueRow:
     def says(self) -> str:
         """What the gates say, the one that fails first; of excerpts they can say little."""
         if self.is_quotes:
-            return EXCERPTS
+            return NO_QUOTES if self.quotes_nothing else EXCERPTS
         for wanted in (Outcome.FAIL, Outcome.NOT_JUDGED):
             if found := next((gate for gate in self.gates if gate.outcome == wanted), None):
                 return f"{found.name}: {found.says}"
+        if any(gate.outcome == RECORDED for gate in self.gates):
+            return ONLY_RECORDED
         return "It passes every gate." if self.gates else ""
 
     @property
@@ -242,12 +257,18 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
     agreed = accepted_by_people([one.pk for one in active])
     by = {one.artifact: one.actor.get_username() for one in active if one.actor and one.pk in agreed}
     spent = spent_by_family({one.family for one in artifacts})
+    checks: dict[str, list[Check]] = {}
+    for check in Check.objects.filter(family__in=set(spent)).order_by("pk"):
+        checks.setdefault(check.family, []).append(check)
     said: dict[str, dict[str, None]] = {}
     verdicts = ClaimVerdict.objects.filter(artifact__in=keys).order_by("pk")
     for key, name in verdicts.values_list("artifact", "reviewer__username"):
         said.setdefault(key, {})[name] = None
+    handed_in = ClaimVerdict.objects.filter(artifact__family__in=set(spent), submitted_at__isnull=False)
+    looked_at = set(handed_in.values_list("artifact__family", flat=True))
     for one in artifacts:
         presence = standing.get(one.pk)
+        unread_as = "" if one.family in looked_at and readers(one) else unread(checks.get(one.family, ()), ())
         yield QueueRow(
             title=title_of(one),
             session=one.session,
@@ -257,14 +278,33 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
             at=one.created_at,
             artifact=one,
             # Of an earlier form only the texts are known.
-            gates=gates_of(runs.get(one.pk), {}) if one.is_current else (),
+            gates=gates_now(one, runs.get(one.pk), unread_as) if one.is_current else (),
             word=word_of(one, presence),
+            quotes_nothing=quotes_nothing(one),
             left=getattr(one, "left", ""),
             presence=presence,
             accepted_by=by.get(one.pk, ""),
             spent=spent[one.family],
             reviewers=tuple(said.get(one.pk, ())),
         )
+
+
+def gates_now(one: Artifact, run: GateRun | None, unread_as: str) -> tuple[GateView, ...]:
+    """As its page has them."""
+    found = gates_of(run, {})
+    if one.kind == Kind.DIGEST:
+        return of_excerpts(found, quoted=not quotes_nothing(one))
+    return as_read(found, unread_as)
+
+
+def readers(one: Artifact) -> tuple[str, ...]:
+    document = parse_artifact(one.document)
+    read = person_read(one, document)
+    return readers_of([read.opinions.get(claim.content, ()) for claim in document.claims]) if read else ()
+
+
+def quotes_nothing(one: Artifact) -> bool:
+    return one.kind == Kind.DIGEST and one.is_current and parse_artifact(one.document).quotes_nothing
 
 
 def word_of(artifact: Artifact, presence: Presence | None) -> WordView:
