@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, cast
@@ -119,6 +119,14 @@ def seen_by(request: HttpRequest, rows: models.QuerySet[Any], *owner_paths: str)
     return rows.filter(reduce(or_, (models.Q(**{path: request.user}) for path in owner_paths)))
 
 
+class ByValue(admin.AllValuesFieldListFilter):
+    """Of a text that may be empty, that has a name too: a link without words can't be read out, or clicked."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        for choice in super().choices(changelist):
+            yield {**choice, "display": choice["display"] or _("(empty)")}
+
+
 class ReadOnly(ModelAdmin):
     """Staff see their own sessions; `view_any_session` opens those of others, and each such look is logged.
 
@@ -152,6 +160,13 @@ class ReadOnly(ModelAdmin):
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         return [linked(str(name)) if self.refers(name) else name for name in self.list_display]
+
+    def get_list_filter(self, request: HttpRequest) -> list[Any]:
+        return [(name, ByValue) if self.is_free(name) else name for name in self.list_filter]
+
+    def is_free(self, name: Any) -> bool:
+        field = self.by_name.get(name)
+        return isinstance(field, models.CharField) and not field.choices
 
     def get_list_select_related(self, request: HttpRequest) -> list[Any]:
         named = (name for name in self.list_display if isinstance(self.by_name.get(name), models.ForeignKey))

@@ -73,8 +73,20 @@ class EffortStateAdmin(ReadOnly):
         return standing_here(row)
 
 
+class OfSummary(ReadOnly):
+    """It is about a summary, where it names one, and leads to its page."""
+
+    def artifact_of(self, row: Any) -> str:
+        return str(row.artifact)
+
+    @admin.display(description=_("On the page"))
+    def on_page(self, row: Any) -> str:
+        artifact = self.artifact_of(row)
+        return link(_("Open"), "artifact", artifact) if artifact else super().on_page(row)
+
+
 @admin.register(ContextPointer)
-class ContextPointerAdmin(ReadOnly):
+class ContextPointerAdmin(OfSummary):
     session_path = "branch__session"
     list_display = ("id", "effort", "beginning", "state", "of_artifact", "tokens", "actor", "created_at", "on_page")
     list_filter = ("state", "digest")
@@ -86,7 +98,7 @@ class ContextPointerAdmin(ReadOnly):
         "branch__session__title",
         "branch__session__id",
     )
-    readonly_fields = ("of_artifact", "of_turns", "previous", "moves")
+    readonly_fields = ("of_artifact", "of_turns", "previous", "moves", "on_page")
     titles = {"previous": _("Took over from")}
 
     @admin.display(description=_("Artifact"))
@@ -103,12 +115,15 @@ class ContextPointerAdmin(ReadOnly):
 
 
 @admin.register(PointerMove)
-class PointerMoveAdmin(ReadOnly):
+class PointerMoveAdmin(OfSummary):
     session_path = "branch__session"
     list_display = ("id", "kind", "pointer", "stood", "stands", "actor", "via", "reason", "created_at", "on_page")
     list_filter = ("kind", "via")
     search_fields = ("pointer__text", "pointer__artifact", "reason", "branch__session__title", "branch__session__id")
-    readonly_fields = ("stood", "stands")
+    readonly_fields = ("stood", "stands", "on_page")
+
+    def artifact_of(self, row: PointerMove) -> str:
+        return row.pointer.artifact
 
     @admin.display(description=_("From"))
     def stood(self, row: PointerMove) -> str:
@@ -125,12 +140,12 @@ def pointers_or_log(ids: list[int]) -> str:
 
 
 @admin.register(ScopeDraft)
-class ScopeDraftAdmin(ReadOnly):
+class ScopeDraftAdmin(OfSummary):
     session_path = "branch__session"
     list_display = ("id", "kind", "turns", "state", "of_artifact", "actor", "created_at", "branch", "on_page")
     list_filter = ("state", "kind")
     search_fields = ("artifact", "why", "branch__session__title", "branch__session__id")
-    readonly_fields = ("of_artifact",)
+    readonly_fields = ("of_artifact", "on_page")
 
     @admin.display(description=_("Artifact"))
     def of_artifact(self, row: ScopeDraft) -> str:

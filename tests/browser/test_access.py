@@ -52,11 +52,11 @@ def assert_accessible(page: Page, options: dict | None = None) -> None:
     assert results.violations_count == 0, f"{page.url}: {results.generate_report()}"
 
 
-def assert_clean(page: Page) -> None:
+def assert_clean(page: Page, **options: object) -> None:
     """In both themes, one put in the place of the other."""
-    for theme, options in (("light", None), ("dark", OF_COLOURS)):
+    for theme, of_theme in (("light", {}), ("dark", OF_COLOURS)):
         page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-        assert_accessible(page, options)
+        assert_accessible(page, {**options, **of_theme})
 
 
 def finished(page: Page, provider: FakeProvider) -> str:

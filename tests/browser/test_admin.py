@@ -6,6 +6,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visitor, begin, is_in_state
+from tests.browser.drafts import drafted
+from tests.browser.test_access import assert_clean
+from tests.fakes.provider import FakeProvider
+
+# What axe would load again to look for turned screens, the policy of contents forbids it.
+AS_LOADED = {"preload": False}
+OF_SUMMARIES = ("contextpointer", "pointermove", "scopedraft")
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -57,3 +64,24 @@ def test_the_menu_leads_to_the_admin(guest: Visitor) -> None:
     page.locator(".side .foot summary").click()
     page.get_by_role("link", name="Admin").click()
     expect(page).to_have_url(f"{guest.app.url}/admin/")
+
+
+def test_lists_and_rows_about_summaries_are_accessible_in_both_themes(guest: Visitor, provider: FakeProvider) -> None:
+    drafted(guest.page(), provider)
+    page = guest.page()
+    opens(page, "/admin/compaction/")
+    assert_clean(page, **AS_LOADED)
+    lists = addresses(page, "#content-main tr[class*=model-] th a")
+    assert len(lists) >= 18
+    for address in (*lists, *(f"{guest.app.url}/admin/efforts/{name}/" for name in OF_SUMMARIES)):
+        opens(page, address)
+        assert_clean(page, **AS_LOADED)
+        for row in addresses(page, "#result_list tbody tr:first-child th a")[:1]:
+            opens(page, row)
+            assert_clean(page, **AS_LOADED)
+    opens(page, "/admin/compaction/artifact/")
+    page.locator("#result_list tbody tr:first-child input").check()
+    page.get_by_label("Action:").select_option("roll_back")
+    page.get_by_role("button", name="Go", exact=True).click()
+    expect(page.get_by_label("Reason (optional):")).to_be_visible()
+    assert_clean(page, **AS_LOADED)

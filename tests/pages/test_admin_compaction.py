@@ -215,6 +215,16 @@ def test_a_pointer_leads_to_its_artifact_and_its_moves(artifact: Artifact, as_al
     assert "the log" in page(as_alice, listing("efforts_pointermove"))
 
 
+@pytest.mark.parametrize("table", ["efforts_contextpointer", "efforts_pointermove", "efforts_scopedraft"])
+def test_what_stands_how_it_came_to_and_what_was_asked_for_lead_to_the_page(
+    artifact: Artifact, as_alice: Client, table: str
+) -> None:
+    listed = page(as_alice, listing(table))
+    opens = f'href="{artifact.get_absolute_url()}">Open</a>'
+    assert opens in listed
+    assert opens in page(as_alice, rows(listed, table)[0])
+
+
 def test_an_acceptance_leads_to_the_page(artifact: Artifact, as_alice: Client) -> None:
     row = rows(page(as_alice, listing("compaction_acceptance")), "compaction_acceptance")[0]
     assert f'href="{artifact.get_absolute_url()}">Open</a>' in page(as_alice, row)
