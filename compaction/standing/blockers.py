@@ -21,6 +21,7 @@ from compaction.models import Acceptance, Artifact, Check, ClaimVerdict, GateRun
 from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
 from efforts.actions.pointers import active_over, span_of, turns_of
+from efforts.context.holds import leaves_in
 from efforts.context.presence import Presence, pinned_among, presence_of, presences_of, without
 from efforts.domain.effort.chosen import id_of
 from efforts.domain.effort.states import EffortStatus, PointerMoveKind, PointerState
@@ -154,6 +155,14 @@ def in_its_place(row: Artifact, branch: Branch) -> InItsPlace:
         log=not turns <= covered,
         dropped_out=Presence.LEFT in present.values(),
     )
+
+
+def log_leaves_in(row: Artifact, branch: Branch, place: InItsPlace) -> int | None:
+    """After how many turns without a mention excerpts take the place of its effort's log; None where nothing does."""
+    if not row.effort_id or place.instead or not place.log:
+        return None
+    state = EffortState.objects.filter(branch=branch, effort=row.effort_id).select_related("effort").first()
+    return leaves_in(branch, state) if state else None
 
 
 def is_reopened(pointer: ContextPointer) -> bool:

@@ -18,6 +18,7 @@ from compaction.standing.accepting import (
     saved_by,
     standing_pointer,
 )
+from compaction.standing.blockers import in_its_place, log_leaves_in
 from compaction.standing.history import PointerMoveView, last_move
 from efforts.actions.places import Place, changing
 from efforts.context.inspection import DifferenceView, differing
@@ -39,13 +40,15 @@ class Saving:
     """In tokens: by how much a text makes the next prompt smaller, and what was spent on drafting and checking it.
     `saved`: where it stands what rolling it back would add, else what accepting it would take away (None: not known).
     While it stands and is not sent, there is nothing to compare. `later`: what it saves once its expanded effort is
-    collapsed."""
+    collapsed. `leaves_in`: what it is compared with is the log, which excerpts replace after so many turns without a
+    mention."""
 
     saved: int | None
     spent: int
     stands: bool = True
     presence: Presence = Presence.SENT
     later: int | None = None
+    leaves_in: int | None = None
 
     @property
     def is_larger(self) -> bool:
@@ -131,6 +134,7 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
         pinned = pinned_among(branch, json.loads(artifact.document)["source"]["turns"])
         read_now, before = read_next_prompt(branch), last_move(branch, pinned)
         read_later = read_collapsed(branch, artifact)
+        leaves = log_leaves_in(artifact, branch, in_its_place(artifact, branch))
         stands = act()
         move, read_then = last_move(branch, pinned), read_next_prompt(branch)
         accepted = any(one.artifact == artifact.pk for one in stands)
@@ -143,7 +147,8 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
     if now.made and then.made and branch.session.owner_id == user.pk:
         found = differing(now.made, then.made, branch, more=then.tokens - now.tokens)
     saved = saved_by(now, then) if accepted else saved_by(then, now)
-    saving = Saving(saved=saved, spent=spent_on(artifact.family), stands=not accepted)
+    leaves = leaves if accepted else None
+    saving = Saving(saved=saved, spent=spent_on(artifact.family), stands=not accepted, leaves_in=leaves)
     later = saved_by(then, read_later()) if read_later else None
     return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found, saving=saving, later=later)
 

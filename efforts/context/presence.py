@@ -66,8 +66,8 @@ SEES = {
         "The model sees {what} instead of {turns}. When a message refers to details of these turns, matching passages "
         "are found and sent with it."
     ),
-    Presence.FULL: "Expanded now: the model sees the full summary instead of {turns}.",
-    Presence.EXPANDED: "Expanded now: the model sees {turns}. Once collapsed, it sees {what} instead.",
+    Presence.FULL: "The model sees the full summary instead of {turns} now.",
+    Presence.EXPANDED: "The model sees {turns} now. Once collapsed, it sees {what} instead.",
     Presence.LEFT: (
         "The model sees nothing of {turns} now, as nothing has mentioned them for a while. When a message refers to "
         "details of these turns, matching passages are found and sent with it. A mention brings back {what}."

@@ -423,7 +423,8 @@ def test_excerpts_that_are_accepted_again_stand_and_wait_for_nobody(room: Room, 
     assert "Waits for you" not in gone
     accept_compaction(row.pk, row.session_id, 1, 3, actor=alice)
     stands = chat_and_panel(room.talk, as_alice)
-    assert stands.count("In use</span>") == 1
+    # In the notice, and in the panel.
+    assert stands.count("In use</span>") == 2
     assert "Waits for you" not in stands
     assert "Review the draft" not in stands
     assert room.state.artifact == ""
@@ -636,6 +637,16 @@ def test_the_same_saving_is_on_header_dialogs_notice_and_panel_and_is_what_the_n
     for html in (part_of("turn", 3), part_of("efforts"), part_of("summaries")):
         assert f"{asked}?branch={talk.branch_id}" in html
         assert "tokens a call" not in html
+
+
+def test_a_saving_against_a_log_that_will_leave_anyhow_says_when(
+    talk: Talk, artifact: Artifact, as_alice: Client, alice: User
+) -> None:
+    told = "This compares it with the log, which excerpts replace after 20 more turns without a mention."
+    assert told in page(as_alice, "review_saving", artifact, htmx=True)
+    assert told in page(as_alice, "accept", artifact, htmx=True)
+    accept_compaction(artifact.pk, talk.session.pk, 1, 3, actor=alice)
+    assert "This compares it with the log" not in page(as_alice, "review_saving", artifact, htmx=True)
 
 
 def test_what_other_figures_of_its_size_count_is_said_beside_them(room: Room, as_alice: Client) -> None:

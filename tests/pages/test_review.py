@@ -188,12 +188,12 @@ def test_of_what_is_expanded_the_page_says_what_the_model_sees_now(
 ) -> None:
     actions.expand_effort(room.talk.place, SLUG)
     page = page_of(as_alice, factual)
-    assert "Expanded now: the model sees turns 1-3. Once collapsed, it sees 4 of its 5 claims" in page
+    assert "The model sees turns 1-3 now. Once collapsed, it sees 4 of its 5 claims" in page
     assert "Expanded now: the model sees turns 1-3. Once collapsed, it sees this, word for word." in page
     actions.collapse_effort(room.talk.place, SLUG)
     actions.expand_effort(room.talk.place, SLUG, what="body")
     page = page_of(as_alice, factual)
-    assert "Expanded now: the model sees this in full instead of turns 1-3." in page
+    assert "The model sees this in full instead of turns 1-3 now." in page
     assert "full summary only</span>" not in claim_in(page, "tests")
     assert "The full summary: expanded, so the model sees this now" in page
 
@@ -985,7 +985,7 @@ def test_a_blocked_summary_says_what_it_cost_and_what_it_would_take_the_place_of
 AWAY = {
     "expanded": (
         {"expanded_turn": 3},
-        "Expanded now: the model sees turns 1-3.",
+        "The model sees turns 1-3 now.",
         "Saves nothing while it is expanded, ",
     ),
     "left": ({"evicted_clock": 3}, "The model sees nothing of turns 1-3 now, as", "Not in the prompt now"),
@@ -1006,7 +1006,7 @@ def test_what_stands_and_is_not_sent_does_not_say_that_the_model_sees_it(
     listed = part_of(as_alice, "summaries", row.session_id)
     assert "In the prompt instead of" not in listed
     queued = as_alice.get(reverse("reviews"), {"tab": "accepted"}).content.decode()
-    assert ("Not in the prompt now," in queued, "the model sees its turns" in queued) == (
+    assert ("Not in the prompt now," in queued, "The model sees its turns now" in queued) == (
         case == "left",
         case == "expanded",
     )

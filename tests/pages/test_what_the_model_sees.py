@@ -91,7 +91,7 @@ def test_while_it_is_expanded_every_page_says_that_the_turns_are_seen(room: Room
     row = STATES["no model"](room)
     actions.expand_effort(room.talk.place, SLUG)
     for page in pages_of(as_alice, room, row):
-        assert "Expanded now: the model sees turns 1-3." in page
+        assert "The model sees turns 1-3 now." in page
 
 
 @pytest.mark.parametrize(

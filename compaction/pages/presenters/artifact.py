@@ -46,6 +46,7 @@ from compaction.standing.blockers import (
     is_open,
     is_reopened,
     is_unchecked,
+    log_leaves_in,
     replaced_by,
 )
 from compaction.standing.history import NOBODY, accepted_by_people
@@ -588,9 +589,9 @@ STANDS = {
         "“Expand” in the chat only for a while."
     ),
     Presence.FULL: (
-        "Expanded now: the model sees this in full instead of {turns}. Once collapsed, it sees the short text again."
+        "The model sees this in full instead of {turns} now. Once collapsed, it sees the short text again."
     ),
-    Presence.EXPANDED: ("Expanded now: the model sees {turns}. Once collapsed, it sees {this} instead of them."),
+    Presence.EXPANDED: ("The model sees {turns} now. Once collapsed, it sees {this} instead of them."),
     Presence.LEFT: (
         "The model sees nothing of {turns} now, as nothing has mentioned them for a while. A mention brings this back."
     ),
@@ -670,10 +671,7 @@ def state_of(view: ArtifactView) -> StateView:
 
 def ages(view: ArtifactView) -> str:
     """When excerpts take the place of its concluded effort's log; empty where none do."""
-    if not view.row.effort_id or not view.has_log:
-        return ""
-    state = EffortState.objects.filter(branch=view.row.branch, effort=view.row.effort_id).first()
-    left = leaves_in(view.row.branch, state) if state else None
+    left = log_leaves_in(view.row, view.row.branch, view.place)
     return AGES.format(turns=turns_said(left)) if left else ""
 
 
