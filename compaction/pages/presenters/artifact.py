@@ -606,8 +606,8 @@ PASSED = (
     "It passes every gate. Accept it, and the model sees {this} instead of {now}. You can roll it back at any time."
 )
 PASSED_RECORDED = (
-    "No gate fails, but the answers of its check were recorded for the example, so read what matters to you. Accept it, "
-    "and the model sees {this} instead of {now}. You can roll it back at any time."
+    "No gate fails, but the answers of its check were recorded for the example, so read what matters to you. Accept "
+    "it, and the model sees {this} instead of {now}. You can roll it back at any time."
 )
 PASSED_ITS_AUTHOR = (
     "It passes every gate, but the checker is the model that wrote it, so read what matters to you. Accept it, and the "
@@ -618,8 +618,8 @@ EXCERPTS = (
     "any time."
 )
 NO_EXCERPTS = (
-    "No sentence of these turns is quoted: each was too long. Accept them, and the model sees only their heading instead "
-    "of {now}. You can roll them back at any time."
+    "No sentence of these turns is quoted: each was too long. Accept them, and the model sees only their heading "
+    "instead of {now}. You can roll them back at any time."
 )
 NOT_JUDGED = "No gate has judged it yet."
 READ_IT = "{why} Read every claim yourself, choose another checker, or accept it unchecked."
