@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -51,21 +52,16 @@ asyncio.runners._cancel_all_tasks = cancel_until_gone  # type: ignore[attr-defin
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # Playwright keeps an event loop on the main thread; tests with loops of their own go first.
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    # Playwright keeps an event loop on the main thread; tests with loops of their own go first. Of the files that are
+    # last the shortest end the run, so that no process waits long for the other.
+    in_file = Counter(item.path for item in items)
+    items.sort(key=lambda item: (1, -in_file[item.path]) if item.get_closest_marker("browser") else (0, 0))
     for item in items:
         if item.get_closest_marker("server"):
             # It waits itself for processes that start, and says which did not.
             item.add_marker(pytest.mark.timeout(900))
         if item.get_closest_marker("soak"):
             item.add_marker(pytest.mark.timeout(0))
-
-
-@pytest.fixture(autouse=True)
-def _in_no_language_of_another_test() -> Iterator[None]:
-    """The test client leaves the last page's language to whatever comes next."""
-    yield
-    translation.deactivate()
 
 
 @pytest.fixture(scope="session")
