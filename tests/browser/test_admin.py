@@ -28,23 +28,21 @@ def opens(page: Page, address: str) -> None:
     assert answer.status == 200, address
 
 
-def test_every_list_and_a_row_of_each_can_be_opened(guest: Visitor) -> None:
+def test_the_menu_leads_to_every_list_a_row_of_each_and_back_to_the_page(guest: Visitor) -> None:
     page = guest.page()
+    begin(page, "A needle in the hay.")
+    is_in_state(page, 1, "completed")
     begin(page, "Something to look at.")
     is_in_state(page, 1, "completed")
-    opens(page, "/admin/")
+    page.locator(".side .foot summary").click()
+    page.get_by_role("link", name="Admin").click()
+    expect(page).to_have_url(f"{guest.app.url}/admin/")
     lists = addresses(page, "#content-main .model-efforts th a, #content-main tr[class*=model-] th a")
     assert len(lists) >= 12
     for address in lists:
         opens(page, address)
         for row in addresses(page, "#result_list tbody tr:first-child th a")[:1]:
             opens(page, row)
-
-
-def test_open_leads_to_the_page_and_a_list_can_be_searched(guest: Visitor) -> None:
-    page = guest.page()
-    begin(page, "A needle in the hay.")
-    is_in_state(page, 1, "completed")
     for model in ("session", "branch", "turn", "run", "message", "event"):
         opens(page, f"/admin/efforts/{model}/")
         page.get_by_role("link", name="Open", exact=True).first.click()
@@ -56,14 +54,6 @@ def test_open_leads_to_the_page_and_a_list_can_be_searched(guest: Visitor) -> No
     opens(page, "/admin/efforts/message/?q=needle+in+the+hay")
     expect(page.locator("#result_list")).to_contain_text("A needle in the hay.")
     expect(page.locator("#result_list")).not_to_contain_text("Something")
-
-
-def test_the_menu_leads_to_the_admin(guest: Visitor) -> None:
-    page = guest.page()
-    page.goto("/")
-    page.locator(".side .foot summary").click()
-    page.get_by_role("link", name="Admin").click()
-    expect(page).to_have_url(f"{guest.app.url}/admin/")
 
 
 def test_lists_and_rows_about_summaries_are_accessible_in_both_themes(guest: Visitor, provider: FakeProvider) -> None:

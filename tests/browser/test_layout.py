@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Locator, Page, expect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from tests.browser.conftest import PHONE, Visitor, is_live
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import PHONE, App, Visitor, is_live, visit
 from tests.browser.test_first_minutes import is_open
 
 pytestmark = pytest.mark.browser
@@ -38,13 +42,14 @@ CUT = """nodes => nodes.filter((node) => !node.classList.contains("clip") && nod
   .map((node) => node.textContent)"""
 
 
-@pytest.fixture
-def example(visitor: Visitor) -> str:
+@pytest.fixture(scope="module")
+def example(chromium: Browser, built_in: tuple[App, Any]) -> Iterator[str]:
     """The address of the example; who has one goes on with it."""
-    page = visitor.page(panel=False)
-    page.goto("/")
-    page.get_by_role("button", name="Open the example").click()
-    return is_open(page)
+    with contextmanager(visit)(chromium, *built_in) as visitor:
+        page = visitor.page(panel=False)
+        page.goto("/")
+        page.get_by_role("button", name="Open the example").click()
+        yield is_open(page)
 
 
 def at(visitor: Visitor, address: str, width: int, *, panel: bool = False) -> Page:
@@ -105,23 +110,19 @@ def test_on_a_phone_everything_keeps_the_same_distance_from_both_sides(visitor: 
     assert edges(page.locator(".row-of-queue")) == whole
 
 
-@pytest.mark.parametrize("width", [PHONE, 760, DESKTOP])
-def test_the_list_of_commands_is_as_wide_as_the_composer_and_cuts_no_word_off(
+@WIDTHS
+def test_the_list_of_commands_is_as_wide_as_the_composer_and_the_frame_that_a_key_leads_to_is_whole(
     visitor: Visitor, example: str, width: int
 ) -> None:
     page = at(visitor, example, width)
     is_live(page)
     page.locator("#text").fill("/")
-    commands = page.locator("#commands")
-    assert edges(commands) == edges(page.locator(".composer"))
-    assert commands.locator("li > *").evaluate_all(CUT) == []
-    assert box(commands)["top"] >= 0
-
-
-@WIDTHS
-def test_the_frame_of_the_message_that_a_key_leads_to_is_whole(visitor: Visitor, example: str, width: int) -> None:
-    page = at(visitor, example, width)
-    is_live(page)
+    commands_are_in_line(page)
+    if width == DESKTOP:
+        page.set_viewport_size({"width": 760, "height": 800})
+        commands_are_in_line(page)
+        page.set_viewport_size({"width": DESKTOP, "height": 800})
+    page.locator("#text").fill("")
     page.locator("#scroller").focus()
     for _ in range(4):
         page.keyboard.press("k")
@@ -133,6 +134,14 @@ def test_the_frame_of_the_message_that_a_key_leads_to_is_whole(visitor: Visitor,
     assert inner["top"] - 8 >= outer["top"]
     assert inner["left"] - 8 >= outer["left"]
     assert inner["right"] + 8 <= outer["right"]
+
+
+def commands_are_in_line(page: Page) -> None:
+    """No word of the list is cut off."""
+    commands = page.locator("#commands")
+    assert edges(commands) == edges(page.locator(".composer"))
+    assert commands.locator("li > *").evaluate_all(CUT) == []
+    assert box(commands)["top"] >= 0
 
 
 def test_an_effort_offers_what_its_state_asks_for_first_and_the_rest_behind_more(
