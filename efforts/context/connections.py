@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -222,11 +222,11 @@ def switchable(session: Session) -> tuple[ModelOption, ...]:
     return (*options, own)
 
 
-def switched_to(session: Session) -> str:
-    """The value among `switchable` that the conversation stands at."""
+def switched_to(session: Session, options: Collection[ModelOption]) -> str:
+    """The value among `options`, which are `switchable`, that the conversation stands at."""
     value = chosen_value(session)
     named = f"{value}:{session.model}"
-    return named if any(option.value == named for option in switchable(session)) else value
+    return named if any(option.value == named for option in options) else value
 
 
 def answering(session: Session, asked: Mapping[str, Any]) -> Session:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
-from efforts.context.holds import leaves_in, rows_of
+from efforts.context.holds import leaves_in, read_standing
 from efforts.context.ledger import entries_here
 from efforts.context.plans import PlanView
 from efforts.context.presence import seen_of
@@ -18,10 +18,11 @@ from efforts.context.words import WordView, draft_of_effort, view_of_effort
 from efforts.domain.effort.chosen import RAW
 from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.policy import QUIET_TURNS
-from efforts.domain.effort.states import EffortStatus, EntryKind, EntryState, HoldState, PointerState, SummaryState
+from efforts.domain.effort.states import EffortStatus, EntryKind, EntryState, PointerState, SummaryState
 from efforts.domain.text.snippets import plainly
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, Turn, TurnLabel
+from efforts.models.prepared import prepared
 from efforts.standins.seen import Seen, seen
 
 # Of those concluded, the newest are listed at once and the others folded.
@@ -229,15 +230,33 @@ def planned(row: EffortView, plan: PlanView) -> EffortView:
     return replace(row, planned_tokens=plan.tokens_of(row.slug), recalled_tokens=plan.recalled_tokens_of(row.slug))
 
 
+@prepared
+def read_states(branch: Branch) -> QuerySet[EffortState]:
+    return EffortState.objects.filter(branch=branch).select_related("effort")
+
+
+@prepared
+def read_pointers(branch: Branch) -> QuerySet[ContextPointer]:
+    return ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__isnull=False)
+
+
+@prepared
+def read_rolled_back(branch: Branch) -> QuerySet[ContextPointer, tuple[int, str, bool]]:
+    gone = ContextPointer.objects.filter(branch=branch, state=PointerState.ROLLED_BACK, effort__isnull=False)
+    return gone.order_by("pk").values_list("effort", "artifact", "digest")
+
+
 def effort_views(branch: Branch) -> tuple[EffortView, ...]:
     """All efforts of the branch, as the panel orders them."""
-    standing = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE, effort__isnull=False)
+    states = read_states(branch)
+    # Most conversations have none.
+    if not states:
+        return ()
+    standing = read_pointers(branch)
     pointers = {pointer.effort_id: pointer for pointer in standing}
-    states = EffortState.objects.filter(branch=branch).select_related("effort")
-    pinned = set(rows_of(branch, HoldState.STANDING).values_list("effort", flat=True))
+    pinned = {row.effort_id for row in read_standing(branch)}
     drafts = seen([pointer.artifact for pointer in standing] + [state.artifact for state in states if state.artifact])
-    gone = ContextPointer.objects.filter(branch=branch, state=PointerState.ROLLED_BACK, effort__isnull=False)
-    back = list(gone.order_by("pk").values_list("effort", "artifact", "digest"))
+    back = read_rolled_back(branch)
     rolled_back = {effort: artifact for effort, artifact, digest in back if not digest}
     quotes = {artifact for _, artifact, digest in back if digest}
     seen_now = seen_of(branch, tuple(pointers.values()))

@@ -132,19 +132,28 @@ def read_standing(branch: Branch) -> QuerySet[Hold]:
     return rows_of(branch, HoldState.STANDING)
 
 
+@prepared
+def read_suggested(branch: Branch) -> QuerySet[Hold]:
+    return rows_of(branch, HoldState.SUGGESTED)
+
+
+@prepared
+def read_expanded(branch: Branch) -> QuerySet[EffortState]:
+    expanded = EffortState.objects.filter(branch=branch, expanded_turn__isnull=False).select_related("effort")
+    return expanded.order_by("expanded_turn", "pk")
+
+
 def holds_view(branch: Branch, plan: PlanView | None = None) -> HoldsView:
     """What stands and what is suggested; and how the plan of the next call has it, where that is given."""
-    suggested = tuple(hold_view(row) for row in rows_of(branch, HoldState.SUGGESTED))
+    suggested = tuple(hold_view(row) for row in read_suggested(branch))
     if plan is None:
         return HoldsView(standing=standing_holds(branch), suggested=suggested)
-    expanded = EffortState.objects.filter(branch=branch, expanded_turn__isnull=False).select_related("effort")
-    standing = list(rows_of(branch, HoldState.STANDING))
+    standing = read_standing(branch)
     pinned = {row.effort_id for row in standing}
     return HoldsView(
         standing=tuple(standing_view(row, branch, plan) for row in standing),
         expansions=tuple(
-            expansion_view(state, branch, plan, pinned=state.effort_id in pinned)
-            for state in expanded.order_by("expanded_turn", "pk")
+            expansion_view(state, branch, plan, pinned=state.effort_id in pinned) for state in read_expanded(branch)
         ),
         suggested=suggested,
         cap=int(plan.budget * STICKY_SHARE),
@@ -153,7 +162,7 @@ def holds_view(branch: Branch, plan: PlanView | None = None) -> HoldsView:
 
 def standing_holds(branch: Branch) -> tuple[HoldView, ...]:
     """Without a plan: what is pinned, not how it is sent."""
-    return tuple(hold_view(row) for row in rows_of(branch, HoldState.STANDING))
+    return tuple(hold_view(row) for row in read_standing(branch))
 
 
 def hold_view(row: Hold, **more: Any) -> HoldView:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from django.db.models import QuerySet
+
 from efforts.context.presence import Presence, presence
 from efforts.context.words import WordView, word_of_scope, word_view
 from efforts.domain.effort.chosen import BODY, id_of
@@ -96,7 +98,7 @@ def read_story(branch: Branch, rows: Iterable[Event] | None = None) -> ScopeStor
     back = PointerMove.objects.filter(branch=branch, kind__in=BACK).exclude(after=[])
     story = ScopeStory(
         branch=str(branch.pk),
-        drafts=ScopeDraft.objects.filter(branch=branch).exclude(kind=ScopeKind.STAGE).in_bulk(),
+        drafts=drafts_in(branch).in_bulk(),
         standing={one.artifact: presence(one, None) for one in standing(branch)},
         restoring=frozenset(back.values_list("pointer__artifact", flat=True)),
     )
@@ -106,6 +108,10 @@ def read_story(branch: Branch, rows: Iterable[Event] | None = None) -> ScopeStor
     for row in rows:
         story.read(row)
     return story
+
+
+def drafts_in(branch: Branch) -> QuerySet[ScopeDraft]:
+    return ScopeDraft.objects.filter(branch=branch).exclude(kind=ScopeKind.STAGE)
 
 
 def standing(branch: Branch) -> Any:
@@ -256,6 +262,9 @@ class ScopeRows:
 def scope_rows(branch: Branch) -> ScopeRows:
     chosen = with_spans(standing(branch))
     rows = [standing_row(one) for one in sorted(chosen, key=lambda one: one.first)]
+    # Most conversations have none, and what became of each is much to read.
+    if not drafts_in(branch).exists():
+        return ScopeRows(listed=tuple(rows[-LISTED:]), folded=tuple(rows[:-LISTED]))
     story = read_story(branch)
     waiting = [draft for draft in story.drafts.values() if not story.is_decided(draft)]
     listed = (draft_row(draft, story.seen) for draft in sorted(waiting, key=lambda draft: -draft.pk))

@@ -134,7 +134,8 @@ def here(context: Context, name: str, *args: object) -> str:
 def models_of(session: Session) -> dict[str, object]:
     """What can answer, and which of it does; read once for a page."""
     if not hasattr(session, "_switch"):
-        session._switch = {"options": switchable(session), "at": switched_to(session)}  # type: ignore[attr-defined]
+        options = switchable(session)
+        session._switch = {"options": options, "at": switched_to(session, options)}  # type: ignore[attr-defined]
     found: dict[str, object] = session._switch  # type: ignore[attr-defined]
     return found
 

@@ -36,7 +36,7 @@ def test_the_composer_switches_from_the_next_message_on(
     assert "nova-2 · Lab" in as_alice.get(address()).content.decode()
     as_alice.post(address("model/"), {"model": f"endpoint:{other.pk}"})
     session.refresh_from_db()
-    assert (session.endpoint, switched_to(session)) == (other, f"endpoint:{other.pk}")
+    assert (session.endpoint, switched_to(session, switchable(session))) == (other, f"endpoint:{other.pk}")
     scene.session = session
     second = scene.ask("And now?", "Now.")
     labels = {turn.pk: turn.run.settings["label"] for turn in (first, second) if turn.run}
@@ -57,7 +57,7 @@ def test_the_composer_says_how_much_each_model_takes(
 def test_a_name_that_was_typed_is_among_the_choices(session: Session, other: Endpoint) -> None:
     session.endpoint, session.model = other, "nova-3"
     assert [one.label for one in switchable(session)] == ["Built-in engine", "nova-2 · Lab", "nova-3 · Lab"]
-    assert switched_to(session) == f"endpoint:{other.pk}:nova-3"
+    assert switched_to(session, switchable(session)) == f"endpoint:{other.pk}:nova-3"
 
 
 def test_a_model_of_somebody_else_is_none(

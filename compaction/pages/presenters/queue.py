@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.paginator import Page, Paginator
-from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, When
 
 from compaction.domain.artifact import SCHEMA_VERSION, Kind, parse_artifact
 from compaction.domain.lifecycle import ArtifactState
@@ -36,13 +37,11 @@ from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import EffortStatus, PointerState, ScopeState, SummaryState
 from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
+from efforts.models.prepared import in_one_row, prepared
 from efforts.models.said import OwnWords
 from efforts.standins.seen import Word
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser, User
-
-    Person = User | AnonymousUser
+Person = User | AnonymousUser
 
 ON_A_PAGE = 25
 EXCERPTS = "Quotes, word for word. No model has checked what they leave out."
@@ -168,7 +167,16 @@ def size(found: QuerySet[Artifact] | list[QueueRow]) -> int:
 
 
 def needs_me(user: Person) -> int:
-    return of_tab(user, Tab.NEEDS_ME).count() if user.is_authenticated else 0
+    """Asked by every page."""
+    if not user.is_authenticated:
+        return 0
+    [(waiting,)] = count_waiting(user.pk)
+    return waiting
+
+
+@prepared
+def count_waiting(person: int) -> QuerySet[Any, tuple[int, ...]]:
+    return in_one_row(of_tab(User(pk=person), Tab.NEEDS_ME), waiting=Count("pk"))
 
 
 def next_in_queue(user: User, after: Artifact | None = None) -> Artifact | None:

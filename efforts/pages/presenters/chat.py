@@ -9,16 +9,16 @@ from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from efforts.actions.conversations import LARGEST_REPLY
 from efforts.context.connections import label_of
 from efforts.context.embedders import is_offered
-from efforts.context.holds import rows_of
+from efforts.context.holds import read_standing
 from efforts.context.scopes import CoverView, covers_of
 from efforts.domain.effort.money import Money
 from efforts.domain.effort.policy import ContextMode
-from efforts.domain.effort.states import RETRYABLE, UNFINISHED, HoldState, RunState, Trigger, is_cut_off
+from efforts.domain.effort.states import RETRYABLE, UNFINISHED, RunState, Trigger, is_cut_off
 from efforts.domain.prompt import need
 from efforts.domain.prompt.budget import Budget
 from efforts.log.events import DELTA, THINKING
@@ -38,6 +38,7 @@ from efforts.models import (
     TurnLabel,
     Verdict,
 )
+from efforts.models.prepared import prepared
 from efforts.pages.markdown import Cited, render, render_finished
 from efforts.pages.presenters.calls import words_of
 from efforts.pages.presenters.citations import cited_in
@@ -204,25 +205,22 @@ def turn_view(branch: Branch, number: int) -> TurnView | None:
 
 def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     runs = [turn.run for turn in turns if turn.run is not None]
-    messages = grouped(
-        Message.objects.filter(Q(role="user") | Q(run__in=runs), turn__in=turns).order_by("id"), "turn_id"
-    )
-    # A plan's body is its large part, and is shown on the plan's own page.
-    plans = grouped(ContextPlan.objects.filter(run__in=runs).defer("body").order_by("call"), "run_id")
+    keys, run_keys = [turn.pk for turn in turns], [run.pk for run in runs]
+    messages = grouped(read_messages(keys, run_keys), "turn_id")
+    plans = grouped(read_plans(run_keys), "run_id")
     live = live_texts(branch.session_id, runs)
     thoughts = thoughts_of(branch.session_id, runs)
     notices = notice_groups(branch, [turn.number for turn in turns])
     family = family_of(branch)
     cited = cited_in(branch, {turn.number: messages[turn.pk][1:] for turn in turns})
-    verdicts = {verdict.run_id: verdict for verdict in Verdict.objects.filter(run__in=runs)}
+    verdicts = {verdict.run_id: verdict for verdict in read_verdicts(run_keys)}
     recalls = recall_views(runs)
-    proposed = coding.registered().proposed([run.pk for run in runs])
+    proposed = coding.registered().proposed(run_keys)
     covers = covers_of(branch, turns)
     gone = set(left_out(branch).filter(turn__in=turns).values_list("turn", flat=True))
     files = sent_views(turns)
-    pins = dict(rows_of(branch, HoldState.STANDING).filter(turn__in=turns).values_list("turn_id", "pk"))
-    labelled = TurnLabel.objects.filter(branch=branch, turn__in=turns)
-    labels = {pk: (slug, name) for pk, slug, name in labelled.values_list("turn_id", "effort__slug", "effort__name")}
+    pins = {row.turn_id: row.pk for row in read_standing(branch)}
+    labels = {pk: (slug, name) for pk, slug, name in read_labels(branch, keys)}
     calls = any(row.tool_calls for rows in messages.values() for row in rows)
     names = dict(branch.session.efforts.values_list("slug", "name")) if calls else {}
     return tuple(
@@ -249,6 +247,40 @@ def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
     )
 
 
+@prepared
+def read_messages(turns: list[int], runs: list[UUID]) -> QuerySet[Message]:
+    return Message.objects.filter(Q(role="user") | Q(run__in=runs), turn__in=turns).order_by("id")
+
+
+@prepared
+def read_plans(runs: list[UUID]) -> QuerySet[ContextPlan]:
+    """A plan's body is its large part, and is shown on the plan's own page."""
+    return ContextPlan.objects.filter(run__in=runs).defer("body").order_by("call")
+
+
+@prepared
+def read_verdicts(runs: list[UUID]) -> QuerySet[Verdict]:
+    return Verdict.objects.filter(run__in=runs)
+
+
+@prepared
+def read_thinking(runs: list[UUID]) -> QuerySet[Thinking]:
+    return Thinking.objects.filter(run__in=runs)
+
+
+@prepared
+def read_sets(runs: list[UUID]) -> QuerySet[RetrievalSet, tuple[UUID, UUID | None]]:
+    """Of what was looked for without being asked, the plan that each is of."""
+    sets = RetrievalSet.objects.filter(run__in=runs, trigger=Trigger.AUTO)
+    return sets.order_by("-pk").values_list("run", "plan")
+
+
+@prepared
+def read_labels(branch: Branch, turns: list[int]) -> QuerySet[TurnLabel, tuple[int, str, str]]:
+    labelled = TurnLabel.objects.filter(branch=branch, turn__in=turns)
+    return labelled.values_list("turn_id", "effort__slug", "effort__name")
+
+
 def ahead_of(run: Run, person: int) -> int | None:
     unfinished = Run.objects.filter(state__in=UNFINISHED)
     if unfinished.filter(branch=run.branch_id, created_at__lt=run.created_at).exists():
@@ -258,19 +290,13 @@ def ahead_of(run: Run, person: int) -> int | None:
 
 def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
     """Of the runs for which something was looked for."""
-    looked = (
-        RetrievalSet.objects.filter(run__in=runs, trigger=Trigger.AUTO)
-        .exclude(IN_CODE)
-        .exclude(query="")
-        .select_related("run", "session__endpoint")
-    )
     # Code is looked for by the same call; of a set that was kept without a plan the turn's own is shown.
-    plans = dict(
-        RetrievalSet.objects.filter(run__in=runs, trigger=Trigger.AUTO)
-        .exclude(plan=None)
-        .order_by("-pk")
-        .values_list("run", "plan")
-    )
+    kept = read_sets([run.pk for run in runs])
+    if not kept:
+        return {}
+    plans = {run: plan for run, plan in kept if plan}
+    sets = RetrievalSet.objects.filter(run__in=runs, trigger=Trigger.AUTO)
+    looked = sets.exclude(IN_CODE).exclude(query="").select_related("run", "session__endpoint")
     counted = looked.annotate(quoted=Count("items", filter=Q(items__included=True)))
     views = {
         row.run_id: RecallView(
@@ -319,7 +345,7 @@ def live_texts(session_id: UUID, runs: list[Run]) -> dict[str, tuple[int, str]]:
 def thoughts_of(session_id: UUID, runs: list[Run]) -> dict[UUID, dict[str, Any]]:
     """What the model thought in each run, before all calls together, and how long; of a running one so far."""
     found: dict[UUID, dict[str, Any]] = {}
-    for run, rows in grouped(Thinking.objects.filter(run__in=runs), "run_id").items():
+    for run, rows in grouped(read_thinking([run.pk for run in runs]), "run_id").items():
         text, ms = THOUGHTS_APART.join(row.text for row in rows), total([row.elapsed_ms for row in rows])
         found[run] = {"thinking": text, "thinking_ms": ms}
     for run in runs:

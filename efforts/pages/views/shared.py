@@ -53,7 +53,7 @@ def owned_branch(request: OwnRequest, session_id: UUID, branch_id: UUID | None =
     """The main branch where none is named."""
     which = Q(pk=branch_id) if branch_id else Q(parent=None)
     branches = Branch.objects.filter(which, session=session_id, session__in=Session.objects.owned_by(request.user))
-    return get_object_or_404(branches.select_related("session__endpoint", "active_effort", "focus"))
+    return get_object_or_404(branches.select_related("session__endpoint", "session__owner", "active_effort", "focus"))
 
 
 def place(request: OwnRequest, branch: Branch, via: Via = Via.CONTROL) -> Place:
