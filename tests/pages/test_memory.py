@@ -204,6 +204,16 @@ def test_the_page_shows_what_is_where_and_how_it_moved(as_alice: Client, session
     assert "Came back: something mentioned it" in page
 
 
+def test_its_lists_and_the_metrics_name_efforts_as_people_call_them(as_alice: Client, session: Session) -> None:
+    expand(session)
+    actions.rename_effort(actions.here(session, actor=session.owner), "auth-bug", "Login trouble")
+    _, _, changed = as_alice.get(f"/s/{session.pk}/memory/").content.decode().partition("What changed")
+    assert "Login trouble Expanded: its log came back" in text_of(changed)
+    _, _, expanded = as_alice.get(f"/s/{session.pk}/metrics/").content.decode().partition("Expansions over time")
+    assert "Login trouble: " in expanded
+    assert "auth-bug" not in expanded
+
+
 def test_an_empty_conversation_says_what_will_stand_there(as_alice: Client, alice: User) -> None:
     page = text_of(as_alice.get(f"/s/{actions.create_session(alice).pk}/memory/").content.decode())
     assert "No effort is concluded yet." in page

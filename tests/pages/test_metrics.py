@@ -138,7 +138,7 @@ def test_the_page_says_what_the_json_says(as_alice: Client, talk: Talk) -> None:
 
 def test_every_figure_says_why_and_leads_to_its_turns(as_alice: Client, talk: Talk) -> None:
     told(talk)
-    view = metrics_view(branch_metrics(talk.branch))
+    view = metrics_view(branch_metrics(talk.branch), {})
     every = [figure for group in view.groups for figure in group.figures]
     assert all(figure.why for figure in every)
     page = as_alice.get(f"{talk.session.get_absolute_url()}metrics/").content.decode()
@@ -175,6 +175,7 @@ def test_where_more_was_sent_the_card_is_headed_so_and_has_one_figure(as_alice: 
         face, _, folded = card.partition("<details")
         assert re.search(r">More sent</h3>\s*<p><b>\+[\d,.]+\s%</b></p>", face)
         assert "against sending everything, over all turns" in face
+        assert "Rules, summaries and passages found earlier added more than was left out." in face
         assert face.count("%") == 1
         assert re.search(r"Against the full logs of all efforts [\d,.]+\s% more was sent, over all turns", folded)
     page = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()
@@ -194,7 +195,7 @@ def test_what_was_saved_is_said_as_less_that_was_sent(as_alice: Client, talk: Ta
     other = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()
     face = other.partition('id="savings_vs_naive_all"')[2].partition("<details")[0]
     assert face.startswith(">Savings<")
-    assert "The last call alone sent more than everything would have been." in face
+    assert "The last call alone sent more than sending everything would have." in face
     assert re.search(r"The last call sent [\d,.]+\s% less than everything said so far", page)
 
 
@@ -408,10 +409,10 @@ def first_cells(table: str) -> str:
 def test_lines_far_above_the_layers_are_cut_and_say_how_far_they_go() -> None:
     sections = {"system": 1_000, "turn": 50}
     sent = [Sent(turn=n, tokens=1_050, sections=sections, said_before=1_000 * n, logs_before=0) for n in range(1, 41)]
-    picture = metrics_view(measure([], sent)).tokens_picture
+    picture = metrics_view(measure([], sent), {}).tokens_picture
     assert "Without context management (up to 41,050)" in picture
     assert "40,000" not in picture  # of the axis
-    assert "Without context management (up to" not in metrics_view(measure([], sent[:1])).tokens_picture
+    assert "Without context management (up to" not in metrics_view(measure([], sent[:1]), {}).tokens_picture
 
 
 def test_of_a_long_conversation_the_prompts_of_the_newest_turns_are_measured_and_all_that_faded(

@@ -103,7 +103,8 @@ class MetricsView:
         return tuple(row for row in self.newest_turns if row.saved)
 
 
-def metrics_view(metrics: Metrics) -> MetricsView:
+def metrics_view(metrics: Metrics, names: Mapping[str, str]) -> MetricsView:
+    """`names`: of efforts, by their ids."""
     layers = [layer for layer in SECTIONS if any(one.sections.get(layer) for one in metrics.sent)]
     rows = tuple(turn_rows(metrics, layers))
     span = turn_span(metrics)
@@ -111,9 +112,9 @@ def metrics_view(metrics: Metrics) -> MetricsView:
         groups=groups_of(metrics),
         layers=tuple(SECTIONS[layer] for layer in layers),
         turns=rows,
-        expansions=tuple(expansion_view(one) for one in metrics.expansions[::-1][:LISTED]),
+        expansions=tuple(expansion_view(one, names) for one in metrics.expansions[::-1][:LISTED]),
         tokens_picture=tokens_picture(metrics, layers, span) if metrics.sent else "",
-        expansions_picture=expansions_picture(metrics, span) if metrics.expansions else "",
+        expansions_picture=expansions_picture(metrics, span, names) if metrics.expansions else "",
         saved_picture=saved_picture(metrics, span) if metrics.decays else "",
     )
 
@@ -132,9 +133,9 @@ def turn_rows(metrics: Metrics, layers: Sequence[str]) -> Iterator[TurnRow]:
         )
 
 
-def expansion_view(one: Expansion) -> ExpansionView:
+def expansion_view(one: Expansion, names: Mapping[str, str]) -> ExpansionView:
     return ExpansionView(
-        effort=one.effort,
+        effort=names.get(one.effort, one.effort),
         turn=one.turn,
         ended_turn=one.ended_turn,
         duration=one.duration,
@@ -180,6 +181,10 @@ def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
     )
 
 
+# Beside summaries each of which says what it saves.
+OUTWEIGHED = "Rules, summaries and passages found earlier added more than was left out."
+
+
 def savings(
     figures: Figures, *, more: Iterable[str] = (), folded: Iterable[str] = (), turns: Iterable[int] = ()
 ) -> FigureView:
@@ -187,6 +192,7 @@ def savings(
     key, unit = "savings_vs_naive_all", "against sending everything, over all turns"
     saved = figures[key]
     if saved is not None and saved < 0:
+        more = (OUTWEIGHED, *more)
         return figure(key, "More sent", f"+{percent(-saved)}", unit, more=more, folded=folded, turns=turns)
     return figure(key, "Savings", percent(saved), unit, more=more, folded=folded, turns=turns)
 
@@ -195,9 +201,9 @@ def last_call_alone(figures: Figures) -> Iterator[str]:
     """Where the last call went the other way than all turns together, whose figure stands above it."""
     last, overall = figures["savings_vs_naive"] or 0, figures["savings_vs_naive_all"] or 0
     if last < 0 < overall:
-        yield "The last call alone sent more than everything would have been."
+        yield "The last call alone sent more than sending everything would have."
     elif overall < 0 < last:
-        yield "The last call alone sent less than everything would have been."
+        yield "The last call alone sent less than sending everything would have."
 
 
 def in_the_last_call(figures: Figures) -> str:
@@ -388,21 +394,22 @@ def layer_at(sent: Sent | None, layer: str) -> int | None:
     return sent.sections.get(layer, 0) if sent else None
 
 
-def expansions_picture(metrics: Metrics, span: range) -> str:
+def expansions_picture(metrics: Metrics, span: range, names: Mapping[str, str]) -> str:
     rows: dict[str, list[Bar]] = {}
     for one in metrics.expansions:
         if one.ended_turn is None or one.ended_turn >= span.start:
-            rows.setdefault(one.effort, []).append(bar_of(one, span))
+            rows.setdefault(one.effort, []).append(bar_of(one, span, names))
     newest = list(rows.items())[-DRAWN:]
     said = f"{counted(len(metrics.expansions), 'expansion')}, {number(len(metrics.decays))} collapsed automatically."
     chart = Chart(title="Expansions over time", desc=said, first=span[0], id="expansions")
-    drawn = [BarRow(name=effort, layer="expanded", bars=bars) for effort, bars in newest]
+    drawn = [BarRow(name=names.get(effort, effort), layer="expanded", bars=bars) for effort, bars in newest]
     return bar_chart(drawn, chart, places=len(span))
 
 
-def bar_of(one: Expansion, span: range) -> Bar:
+def bar_of(one: Expansion, span: range, names: Mapping[str, str]) -> Bar:
     until = "" if one.ended_turn is None else f" in turn {one.ended_turn:,}"
-    words = f"{one.effort}: {one.tokens:,} tokens, expanded in turn {one.turn:,}, {HOW.get(one.how, one.how)}{until}"
+    effort = names.get(one.effort, one.effort)
+    words = f"{effort}: {one.tokens:,} tokens, expanded in turn {one.turn:,}, {HOW.get(one.how, one.how)}{until}"
     return Bar(begin=max(one.turn, span.start), end=one.ended_turn, words=words)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,6 +93,8 @@ class MemoryMove:
     turn: int
     text: str
     effort: str
+    # The effort's.
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +206,7 @@ def effort_memory(branch: Branch, slug: str) -> EffortMemory | None:
         counted_from=counted_from(events, state.referenced_clock).format(turn=since) if since else "",
         keywords=tuple(keywords_here(branch, standing)) if standing else (),
         references=reference_views(branch, references),
-        moves=moves_of(events.filter(MOVED).order_by("-seq")[:MOST]),
+        moves=moves_of(events.filter(MOVED).order_by("-seq")[:MOST], {}),
     )
 
 
@@ -224,7 +226,7 @@ def chosen_memory(branch: Branch, id: str) -> ChosenMemory | None:
     """None where no summary of just these turns has ever stood here."""
     one = find_chosen(branch, id)
     events = branch_events(branch).filter(data__id=id)
-    moves = moves_of(events.filter(MOVED_CHOSEN).order_by("-seq")[:MOST])
+    moves = moves_of(events.filter(MOVED_CHOSEN).order_by("-seq")[:MOST], {})
     if not (one or moves):
         return None
     session = branch.session
@@ -255,16 +257,14 @@ def reference_view(data: dict[str, Any], text: str) -> ReferenceView:
     return ReferenceView(turn=data["turn"], who=WHO[data["by"]], how=HOW[data["how"]], words=words)
 
 
-def moves_of(rows: Iterable[Event]) -> tuple[MemoryMove, ...]:
-    """What left the prompt and what came back."""
-    return tuple(
-        MemoryMove(
-            turn=row.data.get("stands_from", row.data["turn"]),
-            text=moved(row),
-            effort=row.data.get("effort") or row.data["id"],
-        )
-        for row in rows
-    )
+def moves_of(rows: Iterable[Event], names: Mapping[str, str]) -> tuple[MemoryMove, ...]:
+    """What left the prompt and what came back. `names`: of efforts, by their ids."""
+    return tuple(move_of(row, row.data.get("effort") or row.data["id"], names) for row in rows)
+
+
+def move_of(row: Event, id: str, names: Mapping[str, str]) -> MemoryMove:
+    turn = row.data.get("stands_from", row.data["turn"])
+    return MemoryMove(turn=turn, text=moved(row), effort=id, name=names.get(id, id))
 
 
 def moved(row: Event) -> str:
@@ -277,12 +277,14 @@ def moved(row: Event) -> str:
 def memory_view(branch: Branch, plan: PlanView) -> MemoryView:
     """`plan`: of the next call."""
     events = branch_events(branch).filter(MOVED).exclude(data__effort=None)
+    shown = efforts_view(branch, plan=plan)
+    names = {row.slug: row.name for row in shown.rows}
     moved = Counter(kind.partition(".")[2] for kind in events.values_list("kind", flat=True))
     return MemoryView(
         plan=plan,
-        efforts=efforts_view(branch, plan=plan),
+        efforts=shown,
         raw=raw_log(branch),
-        moves=moves_of(events.order_by("-seq")[:LATEST]),
+        moves=moves_of(events.order_by("-seq")[:LATEST], names),
         moved=dict(moved),
     )
 

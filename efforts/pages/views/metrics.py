@@ -32,7 +32,7 @@ def metrics(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
         "so_far": used_so_far(branch.session),
         "metrics": found,
         "saved": int((found.figures["naive_tokens_all"] or 0) - (found.figures["context_tokens_all"] or 0)),
-        "view": figures.metrics_view(found),
+        "view": figures.metrics_view(found, dict(branch.session.efforts.values_list("slug", "name"))),
         "newest": NEWEST_TURNS,
     }
     return varied(page(request, "metrics/page.html", context))
