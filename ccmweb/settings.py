@@ -162,7 +162,11 @@ ROOT_URLCONF = "ccmweb.urls"
 ASGI_APPLICATION = "ccmweb.asgi.application"
 
 DATABASES = {
-    "default": database(env.text("DATABASE_URL", f"sqlite:///{CCM_HOME / 'db.sqlite3'}"), threads=CCM_ORM_THREADS)
+    "default": database(
+        env.text("DATABASE_URL", f"sqlite:///{CCM_HOME / 'db.sqlite3'}"),
+        threads=CCM_ORM_THREADS,
+        prepares=env.switch("CCM_PREPARED_STATEMENTS", True),
+    )
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CHANNEL_LAYERS = {"default": channel_layer(env.text("REDIS_URL"))}

@@ -117,3 +117,14 @@ def chosen_history(owner: User, *, summaries: int) -> Session:
 def test_many_summaries_of_chosen_turns_take_as_many_queries_as_few(alice: User) -> None:
     few = one_turn(chosen_history(alice, summaries=2))
     assert one_turn(chosen_history(alice, summaries=11)) == few
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL plans a question anew each time")
+def test_postgresql_plans_what_turns_ask_time_and_again_once(alice: User) -> None:
+    session = history(alice, efforts=1, turns=1)
+    play(session, [said(f"Part {number}.") for number in range(4)])
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement FROM pg_prepared_statements")
+        kept = [statement for (statement,) in cursor.fetchall()]
+    for table in ("efforts_run", "efforts_message", "efforts_effortstate"):
+        assert any(f'FROM "{table}"' in statement for statement in kept), table
