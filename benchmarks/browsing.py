@@ -77,7 +77,9 @@ WATCH_SENDING = """
 """
 WATCH_KEYS = """
 () => {
+  const watched = "keys" in window;
   window.keys = [];
+  if (watched) return;
   const noted = (event) => painted((now) => keys.push(now - event.timeStamp));
   document.querySelector("#text").addEventListener("keydown", noted, true);
 }
