@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from django.contrib.auth.models import User
 
-from tests.compaction.review import Room, remembered_room
+from tests.compaction.review import Room, room_of
 from tests.compaction.worth import Bench, bench_of
 from tests.fakes.provider import FakeProvider
 from tests.turns.conftest import Stage, layer, provider, runner, session, stage
@@ -17,7 +17,7 @@ __all__ = ["Stage", "bench", "layer", "provider", "room", "runner", "session", "
 
 @pytest.fixture
 def room(alice: User, provider: FakeProvider) -> Room:
-    return remembered_room(alice, provider)
+    return room_of(alice, provider)
 
 
 @pytest.fixture

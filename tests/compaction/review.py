@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +25,7 @@ from compaction.drafting.prompts import check_version
 from compaction.models import Artifact, Exam, GateRun
 from efforts import actions
 from efforts.domain.effort.states import EntryKind, ReviewMode
-from efforts.models import ContextPointer, EffortState, Endpoint, Message, ScopeDraft, Session
+from efforts.models import ContextPointer, EffortState, Endpoint, Message, ScopeDraft
 from efforts.models.threads import run_here
 from efforts.turns.drafts import Line, claim_from, draft_and_settle
 from efforts.turns.scopes import SCOPES
@@ -34,7 +33,6 @@ from efforts.turns.summaries import SUMMARIES
 from tests.efforts.talk import Talk
 from tests.fakes.provider import FakeProvider
 from tests.fakes.summariser import Summariser
-from tests.remembered import remembered
 
 SLUG = "storage"
 MODEL = "drafter-1"
@@ -250,38 +248,8 @@ def chosen_digest(room: Room) -> Artifact:
     return chosen(room)
 
 
-def remembered_room(owner: User, provider: FakeProvider) -> Room:
-    """As `room_of` makes it in an empty database."""
-    session = remembered(("room", owner.pk, CLAIMS), lambda: room_of(owner, provider).talk.session.pk, provider.url)
-    room = Room(Talk(Session.objects.get(pk=session)), provider)
-    provider.otherwise = room.model
-    return room
-
-
-def reached(state: Callable[[Room], Artifact]) -> Callable[[Room], Artifact]:
-    """Once for all tests whose room is alike; the functions themselves do it anew."""
-
-    def reach(room: Room) -> Artifact:
-        made = remembered((state.__name__, CLAIMS, told_of(room)), lambda: do(room), room.provider.url)
-        pk, room.claims, room.texts, model, sent = deepcopy(made)
-        vars(room.model).update(model)
-        room.provider.bodies[:], room.provider.headers[:] = sent
-        room.talk.session.refresh_from_db()
-        return Artifact.objects.get(pk=pk)
-
-    def do(room: Room) -> Any:
-        return deepcopy((state(room).pk, *told_of(room)))
-
-    return reach
-
-
-def told_of(room: Room) -> tuple[Any, ...]:
-    """All of a room that is not in the database."""
-    return room.claims, room.texts, vars(room.model), (room.provider.bodies, room.provider.headers)
-
-
 STATES: dict[str, Callable[[Room], Artifact]] = {
-    state.__name__.replace("_", " "): reached(state)
+    state.__name__.replace("_", " "): state
     for state in (
         stands,
         waits,

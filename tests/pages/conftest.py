@@ -15,7 +15,7 @@ from efforts.domain.prompt.planner import plan
 from efforts.models import Run, Session, Turn
 from efforts.turns import recording
 from efforts.turns.recording import COMPLETED, CallReply, Ending, Lease
-from tests.compaction.review import STATES, Room, remembered_room
+from tests.compaction.review import STATES, Room, room_of
 from tests.fakes.provider import FakeProvider
 from tests.turns.conftest import provider
 
@@ -74,7 +74,7 @@ def address(session: Session) -> Callable[..., str]:
 
 @pytest.fixture
 def room(alice: User, provider: FakeProvider) -> Room:
-    return remembered_room(alice, provider)
+    return room_of(alice, provider)
 
 
 @pytest.fixture

@@ -42,7 +42,6 @@ from tests.compaction.review import (
     Room,
     claim_of,
     judged,
-    no_model,
     outcomes,
     run,
     verdict_of,
@@ -602,7 +601,7 @@ def test_excerpts_that_quote_nothing_say_so_and_what_to_do(
 ) -> None:
     # No sentence is short enough.
     monkeypatch.setattr(digest, "FILLED", 0)
-    row = no_model(room)
+    row = STATES["no model"](room)
     assert parse_artifact(row.document).excerpts == ()
     page = unescape(page_of(as_alice, row))
     assert "No sentence of turns 1-3 is in these excerpts" in page
