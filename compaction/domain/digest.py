@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from efforts.domain.effort.notices import span_said
+from efforts.domain.effort.phrases import Known, Wish, wishes
 from efforts.domain.prompt.conversation import PastTurn, ToolCall
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
@@ -158,9 +159,12 @@ def longest(part: SourcePart, left_out: Collection[str], fits: Callable[[Excerpt
     return found
 
 
-def formal_in(source: Source, turns: Iterable[PastTurn], names: Iterable[str]) -> frozenset[str]:
+def formal_in(source: Source, turns: Iterable[PastTurn], names: Collection[str]) -> frozenset[str]:
     """The sentences by which an effort was opened or concluded in these turns, and the replies to them: those that the
-    model gave as the person's word for it, and those that have little but its name."""
+    model gave as the person's word for it, and those that have little but its name; and where the model did nothing,
+    those in which the person says that it is done."""
+    own = next(iter(names), "")
+    effort = Known(active=own, open=(own,), names={own: own})
     known = {plain(name) for name in names}
     said: dict[int, str] = {}
     for turn in turns:
@@ -171,10 +175,15 @@ def formal_in(source: Source, turns: Iterable[PastTurn], names: Iterable[str]) -
     return frozenset(
         sentence.id
         for part in source.parts
-        if part.part == Part.TEXT and part.turn in said
+        if part.part == Part.TEXT
         for sentence in part.sentences
-        if is_formal(plain(sentence.text), said[part.turn], known)
+        if is_formal(plain(sentence.text), said.get(part.turn, ""), known)
+        and (part.turn in said or (part.role == "user" and concludes(sentence.text, effort)))
     )
+
+
+def concludes(sentence: str, effort: Known) -> bool:
+    return any(one.wish == Wish.CONCLUDE for one in wishes(sentence, effort))
 
 
 def is_formal(words: str, said: str, names: Collection[str]) -> bool:

@@ -29,7 +29,7 @@ KINDS = {
 UNASKED = "In use without a review"
 HOW = {
     "control": "after the effort was concluded",
-    "offer": "after the offer in the chat was taken",
+    "offer": "after the offer in the chat was accepted",
     "model": "after the effort was concluded in the chat",
     "aged": "as nothing had mentioned the effort for a while",
     "chat": "in the chat",

@@ -69,8 +69,9 @@ SEES = {
     Presence.FULL: "The model sees the full summary instead of {turns} now.",
     Presence.EXPANDED: "The model sees {turns} now. Once collapsed, it sees {what} instead.",
     Presence.LEFT: (
-        "The model sees nothing of {turns} now, as nothing has mentioned them for a while. When a message refers to "
-        "details of these turns, matching passages are found and sent with it. A mention brings back {what}."
+        "The model sees nothing of {turns} now but what other turns quote, as nothing has mentioned them for a while. "
+        "When a message refers to details of these turns, matching passages are found and sent with it. A mention "
+        "brings back {what}."
     ),
 }
 WITH_PINNED = (

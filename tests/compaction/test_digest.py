@@ -190,6 +190,18 @@ def test_what_opens_or_concludes_an_effort_is_known_by_the_calls_of_its_turn() -
     ]
 
 
+def test_where_the_model_did_nothing_it_is_known_by_the_words_of_the_person() -> None:
+    turns = past(
+        "The party is on 14 July.",
+        "The summer party is cancelled.",
+        "The party bill is paid.",
+        "Done, the party is planned.",
+    )
+    log = source_of(turns)
+    formal = formal_in(log, turns, ["party"])
+    assert [log.by_sentence[id].text for id in log.by_sentence if id in formal] == ["Done, the party is planned."]
+
+
 def test_it_takes_no_place_of_what_was_said() -> None:
     log = source_of(party())
     made = card(log, formal=formal_in(log, party(), ["Summer party"]))

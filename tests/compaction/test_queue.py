@@ -186,7 +186,7 @@ def test_excerpts_that_stand_are_told_where_what_is_not_checked_is_listed(
 ) -> None:
     STATES["no model"](room_of(alice, provider))
     page = as_alice.get(reverse("reviews"), {"tab": "not-checked"}).content.decode()
-    assert "1 set of excerpts is in use. They are not listed here, as they claim nothing" in page
+    assert "1 set of excerpts is in use. Excerpts repeat the log word for word" in page
     other = as_alice.get(reverse("reviews"), {"tab": "blocked"}).content.decode()
     assert "set of excerpts" not in other
 

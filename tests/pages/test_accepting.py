@@ -662,11 +662,12 @@ def test_what_other_figures_of_its_size_count_is_said_beside_them(room: Room, as
 def test_where_ways_to_send_the_turns_again_meet_they_are_told_apart(room: Room, as_alice: Client) -> None:
     row, session = STATES["stands"](room), room.talk.session.pk
     panel = as_alice.get(reverse("efforts", args=[session]), headers=HTMX).content.decode()
-    assert "Three ways to have the turns sent again: Expand, for a while; Roll back, until you use the same" in panel
+    assert "Three ways to have the turns sent again: Expand, for a while; Roll back, until something is put" in panel
     only = "To see the turns sent only for a while, expand them in the chat instead; to go on with the effort, reopen"
     assert only in page(as_alice, "rollback", row, htmx=True)
-    assert "“Roll back” sends it again from the next call on, “Expand” in the chat only for a while." in page(
-        as_alice, "review_top", row, htmx=True
+    assert (
+        "“Roll back” sends it again from the next call on; “Expand”, at the effort in the chat, sends it for a while."
+        in page(as_alice, "review_top", row, htmx=True)
     )
     actions.expand_effort(room.talk.place, SLUG)
     assert only not in page(as_alice, "rollback", row, htmx=True)

@@ -94,7 +94,7 @@ def test_of_30_ambient_turns_the_page_marks_the_last_10_as_sent(as_alice: Client
 
 
 def test_where_no_turn_is_out_the_page_says_what_a_short_version_leaves_out(as_alice: Client, talk: Talk) -> None:
-    short = "No turn is cut. What summaries and excerpts leave out"
+    short = "Nothing was cut to fit the budget. What summaries and excerpts leave out"
     sent(talk)
     actions.expand_effort(talk.place, "auth-bug")
     sent(talk)

@@ -175,7 +175,7 @@ def test_where_more_was_sent_the_card_is_headed_so_and_has_one_figure(as_alice: 
         face, _, folded = card.partition("<details")
         assert re.search(r">More sent</h3>\s*<p><b>\+[\d,.]+\s%</b></p>", face)
         assert "against sending everything, over all turns" in face
-        assert "Rules, summaries and passages found earlier added more than was left out." in face
+        assert "Rules, summaries, earlier passages and the notes beside turns added more than was left out." in face
         assert face.count("%") == 1
         assert re.search(r"Against the full logs of all efforts [\d,.]+\s% more was sent, over all turns", folded)
     page = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()

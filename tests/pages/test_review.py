@@ -986,9 +986,13 @@ AWAY = {
     "expanded": (
         {"expanded_turn": 3},
         "The model sees turns 1-3 now.",
-        "Saves nothing while it is expanded, ",
+        "Saves nothing while it is expanded, and ",
     ),
-    "left": ({"evicted_clock": 3}, "The model sees nothing of turns 1-3 now, as", "Not in the prompt now"),
+    "left": (
+        {"evicted_clock": 3},
+        "The model sees nothing of turns 1-3 now but what other turns quote, as",
+        "Not in the prompt now",
+    ),
 }
 
 
@@ -1192,4 +1196,4 @@ def test_where_nothing_waits_the_queue_tells_of_excerpts_in_use(room: Room, as_a
     STATES["no model"](room)
     queue = as_alice.get(reverse("reviews")).content.decode()
     assert "Nothing waits for you." in queue
-    assert "1 set of excerpts is in use. They are not listed here" in queue
+    assert "1 set of excerpts is in use. Excerpts repeat the log" in queue

@@ -585,20 +585,21 @@ REOPENED = (
 WENT_ON = "Its effort was opened again after it came into use, and went on. The model sees {now} now."
 STANDS = {
     Presence.SENT: (
-        "The model sees {this} instead of {turns}. The log is kept: “Roll back” sends it again from the next call on, "
-        "“Expand” in the chat only for a while."
+        "The model sees {this} instead of {turns}. The log is kept. “Roll back” sends it again from the next call on; "
+        "“Expand”, at the effort in the chat, sends it for a while."
     ),
     Presence.FULL: (
         "The model sees this in full instead of {turns} now. Once collapsed, it sees the short text again."
     ),
     Presence.EXPANDED: ("The model sees {turns} now. Once collapsed, it sees {this} instead of them."),
     Presence.LEFT: (
-        "The model sees nothing of {turns} now, as nothing has mentioned them for a while. A mention brings this back."
+        "The model sees nothing of {turns} now but what other turns quote, as nothing has mentioned them for a while. "
+        "A mention brings this back."
     ),
 }
 THIS, SOME = "this text", "{sent} of its {all} claims"
 UNREAD = "Nobody has checked it."
-UNREAD_QUOTES = "No model has read the log, so nobody knows whether anything that matters was left out."
+UNREAD_QUOTES = "No model has looked for what matters in the log. What was left out is listed, for you to look through."
 ITS_AUTHOR = "The model that wrote it has also checked it, and nobody has approved it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
 STALE = "Changed since it was judged: {changed}. Judge it again."

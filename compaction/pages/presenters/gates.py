@@ -59,7 +59,7 @@ OF_EXCERPTS = {
     Gate.TRACEABILITY: (Outcome.PASS, FOUND),
     Gate.RETENTION: (
         NOBODY_LOOKED,
-        "No model has read the log, so nobody knows whether anything that matters was left out.",
+        "No model has looked for what matters in the log. What was left out is listed, for you to look through.",
     ),
     Gate.CONTRADICTION: (DOES_NOT_APPLY, "These are quotes: nothing was reworded, so nothing can contradict the log."),
 }

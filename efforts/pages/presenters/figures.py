@@ -182,7 +182,7 @@ def prompts_of_turns(metrics: Metrics) -> Iterator[FigureView]:
 
 
 # Beside summaries each of which says what it saves.
-OUTWEIGHED = "Rules, summaries and passages found earlier added more than was left out."
+OUTWEIGHED = "Rules, summaries, earlier passages and the notes beside turns added more than was left out."
 
 
 def savings(
