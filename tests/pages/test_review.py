@@ -580,7 +580,7 @@ def test_excerpts_say_how_much_and_what_of_the_list_they_leave_out(room: Room, a
         (
             "C",
             "nobody looked",
-            "Your list of decisions, to-dos and rules has nothing from these turns. No model has read the log",
+            "Your list of decisions, to-dos and rules has nothing from these turns. No model has looked for",
         ),
         ("D", "does not apply", "These are quotes: nothing was reworded, so nothing can contradict the log."),
     ],

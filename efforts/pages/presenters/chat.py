@@ -52,7 +52,7 @@ from efforts.standins import coding
 LIVE_ROWS = 50
 THOUGHTS_APART = "\n\n"
 # They were needed, and yet none is quoted.
-NO_ROOM = "The prompt had no room for them."
+NO_ROOM = "The prompt shows them already, or had no room for them."
 # Neither id nor name.
 NO_EFFORT = ("", "")
 
