@@ -11,12 +11,14 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from efforts.actions.names import entitle, title_from
 from efforts.context.connections import KeyUnreadable, ModelChoice, choose, connect_chat
 from efforts.domain.effort.states import RunState
 from efforts.llm.protocol import ModelError, ReportedUsage, StreamEnd, TextDelta
 from efforts.models import Message, Run, Session, Titling
+from efforts.models.prepared import first, prepared
 from efforts.models.threads import read, write
 from efforts.retrieval.index import count_tokens
 from efforts.turns.calls import storable
@@ -71,17 +73,17 @@ async def ask_for_title(lease: Lease) -> None:
 
 def to_ask(lease: Lease) -> Asked | None:
     """None where there is no model to ask, a person gave a title, or it was asked before."""
-    run = Run.objects.select_related("turn__session__endpoint__owner").filter(pk=lease.run_id).first()
-    if run is None or run.state != RunState.COMPLETED:
+    run = first(completed_run(lease.run_id))
+    if run is None:
         return None
     session = run.turn.session
-    if session.titled_by_hand or session.is_example or Titling.objects.filter(session=session).exists():
+    if session.titled_by_hand or session.is_example:
         return None
     try:
         choice = choose(session)
     except KeyUnreadable:
         return None
-    if not choice.writes_titles:
+    if not choice.writes_titles or Titling.objects.filter(session=session).exists():
         return None
     said = Message.objects.filter(turn=run.turn, role=Message.Role.USER).values_list("text", flat=True).first() or ""
     replies = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).exclude(text="").order_by("-pk")
@@ -89,6 +91,11 @@ def to_ask(lease: Lease) -> Asked | None:
     shown = f"User:\n{said[:SHOWN]}\n\nAssistant:\n{reply[:SHOWN]}"
     messages = [{"role": "system", "content": ASKED}, {"role": "user", "content": shown}]
     return Asked(session_id=session.pk, choice=choice, messages=messages)
+
+
+@prepared
+def completed_run(run: UUID) -> QuerySet[Run]:
+    return Run.objects.select_related("turn__session__endpoint__owner").filter(pk=run, state=RunState.COMPLETED)
 
 
 async def ask(asked: Asked) -> Answered:
