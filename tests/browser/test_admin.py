@@ -37,6 +37,7 @@ def test_the_menu_leads_to_every_list_a_row_of_each_and_back_to_the_page(guest: 
     page.locator(".side .foot summary").click()
     page.get_by_role("link", name="Admin").click()
     expect(page).to_have_url(f"{guest.app.url}/admin/")
+    expect(page.locator("#content-main")).to_be_visible()
     lists = addresses(page, "#content-main .model-efforts th a, #content-main tr[class*=model-] th a")
     assert len(lists) >= 12
     for address in lists:
