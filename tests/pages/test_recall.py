@@ -128,7 +128,10 @@ def test_a_turn_that_looked_and_found_nothing_says_so_and_one_that_did_not_look_
     assert line_of(as_alice.get(address("turns/3/"), headers=HTMX).content.decode()).startswith(
         "Recall (Light): 9 passages found, none added · "
     )
-    for why, said in ((need.SHOWN_BETTER, need.SHOWN_BETTER), (need.NEEDED, "The prompt shows them already, or had no room for them.")):
+    for why, said in (
+        (need.SHOWN_BETTER, need.SHOWN_BETTER),
+        (need.NEEDED, "The prompt shows them already, or had no room for them."),
+    ):
         RetrievalSet.objects.update(why=why)
         line = line_of(as_alice.get(address("turns/3/"), headers=HTMX).content.decode())
         assert line.startswith(f"Recall (Light): 9 passages found, none added · {said} · ")
