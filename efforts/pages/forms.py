@@ -250,7 +250,10 @@ class SessionSettingsForm(forms.Form):
     review_mode = forms.ChoiceField(
         label="Summaries",
         choices=[(mode.value, mode.meaning) for mode in ReviewMode],
-        help_text="Drafts are checked against what was said. Until a summary or excerpts are used, the whole log is in the prompt.",
+        help_text=(
+            "Drafts are checked against what was said. Until a summary or excerpts are used, the whole log is in the "
+            "prompt."
+        ),
     )
     reply_limit = forms.IntegerField(
         label="Reply limit (tokens)",
