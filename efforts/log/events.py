@@ -41,8 +41,6 @@ STREAMED = (DELTA, THINKING)
 
 # Nobody did it: nothing referred to the effort, or to the chosen turns, any more.
 AGED_EVENTS = ("effort.decayed", "compaction.decayed")
-
-
 # Fields of events of these families that are ids of efforts.
 ABOUT_EFFORTS = ("effort.", "turn.moved")
 IDS = ("effort", "next", "target")

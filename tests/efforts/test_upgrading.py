@@ -37,8 +37,6 @@ def talk(transactional_db: None, alice: User) -> Iterator[Talk]:
     migrate(newest())
 
 
-# To take a database back through every migration is long; `tests/upgrading` asks the same of a stored one.
-@pytest.mark.slow
 def test_what_nobody_answered_is_gone_and_what_was_answered_is_the_person_s(talk: Talk) -> None:
     talk.ask("We take the train. Ask Anna. Be brief. Be kind.")
     where = Where(turn=1, branch=str(talk.branch_id), via="cue")

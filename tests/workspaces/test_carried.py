@@ -112,7 +112,9 @@ def flat(leads: Mapping[int, object]) -> set[Sure]:
     return {one for several in leads.values() for one in several}  # type: ignore[attr-defined]
 
 
-def changed_somewhere(data: st.DataObject) -> None:
+@settings(max_examples=600)
+@given(st.data())
+def test_what_is_carried_is_what_a_look_at_everything_finds(data: st.DataObject) -> None:
     piece, paths = data.draw(st.sampled_from(LANGUAGES))
     texts = {path: data.draw(st.lists(piece, max_size=6), label=path) for path in paths}
     changed = data.draw(st.sampled_from(paths))
@@ -124,19 +126,6 @@ def changed_somewhere(data: st.DataObject) -> None:
     pieces = [*texts[changed][:at], *put, *texts[changed][at + out :]]
     after = {**texts, changed: [*pieces[1:2], *pieces[:1], *pieces[2:]] if swapped else pieces}
     carried(*({**ALWAYS, **{path: "".join(several) for path, several in one.items()}} for one in (texts, after)))
-
-
-@settings(max_examples=100)
-@given(st.data())
-def test_what_is_carried_is_what_a_look_at_everything_finds(data: st.DataObject) -> None:
-    changed_somewhere(data)
-
-
-@pytest.mark.slow
-@settings(max_examples=600)
-@given(st.data())
-def test_what_is_carried_is_so_in_many_more_folders(data: st.DataObject) -> None:
-    changed_somewhere(data)
 
 
 BEFORE = {

@@ -276,7 +276,10 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
     looked_at = set(handed_in.values_list("artifact__family", flat=True))
     for one in artifacts:
         presence = standing.get(one.pk)
-        unread_as = "" if one.family in looked_at and readers(one) else unread(checks.get(one.family, ()), ())
+        unread_as = unread(checks.get(one.family, ()), ())
+        # Who has read every claim is much to read, and asked only where that decides.
+        if unread_as and one.family in looked_at and readers(one):
+            unread_as = ""
         yield QueueRow(
             title=title_of(one),
             session=one.session,
