@@ -133,8 +133,9 @@ def after(session_id: UUID, seq: int, limit: int = 500) -> list[dict[str, Any]]:
 def frames(rows: Sequence[Event]) -> list[dict[str, Any]]:
     """Of one session. Events have the ids of efforts, people are told names: those that efforts have now."""
     ids = {id for row in rows for id in ids_in(row)}
-    found = Effort.objects.filter(session=rows[0].session_id, slug__in=ids) if ids else Effort.objects.none()
-    names = dict(found.values_list("slug", "name"))
+    names: dict[str, str] = {}
+    if ids:
+        names.update(Effort.objects.filter(session=rows[0].session_id, slug__in=ids).values_list("slug", "name"))
     return [frame(row, {id: names[id] for id in ids_in(row) if id in names}) for row in rows]
 
 
