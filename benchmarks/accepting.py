@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import Sum
 
-from benchmarks.growth import crowd, timed_once
+from benchmarks.growth import analyze, crowd, timed_once
 from benchmarks.measures import percentiles
 from benchmarks.search import database
 from compaction.models import Artifact
@@ -30,8 +30,7 @@ def accepting() -> dict[str, Any]:
     with database(""):
         owner = User.objects.create_user("bench")
         stages = {efforts: Conversation.of(owner, efforts) for efforts in (SMALL, LARGE)}
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
+        analyze()
         taken = by_turns(stages)
         small, large = taken[SMALL], taken[LARGE]
         return {

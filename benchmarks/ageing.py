@@ -14,9 +14,9 @@ from typing import Any
 from uuid import uuid4
 
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import transaction
 
-from benchmarks.growth import BATCH, PER_TURN, tell, timed_once
+from benchmarks.growth import BATCH, PER_TURN, analyze, tell, timed_once
 from benchmarks.measures import percentiles
 from efforts import actions
 from efforts.context.planning import main_branch
@@ -55,8 +55,7 @@ Parts = dict[str, list[float]]
 def ageing(owner: User, messages: int) -> dict[str, Any]:
     """One turn after the other, now in a session of 1,000 messages and now in one of `messages`."""
     sessions = {size: past(owner, size) for size in (SHORT, messages)}
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    analyze()
     times: dict[int, Parts] = {size: {} for size in sessions}
     random = Random(2)
     for number in range(REPEATS + 1):

@@ -23,7 +23,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from benchmarks.growth import BATCH, PER_TURN, tell, timed_once
+from benchmarks.growth import BATCH, PER_TURN, analyze, tell, timed_once
 from benchmarks.measures import percentiles
 from benchmarks.recall.baselines import Fts5, Keywords
 from efforts import actions
@@ -114,8 +114,7 @@ class History:
             self.say(self.large, OTHERS // 9)
             if self.messages // 50_000 > (self.messages - OTHERS) // 50_000:
                 tell(f"{self.messages:,} messages are stored")
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
+        analyze()
         return self
 
     @transaction.atomic

@@ -207,12 +207,14 @@ def shown(seen: Seen, stage: Stage, pieces: int) -> str:
 def first_tokens(arguments: argparse.Namespace) -> dict[str, Any]:
     from django.core.management import call_command
 
-    from benchmarks.growth import crowd
+    from benchmarks.growth import analyze, crowd
     from efforts.models import Session
 
     stage = staged(2)
     crowd(stage.owner, list(Session.objects.filter(pk__in=stage.sessions)), 2 * arguments.first_token)
     call_command("rebuild_index", verbosity=0)
+    # As a server does by itself, a minute after so much is new.
+    analyze()
     with servers.bare() as (bare_port, _), product(arguments.processes, servers.UNBOUNDED) as port:
         found = asyncio.run(by_turns(bare_port, port, stage))
     bare, late = percentiles(found["bare"]), percentiles(found["product"])
