@@ -31,7 +31,7 @@ BESIDE = {
 NOW = {
     Presence.FULL: "In use, expanded now",
     Presence.EXPANDED: "In use, expanded now",
-    Presence.LEFT: "In use, dropped out now",
+    Presence.LEFT: "In use, not in the prompt now",
 }
 
 

@@ -187,7 +187,8 @@ def _in_signs(language: str, text: str) -> str:
     if not THOUSANDS.fullmatch(text) and not MEASURED.fullmatch(text):
         return text
     signs = {",": get_format("THOUSAND_SEPARATOR", language), ".": get_format("DECIMAL_SEPARATOR", language)}
-    return "".join(signs.get(sign, sign) for sign in text)
+    figure = "".join(signs.get(sign, sign) for sign in text)
+    return _catalogue(language).get("%s%%", "%s%%") % figure[:-1].rstrip() if figure.endswith("%") else figure
 
 
 @lru_cache

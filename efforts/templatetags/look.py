@@ -163,9 +163,15 @@ def state_icon(state: str) -> str:
     return ICON_OF_STATE.get(state, "wait")
 
 
-@register.filter(name="in_signs")
+@register.filter
+def in_signs(figure: str) -> str:
+    """A figure as English writes it, as the reader's language does."""
+    share = figure.removesuffix("%")
+    return in_percent(by_locale(share)) if share != figure else by_locale(figure)
+
+
 def by_locale(figure: str) -> str:
-    """A figure as English writes it, with the reader's signs for thousands and decimals."""
+    """With the reader's signs for thousands and decimals."""
     signs = {",": str(get_format("THOUSAND_SEPARATOR")), ".": str(get_format("DECIMAL_SEPARATOR"))}
     return SIGN.sub(lambda sign: signs[sign[0]], figure)
 

@@ -377,6 +377,6 @@ def test_what_dropped_out_of_the_prompt_is_not_just_in_use(
     in_use = (reverse("reviews"), {"tab": "accepted"})
     assert "In use</span>" in as_alice.get(*in_use).content.decode()
     EffortState.objects.filter(effort=row.effort).update(evicted_clock=1)
-    assert "In use, dropped out now</span>" in as_alice.get(*in_use).content.decode()
+    assert "In use, not in the prompt now</span>" in as_alice.get(*in_use).content.decode()
     notice = as_alice.get(row.session.get_absolute_url()).content.decode()
-    assert "In use, dropped out now</span>" in notice
+    assert "In use, not in the prompt now</span>" in notice

@@ -122,8 +122,8 @@ def test_figures_have_the_signs_of_the_language() -> None:
 
 
 def test_each_figure_of_the_metrics_has_the_signs_of_the_language_once() -> None:
-    more = ("1.9 % over all turns", "mean 3,532")
-    values = ("6,152", "6.2 %", "−1,234.5 %", "4.5", "3 / 2")
+    more = ("1.9% over all turns", "mean 3,532")
+    values = ("6,152", "6.2%", "−1,234.5%", "4.5", "3 / 2")
     shown = [
         FigureView(key=value, label="Savings", value=value, unit="", more=more, why="", turns=()) for value in values
     ]

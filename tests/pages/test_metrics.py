@@ -130,7 +130,7 @@ def test_the_page_says_what_the_json_says(as_alice: Client, talk: Talk) -> None:
     page, found = as_alice.get(address).content.decode(), figures(as_alice, address)
     for key in ("context_tokens", "naive_tokens", "tokens_saved_by_decay"):
         assert f"<b>{found[key]:,}</b>" in page
-    assert f"<b>{100 * found['false_decay_rate']:.1f}\u00a0%</b>" in page
+    assert f"<b>{100 * found['false_decay_rate']:.1f}%</b>" in page
     assert f"<b>{found['manual_collapses']} / {found['auto_collapses']}</b>" in page
     assert page.count('class="chart"') == 3
     assert "style=" not in page.split("<main", 1)[1].split("</main>")[0]
@@ -173,13 +173,13 @@ def test_where_more_was_sent_the_card_is_headed_so_and_has_one_figure(as_alice: 
             r'<article class="measure" aria-labelledby="savings_vs_naive_all">(.*?)</article>', page, re.S
         )
         face, _, folded = card.partition("<details")
-        assert re.search(r">More sent</h3>\s*<p><b>\+[\d,.]+\s%</b></p>", face)
+        assert re.search(r">More sent</h3>\s*<p><b>\+[\d,.]+%</b></p>", face)
         assert "against sending everything, over all turns" in face
         assert "Rules, summaries, earlier passages and the notes beside turns added more than was left out." in face
         assert face.count("%") == 1
-        assert re.search(r"Against the full logs of all efforts [\d,.]+\s% more was sent, over all turns", folded)
+        assert re.search(r"Against the full logs of all efforts [\d,.]+% more was sent, over all turns", folded)
     page = as_alice.get(f"/s/{talk.session.pk}/metrics/").content.decode()
-    assert re.search(r"The last call sent [\d,.]+\s% more: what was added to it outweighs what was left out", page)
+    assert re.search(r"The last call sent [\d,.]+% more: what was added to it outweighs what was left out", page)
 
 
 def test_what_was_saved_is_said_as_less_that_was_sent(as_alice: Client, talk: Talk) -> None:
@@ -196,7 +196,7 @@ def test_what_was_saved_is_said_as_less_that_was_sent(as_alice: Client, talk: Ta
     face = other.partition('id="savings_vs_naive_all"')[2].partition("<details")[0]
     assert face.startswith(">Savings<")
     assert "The last call alone sent more than sending everything would have." in face
-    assert re.search(r"The last call sent [\d,.]+\s% less than everything said so far", page)
+    assert re.search(r"The last call sent [\d,.]+% less than everything said so far", page)
 
 
 def test_the_page_says_what_summaries_took_here_and_whether_that_is_more_than_was_saved(

@@ -353,7 +353,7 @@ def test_turns_that_a_summary_stands_for_say_so_with_a_link(
     [
         ({}, "In use"),
         ({"expanded_turn": 4}, "In use, expanded now"),
-        ({"evicted_clock": 9}, "In use, dropped out now"),
+        ({"evicted_clock": 9}, "In use, not in the prompt now"),
     ],
 )
 def test_notice_and_panel_say_whether_the_prompt_has_what_is_in_use(

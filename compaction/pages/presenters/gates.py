@@ -80,7 +80,7 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def percent(share: float) -> str:
-    return f"{100 * share:.4g}{NO_BREAK}%"
+    return f"{100 * share:.4g}%"
 
 
 def seconds(ms: float) -> str:

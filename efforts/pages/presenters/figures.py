@@ -355,7 +355,7 @@ def decimal(value: float | None) -> str:
 
 
 def percent(value: float | None) -> str:
-    return NOTHING if value is None else f"{100 * value:.1f}\u00a0%".replace("-", "−")
+    return NOTHING if value is None else f"{100 * value:.1f}%".replace("-", "−")
 
 
 # The pictures
