@@ -41,7 +41,7 @@ STREAMED = (DELTA, THINKING)
 
 # Nobody did it: nothing referred to the effort, or to the chosen turns, any more.
 AGED_EVENTS = ("effort.decayed", "compaction.decayed")
-# Fields of events of these families that are ids of efforts.
+# Which fields of events of these families are ids of efforts.
 ABOUT_EFFORTS = ("effort.", "turn.moved")
 IDS = ("effort", "next", "target")
 
@@ -132,24 +132,28 @@ def after(session_id: UUID, seq: int, limit: int = 500) -> list[dict[str, Any]]:
 
 def frames(rows: Sequence[Event]) -> list[dict[str, Any]]:
     """Of one session. Events have the ids of efforts, people are told names: those that efforts have now."""
-    ids = {id for row in rows for id in ids_in(row)}
+    of = [ids_in(row) for row in rows]
+    ids = {id for mine in of for id in mine.values()}
     names: dict[str, str] = {}
     if ids:
         names.update(Effort.objects.filter(session=rows[0].session_id, slug__in=ids).values_list("slug", "name"))
-    return [frame(row, {id: names[id] for id in ids_in(row) if id in names}) for row in rows]
+    called = [{field: names[id] for field, id in mine.items() if id in names} for mine in of]
+    return [frame(row, names) for row, names in zip(rows, called, strict=True)]
 
 
-def ids_in(row: Event) -> list[str]:
-    return [row.data[name] for name in IDS if row.data.get(name)] if row.kind.startswith(ABOUT_EFFORTS) else []
+def ids_in(row: Event) -> dict[str, str]:
+    """Of efforts, by the field of the event that has each."""
+    about = IDS if row.kind.startswith(ABOUT_EFFORTS) else ()
+    return {field: row.data[field] for field in about if row.data.get(field)}
 
 
 def frame(row: Event, names: Mapping[str, str]) -> dict[str, Any]:
+    """`names`: of efforts, by the field that has the id."""
     data = dict(row.data)
     if names:
         data["names"] = names
     if "notice" in data:
-        effort = data.get("effort", "")
-        data["told"] = told(row.kind, data, names.get(effort, effort))
+        data["told"] = told(row.kind, data, names.get("effort", data.get("effort", "")))
     return {"v": 1, "seq": row.seq, "kind": row.kind, **data}
 
 

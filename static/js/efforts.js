@@ -57,7 +57,6 @@ const COVERING = new Set([
   "compaction.accepted", "compaction.rolled_back", "compaction.invalidated", "compaction.shortened", "compaction.evicted",
   "compaction.expanded", "compaction.collapsed", "compaction.decayed", "compaction.undone", "effort.rolled_back",
 ]);
-const IDS = new Set(["effort", "next", "target"]);
 const HIDDEN = "ccm.notnow.";
 
 export class Efforts {
@@ -87,7 +86,8 @@ export class Efforts {
   }
 
   happened(event) {
-    const called = withNames(event);
+    // Efforts as people call them, for their ids.
+    const called = { ...event, ...event.names };
     const words = event.told ?? WORDS[event.kind]?.(called);
     const then = event.was_active && event.next ? `${called.next} is active again` : "";
     const told = words && COMES_OF_IT.has(event.kind) && this.#tellAway(words, event);
@@ -235,10 +235,4 @@ function span({ first, last }) {
 function named({ id }) {
   const [, first, last] = id.split("-").map(Number);
   return span({ first, last });
-}
-
-// Efforts as people call them, for their ids.
-function withNames({ names = {}, ...event }) {
-  const named = Object.entries(event).filter(([field, value]) => IDS.has(field) && value in names);
-  return { ...event, ...Object.fromEntries(named.map(([field, id]) => [field, names[id]])) };
 }

@@ -69,7 +69,7 @@ async def test_what_is_told_of_an_effort_has_its_name_and_is_in_the_reader_s_lan
     await tab.say(kind="send", text="/effort The log", client_id="one")
     opened = await tab.last("effort.opened")
     assert (opened["effort"], opened["notice"]) == ("the-log", "--- Started effort: the-log ---")
-    assert (opened["names"], opened["told"]) == ({"the-log": "The log"}, told)
+    assert (opened["names"], opened["told"]) == ({"effort": "The log"}, told)
     # The same from the log, to whoever comes later.
     later = await open_tab()
     await later.hello()

@@ -18,7 +18,7 @@ from efforts.models import Branch, Event, Message, Run, Session
 from efforts.models.threads import read
 from efforts.turns import recording
 from efforts.turns.recording import COMPLETED, CallReply, Delta, LeaseLost
-from efforts.turns.runner import Runner
+from efforts.turns.runner import DeltaWriter, Runner
 from tests.fakes.provider import FakeProvider
 from tests.fakes.provider import Reply as Said
 from tests.turns.conftest import Stage
@@ -60,6 +60,34 @@ def committed() -> str:
     return "".join(
         row.data["text"] for row in Event.objects.filter(kind="delta").order_by("session__created_at", "seq")
     )
+
+
+@pytest.mark.parametrize(
+    ("took", "then"),
+    [(0.03, 0.05), (0.2, 0.2)],
+    ids=["from the beginning on", "half of the time at most"],
+)
+async def test_how_long_text_gathers(monkeypatch: pytest.MonkeyPatch, took: float, then: float) -> None:
+    writer, gathered, now = DeltaWriter(), list[float](), 0.0
+    real = asyncio.timeout
+
+    async def commit() -> None:
+        nonlocal now
+        now += took
+
+    def gather(seconds: float) -> asyncio.Timeout:
+        gathered.append(round(seconds, 6))
+        task.cancel()
+        return real(None)
+
+    monkeypatch.setattr("efforts.turns.runner.monotonic", lambda: now)
+    monkeypatch.setattr(writer, "flush", commit)
+    monkeypatch.setattr(asyncio, "timeout", gather)
+    writer.some.set()
+    task = asyncio.create_task(writer.run())
+    with suppress(asyncio.CancelledError):
+        await task
+    assert gathered == [then]
 
 
 async def test_a_runner_outlives_a_database_that_did_not_answer(
