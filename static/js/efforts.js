@@ -57,6 +57,8 @@ const COVERING = new Set([
   "compaction.accepted", "compaction.rolled_back", "compaction.invalidated", "compaction.shortened", "compaction.evicted",
   "compaction.expanded", "compaction.collapsed", "compaction.decayed", "compaction.undone", "effort.rolled_back",
 ]);
+// With these the last switch is another one, and only the last can be taken back.
+const REDIRECTS = new Set(["effort.opened", "effort.concluded", "effort.reopened", "effort.switched", "effort.undone"]);
 const HIDDEN = "ccm.notnow.";
 
 export class Efforts {
@@ -129,8 +131,9 @@ export class Efforts {
   }
 
   // A later event can change what an earlier notice offers, and in which turn it stands.
-  #turnsAbout({ turn, effort, moved, of }) {
+  #turnsAbout({ kind, turn, effort, moved, of }) {
     const notices = [...document.querySelectorAll(".note[data-about]")].filter((note) => note.dataset.about === effort || note.id === `notice-${of}`);
+    if (REDIRECTS.has(kind)) notices.push(...[...document.querySelectorAll(".note[data-switched]")].slice(-2));
     const turns = notices.map((note) => Number(note.closest(".turn")?.dataset.turn ?? 0));
     if (turns.includes(0) && turn !== 0) this.#on.reload();
     return new Set([turn, moved, ...turns].filter((number) => number > 0));

@@ -195,11 +195,17 @@ def two_more_efforts_and_each_message_in_the_active_one(one: Journey) -> tuple[s
     one.page.locator("#destinations .sheet").get_by_role("button", name=called(trip)).click()
     one.goes_to(trip)
     expect(one.page.locator("#text")).to_have_value("We need rooms for")
-    one.belongs(one.ask("We need rooms for twelve people."), trip)
+    rooms = one.ask("We need rooms for twelve people.")
+    one.belongs(rooms, trip)
+    switched = one.note(rooms - 1, f"Switched to effort: {trip}")
+    expect(switched).to_contain_text("Undo")
+    one.page.wait_for_load_state("networkidle")
 
     one.control(report, "Make active")
     one.stands(report, "active")
     one.tab("main")
+    # Only the last one can be taken back: the one before says so without being opened anew.
+    expect(switched).not_to_contain_text("Undo")
     one.belongs(one.ask("The numbers of March are still missing in it."), report)
     return trip, report
 
