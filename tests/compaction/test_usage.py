@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from compaction.domain.limits import Purpose
+from compaction.domain.limits import Purpose, price
 from compaction.drafting import costs, examining, storing
 from compaction.models import Check, DraftingPolicy, DraftRun, Exam, ModelRequest
 from compaction.pages.presenters.usage import asked_for
@@ -127,6 +127,11 @@ def test_each_purpose_has_a_cap_of_its_own_or_that_of_all(settings: Any) -> None
     exam = caps.pop(Purpose.EXAM)
     assert caps == {"compaction": 30_000, "rolling": 30_000, "stage": 9_000, "compaction_eval": 20_000}
     assert exam == examining.price()
+
+
+def test_with_defaults_twenty_conclusions_fit_into_a_day(settings: Any) -> None:
+    dearest = price(4_000, cap=settings.CCM_DRAFT_CAP, check_cap=costs.cap_of(Purpose.CHECK))
+    assert 20 * (dearest.draft + dearest.check) + examining.price() <= settings.CCM_DAILY_CAP
 
 
 def test_over_the_cap_of_a_day_no_model_is_asked_and_why_is_told(bench: Bench) -> None:

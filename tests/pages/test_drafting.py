@@ -38,8 +38,8 @@ def test_settings_lead_to_the_page_and_it_shows_what_was_used(as_alice: Client, 
     spent(bob, 99_999)
     assert f'href="{PAGE}"' in as_alice.get("/settings/").content.decode()
     page = as_alice.get(PAGE).content.decode()
-    assert "1,234</b></a> of 500,000 tokens used" in page
-    assert "498,766 left" in page
+    assert "1,234</b></a> of 1,000,000 tokens used" in page
+    assert "998,766 left" in page
     assert "99,999" not in page
 
 
