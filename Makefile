@@ -1,4 +1,4 @@
-# make setup, run, test, test-all, soak, check, gates, pictures, format, bench, talk, lock, servers
+# make setup, run, test, test-all, soak, check, audit, gates, pictures, format, bench, talk, lock, servers
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,\
 	$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 HOST ?= 127.0.0.1
@@ -39,7 +39,7 @@ SERVERLESS := $(addprefix --ignore=tests/,planner llm browser fakes hostile hous
 COMPILED := env -u PYTHONDONTWRITEBYTECODE
 NO_SERVERS := $(COMPILED) -u DATABASE_URL -u REDIS_URL
 
-.PHONY: setup run test test-all test-servers soak check gates pictures format bench talk lock servers
+.PHONY: setup run test test-all test-servers soak check audit gates pictures format bench talk lock servers
 
 setup: $(DEV)
 
@@ -89,6 +89,10 @@ check: setup
 	$(BIN)/djlint --lint --quiet templates
 	$(NO_SERVERS) $(BIN)/python manage.py check --fail-level WARNING
 	$(NO_SERVERS) $(BIN)/python manage.py makemigrations --check --dry-run
+
+# What is known against the pinned packages, where advisories can be read; else how old the pins are.
+audit: setup
+	$(BIN)/python -m tests.house.packages
 
 gates: setup
 	$(NO_SERVERS) $(BIN)/python manage.py evaluate_gates benchmarks/evaluation $(ARGS)
