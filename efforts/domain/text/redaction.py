@@ -41,7 +41,24 @@ SHAPES = (
     ),
     Shape(r"\b(hf_)[A-Za-z0-9]{20,}", "hf_|abcdefghijABCDEFGHIJabcd", ("hf_",)),
     Shape(r"\b(npm_)[A-Za-z0-9]{30,}", "npm_|abcdefghij0123456789abcdefghij012345", ("npm_",)),
-    Shape(r"\b(xox[abeprs]-|glpat-)[\w-]{10,}", "xoxb-|1234567890-abc", ("xox", "glpat-")),
+    Shape(r"\b(pypi-)[\w-]{40,}", "pypi-|AgEIcHlwaS5vcmcCJDAxMjM0NTY3LTg5YWItY2RlZi0wMTIz", ("pypi-",)),
+    Shape(r"\b(xox[abeoprs]-)[\w-]{10,}", "xoxb-|1234567890-abc", ("xox",)),
+    Shape(
+        r"\b(gl(?:pat|dt|ft|soat|rt|cbt|imt)-|GR1348941)[\w-]{10,}",
+        "glrt-|abcdefghij0123456789",
+        ("glpat-", "gldt-", "glft-", "glsoat-", "glrt-", "glcbt-", "glimt-", "gr1348941"),
+    ),
+    Shape(r"\b(SG\.)[\w-]{22}\.[\w-]{43}", f"SG.|{'a1' * 11}.{'b2' * 21}c", ("sg.",)),
+    Shape(r"\b(sq0(?:csp|atp)-)[\w-]{22,}", "sq0csp-|abcdefghij0123456789abcdefghij", ("sq0",)),
+    # Of a bot: its number, then the key.
+    Shape(r"\b(\d{8,10}:)AA[\w-]{33}(?![\w-])", f"123456789:|AA{'x1Y' * 11}", (":aa",)),
+    Shape(r"()\b[0-9a-f]{32}-us\d{1,2}\b", f"|{'0a' * 16}-us12", ("-us",)),
+    Shape(r"\b(AKC)[A-Za-z0-9]{40,}", f"AKC|{'p5Q' * 14}", ("akc",)),
+    Shape(
+        r"(:_authToken=[ ]{0,3})[\w-]{20,}",
+        "//registry/:_authToken=|0123abcd-0123-4567-89ab-0123456789ab",
+        (":_authtoken=",),
+    ),
     # A header and claims in Base64; longer ones occur, but a pattern must not look far from each place.
     Shape(
         r"\b(eyJ)[\w-]{8,600}\.[\w-]{8,2000}(?:\.[\w-]{0,2000})?",
