@@ -7,11 +7,13 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import Context, copy_context
 from typing import Any, ClassVar
 from uuid import UUID
 from weakref import WeakValueDictionary
 
+from autobahn.exception import Disconnected
 from channels.consumer import AsyncConsumer, get_handler_name
 from channels.exceptions import StopConsumer
 from django.conf import settings
@@ -330,7 +332,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         # Before anything is awaited, so that the relay begins no further round.
         self.closed = True
         await self.send_json({"kind": "gone", "code": code})
-        await self.base_send({"type": "websocket.close", "code": code})
+        await self.put({"type": "websocket.close", "code": code})
 
     async def send_error(self, code: str, text: str, frame: dict[str, Any] | None = None) -> None:
         about: dict[str, Any] = (
@@ -345,7 +347,12 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         await self.send_json({**frame, "told": said(frame["told"])} if "told" in frame else frame)
 
     async def send_json(self, frame: dict[str, Any]) -> None:
-        await self.base_send({"type": "websocket.send", "text": json.dumps({"v": 1, **frame})})
+        await self.put({"type": "websocket.send", "text": json.dumps({"v": 1, **frame})})
+
+    async def put(self, message: dict[str, Any]) -> None:
+        # Whoever leaves just now is no fault: what they were to hear they are told when they come back.
+        with suppress(Disconnected):
+            await self.base_send(message)
 
 
 def log_deaf(fault: BaseException) -> None:

@@ -92,7 +92,7 @@ def test_by_pointer(visitor: Visitor) -> None:
     # What waits is read, accepted, and taken back.
     page.locator("#reviews").click()
     page.wait_for_url("**/review/")
-    page.get_by_role("link", name="Payment webhook").click()
+    page.get_by_role("link", name="Summary of Payment webhook").click()
     standing = page.locator("#standing")
     expect(page.locator("#claim-1")).to_be_visible()
     assert_accessible(page)
@@ -168,7 +168,7 @@ def test_by_keyboard_alone(visitor: Visitor) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url("**/review/**")
     # It waits, or was taken back by who looked at the example before.
-    summary = page.get_by_role("link", name="Payment webhook")
+    summary = page.get_by_role("link", name="Summary of Payment webhook")
     reach(page, page.get_by_role("link", name="No longer in use"))
     if not summary.count():
         page.keyboard.press("Enter")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from autobahn.exception import Disconnected
 from django.contrib.auth.models import User
 from django.test import Client
 
 from efforts import actions
 from efforts.models import Session
 from efforts.models.threads import read, write
+from efforts.turns.consumers import SessionConsumer, open_sockets
 from tests.sockets.conftest import Open, Tab
 
 
@@ -66,3 +71,30 @@ async def test_after_it_is_told_to_go_a_tab_changes_nothing(open_tab: Open, as_b
 @pytest.mark.parametrize("origin", ["http://evil.example", "http://localhost:1", "null", ""])
 async def test_pages_of_other_sites_open_no_socket(origin: str, session: Session, as_alice: Client, away: None) -> None:
     assert not await Tab(session.pk, as_alice, origin).connect()
+
+
+async def test_whoever_leaves_while_something_is_sent_is_no_fault(
+    session: Session, as_alice: Client, layer: Any
+) -> None:
+    said: list[str] = []
+    frames: Iterator[dict[str, Any]] = iter(
+        [
+            {"type": "websocket.connect"},
+            {"type": "websocket.receive", "text": json.dumps({"v": 1, "kind": "hello", "last_seq": 0})},
+            {"type": "websocket.disconnect", "code": 1001},
+        ]
+    )
+
+    async def receive() -> dict[str, Any]:
+        return next(frames)
+
+    async def send(message: dict[str, Any]) -> None:
+        said.append(message["type"])
+        if message["type"] == "websocket.send":
+            raise Disconnected("Attempt to send on a closed protocol")
+
+    cookie = as_alice.cookies.output(header="", sep=";").strip()
+    scope = {"headers": [(b"cookie", cookie.encode())], "url_route": {"kwargs": {"session_id": session.pk}}}
+    await SessionConsumer()(scope, receive, send)
+    assert said[:2] == ["websocket.accept", "websocket.send"]
+    assert open_sockets == {}
