@@ -390,7 +390,7 @@ def test_of_many_summaries_those_of_earlier_turns_are_folded_and_none_is_left_ou
         choose(talk, first, first + 1)
     asked(session, 21, 22)
     panel = shown(as_alice, address("efforts/"))
-    named = re.findall(r'<span>(Turns [0-9-]+)</span>', panel)
+    named = re.findall(r"<span>(Turns [0-9-]+)</span>", panel)
     stands = [f"Turns {first}-{first + 1}" for first in range(1, 21, 2)]
     assert named == [*stands[2:], "Turns 21-22", *stands[:2]]
     assert "2 earlier ones" in panel
