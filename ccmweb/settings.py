@@ -45,7 +45,7 @@ CCM_DRAFT_CAP = env.whole("CCM_DRAFT_CAP", 40_000)
 CCM_ROLLING_CAP = env.whole("CCM_ROLLING_CAP", 0, least=0)
 CCM_STAGE_CAP = env.whole("CCM_STAGE_CAP", 0, least=0)
 CCM_CHECK_CAP = env.whole("CCM_CHECK_CAP", 0, least=0)
-# Of one person in one day (UTC), for all purposes together: twenty conclusions of 4,000 tokens, with checks and repairs.
+# Of one person in one day (UTC), for all of it: twenty conclusions of 4,000 tokens, with checks and repairs.
 CCM_DAILY_CAP = env.whole("CCM_DAILY_CAP", 1_000_000)
 # What compares meanings, beside words: a folder with a model in ONNX and its tokenizer.json, or an address that has
 # /embeddings. Without either, and where an endpoint names none, words alone.
