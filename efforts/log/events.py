@@ -138,7 +138,7 @@ def frames(rows: Sequence[Event]) -> list[dict[str, Any]]:
     if ids:
         names.update(Effort.objects.filter(session=rows[0].session_id, slug__in=ids).values_list("slug", "name"))
     called = [{field: names[id] for field, id in mine.items() if id in names} for mine in of]
-    return [frame(row, names) for row, names in zip(rows, called, strict=True)]
+    return [frame(row, mine) for row, mine in zip(rows, called, strict=True)]
 
 
 def ids_in(row: Event) -> dict[str, str]:

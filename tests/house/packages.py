@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from shutil import which
 from urllib.request import Request, urlopen
 
 from packaging.requirements import Requirement
@@ -59,7 +60,8 @@ def ids_in(result: Mapping[str, list[dict[str, str]]]) -> list[str]:
 def age_in_days() -> int:
     """Since a lock was last made; without a history, since its file was written."""
     log = ["git", "log", "-1", "--format=%ct", "--", *LOCKS]
-    last = subprocess.run(log, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    # An unpacked archive has none, and a machine may have no git.
+    last = subprocess.run(log, cwd=ROOT, capture_output=True, text=True).stdout.strip() if which("git") else ""
     made = int(last) if last else max((ROOT / lock).stat().st_mtime for lock in LOCKS)
     return int((time.time() - made) // 86_400)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from importlib.metadata import version
+from shutil import which
 from typing import Any
 from urllib.error import URLError
 
@@ -61,5 +62,7 @@ def test_where_nobody_can_be_asked_the_age_of_the_pins_decides(
     assert found == wrong
 
 
-def test_the_age_is_that_of_the_last_lock() -> None:
+@pytest.mark.parametrize("git", ["git", None], ids=["with git", "without"])
+def test_the_age_is_that_of_the_last_lock(monkeypatch: pytest.MonkeyPatch, git: str | None) -> None:
+    monkeypatch.setattr(packages, "which", lambda name: git if git is None else which(name))
     assert 0 <= packages.age_in_days() < 10_000
