@@ -95,7 +95,7 @@ def one_turn(session: Session, random: Random) -> dict[str, float]:
 
     timed("claimed", lambda: recording.claim_runs("bench", 1)[0])
     lease = held[-1]
-    run = recording.take_settings(lease)
+    run = recording.claimed_run(lease)
     timed("planned", lambda: read_and_plan(run, offer_tools=True))
     recording.record_plan(lease, 1, held[-1])
     timed("settled", lambda: recording.record_reply(lease, CallReply(call=1, text=reply), COMPLETED))

@@ -27,7 +27,7 @@ def words(random: Random, count: int) -> str:
 def one_turn(session: Session, number: int, random: Random) -> None:
     actions.send_message(session, text=words(random, ASKED), client_id=f"turn-{number}", actor=session.owner)
     [lease] = recording.claim_runs("bench", 1)
-    planned = read_and_plan(recording.take_settings(lease), offer_tools=True)
+    planned = read_and_plan(recording.claimed_run(lease), offer_tools=True)
     recording.record_plan(lease, 1, planned)
     recording.record_reply(lease, CallReply(call=1, text=words(random, ANSWERED)), COMPLETED)
 

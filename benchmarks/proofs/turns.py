@@ -42,7 +42,7 @@ def take_turn(session: Session, exchange: Exchange, *calls: Call) -> Taken:
     turn = actions.send_message(session, text=exchange.user, client_id=client_id, actor=session.owner)
     lease = recording.claim(Run.objects.select_related("turn", "branch").get(turn=turn), OWNER)
     assert lease
-    run = recording.take_settings(lease)
+    run = recording.claimed_run(lease)
     steps = list(use_tools(lease, run, calls))
     answered = plan_call(lease, run, len(calls) + 1)
     recording.record_reply(lease, CallReply(call=len(calls) + 1, text=exchange.reply), COMPLETED)

@@ -62,9 +62,13 @@ def check_typed(session: Session, *, text: str, client_id: str, actor: User, pla
     check_client_id(client_id)
     typed = read_typed(text)
     sends = plain or not isinstance(typed, Given) or typed.command.name == "aside"
-    # Sent again, it asks for nothing new.
-    if sends and not sent_before(session, client_id):
-        check_share(actor)
+    try:
+        if sends:
+            check_share(actor)
+    except Refused:
+        # Sent again, it asks for nothing new.
+        if not sent_before(session, client_id):
+            raise
 
 
 def take_typed(

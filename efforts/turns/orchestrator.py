@@ -24,7 +24,7 @@ from efforts.context.recollections import recollect
 from efforts.domain.effort.states import CUT_OFF, RunState
 from efforts.domain.prompt.budget import BudgetTooSmall, rounded_up
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, ToolCall
-from efforts.domain.prompt.plan import Plan, RequiredTooLarge
+from efforts.domain.prompt.plan import Plan, PlanInputs, RequiredTooLarge
 from efforts.domain.prompt.planner import plan, room_of
 from efforts.domain.text.canonical import canonical_json
 from efforts.llm.protocol import ChatModel, ModelError, RawToolCall, ReportedUsage, StreamEnd, TextDelta
@@ -184,7 +184,7 @@ ENDLESS = Ending(
 class RunMeans:
     """What a run is made with. A replay brings recorded replies and results. `planned` is told of every plan that is
     sent; `silence` is how a reply of nothing ends the run; `lane` is held while a request is planned, and while its
-    settings, its plan and the end of the run are stored."""
+    plan and the end of the run are stored."""
 
     connect: Callable[[ModelChoice], ChatModel] = connect_chat
     planned: Callable[[Plan], None] = lambda planned: None
@@ -222,18 +222,10 @@ async def run_turn(control: RunControl, deltas: DeltaSink, means: RunMeans | Non
         await end_somehow(control, deltas, means or RunMeans())
 
 
-def chosen_for(run: Run) -> ModelChoice:
-    return choose(answering(run.turn.session, run.settings))
-
-
 async def end_somehow(control: RunControl, deltas: DeltaSink, means: RunMeans) -> None:
     lease = control.lease
     try:
-        async with means.lane:
-            run = await write(recording.take_settings, lease)
-        concern(user=run.turn.session.owner_id)
-        model = means.connect(await read(chosen_for, run))
-        await call_until_answered(control, run, model, deltas, means)
+        await call_until_answered(control, deltas, means)
     except LeaseLost:
         log.info("Run %s is no longer ours.", lease.run_id)
     except Stopped:
@@ -288,11 +280,12 @@ async def store_end(lane: Lane, lease: Lease, store: Callable[[], object]) -> No
         wait = min(2 * wait, LONGEST_WAIT)
 
 
-async def call_until_answered(
-    control: RunControl, run: Run, model: ChatModel, deltas: DeltaSink, means: RunMeans
-) -> None:
+async def call_until_answered(control: RunControl, deltas: DeltaSink, means: RunMeans) -> None:
     async with means.lane:
-        first, drafted = await read(begin, run)
+        begun = await read(begin, control.lease)
+    run, first, drafted = begun.run, begun.call, begun.drafted
+    concern(user=run.turn.session.owner_id)
+    model = means.connect(begun.choice)
     async with nullcontext() if asks_elsewhere(run) else means.lane:
         found = await read(look_back, run, drafted) if drafted else Found()
     most = first + means.most_calls - 1
@@ -377,23 +370,34 @@ async def answer_calls(lease: Lease, run: Run, call: int, taken: TakenCalls, mea
         room -= recording.count(result)
 
 
-def begin(run: Run) -> tuple[int, Plan | None]:
-    """The number of the first call, and its plan without what is still to be looked for. A reply that goes on has what
-    was found when it began."""
-    if run.is_continued:
-        made = ContextPlan.objects.filter(run=run).aggregate(last=Max("call", default=0))
-        return made["last"] + 1, None
-    return 1, draft(run)
+@dataclass(frozen=True, kw_only=True)
+class Begun:
+    """A claimed run, by what it is answered, the number of its first call, and that call's plan without what is still
+    to be looked for. A reply that goes on has what was found when it began, and no such plan."""
+
+    run: Run
+    choice: ModelChoice
+    call: int = 1
+    drafted: Plan | None = None
 
 
-def draft(run: Run) -> Plan:
-    """What the prompt shows anyway."""
+def begin(lease: Lease) -> Begun:
+    """Raises `LeaseLost`, `KeyUnreadable`."""
     with one_moment():
-        fresh = fresh_run(run)
-        inputs = plan_inputs(fresh.branch, fresh.settings, current=current_turn(fresh))
-        # Of passages there are none yet.
-        inputs = with_found(inputs, fresh) if has_code(fresh.settings) else inputs
-    return plan(inputs)
+        run = recording.claimed_run(lease)
+        choice = choose(answering(run.turn.session, run.settings))
+        if run.is_continued:
+            made = ContextPlan.objects.filter(run=run).aggregate(last=Max("call", default=0))
+            return Begun(run=run, choice=choice, call=made["last"] + 1)
+        inputs = first_inputs(run)
+    return Begun(run=run, choice=choice, drafted=plan(inputs))
+
+
+def first_inputs(run: Run) -> PlanInputs:
+    """Of what the prompt shows anyway. `run` as it is stored now."""
+    inputs = plan_inputs(run.branch, run.settings, current=current_turn(run))
+    # Of passages there are none yet.
+    return with_found(inputs, run) if has_code(run.settings) else inputs
 
 
 def asks_elsewhere(run: Run) -> bool:

@@ -21,7 +21,7 @@ from django.db.models import Count, Exists, F, OuterRef, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from efforts.context.connections import answering
+from efforts.context.connections import KeyUnreadable, answering
 from efforts.context.contents import BranchContents
 from efforts.context.health import learned_correction
 from efforts.context.planning import chosen_settings, tokens_that_count
@@ -47,6 +47,8 @@ from efforts.tools import error_result
 
 log = logging.getLogger("ccm.turns")
 
+# What of a run says by what it is answered.
+ANSWERED_BY = ("turn__session__endpoint", "turn__session__owner")
 # Characters of a provider's own word that are kept.
 FINISH_REASON = 40
 NOT_RUN = error_result("Not run: the turn ended before.")
@@ -162,7 +164,7 @@ def waiting_runs(*, each: int) -> QuerySet[Run, Any]:
     could = Run.objects.filter(state=RunState.QUEUED).exclude(branch__runs__state=RunState.RUNNING)
     places = Window(RowNumber(), partition_by=F("turn__session__owner"), order_by=[F("created_at"), F("pk")])
     rows = could.filter(~Exists(earlier)).annotate(person=F("turn__session__owner"), place=places)
-    return rows.filter(place__lte=each).select_related("turn")
+    return rows.filter(place__lte=each).select_related(*ANSWERED_BY)
 
 
 @prepared
@@ -173,13 +175,18 @@ def running_of_each() -> QuerySet[Run, tuple[int, int]]:
 
 
 def claim(run: Run, owner: str) -> Lease | None:
-    """None where there is nothing to answer: somebody else has it, or the turn was only written down."""
+    """With what it is to be answered by, as the session is set now. None where there is nothing to answer: somebody
+    else has it, or the turn was only written down."""
     lease = Lease.of(run, owner)
     try:
         with transaction.atomic():
             # One update that must change a row: a cancelled run is not claimed, and a claimed one not cancelled.
             moved = Run.objects.filter(pk=run.pk, state=RunState.QUEUED).update(
-                state=RunState.RUNNING, lease_owner=owner, lease_expires_at=lease_end(), started_at=timezone.now()
+                state=RunState.RUNNING,
+                lease_owner=owner,
+                lease_expires_at=lease_end(),
+                started_at=timezone.now(),
+                settings=settings_of(run),
             )
             if not moved:
                 return None
@@ -215,34 +222,44 @@ def sums_before(branch: Branch, number: int) -> QuerySet[Turn, tuple[int, int]]:
     return sums.values_list("tokens_before", "tokens")[:1]
 
 
-def take_settings(lease: Lease) -> Run:
-    """Settle what the run is made with, as the session is set now. Raises `KeyUnreadable`."""
-    run = first(run_to_set(lease.run_id))
-    # The conversation was deleted meanwhile.
+def settings_of(run: Run) -> dict[str, Any]:
+    """What a run that is claimed is to be answered by."""
+    asked: dict[str, Any] = run.settings
+    if run.is_note:
+        return asked
+    try:
+        chosen = chosen_settings(answering(run.turn.session, asked))
+    # It is told as the run begins.
+    except KeyUnreadable:
+        return asked
+    # What a retry asked for this run alone goes before what the session says.
+    run.settings = {**chosen, **asked}
+    factor = learned_correction(run)
+    return {**run.settings, "correction": factor} if factor else run.settings
+
+
+def claimed_run(lease: Lease) -> Run:
+    """With its session and whatever answers there. Raises `LeaseLost` where the conversation was deleted meanwhile."""
+    run = first(run_with_answerer(lease.run_id))
     if run is None:
         raise LeaseLost(lease.run_id)
     run.branch.session = run.turn.session
-    # What a retry asked for this run alone goes before what the session says.
-    run.settings = {**chosen_settings(answering(run.turn.session, run.settings)), **run.settings}
-    if factor := learned_correction(run):
-        run.settings["correction"] = factor
-    hold(lease, settings=run.settings)
     return run
 
 
 @prepared
-def run_to_set(run: UUID) -> QuerySet[Run]:
-    return Run.objects.select_related("turn__session__endpoint", "turn__session__owner", "branch").filter(pk=run)
+def run_with_answerer(run: UUID) -> QuerySet[Run]:
+    return Run.objects.select_related(*ANSWERED_BY, "branch").filter(pk=run)
 
 
 def lease_end() -> datetime:
     return timezone.now() + timedelta(seconds=settings.CCM_LEASE_SECONDS)
 
 
-def hold(lease: Lease, **changes: Any) -> None:
-    """Renew the lease and lock the run's row until the transaction ends. `changes`: other columns of it."""
+def hold(lease: Lease) -> None:
+    """Renew the lease and lock the run's row until the transaction ends."""
     mine = Run.objects.filter(pk=lease.run_id, state=RunState.RUNNING, lease_owner=lease.owner)
-    if not mine.update(lease_expires_at=lease_end(), **changes):
+    if not mine.update(lease_expires_at=lease_end()):
         raise LeaseLost(lease.run_id)
 
 

@@ -16,7 +16,7 @@ from efforts.domain.prompt.planner import plan
 from efforts.models import ContextPointer, EffortState, Event, Run, Session
 from efforts.standins import compacting
 from efforts.turns import recording
-from efforts.turns.orchestrator import draft, look_back
+from efforts.turns.orchestrator import first_inputs, look_back
 from efforts.turns.recording import COMPLETED, STOPPED, Ending, Lease
 from efforts.turns.summaries import summarise_now
 from tests.efforts.talk import Talk
@@ -57,7 +57,7 @@ class Eventful:
     def turn(self) -> None:
         lease = self.talk.begin(self.words())
         run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-        look_back(run, draft(run)).keep(run)
+        look_back(run, plan(first_inputs(run))).keep(run)
         self.plan(lease, 1)
         if self.chance.random() < 0.25:
             word = self.chance.choice(WORDS)

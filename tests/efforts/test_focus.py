@@ -19,7 +19,7 @@ from efforts.domain.prompt.planner import plan
 from efforts.models import ContextPlan, Event, RetrievalSet, Run, Session
 from efforts.tools.again import Repeated, retrieve_again
 from efforts.turns import recording
-from efforts.turns.orchestrator import draft, look_back
+from efforts.turns.orchestrator import first_inputs, look_back
 from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db
@@ -51,9 +51,8 @@ def first_quoted(planned: Plan) -> str:
 def answered(talk: Talk, text: str = QUESTION) -> ContextPlan:
     """A turn as a runner makes it: what is recalled for it is kept, then it is planned."""
     lease = talk.begin(text)
-    recording.take_settings(lease)
     run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-    drafted = draft(run)
+    drafted = plan(first_inputs(run))
     found = look_back(run, drafted)
     recording.record_plan(lease, 1, found.added_to(drafted), partial(found.keep, run))
     talk.finish(lease)

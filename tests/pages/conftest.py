@@ -38,7 +38,6 @@ class Scene:
 
     def start(self) -> Lease:
         [lease] = recording.claim_runs("tests:1:x", 1)
-        recording.take_settings(lease)
         return lease
 
     def ask(self, text: str, reply: str = "", ending: Ending = COMPLETED, **more: Any) -> Turn:

@@ -208,7 +208,7 @@ class Conversation(RuleBasedStateMachine):
         assert [lease.turn_number for lease in leases] == (waiting[:1] if free else [])
         for lease in leases:
             self.states[lease.turn_number - 1] = RunState.RUNNING
-            self.runners[owner][lease.run_id] = Answering(lease=lease, run=recording.take_settings(lease))
+            self.runners[owner][lease.run_id] = Answering(lease=lease, run=recording.claimed_run(lease))
 
     def answer(self, pick: int, text: str) -> None:
         """One transaction of a run that its runner believes to be its own."""

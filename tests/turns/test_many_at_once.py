@@ -56,11 +56,11 @@ async def test_many_turns_that_begin_at_once_are_prepared_one_at_a_time(
     begin, lock, gate = orchestrator.begin, threading.Lock(), threading.Event()
     inside: list[int] = [0]
 
-    def begins(run: Run) -> Any:
+    def begins(lease: Lease) -> Any:
         with lock:
             inside[0] += 1
         gate.wait(PATIENCE)
-        return begin(run)
+        return begin(lease)
 
     monkeypatch.setattr(orchestrator, "begin", begins)
 
@@ -100,7 +100,7 @@ async def test_whatever_takes_a_turns_time_waits_for_its_place(
 
     steps = {
         orchestrator: ("begin", "look_back"),
-        recording: ("take_settings", "record_plan", "record_reply"),
+        recording: ("record_plan", "record_reply"),
     }
     for module, names in steps.items():
         for name in names:

@@ -12,9 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from benchmarks.scenes import Exchange, play
 from efforts import actions
 from efforts.domain.effort.states import SummaryState
+from efforts.domain.prompt.planner import plan
 from efforts.models import EffortState, RetrievalItem, Session
 from efforts.turns import recording
-from efforts.turns.orchestrator import draft, look_back
+from efforts.turns.orchestrator import first_inputs, look_back
 from efforts.turns.recording import COMPLETED, CallReply
 from efforts.turns.summaries import summarise_now
 from tests.efforts.chosen import choose
@@ -74,8 +75,8 @@ def asked_in(session: Session) -> list[str]:
             actor=session.owner,
         )
         [lease] = recording.claim_runs("test", 1)
-        run = recording.take_settings(lease)
-        drafted = draft(run)
+        run = recording.claimed_run(lease)
+        drafted = plan(first_inputs(run))
         found = look_back(run, drafted)
         recording.record_plan(lease, 1, found.added_to(drafted), partial(found.keep, run))
         recording.record_reply(lease, CallReply(call=1, text="Now this."), COMPLETED)

@@ -54,7 +54,6 @@ def answered(session: Session, text: str = "The webhook times out. Why?") -> Lea
     number = session.turns.count() + 1
     actions.send_message(session, text=text, client_id=f"message-{number}", actor=session.owner)
     [lease] = recording.claim_runs("tests:1:x", 1)
-    recording.take_settings(lease)
     recording.record_reply(lease, CallReply(call=1, text="It waits for the ledger."), COMPLETED)
     return lease
 
