@@ -271,6 +271,19 @@ async def test_a_message_over_the_budget_is_kept_unsent_and_can_go_with_its_midd
     assert "the middle is not shown" in provider.requests[0]["messages"][-1]["content"]
 
 
+async def test_a_key_that_cannot_be_read_any_more_is_told_and_the_message_is_kept(stage: Stage) -> None:
+    ours = Endpoint.objects.filter(owner=stage.session.owner)
+    await read(ours.update, key_encrypted="of another secret")
+    failed = (await stage.ask("Hello")).run
+    assert failed is not None
+    assert (failed.state, failed.error_code) == ("failed", "key_unreadable")
+    assert "Enter the key again in Settings" in failed.error_text
+    await read(ours.update, key_encrypted="")
+    answered = (await stage.ask("Hello again")).run
+    assert answered is not None
+    assert answered.state == "completed"
+
+
 async def test_a_later_call_that_has_no_room_is_not_told_as_if_nothing_had_been_sent(stage: Stage) -> None:
     turn = await stage.ask("Hi")
     assert turn.run is not None
