@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -144,6 +144,11 @@ def locked_branch(branch: UUID) -> QuerySet[Branch]:
     return Branch.objects.select_for_update().filter(pk=branch)
 
 
+@prepared
+def last_activity(session: UUID) -> QuerySet[Session, datetime]:
+    return Session.objects.filter(pk=session).values_list("last_activity_at", flat=True)
+
+
 def put_message(
     session: Session,
     branch_id: UUID,
@@ -196,7 +201,8 @@ def about(turn: Turn) -> dict[str, Any]:
 
 def collapse_when_idle(session: Session, actor: User) -> None:
     """Expansions end in every branch where nobody has written for `WORK_SESSION_HOURS`."""
-    if timezone.now() - session.last_activity_at < timedelta(hours=WORK_SESSION_HOURS):
+    [last] = last_activity(session.pk)
+    if timezone.now() - last < timedelta(hours=WORK_SESSION_HOURS):
         return
     for branch in session.branches.order_by("pk"):
         new_work_session(here(session, actor=actor, branch=branch), "idle")
