@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from typing import Any
 
 from django.core.asgi import get_asgi_application
@@ -20,6 +21,7 @@ from ccmweb.bodies import BoundedBodies  # noqa: E402
 from ccmweb.origin import SameOrigin  # noqa: E402
 from ccmweb.static import with_static  # noqa: E402
 from efforts.routing import websocket_urlpatterns  # noqa: E402
+from efforts.turns.lanes import pages  # noqa: E402
 from efforts.turns.runner import ensure_started  # noqa: E402
 
 # A page of another site must not get as far as having its visitor's cookie looked up.
@@ -33,4 +35,5 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
     if settings.CCM_RUNNER == "embedded":
         # Here and not at import, where no loop runs yet; a runner that has ended is started again by the next request.
         ensure_started()
-    await routed(scope, receive, send)
+    with pages.one() if scope["type"] == "http" else nullcontext():
+        await routed(scope, receive, send)

@@ -29,6 +29,7 @@ from efforts.models.threads import read, write, write_first
 from efforts.turns import recording
 from efforts.turns.drafts import Drafts, registered
 from efforts.turns.embedding import embed_all
+from efforts.turns.lanes import Lane
 from efforts.turns.orchestrator import RunControl, RunMeans, run_turn
 from efforts.turns.recording import Delta, Lease
 from efforts.turns.scopes import SCOPES
@@ -139,8 +140,7 @@ class Runner:
         self.controls: dict[UUID, RunControl] = {}
         self.tasks: set[asyncio.Task[None]] = set()
         self.deltas = DeltaWriter()
-        # One at a time: with each more, the loop that passes on text has a smaller share of the interpreter.
-        self.means = RunMeans(lane=asyncio.Semaphore(1))
+        self.means = RunMeans(lane=Lane())
         self.wake = asyncio.Event()
         self.going_down = False
         self.drafts = Drafts((SUMMARIES, SCOPES, *registered()), owner, self.wake)
