@@ -89,9 +89,9 @@ def stops_the_sixth_in_mid_stream(page: Page, album: Album) -> None:
     page.locator("#stop").click()
     is_in_state(page, 6, "stopped")
     assert seen
-    # Blocks that are drawn stand a line apart, which what is still being written does not yet, and a quotation that is
-    # written has no marks.
-    whole = re.sub(r"^> ?", "", reply_of(page, 6), flags=re.MULTILINE)
+    # Blocks that are drawn stand a line apart, which what is still being written does not yet, and a quotation has its
+    # mark only until its words come.
+    whole, seen = (re.sub(r"^> ?", "", text, flags=re.MULTILINE) for text in (reply_of(page, 6), seen))
     assert " ".join(whole.split()).startswith(" ".join(seen.split()))
     album.take(page, "stopped")
 
