@@ -174,11 +174,11 @@ def mark_quoted(
     recall = recall or first(recalls_of(plan.run_id))
     if recall is None:
         return
+    places = {(one.message.id, one.start, one.end) for one in quoted}
     items = {tuple(place): pk for pk, *place in items_of(recall.pk)}
+    stands = [items[place] for place in places]
+    leaves = [items[place] for place in places - {(one.message.id, one.start, one.end) for one in stays}]
     if items:
-        places = {(one.message.id, one.start, one.end) for one in quoted}
-        stands = [items[place] for place in places]
-        leaves = [items[place] for place in places - {(one.message.id, one.start, one.end) for one in stays}]
         recall.items.update(
             included=Case(When(pk__in=stands, then=True), default=False) if stands else False,
             leaves=Case(When(pk__in=leaves, then=True), default=False) if leaves else False,

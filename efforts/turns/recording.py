@@ -223,7 +223,7 @@ def sums_before(branch: Branch, number: int) -> QuerySet[Turn, tuple[int, int]]:
 
 
 def settings_of(run: Run) -> dict[str, Any]:
-    """What a run that is claimed is to be answered by."""
+    """What a run that is claimed is to be answered by; it has them too."""
     asked: dict[str, Any] = run.settings
     if run.is_note:
         return asked
@@ -233,9 +233,10 @@ def settings_of(run: Run) -> dict[str, Any]:
     except KeyUnreadable:
         return asked
     # What a retry asked for this run alone goes before what the session says.
-    run.settings = {**chosen, **asked}
-    factor = learned_correction(run)
-    return {**run.settings, "correction": factor} if factor else run.settings
+    settled = run.settings = {**chosen, **asked}
+    if factor := learned_correction(run):
+        settled["correction"] = factor
+    return settled
 
 
 def claimed_run(lease: Lease) -> Run:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.pages import markdown
 from efforts.pages.markdown import LARGEST, LARGEST_HIGHLIGHTED, TAGS, render, render_finished
 
 NASTY = [
@@ -197,14 +196,11 @@ def test_what_is_rendered_block_by_block_while_it_comes_is_what_the_whole_render
 ) -> None:
     whole = "\n\n".join(pieces) + "\n"
     shown, begin, come = "", 0, 0
-    with pytest.MonkeyPatch.context() as patch:
-        # A text whose time is over is shown as it was written, the whole and its blocks each by their own time.
-        patch.setattr(markdown, "LONGEST", 60.0)
-        while come < len(whole):
-            come = data.draw(st.integers(come + 1, len(whole)))
-            html, length = render_finished(whole[begin:come])
-            shown, begin = shown + html, begin + length
-        assert shown + render(whole[begin:]) == render(whole)
+    while come < len(whole):
+        come = data.draw(st.integers(come + 1, len(whole)))
+        html, length = render_finished(whole[begin:come])
+        shown, begin = shown + html, begin + length
+    assert shown + render(whole[begin:]) == render(whole)
 
 
 def test_a_block_waits_for_what_ends_it() -> None:

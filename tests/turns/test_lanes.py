@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from django.conf import settings
 
 from ccmweb import asgi
 from efforts.turns import lanes
@@ -85,6 +86,8 @@ async def test_what_is_asked_by_http_counts_until_it_is_answered(monkeypatch: py
         counts.append(of_this_process.count)
 
     monkeypatch.setattr(asgi, "routed", answer)
+    # No runner is started here.
+    monkeypatch.setattr(settings, "CCM_RUNNER", "worker")
     for kind in ("http", "websocket"):
         await asgi.application({"type": kind}, None, None)
     assert counts == [1, 0]
