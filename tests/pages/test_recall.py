@@ -128,16 +128,23 @@ def test_a_turn_that_looked_and_found_nothing_says_so_and_one_that_did_not_look_
     assert line_of(as_alice.get(address("turns/3/"), headers=HTMX).content.decode()).startswith(
         "Recall (Light): 9 passages found, none added · "
     )
-    for why, said in (
-        (need.SHOWN_BETTER, need.SHOWN_BETTER),
-        (need.NEEDED, "The prompt shows them already, or had no room for them."),
-    ):
-        RetrievalSet.objects.update(why=why)
-        line = line_of(as_alice.get(address("turns/3/"), headers=HTMX).content.decode())
-        assert line.startswith(f"Recall (Light): 9 passages found, none added · {said} · ")
+    RetrievalSet.objects.update(why=need.NEEDED)
+    line = line_of(as_alice.get(address("turns/3/"), headers=HTMX).content.decode())
+    said = "The prompt shows them already, or had no room for them."
+    assert line.startswith(f"Recall (Light): 9 passages found, none added · {said} · ")
     ask_with(scene, query="")
     assert line_of(as_alice.get(address("turns/4/"), headers=HTMX).content.decode()) == ""
     assert line_of(as_alice.get(address("turns/1/"), headers=HTMX).content.decode()) == ""
+
+
+def test_a_turn_whose_prompt_answers_it_best_says_no_more_than_that_nothing_was_to_add(
+    as_alice: Client, scene: Scene, early: Recalled, address: Address
+) -> None:
+    ask_with(scene)
+    RetrievalSet.objects.update(found=9, why=need.SHOWN_BETTER)
+    page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
+    assert line_of(page) == "Recall (Light): nothing to add · what was looked for, and why"
+    assert f'title="{need.SHOWN_BETTER}"' in page
 
 
 def test_the_chip_says_the_mode_and_changes_it_to_the_next(

@@ -75,8 +75,9 @@ class PartView:
 @dataclass(frozen=True, kw_only=True)
 class RecallView:
     """What was recalled for a turn, as it was: how many passages its prompt quoted of those that were found, and what
-    they took; `why`: why none was; `fault`: why words alone were compared, where meanings should have been; `offered`:
-    none was quoted, and no model of meanings is connected that might find more; `plan_id`: of the call that looked."""
+    they took; `why`: why none was; `needless`: none was needed; `fault`: why words alone were compared, where meanings
+    should have been; `offered`: some were, and no model of meanings is connected that might find them; `plan_id`: of
+    the call that looked."""
 
     mode: str
     passages: int
@@ -86,6 +87,7 @@ class RecallView:
     code_tokens: int = 0
     fault: str = ""
     why: str = ""
+    needless: bool = False
     offered: bool = False
     plan_id: UUID | None = None
 
@@ -306,7 +308,8 @@ def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
             tokens=row.tokens,
             fault=row.params.get("words_alone", ""),
             why="" if row.quoted else NO_ROOM if row.why in (need.NEEDED, need.LITTLE_NEEDED) else row.why,
-            offered=not row.quoted and not row.tokens and not is_offered(row.session),
+            needless=is_needless(row),
+            offered=not row.quoted and not row.tokens and not is_needless(row) and not is_offered(row.session),
             plan_id=plans.get(row.run_id),
         )
         for row in counted
@@ -319,6 +322,10 @@ def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
             cards, tokens = code[run.pk]
             views[run.pk] = replace(view, cards=cards, code_tokens=tokens)
     return views
+
+
+def is_needless(row: RetrievalSet) -> bool:
+    return row.why == need.SHOWN_BETTER
 
 
 def grouped(rows: Iterable[Any], key: str) -> dict[Any, list[Any]]:
