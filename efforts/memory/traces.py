@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -19,6 +19,9 @@ from efforts.models.prepared import first, prepared
 from efforts.retrieval.recall import Recollection
 from efforts.standins.coding import STRATEGY as CODE
 
+# A message, and of a passage its first character and its end.
+Place = tuple[int | None, int | None, int | None]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
@@ -33,6 +36,10 @@ class Hit:
     message: int | None = None
     effort: int | None = None
     span: tuple[int, int] | None = None
+
+    @property
+    def place(self) -> Place:
+        return self.message, *(self.span or (None, None))
 
     @property
     def target(self) -> list[Any]:
@@ -55,6 +62,29 @@ class Retrieval:
     def result_hash(self) -> str:
         ranked = [[*hit.target, float(hit.score), list(hit.why)] for hit in self.hits]
         return sha256(canonical_json([self.found, ranked]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quoted:
+    """What a plan quotes of the passages that were found for its run, and the tokens that they take with what stands
+    beside them; `stays`: what later prompts keep with the turn. The rest leaves, because it stood on free room."""
+
+    plan: ContextPlan
+    passages: Collection[Recalled] = ()
+    stays: Collection[Recalled] = ()
+    tokens: int = 0
+
+    @property
+    def places(self) -> set[Place]:
+        return {place_of(one) for one in self.passages}
+
+    @property
+    def leaves(self) -> set[Place]:
+        return self.places - {place_of(one) for one in self.stays}
+
+
+def place_of(passage: Recalled) -> Place:
+    return passage.message.id, passage.start, passage.end
 
 
 # What was found in attached code has rows of its own (`standins/coding.py`).
@@ -84,13 +114,17 @@ def newest_plan(run_id: UUID) -> UUID | None:
     return ContextPlan.objects.filter(run_id=run_id).order_by("-call").values_list("pk", flat=True).first()
 
 
-def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:
+def record_retrieval(run: Run, retrieval: Retrieval, quoted: Quoted | None = None) -> RetrievalSet:
+    """`quoted`: of it by the plan that it was made for. Raises `KeyError` where that quotes what was not found."""
+    if quoted and (unknown := quoted.places - {hit.place for hit in retrieval.hits}):
+        raise KeyError(unknown)
+    # What is found for a message comes before its first plan.
+    asking = None if retrieval.trigger == Trigger.AUTO else newest_plan(run.pk)
     row = RetrievalSet.objects.create(
         session_id=run.turn.session_id,
         branch_id=run.branch_id,
         run=run,
-        # What is found for a message comes before its first plan.
-        plan_id=None if retrieval.trigger == Trigger.AUTO else newest_plan(run.pk),
+        plan_id=quoted.plan.pk if quoted else asking,
         trigger=retrieval.trigger,
         query=retrieval.query,
         query_hash=sha256(retrieval.query),
@@ -100,7 +134,9 @@ def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:
         found=retrieval.found,
         why=retrieval.why,
         result_hash=retrieval.result_hash,
+        tokens=quoted.tokens if quoted else 0,
     )
+    stands, leaves = (quoted.places, quoted.leaves) if quoted else (set[Place](), set[Place]())
     RetrievalItem.objects.bulk_create(
         RetrievalItem(
             retrieval=row,
@@ -110,6 +146,8 @@ def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:
             effort_id=hit.effort,
             start=hit.span[0] if hit.span else None,
             end=hit.span[1] if hit.span else None,
+            included=hit.place in stands,
+            leaves=hit.place in leaves,
             score=hit.score,
             why=list(hit.why),
         )
@@ -118,9 +156,9 @@ def record_retrieval(run: Run, retrieval: Retrieval) -> RetrievalSet:
     return row
 
 
-def record_recall(run: Run, found: Recollection) -> RetrievalSet:
-    """What was found for the run; which of it is quoted, its plans will tell."""
-    return record_retrieval(run, retrieval_of(run.turn.session_id, found))
+def record_recall(run: Run, found: Recollection, quoted: Quoted | None = None) -> RetrievalSet:
+    """What was found for the run, and what its first plan quotes of it; what its last quotes, the others tell."""
+    return record_retrieval(run, retrieval_of(run.turn.session_id, found), quoted)
 
 
 def retrieval_of(session_id: UUID, found: Recollection) -> Retrieval:
@@ -166,23 +204,19 @@ def items_of(recall: UUID) -> QuerySet[RetrievalItem, tuple[int, int | None, int
     return RetrievalItem.objects.filter(retrieval=recall).values_list("pk", "message", "start", "end")
 
 
-def mark_quoted(
-    plan: ContextPlan, recall: RetrievalSet | None, quoted: Iterable[Recalled], stays: Iterable[Recalled], tokens: int
-) -> None:
-    """What the prompt of a run's last call quotes is what later prompts keep with its turn, but for what `leaves`
-    because it stood on free room. `recall`: what was found just before; None where that was for an earlier call."""
-    recall = recall or first(recalls_of(plan.run_id))
+def mark_quoted(quoted: Quoted) -> None:
+    """What the prompt of a run's last call quotes, of what was found for an earlier one, is what later prompts keep
+    with its turn."""
+    recall = first(recalls_of(quoted.plan.run_id))
     if recall is None:
         return
-    places = {(one.message.id, one.start, one.end) for one in quoted}
     items = {tuple(place): pk for pk, *place in items_of(recall.pk)}
-    stands = [items[place] for place in places]
-    leaves = [items[place] for place in places - {(one.message.id, one.start, one.end) for one in stays}]
+    stands, leaves = [items[place] for place in quoted.places], [items[place] for place in quoted.leaves]
     if items:
         recall.items.update(
             included=Case(When(pk__in=stands, then=True), default=False) if stands else False,
             leaves=Case(When(pk__in=leaves, then=True), default=False) if leaves else False,
         )
     # Of the first call: it is the one that it was made for.
-    recall.plan_id, recall.tokens = recall.plan_id or plan.pk, tokens
+    recall.plan_id, recall.tokens = recall.plan_id or quoted.plan.pk, quoted.tokens
     recall.save(update_fields=["plan", "tokens"])

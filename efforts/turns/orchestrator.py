@@ -31,7 +31,8 @@ from efforts.llm.protocol import ChatModel, ModelError, RawToolCall, ReportedUsa
 from efforts.log.concerned import concern, concerning
 from efforts.log.events import DELTA, THINKING
 from efforts.memory import traces
-from efforts.models import ContextPlan, RetrievalSet, Run
+from efforts.memory.traces import Quoted
+from efforts.models import ContextPlan, Run
 from efforts.models.threads import read, write
 from efforts.retrieval.index import read_ahead
 from efforts.retrieval.recall import Recollection
@@ -208,11 +209,12 @@ class Found:
         inputs = replace(drafted.inputs, recalled=passages)
         return plan(replace(inputs, code=self.code.code) if self.code else inputs)
 
-    def keep(self, run: Run) -> RetrievalSet | None:
-        """To be called in the transaction that stores the plan. What was found of the conversation."""
+    def keep(self, run: Run, quoted: Quoted) -> None:
+        """To be called in the transaction that stores the plan."""
         if self.code:
             self.code.keep(run)
-        return traces.record_recall(run, self.recalled) if self.recalled else None
+        if self.recalled:
+            traces.record_recall(run, self.recalled, quoted)
 
 
 async def run_turn(control: RunControl, deltas: DeltaSink, means: RunMeans | None = None) -> None:
@@ -322,7 +324,7 @@ async def call_until_answered(control: RunControl, deltas: DeltaSink, means: Run
 
 
 async def record(
-    control: RunControl, call: int, planned: Plan, keep: Callable[[], RetrievalSet | None] | None = None
+    control: RunControl, call: int, planned: Plan, keep: Callable[[Quoted], None] = traces.mark_quoted
 ) -> None:
     """Before the request: whatever happens from here on, it is known what was sent. Raises `Stopped`."""
     if control.stop.is_set():

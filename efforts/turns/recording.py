@@ -39,7 +39,8 @@ from efforts.llm.protocol import ReportedUsage
 from efforts.log import events, labels
 from efforts.log.timelines import branch_turns, said_in
 from efforts.memory import ageing, holds, references, traces
-from efforts.models import Branch, ContextPlan, Event, Fragment, Message, RetrievalSet, Run, Thinking, Turn, TurnLabel
+from efforts.memory.traces import Quoted
+from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Thinking, Turn, TurnLabel
 from efforts.models.prepared import first, prepared
 from efforts.retrieval.index import add_message, count_tokens
 from efforts.standins import coding, compacting
@@ -312,17 +313,21 @@ def going_on(runs: list[UUID]) -> QuerySet[Run, UUID]:
 
 
 def record_plan(
-    lease: Lease, call: int, plan: Plan, keep: Callable[[], RetrievalSet | None] | None = None
+    lease: Lease, call: int, plan: Plan, keep: Callable[[Quoted], None] = traces.mark_quoted
 ) -> UUID | None:
     """Its id; None where somebody has asked the run to stop: then nothing is to be sent. `keep`: stores what was found
-    for it."""
+    for it, with what it quotes of that; without it that was found and stored for an earlier call.
+
+    Raises `LeaseLost`.
+    """
     inputs = store(plan.inputs)
     with transaction.atomic():
-        hold(lease)
-        [(before, stop_requested)] = branch_of_run(lease.run_id)
+        held = first(held_with_branch(lease.run_id, lease.owner))
+        if held is None:
+            raise LeaseLost(lease.run_id)
+        before, stop_requested = held
         if stop_requested:
             return None
-        recall = keep() if keep else None
         row = ContextPlan(
             session_id=lease.session_id,
             branch_id=lease.branch_id,
@@ -346,7 +351,8 @@ def record_plan(
             [Fragment(session_id=lease.session_id, sha256=sha, text=text) for sha, text in texts.items()],
             ignore_conflicts=True,
         )
-        traces.mark_quoted(row, recall, plan.recalled, plan.stays, plan.sections.get("recall", 0))
+        tokens = plan.sections.get("recall", 0)
+        keep(Quoted(plan=row, passages=plan.recalled, stays=plan.stays, tokens=tokens))
         if plan.inputs.code.cards:
             shown = tuple(item.values["symbol"] for item in plan.items if item.included and "symbol" in item.values)
             coding.registered().sent(row, shown)
@@ -356,10 +362,12 @@ def record_plan(
 
 
 @prepared
-def branch_of_run(run: UUID) -> QuerySet[Branch, tuple[str, datetime | None]]:
-    """Locked: its seal, and whether somebody has asked the run to stop."""
-    branch = Branch.objects.select_for_update(of=("self",)).filter(runs=run)
-    return branch.values_list("plan_seal", "runs__stop_requested_at")
+def held_with_branch(run: UUID, owner: str) -> QuerySet[Run, tuple[str, datetime | None]]:
+    """Locked, as the branch is: the seal of this, and whether somebody has asked the run to stop. None where the lease
+    is lost."""
+    mine = Run.objects.select_for_update().filter(pk=run, state=RunState.RUNNING, lease_owner=owner)
+    # The run before its branch, as everywhere.
+    return mine.values_list("branch__plan_seal", "stop_requested_at")
 
 
 def write_deltas(deltas: list[Delta]) -> list[Delta]:

@@ -4,6 +4,7 @@ plan."""
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from random import Random
 
 from django.contrib.auth.models import User
@@ -57,8 +58,9 @@ class Eventful:
     def turn(self) -> None:
         lease = self.talk.begin(self.words())
         run = Run.objects.select_related("turn__session", "branch").get(pk=lease.run_id)
-        look_back(run, plan(first_inputs(run))).keep(run)
-        self.plan(lease, 1)
+        drafted = plan(first_inputs(run))
+        found = look_back(run, drafted)
+        recording.record_plan(lease, 1, found.added_to(drafted), partial(found.keep, run))
         if self.chance.random() < 0.25:
             word = self.chance.choice(WORDS)
             self.talk.call(lease, "search_messages", query=word)
