@@ -19,8 +19,9 @@ from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.drafting.costs import spent_on
 from compaction.drafting.reading import log_for
 from compaction.models import Artifact, Check, ClaimVerdict, GateRun, NotNeeded, Reviewer
-from compaction.pages.presenters.artifact import artifact_view, seen_now
+from compaction.pages.presenters.artifact import artifact_view
 from compaction.pages.presenters.gates import LOOKS
+from compaction.pages.presenters.states import seen_now
 from compaction.review.rechecking import RECHECKS
 from compaction.standing.accepting import accept_compaction, rollback_compaction
 from efforts import actions
