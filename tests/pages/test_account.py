@@ -6,6 +6,7 @@ import re
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
+from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import User
@@ -67,6 +68,14 @@ def test_a_key_stays_until_it_is_replaced_or_forgotten(as_alice: Client, alice: 
     assert endpoint.key_encrypted == ""
 
 
+def test_a_model_is_connected_with_what_it_costs(as_alice: Client, alice: User) -> None:
+    prices = {"price_prompt": "2.5", "price_completion": "10", "price_cached": "", "currency": "eur"}
+    as_alice.post("/settings/endpoints/new/", {**NEW, **prices})
+    endpoint = Endpoint.objects.get(owner=alice)
+    assert (endpoint.price_prompt, endpoint.price_completion) == (Decimal("2.5"), Decimal(10))
+    assert (endpoint.price_cached, endpoint.currency) == (None, "EUR")
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -76,6 +85,7 @@ def test_a_key_stays_until_it_is_replaced_or_forgotten(as_alice: Client, alice: 
         {"base_url": ""},
         {"timeout_seconds": "0"},
         {"context_window": "-1"},
+        {"price_prompt": "-1"},
     ],
 )
 def test_what_cannot_be_is_refused_with_the_form(

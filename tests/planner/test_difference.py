@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from efforts.domain.prompt.conversation import CurrentTurn, EffortKind, EffortLog, Headline, PastTurn
+from efforts.domain.prompt.conversation import CurrentTurn, EffortKind, EffortLog, Headline, HoldInForce, PastTurn
 from efforts.domain.prompt.difference import (
     EXCERPTS_INSTEAD,
     GONE,
@@ -17,8 +17,10 @@ from efforts.domain.prompt.difference import (
     OTHER_TOOLS,
     QUOTED_NOW,
     SHOWN_BY_TURNS,
+    SHOWN_IN_PLACE,
     SUMMARISED,
     SUMMARY_INSTEAD,
+    UNPINNED,
     Difference,
     MadePlan,
     PlanChange,
@@ -95,6 +97,13 @@ def test_a_concluded_effort_gives_way_to_its_summary_and_back(log: Log) -> None:
     back = between(concluded, shown)
     assert told(back.left) == [("webhook: summary", SHOWN_BY_TURNS)]
     assert told(back.entered) == [("webhook: turns 1-2", SENTENCES[Reason.ACTIVE_EFFORT])]
+
+
+def test_a_pinned_effort_leaves_the_notes_for_its_turns_or_because_it_is_pinned_no_more(log: Log) -> None:
+    pinned = about(log, headlines=(headline("webhook"),), holds=(HoldInForce(id=1, effort="webhook"),))
+    again = about(log, efforts=(effort("active", "webhook", turn(log, 1), turn(log, 2)),))
+    assert told(between(pinned, again).left) == [("Pin: webhook", SHOWN_IN_PLACE)]
+    assert told(between(pinned, about(log)).left) == [("Pin: webhook", UNPINNED)]
 
 
 def test_an_effort_that_is_no_longer_the_active_one_stands_otherwise(log: Log) -> None:

@@ -19,9 +19,10 @@ GO = {
     "money/money.go": "package money\n\ntype Sum struct{}\n\nfunc (s *Sum) Add(x int) int { return plus(x) }\n",
     "money/plus.go": "package money\n\nfunc plus(x int) int { return x }\n",
     "cart/cart.go": (
-        'package cart\n\nimport (\n\t"example.org/shop/v2"\n\t"example.org/shop/v2/money"\n)\n\n'
+        'package cart\n\nimport (\n\t"fmt"\n\t"example.org/shop/v2"\n\t"example.org/shop/v2/money"\n)\n\n'
         "type Cart struct { money.Sum }\n\ntype Box interface { Closer }\n\ntype Closer interface { Close() }\n\n"
-        "func (c *Cart) Total() int { return shop.Open() + c.net() }\n\nfunc (c *Cart) net() int { return 1 }\n"
+        "func (c *Cart) Total() int { return shop.Open() + c.net() }\n\nfunc (c *Cart) net() int { return 1 }\n\n"
+        "func (c *Cart) Print() { fmt.Println(c.net()) }\n"
     ),
 }
 RUST = {
@@ -81,6 +82,8 @@ def write_all(root: Path, files: dict[str, str]) -> None:
                 ("cart.Box", "inherits", "cart.Closer"),
                 ("cart.Cart.Total", "calls", "shop.Open"),
                 ("cart.Cart.Total", "calls", "cart.Cart.net"),
+                # What comes from elsewhere leads nowhere.
+                ("cart.Cart.Print", "calls", "cart.Cart.net"),
             },
         ),
         (

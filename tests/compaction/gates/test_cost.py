@@ -8,6 +8,7 @@ import pytest
 
 from compaction.domain.artifact import Kind
 from compaction.domain.gates import cost
+from compaction.domain.limits import Purpose
 from compaction.domain.rendering import BODY_FROM
 from compaction.domain.verdicts import GateVerdict, Outcome, Spent
 from tests.compaction.gates import cases
@@ -67,6 +68,14 @@ def test_slow_runs_are_told_and_bar_nothing() -> None:
     assert found.outcome == Outcome.PASS
     measure = next(one for one in found.measures if one.name == "elapsed_ms_p95")
     assert (measure.value, measure.denominator) == (None, 50)
+
+
+def test_beside_the_slowest_runs_stands_the_longest_time_that_a_request_may_take() -> None:
+    drafted = spent(purpose=Purpose.COMPACTION, timeout_ms=90_000)
+    checked = spent(purpose=Purpose.CHECK, timeout_ms=30_000)
+    found = judge(spent=(*drafted, *checked))
+    measure = next(one for one in found.measures if one.name == "elapsed_ms_p95")
+    assert measure.threshold == 90_000
 
 
 def test_excerpts_are_measured_by_the_text_that_stands() -> None:
