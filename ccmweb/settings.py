@@ -24,7 +24,7 @@ CCM_RUNNER = env.choice("CCM_RUNNER", "embedded", "worker")
 CCM_MODEL_URL = env.text("CCM_MODEL_URL")
 CCM_MODEL_KEY = env.text("CCM_MODEL_KEY")
 CCM_MODEL_NAME = env.text("CCM_MODEL_NAME")
-CCM_MODEL_WINDOW = env.whole("CCM_MODEL_WINDOW", 0, least=0) or None
+CCM_MODEL_WINDOW = env.whole("CCM_MODEL_WINDOW", 0, least=0)
 CCM_MODEL_PICTURES = env.switch("CCM_MODEL_PICTURES")
 # Asks the model, also one of a person's own, for a title after the first reply of a conversation.
 CCM_MODEL_TITLES = env.switch("CCM_MODEL_TITLES", True)

@@ -79,7 +79,7 @@ class Malformed(ValueError):
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 def without_nul(text: str) -> str:

@@ -127,7 +127,7 @@ class Line(ABC, Generic[Row]):
             if self.is_ready(row):
                 places[row.person] += 1
                 waiting.append(Waiting(run=row, person=row.person, place=places[row.person], since=row.pk))
-        chosen = next_to_run(waiting, drafting, room=limit, each=max(1, MOST_DRAFTS - 1))
+        chosen = next_to_run(waiting, drafting, room=limit, each=MOST_DRAFTS - 1)
         jobs = []
         for row in chosen:
             if job := self.claim(row, owner):

@@ -49,6 +49,14 @@ def test_a_wrong_setting_is_one_clear_line_at_start(name: str, tmp_path: Path) -
 
 
 @pytest.mark.slow
+def test_the_model_of_the_environment_is_asked_as_the_environment_says(tmp_path: Path) -> None:
+    window = {"CCM_MODEL_URL": "http://127.0.0.1:9/v1", "CCM_MODEL_WINDOW": "32000"}
+    code = "from efforts.context.connections import of_environment as of; print(of().base_url, of().context_window)"
+    assert "http://127.0.0.1:9/v1 32000" in manage("shell", "-c", code, CCM_HOME=str(tmp_path), **window).stdout
+    assert "None" in manage("shell", "-c", code, CCM_HOME=str(tmp_path)).stdout
+
+
+@pytest.mark.slow
 def test_kept_connections_are_refused(tmp_path: Path) -> None:
     run = manage("check", CCM_HOME=str(tmp_path), DATABASE_URL=f"sqlite:///{tmp_path}/db?conn_max_age=60")
     assert "conn_max_age: leave it out" in run.stderr

@@ -173,4 +173,4 @@ class Holders:
         place = bisect_right(self.starts, byte) - 1
         while place > 0 and self.scopes[place].end <= byte:
             place -= 1
-        return self.scopes[max(place, 0)].place
+        return self.scopes[place].place

@@ -551,10 +551,8 @@ class DraftedView:
 def drafted_of(row: Artifact) -> DraftedView:
     made = Artifact.objects.filter(branch=row.branch, effort=row.effort, source_start=row.source_start)
     made = made.filter(source_end=row.source_end) if row.effort is None else made
-    newest = made.order_by("created_at", "pk").last()
+    newest = made.latest("created_at", "pk")
     state = EffortState.objects.filter(branch=row.branch, effort=row.effort_id).first() if row.effort_id else None
-    if newest is None:
-        return DraftedView(artifact="", quotes=True, why="")
     return DraftedView(artifact=newest.pk, quotes=newest.kind == Kind.DIGEST, why=state.draft if state else "")
 
 

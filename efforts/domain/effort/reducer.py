@@ -46,7 +46,7 @@ class Stand:
     """One effort."""
 
     status: EffortStatus = EffortStatus.OPEN
-    opened_turn: int = 0
+    opened_turn: int
     active_turn: int = 0
     concluded_turn: int | None = None
     via: str = ""
