@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class ArtifactQuerySet(models.QuerySet["Artifact"]):
     def reviewable_by(self, user: AbstractBaseUser | AnonymousUser) -> ArtifactQuerySet:
         """Those of the person's own conversations, and of those for which they were named as a reviewer."""
-        named = Reviewer.objects.filter(user=user.pk or 0).values("session")
+        named = Reviewer.objects.filter(user=user.pk).values("session")
         return self.filter(Q(session__owner_id=user.pk) | Q(session__in=named), session__erase_at=None)
 
 

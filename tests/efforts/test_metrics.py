@@ -316,6 +316,8 @@ def test_without_a_base_there_is_no_figure() -> None:
 
 
 def test_a_branch_has_of_its_own_what_came_after_the_fork(faded: Log) -> None:
+    # What it saved in the turn of the fork is the parent's.
+    faded.turns(1)
     shared_turn, shared_seq = faded.turn, len(faded.events)
     faded.turns(2)
     faded.expand("perf-fix")

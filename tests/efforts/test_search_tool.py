@@ -94,6 +94,7 @@ def test_page_by_page_every_exchange_comes_once_and_a_page_is_no_repetition(talk
     assert sorted(seen) == list(range(1, 2 * MATCHES + 2))
     assert {page["of"] for page in (first, second, third)} == {2 * MATCHES + 1}
     assert not any("hint" in page for page in (first, second, third))
+    assert "There is no page -1" in found(talk, query="yak", page=-1)["error"]
 
 
 def test_what_is_like_a_turn_is_found_without_that_turn(talk: Talk) -> None:

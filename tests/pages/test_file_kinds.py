@@ -241,6 +241,13 @@ def test_a_name_is_one_short_line_that_shows_as_it_is(name: str) -> None:
     assert clean.isprintable()
 
 
+@pytest.mark.parametrize("suffix", ["", ".txt", "." + "b" * 200], ids=["none", "short", "no suffix at all"])
+def test_a_name_that_is_too_long_is_cut_and_keeps_its_suffix(suffix: str) -> None:
+    clean = clean_name("a" * 300 + suffix)
+    assert len(clean) == LONGEST_NAME
+    assert clean.endswith("a….txt" if suffix == ".txt" else "a…")
+
+
 @given(st.binary(max_size=300))
 def test_whatever_bytes_are_read_or_refused_in_words(data: bytes) -> None:
     # The readers of PDF files and pictures are processes, and have tests of their own.

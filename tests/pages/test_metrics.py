@@ -25,6 +25,7 @@ from efforts.domain.prompt.planner import plan
 from efforts.llm.recorded import RECORDED_MODEL
 from efforts.log.timelines import branch_events
 from efforts.models import Branch, ContextPlan, Run, Session
+from efforts.pages.charts import Field, point, strokes
 from efforts.pages.presenters.figures import HOW, metrics_view
 from efforts.pages.presenters.metrics import all_metrics, branch_metrics
 from efforts.turns import recording
@@ -413,6 +414,12 @@ def test_lines_far_above_the_layers_are_cut_and_say_how_far_they_go() -> None:
     assert "Without context management (up to 41,050)" in picture
     assert "40,000" not in picture  # of the axis
     assert "Without context management (up to" not in metrics_view(measure([], sent[:1]), {}).tokens_picture
+
+
+def test_a_line_goes_through_its_values_and_begins_anew_behind_a_gap() -> None:
+    field = Field(places=5, step=10, top=100, head=0)
+    points = {place: point(field.x(place + 0.5), field.y(10 * place)) for place in (0, 1, 3, 4)}
+    assert "".join(strokes([0, 10, None, 30, 40], field)) == f"M{points[0]}L{points[1]}M{points[3]}L{points[4]}"
 
 
 def test_of_a_long_conversation_the_prompts_of_the_newest_turns_are_measured_and_all_that_faded(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.budget import Budget
 from efforts.domain.prompt.conversation import PastTurn
-from efforts.domain.prompt.pictures import reference, tokens_of
+from efforts.domain.prompt.pictures import BASE_TOKENS, TILE_TOKENS, reference, tokens_of
 from efforts.domain.prompt.plan import RequiredTooLarge
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.reasons import Reason
@@ -111,3 +111,13 @@ def test_a_larger_budget_sends_all_of_it() -> None:
     inputs = about(log, current=replace(current(log, 1), files=files), budget=4_000)
     planned = plan(replace(inputs, budget=Budget(setting=32_000)))
     assert planned.sections["turn"] > files[0].tokens
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "tiles"),
+    [(512, 512, 1), (1024, 1024, 4), (4096, 4096, 4), (8192, 512, 4), (512, 8192, 4)],
+    ids=["one tile", "its shorter side", "both sides", "its longer side", "upright"],
+)
+def test_a_picture_costs_its_tiles_once_it_is_made_small_enough(width: int, height: int, tiles: int) -> None:
+    picture = reference("0" * 64, width, height, "png")
+    assert tokens_of(picture) == BASE_TOKENS + tiles * TILE_TOKENS

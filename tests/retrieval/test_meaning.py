@@ -7,6 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
@@ -17,6 +18,7 @@ from efforts.actions.conversations import erase_session
 from efforts.context.connections import encrypt_key
 from efforts.context.embedders import meaning_of
 from efforts.domain.effort.policy import ContextMode
+from efforts.llm.embeddings import unit
 from efforts.llm.protocol import ModelError
 from efforts.memory import traces, vectors
 from efforts.models import Endpoint, Passage, PassageVector, RetrievalSet, Run, Session, VectorCodes, VectorIndex
@@ -24,7 +26,7 @@ from efforts.pages.presenters.meanings import state_of_meanings
 from efforts.retrieval.rebuilding import rebuild
 from efforts.retrieval.recall import Recollection, recall
 from efforts.retrieval.search import search_branch
-from efforts.retrieval.vectors import Asked, Meant, nearest, nearest_of_all
+from efforts.retrieval.vectors import STORED, Asked, Meant, meaning_of_passages, nearest, nearest_of_all
 from efforts.tools.again import Repeated, retrieve_again
 from tests.efforts.talk import Talk
 from tests.fakes.meanings import embeddings
@@ -81,6 +83,29 @@ def test_what_was_said_in_other_words_is_found_by_its_meaning_only(told: Talk, m
         "My boat lies in Kiel.",
         ("Means something close to it, in other words.",),
     )
+
+
+def test_what_was_said_before_finds_what_means_the_same_without_a_model(told: Talk, meanings: FakeProvider) -> None:
+    told.ask(QUESTION, reply="A fine one.")
+    embed_all()
+    said = list(Passage.objects.filter(message__turn__number=3, message__role="user").values_list("pk", flat=True))
+    asked = len(meanings.requests)
+    near = meaning_of_passages(told.session.pk, said)
+    assert len(meanings.requests) == asked
+    assert sorted(found(told, "zebra", near)) == [1, 3]
+
+
+def test_several_passages_weigh_no_more_together_than_one(told: Talk, meanings: FakeProvider) -> None:
+    embed_all()
+    every = list(Passage.objects.values_list("pk", flat=True))
+    for some in (every[:1], every):
+        near = meaning_of_passages(told.session.pk, some)
+        assert near is not None
+        assert np.linalg.norm(np.frombuffer(near.vector, STORED).astype(float)) == pytest.approx(1, abs=0.01)
+
+
+def test_vectors_are_of_length_one_and_that_of_a_text_without_meaning_stays_at_nothing() -> None:
+    assert np.allclose(unit([[3.0, 4.0], [0.0, 0.0]]), [[0.6, 0.8], [0.0, 0.0]])
 
 
 def test_every_passage_gets_one_vector_and_its_cost_is_counted(told: Talk, meanings: FakeProvider) -> None:

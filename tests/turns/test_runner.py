@@ -7,6 +7,7 @@ import signal
 import threading
 from contextlib import suppress
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import OperationalError, connection, transaction
@@ -17,7 +18,7 @@ from efforts.management.commands import run_turns
 from efforts.models import Branch, Event, Message, Run, Session
 from efforts.models.threads import read
 from efforts.turns import recording
-from efforts.turns.recording import COMPLETED, CallReply, Delta, LeaseLost
+from efforts.turns.recording import COMPLETED, CallReply, Delta, Lease, LeaseLost
 from efforts.turns.runner import DeltaWriter, Runner
 from tests.fakes.provider import FakeProvider
 from tests.fakes.provider import Reply as Said
@@ -88,6 +89,15 @@ async def test_how_long_text_gathers(monkeypatch: pytest.MonkeyPatch, took: floa
     with suppress(asyncio.CancelledError):
         await task
     assert gathered == [then]
+
+
+def test_what_has_gathered_to_a_kilobyte_waits_no_longer() -> None:
+    writer = DeltaWriter()
+    lease = Lease(run_id=uuid4(), session_id=uuid4(), branch_id=uuid4(), turn_number=1, owner="here")
+    writer.put(Delta(lease=lease, call=1, offset=2_000, text="a" * 1_000))
+    assert not writer.full.is_set()
+    writer.put(Delta(lease=lease, call=1, offset=3_000, text="b" * 24))
+    assert writer.full.is_set()
 
 
 async def test_a_runner_outlives_a_database_that_did_not_answer(

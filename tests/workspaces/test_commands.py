@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from efforts.context.planning import chosen_settings, main_branch, next_inputs
 from efforts.domain.errors import Refused
@@ -338,6 +340,18 @@ def test_a_command_whose_server_is_gone_has_ended(
     assert "Whoever ran it is gone" in as_alice.get(command.get_absolute_url()).text
     command.refresh_from_db()
     assert (command.state, command.end) == ("ended", "lost")
+
+
+def test_a_command_that_takes_long_is_not_lost_while_whoever_runs_it_is_there(
+    as_alice: Client, shop: Workspace, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "start", lambda *_: None)
+    command = start_command(session, "build", actor=alice)
+    now = timezone.now()
+    CommandRun.objects.filter(pk=command.pk).update(started_at=now - timedelta(hours=1), alive_at=now)
+    as_alice.get(command.get_absolute_url())
+    command.refresh_from_db()
+    assert command.state == "running"
 
 
 def test_without_a_list_nothing_is_offered(run: Run, shop: Workspace, session: Session, settings: Any) -> None:
