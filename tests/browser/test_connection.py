@@ -38,10 +38,14 @@ def users_messages(guest: Visitor, page: Page) -> list[str]:
     return [text for (text,) in guest.app.rows(query, session_of(page))]
 
 
-def test_two_tabs_show_the_same_text_as_it_comes(guest: Visitor, provider: FakeProvider, gate: threading.Event) -> None:
+def test_two_tabs_show_the_same_text_as_it_comes_and_signing_out_in_one_closes_the_other(
+    guest: Visitor, provider: FakeProvider, gate: threading.Event
+) -> None:
     provider.script = [Reply("Grüße 👋🏽 an alle, in beiden Fenstern", gate=gate, gate_after=3)]
-    context = guest.context()
+    said = manage("sign_in_link", "owner", "--base", guest.app.url.rstrip("/"), CCM_HOME=str(guest.app.home)).stdout
+    context = guest.context(signed_in=False)
     one = context.new_page()
+    one.goto(re.sub(r"\s.*", "", LINK.search(said)[0]))  # type: ignore[index]
     begin(one, "Say it twice.")
     expect(turn(one, 1).locator(".live")).to_have_text("Grüße 👋🏽 an")
     two = context.new_page()
@@ -55,23 +59,16 @@ def test_two_tabs_show_the_same_text_as_it_comes(guest: Visitor, provider: FakeP
     say(two, "From the other one.")
     is_in_state(one, 2, "completed")
 
-
-def test_what_streamed_while_the_network_was_gone_is_there_afterwards(
-    guest: Visitor, provider: FakeProvider, gate: threading.Event
-) -> None:
-    guest.watch.expect(NO_NETWORK)
-    provider.script = [Reply("Seen before the gap and after it", gate=gate, gate_after=3)]
-    context = guest.context()
-    page = context.new_page()
-    begin(page, "Go on.")
-    expect(turn(page, 1).locator(".live")).to_have_text("Seen before the")
-    context.set_offline(True)
-    lamp(page, "offline")
-    gate.set()
-    context.set_offline(False)
-    is_live(page)
-    is_in_state(page, 1, "completed")
-    assert [reply_of(page, 1)] == guest.app.replies(page) == ["Seen before the gap and after it"]
+    guest.watch.report()
+    guest.watch.expect("403|401|htmx")
+    one.locator("#text").press_sequentially("A secret draft")
+    one.locator(".side .foot summary").click()
+    one.get_by_role("button", name="Sign out").click()
+    one.wait_for_url("**/sign-in/**")
+    assert one.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('ccm.draft'))") == []
+    two.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    lamp(two, "closed")
+    expect(two.locator("#alerts")).to_contain_text("signed out")
 
 
 # When the network went, what the lamp was told since this page began, and when.
@@ -85,28 +82,30 @@ LAMP = """addEventListener('DOMContentLoaded', () => {
 })"""
 
 
-def test_a_lost_connection_is_told_after_a_while_and_a_reload_tells_of_none(guest: Visitor) -> None:
+def test_offline_nothing_that_comes_or_is_written_is_lost(
+    guest: Visitor, provider: FakeProvider, gate: threading.Event
+) -> None:
     guest.watch.expect(NO_NETWORK)
+    provider.script = [Reply("Seen before the gap and after it", gate=gate, gate_after=3)]
     context = guest.context()
     context.add_init_script(LAMP)
     page = context.new_page()
-    begin(page, "Hello.")
-    is_in_state(page, 1, "completed")
+    begin(page, "Go on.")
+    expect(turn(page, 1).locator(".live")).to_have_text("Seen before the")
     context.set_offline(True)
     lamp(page, "offline")
     told = page.evaluate("window.shown.find(([state]) => state === 'offline')[1] - window.gone")
     assert told >= 2_900, "a drop of two seconds is shown to nobody"
-    # What is read again by itself is not, and that alarms nobody; it is read when the connection is back.
-    for panel in ("conversations", "efforts", "context"):
-        with page.expect_event("requestfailed"):
-            page.evaluate("name => { document.body.dispatchEvent(new CustomEvent(name)) }", panel)
-    # With the efforts the count of waiting reviews is asked for.
-    expect(page.locator("[data-missed]")).to_have_count(4)
+    what_cannot_be_read_again_alarms_nobody(page)
+    gate.set()
     with page.expect_response("**/conversations/**"):
         context.set_offline(False)
     is_live(page)
+    is_in_state(page, 1, "completed")
+    assert [reply_of(page, 1)] == guest.app.replies(page) == ["Seen before the gap and after it"]
     expect(page.locator("[data-missed]")).to_have_count(0)
     expect(page.locator("#alerts")).to_be_empty()
+    # A reload tells of no lost connection.
     page.reload()
     is_live(page)
     say(page, "Still there?")
@@ -114,13 +113,7 @@ def test_a_lost_connection_is_told_after_a_while_and_a_reload_tells_of_none(gues
     assert {state for state, _ in page.evaluate("window.shown")} == {"live"}
     expect(page.locator("#alerts")).to_be_empty()
 
-
-def test_messages_written_offline_are_taken_back_or_wait_survive_the_tab_and_are_sent_once(guest: Visitor) -> None:
-    guest.watch.expect(NO_NETWORK)
-    context = guest.context()
-    page = context.new_page()
-    begin(page, "Before.")
-    is_in_state(page, 1, "completed")
+    # What is written meanwhile is taken back, or waits, survives its tab, and is sent once.
     context.set_offline(True)
     lamp(page, "offline")
     say(page, "Better not.")
@@ -135,9 +128,18 @@ def test_messages_written_offline_are_taken_back_or_wait_survive_the_tab_and_are
     context.set_offline(False)
     later = context.new_page()
     later.goto(address)
-    is_in_state(later, 3, "completed")
+    is_in_state(later, 4, "completed")
     expect(later.locator("#pending")).to_be_empty()
-    assert users_messages(guest, later) == ["Before.", "On the train.", "In the tunnel."]
+    assert users_messages(guest, later) == ["Go on.", "Still there?", "On the train.", "In the tunnel."]
+
+
+def what_cannot_be_read_again_alarms_nobody(page: Page) -> None:
+    """It is read when the connection is back."""
+    for panel in ("conversations", "efforts", "context"):
+        with page.expect_event("requestfailed"):
+            page.evaluate("name => { document.body.dispatchEvent(new CustomEvent(name)) }", panel)
+    # With the efforts the count of waiting reviews is asked for.
+    expect(page.locator("[data-missed]")).to_have_count(4)
 
 
 def test_a_killed_server_comes_back_with_all_that_was_seen(
@@ -169,23 +171,3 @@ def test_a_killed_server_comes_back_with_all_that_was_seen(
     turn(page, 3).get_by_role("button", name="Retry").click()
     is_in_state(page, 3, "completed")
     assert reply_of(page, 3) == "Whole again."
-
-
-def test_signing_out_closes_the_other_tab_and_forgets_drafts(guest: Visitor) -> None:
-    guest.watch.expect("403|401|htmx")
-    said = manage("sign_in_link", "owner", "--base", guest.app.url.rstrip("/"), CCM_HOME=str(guest.app.home)).stdout
-    context = guest.context(signed_in=False)
-    page = context.new_page()
-    page.goto(re.sub(r"\s.*", "", LINK.search(said)[0]))  # type: ignore[index]
-    begin(page, "Hello.")
-    other = context.new_page()
-    other.goto(page.url)
-    is_live(other)
-    page.locator("#text").press_sequentially("A secret draft")
-    page.locator(".side .foot summary").click()
-    page.get_by_role("button", name="Sign out").click()
-    page.wait_for_url("**/sign-in/**")
-    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('ccm.draft'))") == []
-    other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    lamp(other, "closed")
-    expect(other.locator("#alerts")).to_contain_text("signed out")

@@ -33,7 +33,9 @@ def card(page: Page, name: str):
     return page.locator("article.card").filter(has_text=name)
 
 
-def test_a_model_is_connected_tried_used_and_removed(visitor: Visitor, provider: FakeProvider) -> None:
+def test_a_model_is_connected_tried_used_asked_for_its_models_and_removed(
+    visitor: Visitor, provider: FakeProvider
+) -> None:
     provider.key = KEY
     provider.otherwise = Reply("Small but real.")
     page = visitor.page()
@@ -48,34 +50,17 @@ def test_a_model_is_connected_tried_used_and_removed(visitor: Visitor, provider:
     is_in_state(page, 1, "completed")
     expect(turn(page, 1)).to_contain_text(f"small · {name}")
     page.goto("/settings/")
+    box.get_by_role("link", name="Edit").click()
+    page.wait_for_url("**/settings/endpoints/*/")
+    it_is_asked_for_its_models_before_the_scripts_are_there(page)
+    page.goto("/settings/")
     box.get_by_role("link", name="Remove").click()
     page.locator("#dialog").get_by_role("button", name="Remove").click()
     expect(box).to_have_count(0)
 
 
-def test_a_wrong_key_shows_the_providers_own_words_and_no_key(visitor: Visitor, provider: FakeProvider) -> None:
-    provider.key = "another"
-    visitor.watch.expect("422")
-    page = visitor.page()
-    name = connect(page, provider, "Wrong key")
-    expect(page.locator(".notice.bad")).to_contain_text("Incorrect API key provided")
-    assert KEY not in page.content()
-    page.get_by_role("button", name="Save anyway").click()
-    box = card(page, name)
-    box.get_by_role("button", name="Test").click()
-    expect(box).to_contain_text("Incorrect API key provided")
-    assert KEY not in page.content()
-    box.get_by_role("link", name="Edit").click()
-    expect(page.get_by_label("Key", exact=True)).to_have_value("")
-    assert KEY not in page.content()
-
-
-def test_an_endpoint_is_asked_for_its_models_also_by_who_pressed_before_the_scripts_were_there(
-    visitor: Visitor, provider: FakeProvider
-) -> None:
-    page = visitor.page()
-    card(page, connect(page, provider, "Pressed early")).get_by_role("link", name="Edit").click()
-    page.wait_for_url("**/settings/endpoints/*/")
+def it_is_asked_for_its_models_before_the_scripts_are_there(page: Page) -> None:
+    """What is pressed then counts."""
     late: list[Route] = []
     page.route("**/app*.js", lambda route: late.append(route))
     page.goto(page.url, wait_until="commit")
@@ -88,9 +73,10 @@ def test_an_endpoint_is_asked_for_its_models_also_by_who_pressed_before_the_scri
     page.get_by_label("It offers 2 models").select_option("large")
     expect(page.get_by_label("Model", exact=True)).to_have_value("large")
     assert asked.value.method == "POST"
+    page.unroute("**/app*.js")
 
 
-def test_who_is_told_that_nothing_answers_corrects_the_address_and_asks_again(
+def test_a_wrong_address_and_a_wrong_key_are_told_in_their_own_words_and_corrected(
     visitor: Visitor, provider: FakeProvider
 ) -> None:
     page = visitor.page()
@@ -104,24 +90,24 @@ def test_who_is_told_that_nothing_answers_corrects_the_address_and_asks_again(
     expect(page.get_by_label("It offers 2 models")).to_be_visible()
     expect(page.locator(".notice.bad")).to_have_count(0)
 
+    # Of a wrong key the provider's own words are shown, and no key.
+    visitor.watch.report()
+    visitor.watch.expect("422")
+    provider.key = "another"
+    name = connect(page, provider, "Wrong key")
+    expect(page.locator(".notice.bad")).to_contain_text("Incorrect API key provided")
+    assert KEY not in page.content()
+    page.get_by_role("button", name="Save anyway").click()
+    box = card(page, name)
+    box.get_by_role("button", name="Test").click()
+    expect(box).to_contain_text("Incorrect API key provided")
+    assert KEY not in page.content()
+    box.get_by_role("link", name="Edit").click()
+    expect(page.get_by_label("Key", exact=True)).to_have_value("")
+    assert KEY not in page.content()
 
-def test_the_budget_is_changed_in_the_dialog(guest: Visitor) -> None:
-    guest.watch.expect("422")
-    page = guest.page()
-    begin(page, "Hello.")
-    is_in_state(page, 1, "completed")
-    page.locator("#meter a.chip").click()
-    dialog = page.locator("#dialog")
-    dialog.get_by_label("Prompt budget").fill("100")
-    dialog.get_by_role("button", name="Save").click()
-    expect(dialog.locator(".error")).to_contain_text("from 4,000")
-    dialog.get_by_label("Prompt budget").fill("9000")
-    dialog.get_by_role("button", name="Save").click()
-    expect(dialog).to_be_hidden()
-    expect(page.locator("#meter")).to_contain_text("of 9,000 tokens")
 
-
-def test_a_conversation_is_archived_and_brought_back(guest: Visitor) -> None:
+def test_a_conversation_is_archived_and_brought_back_and_its_budget_changed(guest: Visitor) -> None:
     page = guest.page()
     title = f"To be put away: {uuid4().hex[:8]}"  # of no other attempt
     begin(page, title)
@@ -138,3 +124,15 @@ def test_a_conversation_is_archived_and_brought_back(guest: Visitor) -> None:
     expect(row).to_have_count(0)
     page.get_by_role("button", name="Back", exact=True).click()
     expect(row).to_have_count(1)
+
+    guest.watch.report()
+    guest.watch.expect("422")
+    page.locator("#meter a.chip").click()
+    dialog = page.locator("#dialog")
+    dialog.get_by_label("Prompt budget").fill("100")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.locator(".error")).to_contain_text("from 4,000")
+    dialog.get_by_label("Prompt budget").fill("9000")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_be_hidden()
+    expect(page.locator("#meter")).to_contain_text("of 9,000 tokens")

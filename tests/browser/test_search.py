@@ -61,23 +61,6 @@ def is_in_view(page: Page, number: int) -> None:
     expect(turn(page, number)).to_be_focused()
 
 
-def test_a_key_opens_the_dialog_and_enter_leads_to_the_first_result(guest: Visitor, provider: FakeProvider) -> None:
-    page = guest.page()
-    address = talk(page, provider)
-    page.goto("/settings/")
-    field = open_search(page)
-    box = field.bounding_box()
-    field.press_sequentially(f"who signs the {MARK}")
-    expect(hits(page).first).to_contain_text("turn 1")
-    # Where one types stays where it is, however much is found.
-    assert field.bounding_box() == box
-    expect(page.locator("#dialog .results")).to_have_attribute("data-query", f"who signs the {MARK}")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{address}log/?around=1&found=*#turn-1")
-    is_in_view(page, 1)
-    assert marked(page) == ["signs", MARK]
-
-
 MARKED = "[...(CSS.highlights.get('found') ?? [])].map(range => range.toString())"
 
 
@@ -158,45 +141,28 @@ def test_a_hit_far_back_opens_in_the_log_which_reads_on_in_both_directions(
     expect(turn(page, 5)).to_be_in_viewport()
 
 
-def test_what_is_typed_while_the_dialog_comes_is_looked_for(guest: Visitor, provider: FakeProvider) -> None:
-    page = guest.page()
-    talk(page, provider)
-    # Before htmx has wired the field, as a fast hand does it.
-    page.evaluate(
-        """word => document.addEventListener("htmx:afterSwap", () => {
-            const field = document.getElementById("box-q");
-            if (field && !field.value) field.value = word;
-        })""",
-        MARK,
-    )
-    page.keyboard.press("Control+k")
-    expect(hits(page).first).to_contain_text(MARK)
-
-
-def test_arrows_lead_through_the_results_escape_back_and_what_stands_on_the_page_is_led_to(
+def test_a_key_opens_the_dialog_arrows_lead_through_what_is_found_and_each_result_to_its_place(
     guest: Visitor, provider: FakeProvider
 ) -> None:
     page = guest.page()
     address = talk(page, provider)
-    page.locator("#text").fill("A draft")
-    box = open_search(page)
-    box.press_sequentially(MARK)
-    expect(page.locator(f'#dialog .results[data-query="{MARK}"]')).to_be_visible()
-    page.keyboard.press("ArrowDown")
-    expect(hits(page).first).to_be_focused()
-    page.keyboard.press("ArrowDown")
-    expect(hits(page).nth(1)).to_be_focused()
-    # Results that come anew leave the focus on the same one.
-    hits(page).nth(1).evaluate("link => { link.dataset.old = 'yes' }")
-    page.evaluate("document.querySelector('.search-box').dispatchEvent(new Event('change'))")
-    expect(page.locator("#dialog [data-old]")).to_have_count(0)
-    expect(hits(page).nth(1)).to_be_focused()
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowUp")
-    expect(box).to_be_focused()
-    page.keyboard.press("Escape")
-    expect(page.locator("#dialog")).to_be_hidden()
-    expect(page.locator("#text")).to_be_focused()
+    what_is_typed_while_the_dialog_comes_is_looked_for(page)
+    page.goto("/settings/")
+    field = open_search(page)
+    box = field.bounding_box()
+    field.press_sequentially(f"who signs the {MARK}")
+    expect(hits(page).first).to_contain_text("turn 1")
+    # Where one types stays where it is, however much is found.
+    assert field.bounding_box() == box
+    expect(page.locator("#dialog .results")).to_have_attribute("data-query", f"who signs the {MARK}")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{address}log/?around=1&found=*#turn-1")
+    is_in_view(page, 1)
+    assert marked(page) == ["signs", MARK]
+
+    page.goto(address)
+    is_live(page)
+    arrows_lead_through_the_results_and_escape_back(page)
     # Without reading it again.
     open_search(page).press_sequentially(MARK)
     page.get_by_label("Only in").check()
@@ -221,31 +187,49 @@ def test_arrows_lead_through_the_results_escape_back_and_what_stands_on_the_page
     is_in_view(page, 2)
 
 
-@pytest.mark.parametrize("width", [WIDE, PHONE])
-def test_efforts_and_rules_open_in_their_panels(guest: Visitor, provider: FakeProvider, width: int) -> None:
-    page = guest.page()
-    session = talk(page, provider).split("/")[-2]
-    for opener, label, button in (("New effort", "Name", "Begin"), ("Add a rule", "Rule", "Set")):
-        page.get_by_role("link", name=opener).click()
-        page.get_by_label(label, exact=True).fill("Paint the gannet")
-        page.get_by_role("button", name=button, exact=True).click()
-        expect(page.locator("#dialog")).to_be_hidden()
-    reader = guest.page(width=width)
-    for kind, place in (("effort", "#effort-paint-the-gannet-row"), ("rule", ".rules li")):
-        reader.goto(f"/search/?q=gannet&kind={kind}&session={session}")
-        reader.locator(".hit .place").click()
-        is_live(reader)
-        expect(reader.locator(place)).to_be_in_viewport()
-        expect(reader.locator(place)).to_be_focused()
+def what_is_typed_while_the_dialog_comes_is_looked_for(page: Page) -> None:
+    """Before htmx has wired the field, as a fast hand does it."""
+    page.evaluate(
+        """word => document.addEventListener("htmx:afterSwap", () => {
+            const field = document.getElementById("box-q");
+            if (field && !field.value) field.value = word;
+        })""",
+        MARK,
+    )
+    page.keyboard.press("Control+k")
+    expect(hits(page).first).to_contain_text(MARK)
+
+
+def arrows_lead_through_the_results_and_escape_back(page: Page) -> None:
+    page.locator("#text").fill("A draft")
+    box = open_search(page)
+    box.press_sequentially(MARK)
+    expect(page.locator(f'#dialog .results[data-query="{MARK}"]')).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    expect(hits(page).first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(hits(page).nth(1)).to_be_focused()
+    # Results that come anew leave the focus on the same one.
+    hits(page).nth(1).evaluate("link => { link.dataset.old = 'yes' }")
+    page.evaluate("document.querySelector('.search-box').dispatchEvent(new Event('change'))")
+    expect(page.locator("#dialog [data-old]")).to_have_count(0)
+    expect(hits(page).nth(1)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(box).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#dialog")).to_be_hidden()
+    expect(page.locator("#text")).to_be_focused()
 
 
 @looks(WIDE, "light")
-def test_the_search_page_finds_filters_and_teaches(
+def test_the_search_page_finds_filters_and_teaches_and_leads_into_panels(
     guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
 ) -> None:
     page, album = guest.page(width=width, theme=theme), Album(folder, f"search-{width}-{theme}")
+    efforts_and_rules_open_in_their_panels(guest, talk(page, provider))
+    guest.watch.report()
     guest.watch.expect("422")
-    talk(page, provider)
     open_search(page).press_sequentially(MARK)
     expect(page.locator(f'#dialog .results[data-query="{MARK}"]')).to_be_visible()
     album.take(page, "dialog")
@@ -266,3 +250,22 @@ def test_the_search_page_finds_filters_and_teaches(
     page.goto("/search/")
     expect(page.locator("#q")).to_be_focused()
     album.take(page, "empty")
+
+
+def efforts_and_rules_open_in_their_panels(guest: Visitor, address: str) -> None:
+    page, session = guest.page(), address.split("/")[-2]
+    page.goto(address)
+    is_live(page)
+    for opener, label, button in (("New effort", "Name", "Begin"), ("Add a rule", "Rule", "Set")):
+        page.get_by_role("link", name=opener).click()
+        page.get_by_label(label, exact=True).fill("Paint the gannet")
+        page.get_by_role("button", name=button, exact=True).click()
+        expect(page.locator("#dialog")).to_be_hidden()
+    for width in (WIDE, PHONE):
+        reader = guest.page(width=width)
+        for kind, place in (("effort", "#effort-paint-the-gannet-row"), ("rule", ".rules li")):
+            reader.goto(f"/search/?q=gannet&kind={kind}&session={session}")
+            reader.locator(".hit .place").click()
+            is_live(reader)
+            expect(reader.locator(place)).to_be_in_viewport()
+            expect(reader.locator(place)).to_be_focused()
