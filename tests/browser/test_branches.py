@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,8 @@ from tests.fakes.provider import FakeProvider, Reply
 from .conftest import WIDE, Visitor, begin, choose, interceptable, is_in_state, is_live, looks, say, turn
 
 pytestmark = pytest.mark.browser
+
+WRAPS = "Say it in a long sentence that wraps. "
 
 
 def focus(page: Page, number: int, which: str = "user") -> None:
@@ -36,18 +37,20 @@ def goes(page: Page, act: Callable[[], Any]) -> None:
     is_live(page)
 
 
-def talk(page: Page) -> None:
-    begin(page, "What is a queue?")
+def talk(page: Page, first: str = "What is a queue?") -> None:
+    begin(page, first)
     is_in_state(page, 1, "completed")
     say(page, "And a stack?")
     is_in_state(page, 2, "completed")
 
 
+@looks(WIDE, "dark")
 def test_by_keyboard_a_message_is_edited_its_versions_switched_forked_and_compared(
-    page: Page, provider: FakeProvider
+    guest: Visitor, provider: FakeProvider, width: int, theme: str
 ) -> None:
-    provider.otherwise = Reply("All right.")
-    talk(page)
+    """And nothing is cut off or spills over."""
+    page = guest.page(width=width, theme=theme)
+    talk(page, f"What is a queue? {WRAPS * 6}")
     main = page.url
     focus(page, 2)
     page.keyboard.press("E")
@@ -56,12 +59,14 @@ def test_by_keyboard_a_message_is_edited_its_versions_switched_forked_and_compar
     expect(editor).to_have_value("And a stack?")
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("And a tree?")
+    shot(page, f"editor-{width}-{theme}")
     provider.script = [Reply("A tree has branches.")]
     goes(page, lambda: page.keyboard.press("Enter"))
     is_in_state(page, 2, "completed")
     expect(turn(page, 2)).to_contain_text("A tree has branches.")
     expect(turn(page, 2).locator(".siblings")).to_contain_text("2/2")
     expect(page.locator("#branch-chip")).to_contain_text("Edited turn 2")
+    shot(page, f"sibling-{width}-{theme}")
 
     # One writes on; out of the field the keys of its versions work at once.
     expect(page.locator("#text")).to_be_focused()
@@ -82,11 +87,14 @@ def test_by_keyboard_a_message_is_edited_its_versions_switched_forked_and_compar
     page.keyboard.press("B")
     dialog = page.locator("#dialog")
     expect(dialog.get_by_role("listitem")).to_have_count(3)
+    shot(page, f"tree-{width}-{theme}")
     dialog.get_by_role("link", name="Compare with Edited turn 2").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Compare branches")).to_be_visible()
     expect(page.locator(".compare")).to_contain_text("Turn 1 is the same in both.")
     expect(page.get_by_label("Turn 2 of Edited turn 2")).to_contain_text("A tree has branches.")
+    expect(page.locator(".side-turn")).to_have_count(2)
+    shot(page, f"compare-{width}-{theme}")
 
 
 def test_an_edit_survives_what_happens_meanwhile_and_a_turn_is_asked_again_or_forked_before(page: Page) -> None:
@@ -157,25 +165,6 @@ def test_two_tabs_on_two_branches_get_only_their_own_and_each_says_that_the_othe
     expect(turn(there, 2)).to_contain_text("And a stack?")
     expect(turn(there, 2).locator(".siblings")).to_contain_text("1/2")
     expect(there.locator("#log")).not_to_contain_text("Only here.")
-
-
-@looks(WIDE, "dark")
-def test_nothing_is_cut_off_or_spills_over(guest: Visitor, width: int, theme: str) -> None:
-    page = guest.page(width=width, theme=theme)
-    begin(page, "What is a queue? " + "Say it in a long sentence that wraps. " * 6)
-    is_in_state(page, 1, "completed")
-    turn(page, 1).locator("[data-edit]").click()
-    page.get_by_label("New text for the message of turn 1").fill("And what is a stack?")
-    shot(page, f"editor-{width}-{theme}")
-    goes(page, lambda: turn(page, 1).get_by_role("button", name="Send").click())
-    is_in_state(page, 1, "completed")
-    shot(page, f"sibling-{width}-{theme}")
-    page.locator("#branch-chip").click()
-    expect(page.locator("#dialog")).to_contain_text("Edited turn 1")
-    shot(page, f"tree-{width}-{theme}")
-    page.locator("#dialog").get_by_role("link", name=re.compile("Compare")).click()
-    expect(page.locator(".side-turn")).to_have_count(2)
-    shot(page, f"compare-{width}-{theme}")
 
 
 def shot(page: Page, name: str) -> None:

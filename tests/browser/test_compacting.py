@@ -27,14 +27,55 @@ def say_all(page: Page) -> None:
         is_in_state(page, number, "completed")
 
 
+def box(page: Page) -> tuple[float, float]:
+    """Where the dialog begins, and how high it is."""
+    found = page.locator("#dialog").bounding_box()
+    assert found is not None
+    return found["y"], found["height"]
+
+
+def top_of(one: Locator) -> float:
+    found = one.bounding_box()
+    assert found is not None
+    return found["y"]
+
+
 @looks(1280, "light")
-def test_turns_are_chosen_drafted_and_lead_to_their_review(
+def test_turns_are_chosen_drafted_reviewed_accepted_and_expanded_from_the_panel_after_their_price(
     visitor: Visitor, width: int, theme: str, tmp_path: Path
 ) -> None:
     visitor.watch.expect("422")
     page = visitor.page(width=width, theme=theme)
     album = Album(Path(os.environ.get("CCM_SHOTS", tmp_path)), f"compacting-{width}-{theme}")
     say_all(page)
+    chooses_two_turns(page, album)
+    note = turn(page, 3).locator(".note", has_text="There are excerpts of turns 1-2.")
+    expect(note).to_be_visible()
+    expect(page.locator(".scopes")).to_contain_text("Waits for you")
+    assert_accessible(page)
+    album.take(page, "waits")
+    review = note.get_by_role("link", name="Review the excerpts of turns 1-2")
+    review.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/review/**")
+    page.keyboard.press("A")
+    page.locator("#dialog button.primary").click()
+    expect(page.locator("#standing")).to_contain_text("In the prompt instead of")
+    page.goto(page.locator("#review-back").get_attribute("href") or "")
+    page.keyboard.press("Alt+p")
+    note = turn(page, 3).locator(".note", has_text="Excerpts now replace turns 1-2.")
+    expect(note.locator(".rule")).to_have_text("Excerpts now replace turns 1-2.")
+    expect(note.get_by_text("Saves")).to_be_visible()
+    review, back = note.get_by_role("link", name="Review"), note.get_by_role("button", name="Roll back")
+    assert abs(top_of(review) - top_of(back)) < 1
+    page.keyboard.press("Alt+p")
+    if width == PHONE:
+        page.locator('[data-tab="efforts"]').click()
+    expands_and_collapses(page, album)
+
+
+def chooses_two_turns(page: Page, album: Album) -> None:
+    """By keyboard, from the menu of the first."""
     page.locator("#more-of-1").press("Enter")
     page.locator("#compact-from-1").press("Enter")
     expect(page.locator("#scope-last")).to_be_focused()
@@ -54,76 +95,9 @@ def test_turns_are_chosen_drafted_and_lead_to_their_review(
     album.take(page, "dialog")
     page.keyboard.press("Enter")
     expect(page.locator("#dialog")).to_be_hidden()
-    note = turn(page, 3).locator(".note", has_text="There are excerpts of turns 1-2.")
-    expect(note).to_be_visible()
-    expect(page.locator(".scopes")).to_contain_text("Waits for you")
-    assert_accessible(page)
-    album.take(page, "waits")
-    review = note.get_by_role("link", name="Review the excerpts of turns 1-2")
-    review.focus()
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/review/**")
 
 
-def box(page: Page) -> tuple[float, float]:
-    """Where the dialog begins, and how high it is."""
-    found = page.locator("#dialog").bounding_box()
-    assert found is not None
-    return found["y"], found["height"]
-
-
-def top_of(one: Locator) -> float:
-    found = one.bounding_box()
-    assert found is not None
-    return found["y"]
-
-
-@looks(390, "dark")
-def test_the_dialog_stays_where_it_is_while_turns_are_chosen(
-    visitor: Visitor, width: int, theme: str, tmp_path: Path
-) -> None:
-    page = visitor.page(width=width, theme=theme)
-    album = Album(Path(os.environ.get("CCM_SHOTS", tmp_path)), f"choosing-{width}-{theme}")
-    say_all(page)
-    page.locator("#compact-from-1").dispatch_event("click")
-    expect(page.locator(".scope-ends dd").last).to_contain_text("The load test sent 500 events")
-    album.take(page, "chosen")
-    before = box(page)
-    page.locator("#scope-last").fill("2")
-    expect(page.locator(".scope-ends dd").last).to_contain_text("We decided on a retry limit of 3")
-    assert box(page) == before
-    page.locator("#scope-last").fill("9")
-    expect(page.locator(".scope-ends dd").last).to_have_text("There is no such turn.")
-    assert box(page) == before
-    assert_accessible(page)
-    album.take(page, "no-such-turn")
-
-
-@looks(1280, "dark")
-def test_chosen_turns_are_expanded_from_the_panel_after_their_price(
-    visitor: Visitor, width: int, theme: str, tmp_path: Path
-) -> None:
-    page = visitor.page(width=width, theme=theme)
-    album = Album(Path(os.environ.get("CCM_SHOTS", tmp_path)), f"expanding-{width}-{theme}")
-    say_all(page)
-    page.locator("#compact-from-1").dispatch_event("click")
-    page.locator("#scope-last").fill("2")
-    page.keyboard.press("Enter")
-    turn(page, 3).get_by_role("link", name="Review the excerpts of turns 1-2").click()
-    page.wait_for_url("**/review/**")
-    page.keyboard.press("A")
-    page.locator("#dialog button.primary").click()
-    expect(page.locator("#standing")).to_contain_text("In the prompt instead of")
-    page.goto(page.locator("#review-back").get_attribute("href") or "")
-    page.keyboard.press("Alt+p")
-    note = turn(page, 3).locator(".note", has_text="Excerpts now replace turns 1-2.")
-    expect(note.locator(".rule")).to_have_text("Excerpts now replace turns 1-2.")
-    expect(note.get_by_text("Saves")).to_be_visible()
-    review, back = note.get_by_role("link", name="Review"), note.get_by_role("button", name="Roll back")
-    assert abs(top_of(review) - top_of(back)) < 1
-    page.keyboard.press("Alt+p")
-    if width == PHONE:
-        page.locator('[data-tab="efforts"]').click()
+def expands_and_collapses(page: Page, album: Album) -> None:
     page.locator("#scope-turns-1-2-expand summary").click()
     expect(page.locator("#scope-turns-1-2-expand .price")).to_contain_text("Expanding:")
     assert_accessible(page)
@@ -141,10 +115,29 @@ def test_chosen_turns_are_expanded_from_the_panel_after_their_price(
     expect(turn(page, 3).locator(".note", has_text="Collapsed: turns 1-2 (back to summary)")).to_be_attached()
 
 
-def test_who_reads_elsewhere_is_told_that_a_draft_waits_and_led_to_its_notice(visitor: Visitor) -> None:
-    page = visitor.page()
-    page.set_viewport_size({"width": 1280, "height": 480})
+@looks(390, "dark")
+def test_the_dialog_stays_where_it_is_and_who_reads_elsewhere_is_told_of_the_draft_and_led_to_it(
+    visitor: Visitor, width: int, theme: str, tmp_path: Path
+) -> None:
+    page = visitor.page(width=width, theme=theme)
+    album = Album(Path(os.environ.get("CCM_SHOTS", tmp_path)), f"choosing-{width}-{theme}")
     say_all(page)
+    page.locator("#compact-from-1").dispatch_event("click")
+    expect(page.locator(".scope-ends dd").last).to_contain_text("The load test sent 500 events")
+    album.take(page, "chosen")
+    before = box(page)
+    page.locator("#scope-last").fill("2")
+    expect(page.locator(".scope-ends dd").last).to_contain_text("We decided on a retry limit of 3")
+    assert box(page) == before
+    page.locator("#scope-last").fill("9")
+    expect(page.locator(".scope-ends dd").last).to_have_text("There is no such turn.")
+    assert box(page) == before
+    assert_accessible(page)
+    album.take(page, "no-such-turn")
+    page.keyboard.press("Escape")
+    expect(page.locator("#dialog")).to_be_hidden()
+
+    page.set_viewport_size({"width": width, "height": 480})
     page.locator("#scroller").evaluate("node => node.scrollTo(0, 0)")
     expect(turn(page, 1)).to_be_in_viewport()
     page.locator("#compact-from-1").dispatch_event("click")
@@ -154,19 +147,8 @@ def test_who_reads_elsewhere_is_told_that_a_draft_waits_and_led_to_its_notice(vi
     expect(told).to_contain_text("Excerpts of turns 1-2 wait for you.")
     expect(page.locator("#reviews-waiting")).to_contain_text("wait for you")
     # The turn is read again for its notice, which is led to then.
-    expect(turn(page, 3).get_by_role("link", name="Review the excerpts of turns 1-2")).to_be_attached()
+    review = turn(page, 3).get_by_role("link", name="Review the excerpts of turns 1-2")
+    expect(review).to_be_attached()
     told.get_by_role("link", name="Show").click()
     expect(told).to_have_count(0)
-    expect(turn(page, 3).get_by_role("link", name="Review the excerpts of turns 1-2")).to_be_focused()
-
-
-def test_both_lists_of_the_sidebar_have_the_room_that_is_there(visitor: Visitor) -> None:
-    page = visitor.page()
-    page.set_viewport_size({"width": 1280, "height": 700})
-    for number in range(6):
-        begin(page, f"What is the weather like in town {number}?")
-    page.locator("#filter").press_sequentially("town")
-    expect(page.locator("#conversations li")).to_have_count(6)
-    lists = page.locator(".side .mid, .side .efforts")
-    cut_off = lists.evaluate_all("lists => lists.map((one) => one.scrollHeight - one.clientHeight)")
-    assert cut_off == [0, 0]
+    expect(review).to_be_focused()

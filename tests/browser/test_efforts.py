@@ -288,7 +288,9 @@ def begun(page: Page, provider: FakeProvider, name: str = "auth bug") -> None:
     expect(page.locator("#destinations-row")).to_have_attribute("data-active", name.replace(" ", "-"))
 
 
-def test_the_destination_flashes_when_it_changes(page: Page, provider: FakeProvider) -> None:
+def test_the_destination_flashes_when_it_changes_and_what_moves_in_the_list_stays_in_view(
+    page: Page, provider: FakeProvider
+) -> None:
     provider.script = [Reply("Hello."), *opens("auth bug")]
     begin(page, "Hello.")
     is_in_state(page, 1, "completed")
@@ -309,10 +311,90 @@ def test_the_destination_flashes_when_it_changes(page: Page, provider: FakeProvi
     page.wait_for_function("announced.includes('Concluded effort: Guild feature. auth bug is active again')")
     note.get_by_role("button", name="Undo").click()
     expect(page.locator("#destinations-row")).to_have_attribute("data-active", "guild-feature")
+    say(page, "/done")
+    expect(page.locator("#destinations-row")).to_have_attribute("data-active", "auth-bug")
+    what_is_opened_or_moves_in_a_long_list_is_in_view(page)
 
 
-def test_what_is_open_focused_or_typed_survives_what_happens_elsewhere(page: Page, provider: FakeProvider) -> None:
+def what_is_opened_or_moves_in_a_long_list_is_in_view(page: Page) -> None:
+    for name in ("alpha", "beta", "gamma", "delta", "epsilon", "zeta"):
+        say(page, f"/effort {name}")
+        expect(page.locator("#destinations-row")).to_have_attribute("data-active", name)
+        say(page, "/done")
+        expect(page.locator("#destinations-row")).to_have_attribute("data-active", "auth-bug")
+    last = page.locator("#effort-list .effort").last
+    id = last.get_attribute("id")
+    last.locator(":scope > summary").click()
+    more = page.locator(f"#{id}-more > summary")
+    expect(more).to_be_in_viewport(ratio=1)
+    expect(page.locator(f"#{id}-row")).to_be_in_viewport(ratio=1)
+    expect(page.locator(f"#{id}-row")).to_be_focused()
+    more.click()
+    page.locator(f"#{id}-reopen").click()
+    expect(page.locator(f"[data-standing=active] #{id}")).to_have_attribute("open", "")
+    expect(page.locator(f"#{id}-row")).to_be_in_viewport(ratio=1)
+    # And a list that is read again leaves the reader where they are.
+    page.locator("#efforts").evaluate("node => node.scrollTo(0, node.scrollHeight)")
+    read_again(page, f"#{id}")
+    expect(page.locator("#where-again")).to_be_in_viewport(ratio=1)
+
+
+def read_again(page: Page, place: str) -> None:
+    before = page.locator(place).element_handle()
+    page.evaluate("document.body.dispatchEvent(new Event('efforts'))")
+    page.wait_for_function("old => !old.isConnected", arg=before)
+
+
+def test_from_its_row_an_effort_is_concluded_priced_expanded_and_read_up_on_while_panels_are_read_again(
+    page: Page, provider: FakeProvider
+) -> None:
+    interceptable(page)
+    provider.otherwise = Reply("It was the refresh token, which nobody asked for at sign-in.")
     begun(page, provider)
+    what_a_panel_links_to_opens_while_it_is_read(page)
+    what_is_open_focused_or_typed_stays(page)
+
+    page.get_by_role("link", name="Where was I?").click()
+    expect(page.locator("#dialog")).to_contain_text("Users are logged out after an hour.")
+    assert_accessible(page)
+    page.locator("#dialog").get_by_role("link", name="turn 1").click()
+    expect(page.locator("#dialog")).to_be_hidden()
+    expect(turn(page, 1)).to_be_focused()
+
+    # The panel is read again while its button is pressed.
+    page.locator("#effort-auth-bug-conclude").focus()
+    before = page.locator("#effort-auth-bug").element_handle()
+    held: dict[str, Route] = {}
+    page.route("**/conclude/", lambda route: held.update(conclude=route))
+    reading = re.compile(r"/efforts/(\?|$)")
+    with page.expect_request(reading):
+        page.route(reading, lambda route: held.update(panel=route), times=1)
+        page.evaluate("document.body.dispatchEvent(new Event('efforts'))")
+    with page.expect_request("**/conclude/"):
+        page.keyboard.press("Enter")
+    held["panel"].continue_()
+    page.wait_for_function("old => !old.isConnected", arg=before)
+    held["conclude"].continue_()
+    expect(page.locator("#says")).to_contain_text("Concluded effort: auth bug")
+    expect(page.locator("#effort-auth-bug-expand")).to_be_visible()
+    # The focus follows the effort whose control was pressed.
+    expect(page.locator("#effort-auth-bug-row")).to_be_focused()
+    page.unroute("**/conclude/")
+
+    expect(page.locator("#effort-auth-bug .price")).to_contain_text(re.compile(r"\+?-?\d+ tokens, \d+% → \d+%"))
+    page.get_by_role("button", name="Expand auth bug").click()
+    expect(page.locator("li[data-standing=expanded] > #effort-auth-bug")).to_have_count(1)
+    page.get_by_role("button", name="New work session").click()
+    expect(page.locator("li[data-standing=concluded] > #effort-auth-bug")).to_have_count(1)
+    expect(turn(page, 1).locator(".note").first).to_be_visible()
+    page.locator("#meter a.chip").click()
+    page.get_by_label("Collapse the notes").check()
+    page.locator("#dialog").get_by_role("button", name="Save").click()
+    expect(turn(page, 1)).to_contain_text(re.compile(r"\d notes"))
+    expect(turn(page, 1).locator(".note").first).to_be_hidden()
+
+
+def what_is_open_focused_or_typed_stays(page: Page) -> None:
     page.locator("#scroller").focus()
     page.keyboard.press("e")
     expect(page.locator("#effort-auth-bug-row")).to_be_focused()
@@ -327,63 +409,10 @@ def test_what_is_open_focused_or_typed_survives_what_happens_elsewhere(page: Pag
     expect(page.locator("#destinations")).to_have_attribute("open", "")
     expect(page.locator("#destinations-row")).to_be_focused()
     expect(page.locator("#text")).to_have_value("Half a thought")
+    page.keyboard.press("Escape")
 
 
-def read_again(page: Page, place: str) -> None:
-    before = page.locator(place).element_handle()
-    page.evaluate("document.body.dispatchEvent(new Event('efforts'))")
-    page.wait_for_function("old => !old.isConnected", arg=before)
-
-
-def test_from_its_row_an_effort_is_concluded_priced_expanded_and_read_up_on(page: Page, provider: FakeProvider) -> None:
-    provider.otherwise = Reply("It was the refresh token, which nobody asked for at sign-in.")
-    begun(page, provider)
-    page.get_by_role("link", name="Where was I?").click()
-    expect(page.locator("#dialog")).to_contain_text("Users are logged out after an hour.")
-    assert_accessible(page)
-    page.locator("#dialog").get_by_role("link", name="turn 1").click()
-    expect(page.locator("#dialog")).to_be_hidden()
-    expect(turn(page, 1)).to_be_focused()
-    page.locator("#effort-auth-bug-row").click()
-    page.locator("#effort-auth-bug-conclude").press("Enter")
-    expect(page.locator("#says")).to_contain_text("Concluded effort: auth bug")
-    expect(page.locator("#effort-auth-bug-expand")).to_be_visible()
-    # The focus follows the effort whose control was pressed.
-    expect(page.locator("#effort-auth-bug-row")).to_be_focused()
-    expect(page.locator("#effort-auth-bug .price")).to_contain_text(re.compile(r"\+?-?\d+ tokens, \d+% → \d+%"))
-    page.get_by_role("button", name="Expand auth bug").click()
-    expect(page.locator("li[data-standing=expanded] > #effort-auth-bug")).to_have_count(1)
-    page.get_by_role("button", name="New work session").click()
-    expect(page.locator("li[data-standing=concluded] > #effort-auth-bug")).to_have_count(1)
-    expect(turn(page, 1).locator(".note").first).to_be_visible()
-    page.locator("#meter a.chip").click()
-    page.get_by_label("Collapse the notes").check()
-    page.locator("#dialog").get_by_role("button", name="Save").click()
-    expect(turn(page, 1)).to_contain_text(re.compile(r"\d notes"))
-    expect(turn(page, 1).locator(".note").first).to_be_hidden()
-
-
-def test_what_is_pressed_counts_while_a_panel_is_being_read_again(page: Page, provider: FakeProvider) -> None:
-    interceptable(page)
-    begun(page, provider)
-    page.locator("#effort-auth-bug-row").click()
-    page.locator("#effort-auth-bug-conclude").focus()
-    before = page.locator("#effort-auth-bug").element_handle()
-    held: dict[str, Route] = {}
-    page.route("**/conclude/", lambda route: held.update(conclude=route))
-    reading = re.compile(r"/efforts/(\?|$)")
-    with page.expect_request(reading):
-        page.route(reading, lambda route: held.update(panel=route), times=1)
-        page.evaluate("document.body.dispatchEvent(new Event('efforts'))")
-    with page.expect_request("**/conclude/"):
-        page.keyboard.press("Enter")
-    held["panel"].continue_()
-    page.wait_for_function("old => !old.isConnected", arg=before)
-    held["conclude"].continue_()
-    expect(page.locator("#effort-auth-bug-expand")).to_be_visible()
-    expect(page.locator("#effort-auth-bug-row")).to_be_focused()
-
-    page.unroute("**/conclude/")
+def what_a_panel_links_to_opens_while_it_is_read(page: Page) -> None:
     waiting: list[Route] = []
     for panel, address, link in (("efforts", "efforts", "Where was I?"), ("context", "price", "Add a rule")):
         reading = re.compile(rf"/{address}/(\?|$)")
@@ -436,27 +465,3 @@ def test_a_refusal_is_shown_and_another_tab_sees_the_same_but_for_an_offer_that_
     expect(other.locator("#destinations-row")).to_have_attribute("data-active", "")
     expect(turn(page, 2)).to_contain_text("Concluded effort: auth bug")
     expect(page.locator("#destinations-row")).to_have_attribute("data-active", "")
-
-
-def test_an_effort_that_is_opened_or_moves_in_the_list_is_in_view(page: Page, provider: FakeProvider) -> None:
-    begun(page, provider)
-    for name in ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"):
-        say(page, f"/effort {name}")
-        expect(page.locator("#destinations-row")).to_have_attribute("data-active", name)
-        say(page, "/done")
-        expect(page.locator("#destinations-row")).to_have_attribute("data-active", "auth-bug")
-    last = page.locator("#effort-list .effort").last
-    id = last.get_attribute("id")
-    last.locator(":scope > summary").click()
-    more = page.locator(f"#{id}-more > summary")
-    expect(more).to_be_in_viewport(ratio=1)
-    expect(page.locator(f"#{id}-row")).to_be_in_viewport(ratio=1)
-    expect(page.locator(f"#{id}-row")).to_be_focused()
-    more.click()
-    page.locator(f"#{id}-reopen").click()
-    expect(page.locator(f"[data-standing=active] #{id}")).to_have_attribute("open", "")
-    expect(page.locator(f"#{id}-row")).to_be_in_viewport(ratio=1)
-    # And a list that is read again leaves the reader where they are.
-    page.locator("#efforts").evaluate("node => node.scrollTo(0, node.scrollHeight)")
-    read_again(page, f"#{id}")
-    expect(page.locator("#where-again")).to_be_in_viewport(ratio=1)

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import PHONE, App, Visitor, is_live, visit
+from tests.browser.conftest import PHONE, App, Visitor, begin, is_live, visit
 from tests.browser.test_first_minutes import is_open
 
 pytestmark = pytest.mark.browser
 
 DESKTOP = 1440
 MARGIN = 16
-WIDTHS = pytest.mark.parametrize("width", [PHONE, DESKTOP])
 PAGES = ("/", "/settings/", "/settings/endpoints/new/", "/search/?q=migration", "/review/", "/metrics/")
 
 # What is wider than its window, also where that is scrolled or hides the rest.
@@ -37,6 +36,7 @@ OVERLAPPING = """() => {
     .map((other) => `${one.outerHTML} / ${other.outerHTML}`));
 }"""
 BOX = "node => node.getBoundingClientRect().toJSON()"
+OUTLINE = "node => [getComputedStyle(node).outlineStyle, getComputedStyle(node).outlineWidth]"
 PLACES = "nodes => nodes.map((node) => [node.offsetLeft, node.offsetTop, node.offsetWidth, node.offsetHeight])"
 CUT = """nodes => nodes.filter((node) => !node.classList.contains("clip") && node.scrollWidth > node.clientWidth)
   .map((node) => node.textContent)"""
@@ -68,20 +68,21 @@ def box(found: Locator) -> dict[str, float]:
     return sides
 
 
-@WIDTHS
 def test_no_page_is_wider_than_its_window_and_nothing_in_a_header_lies_over_another(
-    visitor: Visitor, example: str, width: int
+    visitor: Visitor, example: str
 ) -> None:
-    page = at(visitor, example, width, panel=width == DESKTOP)
-    is_live(page)
-    for address in (example, *PAGES):
-        page.goto(address)
-        expect(page.locator("main")).to_be_visible()
-        assert page.evaluate(WIDER) == [], address
-        assert page.evaluate(OVERLAPPING) == [], address
+    for width in (PHONE, DESKTOP):
+        page = at(visitor, example, width, panel=width == DESKTOP)
+        is_live(page)
+        for address in (example, *PAGES):
+            page.goto(address)
+            expect(page.locator("main")).to_be_visible()
+            assert page.evaluate(WIDER) == [], f"{address} at {width}"
+            assert page.evaluate(OVERLAPPING) == [], f"{address} at {width}"
 
 
-def test_on_a_phone_what_stands_below_the_message_box_has_room_in_german_too(visitor: Visitor, example: str) -> None:
+def what_stands_below_the_message_box_has_room(visitor: Visitor, example: str) -> None:
+    """On a phone, in German too."""
     for language in ("en-US", "de-DE"):
         page = visitor.page(width=PHONE, language=language, panel=False)
         page.goto(example)
@@ -91,7 +92,10 @@ def test_on_a_phone_what_stands_below_the_message_box_has_room_in_german_too(vis
         assert line.locator(".chip").evaluate_all(CUT) == [], language
 
 
-def test_on_a_phone_everything_keeps_the_same_distance_from_both_sides(visitor: Visitor, example: str) -> None:
+def test_on_a_phone_everything_has_room_and_keeps_the_same_distance_from_both_sides(
+    visitor: Visitor, example: str
+) -> None:
+    what_stands_below_the_message_box_has_room(visitor, example)
     page = at(visitor, example, PHONE)
     is_live(page)
     whole = {(MARGIN, PHONE - MARGIN)}
@@ -110,30 +114,30 @@ def test_on_a_phone_everything_keeps_the_same_distance_from_both_sides(visitor: 
     assert edges(page.locator(".row-of-queue")) == whole
 
 
-@WIDTHS
 def test_the_list_of_commands_is_as_wide_as_the_composer_and_the_frame_that_a_key_leads_to_is_whole(
-    visitor: Visitor, example: str, width: int
+    visitor: Visitor, example: str
 ) -> None:
-    page = at(visitor, example, width)
-    is_live(page)
-    page.locator("#text").fill("/")
-    commands_are_in_line(page)
-    if width == DESKTOP:
-        page.set_viewport_size({"width": 760, "height": 800})
+    for width in (PHONE, DESKTOP):
+        page = at(visitor, example, width)
+        is_live(page)
+        page.locator("#text").fill("/")
         commands_are_in_line(page)
-        page.set_viewport_size({"width": DESKTOP, "height": 800})
-    page.locator("#text").fill("")
-    page.locator("#scroller").focus()
-    for _ in range(4):
-        page.keyboard.press("k")
-        message = page.locator(".msg:focus")
-        style = message.evaluate("node => [getComputedStyle(node).outlineStyle, getComputedStyle(node).outlineWidth]")
-        assert style == ["solid", "2px"]
-    # Offset and width of the frame.
-    inner, outer = box(message), box(page.locator("#scroller"))
-    assert inner["top"] - 8 >= outer["top"]
-    assert inner["left"] - 8 >= outer["left"]
-    assert inner["right"] + 8 <= outer["right"]
+        if width == DESKTOP:
+            page.set_viewport_size({"width": 760, "height": 800})
+            commands_are_in_line(page)
+            page.set_viewport_size({"width": DESKTOP, "height": 800})
+        page.locator("#text").fill("")
+        page.locator("#scroller").focus()
+        for _ in range(4):
+            page.keyboard.press("k")
+            message = page.locator(".msg:focus")
+            style = message.evaluate(OUTLINE)
+            assert style == ["solid", "2px"]
+        # Offset and width of the frame.
+        inner, outer = box(message), box(page.locator("#scroller"))
+        assert inner["top"] - 8 >= outer["top"]
+        assert inner["left"] - 8 >= outer["left"]
+        assert inner["right"] + 8 <= outer["right"]
 
 
 def commands_are_in_line(page: Page) -> None:
@@ -144,9 +148,16 @@ def commands_are_in_line(page: Page) -> None:
     assert box(commands)["top"] >= 0
 
 
-def test_an_effort_offers_what_its_state_asks_for_first_and_the_rest_behind_more(
+def test_at_a_desk_efforts_figures_and_both_lists_of_the_sidebar_have_their_room(
     visitor: Visitor, example: str
 ) -> None:
+    an_effort_offers_what_its_state_asks_for_first(visitor, example)
+    what_is_read_of_one_figure_moves_and_widens_no_other(visitor, example)
+    both_lists_of_the_sidebar_have_the_room_that_is_there(visitor.page())
+
+
+def an_effort_offers_what_its_state_asks_for_first(visitor: Visitor, example: str) -> None:
+    """And the rest behind More."""
     page = at(visitor, example, DESKTOP)
     is_live(page)
     for row in page.locator(".effort").all():
@@ -167,7 +178,7 @@ def test_an_effort_offers_what_its_state_asks_for_first_and_the_rest_behind_more
     expect(page.locator(".effort[open] .rest[open] > summary")).to_be_focused()
 
 
-def test_what_is_read_of_one_figure_moves_and_widens_no_other(visitor: Visitor, example: str) -> None:
+def what_is_read_of_one_figure_moves_and_widens_no_other(visitor: Visitor, example: str) -> None:
     page = at(visitor, f"{example.split('#')[0]}metrics/", DESKTOP)
     cards = page.locator(".measure")
     before = cards.evaluate_all(PLACES)
@@ -176,3 +187,14 @@ def test_what_is_read_of_one_figure_moves_and_widens_no_other(visitor: Visitor, 
         assert cards.evaluate_all(PLACES) == before
         expect(page.locator(".measure .why").locator("visible=true")).to_have_count(1)
         why.click()
+
+
+def both_lists_of_the_sidebar_have_the_room_that_is_there(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 700})
+    for number in range(6):
+        begin(page, f"What is the weather like in town {number}?")
+    page.locator("#filter").press_sequentially("town")
+    expect(page.locator("#conversations li")).to_have_count(6)
+    lists = page.locator(".side .mid, .side .efforts")
+    cut_off = lists.evaluate_all("lists => lists.map((one) => one.scrollHeight - one.clientHeight)")
+    assert cut_off == [0, 0]

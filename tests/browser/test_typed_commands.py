@@ -118,10 +118,12 @@ def test_an_aside_and_notes(guest: Visitor, provider: FakeProvider, folder: Path
 
 
 @looks(WIDE, "light")
-def test_a_near_miss_keeps_the_text_and_asks(guest: Visitor, folder: Path, width: int, theme: str) -> None:
+def test_a_near_miss_keeps_the_text_and_asks_and_what_is_complete_is_sent(
+    guest: Visitor, folder: Path, width: int, theme: str
+) -> None:
     page = guest.page(width=width, theme=theme)
     album = Album(folder, f"near-miss-{width}-{theme}")
-    begin(page, "Hello.")
+    begin(page, "The signing key is in the vault.")
     is_in_state(page, 1, "completed")
     asked = page.locator("#asked")
     say(page, "/efort Bug")
@@ -140,12 +142,11 @@ def test_a_near_miss_keeps_the_text_and_asks(guest: Visitor, folder: Path, width
     expect(asked).to_be_empty()
     say(page, "//done is a command.")
     is_in_state(page, 3, "completed")
-    assert said(guest, page) == ["Hello.", "/efort Bug, what is that?", "/done is a command."]
+    assert said(guest, page) == ["The signing key is in the vault.", "/efort Bug, what is that?", "/done is a command."]
+    an_option_is_pressed_the_sheet_lists_all_and_search_opens(page)
 
 
-def test_what_is_complete_is_sent_an_option_is_pressed_the_sheet_lists_all_and_search_opens(page: Page) -> None:
-    begin(page, "The signing key is in the vault.")
-    is_in_state(page, 1, "completed")
+def an_option_is_pressed_the_sheet_lists_all_and_search_opens(page: Page) -> None:
     say(page, "/effort Bug")
     goes_to(page, "bug")
     page.locator("#text").press_sequentially("/")
