@@ -145,7 +145,10 @@ def test_the_plan_of_a_turn_its_trial_and_its_branches(page: Page, provider: Fak
     assert_clean(page)
 
 
-def test_where_a_turn_failed_and_the_pages_beside_a_chat(page: Page, provider: FakeProvider) -> None:
+def test_where_a_turn_failed_the_pages_beside_a_chat_and_who_is_not_signed_in(
+    guest: Visitor, provider: FakeProvider
+) -> None:
+    page = guest.page()
     page.goto("/")
     assert_clean(page)
 
@@ -176,39 +179,7 @@ def test_where_a_turn_failed_and_the_pages_beside_a_chat(page: Page, provider: F
         page.goto(address)
         assert_clean(page)
 
-
-SPILLS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-TURN_ROUND = "document.documentElement.dir = 'rtl'"
-
-
-@pytest.mark.parametrize("width", [WIDE, PHONE])
-def test_in_german_and_from_right_to_left_too(guest: Visitor, provider: FakeProvider, width: int) -> None:
-    drafted(guest.page(), provider)
-    provider.script = [Reply(TEXT)]
-    begun = guest.page()
-    begin(begun, "Everything, please.")
-    is_in_state(begun, 1, "completed")
-    page = guest.page(width=width, language="de-DE")
-    page.goto("/review/?tab=accepted")
-    review = page.locator("#queue .what a").first.get_attribute("href") or ""
-    for address in ("/", begun.url, "/review/", review, "/settings/", "/search/?q=everything", "/metrics/"):
-        page.goto(address)
-        expect(page.locator("html")).to_have_attribute("lang", "de")
-        for turned in (False, True):
-            if turned:
-                page.evaluate(TURN_ROUND)
-            assert page.evaluate(SPILLS) <= 0, f"{address} is wider than the window"
-            assert_clean(page)
-    page.goto(begun.url)
-    is_live(page)
-    page.evaluate(TURN_ROUND)
-    for tab in ("side", "efforts", "aside") if width == PHONE else ():
-        page.locator(f".tabs [data-tab={tab}]").click()
-        assert page.evaluate(SPILLS) <= 0, f"{tab} is wider than the window"
-        assert_accessible(page, IN_A_TAB)
-
-
-def test_whoever_is_not_signed_in(guest: Visitor) -> None:
+    guest.watch.report()
     guest.watch.expect("410")
     page = guest.page(signed_in=False)
     page.goto("/")
@@ -218,11 +189,75 @@ def test_whoever_is_not_signed_in(guest: Visitor) -> None:
     assert_clean(page)
 
 
-def test_on_a_phone_a_message_shows_its_buttons_after_a_tap_and_the_composer_is_low(
-    guest: Visitor, provider: FakeProvider
-) -> None:
+SPILLS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+TURN_ROUND = "document.documentElement.dir = 'rtl'"
+
+
+def test_in_german_and_from_right_to_left_too(guest: Visitor, provider: FakeProvider) -> None:
+    drafted(guest.page(), provider)
+    begun = guest.page()
+    chat = finished(begun, provider)
+    for width in (WIDE, PHONE):
+        page = guest.page(width=width, language="de-DE")
+        page.goto("/review/?tab=accepted")
+        review = page.locator("#queue .what a").first.get_attribute("href") or ""
+        for address in ("/", chat, "/review/", review, "/settings/", "/search/?q=everything", "/metrics/"):
+            page.goto(address)
+            expect(page.locator("html")).to_have_attribute("lang", "de")
+            for turned in (False, True):
+                if turned:
+                    page.evaluate(TURN_ROUND)
+                assert page.evaluate(SPILLS) <= 0, f"{address} is wider than the window"
+                assert_clean(page)
+        page.goto(chat)
+        is_live(page)
+        page.evaluate(TURN_ROUND)
+        if width == PHONE:
+            tabs_are_clean(page)
+        else:
+            menus_stay_on_the_page(page)
+
+
+def tabs_are_clean(page: Page) -> None:
+    for tab in ("side", "efforts", "aside"):
+        page.locator(f".tabs [data-tab={tab}]").click()
+        assert page.evaluate(SPILLS) <= 0, f"{tab} is wider than the window"
+        assert_accessible(page, IN_A_TAB)
+
+
+def menus_stay_on_the_page(page: Page) -> None:
+    message = turn(page, 1).locator(".msg.user")
+    message.hover()
+    menus = message.locator(".tools .menu"), page.locator(".side .menu.up"), page.locator("#conversations .menu").first
+    for menu in menus:
+        menu.locator("summary").click()
+        expect(menu.locator(".sheet")).to_be_in_viewport(ratio=1)
+        page.keyboard.press("Escape")
+
+
+def test_a_phone_in_mid_stream_and_what_a_tap_on_a_message_shows(guest: Visitor, provider: FakeProvider) -> None:
     page = guest.page(width=PHONE, panel=False)
     finished(page, provider)
+    a_tap_shows_the_buttons_of_a_message(page)
+    # One line to write in and one with the buttons, below where the message goes.
+    heights = [page.locator(part).evaluate("node => node.offsetHeight") for part in ("#composer", "#text", "#send")]
+    assert heights[0] <= heights[1] + heights[2] + 24
+
+    gate = threading.Event()
+    provider.script = [Reply("Words that come and more", gate=gate, gate_after=3)]
+    page = guest.page(width=PHONE)
+    begin(page, "Go on.")
+    expect(turn(page, 1).locator(".live")).to_contain_text("Words that come")
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+        assert_accessible(page)
+        for tab in ("side", "aside", "main"):
+            page.locator(f".tabs [data-tab={tab}]").click()
+            assert_accessible(page, IN_A_TAB)
+    gate.set()
+
+
+def a_tap_shows_the_buttons_of_a_message(page: Page) -> None:
     reply = turn(page, 1).locator(".msg.reply")
     tools = reply.locator(".tools")
     expect(tools).to_have_css("opacity", "0")
@@ -237,21 +272,3 @@ def test_on_a_phone_a_message_shows_its_buttons_after_a_tap_and_the_composer_is_
     assert all(words.strip() for words in entries.all_inner_texts())
     expect(entries.filter(has_text="Fork after this reply")).to_be_visible()
     page.keyboard.press("Escape")
-    # One line to write in and one with the buttons, below where the message goes.
-    heights = [page.locator(part).evaluate("node => node.offsetHeight") for part in ("#composer", "#text", "#send")]
-    assert heights[0] <= heights[1] + heights[2] + 24
-
-
-def test_a_phone_in_mid_stream(guest: Visitor, provider: FakeProvider) -> None:
-    gate = threading.Event()
-    provider.script = [Reply("Words that come and more", gate=gate, gate_after=3)]
-    page = guest.page(width=390)
-    begin(page, "Go on.")
-    expect(turn(page, 1).locator(".live")).to_contain_text("Words that come")
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-        assert_accessible(page)
-        for tab in ("side", "aside", "main"):
-            page.locator(f".tabs [data-tab={tab}]").click()
-            assert_accessible(page, IN_A_TAB)
-    gate.set()

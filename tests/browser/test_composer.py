@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from efforts.actions import LARGEST_MESSAGE
-from tests.browser.conftest import Visitor, begin, interceptable, is_in_state, is_live, session_of, turn, until
+from tests.browser.conftest import PHONE, Visitor, begin, interceptable, is_in_state, is_live, session_of, turn, until
 
 pytestmark = pytest.mark.browser
 
@@ -20,14 +20,15 @@ def chat(page: Page) -> Page:
     return page
 
 
-def test_a_draft_survives_a_reload_until_it_is_sent(page: Page) -> None:
+def test_what_is_written_is_kept_for_its_conversation_until_it_is_sent(guest: Visitor) -> None:
+    context = guest.context()
+    page = context.new_page()
     page.goto("/")
     page.get_by_label("First message").press_sequentially("Half a")
     page.reload()
     expect(page.get_by_label("First message")).to_have_value("Half a")
-    begin(page, "Hello.")
-    is_in_state(page, 1, "completed")
-    field = page.locator("#text")
+    what_is_too_large_is_told_where_it_stands(page)
+    first, field = page.url, page.locator("#text")
     field.press_sequentially("Half a thou")
     page.reload()
     is_live(page)
@@ -38,17 +39,10 @@ def test_a_draft_survives_a_reload_until_it_is_sent(page: Page) -> None:
     page.reload()
     expect(field).to_have_value("")
 
-
-def test_each_conversation_keeps_its_draft_while_it_is_typed(guest: Visitor) -> None:
-    context = guest.context()
-    page = context.new_page()
-    begin(page, "The first.")
-    is_in_state(page, 1, "completed")
-    first = page.url
-    page.locator("#text").press_sequentially("Of the first")
+    field.press_sequentially("Of the first")
     begin(page, "The second.")
     is_in_state(page, 1, "completed")
-    second, field = page.url, page.locator("#text")
+    second = page.url
     expect(field).to_have_value("")
     field.press_sequentially("Of the second")
     page.wait_for_function("() => Object.values(localStorage).includes('Of the second')")
@@ -59,7 +53,27 @@ def test_each_conversation_keeps_its_draft_while_it_is_typed(guest: Visitor) -> 
         expect(again.locator("#text")).to_have_value(words)
 
 
-def test_enter_sends_shift_enter_begins_a_line_and_nothing_is_sent_by_mistake(chat: Page) -> None:
+def what_is_too_large_is_told_where_it_stands(page: Page) -> None:
+    """And is kept; what is not begins the conversation."""
+    form, field, told = page.locator("#first"), page.get_by_label("First message"), page.locator("#first [role=alert]")
+    expect(form).to_have_attribute("data-text-bytes", str(LARGEST_MESSAGE))
+    # Megabytes take a browser half a minute to lay out.
+    form.evaluate("node => { node.dataset.textBytes = 1500; }")
+    long = "é" * 800
+    field.fill(long)
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(told).to_contain_text("The message has 1,600 bytes; 1,500 is the most.")
+    expect(field).to_have_value(long)
+    field.fill("A short one.")
+    expect(told).to_be_hidden()
+    page.get_by_role("button", name="Send", exact=True).click()
+    page.wait_for_url("**/s/*/")
+    is_in_state(page, 1, "completed")
+
+
+def test_enter_sends_but_on_touch_shift_enter_begins_a_line_and_nothing_is_sent_by_mistake(
+    chat: Page, guest: Visitor
+) -> None:
     field = chat.locator("#text")
     field.fill("  \n ")
     expect(chat.locator("#send")).to_be_disabled()
@@ -91,10 +105,10 @@ def test_enter_sends_shift_enter_begins_a_line_and_nothing_is_sent_by_mistake(ch
     field.press_sequentially("One")
     chat.keyboard.press("Enter")
     is_in_state(chat, 4, "completed")
+    enter_begins_a_line_on_touch(guest.page(width=PHONE))
 
 
-def test_on_touch_enter_is_a_new_line(guest) -> None:
-    page = guest.page(width=390)
+def enter_begins_a_line_on_touch(page: Page) -> None:
     begin(page, "Hello.")
     page.locator("#text").press_sequentially("One")
     page.keyboard.press("Enter")
@@ -123,8 +137,23 @@ def test_price_meter_and_panel_follow_what_is_written(chat: Page) -> None:
     expect(segment).to_have_attribute("aria-label", before or "")
     expect(chat.locator("#price")).to_be_empty()
 
+    # A request that a newer one replaces, or that is left with its page, is no error: what a console says otherwise
+    # fails every journey.
+    chat.evaluate(
+        "() => document.body.addEventListener('htmx:sendAbort', ({ target }) => { target.dataset.ended = '' })"
+    )
+    held: list[Route] = []
+    interceptable(chat).route("**/price/", lambda route: held.append(route))
+    chat.locator("#text").fill("One")
+    until(chat, lambda: len(held) == 1)
+    chat.locator("#text").fill("One more")
+    until(chat, lambda: len(held) == 2)
+    expect(chat.locator("[data-ended]")).to_have_count(1)
+    chat.get_by_role("link", name="New", exact=True).click()
+    expect(chat.get_by_label("First message")).to_be_visible()
 
-def test_what_does_not_fit_is_made_to_fit_before_it_is_sent(chat: Page, guest: Visitor) -> None:
+
+def test_what_does_not_fit_is_made_to_fit_before_it_is_sent_or_after_it_failed(chat: Page, guest: Visitor) -> None:
     fit, text = chat.locator("#fit"), "word " * 20_000 + "zebra"
     chat.locator("#text").fill(text)
     expect(fit).to_contain_text("This does not fit.")
@@ -148,8 +177,20 @@ def test_what_does_not_fit_is_made_to_fit_before_it_is_sent(chat: Page, guest: V
     chat.locator("#send").click()
     is_in_state(chat, 3, "completed")
 
+    # Sent all the same it fails, and says what needs how much and how to go on.
+    for number, way_out in ((4, "Send only the beginning and end"), (5, "Raise the budget")):
+        chat.locator("#text").fill("word " * 30_000)
+        expect(chat.locator("#price")).to_have_text(re.compile(r"over the budget\s*$"))
+        chat.locator("#send").click()
+        is_in_state(chat, number, "failed")
+        expect(turn(chat, number).locator(".notice")).to_contain_text(re.compile(r"30,\d\d\d"))
+        turn(chat, number).get_by_role("button", name=way_out).click()
+        is_in_state(chat, number, "completed")
 
-def test_letters_belong_to_text_fields_move_between_messages_and_can_be_switched_off(chat: Page) -> None:
+
+def test_letters_belong_to_text_fields_lead_between_messages_and_to_the_filter_and_can_be_switched_off(
+    chat: Page,
+) -> None:
     chat.locator("#text").press_sequentially("? j k c y gg")
     expect(chat.locator("#dialog")).to_be_hidden()
     chat.locator("#text").fill("")
@@ -186,6 +227,8 @@ def test_letters_belong_to_text_fields_move_between_messages_and_can_be_switched
     chat.keyboard.press("c")
     expect(chat.locator("#text")).to_be_focused()
     chat.keyboard.press("Escape")
+    a_key_leads_to_the_filter(chat)
+    chat.locator("#scroller").focus()
     chat.keyboard.press("?")
     chat.get_by_label("Single letters work").uncheck()
     chat.keyboard.press("Escape")
@@ -194,77 +237,24 @@ def test_letters_belong_to_text_fields_move_between_messages_and_can_be_switched
     expect(sheet).to_be_hidden()
 
 
-def test_the_context_panel_and_the_filter_have_keys_and_the_filter_finds_a_conversation(chat: Page) -> None:
-    switch = chat.locator(".bar [data-key=panel]")
+def a_key_leads_to_the_filter(page: Page) -> None:
+    """Which finds a conversation; another key opens and closes the context panel."""
+    switch = page.locator(".bar [data-key=panel]")
     expect(switch).to_have_attribute("aria-expanded", "true")
-    chat.keyboard.press("Alt+p")
-    expect(chat.locator("#context")).to_be_hidden()
+    page.keyboard.press("Alt+p")
+    expect(page.locator("#context")).to_be_hidden()
     expect(switch).to_have_attribute("aria-expanded", "false")
-    chat.keyboard.press("Alt+p")
-    expect(chat.locator("#context")).to_be_visible()
+    page.keyboard.press("Alt+p")
+    expect(page.locator("#context")).to_be_visible()
     expect(switch).to_have_attribute("aria-expanded", "true")
-    begin(chat, "A quite peculiar heading")
-    chat.locator("#scroller").focus()
-    chat.keyboard.press("/")
-    expect(chat.locator("#filter")).to_be_focused()
-    chat.locator("#filter").fill("peculiar")
-    expect(chat.locator("#conversations .list li")).to_have_count(1)
-    chat.locator("#filter").fill("nowhere to be found")
-    expect(chat.locator("#conversations")).to_contain_text("No title or folder contains")
-
-
-def test_a_prompt_of_the_start_page_begins_a_conversation(visitor) -> None:
-    page = visitor.page()
-    page.goto("/")
-    page.locator(".prompts button").nth(1).click()
-    is_live(page)
-    is_in_state(page, 1, "completed")
-    expect(turn(page, 1).locator(".prose")).to_contain_text("14 May")
-
-
-def test_what_is_too_large_to_begin_with_is_told_where_it_stands_and_kept(page: Page) -> None:
-    page.goto("/")
-    form, field, told = page.locator("#first"), page.get_by_label("First message"), page.locator("#first [role=alert]")
-    expect(form).to_have_attribute("data-text-bytes", str(LARGEST_MESSAGE))
-    # Megabytes take a browser half a minute to lay out.
-    form.evaluate("node => { node.dataset.textBytes = 1500; }")
-    long = "é" * 800
-    field.fill(long)
-    page.get_by_role("button", name="Send", exact=True).click()
-    expect(told).to_contain_text("The message has 1,600 bytes; 1,500 is the most.")
-    expect(field).to_have_value(long)
-    field.fill("A short one.")
-    expect(told).to_be_hidden()
-    page.get_by_role("button", name="Send", exact=True).click()
-    page.wait_for_url("**/s/*/")
-    is_in_state(page, 1, "completed")
-
-
-def test_menus_stay_on_a_page_that_runs_to_the_left(chat: Page) -> None:
-    chat.evaluate("document.documentElement.dir = 'rtl'")
-    message = turn(chat, 1).locator(".msg.user")
-    message.hover()
-    menus = message.locator(".tools .menu"), chat.locator(".side .menu.up"), chat.locator("#conversations .menu").first
-    for menu in menus:
-        menu.locator("summary").click()
-        expect(menu.locator(".sheet")).to_be_in_viewport(ratio=1)
-        chat.keyboard.press("Escape")
-
-
-def test_a_request_that_a_newer_one_replaces_or_that_is_left_with_its_page_is_no_error(chat: Page) -> None:
-    """What a console says otherwise fails every journey."""
-    chat.evaluate(
-        "() => document.body.addEventListener('htmx:sendAbort', ({ target }) => { target.dataset.ended = '' })"
-    )
-    held: list[Route] = []
-    interceptable(chat).route("**/price/", lambda route: held.append(route))
-    chat.locator("#text").fill("One")
-    until(chat, lambda: len(held) == 1)
-    chat.locator("#text").fill("One more")
-    until(chat, lambda: len(held) == 2)
-    expect(chat.locator("[data-ended]")).to_have_count(1)
-    chat.get_by_role("link", name="New", exact=True).click()
-    expect(chat.get_by_label("First message")).to_be_visible()
+    begin(page, "A quite peculiar heading")
+    page.locator("#scroller").focus()
+    page.keyboard.press("/")
+    expect(page.locator("#filter")).to_be_focused()
+    page.locator("#filter").fill("peculiar")
+    expect(page.locator("#conversations .list li")).to_have_count(1)
+    page.locator("#filter").fill("nowhere to be found")
+    expect(page.locator("#conversations")).to_contain_text("No title or folder contains")
 
 
 def test_a_key_costs_no_more_beside_a_long_log_than_without_one(chat: Page) -> None:

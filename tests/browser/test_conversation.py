@@ -68,6 +68,11 @@ def starts_at_the_start_page(page: Page, album: Album) -> None:
     page.goto("/")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     album.take(page, "start")
+    # One of its prompts begins a conversation too.
+    page.locator(".prompts button").nth(1).click()
+    is_live(page)
+    is_in_state(page, 1, "completed")
+    expect(turn(page, 1).locator(".prose")).to_contain_text("14 May")
 
 
 def talks(page: Page, album: Album) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import begin, is_in_state, turn
+from tests.browser.conftest import begin, is_in_state, say, turn
 from tests.fakes.provider import FakeProvider, Reply
 
 SECTION = """## Section {0}
@@ -50,6 +50,18 @@ def gate() -> Iterator[threading.Event]:
     gate.set()
 
 
+PARAGRAPHS = "\n\n".join(f"Paragraph {number} has a few words to fill a line or two." for number in range(1, 60))
+FIVE = "Alpha one.\n\nBeta two.\n\nGamma three.\n\nDelta four.\n\nOmega last"
+LAST_LINE = """number => {
+  const reply = document.querySelector(`#turn-${number} .reply`);
+  const walker = document.createTreeWalker(reply, NodeFilter.SHOW_TEXT);
+  let found;
+  while (walker.nextNode()) if (walker.currentNode.textContent.includes('Omega')) found = walker.currentNode;
+  const range = document.createRange();
+  range.setStart(found, found.textContent.indexOf('Omega'));
+  range.setEnd(found, found.textContent.indexOf('Omega') + 5);
+  return range.getBoundingClientRect().top;
+}"""
 WATCH = """() => {
   window.shifts = [];
   new PerformanceObserver((list) => {
@@ -69,26 +81,44 @@ CUMULATIVE = """() => {
 BLOCKS = "node => [...node.querySelectorAll('.prose > *')].map((one) => one.outerHTML.replace(/ tabindex=\"0\"/g, ''))"
 
 
-def test_nothing_shifts_while_a_long_reply_comes_and_when_it_ends(page: Page, provider: FakeProvider) -> None:
+def test_nothing_shifts_while_a_long_reply_comes_and_when_it_ends(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
     provider.script = [Reply("All right."), Reply(LONG, pace_seconds=0.01)]
     begin(page, "Hello.")
     is_in_state(page, 1, "completed")
     page.evaluate(WATCH)
-    page.locator("#text").fill("At length, please.")
-    page.locator("#send").click()
+    say(page, "At length, please.")
     expect(turn(page, 2)).to_have_attribute("data-state", "completed", timeout=60_000)
     assert page.evaluate(CUMULATIVE) < 0.02
+    # Nor does the last line jump when Markdown replaces the text as it came, short or long.
+    for number, text in ((3, FIVE), (4, f"{PARAGRAPHS}\n\n{FIVE}")):
+        gate.clear()
+        provider.script = [Reply(text, gate=gate, gate_after=len(Reply(text).pieces()))]
+        say(page, "Five paragraphs, please.")
+        expect(turn(page, number).locator(".live")).to_contain_text("Omega last")
+        shown = page.evaluate(LAST_LINE, number)
+        gate.set()
+        is_in_state(page, number, "completed")
+        assert abs(page.evaluate(LAST_LINE, number) - shown) < 22
 
 
-def test_finished_blocks_are_rendered_while_the_rest_comes(
+def test_finished_blocks_are_rendered_while_the_rest_comes_and_a_quotation_has_its_line_and_no_marks(
     page: Page, provider: FakeProvider, gate: threading.Event
 ) -> None:
+    begin(page, "Go.")
+    is_in_state(page, 1, "completed")
+    blocks_are_rendered(page, provider, gate)
+    gate.clear()
+    a_quotation_has_no_marks(page, provider, gate)
+
+
+def blocks_are_rendered(page: Page, provider: FakeProvider, gate: threading.Event) -> None:
     text = SECTION.format(1) + "```sh\nmake run\n\nmake"
     whole = text + " check\n```\n"
-    pieces = Reply(whole).pieces()
-    provider.script = [Reply(whole, gate=gate, gate_after=len(pieces) - 2)]
-    begin(page, "Go.")
-    reply = turn(page, 1).locator(".reply")
+    provider.script = [Reply(whole, gate=gate, gate_after=len(Reply(whole).pieces()) - 2)]
+    say(page, "Go on.")
+    reply = turn(page, 2).locator(".reply")
     expect(reply.locator(".finished table")).to_contain_text("count")
     expect(reply.locator(".finished .code")).to_contain_text("def section_1")
     expect(reply.locator(".finished ol li")).to_have_count(2)
@@ -99,19 +129,17 @@ def test_finished_blocks_are_rendered_while_the_rest_comes(
     expect(reply.locator(".tail .code code")).to_have_text("make run\n\nmake")
     assert reply.evaluate(BLOCKS)[:6] == before
     gate.set()
-    is_in_state(page, 1, "completed")
+    is_in_state(page, 2, "completed")
     assert reply.evaluate(BLOCKS)[:6] == before
     expect(reply.locator(".code").last).to_contain_text("make check")
 
 
-def test_a_quotation_that_comes_has_its_line_and_no_marks(
-    page: Page, provider: FakeProvider, gate: threading.Event
-) -> None:
+def a_quotation_has_no_marks(page: Page, provider: FakeProvider, gate: threading.Event) -> None:
     whole = "You said:\n\n> The webhook answers at once.\n> > And then it waits.\n>\n> So it was.\n\nThat is all."
     so_far = Reply(whole[: whole.index(" was.")]).pieces()
     provider.script = [Reply(whole, gate=gate, gate_after=len(so_far))]
-    begin(page, "Go.")
-    reply = turn(page, 1).locator(".reply")
+    say(page, "And then?")
+    reply = turn(page, 3).locator(".reply")
     quote = reply.locator(".tail blockquote")
     expect(quote).to_contain_text("So it")
     expect(quote).not_to_contain_text(">")
@@ -120,15 +148,19 @@ def test_a_quotation_that_comes_has_its_line_and_no_marks(
     expect(quote).to_contain_text("And then it waits.")
     expect(quote).not_to_contain_text(">")
     gate.set()
-    is_in_state(page, 1, "completed")
+    is_in_state(page, 3, "completed")
     expect(reply.locator(".prose > p").last).to_have_text("That is all.")
     expect(reply.locator(".prose > blockquote")).to_contain_text("So it was.")
 
 
-def test_thinking_folds_away_above_the_reply_while_it_comes(
+def test_thinking_folds_away_above_the_reply_and_a_cut_reply_goes_on_in_place(
     page: Page, provider: FakeProvider, gate: threading.Event
 ) -> None:
-    provider.script = [Reply("Hello there.", thinking="They greet me.", gate=gate, gate_after=3)]
+    provider.script = [
+        Reply("Hello there.", thinking="They greet me.", gate=gate, gate_after=3),
+        Reply("The **sea is ca", finish_reason="length"),
+        Reply("lm** tonight."),
+    ]
     begin(page, "Hi")
     thinking = turn(page, 1).locator(".thinking")
     expect(thinking.locator("summary")).to_contain_text("Thinking")
@@ -140,11 +172,8 @@ def test_thinking_folds_away_above_the_reply_while_it_comes(
     expect(thinking.locator("summary")).to_contain_text("Thought for")
     expect(thinking.locator(".thought")).to_be_visible()
 
-
-def test_a_cut_reply_goes_on_in_place(page: Page, provider: FakeProvider) -> None:
-    provider.script = [Reply("The **sea is ca", finish_reason="length"), Reply("lm** tonight.")]
-    begin(page, "A poem.")
-    expect(turn(page, 1)).to_contain_text("Cut off at the limit")
-    turn(page, 1).get_by_role("button", name="Continue").click()
-    expect(turn(page, 1).locator(".prose strong")).to_have_text("sea is calm")
-    expect(turn(page, 1)).not_to_contain_text("Cut off")
+    say(page, "A poem.")
+    expect(turn(page, 2)).to_contain_text("Cut off at the limit")
+    turn(page, 2).get_by_role("button", name="Continue").click()
+    expect(turn(page, 2).locator(".prose strong")).to_have_text("sea is calm")
+    expect(turn(page, 2)).not_to_contain_text("Cut off")
