@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +50,28 @@ def accept(page: Page) -> None:
     expect(page.locator("#dialog")).to_contain_text("Taken out of the next prompt")
 
 
+@contextmanager
+def learns_of_it(idle: Page) -> Iterator[None]:
+    """A page that is left open comes to know of a summary that waits."""
+    idle.clock.install()
+    idle.goto("/settings/")
+    badge = idle.locator("#reviews-waiting")
+    before = badge.inner_text()
+    yield
+    expect(badge).to_have_text(before)
+    with idle.expect_response("**/review/waiting/"):
+        idle.clock.fast_forward("01:01")
+    expect(badge).to_contain_text("wait for you")
+    expect(badge).not_to_have_text(before)
+
+
 @looks(WIDE, "light")
 def test_what_is_accepted_stands_and_what_is_rolled_back_leaves_no_trace(
     guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
 ) -> None:
     page, album = guest.page(width=width, theme=theme), Album(folder, f"accepting-{width}-{theme}")
-    waiting(page, provider)
+    with learns_of_it(guest.page()):
+        waiting(page, provider)
     never = sent_after(page, provider, 4, "And now?")
     page = guest.page(width=width, theme=theme)
     waiting(page, provider)

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visitor, begin, is_in_state, is_live, turn
-from tests.browser.test_accepting import waiting
 from tests.fakes.provider import FakeProvider, Reply
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -29,6 +28,12 @@ def row(page: Page, title: str):
     return page.locator("#conversations li").filter(has_text=title)
 
 
+def news(page: Page) -> int:
+    """How many conversations have something new, those of other tests among them."""
+    found = re.match(r"\((\d+)\)", page.title())
+    return int(found[1]) if found else 0
+
+
 def test_a_turn_goes_on_while_one_is_elsewhere_and_its_end_is_told(guest: Visitor, provider: FakeProvider) -> None:
     gate = threading.Event()
     context = guest.context()
@@ -38,10 +43,11 @@ def test_a_turn_goes_on_while_one_is_elsewhere_and_its_end_is_told(guest: Visito
     begin(page, "The osprey report, please.")
     address = page.url
     expect(turn(page, 1).locator(".live")).to_contain_text("It took")
+    known = news(page)
     begin(page, "Meanwhile something else.")
     is_in_state(page, 1, "completed")
     expect(row(page, "The osprey report")).to_contain_text("Replying")
-    expect(page).not_to_have_title(re.compile(r"^\("))
+    expect(page).to_have_title(re.compile(rf"^\({known}\) Meanwhile" if known else "^Meanwhile"))
     page.locator(".side .foot summary").click()
     page.get_by_role("button", name="Notify me of replies").click()
     expect(page.locator("#notify")).to_have_text("Stop notifying me")
@@ -49,7 +55,7 @@ def test_a_turn_goes_on_while_one_is_elsewhere_and_its_end_is_told(guest: Visito
     page.locator("#text").focus()
     gate.set()
     expect(row(page, "The osprey report")).to_contain_text("New")
-    expect(page).to_have_title(re.compile(r"^\(\d+\) Meanwhile something else"))
+    expect(page).to_have_title(re.compile(rf"^\({known + 1}\) Meanwhile something else"))
     assert ["There is something new", "The osprey report, please."] in page.evaluate("window.notified")
     # Who presses the notification is led there, where it is new no more.
     before = page.title()
@@ -59,17 +65,3 @@ def test_a_turn_goes_on_while_one_is_elsewhere_and_its_end_is_told(guest: Visito
     is_in_state(page, 1, "completed")
     expect(row(page, "The osprey report")).not_to_contain_text("New")
     assert page.title() != before
-
-
-def test_a_page_that_is_left_open_comes_to_know_of_a_summary_that_waits(guest: Visitor, provider: FakeProvider) -> None:
-    idle = guest.page()
-    idle.clock.install()
-    idle.goto("/settings/")
-    badge = idle.locator("#reviews-waiting")
-    before = badge.inner_text()
-    waiting(guest.page(), provider)
-    expect(badge).to_have_text(before)
-    with idle.expect_response("**/review/waiting/"):
-        idle.clock.fast_forward("01:01")
-    expect(badge).to_contain_text("wait for you")
-    expect(badge).not_to_have_text(before)

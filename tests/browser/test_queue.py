@@ -1,8 +1,7 @@
-"""The queue of reviews by keyboard, and whom the owner names as a reviewer."""
+"""The queue of reviews by keyboard."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -62,22 +61,3 @@ def test_a_summary_is_found_by_keyboard_and_listed_elsewhere_once_it_is_rolled_b
     page.evaluate("window.dispatchEvent(new Event('focus'))")
     expect(row).to_have_count(0)
     expect(page.locator("#tab-accepted")).to_be_focused()
-
-
-@looks(1280, "light")
-def test_who_cannot_be_named_as_a_reviewer_is_told_why_where_the_name_is_written(
-    guest: Visitor, provider: FakeProvider, folder: Path, width: int, theme: str
-) -> None:
-    page, album = guest.page(width=width, theme=theme), Album(folder, f"reviewers-{width}-{theme}")
-    drafted(page, provider)
-    chat = page.locator("#review-back").get_attribute("href") or ""
-    guest.watch.expect("422")
-    page.goto(f"{chat}reviewers/")
-    expect(page.get_by_text("Nobody but you reviews this conversation.")).to_be_visible()
-    page.get_by_label("User name").fill("nobody-here")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text(re.compile("There is no account with this user name"))).to_be_visible()
-    expect(page.get_by_label("User name")).to_have_value("nobody-here")
-    expect(page.get_by_label("User name")).to_be_focused()
-    assert_accessible(page)
-    album.take(page, "unknown")

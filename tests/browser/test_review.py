@@ -78,6 +78,12 @@ def of_many() -> Summariser:
     return model
 
 
+WHOLLY_SEEN = """rows => rows.filter(row => {
+    const box = row.getBoundingClientRect(), pane = document.querySelector(".review-foot").getBoundingClientRect();
+    return box.top >= 0 && box.bottom <= pane.top;
+}).length"""
+
+
 class Keys:
     """A keyboard that counts."""
 
@@ -90,11 +96,16 @@ class Keys:
             self.pressed += 1
 
 
-def test_twenty_claims_are_decided_with_forty_keys(guest: Visitor, provider: FakeProvider) -> None:
+def test_twenty_claims_of_which_six_are_in_sight_at_once_are_decided_with_forty_keys(
+    guest: Visitor, provider: FakeProvider
+) -> None:
     page = guest.page()
+    page.set_viewport_size({"width": 1440, "height": 900})
     drafted(page, provider, of_many(), MANY)
     keys = Keys(page)
     expect(page.locator("#claims .claim")).to_have_count(20)
+    assert page.locator("#claims .claim").evaluate_all(WHOLLY_SEEN) >= 6
+    page.set_viewport_size({"width": WIDE, "height": 800})
     all_of_it = page.locator("#source-log .src").count()
     expect(page.locator("#seen")).to_contain_text(f"of {all_of_it} messages of the log seen")
     for number in range(all_of_it):

@@ -52,9 +52,7 @@ def edit(page: Page, words: str = WORDS) -> None:
     field.fill(words)
 
 
-def test_a_verdict_that_did_not_arrive_leaves_the_claim_undecided_and_nothing_is_submitted_without_it(
-    review: Page,
-) -> None:
+def test_what_did_not_arrive_is_not_taken_for_said_and_its_button_has_the_focus_again(review: Page) -> None:
     review.keyboard.press("n")
     review.keyboard.press("a")
     expect(review.locator("#submit-verdicts")).to_be_visible()
@@ -81,12 +79,47 @@ def test_a_verdict_that_did_not_arrive_leaves_the_claim_undecided_and_nothing_is
         review.keyboard.press("u")
         expect(review.locator("#progress")).to_have_text("You have decided 1 of 4 claims")
 
+    # What was told of verdicts is not taken for what is told of submitting.
+    review.reload()
+    button = review.locator("#submit-verdicts")
+    expect(button).to_be_visible()
+    for happens, says in SAID.items():
+        slow = partial(slowly, review, happens)
+        review.route("**/submit/", slow)
+        button.focus()
+        review.keyboard.press("Enter")
+        expect(review.locator("#alerts")).to_contain_text(says)
+        expect(button).to_be_focused()
+        review.unroute("**/submit/", slow)
 
-def test_words_that_could_not_be_saved_stay_are_there_after_a_reload_and_stay_away_once_given_up(review: Page) -> None:
+
+def test_words_that_could_not_be_saved_stay_and_keys_that_are_held_down_do_nothing_twice(review: Page) -> None:
     address = review.url.partition("#")[0]
     review.keyboard.press("n")
-    review.keyboard.press("a")
+    # One claim is decided.
+    held(review, "a")
     expect(claim(review, 2)).to_be_focused()
+    expect(review.locator("#progress")).to_have_text("You have decided 1 of 4 claims")
+    words_could_not_be_saved(review)
+    # The keys that save an edit submit nothing.
+    review.keyboard.down("Control")
+    review.keyboard.down("Enter")
+    expect(claim(review, 3)).to_be_focused()
+    expect(claim(review, 2).locator("ins")).to_contain_text("for the webhook.")
+    expect(review.locator("#submit-verdicts")).to_be_visible()
+    for _ in range(5):
+        review.keyboard.down("Enter")
+    review.keyboard.up("Enter")
+    review.keyboard.up("Control")
+    review.keyboard.press("a")
+    expect(review.locator("#progress")).to_have_text("You have decided 3 of 4 claims")
+    assert review.url.partition("#")[0] == address
+    assert review.evaluate("Object.keys(localStorage).filter((key) => key.includes('review'))") == []
+
+
+def words_could_not_be_saved(review: Page) -> None:
+    """They are there after a reload, and stay away once they are given up."""
+    address = review.url.partition("#")[0]
     edit(review)
     review.keyboard.press("Escape")
     expect(claim(review, 2)).to_be_focused()
@@ -113,10 +146,6 @@ def test_words_that_could_not_be_saved_stay_are_there_after_a_reload_and_stay_aw
         review.locator("#claim-2").focus()
         review.keyboard.press("e")
         expect(field).to_have_value(WORDS)
-    review.keyboard.press("Control+Enter")
-    expect(claim(review, 3)).to_be_focused()
-    expect(claim(review, 2).locator("ins")).to_contain_text("for the webhook.")
-    assert review.evaluate("Object.keys(localStorage).filter((key) => key.includes('review'))") == []
 
 
 def only_saving(happens: Callable[[Route], None], route: Route) -> None:
@@ -132,41 +161,6 @@ def held(page: Page, key: str) -> None:
     for _ in range(5):
         page.keyboard.down(key)
     page.keyboard.up(key)
-
-
-def test_a_key_that_is_held_down_decides_one_claim_and_one_that_saves_an_edit_submits_nothing(review: Page) -> None:
-    address = review.url.partition("#")[0]
-    review.keyboard.press("n")
-    held(review, "a")
-    expect(claim(review, 2)).to_be_focused()
-    expect(review.locator("#progress")).to_have_text("You have decided 1 of 4 claims")
-    edit(review)
-    review.keyboard.down("Control")
-    review.keyboard.down("Enter")
-    expect(claim(review, 3)).to_be_focused()
-    expect(review.locator("#submit-verdicts")).to_be_visible()
-    for _ in range(5):
-        review.keyboard.down("Enter")
-    review.keyboard.up("Enter")
-    review.keyboard.up("Control")
-    review.keyboard.press("a")
-    expect(review.locator("#progress")).to_have_text("You have decided 3 of 4 claims")
-    assert review.url.partition("#")[0] == address
-
-
-def test_a_button_whose_request_failed_has_the_focus_again(review: Page) -> None:
-    review.keyboard.press("n")
-    review.keyboard.press("a")
-    button = review.locator("#submit-verdicts")
-    expect(button).to_be_visible()
-    for happens, says in SAID.items():
-        slow = partial(slowly, review, happens)
-        review.route("**/submit/", slow)
-        button.focus()
-        review.keyboard.press("Enter")
-        expect(review.locator("#alerts")).to_contain_text(says)
-        expect(button).to_be_focused()
-        review.unroute("**/submit/", slow)
 
 
 def slowly(page: Page, happens: Callable[[Route], None], route: Route) -> None:

@@ -56,14 +56,8 @@ def undo_all(page: Page, line: Line, count: int) -> None:
         decided(page, left)
 
 
-def test_verdicts_go_out_one_by_one_are_all_counted_and_what_was_said_last_stays(review: Page, line: Line) -> None:
-    for key in ("n", "a", "a", "a"):
-        review.keyboard.press(key)
-    expect(claim(review, 4)).to_be_focused()
-    line.let_through(3)
-    expect(review.locator("#desk")).to_contain_text("3 verdicts saved")
-    decided(review, 3)
-    expect(claim(review, 4)).to_be_focused()
+def test_what_is_pressed_on_a_slow_line_is_done_in_its_order_and_none_of_it_is_lost(review: Page, line: Line) -> None:
+    verdicts_go_out_one_by_one(review, line)
     undo_all(review, line, 3)
     # The second thought about a claim is what stays.
     claim(review, 2).focus()
@@ -82,11 +76,27 @@ def test_verdicts_go_out_one_by_one_are_all_counted_and_what_was_said_last_stays
     line.let_through(5)
     decided(review, 1)
     expect(claim(review, 1)).to_contain_text("Kept")
+    undo_all(review, line, 1)
+
+    another_list_is_shown_and_all_reviews_are_gone_to_once_all_is_said(review, line)
+    undo_all(review, line, 3)
+    whoever_leaves_before_all_is_said_is_asked(review, line)
 
 
-def test_another_list_is_shown_and_all_reviews_are_gone_to_once_all_is_said(review: Page, line: Line) -> None:
+def verdicts_go_out_one_by_one(review: Page, line: Line) -> None:
+    for key in ("n", "a", "a", "a"):
+        review.keyboard.press(key)
+    expect(claim(review, 4)).to_be_focused()
+    line.let_through(3)
+    expect(review.locator("#desk")).to_contain_text("3 verdicts saved")
+    decided(review, 3)
+    expect(claim(review, 4)).to_be_focused()
+
+
+def another_list_is_shown_and_all_reviews_are_gone_to_once_all_is_said(review: Page, line: Line) -> None:
     address = review.url
-    for key in ("n", "a", "a"):
+    claim(review, 1).focus()
+    for key in ("a", "a"):
         review.keyboard.press(key)
     review.locator("#show-dropped").click()
     line.let_through(3)
@@ -101,7 +111,7 @@ def test_another_list_is_shown_and_all_reviews_are_gone_to_once_all_is_said(revi
     decided(review, 3)
 
 
-def test_whoever_leaves_before_all_is_said_is_asked(review: Page, line: Line) -> None:
+def whoever_leaves_before_all_is_said_is_asked(review: Page, line: Line) -> None:
     asked: list[Dialog] = []
 
     def stay(dialog: Dialog) -> None:
@@ -109,14 +119,15 @@ def test_whoever_leaves_before_all_is_said_is_asked(review: Page, line: Line) ->
         dialog.dismiss()
 
     address = review.url
-    for key in ("n", "a", "a"):
+    claim(review, 1).focus()
+    for key in ("a", "a"):
         review.keyboard.press(key)
     review.on("dialog", stay)
     review.locator("#reviews").click(no_wait_after=True)
     until(review, lambda: asked)
     assert [dialog.type for dialog in asked] == ["beforeunload"]
     line.let_through(2)
-    expect(review.locator("#progress")).to_have_text("You have decided 2 of 4 claims")
+    decided(review, 2)
     assert review.url == address
     review.keyboard.press("p")
     review.wait_for_url("**/review/")

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import PHONE, WIDE, App, Visitor
-from tests.browser.drafts import drafted
 from tests.browser.prepared import HERS, HIS
-from tests.browser.test_access import OF_COLOURS, assert_accessible
+from tests.browser.test_access import assert_accessible
 from tests.browser.test_conversation import Album
 from tests.browser.test_efforts import folder
-from tests.browser.test_review import MANY, of_many
-from tests.fakes.provider import FakeProvider
+from tests.browser.test_review import WHOLLY_SEEN
 from tests.house.process import manage
 
 __all__ = ["folder"]
@@ -40,21 +39,22 @@ def places(built_in: tuple[App, Any]) -> Places:
 DESK = 1440
 
 
-def clean_in_every_look(page: Page, album: Album, step: str) -> None:
-    for width in (PHONE, WIDE, DESK):
+# Of each width one theme, so that all rules are asked of both themes and colours of every width; in all six where
+# pictures are wanted.
+EVERY = [(width, theme) for width in (PHONE, WIDE, DESK) for theme in ("light", "dark")]
+LOOKS = EVERY if "CCM_SHOTS" in os.environ else [(PHONE, "dark"), (WIDE, "light"), (DESK, "dark")]
+
+
+def clean_in_every_width(page: Page, album: Album, step: str) -> None:
+    for width, theme in LOOKS:
         page.set_viewport_size({"width": width, "height": 900 if width == DESK else 800})
-        for theme, options in (("light", None), ("dark", OF_COLOURS)):
-            page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-            album.take(page, f"{step}-{width}-{theme}")
-            assert_accessible(page, options)
+        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+        album.take(page, f"{step}-{width}-{theme}")
+        assert_accessible(page)
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": WIDE, "height": 800})
 
 
-WHOLLY_SEEN = """rows => rows.filter(row => {
-    const box = row.getBoundingClientRect(), pane = document.querySelector(".review-foot").getBoundingClientRect();
-    return box.top >= 0 && box.bottom <= pane.top;
-}).length"""
 SAYS = {
     "waiting": ("#review-top", "Waits for you"),
     "contradicting": ("#review-top", "Blocked"),
@@ -79,7 +79,7 @@ def test_each_state_is_said_in_words_and_is_accessible(visitor: Visitor, places:
     for state, (where, words) in SAYS.items():
         page.goto(places[state])
         expect(page.locator(where)).to_contain_text(words)
-        clean_in_every_look(page, album, state)
+        clean_in_every_width(page, album, state)
     for state in FEET:
         phone.goto(places[state])
         expect(phone.locator("#standing")).to_be_visible()
@@ -89,40 +89,51 @@ def test_each_state_is_said_in_words_and_is_accessible(visitor: Visitor, places:
         assert foot["height"] < slim * phone.evaluate("innerHeight"), f"{state}: too little is left to the claims"
 
 
-def test_at_a_desk_six_claims_are_in_sight_at_once(guest: Visitor, provider: FakeProvider) -> None:
-    page = guest.page()
-    page.set_viewport_size({"width": 1440, "height": 900})
-    drafted(page, provider, of_many(), MANY)
-    seen = page.locator("#claims .claim").evaluate_all(WHOLLY_SEEN)
-    assert seen >= 6
+HEIGHTS = "rows => rows.map(row => row.getBoundingClientRect().height)"
 
 
-def test_a_history_that_is_opened_leaves_the_claims_their_room(visitor: Visitor, places: Places) -> None:
-    page = visitor.page()
-    page.set_viewport_size({"width": 1440, "height": 900})
-    page.goto(places["rolled_back"])
-    page.locator("#history > summary").click()
-    expect(page.locator("#moves")).to_be_visible()
-    page.locator("#moves").evaluate(
-        "node => node.append(...Array.from({length: 40}, () => node.firstElementChild.cloneNode(true)))"
-    )
-    assert page.locator("#moves").evaluate("node => node.clientHeight / innerHeight") <= 0.25
-    assert page.locator("#claims .claim").evaluate_all(WHOLLY_SEEN) >= 2
+def takes_back(page: Page, *left: int) -> None:
+    """Verdicts, one by one; so many are left after each."""
+    for count in left:
+        page.keyboard.press("u")
+        expect(page.locator("#claims [data-do=undo]")).to_have_count(count)
 
 
-def test_on_a_phone_gates_are_one_line_that_opens_them(visitor: Visitor, places: Places) -> None:
-    page = visitor.page(width=PHONE)
+def nothing_moves_or_is_hidden_while_one_decides(page: Page, places: Places) -> None:
+    page.goto(places["accepted"])
+    expect(page.locator("#claims")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
+
     page.goto(places["waiting"])
-    short = page.get_by_role("button", name=re.compile(r"^5 gates: "))
-    expect(page.locator("#gate-A")).to_be_hidden()
-    short.press("Enter")
-    expect(short).to_have_attribute("aria-expanded", "true")
-    for letter in "ABCDE":
-        expect(page.locator(f"#gate-{letter} .word")).to_be_visible()
-    assert_accessible(page)
+    rows = page.locator("#claims .claim")
+    before = rows.evaluate_all(HEIGHTS)
+    page.locator("#claim-1").focus()
+    for number in range(1, 5):
+        page.keyboard.press("a")
+        expect(page.locator(f"#claim-{number}").get_by_role("button", name="Undo")).to_be_visible()
+    assert rows.evaluate_all(HEIGHTS) == before
+    takes_back(page, 3, 2, 1, 0)
+    assert rows.evaluate_all(HEIGHTS) == before
+
+    page.reload()
+    for key in ("j", "j", "j", "e"):
+        page.keyboard.press(key)
+    expect(page.get_by_label("New words of claim postgres")).to_be_focused()
+    expect(page.get_by_role("button", name="Save edit")).to_be_in_viewport(ratio=1)
 
 
-def test_on_a_phone_claims_come_first_and_in_sight(visitor: Visitor, places: Places) -> None:
+def opens_on_excerpts(page: Page, places: Places) -> Locator:
+    """The text that is sent instead of the turns."""
+    page.goto(places["no_model"])
+    expect(page.locator("#claim-1")).to_be_in_viewport()
+    sent = page.locator("#standing-text")
+    expect(sent).to_contain_text("Excerpts, not a summary")
+    return sent
+
+
+def test_on_a_phone_claims_come_first_and_what_is_behind_a_button_is_one_touch_away(
+    visitor: Visitor, places: Places
+) -> None:
     page = visitor.page(width=PHONE)
     page.goto(places["contradicting"])
     expect(page.locator("#claims")).to_be_in_viewport()
@@ -136,6 +147,17 @@ def test_on_a_phone_claims_come_first_and_in_sight(visitor: Visitor, places: Pla
     page.get_by_role("button", name="Prompt text").click()
     expect(page.locator("#standing-text")).to_be_in_viewport()
     expect(page.locator("#claims-pane")).to_be_hidden()
+
+    # Gates are one line that opens them.
+    page.goto(places["waiting"])
+    short = page.get_by_role("button", name=re.compile(r"^5 gates: "))
+    expect(page.locator("#gate-A")).to_be_hidden()
+    short.press("Enter")
+    expect(short).to_have_attribute("aria-expanded", "true")
+    for letter in "ABCDE":
+        expect(page.locator(f"#gate-{letter} .word")).to_be_visible()
+    assert_accessible(page)
+
     # The claim that one is at is never under the foot.
     page.goto(places["waiting"])
     for key in ("j", "a", "a"):
@@ -143,13 +165,62 @@ def test_on_a_phone_claims_come_first_and_in_sight(visitor: Visitor, places: Pla
     expect(page.locator("#desk")).to_contain_text("2 verdicts saved")
     expect(page.locator("#claim-3")).to_be_focused()
     expect(page.locator("#claim-3")).to_be_in_viewport(ratio=1)
-    for undone in (1, 0):
-        page.keyboard.press("u")
-        expect(page.locator("#claims [data-do=undo]")).to_have_count(undone)
+    takes_back(page, 1, 0)
+
+    expect(opens_on_excerpts(page, places)).to_be_hidden()
+    nothing_moves_or_is_hidden_while_one_decides(page, places)
 
 
-def test_what_the_prompt_would_get_follows_each_verdict(visitor: Visitor, places: Places) -> None:
+def test_at_a_desk_what_is_sent_stands_beside_the_claims_and_a_history_leaves_them_their_room(
+    visitor: Visitor, places: Places
+) -> None:
+    page = visitor.page(width=WIDE)
+    expect(opens_on_excerpts(page, places)).to_be_visible()
+    nothing_moves_or_is_hidden_while_one_decides(page, places)
+
+    page.set_viewport_size({"width": DESK, "height": 900})
+    page.goto(places["rolled_back"])
+    page.locator("#history > summary").click()
+    expect(page.locator("#moves")).to_be_visible()
+    page.locator("#moves").evaluate(
+        "node => node.append(...Array.from({length: 40}, () => node.firstElementChild.cloneNode(true)))"
+    )
+    assert page.locator("#moves").evaluate("node => node.clientHeight / innerHeight") <= 0.25
+    assert page.locator("#claims .claim").evaluate_all(WHOLLY_SEEN) >= 2
+
+
+def test_keys_show_what_the_prompt_would_get_say_what_cannot_be_done_and_lead_to_the_next_and_to_all(
+    visitor: Visitor, places: Places
+) -> None:
     page = visitor.page()
+    the_text_follows_each_verdict(page, places)
+
+    page.goto(places["old_version"])
+    page.keyboard.press("j")
+    expect(page.locator("#claim-1")).to_be_focused()
+    page.keyboard.press("a")
+    expect(page.locator("#says")).to_have_text("This cannot be done with it.")
+    expect(page.locator("#claim-1")).to_be_focused()
+    expect(page.locator("#claims form")).to_have_count(0)
+
+    page.goto(places["excerpts"])
+    expect(page.locator("#claims form")).to_have_count(0)
+    for key in ("n", "s", "a", "u", "v"):
+        page.keyboard.press(key)
+    expect(page.locator("#says")).to_have_text("What excerpts leave out is told below the quotes.")
+
+    page.goto(places["waiting"])
+    page.keyboard.press("J")
+    expect(page.locator("#says")).to_have_text("Submit or accept this one first, or press p for all reviews.")
+    page.goto(places["accepted"])
+    upcoming = page.locator("#review-next").get_attribute("href") or ""
+    page.keyboard.press("J")
+    page.wait_for_url(f"**{upcoming}")
+    page.keyboard.press("p")
+    page.wait_for_url("**/review/")
+
+
+def the_text_follows_each_verdict(page: Page, places: Places) -> None:
     page.goto(places["waiting"])
     page.keyboard.press("t")
     words = "Nightly backups to the second site are decided."
@@ -164,29 +235,12 @@ def test_what_the_prompt_would_get_follows_each_verdict(visitor: Visitor, places
     expect(page.locator("#standing-text")).to_contain_text(words)
     page.keyboard.press("t")
     expect(page.locator("#source-log")).to_be_visible()
-
-
-def test_the_head_leads_to_the_sentences_that_are_left_out(visitor: Visitor, places: Places) -> None:
-    page = visitor.page()
-    page.goto(places["waiting"])
+    # From the head one gets to the sentences that are left out.
     listed = page.locator("#left-out-sentences li").first
     expect(listed).to_be_hidden()
     page.locator(".glance").get_by_role("link", name="sentences").click()
     expect(listed).to_be_in_viewport()
     expect(page.locator("#left-out-sentences > summary")).to_be_focused()
-
-
-def test_a_key_takes_over_what_the_checker_suggests(visitor: Visitor, places: Places) -> None:
-    page = visitor.page()
-    page.goto(places["contradicting"])
-    expect(page.locator("#claim-1")).to_be_focused()
-    page.keyboard.press("w")
-    expect(page.locator("#claim-1")).to_contain_text("Struck")
-    page.keyboard.press("w")
-    expect(page.locator("#claim-2")).to_contain_text("Kept")
-    for undone in (1, 0):
-        page.keyboard.press("u")
-        expect(page.locator("#claims [data-do=undo]")).to_have_count(undone)
 
 
 UNCHECKED = ["Draft again", "Choose a checker", "Review the draft"]
@@ -225,7 +279,7 @@ def test_in_the_chat_the_notice_says_what_happened_and_what_can_be_done(
         expect(note).to_contain_text(why)
         for offer in offers:
             expect(note.get_by_text(offer).first).to_be_visible()
-        clean_in_every_look(page, album, state)
+        clean_in_every_width(page, album, state)
     # From the notice of excerpts one gets to their words, and to what takes them back.
     page.goto(places["talk of no_model"])
     page.get_by_role("link", name="Open the excerpts of storage").click()
@@ -272,68 +326,87 @@ def test_the_page_of_a_doubted_claim_opens_on_it_and_a_few_keys_mend_accept_and_
     expect(page.locator("#review-state")).to_contain_text("In use")
 
 
-def test_of_what_is_done_with_keys_say_so_and_lead_to_the_next_and_to_all(visitor: Visitor, places: Places) -> None:
-    page = visitor.page()
-    page.goto(places["old_version"])
-    page.keyboard.press("j")
-    expect(page.locator("#claim-1")).to_be_focused()
-    page.keyboard.press("a")
-    expect(page.locator("#says")).to_have_text("This cannot be done with it.")
-    expect(page.locator("#claim-1")).to_be_focused()
-    expect(page.locator("#claims form")).to_have_count(0)
-
-    page.goto(places["excerpts"])
-    expect(page.locator("#claims form")).to_have_count(0)
-    for key in ("n", "s", "a", "u", "v"):
-        page.keyboard.press(key)
-    expect(page.locator("#says")).to_have_text("What excerpts leave out is told below the quotes.")
-
-    page.goto(places["waiting"])
-    page.keyboard.press("J")
-    expect(page.locator("#says")).to_have_text("Submit or accept this one first, or press p for all reviews.")
-    page.goto(places["accepted"])
-    upcoming = page.locator("#review-next").get_attribute("href") or ""
-    page.keyboard.press("J")
-    page.wait_for_url(f"**{upcoming}")
-    page.keyboard.press("p")
-    page.wait_for_url("**/review/")
-
-
-def test_what_is_dropped_is_said_to_be_not_needed_by_keyboard_with_a_reason(
+def test_what_a_checker_doubts_is_decided_by_its_key_or_set_aside_and_put_back(
     visitor: Visitor, places: Places, folder: Path
 ) -> None:
-    page, album = visitor.page(), Album(folder, "review-state-dropped")
+    page, album = visitor.page(), Album(folder, "review-state-finding")
+    page.goto(places["contradicting"])
+    expect(page.locator("#claim-1")).to_be_focused()
+    page.keyboard.press("w")
+    expect(page.locator("#claim-1")).to_contain_text("Struck")
+    page.keyboard.press("w")
+    expect(page.locator("#claim-2")).to_contain_text("Kept")
+    takes_back(page, 1, 0)
+
+    visitor.watch.report()
+    visitor.watch.expect("422")
+    page.goto(places["contradicting"])
+    expect(page.locator("#claim-1")).to_be_focused()
+    page.keyboard.press("4")
+    drawer = page.locator("#drawer")
+    opener = drawer.get_by_text("This is not a contradiction…")
+    expect(opener).to_be_visible()
+    clean_in_every_width(page, album, "failing")
+    opener.focus()
+    page.keyboard.press("Enter")
+    why = drawer.get_by_label("Why")
+    why.focus()
+    page.keyboard.type("   ")
+    page.keyboard.press("Enter")
+    expect(drawer).to_contain_text("Say in a few words why.")
+    expect(why).to_be_focused()
+    clean_in_every_width(page, album, "no-reason")
+    why.fill("It is only worded badly.")
+    page.keyboard.press("Enter")
+    back = drawer.get_by_role("button", name="Put back")
+    expect(back).to_be_focused()
+    expect(drawer).to_contain_text("“It is only worded badly.”")
+    expect(page.locator("#gate-D .state")).to_have_text("pass")
+    expect(page.locator("#gate-D")).to_have_count(1)
+    clean_in_every_width(page, album, "set-aside")
+    page.keyboard.press("Enter")
+    expect(opener).to_be_focused()
+    expect(page.locator("#gate-D .state")).to_have_text("fail")
+    page.keyboard.press("Escape")
+    expect(page.locator("#claim-1")).to_be_focused()
+
+
+def test_by_keyboard_what_is_lost_stale_in_conflict_or_unchecked_is_dealt_with(
+    visitor: Visitor, places: Places, folder: Path
+) -> None:
+    page, album = visitor.page(), Album(folder, "review-state-dealt-with")
     page.goto(places["losing"])
+    says_that_it_is_not_needed(page, album)
+    page.goto(places["stale"])
+    judges_again(page)
+    page.goto(places["conflict"])
+    reads_both_wordings(page)
+    page.goto(places["unchecked"])
+    accepts_unchecked(page, album)
+
+
+def says_that_it_is_not_needed(page: Page, album: Album) -> None:
     page.keyboard.press("v")
     expect(page.locator("#claims .claim.gap")).to_be_focused()
     page.keyboard.press("x")
     expect(page.get_by_label("Why")).to_be_focused()
-    clean_in_every_look(page, album, "reason")
+    clean_in_every_width(page, album, "reason")
     page.keyboard.type("It was taken back.")
     page.keyboard.press("Enter")
     expect(page.locator("#claims")).to_contain_text("“It was taken back.”")
     expect(page.locator("#gate-C .state")).to_have_text("pass")
 
 
-def test_what_nobody_has_checked_is_accepted_unchecked_and_marked(
-    visitor: Visitor, places: Places, folder: Path
-) -> None:
-    page, album = visitor.page(), Album(folder, "review-state-unchecked")
-    page.goto(places["unchecked"])
-    page.keyboard.press("A")
-    button = page.locator("#dialog button.primary")
-    expect(button).to_have_text("Accept unchecked")
-    clean_in_every_look(page, album, "dialog")
-    button.click()
-    expect(page.locator("#standing")).to_contain_text("In the prompt instead of")
-    expect(page.locator("#standing")).to_contain_text("Not checked")
+def judges_again(page: Page) -> None:
+    """It is stale no more, and the focus stays where it was."""
+    page.locator("#judge-again").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#review-stale")).to_have_count(0)
+    expect(page.locator("#review-top")).to_be_focused()
 
 
-def test_both_wordings_of_a_conflict_stand_beside_each_other_and_lead_to_the_claim(
-    visitor: Visitor, places: Places
-) -> None:
-    page = visitor.page()
-    page.goto(places["conflict"])
+def reads_both_wordings(page: Page) -> None:
+    """They stand beside each other, and lead to the claim."""
     sides = page.locator(".conflict .sides > div")
     expect(sides).to_have_count(2)
     for words in (HERS, HIS):
@@ -343,84 +416,15 @@ def test_both_wordings_of_a_conflict_stand_beside_each_other_and_lead_to_the_cla
     expect(page.locator(".claim:focus")).to_contain_text("Postgres")
 
 
-def test_a_finding_is_set_aside_and_put_back_by_keyboard(visitor: Visitor, places: Places, folder: Path) -> None:
-    page, album = visitor.page(), Album(folder, "review-state-finding")
-    visitor.watch.expect("422")
-    page.goto(places["contradicting"])
-    expect(page.locator("#claim-1")).to_be_focused()
-    page.keyboard.press("4")
-    drawer = page.locator("#drawer")
-    opener = drawer.get_by_text("This is not a contradiction…")
-    expect(opener).to_be_visible()
-    clean_in_every_look(page, album, "failing")
-    opener.focus()
-    page.keyboard.press("Enter")
-    why = drawer.get_by_label("Why")
-    why.focus()
-    page.keyboard.type("   ")
-    page.keyboard.press("Enter")
-    expect(drawer).to_contain_text("Say in a few words why.")
-    expect(why).to_be_focused()
-    clean_in_every_look(page, album, "no-reason")
-    why.fill("It is only worded badly.")
-    page.keyboard.press("Enter")
-    back = drawer.get_by_role("button", name="Put back")
-    expect(back).to_be_focused()
-    expect(drawer).to_contain_text("“It is only worded badly.”")
-    expect(page.locator("#gate-D .state")).to_have_text("pass")
-    expect(page.locator("#gate-D")).to_have_count(1)
-    clean_in_every_look(page, album, "set-aside")
-    page.keyboard.press("Enter")
-    expect(opener).to_be_focused()
-    expect(page.locator("#gate-D .state")).to_have_text("fail")
-    page.keyboard.press("Escape")
-    expect(page.locator("#claim-1")).to_be_focused()
-
-
-def test_judged_again_it_is_stale_no_more_and_the_focus_stays_where_it_was(visitor: Visitor, places: Places) -> None:
-    page = visitor.page()
-    page.goto(places["stale"])
-    page.locator("#judge-again").focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#review-stale")).to_have_count(0)
-    expect(page.locator("#review-top")).to_be_focused()
-
-
-HEIGHTS = "rows => rows.map(row => row.getBoundingClientRect().height)"
-
-
-@pytest.mark.parametrize("width", [WIDE, PHONE])
-def test_nothing_moves_is_hidden_or_lies_below_the_panes(visitor: Visitor, places: Places, width: int) -> None:
-    page = visitor.page(width=width)
-    page.goto(places["no_model"])
-    expect(page.locator("#claim-1")).to_be_in_viewport()
-    expect(page.locator("#standing-text")).to_contain_text("Excerpts, not a summary")
-    # Where there is room, what is sent is beside the quotes; on a phone it is behind its button.
-    expect(page.locator("#standing-text")).to_be_visible(visible=width == WIDE)
-
-    page.goto(places["accepted"])
-    expect(page.locator("#claims")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
-
-    page.goto(places["waiting"])
-    rows = page.locator("#claims .claim")
-    before = rows.evaluate_all(HEIGHTS)
-    page.locator("#claim-1").focus()
-    for number in range(1, 5):
-        page.keyboard.press("a")
-        expect(page.locator(f"#claim-{number}").get_by_role("button", name="Undo")).to_be_visible()
-    assert rows.evaluate_all(HEIGHTS) == before
-    undone = page.locator("#claims [data-do=undo]")
-    for left in (3, 2, 1, 0):
-        page.keyboard.press("u")
-        expect(undone).to_have_count(left)
-    assert rows.evaluate_all(HEIGHTS) == before
-
-    page.reload()
-    for key in ("j", "j", "j", "e"):
-        page.keyboard.press(key)
-    expect(page.get_by_label("New words of claim postgres")).to_be_focused()
-    expect(page.get_by_role("button", name="Save edit")).to_be_in_viewport(ratio=1)
+def accepts_unchecked(page: Page, album: Album) -> None:
+    """What nobody has checked, and it is marked as that."""
+    page.keyboard.press("A")
+    button = page.locator("#dialog button.primary")
+    expect(button).to_have_text("Accept unchecked")
+    clean_in_every_width(page, album, "dialog")
+    button.click()
+    expect(page.locator("#standing")).to_contain_text("In the prompt instead of")
+    expect(page.locator("#standing")).to_contain_text("Not checked")
 
 
 def test_what_is_only_kept_is_submitted_and_the_page_tells_that_it_was_rolled_back_meanwhile(

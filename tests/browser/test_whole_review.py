@@ -286,6 +286,7 @@ def test_two_who_edit_the_same_claim_at_once_lose_nothing_and_see_both_wordings(
     owner, dana = Keyboard(page, album), Keyboard(signed_in(guest, "dana", width, theme), album)
     talk(owner, provider)
     session = page.url
+    guest.watch.expect("422")
     name_reviewer(owner, "dana")
     page.goto(session)
     is_live(page)
@@ -342,11 +343,21 @@ def signed_in(guest: Visitor, name: str, width: int, theme: str) -> Page:
 
 def name_reviewer(one: Keyboard, name: str) -> None:
     # Past the link to its content the address of a page goes on.
-    one.page.goto(f"{one.page.url.partition('#')[0]}reviewers/")
-    one.reach(one.page.get_by_label("User name"))
-    one.page.keyboard.type(name)
+    page = one.page
+    page.goto(f"{page.url.partition('#')[0]}reviewers/")
+    expect(page.get_by_text("Nobody but you reviews this conversation.")).to_be_visible()
+    field = page.get_by_label("User name")
+    one.reach(field)
+    # Who cannot be named is told of where the name is written.
+    page.keyboard.type("nobody-here")
     one.press("Enter")
-    expect(one.page.get_by_role("button", name=f"Remove {name}")).to_be_visible()
+    expect(page.get_by_text("There is no account with this user name")).to_be_visible()
+    expect(field).to_have_value("nobody-here")
+    expect(field).to_be_focused()
+    one.look("unknown")
+    one.write(name)
+    one.press("Enter")
+    expect(page.get_by_role("button", name=f"Remove {name}")).to_be_visible()
     one.look("named")
 
 
