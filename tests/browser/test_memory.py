@@ -39,11 +39,12 @@ def tab(page: Page, name: str) -> None:
 
 
 @looks(WIDE, "dark")
-def test_it_fades_is_noted_and_comes_back_with_one_click(
+def test_it_stands_on_the_page_of_memory_fades_is_noted_and_comes_back_with_one_click(
     guest: Visitor, provider: FakeProvider, width: int, theme: str
 ) -> None:
     page = guest.page(width=width, theme=theme)
     worked(page, provider)
+    the_page_of_memory_is_legible_on_a_phone(guest.page(width=PHONE, theme=theme), page.url)
     row = page.locator("#effort-auth-bug-row")
     for number, text in ((3, "collapses in 2 turns"), (4, "collapses in 1 turn")):
         say(page, "Will it rain on Sunday?")
@@ -65,14 +66,11 @@ def test_it_fades_is_noted_and_comes_back_with_one_click(
     expect(note).to_contain_text("taken back")
 
 
-@looks(PHONE, "dark")
-def test_the_page_of_memory_is_legible(guest: Visitor, provider: FakeProvider, width: int, theme: str) -> None:
-    page = guest.page(width=width, theme=theme)
-    worked(page, provider)
-    page.goto(f"{page.url.rstrip('/')}/memory/")
+def the_page_of_memory_is_legible_on_a_phone(page: Page, chat: str) -> None:
+    page.goto(f"{chat.rstrip('/')}/memory/")
     expect(page.locator("#manifest")).to_contain_text("1 expanded there")
     assert_accessible(page)
-    shot(page, f"memory-{width}-{theme}")
+    shot(page, "memory")
     page.locator("#working").get_by_role("link", name="Why? Auth bug").click()
     expect(page.locator("#dialog")).to_contain_text("Its log is expanded. It collapses in 3 turns")
 

@@ -1,4 +1,4 @@
-"""What is a person's own: saved prompts, instructions, what is left out of prompts, and files of it all."""
+"""What is a person's own: saved prompts, instructions, rules, what is left out of prompts, and files of it all."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from tests.browser.test_conversation import Album
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+RULE = "Never touch the production database."
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -23,7 +25,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @looks(WIDE, "light")
-def test_a_prompt_is_saved_and_typed_by_its_name(guest: Visitor, folder: Path, width: int, theme: str) -> None:
+def test_a_prompt_is_saved_and_typed_by_its_name_and_a_rule_set_for_every_conversation(
+    guest: Visitor, folder: Path, width: int, theme: str
+) -> None:
     page = guest.page(width=width, theme=theme)
     album = Album(folder, f"own-{width}-{theme}")
     name = f"standup-{width}-{theme}"
@@ -54,6 +58,7 @@ def test_a_prompt_is_saved_and_typed_by_its_name(guest: Visitor, folder: Path, w
     expect(page.locator("#text")).to_have_value("What did we decide yesterday, and what is still open?")
     expect(page.locator("#commands")).to_be_hidden()
     takes_it_back(page, name)
+    a_rule_is_set_in_the_settings(guest, folder)
 
 
 def takes_it_back(page: Page, name: str) -> None:
@@ -66,6 +71,21 @@ def takes_it_back(page: Page, name: str) -> None:
     with page.expect_navigation():
         page.locator("#dialog").get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("What you write here is sent with every request")).to_be_visible()
+
+
+def a_rule_is_set_in_the_settings(guest: Visitor, folder: Path) -> None:
+    for width, theme in ((WIDE, "dark"), (PHONE, "light")):
+        page, album = guest.page(width=width, theme=theme), Album(folder, f"settings-{width}-{theme}")
+        page.goto("/settings/")
+        page.get_by_role("link", name="Add a rule").click()
+        page.locator("#dialog textarea").fill(RULE)
+        page.locator("#dialog").get_by_role("button", name="Set").click()
+        rule = page.locator(".rules li")
+        expect(rule).to_contain_text(RULE)
+        assert_accessible(page)
+        album.take(page, "rule")
+        rule.get_by_role("button", name="Take back").click()
+        expect(rule).to_have_count(0)
 
 
 @looks(PHONE, "dark")

@@ -52,7 +52,10 @@ def talked(page: Page) -> None:
         is_in_state(page, number, "completed")
 
 
-def test_answer_plan_excluded_item_pin_next_plan(page: Page, provider: FakeProvider) -> None:
+def test_answer_plan_excluded_item_pin_next_plan_and_a_message_that_is_pinned_for_a_while(
+    guest: Visitor, provider: FakeProvider
+) -> None:
+    page = guest.page()
     talked(page)
     assert "8443" not in json.dumps(provider.requests[-1])
     page.locator("#text").focus()
@@ -75,6 +78,33 @@ def test_answer_plan_excluded_item_pin_next_plan(page: Page, provider: FakeProvi
     expect(pinned).to_contain_text("Turn 1")
     expect(pinned).to_contain_text("Pinned for good.")
     expect(page.locator("#drawer #difference")).to_contain_text("Pin: Turn 1")
+    page.keyboard.press("Escape")
+    guest.watch.report()
+    guest.watch.expect("422")
+    a_message_is_pinned_for_a_while_and_says_so(page)
+
+
+def a_message_is_pinned_for_a_while_and_says_so(page: Page) -> None:
+    turn(page, 2).locator(".msg.user").hover()
+    choose(page, 2, "Pin this turn")
+    dialog = page.locator("#dialog")
+    expect(dialog.get_by_role("button", name="Until I unpin it")).to_be_focused()
+    assert_accessible(page)
+    dialog.get_by_role("button", name="Next message only").press("Enter")
+    expect(turn(page, 2).locator(".who .state", has_text="Pinned")).to_be_visible()
+    say(page, "And now?")
+    is_in_state(page, 5, "completed")
+    expect(turn(page, 2).locator(".who .state", has_text="Pinned")).to_have_count(0)
+    page.locator("#context").get_by_role("link", name="Pin one of the turns 1 to 4").press("Enter")
+    expect(dialog.get_by_label("Turn, 1 to 4")).to_be_focused()
+    # Until then the browser itself would send the form.
+    expect(dialog).not_to_have_class(re.compile("htmx-settling"))
+    page.keyboard.type("7")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_role("alert")).to_have_text("There is no turn 7 here.")
+    dialog.get_by_label("Turn, 1 to 4").fill("2")
+    page.keyboard.press("Enter")
+    expect(turn(page, 2).locator(".who .state", has_text="Pinned")).to_be_visible()
 
 
 @looks(PHONE, "light")
@@ -102,29 +132,3 @@ def test_pins_are_suggested_taken_listed_and_taken_back(
     pins.get_by_role("button", name="Unpin").click()
     expect(pins).to_have_count(0)
     expect(page.locator("#meter rect.layer-pin")).to_have_count(0)
-
-
-def test_a_message_is_pinned_for_a_while_and_says_so(guest: Visitor) -> None:
-    page = guest.page()
-    guest.watch.expect("422")
-    talked(page)
-    turn(page, 2).locator(".msg.user").hover()
-    choose(page, 2, "Pin this turn")
-    dialog = page.locator("#dialog")
-    expect(dialog.get_by_role("button", name="Until I unpin it")).to_be_focused()
-    assert_accessible(page)
-    dialog.get_by_role("button", name="Next message only").press("Enter")
-    expect(turn(page, 2).locator(".who .state", has_text="Pinned")).to_be_visible()
-    say(page, "And now?")
-    is_in_state(page, 4, "completed")
-    expect(turn(page, 2).locator(".who .state", has_text="Pinned")).to_have_count(0)
-    page.locator("#context").get_by_role("link", name="Pin one of the turns 1 to 3").press("Enter")
-    expect(dialog.get_by_label("Turn, 1 to 3")).to_be_focused()
-    # Until then the browser itself would send the form.
-    expect(dialog).not_to_have_class(re.compile("htmx-settling"))
-    page.keyboard.type("7")
-    page.keyboard.press("Enter")
-    expect(dialog.get_by_role("alert")).to_have_text("There is no turn 7 here.")
-    dialog.get_by_label("Turn, 1 to 3").fill("2")
-    page.keyboard.press("Enter")
-    expect(turn(page, 2).locator(".who .state", has_text="Pinned")).to_be_visible()

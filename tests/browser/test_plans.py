@@ -26,7 +26,8 @@ def what_was_sent(page: Page, number: int) -> Locator:
     return opener
 
 
-def test_a_plan_opens_over_the_chat_and_on_a_page_of_its_own_whose_keys_lead_from_call_to_call(page: Page) -> None:
+def test_a_plan_opens_over_the_chat_and_on_a_page_of_its_own_whose_keys_lead_from_call_to_call(guest: Visitor) -> None:
+    page = guest.page()
     talked(page)
     chat, drawer = page.url, page.locator("#drawer")
     page.locator("#meter").get_by_role("link", name="Other messages").press("Enter")
@@ -70,27 +71,23 @@ def test_a_plan_opens_over_the_chat_and_on_a_page_of_its_own_whose_keys_lead_fro
     page.wait_for_load_state()
     page.keyboard.press(",")
     page.wait_for_url(first)
+    it_fits_a_phone(guest.page(width=PHONE), chat)
 
 
-def test_other_settings_are_tried_while_they_are_typed(page: Page) -> None:
-    talked(page)
-    page.locator("#context").get_by_role("link", name="What if?").press("Enter")
-    page.wait_for_url("**/what-if/")
-    page.get_by_label("Window (turns)").fill("1")
-    page.get_by_label("Next message").press_sequentially("And tomorrow?")
-    result = page.locator("#what-if-result")
-    expect(result.locator("#difference")).to_contain_text("Older than the last turn.")
-    expect(page.get_by_label("Next message")).to_be_focused()
-    page.get_by_label("Prompt budget (tokens)").fill("12")
-    page.get_by_label("Prompt budget (tokens)").press("Enter")
-    assert page.evaluate("document.querySelector('#id_budget').validity.rangeUnderflow")
-    page.get_by_label("Prompt budget (tokens)").fill("5000")
-    page.get_by_label("Next message").fill("word " * 6_000)
-    expect(result).to_contain_text("Nothing would be sent.")
-    expect(result).to_contain_text("System text and tools")
+def it_fits_a_phone(page: Page, chat: str) -> None:
+    page.goto(f"{chat}turns/2/plans/")
+    page.get_by_role("link", name="turn 2, call 1").click()
+    page.locator("#drawer").get_by_role("link", name="Open as page").click()
+    page.wait_for_url("**/plans/*-*/")
+    expect(page.locator("#difference")).to_contain_text("Added")
+    for summary in page.locator(".pieces summary").all():
+        summary.click()
+    assert page.locator(".page").evaluate("node => node.scrollWidth - node.clientWidth") == 0
 
 
-def test_an_answer_is_judged_by_key_and_the_plan_says_so(page: Page) -> None:
+def test_an_answer_is_judged_by_key_as_its_plan_says_and_other_settings_are_tried_while_they_are_typed(
+    page: Page,
+) -> None:
     talked(page)
     turn(page, 2).locator(".reply .tools summary").press("Enter")
     turn(page, 2).get_by_role("button", name="A bad answer").press("Enter")
@@ -107,21 +104,21 @@ def test_an_answer_is_judged_by_key_and_the_plan_says_so(page: Page) -> None:
     expect(outcome).to_contain_text("none Give a verdict")
     page.keyboard.press("Escape")
     expect(turn(page, 2).locator(".verdict")).to_have_count(0)
+    other_settings_are_tried(page)
 
 
-def test_a_plan_fits_a_phone(guest: Visitor) -> None:
-    page = guest.page(width=PHONE)
-    talked(page)
-    page.goto(page.url + "turns/2/plans/")
-    page.get_by_role("link", name="turn 2, call 1").click()
-    page.locator("#drawer").get_by_role("link", name="Open as page").click()
-    page.wait_for_url("**/plans/*-*/")
-    expect(page.locator("#difference")).to_contain_text("Added")
-    for summary in page.locator(".pieces summary").all():
-        summary.click()
-    assert (
-        page.evaluate(
-            "() => { const page = document.querySelector('.page'); return page.scrollWidth - page.clientWidth }"
-        )
-        == 0
-    )
+def other_settings_are_tried(page: Page) -> None:
+    page.locator("#context").get_by_role("link", name="What if?").press("Enter")
+    page.wait_for_url("**/what-if/")
+    page.get_by_label("Window (turns)").fill("1")
+    page.get_by_label("Next message").press_sequentially("And tomorrow?")
+    result = page.locator("#what-if-result")
+    expect(result.locator("#difference")).to_contain_text("Older than the last turn.")
+    expect(page.get_by_label("Next message")).to_be_focused()
+    page.get_by_label("Prompt budget (tokens)").fill("12")
+    page.get_by_label("Prompt budget (tokens)").press("Enter")
+    assert page.evaluate("document.querySelector('#id_budget').validity.rangeUnderflow")
+    page.get_by_label("Prompt budget (tokens)").fill("5000")
+    page.get_by_label("Next message").fill("word " * 6_000)
+    expect(result).to_contain_text("Nothing would be sent.")
+    expect(result).to_contain_text("System text and tools")

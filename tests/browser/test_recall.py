@@ -72,9 +72,7 @@ def test_an_early_fact_comes_back_by_itself_and_says_why_and_not_with_the_mode_o
 
     # With the mode off nothing comes back. The engine finds it all the same: it searches, as any model may.
     page.keyboard.press("Escape")
-    for mode in ("Heavy", "Off"):
-        page.keyboard.press("Alt+m")
-        expect(page.locator("#context-mode")).to_contain_text(f"Recall: {mode}")
+    a_key_changes_the_mode(page)
     # So that the window shows no answer to it.
     for further, text in ((number + 1, SINCE[0]), (number + 2, ASKED)):
         say(page, text)
@@ -82,26 +80,30 @@ def test_an_early_fact_comes_back_by_itself_and_says_why_and_not_with_the_mode_o
     expect(turn(page, further).locator(".recall")).to_have_count(0)
     expect(turn(page, further).locator(".tool")).not_to_have_count(0)
     album.take(page, "off")
+    the_mode_is_chosen_for_this_conversation_alone(page)
 
 
-def test_a_key_that_the_sheet_names_changes_the_context_mode_of_this_conversation(visitor: Visitor) -> None:
-    page = visitor.page()
-    begin(page, "Hello")
-    is_in_state(page, 1, "completed")
-    chip = page.locator("#context-mode")
+def a_key_changes_the_mode(page: Page) -> None:
     page.locator("#text").focus()
-    for mode, told in (("Heavy", "adds whole"), ("Off", "adds nothing"), ("Light", "adds the best")):
+    told_of = {"Heavy": "adds whole", "Off": "adds nothing", "Light": "adds the best"}
+    for mode in ("Heavy", "Off", "Light", "Heavy", "Off"):
+        told = told_of[mode]
         page.keyboard.press("Alt+m")
-        expect(chip).to_contain_text(f"Recall: {mode}")
+        expect(page.locator("#context-mode")).to_contain_text(f"Recall: {mode}")
         expect(page.locator("#says")).to_contain_text(f"Context mode {mode}: {told}")
         expect(page.locator("#text")).to_be_focused()
         expect(page.locator("#shortly")).to_contain_text(f"Context mode {mode}: {told}")
+
+
+def the_mode_is_chosen_for_this_conversation_alone(page: Page) -> None:
+    """In its menu, which says what each adds. The keys are named in their sheet."""
+    chip = page.locator("#context-mode")
     chip.click()
-    expect(chip).to_contain_text("Recall: Light")
+    expect(chip).to_contain_text("Recall: Off")
     modes = page.locator("#modes button")
     expect(modes).to_have_count(3)
     expect(modes.nth(0)).to_contain_text("Adds nothing from earlier")
-    expect(page.locator("#modes button[aria-pressed=true]")).to_contain_text("Light")
+    expect(page.locator("#modes button[aria-pressed=true]")).to_contain_text("Off")
     modes.nth(2).click()
     expect(chip).to_contain_text("Recall: Heavy")
     expect(modes.nth(2)).to_be_hidden()

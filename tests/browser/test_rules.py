@@ -93,18 +93,3 @@ def test_a_rule_is_offered_set_sent_and_taken_back(
     expect(rules).to_contain_text(["Keep the export fast."])
     assert_accessible(page, IN_A_TAB if width == PHONE else None)
     album.take(page, "taken-back")
-
-
-def test_a_standing_rule_is_set_in_the_settings(guest: Visitor, folder: Path) -> None:
-    for width, theme in ((1280, "dark"), (PHONE, "light")):
-        page, album = guest.page(width=width, theme=theme), Album(folder, f"settings-{width}-{theme}")
-        page.goto("/settings/")
-        page.get_by_role("link", name="Add a rule").click()
-        page.locator("#dialog textarea").fill(RULE)
-        page.locator("#dialog").get_by_role("button", name="Set").click()
-        rule = page.locator(".rules li")
-        expect(rule).to_contain_text(RULE)
-        assert_accessible(page)
-        album.take(page, "rule")
-        rule.get_by_role("button", name="Take back").click()
-        expect(rule).to_have_count(0)

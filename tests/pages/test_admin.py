@@ -16,6 +16,7 @@ from django.urls import reverse
 from benchmarks.scenes import Exchange, concludes, expands, opens, play, switches
 from efforts import actions
 from efforts.models import AccountEvent, ContextPointer, Effort, EffortState, Event, Session, Turn
+from tests.pages.conftest import Scene
 
 MODELS = ("effort", "effortstate", "contextpointer", "event", "turn")
 
@@ -73,6 +74,12 @@ def shown(html: str, model: str) -> list[int]:
     return [int(key) for cell in cells for key in re.findall(rf"/admin/efforts/{model}/(\d+)/change/", cell)]
 
 
+def rows(html: str, model: str) -> list[str]:
+    """Where the rows of a list are, whatever their keys."""
+    cells = re.findall(r"<th[^>]*>(.*?)</th>", html, re.DOTALL)
+    return [at for cell in cells for at in re.findall(rf'href="(/admin/efforts/{model}/[^"]+/change/)', cell)]
+
+
 # Rows about a summary lead to its page.
 OF_SUMMARIES = ("contextpointer", "pointermove")
 
@@ -82,6 +89,26 @@ def test_every_list_leads_to_its_rows_and_to_the_page(demo: Session, as_alice: C
         html = page(as_alice, listing(model))
         assert ("/review/cmp_" if model in OF_SUMMARIES else demo.get_absolute_url()) in html, model
         page(as_alice, reverse(f"admin:efforts_{model}_change", args=[shown(html, model)[0]]))
+
+
+def test_each_list_of_the_app_and_its_first_row_open_and_what_is_said_there_leads_to_the_page(
+    demo: Session, as_alice: Client
+) -> None:
+    Scene(demo).ask("Which port?", "8443.")
+    models = [model._meta.model_name for model in admin.site._registry if model._meta.app_label == "efforts"]
+    assert len(models) >= 12
+    for model in filter(None, models):
+        for row in rows(page(as_alice, listing(model)), model)[:1]:
+            page(as_alice, row)
+    for model in ("session", "branch", "turn", "run", "message", "event"):
+        assert f'href="{demo.get_absolute_url()}' in page(as_alice, listing(model)), model
+    assert re.search(rf'href="{demo.get_absolute_url()}plans/', page(as_alice, listing("contextplan")))
+
+
+def test_messages_are_found_by_their_words(demo: Session, as_alice: Client) -> None:
+    found = page(as_alice, listing("message", "?q=numbness+in+a+leg"))
+    assert "Numbness in a leg" in found
+    assert "Which month?" not in found
 
 
 def test_an_effort_shows_where_it_stands_and_leads_to_states_pointers_and_events(
