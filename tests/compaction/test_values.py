@@ -15,6 +15,13 @@ def named(text: str) -> list[tuple[str, str, str]]:
     return [(value.type.name, value.value, value.unit) for value in values_of(text) if not value.loose]
 
 
+def test_each_value_stands_where_it_says_whatever_stands_before_it() -> None:
+    text = "On 3 March 2026 at 08:30 we moved 40 GB to v1.2.3 in /srv/data, and 7 files were left"
+    found = values_of(text)
+    assert len(found) >= 6
+    assert [text[one.start : one.end] for one in found] == [one.shown for one in found]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

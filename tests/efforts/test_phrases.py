@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from efforts.domain.effort.phrases import TABLE, Known, Phrase, Said, Wish, plain, wishes
+from efforts.domain.effort.phrases import LONGEST_SAID, TABLE, Known, Phrase, Said, Wish, plain, wishes
 
 BOILER = "boiler-repair"
 KNOWN = (
@@ -114,6 +114,11 @@ def test_the_sentence_is_copied_letter_by_letter() -> None:
 
 def test_what_is_pasted_or_long_says_nothing() -> None:
     assert said("```\nIt works now.\n```") == said("It works now. " * 40) == []
+
+
+def test_a_message_of_just_the_longest_length_is_read() -> None:
+    assert said("It works now.".ljust(LONGEST_SAID)) == [("conclude", "auth-bug")]
+    assert said("It works now.".ljust(LONGEST_SAID + 1)) == []
 
 
 @pytest.mark.slow

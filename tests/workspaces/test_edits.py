@@ -77,6 +77,10 @@ def test_hunks_are_stored_and_read_again() -> None:
     assert tuple(Hunk.from_json(hunk.to_json()) for hunk in hunks) == hunks
 
 
+def test_other_ends_of_lines_are_told_in_words_alone() -> None:
+    assert changes("a\nb\n", "a\r\nb\r\n") == ("the ends of its lines are others", ())
+
+
 def test_what_has_changed_is_told_in_words_and_lines() -> None:
     words, lines = changes(TEXT, TEXT.replace("c\n", "C\nCC\n"))
     assert words == "2 lines added, 1 removed, the first at line 3"
