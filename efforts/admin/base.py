@@ -159,7 +159,9 @@ class ReadOnly(ModelAdmin):
         return isinstance(field, models.ForeignKey) and field.related_model in self.admin_site._registry
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        return [linked(str(name)) if self.refers(name) else name for name in self.list_display]
+        # The first leads to the row itself, and there is no link within a link.
+        first, *others = self.list_display
+        return [first, *(linked(str(name)) if self.refers(name) else name for name in others)]
 
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         return [(name, ByValue) if self.is_free(name) else name for name in self.list_filter]

@@ -12,8 +12,10 @@ from django.core.management import call_command
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from benchmarks.scenes import Exchange, concludes, expands, opens, play, switches
+from compaction.models import Checker, DraftingPolicy
 from efforts import actions
 from efforts.models import AccountEvent, ContextPointer, Effort, EffortState, Event, Session, Turn
 from tests.pages.conftest import Scene
@@ -103,6 +105,17 @@ def test_each_list_of_the_app_and_its_first_row_open_and_what_is_said_there_lead
     for model in ("session", "branch", "turn", "run", "message", "event"):
         assert f'href="{demo.get_absolute_url()}' in page(as_alice, listing(model)), model
     assert re.search(rf'href="{demo.get_absolute_url()}plans/', page(as_alice, listing("contextplan")))
+
+
+@pytest.mark.parametrize("model", [Checker, DraftingPolicy])
+def test_a_row_that_begins_with_a_person_leads_to_the_row_by_their_name(
+    model: type[Checker | DraftingPolicy], demo: Session, as_alice: Client
+) -> None:
+    alice = demo.owner
+    row = model.objects.create(user=alice, **({"chosen_at": timezone.now()} if model is Checker else {}))
+    name = row._meta.model_name
+    html = page(as_alice, f"/admin/compaction/{name}/")
+    assert f'<a href="/admin/compaction/{name}/{row.pk}/change/">alice</a>' in html
 
 
 def test_messages_are_found_by_their_words(demo: Session, as_alice: Client) -> None:
