@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.scenes import Exchange, concludes, expands, opens, play, switches
-from compaction.models import Checker, DraftingPolicy
+from compaction.models import Checker, DraftingPolicy, NotNeeded
 from efforts import actions
 from efforts.models import AccountEvent, ContextPointer, Effort, EffortState, Event, Session, Turn
 from tests.pages.conftest import Scene
@@ -116,6 +116,12 @@ def test_a_row_that_begins_with_a_person_leads_to_the_row_by_their_name(
     name = row._meta.model_name
     html = page(as_alice, f"/admin/compaction/{name}/")
     assert f'<a href="/admin/compaction/{name}/{row.pk}/change/">alice</a>' in html
+
+
+def test_what_is_not_needed_leads_to_the_summary_that_lacks_it(demo: Session, as_alice: Client) -> None:
+    NotNeeded.objects.create(family="cmp_0123456789ab", session=demo, key="k1", reason="It is in the contract.")
+    html = page(as_alice, "/admin/compaction/notneeded/")
+    assert '<a href="/admin/compaction/artifact/cmp_5F0123456789ab/change/">cmp_01234567</a>' in html
 
 
 def test_messages_are_found_by_their_words(demo: Session, as_alice: Client) -> None:
