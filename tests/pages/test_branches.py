@@ -216,6 +216,13 @@ def test_two_branches_stand_side_by_side_from_where_they_part(as_alice: Client, 
     assert as_alice.get(f"{address}?a={branch.pk}&b={branch.pk}").status_code == 200
 
 
+def test_beside_the_main_branch_stands_the_newest_where_none_is_named(as_alice: Client, branch: Branch) -> None:
+    newest = actions.fork(main_branch(branch.session), after=2, actor=branch.session.owner)
+    html = as_alice.get(f"{branch.session.get_absolute_url()}compare/").content.decode()
+    right = html.partition('name="b"')[2].partition("</select>")[0]
+    assert re.findall(r'value="([^"]+)" selected', right) == [str(newest.pk)]
+
+
 def test_only_branches_of_the_conversation_are_compared(as_alice: Client, alice: User, branch: Branch) -> None:
     address = f"{actions.create_session(alice).get_absolute_url()}compare/"
     assert as_alice.get(address).status_code == 200
