@@ -17,6 +17,7 @@ from efforts.log.timelines import log_message
 from efforts.memory import traces
 from efforts.models import ContextPlan, Event, Message, RetrievalSet, Run, Session
 from efforts.retrieval.recall import Recollection
+from efforts.standins import coding
 from efforts.turns import recording
 from efforts.turns.recording import COMPLETED, CallReply
 
@@ -145,6 +146,22 @@ def test_a_turn_whose_prompt_answers_it_best_says_no_more_than_that_nothing_was_
     page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
     assert line_of(page) == "Recall (Light): nothing to add · what was looked for, and why"
     assert f'title="{need.SHOWN_BETTER}"' in page
+
+
+def test_cards_of_code_are_told_apart_from_what_was_not_added(
+    as_alice: Client, scene: Scene, early: Recalled, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask_with(scene)
+    monkeypatch.setattr(coding.registered(), "shown", lambda runs: dict.fromkeys(runs[-1:], (2, 310)))
+    cards = "2 cards of code, 310 tokens"
+    for found, why, said in (
+        (9, need.SHOWN_BETTER, f"nothing to add · {cards} · "),
+        (9, need.TOO_LITTLE, f"9 passages found, none added · {need.TOO_LITTLE} · {cards} · "),
+        (0, need.NOTHING_FOUND, f"{cards} · "),
+    ):
+        RetrievalSet.objects.update(found=found, why=why)
+        page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
+        assert line_of(page).startswith(f"Recall (Light): {said}")
 
 
 def test_the_chip_says_the_mode_and_changes_it_to_the_next(
