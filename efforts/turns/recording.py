@@ -363,8 +363,8 @@ def record_plan(
 
 @prepared
 def held_with_branch(run: UUID, owner: str) -> QuerySet[Run, tuple[str, datetime | None]]:
-    """Locked, as the branch is: the seal of this, and whether somebody has asked the run to stop. No row where the lease
-    is lost."""
+    """Locked, as the branch is: the seal of this, and whether somebody has asked the run to stop. No row where the
+    lease is lost."""
     mine = Run.objects.select_for_update().filter(pk=run, state=RunState.RUNNING, lease_owner=owner)
     # The run before its branch, as everywhere.
     return mine.values_list("branch__plan_seal", "stop_requested_at")
