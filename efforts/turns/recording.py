@@ -1,7 +1,8 @@
 """What a runner writes while a run is its own: every function is one short transaction behind the run's lease.
 
-Nobody else may write for a run: each function renews the lease where it still stands in the runner's name, and
-raises `LeaseLost` where it does not (another process took the run for dead, or the session was deleted).
+Nobody else may write for a run: each function locks it where the lease still stands in the runner's name, and raises
+`LeaseLost` where it does not (another process took the run for dead, or the session was deleted). Text on its way is
+dropped instead, as one transaction has that of many runs.
 """
 
 from __future__ import annotations
