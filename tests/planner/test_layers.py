@@ -11,9 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.domain.prompt.conversation import EffortKind, EffortLog, Headline, LedgerNote, OlderTurns, PastTurn
+from efforts.domain.effort.states import HoldKind
+from efforts.domain.prompt.conversation import (
+    CodeCard,
+    EffortKind,
+    EffortLog,
+    Headline,
+    HoldInForce,
+    LedgerNote,
+    OlderTurns,
+    PastTurn,
+    Recalled,
+)
+from efforts.domain.prompt.layers import Choice, CodeShown, Pinned, ShownCard, layers_of
 from efforts.domain.prompt.plan import Plan, PlanInputs
-from efforts.domain.prompt.planner import expansion_price, expansion_room, plan
+from efforts.domain.prompt.planner import expansion_price, expansion_room, fill, plan, shed
 from efforts.domain.prompt.reasons import Reason
 from efforts.domain.prompt.shares import CAPS, FLOORS, ORDER, allot
 from efforts.domain.text.canonical import canonical_json
@@ -330,6 +342,92 @@ def test_of_several_open_efforts_the_one_active_last_is_filled_first(log: Log) -
     planned = plan(about(log, budget=4_000, efforts=(effort("open", "early", *early), effort("open", "late", *late))))
     out = [item.values["effort"] for item in planned.items if item.section == "open" and not item.included]
     assert out == ["early"]
+
+
+def standing(inputs: PlanInputs, choice: Choice) -> set[str]:
+    """What a choice shows, each under a name."""
+    shown = [(layer.key or "no effort", choice.of(layer)) for layer in layers_of(inputs)]
+    return {
+        *(f"summary of {one.slug}" for one in choice.shown_headlines),
+        *(f"body of {one.slug}" for one in choice.bodies),
+        *(f"pin of {pin.hold.turn.number}" for pin in choice.pins if pin.hold.turn),
+        *(f"card {card.card.symbol}" for card in choice.code.cards),
+        *(f"passage of {passage.turn}" for passage in choice.recalled),
+        *(f"turn {turn.number} of {key}" for key, kept in shown for turn in kept.turns),
+        *(f"passages for {turn.number}" for _, kept in shown for turn in kept.turns if kept.recalled_for(turn)),
+        *(["map"] if choice.code.map else []),
+    }
+
+
+def test_a_request_that_is_too_long_as_it_is_sent_loses_one_thing_at_a_time_what_is_filled_last_first(
+    log: Log, full: PlanInputs
+) -> None:
+    passage = Recalled(turn=12, message=log.said("user", "We sail."), start=0, end=8, said_on="2026-03-01")
+    inputs = replace(
+        full,
+        current=current(log, 20),
+        past=(*full.past, replace(turn(log, 10), recalled=(passage,))),
+        efforts=(*full.efforts, effort("open", "garden", turn(log, 11))),
+        headlines=(
+            headline(1, "old"),
+            headline(2, "new"),
+            replace(headline(3, "talk"), chosen=True, body="All that was said."),
+            replace(headline(4, "rent"), asked=True, body="Due on the first."),
+        ),
+    )
+    for_good = HoldInForce(id=1, turn=turn(log, 15))
+    leases = [HoldInForce(id=number, kind=HoldKind.LEASE, turn=turn(log, number)) for number in (16, 17)]
+    card = CodeCard(symbol=1, title="m", path="m.py", lines=(1, 9), sha256="0" * 64, text="def m", short="", why=())
+    choice = replace(
+        fill(inputs, 8_000),
+        pins=tuple(Pinned(hold=hold, cut=False) for hold in (for_good, *leases)),
+        code=CodeShown(map="m.py", cards=tuple(ShownCard(card=replace(card, symbol=n), text="def m") for n in (1, 2))),
+        recalled=(passage, replace(passage, turn=13)),
+    )
+    left = []
+    while parts := standing(inputs, choice):
+        choice = shed(inputs, choice)
+        left.append(parts - standing(inputs, choice))
+    assert left == [
+        {"summary of old"},
+        {"summary of new"},
+        {"pin of 17"},
+        {"pin of 16"},
+        {"card 2"},
+        {"card 1"},
+        {"passage of 13"},
+        {"passage of 12"},
+        {"map"},
+        {"turn 4 of tax"},
+        {"turn 5 of tax"},
+        # Of several in one class the one that was active last is filled first.
+        {"turn 8 of vacation"},
+        {"turn 11 of garden"},
+        {"turn 2 of auth-bug"},
+        {"turn 3 of auth-bug"},
+        # Its summary stands again where its body did, and is what leaves next.
+        {"body of rent"},
+        {"summary of rent"},
+        {"body of talk"},
+        {"summary of talk"},
+        {"passages for 10"},
+        {"turn 1 of no effort"},
+        {"turn 6 of no effort"},
+        {"turn 10 of no effort"},
+        {"turn 7 of webhook"},
+        {"turn 9 of webhook"},
+        {"pin of 15"},
+    ]
+
+
+def test_turns_that_were_counted_for_less_than_they_take_leave_until_the_request_fits(log: Log) -> None:
+    """What was stored was counted for another model."""
+    short = Log(count=lambda text: log.count(text) // 2)
+    turns = [turn(short, number, "word " * 150, "word " * 150) for number in range(1, 10)]
+    planned = plan(about(log, budget=4_000, efforts=(effort("active", "webhook", *turns),)))
+    shown = shown_turns(planned)
+    assert shown == list(range(shown[0], 10))
+    assert 4_000 - 2 * log.count("word " * 150) < planned.tokens <= 4_000
 
 
 def test_an_expansion_is_priced_whole_and_what_is_free_is_its_share_less_what_is_expanded(log: Log) -> None:
