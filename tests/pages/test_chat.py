@@ -401,6 +401,38 @@ def test_where_the_prompt_begins_there_is_a_line(as_alice: Client, scene: Scene,
     assert log.index("Message 0") < log.index("Turns above this line are not sent in full") < log.index("Message 3")
 
 
+def test_the_line_stands_above_what_was_left_out_right_before_the_first_turn_that_is_sent(
+    as_alice: Client, scene: Scene, address: Address
+) -> None:
+    """What was left out says so itself: no search finds it."""
+    Session.objects.filter(pk=scene.session.pk).update(ambient_window=1)
+    for number in range(1, 6):
+        scene.ask(f"Message {number}", "Noted.")
+
+    def begins() -> str:
+        [begin] = re.findall(r'data-window="(\d*)"', as_alice.get(address("log/"), headers=HTMX).content.decode())
+        return str(begin)
+
+    def leave_out(number: int) -> None:
+        as_alice.post(address(f"turns/{number}/leave-out/"))
+
+    assert begins() == "5"
+    leave_out(2)
+    assert begins() == "5", "two turns lie between"
+    leave_out(4)
+    assert begins() == "4"
+    leave_out(3)
+    assert begins() == "2", "all that was left out, in one piece"
+
+
+def test_where_all_was_left_out_the_conversation_has_no_line(as_alice: Client, scene: Scene, address: Address) -> None:
+    scene.ask("Hello", "Hi.")
+    as_alice.post(address("turns/1/leave-out/"))
+    page = as_alice.get(address()).content.decode()
+    assert 'data-window=""' in page
+    assert '<div hidden><div class="rule" id="window"' in page
+
+
 def test_a_message_is_left_out_of_prompts_and_put_back_at_its_menu(
     as_alice: Client, scene: Scene, address: Callable[..., str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,7 +29,7 @@ from efforts.models import Event, Run, Session
 from efforts.tools import ToolContext, run_tool
 from tests.workspaces.conftest import indexed, write
 from workspaces.actions import allow_command, commands, decline_command, start_command, stop_command
-from workspaces.commands import running
+from workspaces.commands import guard, running
 from workspaces.commands.process import Ended, Limits, environment, execute
 from workspaces.domain.outputs import printed, tail
 from workspaces.domain.states import CommandEnd
@@ -150,6 +152,18 @@ def test_what_a_command_leaves_behind_ends_with_it(tmp_path: Path) -> None:
 def test_a_command_that_cannot_be_started_says_why(tmp_path: Path) -> None:
     ended = ran(["/nowhere/pytest"], tmp_path)
     assert (ended.how, ended.why) == (CommandEnd.UNSTARTED, "No such file or directory")
+
+
+def test_where_a_system_cannot_hold_together_what_a_command_starts_none_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = json.dumps({"seconds": 60, "memory": 200 << 20, "processes": 60})
+    code = f"open({str(tmp_path / 'started')!r}, 'w')"
+    monkeypatch.setattr(sys, "argv", ["guard.py", limits, sys.executable, "-c", code])
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: SimpleNamespace(prctl=lambda *_: -1))
+    with pytest.raises(OSError, match="cannot hold together"):
+        guard.main()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_command_dies_with_the_program_that_started_it(tmp_path: Path) -> None:
