@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 from typing import Any
 
@@ -25,11 +26,31 @@ from efforts.domain.text.sentences import sentence_places
 from efforts.domain.text.speakers import speaker_named
 from efforts.domain.text.terms import terms_of
 from tests.hostile.texts import hostile
+from workspaces.domain.edits import BadDiff, changes, read_diff
+from workspaces.domain.following import follow
 
 SMALL = 12_500
 # What a text of any length costs, and a measurement errs by; in seconds of this thread.
 SLACK = 0.05
 TODAY, YEARS = date(2026, 1, 1), (2025, 2026)
+
+
+def proposed_edit(text: str) -> None:
+    """Of a third of its lines, which stand in many places or, for the last of them, in none."""
+    lines = text.split("\n")
+    part = lines[: max(len(lines) // 3, 1)]
+    for last in (part[-1], "nowhere"):
+        diff = "".join(f" {line}\n" for line in part[:-1]) + f"-{last}\n+other\n"
+        with suppress(BadDiff):
+            read_diff("file", f"@@ -9,1 +9,1 @@\n{diff}", text)
+
+
+def pinned_lines(text: str) -> None:
+    """A third of a file, which has lost its beginning."""
+    lines = text.split("\n")
+    follow(lines, lines[len(lines) // 2 :], 1, max(len(lines) // 3, 1))
+
+
 READERS: dict[str, Callable[[str], Any]] = {
     "secrets": redact,
     "sentences": lambda text: list(sentence_places(text)),
@@ -44,6 +65,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "passages": spans_of,
     "commands": read_typed,
     "wishes": lambda text: wishes(text, Known()),
+    "a proposed edit": proposed_edit,
+    "pinned lines": pinned_lines,
 }
 SHORT, LONG = hostile(SMALL), hostile(4 * SMALL)
 
@@ -70,3 +93,14 @@ def test_work_grows_with_the_text_and_not_with_its_square(name: str) -> None:
         if much > SLACK and much > 8 * spent(read, SHORT[part]) + SLACK:
             slow[part] = much
     assert slow == {}
+
+
+@pytest.mark.slow
+def test_what_has_changed_in_a_long_file_is_told_in_time() -> None:
+    """Its lines are numbers that come again and again, and stand in another order now."""
+
+    def told(text: str) -> None:
+        lines = [str(place % 120) for place in range(len(text))]
+        changes("\n".join(lines), "\n".join(sorted(lines)))
+
+    assert spent(told, "x" * 40_000) < 8 * spent(told, "x" * 10_000) + SLACK

@@ -68,7 +68,7 @@ def test_a_diff_that_does_not_fit_says_what_to_do(diff: str, says: str) -> None:
 
 
 def test_a_hunk_that_fits_in_several_places_is_not_guessed() -> None:
-    with pytest.raises(BadDiff, match="fits in 2 places"):
+    with pytest.raises(BadDiff, match="fits in several places"):
         read_diff("x", "@@ -3,1 +3,1 @@\n-a\n+A\n", "a\nb\nc\na\n")
 
 
@@ -85,3 +85,13 @@ def test_what_has_changed_is_told_in_words_and_lines() -> None:
     words, lines = changes(TEXT, TEXT.replace("c\n", "C\nCC\n"))
     assert words == "2 lines added, 1 removed, the first at line 3"
     assert {"-c", "+C", "+CC"} <= set(lines)
+
+
+def test_a_change_of_too_many_lines_to_compare_is_told_as_one() -> None:
+    """Between the lines that are the same at both ends."""
+    before = ["head", *(f"old {place}" for place in range(2100)), "tail"]
+    now = ["head", *(f"new {place}" for place in range(2000)), "tail"]
+    words, lines = changes("\n".join(before), "\n".join(now))
+    assert words == "2000 lines added, 2100 removed, the first at line 2"
+    assert lines[:4] == ("--- proposed for", "+++ now", "@@ -2,2100 +2,2000 @@", "-old 0")
+    assert len(lines) == 40

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher, unified_diff
+from difflib import SequenceMatcher
+from itertools import islice
 from typing import Any
 
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import Hunk as Parsed
 from unidiff.patch import PatchedFile, PatchSet
 
+from workspaces.domain.following import MOST_COMPARED, places_of, same_ends
+
 HUNK = re.compile(r"^@@(?: -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@)?")
 NO_NEWLINE = "\\"
 LONGEST_DIFF, MOST_HUNKS = 100_000, 50
 # Lines of a change that are told.
 TOLD = 40
+# What has happened to lines, and their places before and now, from and to, as difflib has it.
+Step = tuple[str, int, int, int, int]
 
 NO_HUNK = "The diff has no hunk. Each begins with @@ -line,count +line,count @@."
 ONE_FILE = "The diff names {named}, and path is {path}. Propose one file at a time."
@@ -107,17 +112,16 @@ def named_in(line: str) -> str:
     return re.sub(r"^[ab]/", "", line[4:].split("\t")[0].strip())
 
 
-def place_of(lines: Sequence[str], source: Sequence[str], stated: int, after: int, number: int) -> int:
-    length = len(source)
-    if after <= stated <= len(lines) and list(lines[stated : stated + length]) == list(source):
+def place_of(lines: list[str], source: list[str], stated: int, after: int, number: int) -> int:
+    if after <= stated <= len(lines) and lines[stated : stated + len(source)] == source:
         return stated
     if not source:
         raise BadDiff(f"Hunk {number} adds lines where there are none. Give lines of the file around them.")
-    places = [at for at in range(after, len(lines) - length + 1) if lines[at : at + length] == source]
+    places = places_of(source, lines, after)
     if len(places) == 1:
         return places[0]
     if places:
-        raise BadDiff(f"Hunk {number} fits in {len(places)} places. Give more lines around it.")
+        raise BadDiff(f"Hunk {number} fits in several places. Give more lines around it.")
     here = lines[stated] if stated < len(lines) else ""
     raise BadDiff(
         f"Hunk {number} does not fit: line {stated + 1} of the file is {here[:120]!r}, and the diff has"
@@ -154,12 +158,27 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], accepted: Collection[int]) -> 
 
 
 def changes(before: str, now: str) -> tuple[str, tuple[str, ...]]:
-    """What has happened to a text since: in words, and as the first lines of a diff."""
+    """What has happened to a text since: in words, and as the first lines of a diff.
+
+    Where both have too many lines to compare, all between the first and the last change counts as changed.
+    """
     old, new = plain(before), plain(now)
-    steps = [step for step in SequenceMatcher(None, old, new).get_opcodes() if step[0] != "equal"]
-    if not steps:
+    if old == new:
         return "the ends of its lines are others", ()
-    added = sum(step[4] - step[3] for step in steps)
-    removed = sum(step[2] - step[1] for step in steps)
-    words = f"{added} line{'' if added == 1 else 's'} added, {removed} removed, the first at line {steps[0][3] + 1}"
-    return words, tuple(list(unified_diff(old, new, "proposed for", "now", lineterm="", n=1))[:TOLD])
+    first, last = same_ends(old, new)
+    removed, added = old[first : len(old) - last], new[first : len(new) - last]
+    steps: list[Step] = [("replace", 0, len(removed), 0, len(added))]
+    if len(removed) * len(added) <= MOST_COMPARED:
+        steps = [step for step in SequenceMatcher(None, removed, added).get_opcodes() if step[0] != "equal"]
+    gone, new_ones = sum(step[2] - step[1] for step in steps), sum(step[4] - step[3] for step in steps)
+    at = first + steps[0][3] + 1
+    words = f"{new_ones} line{'' if new_ones == 1 else 's'} added, {gone} removed, the first at line {at}"
+    return words, tuple(islice(as_diff(removed, added, first, steps), TOLD))
+
+
+def as_diff(removed: Sequence[str], added: Sequence[str], first: int, steps: Sequence[Step]) -> Iterator[str]:
+    yield from ("--- proposed for", "+++ now")
+    for _, start, end, start_now, end_now in steps:
+        yield f"@@ -{first + start + 1},{end - start} +{first + start_now + 1},{end_now - start_now} @@"
+        yield from (f"-{line}" for line in removed[start:end])
+        yield from (f"+{line}" for line in added[start_now:end_now])

@@ -1,4 +1,4 @@
-"""Where lines of a file are in a later version of it."""
+"""Where lines are in a file, and in a later version of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 # Of the lines that are looked for, what must be left of them to be the same place.
 LEAST_LEFT = 0.5
-# Lines of both versions multiplied, beyond which only the very same lines are looked for: it would take seconds.
+# Lines of both versions multiplied, beyond which they are not compared: it would take seconds.
 MOST_COMPARED = 4_000_000
 
 
@@ -28,7 +28,7 @@ def follow(old: Sequence[str], new: Sequence[str], first: int, last: int) -> Fol
     if left and len(left) == len(block) and left[-1] - left[0] == len(block) - 1:
         return Followed(first=left[0] + 1, last=left[-1] + 1, same=True)
     # Moved: lines that were cut and pasted elsewhere are no change of what stood there.
-    places = [at for at in range(len(new) - len(block) + 1) if list(new[at : at + len(block)]) == block]
+    places = places_of(block, new)
     if len(places) == 1 and any(line.strip() for line in block):
         return Followed(first=places[0] + 1, last=places[0] + len(block), same=True)
     if left and len(left) >= LEAST_LEFT * len(block):
@@ -36,14 +36,21 @@ def follow(old: Sequence[str], new: Sequence[str], first: int, last: int) -> Fol
     return None
 
 
+def places_of(block: Sequence[str], lines: Sequence[str], after: int = 0) -> list[int]:
+    """The first two places, from 0 and not before `after`, at which all of `block` stands in `lines`."""
+    # As one text, which is searched in a time that does not grow with how often they begin alike.
+    text, sought = "".join(f"\n{line}" for line in lines[after:]) + "\n", "".join(f"\n{line}" for line in block) + "\n"
+    found = list[int]()
+    at = text.find(sought)
+    while at >= 0 and len(found) < 2:
+        found.append(after + text.count("\n", 0, at))
+        at = text.find(sought, at + 1)
+    return found
+
+
 def left_of(old: Sequence[str], new: Sequence[str], start: int, end: int) -> list[int]:
     """Places in the new version of those lines that are still there, in their order."""
-    before = 0
-    while before < min(len(old), len(new)) and old[before] == new[before]:
-        before += 1
-    after = 0
-    while after < min(len(old), len(new)) - before and old[-1 - after] == new[-1 - after]:
-        after += 1
+    before, after = same_ends(old, new)
     shift = len(new) - len(old)
     found = list(range(start, min(end, before)))
     middle_old, middle_new = old[before : len(old) - after], new[before : len(new) - after]
@@ -51,3 +58,14 @@ def left_of(old: Sequence[str], new: Sequence[str], start: int, end: int) -> lis
         for a, b, size in SequenceMatcher(None, middle_old, middle_new, autojunk=False).get_matching_blocks():
             found += [b + before + at for at in range(size) if start <= a + before + at < end]
     return found + [at + shift for at in range(max(start, len(old) - after), end)]
+
+
+def same_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many lines are the same at the beginning, and how many of the others at the end."""
+    before = 0
+    while before < min(len(old), len(new)) and old[before] == new[before]:
+        before += 1
+    after = 0
+    while after < min(len(old), len(new)) - before and old[-1 - after] == new[-1 - after]:
+        after += 1
+    return before, after
