@@ -8,15 +8,14 @@ number (design.md section 8, "Without a model").
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
 
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.phrases import Known, Wish, wishes
-from efforts.domain.prompt.conversation import PastTurn, ToolCall
+from efforts.domain.prompt.conversation import PastTurn
 from efforts.domain.prompt.layers import runs_of, span_within
+from efforts.domain.text.canonical import json_object
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 
 from .artifact import SCHEMA_VERSION, Artifact, Evidence, Excerpt, Kind, Section, SourceRef, with_id
@@ -169,7 +168,7 @@ def formal_in(source: Source, turns: Iterable[PastTurn], names: Collection[str])
     said: dict[int, str] = {}
     for turn in turns:
         for call in (call for message in turn.visible for call in message.tool_calls if call.name in OPENS_OR_CLOSES):
-            given = arguments_of(call)
+            given = json_object(call.arguments)
             known |= {plain(given.get("name", "")), plain(given.get("id", ""))} - {""}
             said[turn.number] = f"{said.get(turn.number, '')} {plain(given.get('said', ''))}"
     return frozenset(
@@ -200,14 +199,6 @@ def is_formal(words: str, said: str, names: Collection[str]) -> bool:
 def plain(text: object) -> str:
     """Words alone, so that an effort's name and its id are the same."""
     return " ".join(re.findall(r"\w+", str(text).casefold().replace("_", " ")))
-
-
-def arguments_of(call: ToolCall) -> dict[str, Any]:
-    try:
-        given = json.loads(call.arguments or "{}")
-    except ValueError:
-        return {}
-    return given if isinstance(given, dict) else {}
 
 
 def fits(lines: Sequence[Excerpt], title: str, limit: int, count: Count) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from efforts.domain.commands import BY_NAME
+from efforts.domain.text.canonical import json_object
 from efforts.domain.text.source_text import Part, Source, SourcePart
 
 from .artifact import Evidence
@@ -95,11 +95,6 @@ def calls_in(part: SourcePart) -> Iterator[tuple[int, str]]:
 
 def command_of(line: str) -> str:
     """Empty where the call has none."""
-    try:
-        call = json.loads(line.removeprefix("called "))
-        arguments = call.get("arguments") if isinstance(call, dict) else None
-        found = json.loads(arguments) if isinstance(arguments, str) else arguments
-    except ValueError:
-        return ""
-    given = found if isinstance(found, dict) else {}
+    arguments = json_object(line.removeprefix("called ")).get("arguments")
+    given = json_object(arguments) if isinstance(arguments, str) else arguments if isinstance(arguments, dict) else {}
     return next((value for name in COMMANDS if isinstance(value := given.get(name), str)), "").strip()

@@ -7,7 +7,6 @@ can reach.
 from __future__ import annotations
 
 import errno
-import json
 import re
 import socket
 import ssl
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
+from efforts.domain.text.canonical import json_object
 from efforts.llm.protocol import ModelError
 
 LONGEST_QUOTE = 300
@@ -113,17 +113,9 @@ def _said(error: openai.APIError) -> str:
     """The message of an error in the form that providers have agreed on; empty where it is none."""
     told = error.body
     if isinstance(error, openai.APIStatusError):
-        told = _object(error.response.text).get("error")
+        told = json_object(error.response.text).get("error")
     message = told.get("message") if isinstance(told, dict) else None
     return message if isinstance(message, str) else ""
-
-
-def _object(text: str) -> dict[str, object]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _plain(error: openai.APIError) -> str:

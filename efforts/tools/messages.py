@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -16,6 +14,7 @@ from efforts import actions
 from efforts.context.embedders import meaning_of
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.need import NEAR
+from efforts.domain.text.canonical import json_object
 from efforts.domain.text.ranking import Ranked
 from efforts.domain.text.terms import marks, query_terms
 from efforts.log.exclusions import left_out
@@ -139,13 +138,12 @@ def find_messages(
 def meaning_asked(call: ToolCall, run: Run) -> Asked:
     """What the words of a search mean; no transaction may be open. Of anything else, also of a call that is refused,
     nothing."""
-    with suppress(ValueError):
-        given = json.loads(call.arguments or "{}") if call.name in SEARCHES else {}
-        query = given.get("query") if isinstance(given, dict) and not given.get("like_turn") else ""
-        if isinstance(query, str) and query_terms(query):
-            in_code = call.name == coding.SEARCH
-            return coding.registered().meaning(run, query) if in_code else meaning_of(run.turn.session, query)
-    return Asked()
+    given = json_object(call.arguments) if call.name in SEARCHES else {}
+    query = given.get("query") if not given.get("like_turn") else ""
+    if not isinstance(query, str) or not query_terms(query):
+        return Asked()
+    in_code = call.name == coding.SEARCH
+    return coding.registered().meaning(run, query) if in_code else meaning_of(run.turn.session, query)
 
 
 def day_of(name: str, given: str) -> date | None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -229,8 +230,9 @@ def test_what_the_built_in_engine_says_of_itself_takes_no_place() -> None:
     assert said == [NOTED, LATER]
 
 
-def test_calls_that_cannot_be_read_hide_nothing() -> None:
-    broken = ToolCall(id="1", name="open_effort", arguments="[not json")
+@pytest.mark.parametrize("arguments", ["[not json", "[" * 7_000, '{"name":' * 7_000])
+def test_calls_that_cannot_be_read_hide_nothing(arguments: str) -> None:
+    broken = ToolCall(id="1", name="open_effort", arguments=arguments)
     turns = [with_call(past("We buy lamps for the party.")[0], broken, "Started.")]
     assert formal_in(source_of(turns), turns, []) == frozenset()
 

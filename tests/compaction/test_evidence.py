@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compaction.domain.evidence import MOST, evidence_in, exit_status_in
-from efforts.domain.prompt.conversation import Role
-from efforts.domain.text.source_text import Source
+from efforts.domain.effort.states import RunState
+from efforts.domain.prompt.conversation import LogMessage, PastTurn, Role, ToolCall
+from efforts.domain.text.source_text import Source, source_of
 from tests.compaction.logs import log, run
 
 
@@ -36,6 +37,14 @@ def test_an_exit_status_is_read_as_programs_and_people_write_it(text: str, statu
 def test_a_command_has_the_exit_status_that_its_result_tells() -> None:
     [one] = [one for one in evidence_in(run("pytest -q tests", "2 failed\nexit status 1")) if one.type == "command"]
     assert (one.value, one.exit_status, one.cite) == ("pytest -q tests", 1, "1.1")
+
+
+@pytest.mark.parametrize("arguments", ["[not json", "[" * 7_000, '{"command":' * 7_000, '["ls"]', ""])
+def test_a_call_that_cannot_be_read_names_no_command(arguments: str) -> None:
+    call = ToolCall(id="c1", name="bash", arguments=arguments)
+    said = LogMessage(id=1, role="assistant", text="The disk has 30 GB.", tokens=0, tool_calls=(call,))
+    source = source_of([PastTurn(number=1, state=RunState.COMPLETED, messages=(said,))])
+    assert {one.type for one in evidence_in(source)} == {"number"}
 
 
 def test_without_a_status_in_the_result_none_is_told() -> None:

@@ -166,3 +166,12 @@ def test_what_is_recalled_is_quoted_from_its_turn_and_its_effort(log):
         ("reply [sailing, turn 3]", "At six, from the gate.", False),
     ]
     assert max(text.order for text in recalled) < min(text.order for text in prompt.said if text not in recalled)
+
+
+@pytest.mark.parametrize("opened", ["[", '{"a":'])
+def test_an_answer_of_a_tool_may_be_nested_as_deeply_as_it_likes(opened):
+    closed = {"[": "]", '{"a":': "}"}[opened]
+    for depth in (100, 900, 7_000):
+        content = f'{opened * depth}"The code is 4711."{closed * depth}'
+        [text] = texts_of(ToolResult(name="other", arguments=content, content=content))
+        assert "The code is 4711." in text.text

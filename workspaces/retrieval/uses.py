@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
 from efforts.domain.effort.states import RunState
+from efforts.domain.text.canonical import json_object
 from efforts.domain.text.citations import code_citations_in
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, Message
@@ -35,11 +35,11 @@ def done_in(said: Iterable[Message], edits: Iterable[ProposedEdit]) -> Done:
 
 def span_of(result: str) -> Place | None:
     """Of what read_span gave; None of an error."""
+    told = json_object(result)
     try:
-        told = json.loads(result)
         first, _, last = told["lines"].partition("-")
         return told["path"], int(first), int(last)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, AttributeError):
         return None
 
 
@@ -97,9 +97,6 @@ def failed_about(said: Sequence[Message]) -> Iterator[str]:
     asked = {call["id"]: call["arguments"] for row in said for call in row.tool_calls}
     for row in said:
         if row.role == Message.Role.TOOL and row.text.startswith('{"error"'):
-            try:
-                path = json.loads(asked.get(row.tool_call_id, ""))["path"]
-            except (ValueError, KeyError, TypeError):
-                continue
+            path = json_object(asked.get(row.tool_call_id, "")).get("path")
             if isinstance(path, str):
                 yield path

@@ -1,4 +1,4 @@
-"""One way to write a value as bytes, so that equal values have equal hashes in every process."""
+"""JSON: one way to write a value, so that equal values have equal hashes in every process, and a reader of others'."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ def canonical_json(value: Any) -> str:
     """JSON with sorted keys, no spaces and no escapes beyond what JSON demands: what requests are hashed as."""
     # allow_nan: NaN is not JSON, and what another program reads in its place would have another hash.
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """The object that somebody else has written; empty where the text holds none, or is nested too deeply to read."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def sha256(text: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from efforts.domain.text.canonical import json_object
 
 LONGEST = 80
 
@@ -55,7 +56,7 @@ WAITING_FOR_A_YES = {"proposed", "suggested"}
 def words_of(tool: str, arguments: str, result: str, *, failed: bool, names: Mapping[str, str] | None = None) -> str:
     """Of a call as it was stored, both texts being JSON. A tool without a phrase, or a call that lacks what its phrase
     names, is told by the tool's name. `names`: of efforts, by their ids."""
-    asked, answered = _object(arguments), _object(result)
+    asked, answered = json_object(arguments), json_object(result)
     done = bool(result) and not failed
     phrase = _phrase(tool, answered)
     # A folder without a path is the topmost.
@@ -78,14 +79,6 @@ def _phrase(tool: str, answered: dict[str, Any]) -> Phrase:
     if tool == "record" and answered.get("state") in WAITING_FOR_A_YES:
         return PROPOSED
     return PHRASES.get(tool, UNKNOWN)
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _shown(values: dict[str, Any]) -> dict[str, str]:
