@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.domain.evidence import MOST, evidence_in, exit_status_in
+from compaction.domain.evidence import MOST, calls_in, evidence_in, exit_status_in
 from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.conversation import LogMessage, PastTurn, Role, ToolCall
 from efforts.domain.text.source_text import Source, source_of
@@ -15,6 +15,17 @@ from tests.compaction.logs import log, run
 
 def found(source: Source, kind: str) -> list[tuple[str, str]]:
     return [(one.value, one.cite) for one in evidence_in(source) if one.type == kind]
+
+
+def test_calls_of_one_message_stand_where_each_begins() -> None:
+    [part] = log("ls\n\npytest -q\nmake").parts
+    assert [part.text[start:] for start, _ in calls_in(part)] == [
+        part.text,
+        "\npytest -q\nmake",
+        "pytest -q\nmake",
+        "make",
+    ]
+    assert [line for _, line in calls_in(part)] == ["ls", "", "pytest -q", "make"]
 
 
 @pytest.mark.parametrize(

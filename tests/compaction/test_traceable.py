@@ -100,6 +100,11 @@ def test_a_name_may_stand_in_the_message_before() -> None:
     assert rules(claim("In Ljubljana they take the cheaper one.", "3.1"), source) == ["name_not_cited"]
 
 
+def test_a_name_may_stand_in_the_message_that_is_cited() -> None:
+    source = log("Fine.", "Fine.", "Fine.", "We go to Ljubljana. Two hotels fit, both with parking.")
+    assert rules(claim("In Ljubljana two hotels fit.", "4.2"), source) == []
+
+
 def test_who_speaks_is_named_by_the_header() -> None:
     source = log(
         *(("user", text) for text in ("Ana: I write the text.", "Ben: Fine.", "Cleo: I book it.", "Ben: Good."))

@@ -180,3 +180,4 @@ def test_names_have_a_capital_inside_a_sentence_and_are_no_other_value() -> None
         ("berit", False),
         ("nobody", True),
     ]
+    assert [name.value for name in names_of("So it is 30€Farid.")] == ["so", "farid"], "right behind a value"

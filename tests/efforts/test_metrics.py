@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from efforts.domain.effort.metrics import Metrics, Sent, measure, together
+from efforts.domain.effort.metrics import Decay, Eviction, Expansion, Metrics, Saved, Sent, measure, together
 from efforts.domain.effort.reducer import Happening
 
 
@@ -324,6 +325,24 @@ def test_a_branch_has_of_its_own_what_came_after_the_fork(faded: Log) -> None:
     own = faded.metrics.after(turn=shared_turn, seq=shared_seq)
     assert [one.effort for one in own.expansions] == ["perf-fix"]
     assert (own.figures["auto_collapses"], own.figures["tokens_saved_by_decay"]) == (0, 1_200)
+
+
+def test_what_the_last_shared_event_did_is_the_parent_s() -> None:
+    whole = Metrics(
+        sent=tuple(replace(PROMPTS[0], turn=turn) for turn in (4, 5)),
+        expansions=tuple(
+            Expansion(seq=seq, effort="auth-bug", turn=1, clock=1, tokens=1, ended_seq=ended)
+            for seq, ended in ((6, None), (7, None), (8, None), (6, 7), (6, 8))
+        ),
+        decays=tuple(Decay(seq=seq, effort="auth-bug", turn=1, clock=1, tokens=1) for seq in (7, 8)),
+        evictions=tuple(Eviction(seq=seq, effort="auth-bug", turn=1, age=1) for seq in (7, 8)),
+        saved=(Saved(turn=4, tokens=1), Saved(turn=5, tokens=1)),
+        too_early=(7, 8),
+    )
+    own = whole.after(turn=4, seq=7)
+    assert [one.turn for one in own.sent] == [one.turn for one in own.saved] == [5]
+    assert [(one.seq, one.ended_seq) for one in own.expansions] == [(8, None), (6, 8)]
+    assert [one.seq for one in own.decays] == [one.seq for one in own.evictions] == [*own.too_early] == [8]
 
 
 def test_together_they_are_measured_as_one(faded: Log) -> None:

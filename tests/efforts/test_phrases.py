@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from efforts.domain.effort.phrases import LONGEST_SAID, TABLE, Known, Phrase, Said, Wish, plain, wishes
+from efforts.domain.effort.phrases import LONGEST_SAID, TABLE, Known, Phrase, Said, Wish, plain, topic_of, wishes
 
 BOILER = "boiler-repair"
 KNOWN = (
@@ -142,3 +142,17 @@ def test_on_the_messages_of_other_people_hardly_anything_is_opened_or_concluded(
     }
     assert len(told) > 3_000
     assert len(wrong) <= 5
+
+
+@pytest.mark.parametrize(
+    ("words", "topic"),
+    [
+        ("the boiler, please", "boiler"),
+        ("my tax form for", "tax form"),
+        ("the", ""),
+        ("", ""),
+        ("and what it is", ""),
+    ],
+)
+def test_a_topic_is_the_words_that_name_something(words: str, topic: str) -> None:
+    assert topic_of(words) == topic

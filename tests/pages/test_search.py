@@ -454,6 +454,12 @@ def test_a_snippet_is_a_stretch_of_its_text(text: str, marks: list[tuple[int, in
     assert len(text) > 200 or shown == text
 
 
+def test_a_snippet_shows_the_first_place_where_most_of_what_was_found_stands_together() -> None:
+    text = "one " + "lorem " * 200 + "two three " + "lorem " * 200 + "four five " + "lorem " * 200
+    found = [(text.index(word), text.index(word) + len(word)) for word in ("one", "two", "three", "four", "five")]
+    assert [piece.text for piece in snippet(text, found) if piece.marked] == ["two", "three"]
+
+
 @given(st.integers(0, 5_000))
 def test_a_snippet_shows_what_was_found(place: int) -> None:
     text = "lorem " * 1_000

@@ -106,6 +106,14 @@ def test_a_pinned_effort_leaves_the_notes_for_its_turns_or_because_it_is_pinned_
     assert told(between(pinned, about(log)).left) == [("Pin: webhook", UNPINNED)]
 
 
+def test_a_pinned_turn_goes_back_to_its_place_or_leaves_because_it_is_pinned_no_more(log: Log) -> None:
+    said = turn(log, 1)
+    pinned = about(log, holds=(HoldInForce(id=1, turn=said),))
+    back = between(pinned, about(log, [said]))
+    assert (back.left, [change.title for change in back.changed]) == ((), ["Turn 1"])
+    assert told(between(pinned, about(log, [turn(log, 2)])).left) == [("Pin: Turn 1", UNPINNED)]
+
+
 def test_an_effort_that_is_no_longer_the_active_one_stands_otherwise(log: Log) -> None:
     turns = turn(log, 1), turn(log, 2)
     active, opened = [about(log, efforts=(effort(kind, "webhook", *turns),)) for kind in ("active", "open")]

@@ -11,6 +11,8 @@ import pytest
 
 from efforts.domain.prompt.budget import Budget
 from efforts.domain.prompt.conversation import CurrentTurn, EffortLog, HoldInForce, LogMessage, PastTurn, Recalled
+from efforts.domain.prompt.layers import HEAD, LARGE, TAIL
+from efforts.domain.prompt.pins import is_long
 from efforts.domain.prompt.plan import Item, LayerCut, Layout, Plan, PlanInputs
 from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.reasons import Reason
@@ -114,6 +116,13 @@ def test_of_a_pin_that_is_cut_a_short_message_stands_whole_and_is_not_quoted_too
     assert [item.reason for item in planned.items if item.section == "pin"] == [Reason.PINNED_CUT]
     assert planned.recalled == ()
     assert str(planned.request).count("in the morning") == 30
+
+
+def test_a_message_is_long_where_its_beginning_and_end_are_not_all_of_it(log: Log) -> None:
+    both = replace(log.said("user", "x" * (HEAD + TAIL)), tokens=LARGE + 1)
+    assert not is_long(both)
+    assert is_long(replace(both, text=f"{both.text}x"))
+    assert not is_long(replace(both, text=f"{both.text}x", tokens=LARGE)), "as short as that it is no help to cut"
 
 
 def test_of_a_message_that_is_cut_only_what_is_left_out_is_quoted(log: Log) -> None:

@@ -231,3 +231,5 @@ def test_words_are_marked_where_they_stand() -> None:
     text = "The AuthBug of 日本旅行, fixed by Refreshing tokens"
     found = [text[start:end] for start, end in marks(text, query_terms("auth-bug 旅行 refresh token"))]
     assert found == ["AuthBug", "旅行", "Refreshing", "tokens"]
+    text = "来週の京都旅行と京都"
+    assert [text[start:end] for start, end in marks(text, query_terms("京都旅行"))] == ["京都旅行", "京都"]

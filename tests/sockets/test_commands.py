@@ -260,5 +260,7 @@ async def test_an_aside_is_answered_outside_the_active_effort(open_tab: Open) ->
     await tab.hello(2)
     await tab.say(kind="send", text="/effort Bug", client_id="one")
     await tab.say(kind="send", text="What time is it?", client_id="two", aside=True)
+    started = await tab.last("run.started")
+    assert started["aside"] is True
     ended = await tab.last("run.ended")
     assert (ended["state"], ended["effort"]) == ("completed", None)

@@ -130,6 +130,12 @@ def test_references_lead_across_files_by_the_rules_of_the_language(
     assert sure_leads(indexed(workspace)) == expected
 
 
+def test_a_package_gives_on_what_it_has_imported_with_a_star(workspace: Workspace, root: Path) -> None:
+    given = "from shop.empty import *\nfrom shop.money import *\n"
+    write_all(root, {**PYTHON, "__init__.py": given, "empty.py": ""})
+    assert ("desk.pay", "calls", "money.add") in sure_leads(indexed(workspace))
+
+
 def test_what_is_called_on_a_long_chain_is_no_function_of_that_name(workspace: Workspace, root: Path) -> None:
     chain = "first" + ".step(1)" * 40
     write_all(root, {"a.py": f"def build():\n    pass\n\n\ndef make():\n    return {chain}.build()\n"})

@@ -53,7 +53,7 @@ def cards(session: Session, text: str = "Good morning.", mode: ContextMode = Con
 # Following
 
 
-OLD = ["a", "b", "c", "d", "e", "f", "g", "h"]
+OLD = ["a", "b", "c", "d", "e", "f", "g", "h", "i"]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,7 @@ OLD = ["a", "b", "c", "d", "e", "f", "g", "h"]
         (["x", "y", *OLD], (5, 7, True)),
         (["a", "b", "c", "D", "e", "f"], (3, 5, False)),
         (["c", "d", "e", "z", "a", "b", "f", "g", "h"], (1, 3, True)),
+        (["a", "b", "f", "g", "h", "i", "c", "d", "e"], (7, 9, True)),
         (["a", "b", "f", "g", "h"], None),
         (["a", "b", "c", "new", "d", "e", "f"], (3, 6, False)),
     ],
@@ -194,6 +195,8 @@ def test_activation_is_counted_as_the_design_says() -> None:
     assert step(9, Signals(turn=2)) == 4
     assert step(4, Signals(turn=3, rejected=True, error=True)) == 0
     assert step(20, Signals(turn=4, user=True, model=True, tool=True)) == 19
+    alone = ("user", "model", "tool", "rejected", "error")
+    assert [step(20, Signals(turn=5, **{signal: True})) for signal in alone] == [14, 13, 12, 7, 8]
 
 
 def test_twice_high_is_kept_until_three_turns_do_not_refer_to_it() -> None:

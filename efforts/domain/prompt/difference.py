@@ -227,7 +227,8 @@ def pins_out(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator
 def why_pin_gone(was: Item, now: MadePlan) -> tuple[str, str]:
     if out := now.pins.get(was.title):
         return out.sentence, out.remedy
-    shown = effort_of(was) in efforts_shown(now.items) if effort_of(was) else (was.turns or (0,))[0] in now.sent_turns
+    # A turn that only went back to its place is not among these.
+    shown = effort_of(was) and effort_of(was) in efforts_shown(now.items)
     return (SHOWN_IN_PLACE if shown else UNPINNED), ""
 
 
