@@ -17,10 +17,9 @@ from benchmarks.gates.pending import said_by
 from benchmarks.replay import Talk
 from efforts.domain.prompt.conversation import Recalled
 from efforts.domain.text.canonical import canonical_json, sha256
-from efforts.retrieval.recall import recall
 
 from .asking import Chosen, Stage, next_plan, staged
-from .remarks import WINDOW, Spoken, fitting, spoken_in, window
+from .remarks import WINDOW, Spoken, brought_at, fitting, spoken_in, window
 
 T = TypeVar("T")
 # A message and a passage, as hashes: what was said is not to be copied.
@@ -106,15 +105,7 @@ def at_messages(stage: Stage, most: int) -> Iterator[Brought]:
     for place in range(step, len(turns) - 1, step):
         turn = turns[place]
         shown = window(turns[:place], turn.session, int(stage.chosen.budget * WINDOW))
-        found = recall(
-            stage.made.branch,
-            turn.said,
-            before=turn.number,
-            mode=stage.chosen.mode,
-            today=turn.on,
-            shown={one.number for one in shown},
-        )
-        brought = fitting(found.passages, int(stage.chosen.budget * stage.chosen.cap))
+        brought = brought_at(stage, turn, shown)
         yield Brought(
             kind=ORDINARY, text=turn.said, before=list(reversed(shown[:BEFORE])), passages=list(map(quoted, brought))
         )

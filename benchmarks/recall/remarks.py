@@ -67,6 +67,13 @@ def overhear(stage: Stage, most: int) -> Iterator[Remark]:
 
 
 def remark(stage: Stage, turn: Spoken, shown: Sequence[Spoken], wanted: Words) -> Remark:
+    brought = brought_at(stage, turn, shown)
+    right = any(len(wanted & words_of(passage.text)) >= SHARED for passage in brought)
+    return Remark(turn=turn.number, fired=bool(brought), right=right)
+
+
+def brought_at(stage: Stage, turn: Spoken, shown: Sequence[Spoken]) -> list[Recalled]:
+    """What recall brings at a message, within its guaranteed share."""
     recollection = recall(
         stage.made.branch,
         turn.said,
@@ -75,9 +82,7 @@ def remark(stage: Stage, turn: Spoken, shown: Sequence[Spoken], wanted: Words) -
         today=turn.on,
         shown={one.number for one in shown},
     )
-    brought = fitting(recollection.passages, int(stage.chosen.budget * stage.chosen.cap))
-    right = any(len(wanted & words_of(passage.text)) >= SHARED for passage in brought)
-    return Remark(turn=turn.number, fired=bool(brought), right=right)
+    return fitting(recollection.passages, int(stage.chosen.budget * stage.chosen.cap))
 
 
 def spoken_in(talk: Talk) -> list[Spoken]:
