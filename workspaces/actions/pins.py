@@ -73,25 +73,19 @@ def suggest_code_pin(run: Run, ref: str, why: str) -> CodePin:
 @transaction.atomic
 def accept_code_pin(pin: CodePin, *, actor: User) -> CodePin:
     """What a model suggested is pinned. Raises `Refused` where it was answered already."""
-    pin = moved(pin, HoldState.STANDING)
-    tell(pin, "workspace.pin_set", actor)
-    return pin
+    return moved(pin, HoldState.STANDING, "workspace.pin_set", actor)
 
 
 @transaction.atomic
 def unpin_code(pin: CodePin, *, actor: User) -> CodePin:
     """It stays no longer. Raises `Refused` where it is not pinned."""
-    pin = moved(pin, HoldState.ENDED)
-    tell(pin, "workspace.pin_ended", actor)
-    return pin
+    return moved(pin, HoldState.ENDED, "workspace.pin_ended", actor)
 
 
 @transaction.atomic
 def dismiss_code_pin(pin: CodePin, *, actor: User) -> CodePin:
     """A suggestion of the model's."""
-    pin = moved(pin, HoldState.DISMISSED)
-    tell(pin, "workspace.pin_dismissed", actor)
-    return pin
+    return moved(pin, HoldState.DISMISSED, "workspace.pin_dismissed", actor)
 
 
 @transaction.atomic
@@ -105,10 +99,11 @@ def let_go(session: Session, ref: str, *, actor: User, path: str = "") -> CodePi
     return pin
 
 
-def moved(pin: CodePin, state: HoldState) -> CodePin:
+def moved(pin: CodePin, state: HoldState, kind: str, actor: User) -> CodePin:
     pin = locked(pin)
     over = Refused("over", OVER.format(state=pin.state))
     move(pin, state, HOLD_MOVES, over, ended_at=None if state == HoldState.STANDING else timezone.now())
+    tell(pin, kind, actor)
     return pin
 
 
