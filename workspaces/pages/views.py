@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
 from typing import IO, Any, cast
@@ -16,8 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from efforts.domain.errors import Refused
 from efforts.models import Session
-from efforts.models.threads import read
-from efforts.pages.views.shared import OwnRequest, owned_session, page, part
+from efforts.pages.views.shared import OwnRequest, owned_session, page, part, part_or_page, streamed_lines
 from workspaces import actions
 from workspaces.commands.listed import offered
 from workspaces.models import CommandRun, File, ProposedEdit, Workspace
@@ -77,8 +76,8 @@ def panel(request: OwnRequest, session: Session, error: str = "") -> HttpRespons
         "path": request.POST.get("path", "") if error else "",
         "error": error,
     }
-    show, template = (part, "workspaces/panel.html") if request.htmx else (page, "workspaces/panel_page.html")
-    return show(request, template, context, status=422 if error else 200)
+    status = 422 if error else 200
+    return part_or_page(request, "workspaces/panel.html", "workspaces/panel_page.html", context, status=status)
 
 
 @never_cache
@@ -125,8 +124,8 @@ def edit_shown(
     chosen: Collection[int] | None = None,
 ) -> HttpResponse:
     context = {"session": session, "view": edit_view(row, chosen), "error": error}
-    show, template = (part, "workspaces/edit.html") if request.htmx else (page, "workspaces/edit_page.html")
-    return show(request, template, context, status=422 if error else 200)
+    status = 422 if error else 200
+    return part_or_page(request, "workspaces/edit.html", "workspaces/edit_page.html", context, status=status)
 
 
 @never_cache
@@ -141,15 +140,7 @@ def code_outcomes(request: OwnRequest, session_id: UUID) -> HttpResponse:
 def code_outcomes_lines(request: OwnRequest, session_id: UUID) -> StreamingHttpResponse:
     """The same of all turns, a line of JSON for each (docs/export.md)."""
     session = owned_session(request, session_id)
-    response = StreamingHttpResponse(streamed(session), content_type="application/jsonl")
-    response["Content-Disposition"] = f'attachment; filename="code-{str(session.pk)[:8]}.jsonl"'
-    return response
-
-
-async def streamed(session: Session) -> AsyncIterator[str]:
-    chunks = lines_of(session)
-    while (lines := await read(next, chunks, None)) is not None:
-        yield "".join(f"{line}\n" for line in lines)
+    return streamed_lines(lines_of(session), f"code-{str(session.pk)[:8]}")
 
 
 @never_cache
@@ -214,8 +205,8 @@ def commands(request: OwnRequest, session_id: UUID) -> HttpResponse:
         "error": error,
         "asked": request.POST,
     }
-    show, template = (part, "workspaces/commands.html") if request.htmx else (page, "workspaces/commands_page.html")
-    return show(request, template, context, status=422 if error else 200)
+    status = 422 if error else 200
+    return part_or_page(request, "workspaces/commands.html", "workspaces/commands_page.html", context, status=status)
 
 
 VERBS = {"allow": actions.allow_command, "decline": actions.decline_command, "stop": actions.stop_command}
@@ -242,8 +233,8 @@ def command(request: OwnRequest, session_id: UUID, pk: int) -> HttpResponse:
 
 def command_shown(request: OwnRequest, session: Session, row: CommandRun, error: Refused | None = None) -> HttpResponse:
     context = {"session": session, "view": command_view(row, whole=not request.htmx), "error": error}
-    show, template = (part, "workspaces/command.html") if request.htmx else (page, "workspaces/command_page.html")
-    return show(request, template, context, status=422 if error else 200)
+    status = 422 if error else 200
+    return part_or_page(request, "workspaces/command.html", "workspaces/command_page.html", context, status=status)
 
 
 @never_cache

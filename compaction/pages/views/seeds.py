@@ -17,7 +17,7 @@ from compaction.pages.views.packages import package_view, packages_view
 from compaction.seeds import packages as seeding
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Session
-from efforts.pages.views.shared import OwnRequest, listed_sessions, page, part, status_of
+from efforts.pages.views.shared import OwnRequest, listed_sessions, page, part, part_or_page, status_of
 
 
 def owned_packages(request: OwnRequest) -> QuerySet[SeedPackage]:
@@ -81,9 +81,7 @@ def package(request: OwnRequest, pk: int) -> HttpResponse:
 def package_page(request: OwnRequest, package: SeedPackage, error: Refused | None = None) -> HttpResponse:
     context = {"view": package_view(package), "error": error.text if error else ""}
     status = status_of(error) if error else 200
-    if request.htmx:
-        return part(request, "seeds/package.html", context, status=status)
-    return page(request, "seeds/page.html", context, status=status)
+    return part_or_page(request, "seeds/package.html", "seeds/page.html", context, status=status)
 
 
 @require_POST

@@ -15,7 +15,7 @@ from compaction.models import CheckerRefused
 from compaction.standing import rolling as rolling_summaries
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Session
-from efforts.pages.views.shared import OwnRequest, dialog, owned_session, page, part, status_of
+from efforts.pages.views.shared import OwnRequest, dialog, owned_session, part_or_page, status_of
 
 
 @never_cache
@@ -69,9 +69,8 @@ def rolling_page(request: OwnRequest, session: Session, error: Refused | None = 
         "newest": rolling_summaries.NEWEST,
         "error": error.text if error else "",
     }
-    show = part if request.htmx else page
-    template = "sessions/rolling.html" if request.htmx else "sessions/rolling_page.html"
-    return show(request, template, context, status=status_of(error) if error else 200)
+    status = status_of(error) if error else 200
+    return part_or_page(request, "sessions/rolling.html", "sessions/rolling_page.html", context, status=status)
 
 
 @never_cache
@@ -84,5 +83,4 @@ def elsewhere(request: OwnRequest, session_id: UUID) -> HttpResponse:
         if not request.htmx:
             return redirect("checker_elsewhere", session.pk)
     context = {"session": session, "refused": CheckerRefused.objects.filter(session=session).exists()}
-    show = part if request.htmx else page
-    return show(request, "sessions/checker.html" if request.htmx else "sessions/checker_page.html", context)
+    return part_or_page(request, "sessions/checker.html", "sessions/checker_page.html", context)

@@ -19,7 +19,7 @@ from compaction.pages.presenters.checkers import checkers_of
 from compaction.pages.presenters.usage import asked_for
 from efforts.context.connections import KeyUnreadable, of_endpoint
 from efforts.models import Endpoint
-from efforts.pages.views.shared import OwnRequest, page, part
+from efforts.pages.views.shared import OwnRequest, page, part_or_page
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -126,8 +126,7 @@ def drafting_page(request: OwnRequest, *, status: int = 200, form: DayForm | Non
         "checker_form": CheckerForm(request.user),
         **more,
     }
-    show = part if request.htmx else page
-    return show(request, "drafting/panel.html" if request.htmx else "drafting/page.html", context, status=status)
+    return part_or_page(request, "drafting/panel.html", "drafting/page.html", context, status=status)
 
 
 @never_cache
@@ -176,5 +175,4 @@ def exam(request: OwnRequest, pk: int) -> HttpResponse:
 
 def shown(request: OwnRequest, *, error: str = "", status: int = 200) -> HttpResponse:
     context = {"checkers": checkers_of(request.user), "error": error}
-    show = part if request.htmx else page
-    return show(request, "checkers/panel.html" if request.htmx else "checkers/page.html", context, status=status)
+    return part_or_page(request, "checkers/panel.html", "checkers/page.html", context, status=status)

@@ -9,17 +9,20 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from efforts import actions
+from efforts.actions import Place
 from efforts.context import constraints, efforts, ledger, plans
 from efforts.context.holds import holds_view, with_pins
 from efforts.domain.commands import COMMANDS, to_be_sent
 from efforts.domain.effort.policy import ContextMode
+from efforts.domain.effort.states import Via
 from efforts.domain.errors import Refused
 from efforts.llm.tokens import get_counter
 from efforts.log.timelines import branch_turns
@@ -56,6 +59,8 @@ LONGEST_OFFSET = 9
 # Which turns of the log a page shows.
 NEWEST: Mapping[str, int | None] = {}
 Command = Callable[..., Mapping[str, Any]]
+# By the word in the address: the action, and how a person came to it.
+Verbs = Mapping[str, tuple[Callable[[Place, int], object], Via]]
 # Who comes back after so long is told where things were left.
 AWAY = timedelta(hours=1)
 
@@ -255,6 +260,15 @@ def command(act: Command) -> Callable[..., HttpResponse]:
         return redirect(result.get("go") or back_to(request, branch))
 
     return answered
+
+
+def change_row(request: OwnRequest, branch: Branch, rows: QuerySet[Any], pk: int, verbs: Verbs, verb: str) -> None:
+    """What the address names is done with one of the rows."""
+    if verb not in verbs:
+        raise Http404
+    get_object_or_404(rows, pk=pk)
+    act, via = verbs[verb]
+    act(place(request, branch, via), pk)
 
 
 def refused(request: OwnRequest, branch: Branch, error: Refused) -> HttpResponse:

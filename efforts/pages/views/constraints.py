@@ -6,25 +6,24 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from efforts import actions
-from efforts.actions import Place
 from efforts.actions.constraints import LONGEST_RULE
 from efforts.domain.effort.states import Via
 from efforts.domain.errors import Refused
 from efforts.domain.text.locating import one_line
 from efforts.models import Branch, Constraint, Message
 from efforts.pages.forms import RuleForm
-from efforts.pages.views.chat import command, turn_number
+from efforts.pages.views.chat import Verbs, change_row, command, turn_number
 from efforts.pages.views.shared import OwnRequest, about, acted, dialog, done, owned_branch, place, turn_here
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
-VERBS: Mapping[str, tuple[Callable[[Place, int], object], Via]] = {
+VERBS: Verbs = {
     "set": (actions.accept_constraint, Via.OFFER),
     "dismiss": (actions.dismiss_constraint, Via.OFFER),
     "revoke": (actions.revoke_constraint, Via.CONTROL),
@@ -58,11 +57,7 @@ def edit(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None 
 
 @command
 def change(request: OwnRequest, branch: Branch, pk: int, verb: str) -> Mapping[str, Any]:
-    if verb not in VERBS:
-        raise Http404
-    get_object_or_404(Constraint, session=branch.session, pk=pk)
-    act, via = VERBS[verb]
-    act(place(request, branch, via), pk)
+    change_row(request, branch, Constraint.objects.filter(session=branch.session), pk, VERBS, verb)
     return {"rule": pk}
 
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from efforts import actions
-from efforts.actions import Place
 from efforts.context import holds
 from efforts.domain.effort.policy import PIN_TURNS, PIN_UNREFERENCED
 from efforts.domain.effort.states import HoldScope, Via
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch, Hold
-from efforts.pages.views.chat import command
+from efforts.pages.views.chat import Verbs, change_row, command
 from efforts.pages.views.shared import OwnRequest, about, back_to, dialog, done, fields, owned_branch, place, text_field
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
-VERBS: Mapping[str, tuple[Callable[[Place, int], object], Via]] = {
+VERBS: Verbs = {
     "unpin": (actions.unpin, Via.CONTROL),
     "accept": (actions.accept_pin, Via.OFFER),
     "dismiss": (actions.dismiss_pin, Via.OFFER),
@@ -39,11 +38,7 @@ def pin(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
 
 @command
 def change(request: OwnRequest, branch: Branch, pk: int, verb: str) -> Mapping[str, Any]:
-    if verb not in VERBS:
-        raise Http404
-    get_object_or_404(Hold, branch=branch, pk=pk)
-    act, via = VERBS[verb]
-    act(place(request, branch, via), pk)
+    change_row(request, branch, Hold.objects.filter(branch=branch), pk, VERBS, verb)
     return {"pin": pk}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +22,7 @@ from efforts.domain.text.sentences import split
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, LedgerEntry, Message
 from efforts.pages.forms import EntryForm
-from efforts.pages.views.chat import command, turn_number
+from efforts.pages.views.chat import Verbs, change_row, command, turn_number
 from efforts.pages.views.shared import (
     OwnRequest,
     about,
@@ -30,8 +30,7 @@ from efforts.pages.views.shared import (
     dialog,
     done,
     owned_branch,
-    page,
-    part,
+    part_or_page,
     place,
     turn_here,
 )
@@ -41,7 +40,7 @@ form_view = require_http_methods(["GET", "HEAD", "POST"])
 RULE = "rule"
 # Of a longer message the rest is written by hand.
 MOST_SENTENCES = 60
-VERBS: Mapping[str, tuple[Callable[[Place, int], object], Via]] = {
+VERBS: Verbs = {
     "keep": (actions.confirm_entry, Via.OFFER),
     "dismiss": (actions.dismiss_entry, Via.CONTROL),
     "done": (actions.finish_entry, Via.CONTROL),
@@ -56,16 +55,12 @@ def ledger(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None)
     branch = owned_branch(request, session_id, branch_id)
     found = ledger_page(branch)
     context = {**about(branch), "ledger": found, "rules": found.rules}
-    return part(request, "ledger/panel.html", context) if request.htmx else page(request, "ledger/page.html", context)
+    return part_or_page(request, "ledger/panel.html", "ledger/page.html", context)
 
 
 @command
 def change(request: OwnRequest, branch: Branch, pk: int, verb: str) -> Mapping[str, Any]:
-    if verb not in VERBS:
-        raise Http404
-    get_object_or_404(LedgerEntry, session=branch.session, pk=pk)
-    act, via = VERBS[verb]
-    act(place(request, branch, via), pk)
+    change_row(request, branch, LedgerEntry.objects.filter(session=branch.session), pk, VERBS, verb)
     return {"entry": pk}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from uuid import UUID
 
 from django.http import Http404, HttpResponse, StreamingHttpResponse
@@ -17,11 +16,19 @@ from efforts.context.inspection import pretty
 from efforts.context.plans import replay, stored_plan
 from efforts.log.timelines import branch_plans
 from efforts.models import ContextPlan, Message, Session
-from efforts.models.threads import read
 from efforts.pages.presenters import outcomes, sendings
 from efforts.pages.presenters.export import plan_lines
 from efforts.pages.presenters.sendings import NEWEST_PLANS
-from efforts.pages.views.shared import OwnRequest, about, dialog, owned_branch, owned_session, page, part, turn_here
+from efforts.pages.views.shared import (
+    OwnRequest,
+    about,
+    dialog,
+    owned_branch,
+    owned_session,
+    part_or_page,
+    streamed_lines,
+    turn_here,
+)
 
 
 @never_cache
@@ -42,7 +49,7 @@ def plan(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
         "raw": inspection.raw_request(stored),
         **beside,
     }
-    return part(request, "plans/drawer.html", context) if request.htmx else page(request, "plans/page.html", context)
+    return part_or_page(request, "plans/drawer.html", "plans/page.html", context)
 
 
 def owned_plan(session: Session, plan_id: UUID) -> ContextPlan:
@@ -76,15 +83,7 @@ def sent(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
 def export(request: OwnRequest, session_id: UUID) -> StreamingHttpResponse:
     """All plans of the conversation, secrets masked, written while they are read (docs/export.md)."""
     session = owned_session(request, session_id)
-    response = StreamingHttpResponse(lines_of(session), content_type="application/jsonl")
-    response["Content-Disposition"] = f'attachment; filename="plans-{str(session.pk)[:8]}.jsonl"'
-    return response
-
-
-async def lines_of(session: Session) -> AsyncIterator[str]:
-    chunks = plan_lines(session)
-    while (lines := await read(next, chunks, None)) is not None:
-        yield "".join(f"{line}\n" for line in lines)
+    return streamed_lines(plan_lines(session), f"plans-{str(session.pk)[:8]}")
 
 
 @never_cache

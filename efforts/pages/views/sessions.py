@@ -16,7 +16,7 @@ from efforts.log.timelines import last_used
 from efforts.models import Session
 from efforts.pages.forms import RenameForm, SessionSettingsForm
 from efforts.pages.presenters.conversations import Asked, conversation_list, folders
-from efforts.pages.views.shared import OwnRequest, acted, dialog, done, owned_session, page, part
+from efforts.pages.views.shared import OwnRequest, acted, dialog, done, owned_session, part_or_page
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -36,9 +36,8 @@ def conversations(request: OwnRequest) -> HttpResponse:
         current=current,
     )
     context = {"conversations": conversation_list(request.user, asked)}
-    if request.htmx:
-        return part(request, "sessions/rows.html" if asked.start else "sessions/list.html", context)
-    return page(request, "sessions/page.html", context)
+    rows = "sessions/rows.html" if asked.start else "sessions/list.html"
+    return part_or_page(request, rows, "sessions/page.html", context)
 
 
 def current_session(request: OwnRequest) -> UUID | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.core.exceptions import RequestDataTooBig
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -23,6 +23,7 @@ from efforts.domain.errors import Refused, refusal
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, Session, Turn
 from efforts.models.said import OwnWords, said
+from efforts.models.threads import read
 from efforts.pages.presenters.conversations import Asked, conversation_list
 
 if TYPE_CHECKING:
@@ -94,6 +95,15 @@ def part(request: OwnRequest, template: str, context: Mapping[str, Any], *, stat
     return varied(render(request, template, dict(context), status=status))
 
 
+def part_or_page(
+    request: OwnRequest, of_part: str, of_page: str, context: Mapping[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """The template of the part for htmx, else that of the page which has it."""
+    if request.htmx:
+        return part(request, of_part, context, status=status)
+    return page(request, of_page, context, status=status)
+
+
 def dialog(request: OwnRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
     """A form for the page's dialog; at its own address a page that holds the same form."""
     if request.htmx:
@@ -109,6 +119,18 @@ def acted(form: Form, act: Callable[[dict[str, Any]], object], *, field: str = "
     if error:
         form.add_error(field or (error.code if error.code in form.fields else None), error.text)
     return error is None
+
+
+def streamed_lines(chunks: Iterator[list[str]], file: str) -> StreamingHttpResponse:
+    """A file with lines of JSON, written while it is read."""
+    response = StreamingHttpResponse(joined(chunks), content_type="application/jsonl")
+    response["Content-Disposition"] = f'attachment; filename="{file}.jsonl"'
+    return response
+
+
+async def joined(chunks: Iterator[list[str]]) -> AsyncIterator[str]:
+    while (lines := await read(next, chunks, None)) is not None:
+        yield "".join(f"{line}\n" for line in lines)
 
 
 def varied(response: HttpResponse) -> HttpResponse:

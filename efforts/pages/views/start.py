@@ -22,7 +22,7 @@ from efforts.pages.presenters.files import limits, together
 from efforts.pages.themes import THEME_COOKIE, THEMES
 from efforts.pages.views.begun import keep_begun
 from efforts.pages.views.files import add
-from efforts.pages.views.shared import OwnRequest, done, model_label, page, part
+from efforts.pages.views.shared import OwnRequest, done, model_label, page, part_or_page
 from efforts.turns.demo import begin_demo, go_on, played
 from efforts.turns.week import WEEK
 
@@ -106,9 +106,7 @@ def example(request: OwnRequest) -> HttpResponse:
         more = go_on(session)
     if more:
         context = {"done": played(session), "whole": len(WEEK)}
-        if request.htmx:
-            return part(request, "start/making.html", context)
-        return page(request, "start/example.html", context)
+        return part_or_page(request, "start/making.html", "start/example.html", context)
     address = session.get_absolute_url()
     return done(go_to=address) if request.htmx else redirect(address)
 

@@ -13,7 +13,7 @@ from efforts.context import plans
 from efforts.models import Branch
 from efforts.pages.forms import WhatIfForm
 from efforts.pages.presenters import what_if as what_if_shown
-from efforts.pages.views.shared import OwnRequest, about, owned_branch, page, part
+from efforts.pages.views.shared import OwnRequest, about, owned_branch, part_or_page
 
 
 @never_cache
@@ -26,9 +26,7 @@ def what_if(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
     if not asked:
         context["now"] = plans.preview(branch)
     status = 422 if form.errors else 200
-    if request.htmx:
-        return part(request, "what_if/result.html", context, status=status)
-    return page(request, "what_if/page.html", context, status=status)
+    return part_or_page(request, "what_if/result.html", "what_if/page.html", context, status=status)
 
 
 def form_of(branch: Branch, request: OwnRequest) -> WhatIfForm:
