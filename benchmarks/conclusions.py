@@ -129,7 +129,10 @@ def play(*, answers: Path | None = None, by: str = "") -> Stage:
         with servers.process("manage.py", "serve", "--port", "0") as running:
             port = servers.port_in(running, r"http://127\.0\.0\.1:(\d+)/sign-in/")
             for one in stage.concluded:
-                conclude(one, port, server)
+                one.before, one.raw = next_prompt(one)
+                asyncio.run(in_a_tab(one, port, cookie_of(one.owner)))
+                one.sent = server.talked[-1]
+                one.after = ContextPlan.objects.filter(session=one.session).latest("created_at").tokens
     return stage
 
 
@@ -210,13 +213,6 @@ def keep(one: Concluded, entries: Sequence[Kept]) -> None:
 
 
 # Concluding
-
-
-def conclude(one: Concluded, port: int, server: Talking) -> None:
-    one.before, one.raw = next_prompt(one)
-    asyncio.run(in_a_tab(one, port, cookie_of(one.owner)))
-    one.sent = server.talked[-1]
-    one.after = ContextPlan.objects.filter(session=one.session).latest("created_at").tokens
 
 
 def next_prompt(one: Concluded) -> tuple[int, int]:

@@ -42,9 +42,10 @@ async def crowding(port: int, busy: Sequence[Stage], other: Stage) -> dict[str, 
         quiet, crowded = other.sessions[2 * number : 2 * number + 2]
         await see(port, other.cookie, quiet, seen["quiet"])
         await crowd(port, one, told, see(port, other.cookie, crowded, seen["crowded"]))
+    more, less = percentiles(seen["crowded"].page_ms), percentiles(seen["quiet"].page_ms)
     return {
         **{name: one.told() for name, one in seen.items()},
-        "crowded_by_quiet": ratios(seen["crowded"].page_ms, seen["quiet"].page_ms),
+        "crowded_by_quiet": {name: round(more[name] / less[name], 2) for name in ("p50", "p95")},
         "taken_of_the_one": told["ack"],
         "refused": told["error"],
         "begun_before_the_other": await asyncio.to_thread(begun_before, busy, other),
@@ -61,11 +62,6 @@ class Seen:
 
     def told(self) -> dict[str, Any]:
         return {name: percentiles(values) for name, values in vars(self).items()}
-
-
-def ratios(crowded: list[float], quiet: list[float]) -> dict[str, float]:
-    more, less = percentiles(crowded), percentiles(quiet)
-    return {name: round(more[name] / less[name], 2) for name in ("p50", "p95")}
 
 
 async def crowd(port: int, busy: Stage, told: Counter[str], looking: Coroutine[Any, Any, None]) -> None:

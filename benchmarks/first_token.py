@@ -76,13 +76,9 @@ Pairs = Mapping[str, tuple[dict[str, Any], dict[str, Any]]]
 async def measured(url: str, arguments: argparse.Namespace, late: Pairs) -> dict[str, Any]:
     found: dict[str, Any] = {"turns": arguments.turns, "budget": arguments.budget}
     for name, (cold, following) in late.items():
-        await first_token(url, unrelated(arguments.model))
+        await first_token(url, request_of(arguments.model, [{"role": "user", "content": "Name one colour."}]))
         found[name] = {"cold": await first_token(url, cold), "next_turn": await first_token(url, following)}
     return found
-
-
-def unrelated(model: str) -> dict[str, Any]:
-    return request_of(model, [{"role": "user", "content": "Name one colour."}])
 
 
 def request_of(model: str, messages: list[dict[str, Any]], **more: Any) -> dict[str, Any]:

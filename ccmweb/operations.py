@@ -9,12 +9,11 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import connection
-from django.db.models import Count, F, Max, QuerySet
+from django.db.models import Count, F, Max
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -74,7 +73,9 @@ def figures() -> Figures:
     oldest = (
         Run.objects.filter(state=RunState.QUEUED).order_by("created_at").values_list("created_at", flat=True).first()
     )
-    ended = newest_runs(now)
+    # Answered within the time, the newest first.
+    within = Run.objects.filter(state=RunState.COMPLETED, created_at__gte=now - TIMES_WITHIN)
+    ended = list(within.order_by("-created_at").only("created_at", "started_at", "ended_at")[:MOST_TIMES])
     first = ContextPlan.objects.filter(run__in=[run.pk for run in ended], call=1, first_token_ms__isnull=False)
     return Figures(
         runs={state.value: counted.get(state.value, 0) for state in RunState},
@@ -96,12 +97,6 @@ def figures() -> Figures:
         database_bytes=database_bytes(),
         disk_free_bytes=shutil.disk_usage(settings.CCM_HOME).free,
     )
-
-
-def newest_runs(now: datetime) -> list[Run]:
-    """Answered within the time, the newest first."""
-    within = Run.objects.filter(state=RunState.COMPLETED, created_at__gte=now - TIMES_WITHIN)
-    return list(within.order_by("-created_at").only("created_at", "started_at", "ended_at")[:MOST_TIMES])
 
 
 def failures(now: datetime) -> tuple[Failures, ...]:
@@ -129,20 +124,16 @@ def database_bytes() -> int:
         return int(cursor.fetchone()[0])
 
 
-def unfinished() -> QuerySet[Run, Any]:
-    """The oldest first, without what they are about."""
-    rows = Run.objects.filter(state__in=UNFINISHED).order_by("created_at")
-    person, number = F("turn__session__owner__username"), F("turn__number")
-    return rows.values("state", "created_at", "lease_owner", "turn__session_id", person=person, number=number)
-
-
 @never_cache
 @require_GET
 def operations(request: HttpRequest) -> HttpResponse:
     if not request.user.is_staff:
         raise PermissionDenied
     found = figures()
-    waiting = unfinished()
+    # The oldest first, without what they are about.
+    rows = Run.objects.filter(state__in=UNFINISHED).order_by("created_at")
+    person, number = F("turn__session__owner__username"), F("turn__number")
+    waiting = rows.values("state", "created_at", "lease_owner", "turn__session_id", person=person, number=number)
     context = {
         "figures": found,
         "states": [(RUN_LABELS[state], found.runs[state.value]) for state in RunState],

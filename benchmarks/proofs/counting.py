@@ -62,7 +62,9 @@ def first_shown(planned: Plan) -> int:
 def prove_edge(proof: Proof) -> None:
     most = proof.session.budget
     # What must be sent with a message of far too many words says how many of them there is room for.
-    room = most - (required(proof, most).needed - most)
+    refused = asked(proof, most)
+    assert isinstance(refused, RequiredTooLarge)
+    room = most - (refused.needed - most)
     fits, over = asked(proof, room), asked(proof, room + 1)
     proof.claim(
         "The longest message that fits is sent, and one of a token more is not",
@@ -71,12 +73,6 @@ def prove_edge(proof: Proof) -> None:
     )
     if isinstance(fits, Plan):
         proof.plans.append(fits)
-
-
-def required(proof: Proof, words: int) -> RequiredTooLarge:
-    refused = asked(proof, words)
-    assert isinstance(refused, RequiredTooLarge)
-    return refused
 
 
 def asked(proof: Proof, words: int) -> Plan | RequiredTooLarge:

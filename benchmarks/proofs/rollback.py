@@ -37,7 +37,10 @@ def rollback(session: Session) -> Proof:
     session.save(update_fields=["review_mode"])
     proof = Proof(name="rollback", title="Letting excerpts stand and rolling back", session=session)
     play(session, [GREETING, *AUTH_BUG, *SEARCH_PAGE])
-    artifact = artifact_of(session, "auth-bug")
+    state = EffortState.objects.select_related("effort", "branch__session").get(
+        branch__session=session, effort__slug="auth-bug"
+    )
+    artifact = compacting.registered().digest_of(state, read_effort_log(state.branch, state.effort))
     prove_refused(proof, artifact)
     prove_round_trip(proof, "auth-bug", artifact, then=expands("auth-bug"))
     newest = main_branch(session).head
@@ -84,13 +87,6 @@ def prove_history(proof: Proof) -> None:
         measured=", ".join(kind.replace("_", " ") for kind, _ in found),
         holds=found == [(str(kind), owner) for kind in (done, undone, done, done, undone)],
     )
-
-
-def artifact_of(session: Session, slug: str) -> str:
-    state = EffortState.objects.select_related("effort", "branch__session").get(
-        branch__session=session, effort__slug=slug
-    )
-    return compacting.registered().digest_of(state, read_effort_log(state.branch, state.effort))
 
 
 def artifact_of_turns(session: Session, first: int, last: int) -> str:

@@ -46,7 +46,8 @@ def take_turn(session: Session, exchange: Exchange, *calls: Call) -> Taken:
     steps = list(use_tools(lease, run, calls))
     answered = plan_call(lease, run, len(calls) + 1)
     recording.record_reply(lease, CallReply(call=len(calls) + 1, text=exchange.reply), COMPLETED)
-    summarise(session)
+    for state in EffortState.objects.filter(branch__session=session, summary=SummaryState.DUE).order_by("pk"):
+        summarise_now(state)
     plans = (*(planned for planned, _ in steps), answered)
     return Taken(number=turn.number, plans=plans, results=tuple(result for _, result in steps))
 
@@ -66,8 +67,3 @@ def plan_call(lease: Lease, run: Run, number: int) -> Plan:
     planned = read_and_plan(run, offer_tools=True)
     recording.record_plan(lease, number, planned)
     return planned
-
-
-def summarise(session: Session) -> None:
-    for state in EffortState.objects.filter(branch__session=session, summary=SummaryState.DUE).order_by("pk"):
-        summarise_now(state)

@@ -114,7 +114,9 @@ def follow(kept: Kept, player: Player) -> None:
 
 def answer(player: Player, standing: frozenset[str]) -> Iterator[Answered]:
     """Each question as the next message: nothing of it is kept."""
-    told, efforts = told_in(player.talk), efforts_by_session(player)
+    opened = branch_events(player.branch).filter(kind="effort.opened").order_by("seq")
+    slugs = [event.data["effort"] for event in opened]
+    told, efforts = told_in(player.talk), dict(zip(player.talk.numbers, slugs, strict=False))
     today = (moment(player.talk.dates[-1]) or timezone.now()).date()
     for question in player.talk.questions:
         sessions = told.session_targets(told.targets(question))
@@ -131,12 +133,6 @@ def answer(player: Player, standing: frozenset[str]) -> Iterator[Answered]:
             reference=frozenset(one.effort.slug for one in named),
             search=frozenset(hit["id"] for hit in top),
         )
-
-
-def efforts_by_session(player: Player) -> dict[int, str]:
-    opened = branch_events(player.branch).filter(kind="effort.opened").order_by("seq")
-    slugs = [event.data["effort"] for event in opened]
-    return dict(zip(player.talk.numbers, slugs, strict=False))
 
 
 @dataclass(kw_only=True)

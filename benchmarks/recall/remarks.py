@@ -58,7 +58,8 @@ class Remark:
 def overhear(stage: Stage, most: int) -> Iterator[Remark]:
     """At most so many messages, evenly over the conversation."""
     turns = spoken_in(stage.talk)
-    telling = telling_words(turns)
+    met = Counter(word for turn in turns for word in words_of(turn.text))
+    telling = frozenset(word for word, times in met.items() if times <= max(RARE * len(turns), SHARED))
     step = max(-(-len(turns) // most), 1) if most else len(turns)
     # The first has nothing before it, and after the last nothing tells what it was about.
     for place in range(step, len(turns) - 1, step):
@@ -98,11 +99,6 @@ def spoken_in(talk: Talk) -> list[Spoken]:
         for session, said_on, exchanges in zip(talk.numbers, talk.dates, talk.sessions, strict=True)
         for exchange in exchanges
     ]
-
-
-def telling_words(turns: Sequence[Spoken]) -> Words:
-    met = Counter(word for turn in turns for word in words_of(turn.text))
-    return frozenset(word for word, times in met.items() if times <= max(RARE * len(turns), SHARED))
 
 
 def words_of(text: str) -> Words:

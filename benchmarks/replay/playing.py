@@ -106,7 +106,10 @@ class Player:
     def conclude(self, effort: str, summary: str) -> None:
         state = actions.close_effort(self.here(), effort)
         if summary:
-            summarise_as(state, summary)
+            # With a summary that somebody else wrote.
+            job = SUMMARIES.claim(state, OWNER)
+            if job and (work := SUMMARIES.read_work(job)):
+                SUMMARIES.settle(job, work, Summary(brief=summary, drafter="recorded"))
         self.summarise()
 
     def here(self, via: Via = Via.CONTROL) -> actions.Place:
@@ -176,13 +179,6 @@ class Player:
         """How often what happened to efforts."""
         kinds = Event.objects.filter(session=self.session, kind__startswith="effort.").values_list("kind", flat=True)
         return dict(sorted(Counter(kinds).items()))
-
-
-def summarise_as(state: EffortState, text: str) -> None:
-    """With a summary that somebody else wrote."""
-    job = SUMMARIES.claim(state, OWNER)
-    if job and (work := SUMMARIES.read_work(job)):
-        SUMMARIES.settle(job, work, Summary(brief=text, drafter="recorded"))
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
@@ -19,7 +19,7 @@ from efforts.tools import ToolContext, run_tool
 from efforts.turns.orchestrator import RunMeans
 from efforts.turns.recording import COMPLETED
 
-from .conversations import Exchange, Said
+from .conversations import Exchange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +41,9 @@ def steps_of(exchange: Exchange) -> Iterator[Step]:
             yield held
             held = Step()
         text = "\n".join(filter(None, (held.text, said.text)))
-        held = Step(text=text, calls=said.calls, results=results_of(said, exchange.replies[place:]))
+        given = {one.answers: one.text for one in takewhile(lambda one: one.role == "tool", exchange.replies[place:])}
+        held = Step(text=text, calls=said.calls, results=tuple(given[call.id] for call in said.calls))
     yield held
-
-
-def results_of(said: Said, following: Sequence[Said]) -> tuple[str, ...]:
-    given = {one.answers: one.text for one in takewhile(lambda one: one.role == "tool", following)}
-    return tuple(given[call.id] for call in said.calls)
 
 
 @dataclass(kw_only=True)

@@ -60,14 +60,10 @@ def check(document: Document, item: str, verdict: ClaimVerdictValue, text: str) 
     if verdict == ClaimVerdictValue.EDITED:
         if claim.section == Section.RULE:
             raise Refused("rule", RULE)
-        check_words(text, claim.text)
-
-
-def check_words(text: str, before: str) -> None:
-    if not text or text == " ".join(before.split()):
-        raise Refused("same", SAME)
-    if len(text) > LONGEST_CLAIM:
-        raise Refused("too_long", TOO_LONG.format(has=len(text), most=LONGEST_CLAIM))
+        if not text or text == " ".join(claim.text.split()):
+            raise Refused("same", SAME)
+        if len(text) > LONGEST_CLAIM:
+            raise Refused("too_long", TOO_LONG.format(has=len(text), most=LONGEST_CLAIM))
 
 
 def put_draft(row: Artifact, reviewer: User, item: str, **values: object) -> ClaimVerdict:

@@ -90,18 +90,14 @@ def next_version(row: Artifact, verdicts: Sequence[ClaimVerdict], reviewer: User
     run.save(update_fields=["spent"])
     more = {"family": row.family, "version": row.version + 1, "edited_from": row, "edited_by": reviewer}
     made = keep_artifact(run, tried, **more)
-    carry_aside(row, made)
-    follow(row, made, reviewer, why_not(gates_on(made).verdicts))
-    check_again(made, tried.task)
-    return made
-
-
-def carry_aside(row: Artifact, made: Artifact) -> None:
-    """What was set aside stays so: a finding is known by the claim, to the word."""
+    # What was set aside stays so: a finding is known by the claim, to the word.
     SetAside.objects.bulk_create(
         SetAside(artifact=made, finding=one.finding, text=one.text, reason=one.reason, actor=one.actor)
         for one in row.set_aside.all()
     )
+    follow(row, made, reviewer, why_not(gates_on(made).verdicts))
+    check_again(made, tried.task)
+    return made
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -353,19 +353,15 @@ def where_view(branch: Branch) -> WhereView:
     found = tuple(one for one in left if one)
     known = {one.effort.slug for one in found if one.effort}
     concluded = [row for row in rows.rows if row.standing in (Standing.EXPANDED, Standing.CONCLUDED)]
+    mine = entries_here(branch).filter(kind=EntryKind.OPEN_WORK, state=EntryState.CONFIRMED)
     return WhereView(
         open=found,
         untouched=tuple(row for row in rows.open[:LEFT_OFF] if row.slug not in known),
         awaiting=rows.awaiting,
-        todos=open_todos(branch),
+        todos=tuple(mine.order_by("pk").values_list("text", flat=True)),
         concluded=None if rows.open else max(concluded, key=lambda row: row.concluded_turn or 0, default=None),
         last=None if rows.open else last_said(branch),
     )
-
-
-def open_todos(branch: Branch) -> tuple[str, ...]:
-    mine = entries_here(branch).filter(kind=EntryKind.OPEN_WORK, state=EntryState.CONFIRMED)
-    return tuple(mine.order_by("pk").values_list("text", flat=True))
 
 
 def left_off(branch: Branch, effort: EffortView) -> LeftOff | None:

@@ -46,16 +46,12 @@ class ModelHealth:
 def model_health(owner: AbstractBaseUser | AnonymousUser) -> tuple[ModelHealth, ...]:
     """Of every model that was asked lately, the one asked last first."""
     groups: dict[tuple[Any, ...], list[Run]] = {}
-    for run in newest_runs(owner):
-        groups.setdefault(model_in(run.settings), []).append(run)
-    return tuple(health_of(runs) for runs in groups.values())
-
-
-def newest_runs(owner: AbstractBaseUser | AnonymousUser) -> Iterable[Run]:
     plans = Prefetch("plans", ContextPlan.objects.defer("body").order_by("-call"))
     mine = Run.objects.filter(turn__session__owner_id=owner.pk, started_at__isnull=False)
     # Where no settings could be taken, no model was chosen, and none was asked.
-    return mine.exclude(settings={}).prefetch_related(plans).order_by("-started_at")[:NEWEST_RUNS]
+    for run in mine.exclude(settings={}).prefetch_related(plans).order_by("-started_at")[:NEWEST_RUNS]:
+        groups.setdefault(model_in(run.settings), []).append(run)
+    return tuple(health_of(runs) for runs in groups.values())
 
 
 def model_in(chosen: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -70,7 +70,8 @@ def compared(before: ContextPlan, now: ContextPlan) -> DifferenceView:
 
 def differing(before: MadePlan, now: MadePlan, branch: Branch, *, more: int) -> DifferenceView:
     found = difference(before, now)
-    prices = turn_prices(branch, (*found.entered, *found.left, *found.changed))
+    numbers = {number for change in (*found.entered, *found.left, *found.changed) for number in change.turns}
+    prices = dict(branch_turns(branch).filter(number__in=numbers).values_list("number", "tokens"))
     return DifferenceView(
         entered=tuple(priced(found.entered, prices)),
         left=tuple(priced(found.left, prices)),
@@ -89,11 +90,6 @@ def made(row: ContextPlan) -> MadePlan:
 
 def place_of(section: str) -> int:
     return list(SECTIONS).index(section) if section in SECTIONS else len(SECTIONS)
-
-
-def turn_prices(branch: Branch, changes: Iterable[PlanChange]) -> dict[int, int]:
-    numbers = {number for change in changes for number in change.turns}
-    return dict(branch_turns(branch).filter(number__in=numbers).values_list("number", "tokens"))
 
 
 def priced(changes: Iterable[PlanChange], prices: Mapping[int, int]) -> Iterator[PlanChange]:

@@ -34,7 +34,7 @@ from efforts.domain.prompt.planner import plan
 from efforts.domain.prompt.toolbox import TOOLS
 from efforts.llm.tokens import get_counter
 from efforts.log.timelines import branch_plans, said_in
-from efforts.models import Branch, ContextPlan, MessageFile, Run, Session, Turn
+from efforts.models import Branch, ContextPlan, MessageFile, Run, Session
 from efforts.models.prepared import prepared
 from efforts.standins import coding
 
@@ -87,14 +87,10 @@ def current_turn(run: Run) -> CurrentTurn:
         user=user,
         episodes=tuple(episodes),
         cut_off=cut_off,
-        began_on=began_on(run.turn),
+        # Not the clock's, so that each plan can be made again.
+        began_on=run.turn.created_at.date().isoformat(),
         files=files,
     )
-
-
-def began_on(turn: Turn) -> str:
-    """The ISO date that its prompts tell as today's: not the clock's, so that each plan can be made again."""
-    return turn.created_at.date().isoformat()
 
 
 def draft_turn(branch: Branch, text: str) -> CurrentTurn:

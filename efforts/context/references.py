@@ -74,7 +74,9 @@ def by_keywords(
     """`counts`: in how many headlines each of the terms stands; `beside`: efforts that are referred to already."""
     candidates = headlines_of(branch).sharing(terms, counts, beside=beside)
     # The words of any branch's headlines lead to candidates; what counts is the one that stands here.
-    for pointer in pointers_of(branch, candidates.own):
+    concluded = EffortState.objects.filter(branch=branch, status=EffortStatus.CONCLUDED, effort__in=candidates.own)
+    active = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE)
+    for pointer in active.filter(effort__in=concluded.values("effort")).select_related("effort"):
         assert pointer.effort is not None
         if words := candidates.words_of(pointer.effort.pk, pointer.headline):
             yield Reference(effort=pointer.effort, how="keywords", words=words)
@@ -82,12 +84,6 @@ def by_keywords(
 
 def headlines_of(branch: Branch) -> Headlines:
     return Headlines(branch=branch, rows=words_here(branch, of_name=False), about="effort")
-
-
-def pointers_of(branch: Branch, efforts: Collection[int]) -> QuerySet[ContextPointer]:
-    concluded = EffortState.objects.filter(branch=branch, status=EffortStatus.CONCLUDED, effort__in=efforts)
-    active = ContextPointer.objects.filter(branch=branch, state=PointerState.ACTIVE)
-    return active.filter(effort__in=concluded.values("effort")).select_related("effort")
 
 
 def keywords_here(branch: Branch, pointer: ContextPointer) -> list[Keyword]:

@@ -99,7 +99,8 @@ class ReplyAssembly:
         """Take one chunk in and return the text and the thinking that it carries."""
         # Some report it once at the end, some in every chunk so far: the last one is the whole.
         self.usage = _usage(chunk) or self.usage
-        choice = _first(chunk.get("choices"))
+        choices = chunk.get("choices")
+        choice = _object(choices[0]) if isinstance(choices, list) and choices else {}
         self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
         delta = _object(choice.get("delta"))
         fragments = delta.get("tool_calls")
@@ -152,10 +153,6 @@ def _object(value: object) -> Mapping[str, Any]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _first(choices: object) -> Mapping[str, Any]:
-    return _object(choices[0]) if isinstance(choices, list) and choices else {}
 
 
 def _as_text(arguments: object) -> str:

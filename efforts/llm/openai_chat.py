@@ -68,7 +68,8 @@ class OpenAIChat:
             yield piece
         finished = reply.finished()
         if finished is None:
-            raise _unfinished(chunks.response)
+            content_type = chunks.response.headers.get("content-type", "")
+            raise broken_stream() if "event-stream" in content_type else not_a_stream(content_type)
         yield finished
 
     async def list_models(self) -> list[ListedModel]:
@@ -189,30 +190,21 @@ def _object(chunk: object) -> Mapping[str, Any]:
     return chunk
 
 
-def _unfinished(response: httpx2.Response) -> ModelError:
-    content_type = response.headers.get("content-type", "")
-    return broken_stream() if "event-stream" in content_type else not_a_stream(content_type)
-
-
 def _wait_before_retry(error: openai.APIError, attempt: int) -> float | None:
     """Seconds, or None where another attempt would not help or would have to wait too long."""
     if isinstance(error, openai.APIStatusError):
         # Asking again does not help a request that is wrong.
         if error.status_code != 429 and error.status_code < 500:
             return None
-        asked = _asked_wait(error.response)
+        # Retry-After in seconds; its other form, a date, is not worth a wait.
+        value = error.response.headers.get("retry-after", "")
+        asked = float(value) if value.replace(".", "", 1).isdecimal() else None
         if asked is not None:
             return asked if asked <= LONGEST_WAIT_SECONDS else None
     # Without a connection nothing was asked yet; a request that timed out later may still be worked on, and paid for.
     elif isinstance(error, openai.APITimeoutError) and not isinstance(error.__cause__, httpx2.ConnectTimeout):
         return None
     return FIRST_BACKOFF_SECONDS * float(2**attempt)
-
-
-def _asked_wait(response: httpx2.Response) -> float | None:
-    """Retry-After in seconds; its other form, a date, is not worth a wait."""
-    value = response.headers.get("retry-after", "")
-    return float(value) if value.replace(".", "", 1).isdecimal() else None
 
 
 async def warm() -> None:

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from html import escape, unescape
 from typing import TYPE_CHECKING
-from xml.etree.ElementTree import Element, tostring
+from xml.etree.ElementTree import tostring
 
 from latex2mathml.converter import Converter
 
@@ -74,20 +74,16 @@ def mathml(source: str, block: bool) -> str:
     try:
         tree = converter.convert_to_element(INNER.sub(r"\1align*}", source))
         for node in tree.iter():
-            _tidy(node)
+            # The library writes its signs as entities.
+            node.text = unescape(node.text) if node.text else node.text
+            node.tail = unescape(node.tail) if node.tail else node.tail
+            if not SPACE.fullmatch(node.get("width", "")):
+                node.attrib.pop("width", None)
         drawn = tostring(tree, encoding="unicode")
     # Of a formula that it cannot read the library raises whatever it meets.
     except Exception:  # noqa: BLE001
         return _as_written(source)
     return drawn
-
-
-def _tidy(node: Element) -> None:
-    # The library writes its signs as entities.
-    node.text = unescape(node.text) if node.text else node.text
-    node.tail = unescape(node.tail) if node.tail else node.tail
-    if not SPACE.fullmatch(node.get("width", "")):
-        node.attrib.pop("width", None)
 
 
 def _as_written(source: str) -> str:

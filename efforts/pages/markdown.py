@@ -108,7 +108,8 @@ def render_finished(text: str) -> tuple[SafeString, int]:
     env = {CITE: {}, DEADLINE: time.thread_time() + LONGEST, formulas.STREAMING: True}
     try:
         tokens = markdown.parse(whole, env)
-        lines = _lines(whole)
+        # As the parser counts them. Not splitlines(), which takes rare characters for their ends.
+        lines = LINE.findall(whole)
         kept = _finished_lines(tokens, len(lines))
         inside = [token for token in _with_ends(tokens) if token[1] <= kept]
         html = markdown.renderer.render([token for token, _ in inside], markdown.options, env)
@@ -117,11 +118,6 @@ def render_finished(text: str) -> tuple[SafeString, int]:
     while 0 < kept < len(lines) and not lines[kept].strip(" \t\r\n"):
         kept += 1
     return mark_safe(_clean(html)), sum(map(len, lines[:kept]))
-
-
-def _lines(text: str) -> list[str]:
-    """As the parser counts them. Not splitlines(), which takes rare characters for their ends."""
-    return LINE.findall(text)
 
 
 def _finished_lines(tokens: Sequence[Token], lines: int) -> int:

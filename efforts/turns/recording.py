@@ -490,7 +490,8 @@ def end(lease: Lease, run: Run, ending: Ending, finish_reason: str = "") -> None
     """Move the run to its last state and settle the turn: no call without a result, tokens, clock, event."""
     said = said_in(run)
     # Providers refuse a prompt in which a call has no result.
-    if unanswered := unanswered_calls(said):
+    answered = {one.tool_call_id for one in said}
+    if unanswered := [call for one in said for call in one.tool_calls if call.id not in answered]:
         for call in unanswered:
             save_tool_result(lease, run, 0, call, NOT_RUN)
         said = said_in(run)
@@ -628,11 +629,6 @@ def save_message(lease: Lease, run: Run, call: int, **fields: Any) -> Message:
     row = add_message(session_id=lease.session_id, turn_id=run.turn_id, run_id=run.pk, **fields)
     events.append(lease.session_id, "message.stands", lease.data(call=call, message=row.pk, role=str(row.role)))
     return row
-
-
-def unanswered_calls(said: Sequence[LogMessage]) -> list[ToolCall]:
-    answered = {one.tool_call_id for one in said}
-    return [call for one in said for call in one.tool_calls if call.id not in answered]
 
 
 def drop_deltas(session_id: UUID, run_id: UUID) -> None:

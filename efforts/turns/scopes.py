@@ -27,7 +27,8 @@ class Scopes(Line[ScopeDraft]):
         return ScopeDraft.objects.filter(state=ScopeState.DUE).select_related("branch")
 
     def is_ready(self, row: ScopeDraft) -> bool:
-        return not still_talking(row)
+        turns = branch_turns(row.branch).filter(number__in=row.turns)
+        return not turns.filter(run__state__in=UNFINISHED).exists()
 
     def log_of(self, row: ScopeDraft) -> SourceLog:
         return read_scope_log(row.branch, row.turns)
@@ -64,11 +65,6 @@ class Scopes(Line[ScopeDraft]):
 
 
 SCOPES = Scopes()
-
-
-def still_talking(draft: ScopeDraft) -> bool:
-    turns = branch_turns(draft.branch).filter(number__in=draft.turns)
-    return turns.filter(run__state__in=UNFINISHED).exists()
 
 
 def record(draft: ScopeDraft, kind: str, **more: Any) -> None:

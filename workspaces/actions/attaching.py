@@ -10,7 +10,6 @@ from typing import IO, TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from efforts.domain.errors import Refused
@@ -46,9 +45,11 @@ def attach_folder(session: Session, path: str, *, actor: User) -> Workspace:
 def attach_archive(session: Session, name: str, upload: IO[bytes], *, actor: User) -> Workspace:
     """What an uploaded archive holds, unpacked into the state folder. Indexing begins by itself."""
     pk = uuid.uuid4()
-    folder = archives() / str(pk)
+    folder = Path(os.path.realpath(settings.CCM_HOME)) / "workspaces" / str(pk)
     unpack(upload, folder, limits())
-    root = only_folder(folder)
+    # Most archives hold one folder with everything in it.
+    entries = list(folder.iterdir())
+    root = entries[0] if len(entries) == 1 and entries[0].is_dir() else folder
     try:
         with transaction.atomic():
             stem = PurePath(name).name.removesuffix(".gz").rpartition(".")[0] or name
@@ -109,12 +110,8 @@ def cancel_index(workspace: Workspace, *, actor: User) -> None:
 
 def tell(workspace: Workspace, kind: str, actor: User) -> None:
     """Each conversation that works on it."""
-    for session in attached(workspace).values_list("session", flat=True):
+    for session in workspace.attachments.filter(detached_at=None).values_list("session", flat=True):
         events.append(session, kind, {"workspace": str(workspace.pk)}, actor=actor)
-
-
-def attached(workspace: Workspace) -> QuerySet[Attachment]:
-    return workspace.attachments.filter(detached_at=None)
 
 
 def allowed_folder(path: str) -> Path:
@@ -133,13 +130,3 @@ def allowed_folder(path: str) -> Path:
     if not found.is_dir() or not os.access(found, os.R_OK | os.X_OK):
         raise Refused("path", NO_FOLDER.format(path=path.strip()[:200]))
     return found
-
-
-def archives() -> Path:
-    return Path(os.path.realpath(settings.CCM_HOME)) / "workspaces"
-
-
-def only_folder(folder: Path) -> Path:
-    """Most archives hold one folder with everything in it."""
-    entries = list(folder.iterdir())
-    return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder

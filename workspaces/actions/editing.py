@@ -132,7 +132,7 @@ def held(edit: ProposedEdit, move: EditState) -> ProposedEdit:
 
 
 def replace(edit: ProposedEdit, *, expected: Collection[str], data: bytes) -> None:
-    known = edit.before if edit.state == EditState.OPEN else result_of(edit)
+    known = edit.before if edit.state == EditState.OPEN else apply_hunks(edit.before, hunks_of(edit), edit.accepted)
 
     def holds(now: bytes) -> None:
         if hash_of(now) not in expected:
@@ -165,10 +165,6 @@ def tell(edit: ProposedEdit, kind: str, actor: User | None, **more: object) -> N
 def hunks_of(edit: ProposedEdit) -> tuple[Hunk, ...]:
     """The parts of the diff, as they were proposed."""
     return tuple(Hunk.from_json(told) for told in edit.hunks)
-
-
-def result_of(edit: ProposedEdit) -> str:
-    return apply_hunks(edit.before, hunks_of(edit), edit.accepted)
 
 
 def hash_of(data: bytes) -> str:

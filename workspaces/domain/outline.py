@@ -33,10 +33,6 @@ class Outline:
     broken: bool = False
 
 
-def is_test_path(path: str) -> bool:
-    return bool(TEST_NAME.search(path))
-
-
 def outline_of(path: str, language: str, text: str) -> Outline:
     """Whatever stands in the file, it has an outline: at least of its lines."""
     grammar = grammar_of(language)
@@ -54,7 +50,7 @@ def code_outline(path: str, grammar: Grammar, language: str, text: str) -> Outli
         parent=None,
         lines=(1, max(text.count("\n") + (not text.endswith("\n")), 1)),
         doc=grammar.file_doc(root)[:SUMMARY],
-        is_test=is_test_path(path),
+        is_test=bool(TEST_NAME.search(path)),
     )
     definitions, nodes = read_definitions(grammar, root, file)
     references = read_references(grammar, root, nodes)

@@ -105,22 +105,18 @@ def definition(
         symbol = SymbolKind.METHOD
     conditions = tuple(condition[:LONGEST_CONDITION] for condition in grammar.conditions(node, outer))
     # What is implemented stands outside its type: then it is no part of its lines.
+    row, column = outer.end_point
     return Definition(
         kind=symbol,
         name=name,
         inside=inside,
         parent=owner,
-        lines=(outer.start_point[0] + 1, last_line(outer)),
+        lines=(outer.start_point[0] + 1, max(row + (column > 0), outer.start_point[0] + 1)),
         signature=grammar.signature(node)[:LONGEST_SIGNATURE],
         doc=grammar.doc(node, outer)[:LONGEST_DOC],
         conditions=conditions,
         is_test=definitions[around.place].is_test or grammar.is_test(name, conditions),
     )
-
-
-def last_line(node: Node) -> int:
-    row, column = node.end_point
-    return max(row + (column > 0), node.start_point[0] + 1)
 
 
 def read_references(grammar: Grammar, root: Node, scopes: Sequence[Scope]) -> Iterator[Reference]:

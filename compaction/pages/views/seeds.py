@@ -40,7 +40,8 @@ def new(request: OwnRequest) -> HttpResponse:
     """Looking at what it takes changes nothing: that is a GET with the chosen conversations."""
     posted = request.method == "POST"
     given = request.POST if posted else request.GET
-    chosen = chosen_sessions(request, given.getlist("session"))
+    own = {str(session.pk): session for session in Session.objects.owned_by(request.user).select_related("endpoint")}
+    chosen = [own[id] for id in dict.fromkeys(given.getlist("session")) if id in own]
     title = given.get("title", "")
     if not posted:
         return new_page(request, chosen, title)
@@ -49,11 +50,6 @@ def new(request: OwnRequest) -> HttpResponse:
     except Refused as error:
         return new_page(request, chosen, title, error=error)
     return redirect("seed_package", package.pk)
-
-
-def chosen_sessions(request: OwnRequest, ids: list[str]) -> list[Session]:
-    own = {str(session.pk): session for session in Session.objects.owned_by(request.user).select_related("endpoint")}
-    return [own[id] for id in dict.fromkeys(ids) if id in own]
 
 
 def new_page(request: OwnRequest, chosen: list[Session], title: str, *, error: Refused | None = None) -> HttpResponse:

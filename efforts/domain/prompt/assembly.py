@@ -429,20 +429,16 @@ def dropped_of(inputs: PlanInputs, choice: Choice) -> tuple[int, ...]:
     return tuple(sorted(one.pointer for one in choice.unlisted(inputs.headlines)))
 
 
-def shortened_of(inputs: PlanInputs, choice: Choice) -> tuple[int, ...]:
-    shown = slugs_of(choice.bodies)
-    bodies = (one for one in inputs.headlines if one.body and not one.asked)
-    return tuple(sorted(one.pointer for one in bodies if one.slug not in shown))
-
-
 def layout_of(inputs: PlanInputs, choice: Choice) -> Layout:
     layers = layers_of(inputs)
     cuts = {layer.key: cut_at(layer, choice.of(layer)) for layer in layers}
+    shown = slugs_of(choice.bodies)
+    bodies = (one for one in inputs.headlines if one.body and not one.asked)
     return Layout(
         base=inputs.base,
         cuts={key: cut for key, cut in cuts.items() if any(cut.to_json())},
         headlines=tuple(headline.pointer for headline in choice.headlines),
         dropped=dropped_of(inputs, choice),
-        shortened=shortened_of(inputs, choice),
+        shortened=tuple(sorted(one.pointer for one in bodies if one.slug not in shown)),
         block=block_start(inputs),
     )

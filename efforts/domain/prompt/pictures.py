@@ -28,16 +28,12 @@ def reference(sha256: str, width: int, height: int, form: str) -> str:
 
 def tokens_of(picture: str) -> int:
     """By its size alone: within a square of LARGEST pixels, then its shorter side at most SHORTER, then in tiles."""
-    width, height = size_of(picture)
+    parts = parts_of(picture)
+    width, height = int(parts[2]), int(parts[3])
     scale = min(1.0, LARGEST / max(width, height, 1))
     scale *= min(1.0, SHORTER / max(min(width, height) * scale, 1))
     tiles = math.ceil(max(width * scale, 1) / TILE) * math.ceil(max(height * scale, 1) / TILE)
     return BASE_TOKENS + TILE_TOKENS * tiles
-
-
-def size_of(picture: str) -> tuple[int, int]:
-    """In pixels. Raises ValueError where it is no reference."""
-    return int(parts_of(picture)[2]), int(parts_of(picture)[3])
 
 
 def parts_of(picture: str) -> re.Match[str]:

@@ -148,7 +148,8 @@ class Ranking:
     def add(self, found: Iterable[Found]) -> None:
         rarities = self.statistics.rarities
         for row in found:
-            weights = weigh(row, rarities)
+            norm = K1 * (1 - B + B * row.length / TYPICAL_LENGTH)
+            weights = {word: rarities[word] * n * (K1 + 1) / (n + norm) for word, n in enumerate(row.counts) if n}
             # Rounded sums of the highest accuracy: the order must not hang on the order in which they were made.
             total = round(math.fsum(weights.values()), 6)
             one = BestPassage(
@@ -313,11 +314,6 @@ def take(most: Weights, weights: Weights, share: float = 1.0) -> None:
     for word, weight in weights.items():
         if share * weight > most.get(word, 0.0):
             most[word] = share * weight
-
-
-def weigh(row: Found, rarities: Sequence[float]) -> Weights:
-    norm = K1 * (1 - B + B * row.length / TYPICAL_LENGTH)
-    return {word: rarities[word] * n * (K1 + 1) / (n + norm) for word, n in enumerate(row.counts) if n}
 
 
 def is_named(day: str, days: Days) -> bool:

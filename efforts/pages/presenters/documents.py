@@ -256,16 +256,12 @@ def conversation_lines(branch: Branch) -> Iterator[list[str]]:
     ancestors = [{"branch": one.branch, "to": one.last} for one in branch.ancestors]
     yield [redacted_line({**about(branch), "line": "conversation", **told, "ancestors": ancestors, **named(branch)})]
     yield from turn_lines(branch)
-    for child in branches_off(branch):
+    # Parents first.
+    rows = Branch.objects.filter(session=branch.session_id).select_related("session").order_by("created_at", "pk")
+    for child in [row for row in rows if str(branch.pk) in {one.branch for one in row.ancestors}]:
         went = {"name": child.name, "parent": str(child.parent_id), "after": child.fork_turn}
         yield [redacted_line({**about(child), "line": "branch", **went, **named(child)})]
         yield from turn_lines(child, after=child.fork_turn or 0)
-
-
-def branches_off(branch: Branch) -> list[Branch]:
-    """Parents first."""
-    rows = Branch.objects.filter(session=branch.session_id).select_related("session").order_by("created_at", "pk")
-    return [row for row in rows if str(branch.pk) in {one.branch for one in row.ancestors}]
 
 
 def named(branch: Branch) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def exported(row: ContextPlan) -> dict[str, Any]:
         "usage": usage_of(row),
         "tools": [tool_of(trace) for trace in row.tool_traces.all()],
         "retrievals": [retrieval_of(found) for found in row.retrieval_sets.all()],
-        "thinking": thinking_in(row),
+        "thinking": next((thought.text for thought in row.run.thinking.all() if thought.call == row.call), None),
         "outcome": outcome_of(run),
     }
 
@@ -192,11 +192,6 @@ def usage_of(row: ContextPlan) -> dict[str, int | None]:
         "first_token_ms": row.first_token_ms,
         "elapsed_ms": row.elapsed_ms,
     }
-
-
-def thinking_in(row: ContextPlan) -> str | None:
-    """What the model thought in the call, where its endpoint sent that."""
-    return next((thought.text for thought in row.run.thinking.all() if thought.call == row.call), None)
 
 
 def tool_of(trace: ToolTrace) -> dict[str, Any]:

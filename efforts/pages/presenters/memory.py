@@ -199,7 +199,9 @@ def effort_memory(branch: Branch, slug: str) -> EffortMemory | None:
     standing = ContextPointer.objects.filter(branch=branch, effort=state.effort_id, state=PointerState.ACTIVE).first()
     references = events.filter(kind=REFERENCED).order_by("-seq")[:MOST]
     unreferenced = max(branch.clock - state.referenced_clock, 0)
-    since = completed_turn(branch, unreferenced)
+    # Its number; None where there are not so many.
+    completed = branch_turns(branch).filter(run__state=RunState.COMPLETED).order_by("-number")
+    since = next(iter(completed.values_list("number", flat=True)[unreferenced : unreferenced + 1]), None)
     return EffortMemory(
         effort=effort,
         unreferenced=unreferenced,
@@ -214,12 +216,6 @@ def counted_from(events: QuerySet[Event], clock: int) -> str:
     """What happened last to the effort of these events at that clock."""
     row = events.filter(kind__in=COUNTED_FROM, data__clock=clock).order_by("-seq").first()
     return COUNTED_FROM[row.kind] if row else LAST_USED
-
-
-def completed_turn(branch: Branch, ago: int) -> int | None:
-    """Its number; None where there are not so many."""
-    completed = branch_turns(branch).filter(run__state=RunState.COMPLETED).order_by("-number")
-    return next(iter(completed.values_list("number", flat=True)[ago : ago + 1]), None)
 
 
 def chosen_memory(branch: Branch, id: str) -> ChosenMemory | None:
@@ -280,17 +276,13 @@ def memory_view(branch: Branch, plan: PlanView) -> MemoryView:
     shown = efforts_view(branch, plan=plan)
     names = {row.slug: row.name for row in shown.rows}
     moved = Counter(kind.partition(".")[2] for kind in events.values_list("kind", flat=True))
-    return MemoryView(
-        plan=plan,
-        efforts=shown,
-        raw=raw_log(branch),
-        moves=moves_of(events.order_by("-seq")[:LATEST], names),
-        moved=dict(moved),
-    )
-
-
-def raw_log(branch: Branch) -> RawLog:
     turns = branch_turns(branch)
     sums = turns.aggregate(turns=Count("id"), tokens=Sum("tokens", default=0))
     messages = Message.objects.filter(session=branch.session_id, turn__in=turns.values("pk")).count()
-    return RawLog(turns=sums["turns"], messages=messages, tokens=sums["tokens"])
+    return MemoryView(
+        plan=plan,
+        efforts=shown,
+        raw=RawLog(turns=sums["turns"], messages=messages, tokens=sums["tokens"]),
+        moves=moves_of(events.order_by("-seq")[:LATEST], names),
+        moved=dict(moved),
+    )

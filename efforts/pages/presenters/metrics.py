@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -77,17 +77,13 @@ def all_metrics(owner: AbstractBaseUser | AnonymousUser) -> AllMetrics:
         of_branch[branch_id].append(one)
     parts: dict[UUID, list[Metrics]] = defaultdict(list)
     for branch in Branch.objects.filter(session__in=mine).order_by("created_at"):
-        parts[branch.session_id].append(own_part(branch, told[branch.session_id], of_branch[branch.pk]))
+        shared = branch.ancestors[-1] if branch.ancestors else None
+        metrics = measure(in_timeline(branch, told[branch.session_id]), of_branch[branch.pk])
+        parts[branch.session_id].append(metrics.after(turn=shared.last, seq=shared.seq) if shared else metrics)
     found = [SessionMetrics(session=one, metrics=together(parts[one.pk])) for one in mine]
     shown = tuple(one for one in found if one.metrics.happened)
     whole = together(one.metrics for one in shown)
     return AllMetrics(sessions=shown, metrics=whole, sent=tuple(one for _, one in sent))
-
-
-def own_part(branch: Branch, told: Sequence[Happening], sent: Iterable[Sent]) -> Metrics:
-    shared = branch.ancestors[-1] if branch.ancestors else None
-    metrics = measure(in_timeline(branch, told), sent)
-    return metrics.after(turn=shared.last, seq=shared.seq) if shared else metrics
 
 
 def in_timeline(branch: Branch, told: Iterable[Happening]) -> Iterator[Happening]:

@@ -145,12 +145,8 @@ def search_page(
         by_meaning=bool(asked.meant),
         fault=asked.fault,
         no_model="" if known else NO_MODEL,
-        like=like_words(like) if like else "",
+        like="".join(piece.text for piece in snippet(text_of(like), (), LIKE)) if like else "",
     )
-
-
-def like_words(passage: Passage) -> str:
-    return "".join(piece.text for piece in snippet(text_of(passage), (), LIKE))
 
 
 def passage_of(owner: User, given: str) -> Passage | None:

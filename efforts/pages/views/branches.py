@@ -75,7 +75,7 @@ def rename(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None)
 def archive(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     """`at`: the branch whose page shows the list."""
     branch = owned_branch(request, session_id, branch_id)
-    at = shown_at(request, session_id)
+    at = owned_branch(request, session_id, chosen(request.POST.get("at")))
     act = actions.unarchive_branch if request.POST.get("archived") == "0" else actions.archive_branch
     if error := refusal(lambda: act(branch, actor=request.user)):
         return tree(request, at, error=error.text, status=422)
@@ -84,10 +84,6 @@ def archive(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
     answer = tree(request, at)
     answer["HX-Trigger"] = "branches"
     return answer
-
-
-def shown_at(request: OwnRequest, session_id: UUID) -> Branch:
-    return owned_branch(request, session_id, chosen(request.POST.get("at")))
 
 
 def chosen(value: str | None) -> UUID | None:

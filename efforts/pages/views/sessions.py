@@ -28,11 +28,12 @@ def conversations(request: OwnRequest) -> HttpResponse:
     if current and request.GET.get("in_sight") == "1":
         for session in Session.objects.owned_by(request.user).filter(pk=current):
             actions.see_session(session)
+    start = request.GET.get("start", "")
     asked = Asked(
         query=request.GET.get("q", "").strip(),
         folder=request.GET.get("folder", ""),
         archived=request.GET.get("archived") == "1",
-        start=start_of(request),
+        start=int(start) if start.isdecimal() and len(start) < 10 else 0,
         current=current,
     )
     context = {"conversations": conversation_list(request.user, asked)}
@@ -45,11 +46,6 @@ def current_session(request: OwnRequest) -> UUID | None:
         return UUID(request.GET.get("current", ""))
     except ValueError:
         return None
-
-
-def start_of(request: OwnRequest) -> int:
-    start = request.GET.get("start", "")
-    return int(start) if start.isdecimal() and len(start) < 10 else 0
 
 
 @form_view

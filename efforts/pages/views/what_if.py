@@ -20,19 +20,15 @@ from efforts.pages.views.shared import OwnRequest, about, owned_branch, part_or_
 @require_http_methods(["GET", "HEAD", "POST"])
 def what_if(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     branch = owned_branch(request, session_id, branch_id)
-    form = form_of(branch, request)
+    form = WhatIfForm(
+        branch.session, what_if_shown.expandable(branch), request.POST if request.method == "POST" else None
+    )
     asked = form.is_valid()
     context: dict[str, Any] = {**about(branch), "form": form, "found": found(branch, form) if asked else None}
     if not asked:
         context["now"] = plans.preview(branch)
     status = 422 if form.errors else 200
     return part_or_page(request, "what_if/result.html", "what_if/page.html", context, status=status)
-
-
-def form_of(branch: Branch, request: OwnRequest) -> WhatIfForm:
-    return WhatIfForm(
-        branch.session, what_if_shown.expandable(branch), request.POST if request.method == "POST" else None
-    )
 
 
 def found(branch: Branch, form: WhatIfForm) -> what_if_shown.WhatIf:
