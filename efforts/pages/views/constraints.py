@@ -19,7 +19,7 @@ from efforts.domain.text.locating import one_line
 from efforts.models import Branch, Constraint, Message
 from efforts.pages.forms import RuleForm
 from efforts.pages.views.chat import Verbs, change_row, command, turn_number
-from efforts.pages.views.shared import OwnRequest, about, acted, dialog, done, owned_branch, place, turn_here
+from efforts.pages.views.shared import OwnRequest, about, acted, dialog, owned_branch, place, saved, turn_here
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -97,10 +97,3 @@ def rule_form(
     if acted(form, lambda given: act(given["text"]), field="text"):
         return saved(request, context.get("branch"))
     return dialog(request, "constraints/form.html", {**context, "form": form}, status=422 if form.errors else 200)
-
-
-def saved(request: OwnRequest, branch: Branch | None) -> HttpResponse:
-    if branch is None:
-        # Without a fragment: a page at this address already would not be read again.
-        return done(go_to=reverse("settings")) if request.htmx else redirect("settings")
-    return done("closeDialog", "context") if request.htmx else redirect(branch)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import redirect
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from efforts import actions
@@ -14,7 +12,7 @@ from efforts.actions.instructions import LONGEST
 from efforts.context.instructions import instructions_of, tokens_of
 from efforts.domain.errors import Refused
 from efforts.models import Session
-from efforts.pages.views.shared import OwnRequest, dialog, done, owned_session, part
+from efforts.pages.views.shared import OwnRequest, dialog, owned_session, part, saved
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -49,12 +47,6 @@ def form(request: OwnRequest, session: Session | None) -> HttpResponse:
         "error": error,
     }
     return dialog(request, "account/instructions.html", context, status=422 if error else 200)
-
-
-def saved(request: OwnRequest, session: Session | None) -> HttpResponse:
-    if session is None:
-        return done(go_to=reverse("settings")) if request.htmx else redirect("settings")
-    return done("closeDialog", "context") if request.htmx else redirect(session)
 
 
 @require_POST

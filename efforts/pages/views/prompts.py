@@ -13,7 +13,7 @@ from efforts import actions
 from efforts.actions.prompts import LONGEST_NAME, LONGEST_TEXT
 from efforts.domain.errors import Refused
 from efforts.models import SavedPrompt
-from efforts.pages.views.shared import OwnRequest, acted, dialog, done
+from efforts.pages.views.shared import OwnRequest, acted, dialog, saved
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -49,7 +49,7 @@ def form(request: OwnRequest, row: SavedPrompt | None) -> HttpResponse:
     typed = PromptForm(request.POST if request.method == "POST" else None, initial=initial)
     pk = row.pk if row else None
     if acted(typed, lambda given: actions.save_prompt(request.user, given["name"], given["text"], pk=pk)):
-        return done(go_to=reverse("settings")) if request.htmx else redirect("settings")
+        return saved(request, None)
     context = {"form": typed, "title": f"Edit /{row.name}" if row else "New prompt"}
     return dialog(request, "account/prompt.html", context, status=422 if typed.errors else 200)
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.core.exceptions import RequestDataTooBig
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -93,6 +93,14 @@ def page(request: OwnRequest, template: str, context: Mapping[str, Any], *, stat
 
 def part(request: OwnRequest, template: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
     return varied(render(request, template, dict(context), status=status))
+
+
+def saved(request: OwnRequest, where: Branch | Session | None) -> HttpResponse:
+    """After a form: the dialog closes, or what it was about is shown; without that, the settings."""
+    if where is None:
+        # Without a fragment: a page at this address already would not be read again.
+        return done(go_to=reverse("settings")) if request.htmx else redirect("settings")
+    return done("closeDialog", "context") if request.htmx else redirect(where)
 
 
 def part_or_page(
