@@ -79,6 +79,10 @@ class OfSummary(ReadOnly):
     def artifact_of(self, row: Any) -> str:
         return str(row.artifact)
 
+    @admin.display(description=_("Artifact"))
+    def of_artifact(self, row: Any) -> str:
+        return artifact_link(self.artifact_of(row))
+
     @admin.display(description=_("On the page"))
     def on_page(self, row: Any) -> str:
         artifact = self.artifact_of(row)
@@ -100,10 +104,6 @@ class ContextPointerAdmin(OfSummary):
     )
     readonly_fields = ("of_artifact", "of_turns", "previous", "moves", "on_page")
     titles = {"previous": _("Took over from")}
-
-    @admin.display(description=_("Artifact"))
-    def of_artifact(self, row: ContextPointer) -> str:
-        return artifact_link(row.artifact)
 
     @admin.display(description=_("Text"))
     def beginning(self, row: ContextPointer) -> str:
@@ -146,10 +146,6 @@ class ScopeDraftAdmin(OfSummary):
     list_filter = ("state", "kind")
     search_fields = ("artifact", "why", "branch__session__title", "branch__session__id")
     readonly_fields = ("of_artifact", "on_page")
-
-    @admin.display(description=_("Artifact"))
-    def of_artifact(self, row: ScopeDraft) -> str:
-        return artifact_link(row.artifact)
 
 
 @admin.register(Constraint)
