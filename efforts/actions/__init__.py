@@ -32,8 +32,6 @@ from .conversations import (
     retry_turn,
     see_session,
     send_message,
-    set_budget,
-    set_context_mode,
     set_favourite,
     set_model,
     stop_run,

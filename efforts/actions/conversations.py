@@ -363,16 +363,6 @@ def check_last(branch: Branch, turn: Turn, refusal: str) -> None:
         )
 
 
-def set_budget(session: Session, budget: Any, *, actor: User) -> None:
-    """In tokens. Raises `Refused` as `configure_session` does."""
-    configure_session(session, actor=actor, budget=budget)
-
-
-def set_context_mode(session: Session, mode: str, *, actor: User) -> None:
-    """Raises `Refused` as `configure_session` does."""
-    configure_session(session, actor=actor, context_mode=mode)
-
-
 def set_model(session: Session, value: str, *, actor: User) -> None:
     """The conversation is answered by this model from its next message on. `value`: among `connections.switchable`."""
     option = option_of(session, value)

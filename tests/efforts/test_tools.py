@@ -478,7 +478,7 @@ async def test_an_effort_expanded_is_readable_in_the_same_turn(
     stage: Stage, provider: FakeProvider, runner: Runner, port: Scripted
 ) -> None:
     port.made = Summary(brief="The parser broke.")
-    await write(lambda: actions.set_context_mode(stage.session, "off", actor=stage.session.owner))
+    await write(lambda: actions.configure_session(stage.session, actor=stage.session.owner, context_mode="off"))
     provider.script = [Reply("", calls=(calling("open_effort", name="Bug"),)), Reply("The parser, then.")]
     await stage.ask("The semicolon in line 80 breaks the parser.")
     await write(lambda: actions.close_effort(Talk(stage.session).place))

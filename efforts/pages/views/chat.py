@@ -290,13 +290,15 @@ def send(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
 @command
 def budget(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
     chosen = str(fields(request).get("budget", ""))
-    actions.set_budget(branch.session, int(chosen) if chosen.isdecimal() else chosen, actor=request.user)
+    budget = int(chosen) if chosen.isdecimal() else chosen
+    actions.configure_session(branch.session, actor=request.user, budget=budget)
     return {"budget": branch.session.budget}
 
 
 @command
 def context_mode(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
-    actions.set_context_mode(branch.session, text_field(fields(request), "mode"), actor=request.user)
+    mode = text_field(fields(request), "mode")
+    actions.configure_session(branch.session, actor=request.user, context_mode=mode)
     mode = ContextMode(branch.session.context_mode)
     return {"mode": str(mode), "says": f"Context mode {mode.label}: {mode.meaning}."}
 
