@@ -91,7 +91,7 @@ def known(snapshot: Any, question: Question) -> Question:
 
     names: list[str] = []
     for path, symbol in question.answers_at:
-        rows = Symbol.objects.filter(snapshot.standing_by("file"), file__path=path).values_list("qualified", flat=True)
+        rows = Symbol.objects.filter(snapshot.standing_by_file, file__path=path).values_list("qualified", flat=True)
         names += [name for name in rows if f".{name}".endswith(f".{symbol}")]
     return replace(question, qualified=(names or [""])[0], also=tuple(("", name) for name in names[1:]))
 
@@ -209,7 +209,7 @@ def asked_of(snapshot: Any) -> dict[str, str]:
     """Path of each symbol that a page may name."""
     from workspaces.models import Symbol
 
-    rows = Symbol.objects.filter(snapshot.standing_by("file"), is_test=False, kind__in=["function", "method", "class"])
+    rows = Symbol.objects.filter(snapshot.standing_by_file, is_test=False, kind__in=["function", "method", "class"])
     return dict(rows.values_list("qualified", "file__path"))
 
 
@@ -218,9 +218,9 @@ def drawn(snapshot: Any) -> Iterator[Question]:
     from efforts.domain.text.sentences import sentences
     from workspaces.models import Symbol
 
-    rows = Symbol.objects.filter(snapshot.standing_by("file"), is_test=False).exclude(doc="").select_related("file")
+    rows = Symbol.objects.filter(snapshot.standing_by_file, is_test=False).exclude(doc="").select_related("file")
     rows = rows.filter(kind__in=["function", "method", "class"]).exclude(name__startswith="_")
-    names = Counter(Symbol.objects.filter(snapshot.standing_by("file")).values_list("qualified", flat=True))
+    names = Counter(Symbol.objects.filter(snapshot.standing_by_file).values_list("qualified", flat=True))
     firsts = {row.pk: next(iter(sentences(" ".join(row.doc.split("\n\n")[0].split()))), "") for row in rows}
     # What is said of several symbols asks for none of them.
     said = Counter(firsts.values())
@@ -241,7 +241,7 @@ def blank(copy: Path, snapshot: Any, questions: Sequence[Question]) -> None:
     from workspaces.models import Symbol
 
     by_path: dict[str, list[Any]] = defaultdict(list)
-    wanted = Symbol.objects.filter(snapshot.standing_by("file"), qualified__in=[one.qualified for one in questions])
+    wanted = Symbol.objects.filter(snapshot.standing_by_file, qualified__in=[one.qualified for one in questions])
     for row in wanted.select_related("file"):
         by_path[row.file.path].append(row)
     for path, rows in by_path.items():
@@ -346,9 +346,7 @@ def qualified_at(snapshot: Any, path: str, line: int) -> list[str]:
     """Our name for what ctags found at a line."""
     from workspaces.models import Symbol
 
-    rows = Symbol.objects.filter(
-        snapshot.standing_by("file"), file__path=path, first_line__lte=line, last_line__gte=line
-    )
+    rows = Symbol.objects.filter(snapshot.standing_by_file, file__path=path, first_line__lte=line, last_line__gte=line)
     return list(rows.order_by("-first_line").values_list("qualified", flat=True)[:1])
 
 

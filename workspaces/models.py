@@ -136,10 +136,11 @@ class Snapshot(models.Model):
         """Which rows of files stand in it."""
         return Q(workspace=self.workspace_id, first__lte=self.number) & (Q(last=None) | Q(last__gte=self.number))
 
-    def standing_by(self, path: str) -> Q:
-        """The same for rows that lead to a file by `path`."""
-        last = Q(**{f"{path}__last": None}) | Q(**{f"{path}__last__gte": self.number})
-        return Q(**{f"{path}__workspace": self.workspace_id, f"{path}__first__lte": self.number}) & last
+    @property
+    def standing_by_file(self) -> Q:
+        """The same for rows that lead to a file."""
+        last = Q(file__last=None) | Q(file__last__gte=self.number)
+        return Q(file__workspace=self.workspace_id, file__first__lte=self.number) & last
 
 
 class File(models.Model):

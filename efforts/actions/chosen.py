@@ -56,11 +56,11 @@ def collapse_chosen(place: Place, one: Chosen, why: str = "asked") -> None:
     tell(place, "compaction.collapsed", one, why=why)
 
 
-def collapse_all_chosen(place: Place, branch: Branch, why: str) -> int:
-    """How many were expanded."""
+def collapse_all_chosen(place: Place, branch: Branch) -> int:
+    """As a new work session begins; how many were expanded."""
     expanded = with_spans(chosen_pointers(branch).filter(expanded_turn__isnull=False))
     for one in expanded:
-        collapse_chosen(place, one, why)
+        collapse_chosen(place, one, "work_session")
     return len(expanded)
 
 

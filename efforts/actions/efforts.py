@@ -316,7 +316,7 @@ def new_work_session(place: Place, why: str = "asked") -> int:
         expanded = list(loose.order_by("expanded_turn", "pk"))
         for state in expanded:
             collapse(place, state, "work_session")
-        chosen = collapse_all_chosen(place, branch, "work_session")
+        chosen = collapse_all_chosen(place, branch)
         data = {"turn": place.turn, "branch": str(branch.pk), "clock": clock_of(branch), "why": why}
         events.append(branch.session_id, "session.resumed", data, actor=place.actor)
     return len(expanded) + chosen

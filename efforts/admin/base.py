@@ -80,9 +80,9 @@ def column(name: str, title: str, of: Callable[[Any], str]) -> Column:
     return admin.display(description=title or _(name.replace("_", " ")))(shown)
 
 
-def linked(name: str, title: str = "") -> Column:
+def linked(name: str) -> Column:
     """It links to the row which the field `name` refers to."""
-    return column(name, title, row_link)
+    return column(name, "", row_link)
 
 
 def linked_all(name: str, title: str = "", *related: str) -> Column:

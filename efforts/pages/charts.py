@@ -101,10 +101,10 @@ class Field:
         return self.bottom - self.plot * min(value, self.top) / self.top
 
 
-def line_chart(series: Sequence[Series], chart: Chart, *, standalone: bool = False) -> str:
+def line_chart(series: Sequence[Series], chart: Chart) -> str:
     """One line a series. A line breaks where it has no value, and is cut off at `chart.most`."""
     field = field_of(series, chart, [value for one in series for value in one.values if value is not None])
-    return drawn(chart, field, lines(series, field), series, standalone=standalone)
+    return drawn(chart, field, lines(series, field), series)
 
 
 def stacked_chart(
@@ -119,11 +119,11 @@ def stacked_chart(
     return drawn(chart, field, marks, [*series, *beside], standalone=standalone)
 
 
-def bar_chart(rows: Sequence[BarRow], chart: Chart, *, places: int, standalone: bool = False) -> str:
+def bar_chart(rows: Sequence[BarRow], chart: Chart, *, places: int) -> str:
     """One row a thing, with what it did from when to when; its places are counted from `chart.first`."""
     field = Field(places=places, step=1, top=1, head=4, plot=BAR_ROW * len(rows))
     marks = [mark for number, row in enumerate(rows) for mark in bars(row, number, chart, field)]
-    return pictured(chart, field, [*time_axis(chart, field), *marks], standalone=standalone)
+    return pictured(chart, field, [*time_axis(chart, field), *marks])
 
 
 def bars(row: BarRow, number: int, chart: Chart, field: Field) -> Iterator[str]:
@@ -215,13 +215,13 @@ def line(one: Series, number: int, path: str) -> str:
 
 
 def drawn(
-    chart: Chart, field: Field, marks: Iterator[str] | list[str], series: Sequence[Series], *, standalone: bool
+    chart: Chart, field: Field, marks: Iterator[str] | list[str], series: Sequence[Series], *, standalone: bool = False
 ) -> str:
     inside = [*grid(chart, field), *marks, *legend(series)]
     return pictured(chart, field, inside, standalone=standalone)
 
 
-def pictured(chart: Chart, field: Field, inside: Sequence[str], *, standalone: bool) -> str:
+def pictured(chart: Chart, field: Field, inside: Sequence[str], *, standalone: bool = False) -> str:
     height = field.bottom + BOTTOM
     name, said = f"{chart.id}-title", f"{chart.id}-desc"
     return "\n".join(

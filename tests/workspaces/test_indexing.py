@@ -49,7 +49,7 @@ def contents(workspace: Workspace) -> list[object]:
     assert snapshot is not None
     resolver = read_resolver(snapshot)
     named = {id: (one.kind, one.qualified) for id, one in resolver.names.symbols.items()}
-    symbols = Symbol.objects.filter(snapshot.standing_by("file")).order_by("file__path", "id")
+    symbols = Symbol.objects.filter(snapshot.standing_by_file).order_by("file__path", "id")
     fields = ("kind", "qualified", "signature", "doc", "first_line", "last_line", "is_test", "names", "terms")
     leads = [
         (named[one.source], one.kind, [(named[lead.target], lead.confidence) for lead in resolver.leads(one)])

@@ -159,7 +159,7 @@ def lines_at(session: Session, snapshot: Snapshot, ref: re.Match[str]) -> CodePi
 
 def symbol_meant(snapshot: Snapshot, ref: str, path: str) -> Symbol:
     name = ref.removesuffix("()").replace("::", ".").strip(".")
-    standing = Symbol.objects.filter(snapshot.standing_by("file"), workspace=snapshot.workspace_id)
+    standing = Symbol.objects.filter(snapshot.standing_by_file, workspace=snapshot.workspace_id)
     standing = standing.exclude(kind=SymbolKind.SECTION).select_related("file").defer("terms", "names")
     by_name = standing.filter(name=name.rpartition(".")[2]).order_by("is_test", "pk")
     rows = [one for one in by_name[:200] if not path or one.file.path == path]

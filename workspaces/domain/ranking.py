@@ -61,9 +61,9 @@ class Scored:
     through: tuple[int, ...] = ()
 
 
-def text_score(one: Candidate, rarities: Sequence[float], name_weight: float = NAME_WEIGHT) -> float:
+def text_score(one: Candidate, rarities: Sequence[float]) -> float:
     """BM25 of text and names as one field, in which a name counts for several words."""
-    times = [said + name_weight * min(named, 2) for said, named in zip(one.counts, one.named, strict=True)]
+    times = [said + NAME_WEIGHT * min(named, 2) for said, named in zip(one.counts, one.named, strict=True)]
     return bm25(times, rarities, one.length / TYPICAL) * KINDS.get(one.kind, 1.0)
 
 

@@ -148,7 +148,7 @@ def meanings_of(row: Workspace, snapshot: Snapshot) -> MeaningsView | None:
     session = next((one for one in sessions.order_by("-last_activity_at") if is_offered(one)), None)
     if session is None or not settings.CCM_WORKSPACE_MEANINGS:
         return None
-    every = Symbol.objects.filter(snapshot.standing_by("file"), is_test=False)
+    every = Symbol.objects.filter(snapshot.standing_by_file, is_test=False)
     try:
         embedder = embedder_of(session.endpoint)
     except ModelError as error:

@@ -20,7 +20,7 @@ CHUNK = 5_000
 
 def compared(snapshot: Snapshot) -> QuerySet[Symbol]:
     """Tests are found by their words."""
-    return Symbol.objects.filter(snapshot.standing_by("file"), is_test=False).exclude(content_sha256=None)
+    return Symbol.objects.filter(snapshot.standing_by_file, is_test=False).exclude(content_sha256=None)
 
 
 def meaning_in(workspace: Workspace, wording: Worded) -> Asked:

@@ -45,7 +45,7 @@ def read_resolver(snapshot: Snapshot, before: Resolver | None = None) -> Resolve
         written += (one for one in kept if one.file in known)
     new: dict[str, Any] = {"file__in": files.keys() - known} if known else {}
     fields = ("id", "file_id", "kind", "name", "qualified", "parent_id", "is_test")
-    standing = Symbol.objects.filter(snapshot.standing_by("file"), **new).order_by("id").values_list(*fields)
+    standing = Symbol.objects.filter(snapshot.standing_by_file, **new).order_by("id").values_list(*fields)
     symbols += (Named(*row) for row in standing.iterator(chunk_size=CHUNK))
     written += written_of(snapshot, kind__in=(EdgeKind.IMPORTS, EdgeKind.INHERITS), **new)
     places = {pk: place for place, pk in enumerate(files)}
@@ -70,6 +70,6 @@ def roots(snapshot: Snapshot, files: Mapping[int, FileName]) -> list[Root]:
 
 def written_of(snapshot: Snapshot, *which: Q, **more: Any) -> Iterator[Written]:
     """The references of a snapshot, in the order of the files' text."""
-    edges = Edge.objects.filter(snapshot.standing_by("file"), *which, **more).order_by("id")
+    edges = Edge.objects.filter(snapshot.standing_by_file, *which, **more).order_by("id")
     for row in edges.values_list(*FIELDS).iterator(chunk_size=CHUNK):
         yield Written(*row)

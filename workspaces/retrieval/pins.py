@@ -58,7 +58,7 @@ def resolved(pin: CodePin, snapshot: Snapshot) -> Resolved:
 def symbol_now(snapshot: Snapshot, path: str, qualified: str, kind: str) -> Symbol | None:
     """By its path and name, else by its qualified name, else by a name that only one of its kind has."""
     name = qualified.rpartition(".")[2]
-    standing = Symbol.objects.filter(snapshot.standing_by("file"), workspace=snapshot.workspace_id, name=name)
+    standing = Symbol.objects.filter(snapshot.standing_by_file, workspace=snapshot.workspace_id, name=name)
     rows = list(standing.select_related("file").defer("terms", "names").order_by("is_test", "pk")[:50])
     for fits in (
         [one for one in rows if (one.file.path, one.qualified) == (path, qualified)][:1],

@@ -31,6 +31,8 @@ STRATEGY = f"code/{ranking.VERSION}"
 MOST, MOST_NEAR = 1_200, 40
 # Of those nearest to what the query means so many, beside those with its words.
 NEAREST = 100
+# References by one name that are read.
+MOST_REFERENCES = 400
 # As the index has it, word for word: migration 0001.
 TERMS = "string_to_array(btrim(scope || names || terms), '  ')"
 # A word that may be a name, as a person or a model writes it.
@@ -96,7 +98,7 @@ def search(
 def symbols_in(snapshot: Snapshot) -> int:
     if snapshot.stage == Stage.COMPLETE:
         return snapshot.symbols
-    return Symbol.objects.filter(snapshot.standing_by("file")).count()
+    return Symbol.objects.filter(snapshot.standing_by_file).count()
 
 
 def standing_with(snapshot: Snapshot, files: Ids, term: str) -> Ids:
@@ -133,7 +135,7 @@ def holding(found: Sequence[Ids], symbols: int) -> Ids:
 def candidate_rows(snapshot: Snapshot, ids: set[int], terms: Sequence[str]) -> Iterator[Candidate]:
     wanted = [f" {term} " for term in terms]
     fields = ("id", "kind", "is_test", "qualified", "length", "terms", "names")
-    rows = Symbol.objects.filter(snapshot.standing_by("file"), pk__in=ids).order_by("pk").values_list(*fields)
+    rows = Symbol.objects.filter(snapshot.standing_by_file, pk__in=ids).order_by("pk").values_list(*fields)
     for id, kind, is_test, qualified, length, text, names in rows:
         yield Candidate(
             symbol=id,
@@ -185,11 +187,11 @@ def edges_from(snapshot: Snapshot, sources: Sequence[int]) -> Iterator[Written]:
         yield Written(*row)
 
 
-def edges_to(snapshot: Snapshot, name: str, most: int = 400) -> list[Written]:
+def edges_to(snapshot: Snapshot, name: str) -> list[Written]:
     """References by that name, of whatever they mean."""
-    standing = snapshot.standing_by("file") & Q(workspace=snapshot.workspace_id, name=name)
+    standing = snapshot.standing_by_file & Q(workspace=snapshot.workspace_id, name=name)
     rows = Edge.objects.filter(standing).exclude(kind=EdgeKind.IMPORTS).order_by("id")
-    return [Written(*row) for row in rows.values_list(*FIELDS)[:most]]
+    return [Written(*row) for row in rows.values_list(*FIELDS)[:MOST_REFERENCES]]
 
 
 def written_out(snapshot: Snapshot, text: str) -> set[int]:
@@ -199,7 +201,7 @@ def written_out(snapshot: Snapshot, text: str) -> set[int]:
     for name in names_in(text)[:20]:
         found |= meant_by(snapshot, name)
     for path in list(dict.fromkeys(PATH.findall(text)))[:10]:
-        modules = Symbol.objects.filter(snapshot.standing_by("file"), kind=SymbolKind.MODULE, parent=None)
+        modules = Symbol.objects.filter(snapshot.standing_by_file, kind=SymbolKind.MODULE, parent=None)
         named = modules.filter(Q(file__path=path) | Q(file__path__endswith=f"/{path}"))
         ids = list(named.values_list("pk", flat=True)[:2])
         found |= set(ids) if len(ids) == 1 else set()
@@ -217,7 +219,7 @@ def names_in(text: str) -> list[str]:
 
 def meant_by(snapshot: Snapshot, name: str) -> set[int]:
     last = name.rpartition(".")[2]
-    rows = Symbol.objects.filter(snapshot.standing_by("file"), workspace=snapshot.workspace_id, name=last)
+    rows = Symbol.objects.filter(snapshot.standing_by_file, workspace=snapshot.workspace_id, name=last)
     rows = rows.exclude(kind=SymbolKind.SECTION).order_by("pk")
     if last != name:
         rows = rows.filter(Q(qualified=name) | Q(qualified__endswith=f".{name}"))

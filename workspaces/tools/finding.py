@@ -86,7 +86,7 @@ def named(snapshot: Snapshot, name: str) -> list[Symbol]:
     """The symbols that a name means, those outside of tests first."""
     name = name.strip().strip("`").removesuffix("()").replace("::", ".").strip(".")
     last = name.rpartition(".")[2]
-    standing = Symbol.objects.filter(snapshot.standing_by("file"), workspace=snapshot.workspace_id)
+    standing = Symbol.objects.filter(snapshot.standing_by_file, workspace=snapshot.workspace_id)
     rows = standing.exclude(kind=SymbolKind.SECTION).select_related("file").defer("terms", "names")
     exact = rows.filter(Q(name=last) & (Q(qualified=name) | Q(qualified__endswith=f".{name}")))
     found = list((exact if last != name else rows.filter(name=name)).order_by("is_test", "qualified", "pk")[:50])
