@@ -25,19 +25,13 @@ def suggest_pin(context: ToolContext, *, ref: str, why: str) -> dict[str, Any]:
 
 
 def record(context: ToolContext, *, kind: str, text: str) -> dict[str, Any]:
-    return record_rule(context, text) if kind == "constraint" else record_entry(context, EntryKind(kind), text)
-
-
-def record_rule(context: ToolContext, text: str) -> dict[str, Any]:
-    row = actions.record_constraint(context.place, text)
-    if row.state == ConstraintState.IN_FORCE:
-        return {"recorded": "constraint", "state": "in force"}
-    return {"recorded": "constraint", "state": "suggested", "note": "Not the user's own words: the user is asked."}
-
-
-def record_entry(context: ToolContext, kind: EntryKind, text: str) -> dict[str, Any]:
-    row = actions.propose_entry(context.place, kind, text)
-    result = {"recorded": str(kind), "id": row.name, "state": row.state}
+    if kind == "constraint":
+        rule = actions.record_constraint(context.place, text)
+        if rule.state == ConstraintState.IN_FORCE:
+            return {"recorded": kind, "state": "in force"}
+        return {"recorded": kind, "state": "suggested", "note": "Not the user's own words: the user is asked."}
+    row = actions.propose_entry(context.place, EntryKind(kind), text)
+    result = {"recorded": kind, "id": row.name, "state": row.state}
     return result if row.state == EntryState.CONFIRMED else {**result, "note": "Proposed: the user is asked."}
 
 

@@ -234,7 +234,9 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
     }
 
     async def command(self, frame: dict[str, Any], verb: Callable[..., dict[str, Any]], **values: Any) -> None:
-        result = await write(self.done, verb, branch_in(frame), values)
+        # Without one it is about the main branch.
+        branch = need_id(frame, "branch") if frame.get("branch") is not None else None
+        result = await write(self.done, verb, branch, values)
         await self.send_json({"kind": "ack", "of": frame["kind"], **result})
 
     def check_send(self, asked: dict[str, Any]) -> None:
@@ -405,11 +407,6 @@ def need_id(frame: dict[str, Any], key: str) -> UUID:
         return UUID(need(frame, key, str))
     except ValueError as error:
         raise BadFrame(f"{key} must be the id of a {key}.", frame=frame) from error
-
-
-def branch_in(frame: dict[str, Any]) -> UUID | None:
-    """None is the main branch."""
-    return need_id(frame, "branch") if frame.get("branch") is not None else None
 
 
 def news(session_id: UUID, cursor: int) -> tuple[int, list[dict[str, Any]]]:

@@ -116,8 +116,17 @@ def difference(before: MadePlan, now: MadePlan) -> Difference:
     came = {number: item for number, item in came.items() if number not in back}
     kept = {TURN.format(number) for number in (*noted, *back)}
     return Difference(
-        entered=(*notes_in(before, now, kept), *grouped(came, shown_as), *tools_in(before, now)),
-        left=(*notes_out(before, now, kept), *grouped(left, lambda number, item: gone(number, item, now))),
+        entered=(
+            *pins_in(before, now, kept),
+            *headlines_in(before, now),
+            *grouped(came, shown_as),
+            *tools_in(before, now),
+        ),
+        left=(
+            *pins_out(before, now, kept),
+            *headlines_out(before, now),
+            *grouped(left, lambda number, item: gone(number, item, now)),
+        ),
         changed=(
             *changed_items(before, now),
             *grouped(moved, shown_as),
@@ -192,16 +201,6 @@ def grouped(items: Mapping[int, Item], change_of: Any) -> Iterator[PlanChange]:
 
 def sent_headlines(made: MadePlan) -> dict[str, Item]:
     return {slug: item for slug, item in made.headlines.items() if item.included}
-
-
-def notes_in(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator[PlanChange]:
-    yield from pins_in(before, now, kept)
-    yield from headlines_in(before, now)
-
-
-def notes_out(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator[PlanChange]:
-    yield from pins_out(before, now, kept)
-    yield from headlines_out(before, now)
 
 
 def sent_pins(made: MadePlan) -> dict[str, Item]:

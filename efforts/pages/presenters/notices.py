@@ -295,13 +295,9 @@ def read_about(branch: Branch, everything: QuerySet[Event], rows: Collection[Eve
         story.read(row)
     story.stood = {row.data["effort"]: row.seq for row in told if row.kind in STANDS_FROM}
     if branch.parent_id:
-        story.fill(summaries_here(branch))
+        # Those that stand: of one that came with the fork there is no event.
+        story.fill(dict(summaries_in(branch).values_list("effort__slug", "headline")))
     return story
-
-
-def summaries_here(branch: Branch) -> dict[str, str]:
-    """Those that stand: of one that came with the fork there is no event."""
-    return dict(summaries_in(branch).values_list("effort__slug", "headline"))
 
 
 def summaries_in(branch: Branch) -> QuerySet[ContextPointer]:
