@@ -16,11 +16,13 @@ from efforts.domain.effort.phrases import Known, Wish, wishes
 from efforts.domain.prompt.conversation import PastTurn
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.domain.text.canonical import json_object
+from efforts.domain.text.counting import counted
+from efforts.domain.text.locating import one_line
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 
 from .artifact import SCHEMA_VERSION, Artifact, Evidence, Excerpt, Kind, Section, SourceRef, with_id
 from .ledger import Entry
-from .rendering import digest_text, one_line
+from .rendering import digest_text
 
 Count = Callable[[str], int]
 
@@ -216,14 +218,11 @@ def title_of(source: Source, ref: SourceRef, name: str, evidence: Sequence[Evide
     turns = span_within(runs_of(ref.turns)) if ref.turns else span_said(ref.start, ref.end)
     files = sum(one.type == "path" for one in evidence)
     commands = sum(one.type == "command" for one in evidence)
-    more = [plural(len(ref.turns), "turn"), plural(files, "file"), plural(commands, "command")]
+    numbers = {"turn": len(ref.turns), "file": files, "command": commands}
+    more = [counted(number, what) for what, number in numbers.items() if number]
     # Chosen turns have no other name.
     named = name if name.casefold() == turns else f"{name}, {turns}"
-    return f"{named}{when} ({', '.join(filter(None, more))}: expand)."
-
-
-def plural(number: int, one: str) -> str:
-    return f"{number} {one}{'' if number == 1 else 's'}" if number else ""
+    return f"{named}{when} ({', '.join(more)}: expand)."
 
 
 def of_entry(entry: Entry, source: Source) -> Excerpt:

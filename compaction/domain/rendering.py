@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from efforts.domain.text.locating import one_line
+
 from .artifact import SHORT, Artifact, Claim, Kind, Section, Status
 
 Count = Callable[[str], int]
@@ -112,8 +114,3 @@ def digest_text(artifact: Artifact) -> str:
     """Excerpts as they stand in the prompt: the title, then each with its speaker and turn."""
     lines = [f"{excerpt.label}: “{one_line(excerpt.text)}”" for excerpt in artifact.excerpts]
     return "\n".join([f"{EXCERPTS}. {artifact.title}", *lines])
-
-
-def one_line(text: str) -> str:
-    """The text without line breaks and repeated spaces."""
-    return " ".join(text.split())

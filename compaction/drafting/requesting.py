@@ -23,11 +23,10 @@ from compaction.domain.merging import OvertakenAnswer
 from compaction.drafting.prompts import text_of
 from efforts.context.connections import ModelChoice, connect_chat
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, PRIMING
-from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.domain.text.canonical import canonical_json, sha256, storable
 from efforts.domain.text.source_text import Source
 from efforts.llm.protocol import ModelError, StreamEnd, TextDelta, ThinkingDelta
 from efforts.llm.protocol import ReportedUsage as Reported
-from efforts.turns.calls import storable
 from efforts.turns.recording import count
 
 LOG = "[Log]\n{log}[End of log]\n\n{task}"

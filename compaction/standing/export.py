@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Prefetch
 
 from compaction.domain.artifact import Claim, Section, parse_artifact
-from compaction.domain.rendering import TITLES, line_of, one_line
+from compaction.domain.rendering import TITLES, line_of
 from compaction.drafting.reading import log_for
 from compaction.models import Acceptance, Artifact, GateRun
 from compaction.standing.blockers import is_unchecked
 from efforts.domain.effort.states import PointerState
 from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.domain.text.locating import one_line
 from efforts.domain.text.source_text import Part, Source
 from efforts.models import ContextPointer
 from efforts.standins.compacting import ToldCite, ToldClaim, ToldSummary

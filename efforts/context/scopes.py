@@ -13,11 +13,11 @@ from efforts.context.words import WordView, word_of_scope, word_view
 from efforts.domain.effort.chosen import BODY, id_of
 from efforts.domain.effort.chosen import span_of as numbers_of
 from efforts.domain.effort.notices import STARTED_FROM, span_said
-from efforts.domain.effort.states import PointerMoveKind, PointerState, ScopeKind, ScopeState
+from efforts.domain.effort.states import PointerMoveKind, ScopeKind, ScopeState
 from efforts.domain.text.counting import counted
 from efforts.log.timelines import branch_events
 from efforts.models import Branch, ContextPointer, Event, PointerMove, PointerTurn, ScopeDraft
-from efforts.standins.chosen import Chosen, with_spans
+from efforts.standins.chosen import Chosen, chosen_pointers, with_spans
 from efforts.standins.seen import Seen, Word, seen
 
 REQUESTED, ACCEPTED = "compaction.requested", "compaction.accepted"
@@ -93,17 +93,16 @@ def span_of(data: Mapping[str, Any]) -> tuple[int, int]:
     return data["first"], data["last"]
 
 
-def read_story(branch: Branch, rows: Iterable[Event] | None = None) -> ScopeStory:
-    """`rows`: the branch's events about chosen turns, where they are read already."""
+def read_story(branch: Branch) -> ScopeStory:
     back = PointerMove.objects.filter(branch=branch, kind__in=BACK).exclude(after=[])
     story = ScopeStory(
         branch=str(branch.pk),
         drafts=drafts_in(branch).in_bulk(),
-        standing={one.artifact: presence(one, None) for one in standing(branch)},
+        standing={one.artifact: presence(one, None) for one in chosen_pointers(branch)},
         restoring=frozenset(back.values_list("pointer__artifact", flat=True)),
     )
     story.seen = seen([*story.standing, *(draft.artifact for draft in story.drafts.values() if draft.artifact)])
-    rows = list(branch_events(branch).filter(kind__in=OF_SCOPES) if rows is None else rows)
+    rows = list(branch_events(branch).filter(kind__in=OF_SCOPES))
     story.undone = {row.data["of"] for row in rows if "of" in row.data}
     for row in rows:
         story.read(row)
@@ -112,10 +111,6 @@ def read_story(branch: Branch, rows: Iterable[Event] | None = None) -> ScopeStor
 
 def drafts_in(branch: Branch) -> QuerySet[ScopeDraft]:
     return ScopeDraft.objects.filter(branch=branch).exclude(kind=ScopeKind.STAGE)
-
-
-def standing(branch: Branch) -> Any:
-    return ContextPointer.objects.filter(branch=branch, effort=None, state=PointerState.ACTIVE)
 
 
 # Notices
@@ -260,7 +255,7 @@ class ScopeRows:
 
 
 def scope_rows(branch: Branch) -> ScopeRows:
-    chosen = with_spans(standing(branch))
+    chosen = with_spans(chosen_pointers(branch))
     rows = [standing_row(one) for one in sorted(chosen, key=lambda one: one.first)]
     # Most conversations have none, and what became of each is much to read.
     if not drafts_in(branch).exists():

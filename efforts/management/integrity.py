@@ -25,6 +25,7 @@ from efforts.domain.effort.states import (
 from efforts.domain.prompt.conversation import OF_PERSON
 from efforts.domain.seals import Sealed, broken
 from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.domain.text.locating import one_line
 from efforts.log import labels
 from efforts.log.events import STREAMED, sealed_content
 from efforts.log.timelines import branch_events, branch_turns
@@ -182,10 +183,6 @@ def source_problems(session: Session) -> Iterator[Problem]:
             said = row.source.text[row.start : row.end] if row.source else ""
             if one_line(said) != one_line(row.text):
                 yield Problem(what=f"{kind} {row.pk}", problem="its words do not stand where it says that they do")
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def hold_problems(session: Session) -> Iterator[Problem]:

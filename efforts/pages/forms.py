@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta
+from datetime import timedelta
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from django import forms
 from django.core.validators import URLValidator
 from django.db import transaction
-from django.utils import timezone
 
 from efforts.actions.constraints import LONGEST_RULE
 from efforts.actions.conversations import HOTTEST, LARGEST_BUDGET, LARGEST_REPLY, LARGEST_WINDOW, SMALLEST_REPLY
@@ -39,6 +38,7 @@ from efforts.models.said import OwnWords, said
 from efforts.pages.presenters.meanings import state_of_meanings
 from efforts.pages.presenters.owner_search import Filters, HitKind
 from efforts.pages.presenters.search import LOOKS
+from efforts.retrieval.candidates import midnight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -157,10 +157,6 @@ class SearchForm(forms.Form):
             # That whole day.
             until=midnight(until + timedelta(days=1)) if until else None,
         )
-
-
-def midnight(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time()))
 
 
 class WhatIfForm(forms.Form):

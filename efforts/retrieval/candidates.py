@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from functools import lru_cache
 from itertools import accumulate, islice
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum, TextField
 from django.db.models.functions import Cast
+from django.utils import timezone
 
 from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.conversation import OF_PERSON
@@ -56,6 +57,11 @@ class Narrowed:
 
 
 EVERYTHING = Narrowed()
+
+
+def midnight(day: date) -> datetime:
+    """When a day begins, as pages tell the time."""
+    return timezone.make_aware(datetime.combine(day, time()))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.db.models import F, Q
-from django.utils import timezone
 
 from efforts import actions
 from efforts.context.embedders import meaning_of
@@ -21,7 +20,7 @@ from efforts.log.exclusions import left_out
 from efforts.log.timelines import branch_turns
 from efforts.memory.traces import Hit, Retrieval, record_retrieval
 from efforts.models import Branch, Message, Passage, Run
-from efforts.retrieval.candidates import EVERYTHING, Narrowed
+from efforts.retrieval.candidates import EVERYTHING, Narrowed, midnight
 from efforts.retrieval.search import STRATEGY as PASSAGES
 from efforts.retrieval.search import Search, search_branch
 from efforts.retrieval.vectors import Asked, Meant, meaning_of_passages
@@ -151,10 +150,6 @@ def day_of(name: str, given: str) -> date | None:
         return date.fromisoformat(given) if given else None
     except ValueError as error:
         raise ToolError(f"{name} must be a date such as 2026-03-05.") from error
-
-
-def midnight(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time()))
 
 
 def said_in(branch: Branch, number: int, before: int) -> list[Message]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, ToolCall
 from efforts.domain.prompt.rendering import wire_calls
-from efforts.domain.text.canonical import canonical_json
+from efforts.domain.text.canonical import canonical_json, storable
 from efforts.llm.protocol import RawToolCall
 from efforts.tools import ToolError, error_result, parse_arguments
 
@@ -101,9 +101,3 @@ def cost(taken: TakenCall, count: Callable[[str], int]) -> int:
     """Tokens of the call, and those kept for its result."""
     result = count(taken.result) if taken.error else LEAST_RESULT
     return count(canonical_json(wire_calls([taken.call]))) + MESSAGE_OVERHEAD + result
-
-
-def storable(text: str) -> str:
-    """What no database takes becomes the replacement character."""
-    # PostgreSQL takes no NUL and UTF-8 no half of a surrogate pair; a provider may send both.
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -26,7 +26,7 @@ from efforts.domain.prompt.budget import BudgetTooSmall, rounded_up
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, ToolCall
 from efforts.domain.prompt.plan import Plan, PlanInputs, RequiredTooLarge
 from efforts.domain.prompt.planner import plan, room_of
-from efforts.domain.text.canonical import canonical_json
+from efforts.domain.text.canonical import canonical_json, storable
 from efforts.llm.protocol import ChatModel, ModelError, RawToolCall, ReportedUsage, StreamEnd, TextDelta
 from efforts.log.concerned import concern, concerning
 from efforts.log.events import DELTA, THINKING
@@ -40,7 +40,7 @@ from efforts.standins import coding
 from efforts.standins.coding import CodeFound
 from efforts.tools import ToolContext, meaning_asked, run_tool
 from efforts.turns import recording
-from efforts.turns.calls import LEAST_RESULT, TakenCalls, storable, take_calls
+from efforts.turns.calls import LEAST_RESULT, TakenCalls, take_calls
 from efforts.turns.recording import COMPLETED, INTERRUPTED, STOPPED, CallReply, Delta, Ending, Lease, LeaseLost
 
 log = logging.getLogger("ccm.turns")
@@ -414,19 +414,15 @@ def look_back(run: Run, drafted: Plan) -> Found:
     recalled = recollect(run.branch, drafted, mode, today=today, wording=wording)
     if not has_code(run.settings):
         return Found(recalled=recalled)
-    fresh = fresh_run(run)
+    fresh = recording.stored_run(run.pk)
     code = coding.registered().look(fresh.branch, fresh.settings, wording.text, wording)
     return Found(recalled=recalled, code=code)
 
 
 def read_and_plan(run: Run, *, offer_tools: bool) -> Plan:
     with one_moment():
-        inputs = run_inputs(fresh_run(run), offer_tools=offer_tools)
+        inputs = run_inputs(recording.stored_run(run.pk), offer_tools=offer_tools)
     return plan(inputs)
-
-
-def fresh_run(run: Run) -> Run:
-    return recording.stored_run(run.pk)
 
 
 async def conclude(lease: Lease, streamed: Streamed, broken: Ending | None, means: RunMeans) -> None:

@@ -22,6 +22,7 @@ from django.db.models import Count, Exists, F, OuterRef, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
+from efforts.actions.conversations import locked_branch
 from efforts.context.connections import KeyUnreadable, answering
 from efforts.context.contents import BranchContents
 from efforts.context.health import learned_correction
@@ -208,11 +209,6 @@ def claim(run: Run, owner: str) -> Lease | None:
     except IntegrityError:  # another runner has just started a run of this branch
         return None
     return lease
-
-
-@prepared
-def locked_branch(branch: UUID) -> QuerySet[Branch]:
-    return Branch.objects.select_for_update().filter(pk=branch)
 
 
 @prepared

@@ -16,12 +16,12 @@ from django.db.models import QuerySet
 from efforts.actions.names import entitle, title_from
 from efforts.context.connections import KeyUnreadable, ModelChoice, choose, connect_chat
 from efforts.domain.effort.states import RunState
+from efforts.domain.text.canonical import storable
 from efforts.llm.protocol import ModelError, ReportedUsage, StreamEnd, TextDelta
 from efforts.models import Message, Run, Session, Titling
 from efforts.models.prepared import first, prepared
 from efforts.models.threads import read, write
 from efforts.retrieval.index import count_tokens
-from efforts.turns.calls import storable
 from efforts.turns.recording import Lease
 
 ASKED = (

@@ -9,8 +9,8 @@ from typing import Any
 
 from benchmarks.gates.cases import Case, read_trust
 from compaction.domain.check.notes import name_of
-from compaction.domain.rendering import one_line
 from compaction.drafting.examining import papers
+from efforts.domain.text.locating import one_line
 from efforts.domain.text.source_text import Source
 
 SAID = [

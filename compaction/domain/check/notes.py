@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.domain.text.locating import one_line
 from efforts.domain.text.source_text import Part, Source, SourcePart
 from efforts.domain.text.source_text import Sentence as Numbered
 
 from ..artifact import Claim, Section, Status
-from ..rendering import one_line
 
 # In each half.
 CANARIES, CONTROLS = 2, 1

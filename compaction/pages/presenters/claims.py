@@ -14,11 +14,12 @@ from compaction.domain.artifact import Claim, Section
 from compaction.domain.check.result import Checked, Opinion
 from compaction.domain.editing import Decision, DiffPiece, word_diff
 from compaction.domain.lifecycle import ClaimVerdictValue
-from compaction.domain.rendering import MARKS, TITLES, one_line
+from compaction.domain.rendering import MARKS, TITLES
 from compaction.drafting.reading import claim_from, decision_of
 from compaction.models import Artifact, ClaimVerdict
 from compaction.pages.presenters.source import CitedSpan, key_of, labels_of, spans_of, who
 from compaction.review import Side, conflicts
+from efforts.domain.text.locating import one_line
 from efforts.domain.text.source_text import Source
 
 DOUBTED = "doubted"

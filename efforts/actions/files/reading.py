@@ -9,6 +9,7 @@ from pathlib import Path
 
 from efforts.domain.errors import Refused
 from efforts.domain.prompt import pictures
+from efforts.domain.text.canonical import storable
 from efforts.domain.text.files import (
     MOST_TEXT,
     block,
@@ -17,7 +18,6 @@ from efforts.domain.text.files import (
     picture_line,
     read_text,
     size_words,
-    storable,
 )
 
 from . import processes

@@ -25,7 +25,6 @@ from efforts.domain.prompt.layers import (
     Layer,
     block_start,
     body_text,
-    counted_turns,
     cut_at,
     cut_of,
     headline_line,
@@ -53,6 +52,7 @@ from efforts.domain.prompt.rendering import (
     render_messages,
 )
 from efforts.domain.text.canonical import canonical_json, request_sha256
+from efforts.domain.text.counting import counted
 
 # With its middle cut out, the current message takes this share of the room; the rest is for earlier turns.
 CUT_CURRENT_SHARE = 0.75
@@ -301,7 +301,7 @@ def state_lines(inputs: PlanInputs, choice: Choice) -> Iterator[str]:
     if names := [f"{layer.key} is “{layer.name}”" for layer in told if layer.name]:
         yield NAMED.format(names=", ".join(names))
     parts = [
-        f"{layer.key} ({shown[layer.key] or 'none'} of {counted_turns(layer.count)})"
+        f"{layer.key} ({shown[layer.key] or 'none'} of {counted(layer.count, 'turn', form=',')})"
         for layer in told
         if shown[layer.key] < layer.count
     ]

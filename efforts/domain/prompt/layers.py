@@ -28,6 +28,7 @@ from efforts.domain.prompt.quotes import block_text
 from efforts.domain.prompt.rendering import cut_text
 from efforts.domain.prompt.toolbox import CONTROLS, FINDERS
 from efforts.domain.text.canonical import canonical_json, sha256
+from efforts.domain.text.counting import counted
 
 # Messages above LARGE tokens may be cut to HEAD + TAIL characters when the budget needs the room.
 LARGE = 600
@@ -114,7 +115,7 @@ class Layer:
         if not out.last:
             return ""
         text = STUB if self.kind == "ambient" else EFFORT_STUB
-        turns = counted_turns(self.count - len(kept.turns))
+        turns = counted(self.count - len(kept.turns), "turn", form=",")
         return text.format(last=out.last, slug=self.key, turns=turns, tokens=f"{out.tokens:,}")
 
     @property
@@ -140,11 +141,6 @@ class Kept:
     @property
     def runs(self) -> tuple[tuple[int, int], ...]:
         return runs_of([turn.number for turn in self.turns])
-
-
-def counted_turns(count: int) -> str:
-    """A number of turns, as people read it."""
-    return f"{count:,} turn{'' if count == 1 else 's'}"
 
 
 def runs_of(numbers: Sequence[int]) -> tuple[tuple[int, int], ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from efforts.domain.prompt.layers import counted_turns
 from efforts.domain.prompt.plan import Plan
+from efforts.domain.text.counting import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,11 +26,12 @@ class Shown:
                 if self.turns
                 else "Its one turn is not shown; read_effort reads it."
             )
+        turns = counted(self.of, "turn", form=",")
         if self.turns == self.of:
-            return f"All its {counted_turns(self.of)} are shown: answer from them."
+            return f"All its {turns} are shown: answer from them."
         if not self.turns:
-            return f"None of its {counted_turns(self.of)} is shown; read_effort reads them."
-        return f"{self.turns} of its {counted_turns(self.of)} are shown; read_effort reads the rest."
+            return f"None of its {turns} is shown; read_effort reads them."
+        return f"{self.turns} of its {turns} are shown; read_effort reads the rest."
 
 
 def shown_of(plan: Plan, slug: str) -> Shown | None:

@@ -1,4 +1,5 @@
-"""JSON: one way to write a value, so that equal values have equal hashes in every process, and a reader of others'."""
+"""JSON: one way to write a value, so that equal values have equal hashes in every process, and a reader of others';
+and text as databases take it."""
 
 from __future__ import annotations
 
@@ -20,6 +21,12 @@ def json_object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def storable(text: str) -> str:
+    """What no database takes becomes the replacement character."""
+    # PostgreSQL takes no NUL and UTF-8 no half of a surrogate pair; a provider may send both.
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def sha256(text: str) -> str:

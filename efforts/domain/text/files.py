@@ -158,8 +158,3 @@ def size_words(size: int) -> str:
 def picture_line(name: str, width: int, height: int, *, moves: bool = False) -> str:
     """What a prompt says of a picture, whether it is sent or not."""
     return f"Picture “{name}” ({width} × {height} pixels{', its first frame' if moves else ''})"
-
-
-def storable(text: str) -> str:
-    """What no database takes becomes the replacement character."""
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -39,7 +39,7 @@ class Span:
 
 
 def one_line(text: str) -> str:
-    """How a rule is kept: its words, with single spaces between them."""
+    """Its words with single spaces between them, as a rule is kept."""
     return " ".join(text.split())
 
 

@@ -15,6 +15,7 @@ from efforts.actions.names import slug_of
 from efforts.context.presence import Presence, presences_of
 from efforts.domain.effort.states import ConstraintState, PointerState
 from efforts.domain.prompt.need import NEAR
+from efforts.domain.text.locating import one_line
 from efforts.domain.text.ranking import Ranked, Ranking
 from efforts.domain.text.sentences import sentence_places
 from efforts.domain.text.snippets import plainly, unquoted
@@ -206,7 +207,7 @@ def originals_first(shown: Sequence[Ranked | OwnerHit], said: Mapping[int, Messa
         place = len(found)
         if isinstance(one, Ranked) and one.found.role == Message.Role.USER:
             written = said[one.found.message].text[one.found.start : one.found.end]
-            quoted = [flat(written[start:end]) for start, end in sentence_places(written)]
+            quoted = [one_line(written[start:end]) for start, end in sentence_places(written)]
             place = next((at for at, other in enumerate(found) if quotes(other, one, quoted, said)), place)
         found.insert(place, one)
     return found
@@ -215,12 +216,8 @@ def originals_first(shown: Sequence[Ranked | OwnerHit], said: Mapping[int, Messa
 def quotes(other: Ranked | OwnerHit, one: Ranked, sentences: Collection[str], said: Mapping[int, Message]) -> bool:
     if not isinstance(other, Ranked) or other.found.role != Message.Role.ASSISTANT or set(other.own) != set(one.own):
         return False
-    text = flat(unquoted(said[other.found.message].text))
+    text = one_line(unquoted(said[other.found.message].text))
     return any(sentence in text for sentence in sentences)
-
-
-def flat(text: str) -> str:
-    return " ".join(text.split())
 
 
 def message_hit(search: Search, one: Ranked, row: Message) -> OwnerHit:
