@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django import template
+from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format, get_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.text import get_text_list
 from django.utils.translation import gettext, gettext_noop, ngettext
 
@@ -67,6 +68,13 @@ def said(text: object) -> object:
 def without_marks(text: str) -> str:
     """Words of a log without the marks of Markdown."""
     return plainly(text)
+
+
+@register.simple_tag
+def styles(*names: str) -> SafeString:
+    """Style sheets of a page beside those that every page has, in their order."""
+    sheets = ((static(f"css/{name}.css"),) for name in names)
+    return format_html_join("\n    ", '<link rel="stylesheet" href="{}">', sheets)
 
 
 @register.filter
