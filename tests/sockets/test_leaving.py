@@ -15,7 +15,7 @@ from django.test import Client
 from efforts import actions
 from efforts.models import Session
 from efforts.models.threads import read, write
-from efforts.turns.consumers import SessionConsumer, open_sockets
+from efforts.turns.consumers import SessionConsumer, news, open_sockets
 from tests.sockets.conftest import Open, Tab
 
 
@@ -98,3 +98,8 @@ async def test_whoever_leaves_while_something_is_sent_is_no_fault(
     await SessionConsumer()(scope, receive, send)
     assert said[:2] == ["websocket.accept", "websocket.send"]
     assert open_sockets == {}
+
+
+@pytest.mark.django_db
+def test_of_a_conversation_that_is_gone_there_is_no_news() -> None:
+    assert news(uuid4(), 7) == (0, [])

@@ -67,6 +67,12 @@ def test_a_diff_that_does_not_fit_says_what_to_do(diff: str, says: str) -> None:
         read_diff("x", diff, TEXT)
 
 
+def test_of_long_lines_that_differ_the_beginnings_are_told() -> None:
+    with pytest.raises(BadDiff) as bad:
+        read_diff("x", f"@@ -1,1 +1,1 @@\n-{'m' * 200}\n+B\n", "f" * 200)
+    assert f"is '{'f' * 120}', and the diff has '{'m' * 120}'. Hunks" in str(bad.value)
+
+
 def test_a_hunk_that_fits_in_several_places_is_not_guessed() -> None:
     with pytest.raises(BadDiff, match="fits in several places"):
         read_diff("x", "@@ -3,1 +3,1 @@\n-a\n+A\n", "a\nb\nc\na\n")
