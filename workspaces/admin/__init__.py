@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from efforts.admin.base import ReadOnly, linked, pretty
+from efforts.admin.base import ReadOnly
 from workspaces.models import CommandRun, ProposedEdit, Snapshot, Workspace
 
 
@@ -19,15 +19,10 @@ class WorkspaceAdmin(ReadOnly):
 
 @admin.register(Snapshot)
 class SnapshotAdmin(ReadOnly):
-    list_display = ("__str__", "of", "stage", "files", "symbols", "created_at")
+    list_display = ("__str__", "workspace", "stage", "files", "symbols", "created_at")
     owner_path = "workspace__owner"
     session_path = ""
-    fields = ("of", "number", "sha256", "stage", "files", "lines", "symbols", "left_out", "elapsed_ms", "created_at")
-
-    of = linked("workspace")
-
-    def left_out(self, row: Snapshot) -> str:
-        return pretty(row.skipped)
+    fields = ("workspace", "number", "sha256", "stage", "files", "lines", "symbols", "skipped", "elapsed_ms", "created_at")
 
 
 @admin.register(ProposedEdit)
