@@ -161,8 +161,18 @@ def log_leaves_in(row: Artifact, branch: Branch, place: InItsPlace) -> int | Non
     """After how many turns without a mention excerpts take the place of its effort's log; None where nothing does."""
     if not row.effort_id or place.instead or not place.log:
         return None
-    state = EffortState.objects.filter(branch=branch, effort=row.effort_id).select_related("effort").first()
+    state = state_of(row, branch)
     return leaves_in(branch, state) if state else None
+
+
+def log_would_leave_in(row: Artifact, branch: Branch) -> int | None:
+    """The same, once the log is back because this was rolled back."""
+    state = state_of(row, branch)
+    return leaves_in(branch, state, collapsed=True) if state else None
+
+
+def state_of(row: Artifact, branch: Branch) -> EffortState | None:
+    return EffortState.objects.filter(branch=branch, effort=row.effort_id).select_related("effort").first()
 
 
 def is_reopened(pointer: ContextPointer) -> bool:

@@ -196,12 +196,16 @@ def standing_view(row: Hold, branch: Branch, plan: PlanView) -> HoldView:
     return hold_view(row, age=age, where=IN_PLACE if in_place else NOT_NOW, fits=in_place)
 
 
-def leaves_in(branch: Branch, state: EffortState) -> int | None:
-    """Turns that do not refer to it, until it leaves the prompt; None for what does not leave by itself."""
+def leaves_in(branch: Branch, state: EffortState, *, collapsed: bool = False) -> int | None:
+    """Turns that do not refer to it, until it leaves the prompt; None for what does not leave by itself.
+
+    `collapsed`: as it would be without its expansion.
+    """
     if state.status == EffortStatus.OPEN or state.effort_id == branch.focus_id:
         return None
     session = branch.session
-    threshold = session.eviction_threshold if state.expanded_turn is None else session.decay_threshold
+    is_collapsed = collapsed or state.expanded_turn is None
+    threshold = session.eviction_threshold if is_collapsed else session.decay_threshold
     return turns_left(branch.clock, state.referenced_clock, threshold)
 
 

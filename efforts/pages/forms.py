@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -330,13 +331,28 @@ def price_field(label: str, help_text: str) -> forms.DecimalField:
 LOCAL_NAMES = {"localhost": "127.0.0.1"}
 
 
+class AddressField(forms.URLField):
+    """What people type without a scheme is most often a server on their own machine: localhost:8080, which reads as if
+    "localhost" were one."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(assume_scheme="http", **more)
+        others = [one for one in self.validators if not isinstance(one, URLValidator)]
+        self.validators = [*others, URLValidator(schemes=["http", "https"])]
+
+    def to_python(self, value: Any) -> str:
+        typed = str(value or "").strip()
+        return super().to_python(f"http://{typed}" if WITHOUT_SCHEME.match(typed) else typed) or ""
+
+
+# A host with its port.
+WITHOUT_SCHEME = re.compile(r"[\w.-]+:\d")
+
+
 class EndpointForm(ModelFormOfEndpoint):
-    base_url = forms.URLField(
+    base_url = AddressField(
         label="Address",
         max_length=300,
-        # What people type without a scheme is most often a server on their own machine.
-        assume_scheme="http",
-        validators=[URLValidator(schemes=["http", "https"])],
         help_text="It usually ends in /v1.",
         widget=forms.URLInput(attrs={"placeholder": "http://127.0.0.1:8080/v1"}),
     )

@@ -78,6 +78,12 @@ def styles(*names: str) -> SafeString:
 
 
 @register.filter
+def unended(text: object) -> str:
+    """A sentence as part of a line, without its full stop."""
+    return str(text).removesuffix(".")
+
+
+@register.filter
 def unbroken(text: object) -> str:
     """With turns and their numbers in one line: "turns 2-6" is read as one name."""
     return NUMBERED.sub("\\1\u00a0\\2", str(text))

@@ -463,7 +463,7 @@ showPending();
 // The words that a fork began with are a draft now, and not begun with again.
 if (location.search.startsWith("?words=")) history.replaceState(null, "", location.pathname);
 const writesOn = wroteHere();
-if ((!arrive() || writesOn) && window.matchMedia("(pointer: fine)").matches) {
+if ((!arrive() || writesOn) && !window.matchMedia("(pointer: coarse)").matches) {
   composer.focus();
   // As with what is found: what the address names has the focus once more when all of the page is there.
   if (writesOn && document.readyState !== "complete") window.addEventListener("load", () => setTimeout(() => composer.focus()), { once: true });

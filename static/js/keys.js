@@ -25,11 +25,18 @@ export function describe(title, rows) {
   described.push([title, rows]);
 }
 
-// As this person has chosen; else on touch it is a new line.
+// As this person has chosen; else on touch it is a new line. Where there is no pointer, there is a keyboard.
 export function enterSends() {
   const chosen = store.read(ENTER);
-  return chosen ? chosen === "1" : window.matchMedia("(pointer: fine)").matches;
+  return chosen ? chosen === "1" : !window.matchMedia("(pointer: coarse)").matches;
 }
+
+// What is said of it beside a field stands there only while it is so.
+function sayEnter() {
+  document.documentElement.classList.toggle("enter-is-line", !enterSends());
+}
+
+sayEnter();
 
 function comboOf(event) {
   const letter = event.altKey && event.code.startsWith("Key") ? event.code.slice(3).toLowerCase() : event.key;
@@ -81,7 +88,10 @@ export function showSheet(dialog) {
   words.tabIndex = -1;
   body.append(words, listOfTerms());
   body.append(
-    choice("Enter sends the message", enterSends(), (on) => store.write(ENTER, on ? "1" : "0")),
+    choice("Enter sends the message", enterSends(), (on) => {
+      store.write(ENTER, on ? "1" : "0");
+      sayEnter();
+    }),
     choice("Single letters work outside text fields", store.read(OFF) !== "1", (on) => (on ? store.forget(OFF) : store.write(OFF, "1"))),
   );
   dialog.replaceChildren(head(), body);

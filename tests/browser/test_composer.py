@@ -108,6 +108,31 @@ def test_enter_sends_but_on_touch_shift_enter_begins_a_line_and_nothing_is_sent_
     enter_begins_a_line_on_touch(guest.page(width=PHONE))
 
 
+def test_enter_sends_where_there_is_no_pointer_at_all(page: Page) -> None:
+    page.add_init_script(
+        "const asked = window.matchMedia;"
+        "window.matchMedia = (query) => asked.call(window, query.includes('pointer') ? 'not all' : query);"
+    )
+    page.goto("/")
+    page.locator("#first textarea").fill("Hello.")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/s/*/")
+    is_in_state(page, 1, "completed")
+
+
+def test_beside_the_message_enter_is_only_named_where_it_sends(page: Page) -> None:
+    page.goto("/")
+    sends = page.get_by_text("Enter sends", exact=False)
+    expect(sends).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator(".foot [data-key=keys]").dispatch_event("click")
+    page.get_by_label("Enter sends the message").uncheck()
+    page.keyboard.press("Escape")
+    expect(sends).to_be_hidden()
+    page.reload()
+    expect(sends).to_be_hidden()
+
+
 def enter_begins_a_line_on_touch(page: Page) -> None:
     begin(page, "Hello.")
     page.locator("#text").press_sequentially("One")

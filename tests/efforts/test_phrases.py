@@ -100,6 +100,12 @@ def test_a_topic_is_named_in_a_few_words() -> None:
     assert said(told) == [("begin", "import of new supplier fails")]
 
 
+def test_a_topic_keeps_the_capitals_it_was_written_with() -> None:
+    assert said("Let's debug the Zahlungs-Webhook für München.") == [("begin", "Zahlungs-Webhook für München")]
+    assert said("Let’s plan “Q3 Offsite”, please.") == [("begin", "Q3 Offsite")]
+    assert said("Let's fix the DNS of the Straße app") == [("begin", "DNS of Straße app")]
+
+
 def test_one_that_exists_by_that_name_is_gone_on_with() -> None:
     assert said("New topic: invoice export") == [("switch", "invoice-export")]
     assert said("Let's work on the database migrations") == [("reopen", "database-migration")]

@@ -348,6 +348,7 @@ LABELS = (
     "Changes",
     "Risks",
     "turn",
+    "tokens",
     "efforts",
     "messages",
     "rules",

@@ -15,6 +15,7 @@ from django.test import Client
 from efforts import actions
 from efforts.context.connections import decrypt_key
 from efforts.models import AccountEvent, Endpoint, SavedPrompt, Session
+from efforts.pages.forms import AddressField
 from tests.fakes.provider import FakeProvider
 
 from .conftest import HTMX
@@ -74,6 +75,24 @@ def test_a_model_is_connected_with_what_it_costs(as_alice: Client, alice: User) 
     endpoint = Endpoint.objects.get(owner=alice)
     assert (endpoint.price_prompt, endpoint.price_completion) == (Decimal("2.5"), Decimal(10))
     assert (endpoint.price_cached, endpoint.currency) == (None, "EUR")
+
+
+@pytest.mark.parametrize(
+    ("typed", "address"),
+    [
+        ("localhost:8080/v1", "http://localhost:8080/v1"),
+        ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ("localhost/v1", "http://localhost/v1"),
+        ("https://localhost:8080/v1", "https://localhost:8080/v1"),
+    ],
+)
+def test_an_address_without_a_scheme_is_one_on_this_machine(typed: str, address: str) -> None:
+    assert AddressField().clean(typed) == address
+
+
+def test_what_is_wrong_with_an_address_is_said_once(as_alice: Client) -> None:
+    answer = as_alice.post("/settings/endpoints/new/", {**NEW, "base_url": "ftp://x"})
+    assert answer.content.decode().count("Enter a valid URL.") == 1
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,18 @@ from efforts.context.plans import preview
 from efforts.domain.effort.states import EffortStatus, PointerState, SummaryState, Via
 from efforts.domain.errors import Refused
 from efforts.log import events
-from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, Session, Turn, TurnLabel
+from efforts.models import (
+    Branch,
+    ContextPointer,
+    Effort,
+    EffortState,
+    Endpoint,
+    Event,
+    PointerTurn,
+    Session,
+    Turn,
+    TurnLabel,
+)
 from efforts.standins import compacting
 from efforts.turns.summaries import WHOLE
 from tests.compaction.review import SLUG, STATES, Room
@@ -594,6 +605,10 @@ def test_where_excerpts_stand_notice_and_panel_say_why_and_what_can_be_done(
         assert "Connect a model</a>" in part
         assert "Review the draft" not in part
     assert "/review/cv2_digest/" in shown(as_alice, address("efforts/"))
+    # One is connected, and this conversation does not use it.
+    Endpoint.objects.create(owner=work.session.owner, name="Aurora", base_url="http://127.0.0.1:1/v1")
+    for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
+        assert ("Connect a model" in part, "Choose a model</a>" in part) == (False, True)
     state.update(artifact="cv2_draft")
     for part in (shown(as_alice, address("turns/1/")), shown(as_alice, address("efforts/"))):
         assert "Review the draft" in part

@@ -127,12 +127,12 @@ def test_a_turn_that_looked_and_found_nothing_says_so_and_one_that_did_not_look_
     )
     RetrievalSet.objects.update(found=9)
     assert line_of(as_alice.get(address("turns/3/"), headers=HTMX).content.decode()).startswith(
-        "Recall (Light): 9 passages found, none added · "
+        "Recall (Light): 9 passages found, none added: "
     )
     RetrievalSet.objects.update(why=need.NEEDED)
     line = line_of(as_alice.get(address("turns/3/"), headers=HTMX).content.decode())
-    said = "The prompt shows them already, or had no room for them."
-    assert line.startswith(f"Recall (Light): 9 passages found, none added · {said} · ")
+    said = "The prompt shows them already, or had no room for them"
+    assert line.startswith(f"Recall (Light): 9 passages found, none added: {said} · ")
     ask_with(scene, query="")
     assert line_of(as_alice.get(address("turns/4/"), headers=HTMX).content.decode()) == ""
     assert line_of(as_alice.get(address("turns/1/"), headers=HTMX).content.decode()) == ""
@@ -146,6 +146,10 @@ def test_a_turn_whose_prompt_answers_it_best_says_no_more_than_that_nothing_was_
     page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
     assert line_of(page) == "Recall (Light): nothing to add · what was looked for, and why"
     assert f'title="{need.SHOWN_BETTER}"' in page
+    # All that was found is in the prompt.
+    RetrievalSet.objects.update(found=1, why=need.NOTHING_FOUND)
+    page = as_alice.get(address("turns/3/"), headers=HTMX).content.decode()
+    assert line_of(page) == "Recall (Light): nothing to add · what was looked for, and why"
 
 
 def test_cards_of_code_are_told_apart_from_what_was_not_added(
@@ -156,7 +160,7 @@ def test_cards_of_code_are_told_apart_from_what_was_not_added(
     cards = "2 cards of code, 310 tokens"
     for found, why, said in (
         (9, need.SHOWN_BETTER, f"nothing to add · {cards} · "),
-        (9, need.TOO_LITTLE, f"9 passages found, none added · {need.TOO_LITTLE} · {cards} · "),
+        (9, need.TOO_LITTLE, f"9 passages found, none added: {need.TOO_LITTLE.removesuffix('.')} · {cards} · "),
         (0, need.NOTHING_FOUND, f"{cards} · "),
     ):
         RetrievalSet.objects.update(found=found, why=why)

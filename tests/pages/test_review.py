@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
@@ -28,7 +29,17 @@ from efforts import actions
 from efforts.domain.effort.chosen import BODY, RAW
 from efforts.domain.effort.states import EntryKind, HoldScope, ScopeState
 from efforts.llm.recorded import RECORDED_MODEL
-from efforts.models import ContextPointer, EffortState, Message, RetrievalItem, RetrievalSet, Run, ScopeDraft
+from efforts.models import (
+    Branch,
+    ContextPointer,
+    EffortState,
+    Endpoint,
+    Message,
+    RetrievalItem,
+    RetrievalSet,
+    Run,
+    ScopeDraft,
+)
 from efforts.turns.drafts import claim_from, draft_and_settle
 from tests.compaction.artifacts import LongTalk, claim, of_turns
 from tests.compaction.review import (
@@ -1102,8 +1113,14 @@ def test_where_nothing_was_listed_it_says_how_to_list(room: Room, as_alice: Clie
     assert f'<a href="{row.branch.address("ledger")}">Decisions &amp; to-dos</a>' in page
 
 
-def test_where_excerpts_stand_and_no_model_is_connected_the_way_to_one_is_there(room: Room, as_alice: Client) -> None:
-    assert f'id="connect-checker" href="{reverse("endpoint_new")}"' in page_of(as_alice, STATES["no model"](room))
+def test_where_excerpts_stand_and_no_model_drafts_the_way_to_one_is_there(room: Room, as_alice: Client) -> None:
+    row = STATES["no model"](room)
+    # One is connected, and this conversation does not use it.
+    choice = reverse("session_settings", args=[row.session_id])
+    assert f'id="connect-checker" class="" href="{choice}">Choose a model<' in page_of(as_alice, row)
+    Endpoint.objects.all().delete()
+    connect = reverse("endpoint_new")
+    assert f'id="connect-checker" class="" href="{connect}">Connect a model<' in page_of(as_alice, row)
 
 
 def test_the_dialog_says_which_turns_stay_because_they_are_pinned(room: Room, as_alice: Client) -> None:
@@ -1117,9 +1134,16 @@ def test_the_dialog_says_which_turns_stay_because_they_are_pinned(room: Room, as
 
 
 def test_the_dialog_says_how_long_a_rollback_lasts(room: Room, as_alice: Client) -> None:
-    back = part_of(as_alice, "rollback", STATES["stands"](room).pk)
+    row = STATES["stands"](room)
+    back = part_of(as_alice, "rollback", row.pk)
     assert "it does not come back by itself: only “Use again” puts it back." in back
-    assert "If nothing mentions the effort for 20 turns in a row, excerpts take their place" in back
+    assert "If nothing mentions the effort for 20 turns from now on, excerpts take their place" in back
+    # What has passed since the last mention counts, as it does afterwards.
+    Branch.objects.filter(pk=row.branch_id).update(clock=F("clock") + 3)
+    said = "If nothing mentions the effort for 17 turns from now on, excerpts take"
+    assert f"{said} their place" in part_of(as_alice, "rollback", row.pk)
+    rollback_compaction(row.pk, actor=row.session.owner)
+    assert f"{said} the log’s place" in part_of(as_alice, "review_top", row.pk)
 
 
 @pytest.mark.parametrize(

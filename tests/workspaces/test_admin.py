@@ -36,7 +36,12 @@ def shop(root: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, sett
 
 def test_each_list_and_its_first_row_open(as_alice: Client, alice: User, run: Run, shop: Workspace) -> None:
     User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
-    edit = {"path": "cart.py", "sha256": hash_of(BEFORE.encode()), "diff": "@@ -1 +1 @@\n-a = 1\n+a = 2\n", "why": "Two."}
+    edit = {
+        "path": "cart.py",
+        "sha256": hash_of(BEFORE.encode()),
+        "diff": "@@ -1 +1 @@\n-a = 1\n+a = 2\n",
+        "why": "Two.",
+    }
     run_tool(ToolCall(id="c", name="propose_edit", arguments=json.dumps(edit)), ToolContext(run=run))
     start_command(run.turn.session, "list", actor=alice)
     models = [model for model in admin.site._registry if model._meta.app_label == "workspaces"]

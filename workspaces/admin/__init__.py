@@ -22,7 +22,18 @@ class SnapshotAdmin(ReadOnly):
     list_display = ("__str__", "workspace", "stage", "files", "symbols", "created_at")
     owner_path = "workspace__owner"
     session_path = ""
-    fields = ("workspace", "number", "sha256", "stage", "files", "lines", "symbols", "skipped", "elapsed_ms", "created_at")
+    fields = (
+        "workspace",
+        "number",
+        "sha256",
+        "stage",
+        "files",
+        "lines",
+        "symbols",
+        "skipped",
+        "elapsed_ms",
+        "created_at",
+    )
 
 
 @admin.register(ProposedEdit)

@@ -17,7 +17,7 @@ from compaction.models import Artifact
 from compaction.pages.presenters.artifact import artifact_view, title_of
 from compaction.pages.views.shared import reviewable
 from compaction.standing.accepting import LONGEST_REASON, REVIEW, accept_compaction, rollback_compaction
-from compaction.standing.blockers import standing_of
+from compaction.standing.blockers import log_would_leave_in, standing_of
 from compaction.standing.history import history_in, history_of, standing_in
 from compaction.standing.previewing import Saving, effect_of_accepting, effect_of_rolling_back, saving_of
 from efforts.actions.efforts import IN_THE_CHAT
@@ -93,6 +93,7 @@ def rollback_form(request: OwnRequest, row: Artifact, branch: Branch, error: str
         "title": "What rolling back changes",
         "at": branch,
         "standing": standing_of(row, request.user, branch),
+        "leaves_in": log_would_leave_in(row, branch),
         "longest": LONGEST_REASON,
         "reason": request.POST.get("reason", ""),
         "error": error,

@@ -23,6 +23,7 @@ from efforts.domain.text.terms import STOPWORDS, terms_of
 # Longer messages are told or pasted: their phrases are nobody's wish. In characters.
 LONGEST_SAID = 400
 LONGEST_TOPIC = 5
+AROUND_WORDS = " .,;:!?…*_()\"'“”„"
 # The share of an effort's name that must be said.
 NAMED = 0.5
 
@@ -330,7 +331,7 @@ def resolved(phrase: Phrase, match: re.Match[str], sentence: str, known: Known, 
     groups = match.groupdict()
     wish, slot = phrase.wish, (groups.get("effort") or "").strip()
     if groups.get("topic") is not None:
-        return of_topic(wish, topic_of(groups["topic"]), sentence, known, alone=alone)
+        return of_topic(wish, word_by_word(topic_of(groups["topic"]), sentence), sentence, known, alone=alone)
     if words := groups.get("words"):
         return Said(wish=wish, words=as_written(words.strip(), sentence), sentence=sentence, outright=True)
     if slot:
@@ -401,6 +402,15 @@ def topic_of(words: str) -> str:
         kept.pop()
     names_nothing = not kept or kept[0] in NAMELESS or not set(terms_of(" ".join(kept))) - STOPWORDS
     return "" if names_nothing else " ".join(kept)
+
+
+def word_by_word(words: str, sentence: str) -> str:
+    """Each of them as the person wrote it: names keep their capitals."""
+    written: dict[str, str] = {}
+    for word in unicodedata.normalize("NFC", sentence).split():
+        bare = word.strip(AROUND_WORDS)
+        written.setdefault(bare.casefold().replace("’", "'"), bare)
+    return " ".join(written.get(word, word) for word in words.split())
 
 
 def as_written(words: str, sentence: str) -> str:

@@ -325,7 +325,8 @@ def recall_views(runs: list[Run]) -> dict[UUID, RecallView]:
 
 
 def is_needless(row: RetrievalSet) -> bool:
-    return row.why == need.SHOWN_BETTER
+    """All that was found, or the best of it, is in the prompt anyway."""
+    return row.why == need.SHOWN_BETTER or (row.why == need.NOTHING_FOUND and row.found > 0)
 
 
 def grouped(rows: Iterable[Any], key: str) -> dict[Any, list[Any]]:
