@@ -324,6 +324,19 @@ def test_what_does_not_fit_is_met_before_it_is_sent_with_the_ways_out(as_alice: 
     assert 'form="composer" name="cut" value="1">Send only the beginning and end<' in fit
 
 
+def test_where_the_models_window_is_smaller_than_the_setting_the_budget_is_what_it_leaves(
+    as_alice: Client, session: Session, alice: User, address: Address
+) -> None:
+    page = as_alice.get(address()).content.decode()
+    assert ("<span>16,000</span></a>" in page, "leaves room for" in page) == (True, False)
+    small = Endpoint.objects.create(owner=alice, name="small", base_url="http://x.test/v1", context_window=8_192)
+    Session.objects.filter(pk=session.pk).update(endpoint=small)
+    page = as_alice.get(address()).content.decode()
+    # On the chip and in the panel alike.
+    assert "<span>5,888</span></a>" in page
+    assert "It is set to 16,000, but the model’s context window leaves room for 5,888." in page
+
+
 def test_a_budget_is_offered_only_where_the_models_window_permits(
     as_alice: Client, session: Session, alice: User, address: Address
 ) -> None:
