@@ -263,7 +263,7 @@ NOTICES = {
         "In use",
         "The model sees excerpts instead of turns 1-3. When a message refers to details of these turns, matching "
         "passages are found and sent with it.",
-        ["Connect a model", "Open the excerpts"],
+        ["Choose a model", "Open the excerpts"],
     ),
 }
 
