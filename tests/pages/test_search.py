@@ -408,6 +408,7 @@ def test_who_is_not_signed_in_is_asked_to(anyone: Client) -> None:
     [
         '"', '"a', "NEAR(a b)", "a NEAR b", "zeb*", "*", "(", ")", "((a) OR", "text:zebra", "-zebra", "^zebra", "a AND",
         "'; DROP TABLE x; --", "%", "_", "\\", "\x00", "zebra\x00", "\ud83d", "🦓", "zebra " * 20_000, "z" * 100_000,
+        "aƀʀͱαаҁԁրؠڀܐހࠀࢀऄঀਅઅଅஃఅಀഄඅ",
     ],
 )  # fmt: skip
 def test_whatever_is_looked_for_is_found_or_not(as_alice: Client, talk: Talk, query: str) -> None:

@@ -11,6 +11,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from efforts.domain.text.spelling import near_terms
 from efforts.domain.text.terms import terms_of
 from efforts.models import Branch, Message
 from efforts.retrieval import candidates
@@ -179,6 +180,14 @@ def test_one_wrong_letter_in_a_long_word_is_near_the_right_one(branch: Branch, w
     say(branch, Said(f"The {right} fails."))
     say(branch, Said("Something else."))
     assert near_words(of_branch(branch), *terms_of(wrong)) == tuple(terms_of(right))
+
+
+def test_a_word_of_the_letters_of_many_alphabets_is_near_none(branch: Branch) -> None:
+    """Each letter could be any of hundreds of others: more words than a database takes in one question."""
+    alphabets = "aбγდაա\u05d0\u0627\u0905\u0985\u0a05\u0a85\u0b05\u0b85\u0c05\u0c85\u0d05\u0d85"
+    [term] = terms_of(alphabets)
+    assert near_words(of_branch(branch), term) == ()
+    assert len(near_terms(term)) == 0
 
 
 def test_a_short_word_a_later_one_and_one_of_others_are_near_none(branch: Branch, bob: User) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from efforts.domain.text.terms import terms_of
@@ -12,22 +12,24 @@ SHORTEST = 6
 LONGEST_ENDING = 3
 # Characters; an alphabet lies in one or two of them.
 BLOCK = 128
+# Words that a database is asked for at once. One of letters of many alphabets would have more of them near it.
+MOST_NEAR = 20_000
 
 
 @lru_cache(maxsize=128)
 def near_terms(term: str) -> frozenset[str]:
     """One letter more, less or other, or two that changed places; each in the form in which it is indexed."""
-    if len(term) < SHORTEST:
+    letters = letters_like(term)
+    if len(term) < SHORTEST or 2 * len(letters) * len(term) > MOST_NEAR:
         return frozenset()
-    words = {word: place for place, word in near_words(term)}
+    words = {word: place for place, word in near_words(term, letters)}
     # A wrong letter in an ending hides it: what is right again may have a shorter stem.
     endings = (terms_of(word) for word, place in words.items() if place >= len(term) - LONGEST_ENDING)
     return frozenset([*words, *(stem for terms in endings if len(terms) == 1 for stem in terms)]) - {term}
 
 
-def near_words(term: str) -> Iterator[tuple[int, str]]:
+def near_words(term: str, letters: Sequence[str]) -> Iterator[tuple[int, str]]:
     """With the place that differs."""
-    letters = letters_like(term)
     for place in range(len(term) + 1):
         before, after = term[:place], term[place:]
         yield place, before + after[1:]
