@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +25,7 @@ from workspaces.indexing import finishing
 from workspaces.indexing.forgetting import forget
 from workspaces.indexing.symbols import Indexed
 from workspaces.models import File, Workspace
+from workspaces.retrieval import naming
 
 Texts = Mapping[str, str]
 
@@ -247,6 +251,24 @@ def test_an_index_that_follows_reads_only_references_that_may_have_moved(
     write(root, money_py=BEFORE["money.py"].replace("def total", "def net"))
     indexed(workspace)
     assert sorted(resolved) == ["cart.py: net", "cart.py: total", "money.py: add"]
+
+
+def test_more_new_files_than_one_question_may_name_are_read_with_all_others(
+    workspace: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database takes some ten thousand values at once, and a folder has more files."""
+    monkeypatch.setattr(naming, "MOST", 2)
+    write(root, old_py="def old(): pass\n")
+    indexed(workspace)
+    write(root, **{f"new{number}_py": f"from old import old\ndef f{number}(): old()\n" for number in range(3)})
+    with CaptureQueriesContext(connection) as asked:
+        indexed(workspace)
+    named = [re.findall(r'"file_id" IN \(([\d, ]+)\)', query["sql"]) for query in asked]
+    assert max((ids.count(",") + 1 for found in named for ids in found), default=0) <= 2
+    resolver = finishing.remembered[workspace.pk].resolver
+    names = sorted(one.qualified for one in resolver.names.symbols.values())
+    assert names == ["new0", "new0.f0", "new1", "new1.f1", "new2", "new2.f2", "old", "old.old"]
+    assert len(resolver.imports) == 3
 
 
 def test_what_is_remembered_of_a_folder_goes_with_it(

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from workspaces.domain.carried import MOST
 from workspaces.domain.graph import FileName, Named, Names, Resolver, Written
 from workspaces.domain.roots import MANIFESTS, Root, roots_of
 from workspaces.domain.states import EdgeKind, Stage
@@ -38,6 +39,9 @@ def read_resolver(snapshot: Snapshot, before: Resolver | None = None) -> Resolve
     # Sorted here, as databases do not agree on the order of letters.
     files = {pk: FileName(*named) for pk, *named in sorted(rows.iterator(chunk_size=CHUNK), key=itemgetter(1))}
     known = files.keys() & before.names.files.keys() if before else set[int]()
+    # One question names the new ones, and no database takes any number of them.
+    if len(files) - len(known) > MOST:
+        known = set()
     symbols, written = list[Named](), list[Written]()
     if before:
         kept = chain.from_iterable((*before.imports.values(), *before.bases.values()))
