@@ -113,7 +113,9 @@ def store_said(run: Run, message: LogMessage, text: str) -> None:
 def add_own(words: QuerySet[EffortWord] | QuerySet[PointerWord], message: LogMessage) -> None:
     """What refers to an effort is about it: however long people talk of it, that makes none of its words common."""
     said = Passage.objects.filter(message=message.id).values_list("terms", flat=True)
-    held = Counter(word for terms in said for word in {ALL, *terms.split()})
+    # A long message has more words than a database takes at once, and an effort has few.
+    own = set(words.values_list("word", flat=True))
+    held = Counter(word for terms in said for word in own & {ALL, *terms.split()})
     for times in sorted(set(held.values())):
         those = [word for word, count in held.items() if count == times]
         words.filter(word__in=those).update(passages=F("passages") + times)

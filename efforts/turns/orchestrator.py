@@ -41,7 +41,7 @@ from efforts.standins.coding import CodeFound
 from efforts.tools import ToolContext, meaning_asked, run_tool
 from efforts.turns import recording
 from efforts.turns.calls import LEAST_RESULT, TakenCalls, take_calls
-from efforts.turns.recording import COMPLETED, INTERRUPTED, STOPPED, CallReply, Delta, Ending, Lease, LeaseLost
+from efforts.turns.recording import BROKEN, COMPLETED, INTERRUPTED, STOPPED, CallReply, Delta, Ending, Lease, LeaseLost
 
 log = logging.getLogger("ccm.turns")
 T = TypeVar("T")
@@ -239,11 +239,11 @@ async def end_somehow(control: RunControl, deltas: DeltaSink, means: RunMeans) -
     except DatabaseError:
         log.exception("Run %s failed in the database.", lease.run_id)
         await finish(means.lane, lease, Ending(state=RunState.FAILED, code="database", text=NO_DATABASE))
-    # The only broad except: whatever a library raises, the person finds an ended turn with a Retry, and not one that
+    # A broad except: whatever a library raises, the person finds an ended turn with a Retry, and not one that
     # runs for ever.
     except Exception:
         log.exception("Run %s failed.", lease.run_id)
-        await finish(means.lane, lease, Ending(state=RunState.FAILED, code="internal", text=INTERNAL))
+        await finish(means.lane, lease, BROKEN)
 
 
 NO_DATABASE = (
@@ -254,7 +254,6 @@ PICTURE_MISSING = (
     "The file of a picture in this conversation cannot be read, so nothing was sent. Fork before its message, or "
     "restore the folder of files from a backup."
 )
-INTERNAL = "Something went wrong in the program itself; the log says what. Your message is kept. Retry asks again."
 
 
 async def finish(lane: Lane, lease: Lease, ending: Ending) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,7 +18,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import Count, Exists, F, OuterRef, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
@@ -138,6 +139,11 @@ INTERRUPTED = Ending(
     code="interrupted",
     text="The program ended while it was answering. Your message and all text received are kept. Retry asks again.",
 )
+BROKEN = Ending(
+    state=RunState.FAILED,
+    code="internal",
+    text="Something went wrong in the program itself; the log says what. Your message is kept. Retry asks again.",
+)
 STOPPED = Ending(state=RunState.STOPPED)
 NOTED = Ending(state=RunState.NOTED)
 
@@ -154,8 +160,19 @@ def claim_runs(owner: str, limit: int, reserved: int = 0) -> list[Lease]:
     if not waiting:
         return []
     chosen = next_to_run(waiting, dict(running_of_each()), room=limit, reserved=reserved, each=each)
-    leases = [claim(run, owner) for run in chosen]
-    return [lease for lease in leases if lease]
+    leases = list[Lease]()
+    for run in chosen:
+        try:
+            lease = claim_or_end(run, owner)
+        except (OperationalError, InterfaceError):
+            # What is claimed by now is to be answered; the others are tried again.
+            if not leases:
+                raise
+            log.warning("Not all runs could be claimed.", exc_info=True)
+            break
+        if lease:
+            leases.append(lease)
+    return leases
 
 
 @prepared
@@ -177,29 +194,31 @@ def running_of_each() -> QuerySet[Run, tuple[int, int]]:
     return running.annotate(Count("pk")).order_by()
 
 
+def claim_or_end(run: Run, owner: str) -> Lease | None:
+    """A run that cannot begin ends, so that it holds up no other. Raises what a database does that does not answer."""
+    try:
+        return claim(run, owner)
+    except (OperationalError, InterfaceError):
+        raise
+    # Whatever it is, it would be met again with every try.
+    except Exception:
+        log.exception("Run %s could not begin.", run.pk)
+        lease = Lease.of(run, owner)
+        # Another runner may have started one of this branch.
+        with suppress(IntegrityError), transaction.atomic():
+            if start(run, lease, run.settings):
+                end_run(lease, BROKEN)
+        return None
+
+
 def claim(run: Run, owner: str) -> Lease | None:
     """With what it is to be answered by, as the session is set now. None where there is nothing to answer: somebody
     else has it, or the turn was only written down."""
     lease = Lease.of(run, owner)
     try:
         with transaction.atomic():
-            # One update that must change a row: a cancelled run is not claimed, and a claimed one not cancelled.
-            moved = Run.objects.filter(pk=run.pk, state=RunState.QUEUED).update(
-                state=RunState.RUNNING,
-                lease_owner=owner,
-                lease_expires_at=lease_end(),
-                started_at=timezone.now(),
-                settings=settings_of(run),
-            )
-            if not moved:
+            if not start(run, lease, settings_of(run)):
                 return None
-            # The run, the branch, the session: in one order everywhere, or two would wait for each other.
-            [branch] = locked_branch(run.branch_id)
-            run.branch = branch
-            before = first(sums_before(branch, run.turn.number))
-            Turn.objects.filter(pk=run.turn_id).update(tokens_before=sum(before or ()))
-            labels.begin(branch, run.turn, attempt=run.attempt, aside=run.is_aside)
-            events.append(lease.session_id, "run.started", lease.data(**({"aside": True} if run.is_aside else {})))
             # What goes on has referred to it before.
             if not run.is_continued:
                 references.of_message(run)
@@ -209,6 +228,28 @@ def claim(run: Run, owner: str) -> Lease | None:
     except IntegrityError:  # another runner has just started a run of this branch
         return None
     return lease
+
+
+def start(run: Run, lease: Lease, chosen: dict[str, Any]) -> bool:
+    """False where it is no longer queued; else the run has its branch, which is locked. `chosen`: its settings."""
+    # One update that must change a row: a cancelled run is not claimed, and a claimed one not cancelled.
+    moved = Run.objects.filter(pk=run.pk, state=RunState.QUEUED).update(
+        state=RunState.RUNNING,
+        lease_owner=lease.owner,
+        lease_expires_at=lease_end(),
+        started_at=timezone.now(),
+        settings=chosen,
+    )
+    if not moved:
+        return False
+    # The run, the branch, the session: in one order everywhere, or two would wait for each other.
+    [branch] = locked_branch(run.branch_id)
+    run.branch = branch
+    before = first(sums_before(branch, run.turn.number))
+    Turn.objects.filter(pk=run.turn_id).update(tokens_before=sum(before or ()))
+    labels.begin(branch, run.turn, attempt=run.attempt, aside=run.is_aside)
+    events.append(lease.session_id, "run.started", lease.data(**({"aside": True} if run.is_aside else {})))
+    return True
 
 
 @prepared

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlite3 import SQLITE_LIMIT_VARIABLE_NUMBER
 from typing import Any
 
 import pytest
@@ -13,9 +14,10 @@ from efforts import actions
 from efforts.domain.text.passages import spans_of
 from efforts.domain.text.terms import terms_of
 from efforts.llm.tokens import get_counter
-from efforts.models import Message, Passage, Run, Session
+from efforts.models import Event, Message, Passage, Run, Session
 from efforts.retrieval import index
 from efforts.turns.recording import COMPLETED, CallReply, claim_runs, record_reply
+from tests.efforts.talk import Talk
 
 LONG = "".join(f"Sentence {number} of a long report says something.\n\n" for number in range(2_000))
 
@@ -75,3 +77,15 @@ def test_what_is_read_ahead_is_what_is_stored(alice: User, text: str) -> None:
     assert [(row.start, row.end) for row in rows] == spans_of(text)
     assert Run.objects.filter(turn__session=session, state="queued").count() == 1
     assert Session.objects.get(pk=session.pk).title
+
+
+def test_a_message_of_more_words_than_a_database_takes_at_once_may_name_an_effort(alice: User) -> None:
+    talk = Talk(actions.create_session(alice))
+    talk.concluded("Auth bug", "The token refresh answers 401.", "The zebra clock drifts.")
+    sqlite = connection.connection
+    most = sqlite.setlimit(SQLITE_LIMIT_VARIABLE_NUMBER, 20_000)
+    try:
+        talk.ask("What of the auth bug, the zebra clock?\n" + " ".join(f"word{number}" for number in range(25_000)))
+    finally:
+        sqlite.setlimit(SQLITE_LIMIT_VARIABLE_NUMBER, most)
+    assert Event.objects.filter(kind="effort.referenced", data__effort="auth-bug").exists()

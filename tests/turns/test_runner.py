@@ -10,6 +10,8 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import OperationalError, connection, transaction
 
 from efforts import actions
@@ -114,6 +116,48 @@ def claimed(session: Session, owner: str = "here:1:a") -> recording.Lease:
     actions.send_message(session, text="Hi", client_id="one", actor=session.owner)
     (lease,) = recording.claim_runs(owner, 1)
     return lease
+
+
+@pytest.fixture
+def three(alice: User) -> list[Run]:
+    """Of three conversations, in the order in which they were sent."""
+    sessions = [actions.create_session(alice) for _ in range(3)]
+    sent = (actions.send_message(one, text="Hi", client_id="a", actor=alice) for one in sessions)
+    return [Run.objects.get(turn=turn) for turn in sent]
+
+
+def failing_for(run: Run, error: Exception) -> Any:
+    def fails(one: Run) -> None:
+        if one.pk == run.pk:
+            raise error
+
+    return fails
+
+
+def test_a_run_that_cannot_begin_ends_and_holds_up_no_other(three: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, third = three
+    monkeypatch.setattr(recording.references, "of_message", failing_for(first, ValueError("what nobody thought of")))
+    assert [lease.run_id for lease in recording.claim_runs("here", 8)] == [second.pk, third.pk]
+    first.refresh_from_db()
+    assert (first.state, first.error_code, first.lease_owner) == ("failed", "internal", "")
+    told = Event.objects.filter(session=first.turn.session, kind__startswith="run.").order_by("seq")
+    assert list(told.values_list("kind", flat=True)) == ["run.started", "run.ended"]
+    # What comes next in its conversation is answered.
+    actions.send_message(first.turn.session, text="And now?", client_id="b", actor=first.turn.session.owner)
+    assert [lease.session_id for lease in recording.claim_runs("here", 8)] == [first.turn.session_id]
+    call_command("check_integrity", verbosity=0)
+
+
+def test_where_the_database_is_gone_between_two_runs_the_first_is_answered_and_the_others_are_tried_again(
+    three: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = three
+    with monkeypatch.context() as gone:
+        gone.setattr(recording.references, "of_message", failing_for(second, OperationalError("gone")))
+        assert [lease.run_id for lease in recording.claim_runs("here", 8)] == [first.pk]
+        with pytest.raises(OperationalError):
+            recording.claim_runs("here", 8)
+    assert [lease.run_id for lease in recording.claim_runs("here", 8)] == [second.pk, third.pk]
 
 
 def test_text_written_before_a_run_is_taken_for_dead_is_kept(session: Session) -> None:
