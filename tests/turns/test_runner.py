@@ -17,6 +17,7 @@ from django.db import OperationalError, connection, transaction
 from efforts import actions
 from efforts.log import events
 from efforts.management.commands import run_turns
+from efforts.memory import references
 from efforts.models import Branch, Event, Message, Run, Session
 from efforts.models.threads import read
 from efforts.turns import recording
@@ -136,7 +137,7 @@ def failing_for(run: Run, error: Exception) -> Any:
 
 def test_a_run_that_cannot_begin_ends_and_holds_up_no_other(three: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, third = three
-    monkeypatch.setattr(recording.references, "of_message", failing_for(first, ValueError("what nobody thought of")))
+    monkeypatch.setattr(references, "of_message", failing_for(first, ValueError("what nobody thought of")))
     assert [lease.run_id for lease in recording.claim_runs("here", 8)] == [second.pk, third.pk]
     first.refresh_from_db()
     assert (first.state, first.error_code, first.lease_owner) == ("failed", "internal", "")
@@ -153,7 +154,7 @@ def test_where_the_database_is_gone_between_two_runs_the_first_is_answered_and_t
 ) -> None:
     first, second, third = three
     with monkeypatch.context() as gone:
-        gone.setattr(recording.references, "of_message", failing_for(second, OperationalError("gone")))
+        gone.setattr(references, "of_message", failing_for(second, OperationalError("gone")))
         assert [lease.run_id for lease in recording.claim_runs("here", 8)] == [first.pk]
         with pytest.raises(OperationalError):
             recording.claim_runs("here", 8)
