@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -35,6 +36,7 @@ from workspaces.domain.outputs import printed, tail
 from workspaces.domain.states import CommandEnd
 from workspaces.indexing import worker
 from workspaces.models import CommandRun, Workspace
+from workspaces.pages.commands import offered_views
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Commands run on Linux only.")
 LIMITS = Limits(seconds=60, output=50_000, memory=200 << 20, processes=60)
@@ -208,6 +210,15 @@ def shop(root: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, sett
     }
     write(root, check_py="import sys\nprint('checked', sys.argv[1:])\nsys.exit(len(sys.argv) - 1)\n")
     return indexed(workspace)
+
+
+@pytest.mark.usefixtures("shop")
+def test_the_list_shows_each_command_as_a_shell_would_take_it() -> None:
+    lines = {one.name: one.line for one in offered_views()}
+    assert lines == {
+        "test": f"{sys.executable} check.py",
+        "build": shlex.join([sys.executable, "-c", "print('built')"]),
+    }
 
 
 @pytest.fixture

@@ -350,3 +350,5 @@ def test_the_built_in_engine_answers_from_a_card_and_says_where(session: Session
     text = answer(plan(inputs).request).text
     assert text.startswith("This is in the attached code:")
     assert "[shop/money.py:14-15]" in text
+    # As code, line by line.
+    assert "> ```\n> 14| def rate_of(currency):\n" in text

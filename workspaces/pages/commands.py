@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -51,7 +52,7 @@ class CommandView:
 
 def offered_views() -> Sequence[OfferedView]:
     return [
-        OfferedView(name=name, line=" ".join(word for word in words if word != MORE), takes_words=takes_words(name))
+        OfferedView(name=name, line=shlex.join(word for word in words if word != MORE), takes_words=takes_words(name))
         for name, words in offered().items()
     ]
 

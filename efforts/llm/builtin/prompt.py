@@ -175,11 +175,19 @@ class _Reader:
         if mark := NUMBER.match(line):
             self.turn, self.first_of_layer = int(mark[1]), True
 
-    def add(self, text: str, where: str, *, by_user: bool = False) -> None:
+    def add(self, text: str, where: str, *, by_user: bool = False, is_code: bool = False) -> None:
         if not text.strip():
             return
         order = len(self.said) - (LONG_AGO if self.recalled else 0)
-        said = Text(text=text.strip(), where=where, by_user=by_user, order=order, turn=self.turn, effort=self.effort)
+        said = Text(
+            text=text.strip(),
+            where=where,
+            by_user=by_user,
+            order=order,
+            turn=self.turn,
+            effort=self.effort,
+            is_code=is_code,
+        )
         self.said.append(said)
         self.logs.setdefault(self.effort, []).append(said)
 
@@ -229,6 +237,10 @@ class _Reader:
         self.effort, self.recalled = effort, False
 
     def _add_note(self, lines: list[str], where: str) -> None:
+        if where.startswith("["):
+            what, *code = lines
+            self.add("\n".join([what, "```", *code, "```"]), where, is_code=True)
+            return
         by_user = where.startswith(SPEAKERS["user"])
         text = "\n".join(lines).strip()
         told = EXCERPTS + where.removeprefix(SUMMARY) if text.startswith(NO_SUMMARY) else where

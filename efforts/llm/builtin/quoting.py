@@ -27,7 +27,8 @@ ASKS_FOR_QUESTIONS = re.compile(r"\bask(?:ed)?\b|\bquestions?\b", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """Something said, before it is cut. `order` rises with time; `turn` is 0 where the prompt does not tell it."""
+    """Something said, before it is cut, which code is not. `order` rises with time; `turn` is 0 where the prompt does
+    not tell it."""
 
     text: str
     where: str
@@ -35,6 +36,7 @@ class Text:
     order: int
     turn: int = 0
     effort: str = ""
+    is_code: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +60,7 @@ def cut(texts: Iterable[Text]) -> list[Passage]:
     """All passages; what was found again or repeated keeps its first place."""
     found: dict[str, Passage] = {}
     for said in texts:
-        for place, piece in enumerate(split(said.text)):
+        for place, piece in enumerate([said.text] if said.is_code else split(said.text)):
             found.setdefault(" ".join(piece.casefold().split()), Passage(text=piece, said=said, place=place))
     return list(found.values())
 
