@@ -616,7 +616,18 @@ def recover(is_dead: Callable[[str], bool]) -> int:
     now = timezone.now()
     # On this machine a dead process is known at once; of others only the lease tells.
     dead = [run for run in running if is_dead(run.lease_owner) or (run.lease_expires_at and run.lease_expires_at < now)]
-    return sum(interrupt(run) for run in dead)
+    return sum(interrupt_if_possible(run) for run in dead)
+
+
+def interrupt_if_possible(run: Run) -> bool:
+    """A run that cannot be ended holds up its own conversation, and no other."""
+    try:
+        return interrupt(run)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        log.exception("Run %s could not be ended.", run.pk)
+        return False
 
 
 def interrupt(run: Run) -> bool:

@@ -537,6 +537,8 @@ def test_what_was_undone_is_marked_as_taken_back(as_alice: Client, work: Work, a
 def test_a_conclusion_gains_its_summary(as_alice: Client, work: Work, address: Address) -> None:
     work.scene.ask("Hello", "Hi")
     state = actions.close_effort(work.place(), work.open("auth bug"))
+    assert "Its summary will be written next." in shown(as_alice, address("turns/1/"))
+    EffortState.objects.filter(pk=state.pk).update(summary=SummaryState.DRAFTING)
     assert "Its summary is being written." in shown(as_alice, address("turns/1/"))
     work.stands(state, SUMMARY)
     part = shown(as_alice, address("turns/1/"))

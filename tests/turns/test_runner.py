@@ -161,6 +161,24 @@ def test_where_the_database_is_gone_between_two_runs_the_first_is_answered_and_t
     assert [lease.run_id for lease in recording.claim_runs("here", 8)] == [second.pk, third.pk]
 
 
+def test_a_run_that_cannot_be_ended_holds_up_no_other(three: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A runner ends what a dead one left before it does anything else."""
+    first, second, third = three
+    for run in three:
+        assert recording.claim(run, "gone:1:x")
+    real = recording.record_reply
+
+    def fails(lease: Lease, *rest: Any) -> None:
+        if lease.run_id == first.pk:
+            raise ValueError("what nobody thought of")
+        real(lease, *rest)
+
+    monkeypatch.setattr(recording, "record_reply", fails)
+    assert recording.recover(lambda owner: True) == 2
+    states = {run.pk: run.state for run in Run.objects.all()}
+    assert states == {first.pk: "running", second.pk: "interrupted", third.pk: "interrupted"}
+
+
 def test_text_written_before_a_run_is_taken_for_dead_is_kept(session: Session) -> None:
     lease = claimed(session)
     recording.write_deltas([Delta(lease=lease, call=1, offset=0, text="One ")])

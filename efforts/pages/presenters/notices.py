@@ -97,13 +97,13 @@ TOLD_ALONE = ("effort.concluded", AS_BEFORE, *OF_SCOPES)
 QUESTIONS = ("entry", "done")
 TITLES = {EntryKind.DECISION: "Decision", EntryKind.OPEN_WORK: "To-do"}
 # What is said of a conclusion by where its summary is, `draft` its line or why there is none, and what may be answered.
-WRITTEN_SOON: tuple[str, Asks] = ("Its summary is being written.", "drafting")
 SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.WAITING: ("Summary: {draft}", "summary"),
     SummaryState.DIGEST: ("{draft}", "excerpts"),
     SummaryState.FAILED: ("There is no summary, so its turns are sent in full. {draft}", "retry"),
-    SummaryState.DUE: WRITTEN_SOON,
-    SummaryState.DRAFTING: WRITTEN_SOON,
+    # While the turn goes on that concluded it, nothing is written.
+    SummaryState.DUE: ("Its summary will be written next.", "drafting"),
+    SummaryState.DRAFTING: ("Its summary is being written.", "drafting"),
     SummaryState.ROLLED_BACK: (
         "Its summary was rolled back, so its turns are sent in full. You can use it again.",
         "",
