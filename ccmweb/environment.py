@@ -158,7 +158,8 @@ def database(url: str, *, threads: int, prepares: bool) -> dict[str, Any]:
     health = {"CONN_HEALTH_CHECKS": True}
     # Planning is more than half of what a turn's small questions take of PostgreSQL's time.
     prepared = {"server_side_binding": True, "prepare_threshold": ASKED_BEFORE} if prepares else {}
-    return config | health | {"OPTIONS": config.get("OPTIONS", {}) | {"pool": pool} | prepared}
+    engine = {"ENGINE": "ccmweb.postgresql"}
+    return config | engine | health | {"OPTIONS": config.get("OPTIONS", {}) | {"pool": pool} | prepared}
 
 
 # The layers' own capacity is 100. A lost ring harms nothing, but its tab may wait 20 seconds for the next look.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -37,6 +38,8 @@ from .shares import check_share
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+log = logging.getLogger("ccm.conversations")
 
 LARGEST_MESSAGE = 4 * 1024 * 1024
 LARGEST_BUDGET = 2_000_000
@@ -474,7 +477,16 @@ def undelete_session(session: Session, *, actor: User) -> Session:
 def erase_deleted() -> int:
     """Erase the conversations whose time to be brought back is over; how many they were."""
     due = list(Session.objects.filter(erase_at__lte=timezone.now()).select_related("owner"))
-    return sum(erase_session(session, actor=session.owner) for session in due)
+    return sum(erase_if_possible(session) for session in due)
+
+
+def erase_if_possible(session: Session) -> bool:
+    """One that cannot be erased now keeps no other from it; it is tried again."""
+    try:
+        return erase_session(session, actor=session.owner)
+    except DatabaseError:
+        log.exception("A deleted conversation could not be erased yet.")
+        return False
 
 
 def erase_session(session: Session, *, actor: User) -> bool:

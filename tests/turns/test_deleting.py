@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import DatabaseError, connection
+from django.db.models import Q
 from django.utils import timezone
 
 from compaction.models import (
@@ -25,9 +26,10 @@ from compaction.models import (
     SetAside,
 )
 from efforts import actions
+from efforts.actions import conversations
 from efforts.context.planning import main_branch
 from efforts.domain.errors import Refused
-from efforts.models import AccountEvent, Endpoint, ScopeDraft, Session
+from efforts.models import AccountEvent, Effort, Endpoint, ScopeDraft, Session
 from efforts.models.threads import read, write
 from efforts.turns.runner import tidy_once
 from tests.compaction.artifacts import LongTalk, accept, concluded, of_turns, roll_back
@@ -154,6 +156,35 @@ def test_what_is_deleted_is_erased_when_its_time_is_over_and_not_before(alice: U
     assert set(Session.objects.values_list("title", flat=True)) == {kept.title, back.title}
     with pytest.raises(Refused, match="erased already"):
         actions.undelete_session(gone, actor=alice)
+
+
+@pytest.mark.django_db
+def test_one_that_cannot_be_erased_keeps_no_other_from_it(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, _ = (actions.create_session(alice) for _ in range(2))
+    Session.objects.update(erase_at=timezone.now())
+    real = conversations.erase_session
+
+    def fails(session: Session, *, actor: User) -> bool:
+        if session.pk == first.pk:
+            raise DatabaseError("what nobody thought of")
+        return real(session, actor=actor)
+
+    monkeypatch.setattr(conversations, "erase_session", fails)
+    assert actions.erase_deleted() == 1
+    assert list(Session.objects.values_list("pk", flat=True)) == [first.pk]
+    monkeypatch.undo()
+    assert actions.erase_deleted() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif("connection.vendor == 'sqlite'", reason="Of SQLite Django knows how many values it takes.")
+def test_a_statement_takes_as_many_values_as_a_long_conversation_has_rows(alice: User) -> None:
+    """Deleting one asks for all that leads to its rows at once."""
+    session = actions.create_session(alice)
+    effort = Effort.objects.create(session=session, slug="one", name="50 % of 'it'")
+    those = Effort.objects.filter(Q(name="50 % of 'it'"), pk__in=[*range(effort.pk + 1, effort.pk + 70_000), effort.pk])
+    assert list(those) == [effort]
+    assert those.update(name="Another") == 1
 
 
 @pytest.mark.django_db

@@ -1,0 +1,1 @@
+"""PostgreSQL as Django knows it, but for statements of very many values."""
