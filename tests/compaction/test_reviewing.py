@@ -19,6 +19,7 @@ from efforts import actions
 from efforts.domain.effort.states import ReviewMode
 from efforts.domain.errors import Refused
 from efforts.models import ContextPointer
+from efforts.models.threads import run_here
 from efforts.turns.drafts import claim_from, draft_and_settle
 from efforts.turns.summaries import SUMMARIES
 
@@ -198,6 +199,25 @@ def checked_again(made: Artifact) -> Recheck:
     for job in claim_from([RECHECKS], "tests:1:a", 9):
         run(draft_and_settle(job))
     return Recheck.objects.get(artifact=made)
+
+
+def test_a_check_of_a_log_that_changed_meanwhile_is_cost_alone_and_is_made_anew(bench: Bench, alice: User) -> None:
+    made = edited(drafted(bench), alice, "postgres", WORDS)
+    bench.model.believes("decision", WORDS)
+    (job,) = claim_from([RECHECKS], "tests:1:a", 1)
+    work = RECHECKS.read_work(job)
+    assert work is not None
+
+    async def say_nothing(step: str) -> None: ...
+
+    reread = run_here(work.draft(say_nothing))
+    actions.move_turn(bench.place, 2, None)
+    before = Check.objects.count()
+    RECHECKS.settle(job, work, reread)
+    check = Check.objects.latest("pk")
+    assert (Check.objects.count(), check.family, check.void) == (before + 1, "", "The log has changed meanwhile.")
+    assert check.tokens > 0
+    assert Recheck.objects.get(artifact=made).state == "due"
 
 
 def test_what_was_worded_anew_is_read_by_the_checker_and_nothing_else_is_read_twice(bench: Bench, alice: User) -> None:
