@@ -625,6 +625,7 @@ def interrupt_if_possible(run: Run) -> bool:
         return interrupt(run)
     except (OperationalError, InterfaceError):
         raise
+    # Whatever it is, the runs behind it are not its affair.
     except Exception:
         log.exception("Run %s could not be ended.", run.pk)
         return False

@@ -237,6 +237,7 @@ class _Reader:
         self.effort, self.recalled = effort, False
 
     def _add_note(self, lines: list[str], where: str) -> None:
+        # Of code `where` is its place alone; what was said names who said it.
         if where.startswith("["):
             what, *code = lines
             self.add("\n".join([what, "```", *code, "```"]), where, is_code=True)
