@@ -47,13 +47,17 @@ def begin_demo(owner: User) -> tuple[Session, bool]:
     with transaction.atomic():
         # Two first calls at once would make two.
         get_user_model().objects.select_for_update().get(pk=owner.pk)
-        if found := Session.objects.owned_by(owner).filter(is_example=True).first():
+        if found := demo_of(owner):
             return found, False
         session = actions.create_session(owner, title=TITLE)
         change(session, is_example=True, endpoint=None, model=RECORDED_MODEL, by_meaning=False)
         change(session, eviction_threshold=EVICTION)
         events.append(session.pk, "session.example", {"turns": len(WEEK)}, actor=owner)
     return session, True
+
+
+def demo_of(owner: User) -> Session | None:
+    return Session.objects.owned_by(owner).filter(is_example=True).first()
 
 
 def is_whole(session: Session) -> bool:

@@ -116,9 +116,9 @@ def test_a_database_that_is_away_before_a_page_is_begun_is_told_too(
 
 def test_an_address_that_only_buttons_lead_to_says_so_when_it_is_opened(as_alice: Client) -> None:
     """As a browser does that goes back to where a form was sent to."""
-    opened = as_alice.get("/example/")
+    opened = as_alice.get("/s/new/")
     assert (opened.status_code, opened["Allow"]) == (405, "POST")
     assert "There is nothing to show at this address" in opened.content.decode()
     assert not Session.objects.exists()
     # Who asks for no page gets none.
-    assert as_alice.head("/example/").content == b""
+    assert as_alice.head("/s/new/").content == b""

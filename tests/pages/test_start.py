@@ -39,7 +39,7 @@ def test_a_message_that_is_refused_opens_nothing_and_is_kept(as_alice: Client, a
 
 
 def test_opening_is_by_post_alone(as_alice: Client) -> None:
-    for address in ("/s/new/", "/example/", "/theme/"):
+    for address in ("/s/new/", "/theme/"):
         assert as_alice.get(address).status_code == 405
     assert as_alice.post("/").status_code == 405
 

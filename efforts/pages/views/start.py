@@ -12,7 +12,8 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from efforts import actions
 from efforts.context import connections
@@ -23,7 +24,7 @@ from efforts.pages.themes import THEME_COOKIE, THEMES
 from efforts.pages.views.begun import keep_begun
 from efforts.pages.views.files import add
 from efforts.pages.views.shared import OwnRequest, done, model_label, page, part_or_page
-from efforts.turns.demo import begin_demo, go_on, played
+from efforts.turns.demo import begin_demo, demo_of, go_on, is_whole, played
 from efforts.turns.week import WEEK
 
 if TYPE_CHECKING:
@@ -96,15 +97,25 @@ def with_files(request: OwnRequest, files: Sequence[UploadedFile[bytes]], text: 
     return session.get_absolute_url()
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 def example(request: OwnRequest) -> HttpResponse:
-    """Some of it with each request, so that it can be seen coming."""
+    """Some of it with each POST, so that it can be seen coming; a GET shows how far it is, and makes nothing."""
+    if request.method != "POST":
+        found = demo_of(request.user)
+        return redirect("start") if found is None else how_far(request, found)
     session, _ = begin_demo(request.user)
     until = time.monotonic() + AT_ONCE
     more = go_on(session)
     while more and time.monotonic() < until:
         more = go_on(session)
-    if more:
+    # What a form was sent to can be neither reloaded nor come back to.
+    return how_far(request, session) if request.htmx or not more else redirect("example")
+
+
+def how_far(request: OwnRequest, session: Session) -> HttpResponse:
+    session.refresh_from_db()
+    if not is_whole(session):
         context = {"done": played(session), "whole": len(WEEK)}
         return part_or_page(request, "start/making.html", "start/example.html", context)
     address = session.get_absolute_url()
